@@ -1,4 +1,4 @@
-//! What a file turned out to be when somebody tried to read it.
+//! What Convoke found when it tried to read a file.
 
 use std::fmt;
 

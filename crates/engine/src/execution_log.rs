@@ -1,4 +1,4 @@
-//! The log of what went wrong in a workflow, written by several processes at once.
+//! The log of what went wrong in a workflow, written by several processes in parallel.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! The files of the original workflow's ledgers. Several programs append to them at once, one whole
+//! The files of the original workflow's ledgers. Several programs append to them in parallel, one whole
 //! row at a time; whatever is in the way costs the row and nothing else.
 
 pub mod token_rows;

@@ -47,7 +47,7 @@ pub struct AgentsRequest {
     /// A file with what a caller knows, in lines such as `CODEX_HEALTHY=false`. Convoke asks no
     /// agent in it.
     pub caller_env: Option<PathBuf>,
-    /// A file with such lines to bring up to date; `/dev/null` is none.
+    /// A file with such lines to update; `/dev/null` means no file.
     pub write_health: Option<PathBuf>,
 }
 
@@ -185,7 +185,7 @@ fn healths(
     let mut healths: Vec<_> = programs
         .iter()
         .map(|program| match told.get(program.agent.name()) {
-            Some(is_healthy) => AgentHealth::told(is_healthy),
+            Some(is_healthy) => AgentHealth::from_caller(is_healthy),
             None if request.source == HealthSource::Presence => AgentHealth::NotAsked,
             None => remembered
                 .get(program.agent.name(), program.program, session.now(), settings.remember)

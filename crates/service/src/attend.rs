@@ -106,7 +106,7 @@ struct Attendant<'a> {
     settings: &'a Settings,
     /// Who is being seen to.
     running: Vec<AgentName>,
-    /// Up to which message somebody was tried in vain.
+    /// The newest message whose delivery failed.
     given_up: BTreeMap<AgentName, i64>,
     /// Who others are taken by.
     owners: Vec<Owner>,
@@ -213,7 +213,7 @@ impl<'a> Attendant<'a> {
         Ok(())
     }
 
-    /// Returns the newest message that waits for somebody who can be woken.
+    /// Returns the newest message that waits for an agent that Convoke can wake.
     fn waits_for(&self, agent: &Agent) -> Result<Option<i64>, Failure> {
         let is_free = agent.status != AgentStatus::Busy && agent.owner.is_none();
         let can_be_woken = session_of(agent).is_ok() && client(agent).is_ok();

@@ -129,7 +129,7 @@ impl Delivery<'_> {
         order.run_watched(self.session, scratch.path(), reporter)
     }
 
-    /// Keeps the answer, or tells the orchestrator that there is none.
+    /// Stores the answer, or tells the orchestrator that the agent gave no answer.
     fn ended(
         &self,
         owner: &Owner,

@@ -154,7 +154,7 @@ impl Environment {
         self.variable("CONVOKE_STORE").map(PathBuf::from)
     }
 
-    /// Returns where the store is when nobody says otherwise: `convoke/store.db` below
+    /// Returns the default place of the store: `convoke/store.db` below
     /// `$XDG_STATE_HOME` or `~/.local/state`.
     pub fn default_store(&self) -> Option<PathBuf> {
         Some(self.state()?.join("store.db"))
@@ -205,7 +205,7 @@ impl Environment {
         self.variable("DESIGN_TMPDIR").map(PathBuf::from)
     }
 
-    /// Returns the folder of whoever asked for a design, as the workflow around it says.
+    /// Returns the folder of the workflow that asked for the design.
     pub fn implement_folder(&self) -> Option<PathBuf> {
         self.variable("IMPLEMENT_TMPDIR").map(PathBuf::from)
     }

@@ -1,7 +1,7 @@
 //! Convoke's use cases as function calls: a request in, typed progress while it runs, a report or a
 //! typed error out.
 //!
-//! Front ends (the command line, and whatever else calls Convoke) build a [`session::Session`] once,
+//! Front ends (the command line, and other programs that call Convoke) build a [`session::Session`] once,
 //! call one function and render what it returns. Nothing here knows a terminal, parses a command
 //! line or keeps `static` state.
 

@@ -45,7 +45,7 @@ pub struct Key<L> {
     pub name: &'static str,
     /// What its value must be, in words.
     pub expected: &'static str,
-    /// The value when nobody says otherwise, as it would be written.
+    /// The default value, as a user would write it.
     pub default: &'static str,
     /// What it is for.
     pub meaning: &'static str,
@@ -119,7 +119,7 @@ pub fn read_layers<L: Default>(
 }
 
 /// Reads one section like [`read_layers`], but without the project's files that cannot be used: a
-/// hook must deliver the user's rules, whatever a repository brings along. Returns their names.
+/// hook must deliver the user's rules, also with a faulty file in the repository. Returns their names.
 fn read_usable_layers<L: Default>(
     session: &Session,
     section: &str,

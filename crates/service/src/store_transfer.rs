@@ -15,7 +15,7 @@ use crate::workspace::{open_store, refused, store_location};
 
 const BEGIN_ANEW: &str = "restore a backup, or move the file away and start with an empty store";
 
-/// What is reported in place of a file's path where there is none.
+/// The path that a report shows for stdin and stdout.
 const NO_PATH: &str = "-";
 
 /// Whether the store is sound.

@@ -59,7 +59,7 @@ pub trait ProjectStore {
     fn open_branches(&self, project: &str) -> Result<Vec<(String, u32)>, StoreError>;
 
     /// Gives a project another folder. What the folder's own project has becomes part of it.
-    /// `NoProject` if there is none of this name.
+    /// `NoProject` if no project has this name.
     fn attach_project(&self, project: &str, path: &str) -> Result<MergedProject, StoreError>;
 
     /// Brings everything of one project into another, in one transaction: tasks under new ids where

@@ -99,7 +99,7 @@ pub trait TaskStore {
     ) -> Result<Vec<TaskId>, StoreError>;
 
     /// Adds the tasks of a plan that are not there yet, by their number or their words, and returns
-    /// their ids. However many import a plan at once, each task is there once.
+    /// their ids. Several processes can import a plan in parallel: each task exists once.
     fn import_tasks(
         &self,
         scope: &Scope,

@@ -200,7 +200,7 @@ fn ballots(count: usize) -> Ballots {
 /// Reads votes, counts them and reports.
 fn counted((findings, answers): Ballots) -> (String, Vec<Finding>, Vec<Voter>) {
     let reviewers = ["Cursor-Arch", "Codex-Pragmatic"].map(str::to_owned);
-    let word = MarkerWord::recorded();
+    let word = MarkerWord::for_recordings();
     let voter = |answer: &String| {
         let votes = Votes::parse(answer, Reading::Marked(&word));
         Voter { name: "V".to_owned(), votes }

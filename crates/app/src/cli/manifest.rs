@@ -1,4 +1,4 @@
-//! `convoke manifest`: a design's files for whoever implements it, and whether they are still so.
+//! `convoke manifest`: export a design's files, and verify them later.
 
 mod verify;
 

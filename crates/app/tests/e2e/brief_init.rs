@@ -55,5 +55,5 @@ fn a_file_in_the_way_is_explained() {
     let project = Project::new().file("docs", "a file");
     let outcome = project.run(&["brief", "init", "--dir", "docs"]);
     assert_eq!(outcome.code, Some(3), "{outcome}");
-    assert!(outcome.stderr.contains("cannot look into"), "{outcome}");
+    assert!(outcome.stderr.contains("cannot list"), "{outcome}");
 }

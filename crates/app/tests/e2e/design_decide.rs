@@ -245,7 +245,7 @@ fn a_run_that_is_worked_on_takes_no_decision() {
     let lock = RunFolders::new(runs).hold(&panel.project.root(), &RunId::parse(&run).unwrap());
     let refused = decide(&panel, &["FINDING_2", "accept", "--because", "x"]);
     assert_eq!(refused.code, Some(3), "{refused}");
-    assert!(refused.stderr.contains("now: it is running\n"), "{refused}");
+    assert!(refused.stderr.contains("while it is running\n"), "{refused}");
     drop(lock);
     assert!(panel.shown(&run)["decided"].as_array().unwrap().is_empty());
 }

@@ -268,10 +268,7 @@ fn what_an_earlier_design_accepted_does_not_stay() {
     fs::remove_dir_all(parent.at("")).unwrap();
     let gone = parent.design(&[]);
     assert_eq!(gone.code, Some(2), "{gone}");
-    assert!(
-        gone.stderr.starts_with("error: cannot hand anything over: there is no folder"),
-        "{gone}"
-    );
+    assert!(gone.stderr.starts_with("error: cannot write the results: the folder"), "{gone}");
     assert!(!parent.at("").exists());
     assert_eq!(parent.panel.project.stdout(&["runs"]).lines().count(), 2, "nothing was begun");
 }

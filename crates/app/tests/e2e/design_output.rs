@@ -77,7 +77,7 @@ fn a_feature_keeps_the_documents_that_it_has() {
     fs::rename(folder.join(format!("plan-{run}.md")), folder.join("plan.md")).unwrap();
     let again = panel.design(&["--no-branch", "--feature-dir", folder.to_str().unwrap()]);
     assert_eq!(again.code, Some(0), "{again}");
-    assert!(!again.stderr.contains("`plan.md` was there already"), "{again}");
+    assert!(!again.stderr.contains("`plan.md` exists and stays unchanged"), "{again}");
 }
 
 // P-7, P-92, P-102

@@ -230,7 +230,9 @@ fn whoever_is_seated_twice_is_told_what_to_do() {
     let outcome = panel.project.run(&["design", "--seats", seats, "Keep notes"]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
     assert!(
-        outcome.stderr.contains("cannot seat `small` twice\nhint: an API can have"),
+        outcome
+            .stderr
+            .contains("cannot seat `small` twice\nhint: to seat one API several times, give it"),
         "{outcome}"
     );
 }

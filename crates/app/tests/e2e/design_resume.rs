@@ -63,7 +63,7 @@ fn a_run_whose_journal_was_changed_does_not_go_on() {
         let refused = panel.project.run(&["resume", &run]);
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused}");
         let error = format!(
-            "error: cannot go on with `{run}`: its journal was changed at event 3\n\
+            "error: cannot resume `{run}`: its journal was changed at event 3\n\
              hint: compare the journal: `convoke recount {run}`\n"
         );
         assert!(refused.stderr.starts_with(&error), "{refused}");

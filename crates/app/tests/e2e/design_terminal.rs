@@ -124,10 +124,10 @@ fn a_person_is_asked_what_is_to_be_designed() {
     let panel = Panel::new();
     let seats = panel.seats();
     let mut terminal = Terminal::open(&panel.project, 80, &["design", "--seats", &seats]);
-    terminal.until("What is to be designed?");
+    terminal.until("What do you want to design?");
     terminal.press("\u{1b}[A\n");
     terminal.until("unrecognized input; type a number or text; try again");
-    terminal.until("What is to be designed?");
+    terminal.until("What do you want to design?");
     terminal.press("Keep notes in a folder\n");
     terminal.until("Enter accepts the recommendation");
     kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
@@ -137,7 +137,7 @@ fn a_person_is_asked_what_is_to_be_designed() {
     let (code, shown) = Terminal::open(&panel.project, 80, &["design", "--auto"]).end();
     assert_eq!(code, Some(2), "{shown}");
     let mut nothing = Terminal::open(&panel.project, 80, &["design", "--seats", &seats]);
-    nothing.until("What is to be designed?");
+    nothing.until("What do you want to design?");
     nothing.press("\n");
     assert_eq!(nothing.end().0, Some(2));
 }

@@ -207,7 +207,7 @@ fn a_mistake_in_a_role_is_named() {
         ("required = ['src/../../x']", "`src/../../x`: it must not lead out of the project"),
         ("required = ['a**b']", "`**` must be a whole part"),
         ("required = [3]", "a list of texts"),
-        ("artifacts = ['a/b']", "cannot take `a/b` for an artifact"),
+        ("artifacts = ['a/b']", "`a/b` is not an artifact"),
         (
             "diff = 'yes'",
             r#"`dispatch.roles."ship/x".diff` in `./convoke.toml`: it must be true or false"#,

@@ -175,7 +175,10 @@ fn a_gate_that_failed_keeps_sessions_from_being_resumed() {
     assert_eq!((failed.code, failed.stdout.as_str()), (Some(1), "V2: HTTP 400\n"));
     let nobody = project.run(&["dispatch", "gate", "--agent", "a"]);
     assert_eq!(nobody.code, Some(2), "{nobody}");
-    assert!(nobody.stderr.contains("a session's name goes with `--first`"), "{nobody}");
+    assert!(
+        nobody.stderr.contains("`--agent` takes a session's id only with `--first`"),
+        "{nobody}"
+    );
 }
 
 // D-67: a resumed answer that is none says so, with the next step.

@@ -252,9 +252,9 @@ fn an_answer_is_judged_although_its_record_is_not_understood() {
     fs::write(project.path("../stream"), strange).unwrap();
     let outcome = run(&project, &[]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    let note = "note: Convoke cannot tell what was read: cannot use the record ";
+    let note = "note: Convoke cannot tell what was read: cannot use ";
     assert!(outcome.stderr.contains(note), "{outcome}");
-    let begin = "confirmation  confirmed\nread          unknown: cannot use the record ";
+    let begin = "confirmation  confirmed\nread          unknown: cannot use ";
     assert!(outcome.stdout.starts_with(begin), "{outcome}");
     assert!(outcome.stdout.ends_with("\nverdict       PASS\n"), "{outcome}");
     let report: Value = serde_json::from_str(&run(&project, &["--json"]).stdout).unwrap();

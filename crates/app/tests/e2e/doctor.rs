@@ -46,10 +46,10 @@ fn where_all_is_well_nothing_fails() {
 #[test]
 fn what_is_missing_is_named_with_what_mends_it() {
     let bare = Project::new().variable("PATH", "/usr/bin:/bin");
-    check(&bare, "project", "warn", "looks like no project", "git init");
+    check(&bare, "project", "warn", "no `.git`, `convoke.toml` or `.moai` found", "git init");
     check(&bare, "agents", "fail", "no client is on the PATH", "install one of claude, codex");
     let lonely = Project::new().variable("PATH", "/nowhere");
-    check(&lonely, "git", "warn", "it is not there", "install git");
+    check(&lonely, "git", "warn", "not found", "install git");
 }
 
 #[test]
@@ -61,9 +61,9 @@ fn broken_files_are_named() {
     let project = healthy().file("../home/.local/state/convoke/store.db", "no database at all\n");
     check(&project, "store", "fail", "cannot", "");
     let project = healthy().variable("CONVOKE_STORE", "/proc/nowhere/store.db");
-    check(&project, "folders", "fail", "/proc/nowhere cannot be written", "CONVOKE_STORE");
+    check(&project, "folders", "fail", "/proc/nowhere is not writable", "CONVOKE_STORE");
     let project = healthy().variable("XDG_CACHE_HOME", "cache");
-    check(&project, "folders", "warn", "XDG_CACHE_HOME is relative", "absolute");
+    check(&project, "folders", "warn", "XDG_CACHE_HOME is a relative path", "absolute");
     let project = healthy().variable("TMPDIR", "/nowhere");
     check(&project, "temporary files", "fail", "Convoke cannot write any", "TMPDIR");
 }
@@ -143,5 +143,5 @@ fn apis_are_looked_at() {
     assert!(unasked.stdout.contains(&format!("http:small at {address}\n")), "{unasked}");
     // Who has an API needs no client.
     let alone = gone.variable("PATH", "/nowhere");
-    check(&alone, "agents", "ok", "models' APIs are configured", "");
+    check(&alone, "agents", "ok", "model APIs are configured", "");
 }

@@ -17,7 +17,9 @@ fn a_broken_committed_file_silences_nothing() {
         let outcome = hook(&project, "claude", "SessionStart", &session, "startup", ["1", "1"]);
         let told = context(&outcome, "SessionStart").unwrap();
         assert!(told.contains("\n- [rule 1] Never push to main\n"), "{text}: {told}");
-        assert!(told.contains("\n> settings left out: `convoke.toml`; run `convoke doctor`\n"));
+        assert!(
+            told.contains("\n> Convoke ignores settings of `convoke.toml`; run `convoke doctor`\n")
+        );
         assert!(told.contains("Build the parser") && !told.contains("nonsense"), "{told}");
     }
     std::fs::remove_file(project.path("convoke.toml")).unwrap();

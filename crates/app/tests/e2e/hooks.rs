@@ -212,7 +212,7 @@ fn hooks_of_the_plugin_are_known() {
     let declined = project.run(&["hooks", "install", "claude"]);
     assert_eq!(declined.code, Some(1), "{declined}");
     assert!(
-        declined.stderr.contains("the plugin `convoke@convoke` brings the hooks"),
+        declined.stderr.contains("the plugin `convoke@convoke` already provides the hooks"),
         "{declined}"
     );
     assert_eq!(fs::read_to_string(project.path(".claude/settings.json")).unwrap(), plugin);

@@ -167,7 +167,7 @@ fn what_goes_wrong_is_told_as_it_is() {
         (Reply::Hangs(stream(&[chunk("half an")])), "stalled", ""),
         (Reply::Hangs(String::new()), "no_output", ""),
         (Reply::Says(stream(&[chunk("half an")])), "exited_early", "before the turn ended"),
-        (Reply::Says(format!("{cut_short}{half}")), "exited_early", "the connection broke"),
+        (Reply::Says(format!("{cut_short}{half}")), "exited_early", "the connection failed"),
         (Reply::Says(stream(&[chunk(" \n"), stop()])), "no_output", ""),
         (
             Reply::Says(stream(&[other])),
@@ -333,7 +333,7 @@ fn an_api_is_the_users_own_to_configure() {
         (format!("{good}key_file = 'key'\n"), "it must be an absolute path"),
         (
             good.replace("127.0.0.1", "192.0.2.1") + "key_env = 'HOME'\n",
-            "a key would be sent unencrypted to another machine",
+            "Convoke would send the key unencrypted to another machine",
         ),
     ] {
         let project = Project::new().file(CONFIG, format!("[lane.http.it]\n{config}"));

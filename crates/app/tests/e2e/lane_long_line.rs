@@ -29,7 +29,7 @@ fn an_answer_that_is_not_read_is_told_of() {
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(4), ""), "{outcome}");
     assert!(outcome.stderr.contains(&format!(" s: {NOT_READ}\n")), "{outcome}");
     assert!(outcome.stderr.contains("failed after"), "{outcome}");
-    assert!(outcome.stderr.contains("hint: `--keep DIR` keeps what is said"), "{outcome}");
+    assert!(outcome.stderr.contains("hint: `--keep DIR` saves the complete output"), "{outcome}");
     let kept = project.path("kept").display().to_string();
     let outcome = project.run(&[&lane[..], &["--json", "--keep", &kept]].concat());
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();

@@ -93,7 +93,7 @@ fn what_cannot_be_read_is_said_before_anybody_is_asked() {
     refused("docs/c.md", "cannot require `docs/c.md`: no such file");
     refused("docs", "`docs` read: is a directory");
     refused("/dev/null", "`/dev/null` read: not a regular file");
-    refused("docs/two\nlines.md", "in a prompt: it does not fit on a line of text");
+    refused("docs/two\nlines.md", "in a prompt: it is not one line of text");
     assert!(!project.path("asked").exists());
 }
 

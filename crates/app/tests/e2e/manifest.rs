@@ -147,19 +147,19 @@ type Break = fn(&Project, &str);
 fn what_cannot_be_exported_leaves_the_last_bundle_as_it_was() {
     let wrong: [(&str, Break); 6] = [
         ("is missing", |project, file| fs::remove_file(project.path(file)).unwrap()),
-        ("is a link", |project, file| {
+        ("is a symbolic link", |project, file| {
             fs::rename(project.path(file), project.path("d/real")).unwrap();
             symlink("real", project.path(file)).unwrap();
         }),
-        ("is a link", |project, file| {
+        ("is a symbolic link", |project, file| {
             fs::remove_file(project.path(file)).unwrap();
             symlink("/etc/hostname", project.path(file)).unwrap();
         }),
-        ("is a link", |project, file| {
+        ("is a symbolic link", |project, file| {
             fs::remove_file(project.path(file)).unwrap();
             symlink("nowhere", project.path(file)).unwrap();
         }),
-        ("is no plain file", |project, file| {
+        ("is not a regular file", |project, file| {
             fs::remove_file(project.path(file)).unwrap();
             fs::create_dir(project.path(file)).unwrap();
         }),

@@ -117,7 +117,7 @@ fn what_is_no_record_is_refused() {
         fs::write(project.path("b/manifest.json"), record.to_string()).unwrap();
         let refused = verified(&project, "b");
         assert_eq!(refused.code, Some(3), "{refused}");
-        assert!(refused.stderr.contains("for the name of a file"), "{refused}");
+        assert!(refused.stderr.contains("is not a valid file name"), "{refused}");
     }
 }
 

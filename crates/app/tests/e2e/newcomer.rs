@@ -36,7 +36,7 @@ fn a_command_in_a_session_acts_for_the_sessions_agent() {
     for words in [&["pin", "rm", "1"][..], &["pin", "add", "Push to main"]] {
         let refused = project.run(words);
         assert_eq!(refused.code, Some(1), "{refused}");
-        assert!(refused.stderr.contains("in their own terminal"), "{refused}");
+        assert!(refused.stderr.contains("in your own terminal"), "{refused}");
     }
     assert!(project.stdout(&["pin", "list"]).contains("Never push to main"));
 }
@@ -212,7 +212,7 @@ fn small_mistakes_get_the_reason() {
     let project = Project::new().on_branch("main");
     let id = project.stdout(&["task", "add", "One"]);
     let reorder = project.run(&["task", "reorder", &id, "--before", &id]);
-    assert!(reorder.stderr.contains("beside itself"), "{reorder}");
+    assert!(reorder.stderr.contains("next to itself"), "{reorder}");
     let pin = project.run(&["pin", "rm", "Freeze"]);
     assert!(pin.stderr.contains("it must be a rule's number"), "{pin}");
     project.stdout(&["task", "done", &id]);

@@ -1,4 +1,4 @@
-//! Remarks for whoever maintains the configuration. They never enter the block.
+//! Remarks for the person who maintains the configuration. They never enter the block.
 
 use super::name::BriefName;
 

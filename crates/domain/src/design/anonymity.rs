@@ -1,4 +1,4 @@
-//! Anonymity: a text in which nobody can read who wrote it.
+//! Anonymity: a text that does not show who wrote it.
 
 use super::seat::{Holder, Panel};
 

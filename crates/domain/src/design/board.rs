@@ -1,4 +1,4 @@
-//! The table of lanes: how everybody stands whom a phase asks, on one line.
+//! The table of lanes: the state of every seat that a phase asks, on one line.
 //!
 //! Programs read the line, so it is exact. Where a person watches it can say more.
 

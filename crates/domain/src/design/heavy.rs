@@ -1,7 +1,7 @@
 //! The heavy part of a design in a process of its own: what that process says at its end, and whether
 //! it is believed.
 //!
-//! The worker goes on in the same journal and says one line. Whoever started it believes the line
+//! The worker goes on in the same journal and says one line. The process that started it believes the line
 //! only if what it made is there.
 
 use super::design_file::DesignFile;
@@ -77,8 +77,8 @@ impl Worked {
         }
     }
 
-    /// Returns what is believed of what a worker said, given how long each of its files is.
-    pub fn judged(said: &str, length: impl Fn(&str) -> Option<u64>) -> Self {
+    /// Reads what a worker said, and believes it only if its files have the length that it implies.
+    pub fn from_output(said: &str, length: impl Fn(&str) -> Option<u64>) -> Self {
         let is_written = |name: &&str| length(name).is_some_and(|length| length > 0);
         let is_there = |name: &&str| length(name).is_some();
         match Self::parse(said) {
@@ -141,7 +141,7 @@ mod tests {
                 let is_there = all.contains(&name) && name != missing;
                 is_there.then_some(if name == empty { 0 } else { 9 })
             };
-            Worked::judged(said, length)
+            Worked::from_output(said, length)
         };
         let complete = "DESIGN_HEAVY=complete\n";
         assert_eq!(judged(complete, "", ""), Worked::Complete);

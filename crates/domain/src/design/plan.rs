@@ -1,6 +1,6 @@
 //! Plans: whether the chair's plan has all that its readers need.
 //!
-//! A plan is read by reviewers, by whoever implements it, and by programs that take its tasks
+//! A plan is read by reviewers, by its implementer, and by programs that take its tasks
 //! apart. [`read`] takes it out of the chair's answer and brings it into the usual form; [`check`]
 //! says what it lacks, in words that can be given back to the chair.
 

@@ -105,8 +105,8 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// Records what judges decided. Without a winner the synthesis stands.
-    pub fn judged(
+    /// Returns what the judges decided. Without a winner the plan follows the synthesis.
+    pub fn from_verdict(
         number: usize,
         decision: &Decision,
         defenses: &[Defense; 2],
@@ -443,7 +443,7 @@ mod tests {
         let reason =
             "Codex unavailable — bucket 2 decisions (indices: 2, 4) skipped at Step 2a.5 step 4";
         vec![
-            Resolution::judged(1, &first, &defenses(), &won(Side::Thesis, 2, 1)),
+            Resolution::from_verdict(1, &first, &defenses(), &won(Side::Thesis, 2, 1)),
             Resolution::bucket_skipped(2, &decided("Cap reached", "Return a typed error"), reason),
             Resolution::fallback(
                 3,
@@ -467,7 +467,8 @@ mod tests {
     #[test]
     fn the_winner_is_the_resolution() {
         let decision = decided("t", "c");
-        let lost = Resolution::judged(1, &decision, &defenses(), &won(Side::Antithesis, 0, 3));
+        let lost =
+            Resolution::from_verdict(1, &decision, &defenses(), &won(Side::Antithesis, 0, 3));
         assert_eq!(lost.resolution, "In the queue worker");
         let text = render(std::slice::from_ref(&lost));
         assert!(text.contains("**Vote tally**: THESIS=0, ANTI_THESIS=3\n"), "{text}");
@@ -477,7 +478,7 @@ mod tests {
         for (verdict, reason) in
             [(Verdict::Tie, "1-1 tie with 2 voters"), (Verdict::TooFew(1), "1 judges eligible")]
         {
-            let open = Resolution::judged(1, &decision, &defenses(), &verdict);
+            let open = Resolution::from_verdict(1, &decision, &defenses(), &verdict);
             assert_eq!(
                 (open.resolution.as_str(), open.disposition()),
                 ("c", Disposition::Fallback)
@@ -519,7 +520,7 @@ mod tests {
     fn only_one_voice_settles_a_decision() {
         let decision = decided("t", "c");
         let judged =
-            |verdict| Resolution::judged(1, &decision, &defenses(), &verdict).is_contested();
+            |verdict| Resolution::from_verdict(1, &decision, &defenses(), &verdict).is_contested();
         assert!(!judged(won(Side::Thesis, 3, 0)) && !judged(won(Side::Antithesis, 0, 2)));
         assert!(judged(won(Side::Thesis, 2, 1)) && judged(won(Side::Antithesis, 1, 2)));
         assert!(judged(Verdict::Tie) && judged(Verdict::TooFew(0)));

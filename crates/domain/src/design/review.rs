@@ -2,7 +2,7 @@
 //!
 //! Reviewers are asked for one numbered list; hosts use two lists under headings. Agents take
 //! liberties with both, so a number may stand in a heading or in bold, tags may come in any order,
-//! and labels may be bullets. Whatever follows a number belongs to it until the next: a remark may
+//! and labels may be bullets. All text after a number belongs to it until the next: a remark may
 //! come out clumsy, but it cannot get lost. A table of findings is read if its columns leave no
 //! doubt. What is thought aloud, quoted, fenced as an example, repeated in a summary or copied from
 //! the prompt is no remark. Everything else is no review, and is asked for once more.

@@ -1,7 +1,7 @@
 //! The file in which a workflow tells another what it already knows: lines of `KEY=value`.
 //!
 //! Nothing in it is ever evaluated. A line ends where it ends, a value is everything behind the first
-//! `=`, and a key that nobody knows says nothing. Keys that begin with the original's name may begin
+//! `=`, and an unknown key has no effect. Keys that begin with the original's name may begin
 //! with ours.
 
 mod order;

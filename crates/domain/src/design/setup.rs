@@ -2,7 +2,7 @@
 //!
 //! What git knows is gathered elsewhere and comes in as plain values; what comes out is what is
 //! printed, and whether the design begins ([`SetUp`]). Programs read these lines, so each is exact.
-//! Where they speak of `main`, the repository's default branch is named, whatever it is called.
+//! Where they speak of `main`, Convoke names the repository's default branch.
 
 pub mod branch;
 pub mod branch_name;

@@ -1,7 +1,7 @@
 //! What a voter answered, taken apart into votes.
 //!
 //! A vote is a line that begins with an id and has one of three words directly behind the colon.
-//! Nothing further on in the line can change it, and a line that is not quite a vote is none: an
+//! Nothing further on in the line can change it, and a line that is not exactly a vote does not count: an
 //! abstention is noticed, a vote that was guessed is not. Which lines of an answer count is decided
 //! in [`voting_block`](super::voting_block).
 

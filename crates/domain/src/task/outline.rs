@@ -1,4 +1,4 @@
-//! The task list as an agent reads it, where it stands, and what comes next.
+//! The task list as an agent reads it, its current task, and the next one.
 
 use super::tree::{TaskNode, in_turn};
 use super::{TaskState, TaskStatus};

@@ -161,7 +161,7 @@ pub fn run<W: World>(
     let told = events.iter().rposition(|stamped| !is_decision(stamped)).map_or(0, |last| last + 1);
     let mut events = events.into_iter();
     let mut design = DesignWalk::fold(events.by_ref().take(told));
-    let shown = if is_resumed { design.told() } else { 0 };
+    let shown = if is_resumed { design.notice_count() } else { 0 };
     for decision in events {
         design.take(decision);
     }
@@ -209,7 +209,7 @@ pub fn work<W: World>(
     world: &mut W,
 ) -> Result<Worked, RunError<W::Error>> {
     let mut design = DesignWalk::fold(events);
-    let shown = design.told();
+    let shown = design.notice_count();
     let mut course = Course { part: Part::Heavy, journal, design, shown, world };
     Ok(match course.go()? {
         Outcome::HeavyDone => Worked::Complete,
@@ -384,6 +384,6 @@ fn show_new<W: World>(
     for (notice, line) in design.notices_after(*shown) {
         world.show(&notice, &line)?;
     }
-    *shown = design.told();
+    *shown = design.notice_count();
     Ok(())
 }

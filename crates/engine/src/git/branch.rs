@@ -1,6 +1,6 @@
 //! The branches of a working tree: which there are, and making one.
 //!
-//! Git never asks back, because nobody may be there to answer, and starts no program that the
+//! Git never asks questions, because there may be no person to answer, and starts no program that the
 //! repository names (see `repository.rs`); a remote is asked with its user's own credentials.
 
 use std::ffi::OsString;

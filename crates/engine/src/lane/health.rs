@@ -1,4 +1,4 @@
-//! Asking agents whether they answer, all at once, and remembering it for a while.
+//! Probing all agents in parallel, and remembering the results for a while.
 
 use std::collections::BTreeMap;
 use std::fs;

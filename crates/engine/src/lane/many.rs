@@ -1,4 +1,4 @@
-//! Many lanes at once, within limits, until they are all over or there are enough answers.
+//! Many lanes in parallel, within limits, until all have ended or there are enough answers.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;

@@ -1,4 +1,4 @@
-//! A folder held open: what is done in it is done there, whatever becomes of its name.
+//! A folder held open: operations reach the same folder even if its name changes.
 
 use std::ffi::OsString;
 use std::fs::File;

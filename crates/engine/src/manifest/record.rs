@@ -1,4 +1,4 @@
-//! What the files of a run were when it ended, for whoever wants to know whether they still are.
+//! The hashes of a run's files at its end, to check the files later.
 //!
 //! There is no secret in it: it holds against accidents and careless hands, not against somebody who
 //! writes it anew. The run's journal is the place to ask then.

@@ -1,6 +1,6 @@
 //! Where a client itself keeps the record of a session that it printed events of.
 //!
-//! What is printed is for whoever watches. Codex prints the whole output of a command and gives its
+//! What a client prints is for a person who watches. Codex prints the whole output of a command and gives its
 //! agent less; Claude Code does not print the files that a prompt mentions. Their own records have
 //! what the agent got.
 

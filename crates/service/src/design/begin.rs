@@ -92,7 +92,7 @@ pub fn design(
     let feature = short_enough(feature.to_owned())?;
     let seats = match &request.seats {
         Some(words) => Seats::parse(words)?,
-        None => Seats::found(session).ok_or_else(nobody)?,
+        None => Seats::found(session).ok_or_else(no_agent)?,
     };
     let settings = request.settings(session, seats, feature, Answers::Given)?;
     let workspace = Workspace::open(session, None)?;
@@ -212,7 +212,7 @@ fn short_enough(feature: String) -> Result<String, Failure> {
     Err(failure.hint("describe it in a sentence, and put the rest in a document: `--feature DIR`"))
 }
 
-fn nobody() -> Failure {
+fn no_agent() -> Failure {
     let looked_for = Client::ALL.map(|client| adapter(client).programs).concat().join(", ");
     Failure::new(ErrorClass::Prerequisite, DesignError::Nobody { looked_for })
         .hint("install one of them and log in")

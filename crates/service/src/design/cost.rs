@@ -76,7 +76,7 @@ pub fn amount(usage: &Usage) -> String {
     usage.micro_dollars.map_or(tokens.clone(), |money| format!("{tokens} {}", dollars(money)))
 }
 
-/// What stands in front of a table of lanes.
+/// The total before a table of lanes.
 pub fn in_all(usage: &Usage) -> String {
     format!("{} in all ", amount(usage))
 }

@@ -1,6 +1,6 @@
-//! Whether a run that is resumed still stands on its own ground: its branch, and a clean tree.
+//! Whether a resumed run still has its branch and a clean working tree.
 //!
-//! Agents are held to leave the working tree as it was. If somebody else has changed it meanwhile,
+//! Agents are held to leave the working tree as it was. If a person has changed it meanwhile,
 //! they would be blamed for it, and what they say would be about other files than the rest.
 
 use convoke_domain::design::event::{Boundary, Reply, Tree};

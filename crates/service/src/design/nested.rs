@@ -29,10 +29,10 @@ use crate::session::Session;
 /// No session file is larger.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// What is accepted out of scope, for whoever asked to file.
+/// Accepted findings out of scope, for the calling workflow to file.
 const ACCEPTED: &str = DesignFile::FiledOutOfScope.name();
 
-/// What went wrong, in the folder of whoever asked.
+/// The log of problems in the folder of the calling workflow.
 const LOG: &str = "execution-issues.md";
 
 /// Whose rows ours are.
@@ -46,7 +46,7 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Reads the session file of whoever asked. One that is not there says nothing.
+    /// Reads the session file of the calling workflow. A missing file counts as empty.
     pub(super) fn of(settings: &Settings, reporter: Reporter) -> Option<Self> {
         let env = PathBuf::from(settings.session_env.as_deref()?);
         let text = file::lossy_text(&env, MAX_BYTES);
@@ -75,7 +75,7 @@ impl Caller {
         self.leave_health(&text);
     }
 
-    /// Marks a step that begins in the ledgers of whoever asked. They never stop a run.
+    /// Marks a step that begins in the ledgers of the calling workflow. An error there never stops a run.
     pub(super) fn mark(&self, session: &Session, notice: &Notice) {
         let Notice::StepBegins { step, .. } = notice else { return };
         self.time(session, timing::TimingEvent::Mark(mark::of_time(*step)));
@@ -195,12 +195,12 @@ impl Caller {
         }
     }
 
-    /// Returns the folder of whoever asked.
+    /// Returns the folder of the calling workflow.
     fn folder(&self) -> PathBuf {
         self.env.parent().map_or_else(PathBuf::new, Path::to_owned)
     }
 
-    /// Puts a file into that folder. One that is gone is not made again: nobody would look there.
+    /// Puts a file into that folder. Convoke does not create a missing folder: no program would read it.
     fn put(&self, path: &Path, text: &str) -> io::Result<()> {
         if !self.folder().is_dir() {
             return Err(ErrorKind::NotFound.into());

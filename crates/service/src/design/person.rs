@@ -128,7 +128,7 @@ impl Written {
     }
 }
 
-/// Takes an answer, and says which where it is only a number, or what nobody can mean.
+/// Reads an answer, and says which option a number means, or why the answer is unusable.
 fn taken(question: &Question, answer: &str, front_end: &mut dyn DesignFrontEnd) -> Reply {
     match question.read(answer) {
         Ok(reply) => {

@@ -50,13 +50,13 @@ impl From<SeatsError> for Failure {
     }
 }
 
-/// Whom to ask when nobody says otherwise: first those that compete, and the host.
+/// The default agents: first the two that compete, then the host.
 const USUAL: [Agent; 2] = [Agent::Cursor, Agent::Codex];
 const HOSTS: [Agent; 6] =
     [Agent::Claude, Agent::Codex, Agent::Cursor, Agent::Gemini, Agent::Opencode, Agent::Qwen];
 
 impl Seats {
-    /// Reads `FIRST,SECOND,HOST`, each perhaps with a model: `codex=gpt-5.5`.
+    /// Reads `FIRST,SECOND,HOST`, each with an optional model: `codex=gpt-5.5`.
     pub(super) fn parse(words: &str) -> Result<Self, SeatsError> {
         let seats: Vec<_> = words.split(',').map(str::trim).collect();
         let [first, second, host] = seats.as_slice() else {
@@ -65,7 +65,7 @@ impl Seats {
         Self::of([seat(first)?, seat(second)?, seat(host)?])
     }
 
-    /// Seats whoever is installed. The host is one that is, so that there is always somebody; the
+    /// Seats installed clients. The host is always an installed one, so that one agent can answer; the
     /// other two are there if they can be.
     pub(super) fn found(session: &Session) -> Option<Self> {
         let installed = |agent: &Agent| {

@@ -84,7 +84,7 @@ pub(super) struct Stage<'a> {
     pub(super) is_worker: bool,
     /// Held from the moment on when we were asked to stop, until that is written down.
     pub(super) stopping: Option<Hold>,
-    /// Whether a question found nobody.
+    /// Whether a question found no person to answer it.
     pub(super) is_unanswered: bool,
     /// What the run will probably cost, until that was said.
     pub(super) forecast: Option<String>,
@@ -341,7 +341,7 @@ impl World for Stage<'_> {
     }
 }
 
-/// Whoever begins a run that asks has to answer, too.
+/// A person who begins a run with questions has to answer them.
 pub(super) fn unanswered(run: &RunId) -> Failure {
     Failure::new(ErrorClass::Usage, DesignError::NobodyToAsk)
         .hint(format!("answer from a file: `convoke resume {run} --answers FILE`"))
@@ -349,7 +349,7 @@ pub(super) fn unanswered(run: &RunId) -> Failure {
         .hint("or start another run that never prompts: `convoke design --auto`")
 }
 
-/// Whoever stops us at a question before or after the run itself can go on with it.
+/// A person who stops Convoke at a question before or after the run can resume it.
 pub(super) fn stopped(run: &RunId) -> Failure {
     let failure = Failure::new(ErrorClass::Interrupted, DesignError::Stopped);
     failure.hint(format!("convoke resume {run}"))

@@ -104,5 +104,5 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
         let found = fs::symlink_metadata(stage.folder.join(name)).ok()?;
         found.is_file().then_some(found.len())
     };
-    Ok(Some(Worked::judged(&said, length)))
+    Ok(Some(Worked::from_output(&said, length)))
 }

@@ -352,7 +352,7 @@ fn verdict_word(
 #[derive(Default)]
 struct Ruling {
     review: Option<Review>,
-    /// Why there is none.
+    /// Why the answer has no verdict.
     ambiguity: Option<Ambiguity>,
     /// Why Convoke asked once more.
     first: Option<Ambiguity>,

@@ -38,7 +38,7 @@ pub(super) fn not_started(message: String) -> Driven {
     never_ran(LaneOutcome::OverBudget, ProcessEnd::BudgetLimit, heard)
 }
 
-/// A lane that nobody wants any more before it begins.
+/// A lane that the user cancelled before it began.
 pub(super) fn never_begun() -> Driven {
     never_ran(LaneOutcome::Cancelled, ProcessEnd::Cancelled, Heard::default())
 }

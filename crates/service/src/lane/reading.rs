@@ -24,11 +24,11 @@ pub(super) struct Reading {
 
 /// What is known of the reading when there is an answer.
 pub struct ReadingReport {
-    /// One for each file; none if nobody can tell.
+    /// One for each file; empty if the transcript does not show what was read.
     pub receipts: Option<Vec<ReceiptReport>>,
     /// Files that are known not to have been read before the answer.
     pub unproven: Vec<String>,
-    /// Why nobody can tell.
+    /// Why the transcript does not show what was read.
     unknown: Option<String>,
 }
 
@@ -43,7 +43,7 @@ enum NotReadable {
 }
 
 impl Reading {
-    /// Looks whether there is everything to read, and somebody who can.
+    /// Checks that every file exists and that the agent can read files.
     pub(super) fn find(paths: &[PathBuf], agent: &AgentRef) -> Result<Self, Failure> {
         if let (AgentRef::Http(_), [_, ..]) = (agent, paths) {
             let what = "files to read: it has no tools";

@@ -32,10 +32,10 @@ use crate::session::Session;
 use crate::settings::{lane, wake};
 use crate::workspace::Workspace;
 
-/// How long a lane waits for the store. It begins all the same.
+/// How long a lane waits for the store. After that it begins without one.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What stands against the start of a lane.
+/// The reasons against the start of a lane.
 #[derive(Default)]
 struct Admission {
     /// Why it may not start: too much was spent already.
@@ -235,7 +235,7 @@ impl LaneRequest<'_> {
         })
     }
 
-    /// Says what it will probably need. That nobody can tell costs no lane.
+    /// Says what the lane will probably need. An unknown forecast stops no lane.
     fn look_ahead(&self, books: &Books, reporter: &Reporter) {
         let Workspace { store, scope } = &books.workspace;
         let project = Some(scope.project.as_str());

@@ -1,4 +1,4 @@
-//! Whether a run's journal is as it was written, for whoever is about to rely on it.
+//! Whether a run's journal is as it was written, checked before Convoke relies on it.
 
 use convoke_domain::run::RunId;
 use convoke_store::journal::Integrity;
@@ -15,11 +15,11 @@ struct Changed {
     event: u64,
 }
 
-/// How often is looked again while somebody else writes.
+/// How often Convoke reads a journal again while another process writes to it.
 const LOOKS: usize = 5;
 
-/// Checks a journal. A verdict counts only if nobody wrote meanwhile; a journal that is written all
-/// the time has somebody who works on it, and is checked when they are done.
+/// Checks a journal. A verdict counts only if no process wrote meanwhile; a journal that a process
+/// keeps writing to is checked when that process has ended.
 pub(crate) fn journal_integrity(workspace: &Workspace, id: &RunId) -> Result<Integrity, Failure> {
     let Workspace { store, scope } = workspace;
     let last = || store.run(&scope.project, id).map(|run| run.last_seq).map_err(refused);
@@ -33,7 +33,7 @@ pub(crate) fn journal_integrity(workspace: &Workspace, id: &RunId) -> Result<Int
     Ok(Integrity::Sound)
 }
 
-/// Refuses a run whose answers are perhaps not those that were given.
+/// Refuses a run whose journal was changed, because its answers may be forged.
 pub(crate) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<(), Failure> {
     match integrity {
         Integrity::Sound => Ok(()),

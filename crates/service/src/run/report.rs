@@ -37,7 +37,7 @@ pub struct RunSummaryReport {
 }
 
 impl RunSummaryReport {
-    /// Says how the run stands: `ended, DEGRADED, 2 undecided`.
+    /// Returns the state of the run: `ended, DEGRADED, 2 undecided`.
     pub fn standing(&self) -> String {
         let degraded = if self.degraded == Some(true) { ", DEGRADED" } else { "" };
         let undecided = self.undecided.filter(|count| *count > 0);

@@ -54,7 +54,7 @@ pub struct Configured {
     pub effort: Option<String>,
 }
 
-/// An API as it stands in the configuration, whether or not it can be used.
+/// An API as configured, whether or not Convoke can use it.
 #[derive(Debug)]
 pub struct Listed {
     /// Its name.
@@ -76,7 +76,7 @@ pub enum KeyState {
     Unneeded,
     /// It is.
     Present,
-    /// It is not, or nobody may use it.
+    /// It is not configured, or Convoke may not use it.
     Missing,
 }
 
@@ -240,7 +240,7 @@ fn words(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-/// Tells whether nobody else may read a file.
+/// Tells whether only the owner may read a file.
 #[cfg(unix)]
 fn is_private(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;

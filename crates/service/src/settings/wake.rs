@@ -18,7 +18,7 @@ use crate::session::Session;
 /// The section's name.
 pub const SECTION: &str = "wake";
 
-/// The budget of a wake-up when nobody says otherwise.
+/// The default budget of a wake-up.
 const DEFAULT_BUDGET: Budget = Budget::at_least_one(8000);
 
 /// A place that names the agent of a project's sessions, from the strongest to the weakest.

@@ -107,7 +107,7 @@ pub fn note_unless_started(session: &Session, task: &Task) {
     let state = match task.status {
         TaskStatus::InProgress => return,
         TaskStatus::Pending => "not started",
-        TaskStatus::Completed => "completed already",
+        TaskStatus::Completed => "completed",
         TaskStatus::Skipped => "skipped",
     };
     session.reporter().say(format!(

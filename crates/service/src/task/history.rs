@@ -88,7 +88,7 @@ pub fn task_log(
     Ok(changes)
 }
 
-/// Undoes the last step, and returns what that was; nothing if there is none.
+/// Undoes the last step and returns it; `None` without a step to undo.
 pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<Vec<TaskChange>, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
     let changes = store.undo_task_step(scope, session.now()).map_err(refused)?;

@@ -116,7 +116,7 @@ pub(super) fn migrate(connection: &Connection, target: usize) -> rusqlite::Resul
     transaction.commit()
 }
 
-/// A database is ours if nobody has put anything into it yet, or if it says so. The tables are asked
+/// A database is ours if it is empty, or if it says so. The tables are asked
 /// for first: another process may make them, and their mark with them, between the two questions.
 fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
     let tables: i64 =

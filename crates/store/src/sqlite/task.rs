@@ -29,7 +29,7 @@ use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
 use crate::task::{ActivePlan, Change, NewTask, Surroundings, TaskStore};
 
-/// Tries at an id that nobody has; a million ids share a scope.
+/// Tries to find an unused id; a million ids share a scope.
 const TRIES: usize = 1000;
 
 impl TaskStore for SqliteStore {

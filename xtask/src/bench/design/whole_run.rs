@@ -61,7 +61,7 @@ fn found(need: Need) -> Vec<Event> {
             let available = Available { first: true, second: true };
             vec![Event::Probed { occasion, health: Health { available, warnings: Vec::new() } }]
         }
-        Need::Word(poll) => vec![Event::WordDrawn(poll, MarkerWord::recorded())],
+        Need::Word(poll) => vec![Event::WordDrawn(poll, MarkerWord::for_recordings())],
         Need::Lanes(requests) => {
             let ended = |request: &Request| {
                 let mut known = answers();
@@ -112,7 +112,7 @@ pub(super) fn walked(events: Vec<Stamped>) -> DesignWalk {
     for event in events {
         design.take(event);
         std::hint::black_box((design.upcoming(), design.notices_after(shown)));
-        shown = design.told();
+        shown = design.notice_count();
     }
     design
 }

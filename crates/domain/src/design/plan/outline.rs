@@ -1,4 +1,4 @@
-//! The headings of a plan in whatever form they were written, and in the usual one.
+//! The headings of a plan as the agent wrote them, and in the usual form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

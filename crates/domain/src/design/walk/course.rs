@@ -122,8 +122,8 @@ impl DesignWalk {
         self.present.as_ref().is_some_and(|present| present.state.is_heavy)
     }
 
-    /// Returns how many notices were told so far.
-    pub fn told(&mut self) -> usize {
+    /// Returns the number of notices so far.
+    pub fn notice_count(&mut self) -> usize {
         self.advance();
         told(&self.facts, &self.log).count()
     }

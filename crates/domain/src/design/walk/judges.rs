@@ -1,4 +1,4 @@
-//! Step 2a.5, second half: three judges decide the debates, and know nobody's name.
+//! Step 2a.5, second half: three judges decide the debates without knowing the debaters' names.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ pub(super) fn judge_contests(
             let claims = defenses.each_ref().map(|defense| Some(defense.claim.as_str()));
             return Resolution::fallback(*number, decision, claims, &leak.to_string());
         }
-        Resolution::judged(*number, decision, defenses, &judge::verdict(*number, &judgements))
+        Resolution::from_verdict(*number, decision, defenses, &judge::verdict(*number, &judgements))
     };
     Ok(contests.iter().map(resolution).collect())
 }

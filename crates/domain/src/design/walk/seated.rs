@@ -1,4 +1,4 @@
-//! Lanes of a panel: everybody at once, and the host for whoever fails.
+//! Lanes of a panel: all seats in parallel, and the host in place of an agent that fails.
 
 use super::lanes::Watched;
 use super::{Request, Walk, Walked};

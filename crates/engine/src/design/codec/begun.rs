@@ -1,4 +1,4 @@
-//! What was asked for, as it stands in the journal.
+//! The request, as the journal holds it.
 
 use convoke_domain::design::event::{Chosen, Settings};
 use convoke_domain::design::policy::Policy;

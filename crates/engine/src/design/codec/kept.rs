@@ -1,4 +1,4 @@
-//! What a design ended with, as it stands in the journal.
+//! The results of a design, as the journal holds them.
 
 use convoke_domain::design::event::{Event, Kept, PanelVerdict};
 use convoke_domain::design::matter::MatterId;

@@ -1,4 +1,4 @@
-//! A person's decision, as it stands in the journal.
+//! A person's decision, as the journal holds it.
 
 use convoke_domain::design::event::Event;
 use convoke_domain::design::matter::{Choice, MatterId, Ruling};

@@ -1,5 +1,5 @@
 //! Whether a row of a file is one that Convoke could have written. The database checks kinds of values
-//! and keys; what is here would otherwise only be noticed when somebody reads the row.
+//! and keys; what is here would otherwise only be noticed when a command reads the row.
 
 use std::path::Path;
 

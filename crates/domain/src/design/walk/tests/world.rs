@@ -325,7 +325,7 @@ impl World {
             let mut progress = design.outline();
             for event in events.drain(..) {
                 at += 1000;
-                let before = design.told();
+                let before = design.notice_count();
                 design.take(Stamped { at, event });
                 progress = design.outline();
                 assert_eq!(progress, walk(design.facts()), "it goes on as it began");
