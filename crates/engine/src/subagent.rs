@@ -68,7 +68,7 @@ fn not_found(file: &str, roles: &[String]) -> String {
     if roles.is_empty() {
         return format!("template_not_found: {file}");
     }
-    format!("template_not_found: {file} (it has: {})", roles.join(", "))
+    format!("template_not_found: {file} (known roles: {})", roles.join(", "))
 }
 
 /// Returns the task, or the numbered one it is part of: plans describe those.

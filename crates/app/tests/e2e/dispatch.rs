@@ -188,7 +188,7 @@ fn a_task_that_is_not_there_is_explained() {
     --- stdout
     --- stderr
     error: there is no task 9 in `tasks.md`
-    hint: it has: 1, 2
+    hint: known tasks: 1, 2
     ");
     let project = project.file(&format!("{FEATURE}/tasks.md"), "## Task 1: Too high\r\n");
     let outcome = project.run(&["dispatch", "task", "1", "--feature", "031"]);

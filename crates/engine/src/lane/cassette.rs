@@ -182,7 +182,7 @@ fn begun(line: &Line) -> Result<Cassette, &'static str> {
 /// Adds a line to the lane that is open, and returns it when it is whole.
 fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static str> {
     match (line, open.take()) {
-        (Line::Cassette { .. }, _) => Err("the lane has already started"),
+        (Line::Cassette { .. }, _) => Err("a file has only one line `cassette`"),
         (Line::Request(request), None) => {
             let (events, end, took) = (Vec::new(), ProcessEnd::Lost, Duration::ZERO);
             *open = Some(Entry { request: request.into(), events, end, took });

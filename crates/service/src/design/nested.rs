@@ -66,7 +66,7 @@ impl Caller {
 
     /// Returns what is known of an agent, by its word: it need not be asked.
     pub(super) fn health(&self, word: &str) -> Option<AgentHealth> {
-        self.told.health(word).map(AgentHealth::told)
+        self.told.health(word).map(AgentHealth::from_caller)
     }
 
     /// Leaves who can be asked, beside the session file.

@@ -99,7 +99,7 @@ fn section(choice: Choice) -> TaskSectionReport {
 
 fn failed(error: TaskError) -> Failure {
     let hint = match &error {
-        TaskError::NoSuchTask { known, .. } => Some(format!("it has: {}", known.join(", "))),
+        TaskError::NoSuchTask { known, .. } => Some(format!("known tasks: {}", known.join(", "))),
         TaskError::NoTasks(_) | TaskError::Document(_) => None,
     };
     Failure::new(ErrorClass::Refused, error).maybe_hint(hint)

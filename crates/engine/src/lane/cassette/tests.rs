@@ -91,7 +91,7 @@ fn a_broken_line_is_named() {
         (format!("{head}\n\n{{\"text\":"), "line 3 is not a known event"),
         (format!("{head}\n{{\"words\":{{}}}}"), "line 2 is not a known event"),
         (format!("{head}\n{{\"request\":{{\"hush\":\"h\"}}}}"), "line 2 is not a known event"),
-        (format!("{head}\n{head}"), "line 2: the lane has already started"),
+        (format!("{head}\n{head}"), "line 2: a file has only one line `cassette`"),
         (
             format!("{head}\n{{\"text\":{{\"text\":\"x\"}}}}"),
             "line 2: it belongs to no lane; a line `request` must come first",
