@@ -172,7 +172,7 @@ fn a_loop_waits_for_a_person() {
     let first = run(&project, &[]);
     assert_eq!(first.code, Some(1), "{first}");
     assert!(first.stdout.ends_with("by_hand after 1 round\n"), "{first}");
-    let hint = "hint: fix the open findings, then run this command again; with `--write`, `fixer` fixes it\n";
+    let hint = "hint: fix the open findings, then run this command again; with `--write`, `fixer` fixes them\n";
     assert!(first.stderr.ends_with(hint), "{first}");
     assert_eq!(asked(&project), [1, 1, 0]);
     let second = run(&project, &["--write", "--no-fix"]);

@@ -263,7 +263,7 @@ fn an_answer_is_judged_although_its_record_is_not_understood() {
         report["reading_unknown"]
             .as_str()
             .unwrap()
-            .contains("it is not a transcript or event log of claude")
+            .contains("not a transcript or event log of claude")
     );
     let rate: Value =
         serde_json::from_str(&project.stdout(&["dispatch", "rate", "--json"])).unwrap();

@@ -267,7 +267,7 @@ fn a_budget_that_is_used_up_starts_no_lane() {
     let project = project.variable("CONVOKE_LANE_BUDGET_PER_DAY", "7k");
     let day = run(&project, "claude", &[]);
     assert_eq!(day.code, Some(5), "{day}");
-    assert!(day.stderr.contains("the day's budget is spent: 7000 tokens"), "{day}");
+    assert!(day.stderr.contains("the day's budget is spent: used 7452 of 7000 tokens"), "{day}");
     let started = fs::read_to_string(project.path("../started")).unwrap();
     assert_eq!(started.lines().count(), 3);
     // Who might not start is written down, as somebody who spent nothing.

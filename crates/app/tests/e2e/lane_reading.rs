@@ -91,8 +91,8 @@ fn what_cannot_be_read_is_said_before_anybody_is_asked() {
         assert!(first.starts_with("error: cannot ") && first.ends_with(why), "{outcome}");
     };
     refused("docs/c.md", "cannot require `docs/c.md`: no such file");
-    refused("docs", "`docs` read: is a directory");
-    refused("/dev/null", "`/dev/null` read: not a regular file");
+    refused("docs", "cannot require `docs`: is a directory");
+    refused("/dev/null", "cannot require `/dev/null`: not a regular file");
     refused("docs/two\nlines.md", "in a prompt: it is not one line of text");
     assert!(!project.path("asked").exists());
 }
