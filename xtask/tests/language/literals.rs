@@ -46,7 +46,7 @@ fn quoted(rest: &str) -> (Option<String>, usize) {
 /// Tells whether a raw literal begins here, and not a name that ends in `r`.
 fn is_raw(source: &str, rest: &str) -> bool {
     let before = &source[..source.len() - rest.len()];
-    let is_word = before.ends_with(|c: char| c.is_alphanumeric() && c != 'b' || c == '_');
+    let is_word = before.ends_with(|c: char| (c.is_alphanumeric() && c != 'b') || c == '_');
     !is_word && rest[1..].trim_start_matches('#').starts_with('"')
 }
 

@@ -163,7 +163,7 @@ fn scoped_text(
     };
     match &scoped {
         Scoped::WholeUnreferenced => {
-            choices.push(whole("no task refers to a section of it".into()))
+            choices.push(whole("no task refers to a section of it".into()));
         }
         Scoped::WholeNotFound(id) => {
             choices.push(whole(format!(
