@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use convoke_service::failure::Failure;
 
-/// Run the phases from sketches to review of a run that another process began (called by convoke)
+/// Run the phases from sketches to review (called by convoke)
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct WorkerArgs {
     /// The run
