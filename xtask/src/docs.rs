@@ -147,6 +147,9 @@ const JSON_RULES: &str = "# JSON documents\n\n\
     below (JSON Schema, draft 2020-12) follows from the type that Convoke prints. A key that is not \
     in `required` can be missing; every other key is always there, and is `null` where nothing is \
     known.\n\n\
+    A row names the arguments with which a command prints that document; without them, the command \
+    prints the document of the row that names it alone. `hook` answers in the format of its client, \
+    and `plumbing` takes no `--json`.\n\n\
     Later versions can add keys, so a program should pass over keys that it does not know. \
     A key that goes, or that gets another meaning, is in the changelog.\n\n\
     | document | schema | what it is |\n|---|---|---|\n";
@@ -154,6 +157,8 @@ const JSON_RULES: &str = "# JSON documents\n\n\
 fn json_index() -> String {
     let row = |report: ReportSchema| {
         let ReportSchema { name, printed_by, .. } = &report;
+        let printed_by: Vec<_> = printed_by.iter().map(|words| format!("`{words}`")).collect();
+        let printed_by = printed_by.join(", ");
         format!("| {printed_by} | [{name}.json]({name}.json) | {} |\n", report.summary())
     };
     let rows: String = reports().into_iter().map(row).collect();

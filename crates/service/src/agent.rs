@@ -23,6 +23,7 @@ struct HumanAgent;
 
 /// An agent for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentProfileReport {
     /// Its name.
     pub name: String,

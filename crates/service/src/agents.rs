@@ -53,6 +53,7 @@ pub struct AgentsRequest {
 
 /// All agents of this machine, and whether any of them could be given work.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AgentsReport {
     /// Clients, then models' APIs.
@@ -64,6 +65,7 @@ pub struct AgentsReport {
 
 /// What is known of one agent.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentReport {
     /// Its name.
     pub agent: String,

@@ -59,6 +59,7 @@ struct NotAttending {
 
 /// What came of one wake-up.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttendReport {
     /// Who was woken.
     pub agent: String,

@@ -48,6 +48,7 @@ pub struct DiagramCheckRequest {
 
 /// What is wrong with diagrams.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramCheckReport {
     /// Whether they can be published.
     pub is_safe: bool,
@@ -62,6 +63,7 @@ pub struct DiagramCheckReport {
 
 /// One diagram.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramReport {
     /// The heading that it is published under; none for a bare diagram.
     pub heading: Option<String>,
@@ -69,6 +71,7 @@ pub struct DiagramReport {
 
 /// Something that is known to break published diagrams.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramHitReport {
     /// What it is.
     pub reason: &'static str,
@@ -80,6 +83,7 @@ pub struct DiagramHitReport {
 
 /// Something that Mermaid could not draw.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramFaultReport {
     /// The diagram's place.
     pub diagram: usize,

@@ -50,6 +50,7 @@ pub enum ApiCheck {
 
 /// How bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CheckLevel {
     /// It works.
@@ -73,6 +74,7 @@ impl CheckLevel {
 
 /// What was found out about one thing.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoctorCheck {
     /// What was looked at.
     pub name: &'static str,

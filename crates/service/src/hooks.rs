@@ -17,7 +17,7 @@ use convoke_engine::hooks::{Level, SettingsError, settings_file};
 
 pub use self::binding::rebind;
 pub use self::install::{
-    HooksChange, InstallHooksRequest, install_hooks, is_same, uninstall_hooks,
+    HooksChange, HooksDryRunReport, InstallHooksRequest, install_hooks, is_same, uninstall_hooks,
 };
 pub use self::status::{HooksReport, Obstacle, hooks_status, is_there, obstacle};
 use crate::failure::{ErrorClass, Failure};

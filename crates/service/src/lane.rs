@@ -3,6 +3,7 @@
 mod agent;
 mod budget;
 mod ending;
+mod event_line;
 mod forecast;
 mod keep;
 mod ledger;
@@ -33,6 +34,7 @@ use convoke_engine::lane::supervisor::Limits;
 
 pub use self::agent::{check_agent, model_name, seen_by, version_of};
 pub use self::budget::{CallBudget, is_paid, uncounted_warning};
+pub use self::event_line::LaneEventLine;
 pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
 pub use self::list::{LaneList, StoppedLane, list, show, stop};
 pub use self::one::{FinishedLane, OneLane, run_one};

@@ -2,9 +2,7 @@
 
 mod verify;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::outline::Outline;
@@ -18,29 +16,41 @@ use serde::Serialize;
 
 pub use self::verify::{ManifestVerifyReport, verify_manifest};
 use crate::failure::{ErrorClass, Failure};
+use crate::run::KnownRun;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// The files of a finished run, and what they were when it ended.
-#[derive(Debug, Clone, Copy)]
-pub struct RunFiles<'a> {
-    /// Every file's text by its name.
-    pub files: &'a BTreeMap<String, Arc<str>>,
-    /// The run's record, of which [`run_record`] makes one.
-    pub record: &'a Record,
+/// Where a design's files come from.
+#[derive(Debug, Clone)]
+pub enum ManifestSource {
+    /// A folder that holds them.
+    Folder(PathBuf),
+    /// A finished run, named by the beginning of its name or all of it.
+    Run(RunId),
 }
 
-/// Where the files of a bundle come from.
-#[derive(Debug, Clone, Copy)]
-pub enum BundleSource<'a> {
-    /// From a folder.
-    Folder(&'a Path),
-    /// From a run.
-    Run(RunFiles<'a>),
+/// What is written of a design.
+#[derive(Debug, Clone)]
+pub enum ManifestWriteRequest {
+    /// All files of a run and `manifest.json`, into a folder that holds nothing else.
+    RunFiles {
+        /// The run, named by the beginning of its name or all of it.
+        run: RunId,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A bundle in `design-export`, for the workflow that works in the folder around it.
+    Bundle {
+        /// Where its files come from.
+        source: ManifestSource,
+        /// The folder around it.
+        parent: PathBuf,
+    },
 }
 
 /// A manifest that was written.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestWriteReport {
     /// Where it is.
     pub manifest: String,
@@ -48,6 +58,7 @@ pub struct ManifestWriteReport {
 
 /// What a bundle holds, or why it is refused.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestReadReport {
     /// Whether all of it is in order.
     pub ok: bool,
@@ -63,6 +74,7 @@ pub struct ManifestReadReport {
 
 /// One file of a bundle.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestFileReport {
     /// What it is to the workflow that reads the bundle.
     pub key: &'static str,
@@ -108,27 +120,45 @@ pub fn run_record(
     })
 }
 
-/// Writes all files of a run and `manifest.json` into a folder, which must hold nothing else.
-pub fn write_run_files(folder: &Path, run: RunFiles<'_>) -> Result<ManifestWriteReport, Failure> {
-    let manifest = write_all(folder, run.files, run.record).map_err(not_written)?;
+/// Writes a design's files with a manifest that says what they are.
+pub fn write_manifest(
+    session: &Session,
+    request: &ManifestWriteRequest,
+) -> Result<ManifestWriteReport, Failure> {
+    let manifest = match request {
+        ManifestWriteRequest::RunFiles { run, folder } => {
+            let (known, record) = vouched_run(session, run)?;
+            write_all(folder, &known.progress.files, &record).map_err(not_written)?
+        }
+        ManifestWriteRequest::Bundle { source: ManifestSource::Folder(folder), parent } => {
+            write_bundle(session, Source::Folder(folder), None, parent)?
+        }
+        ManifestWriteRequest::Bundle { source: ManifestSource::Run(run), parent } => {
+            let (known, record) = vouched_run(session, run)?;
+            let source = Source::Texts(&known.progress.files);
+            write_bundle(session, source, Some(&record), parent)?
+        }
+    };
     Ok(ManifestWriteReport { manifest: manifest.display().to_string() })
 }
 
-/// Writes a bundle into `design-export` in a folder, for the workflow that works there.
-pub fn write_bundle(
+/// Opens a run and makes its record.
+fn vouched_run(session: &Session, run: &RunId) -> Result<(KnownRun, Record), Failure> {
+    let known = KnownRun::open(session, run)?;
+    let record = run_record(&known.workspace, &known.run, &known.facts, &known.progress)?;
+    Ok((known, record))
+}
+
+fn write_bundle(
     session: &Session,
-    source: BundleSource<'_>,
+    source: Source<'_>,
+    record: Option<&Record>,
     parent: &Path,
-) -> Result<ManifestWriteReport, Failure> {
+) -> Result<PathBuf, Failure> {
     let session_id = session.environment.session_id();
-    let (source, record) = match source {
-        BundleSource::Folder(folder) => (Source::Folder(folder), None),
-        BundleSource::Run(run) => (Source::Texts(run.files), Some(run.record)),
-    };
     let session_id = session_id.as_deref();
     let order = Order { source, parent, session_id, now: session.now(), record };
-    let manifest = write(&order).map_err(not_written)?;
-    Ok(ManifestWriteReport { manifest: manifest.display().to_string() })
+    write(&order).map_err(not_written)
 }
 
 /// Adds what can be done about it.

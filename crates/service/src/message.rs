@@ -51,6 +51,7 @@ pub struct SaidVerdict {
 
 /// A message that was stored.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SayReport {
     /// Its number.
     pub id: i64,

@@ -56,6 +56,7 @@ pub enum PinList {
 
 /// A rule that was removed.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovedPinReport {
     /// Its number.
     pub removed: i64,
@@ -81,6 +82,7 @@ enum PinError {
 
 /// A rule for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PinReport {
     /// Its number.
     pub id: i64,
@@ -104,6 +106,7 @@ pub struct PinReport {
 
 /// Where a rule arrived last, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PinDeliveryReport {
     /// The client that was given it.
     pub client: String,

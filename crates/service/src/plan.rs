@@ -24,6 +24,7 @@ enum PlanError {
 
 /// A plan that was taken up again.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResumedPlanReport {
     /// The plan, relative to the project.
     pub resumed: String,

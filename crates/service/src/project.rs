@@ -33,6 +33,7 @@ enum ProjectError {
 
 /// A project for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProjectReport {
     /// Its name.
     pub name: String,
@@ -59,6 +60,7 @@ pub struct ProjectReport {
 
 /// What became part of a project.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MergedProjectReport {
     /// The project that has it now.
     pub project: String,

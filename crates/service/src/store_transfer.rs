@@ -20,6 +20,7 @@ const NO_PATH: &str = "-";
 
 /// Whether the store is sound.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreCheckReport {
     /// Where it is.
     pub path: String,
@@ -31,6 +32,7 @@ pub struct StoreCheckReport {
 
 /// What was copied, exported or imported.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreTransferReport {
     /// The file; `-` where the front end read or wrote itself.
     pub path: String,

@@ -39,6 +39,7 @@ pub struct WakeRequest {
 
 /// A wake-up, and how it came about.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WakeReport {
     /// The whole text.
     pub text: String,

@@ -46,7 +46,7 @@ pub struct Args {
     policy: Option<PackPolicy>,
 
     /// Instead of the block, show a table of every document: found, kept, cut, dropped, and why
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long)]
     explain: bool,
 
     #[command(subcommand)]

@@ -1,6 +1,5 @@
 //! `convoke lane`: one supervised run of one agent on one prompt.
 
-mod events;
 mod list;
 mod live;
 mod words;
@@ -22,12 +21,11 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::lane::{
-    FinishedLane, LaneProgress, LaneRequest, OneLane, Outlook, ReadingReport, Watch,
+    FinishedLane, LaneEventLine, LaneProgress, LaneRequest, OneLane, Outlook, ReadingReport, Watch,
     over_budget_warning, run_one, sentence, version_of, warnings,
 };
 use convoke_service::session::Session;
 
-use self::events::EventLine;
 use self::live::Live;
 pub(crate) use self::live::progress_line;
 pub(super) use self::words::{AgentWord, BudgetArgs, PinArgs, model_name};
@@ -234,9 +232,9 @@ impl RunArgs {
                 let version = || version_of(self.agent.client()?, app).ok().flatten();
                 let happening = match &progress {
                     LaneProgress::Began(id) => {
-                        EventLine::started(&self.agent, *id, version(), app.now())
+                        LaneEventLine::started(&self.agent, *id, version(), app.now())
                     }
-                    LaneProgress::Said(event) => EventLine::said(event, app.now()),
+                    LaneProgress::Said(event) => LaneEventLine::said(event, app.now()),
                 };
                 // A program that closed the pipe does not want the lane any more.
                 match output.json_line(&happening) {
@@ -275,7 +273,7 @@ impl RunArgs {
     fn show(&self, finished: &FinishedLane, app: &App, output: &mut Output) -> Result<(), Failure> {
         let FinishedLane { run, report, reading, .. } = finished;
         if self.events {
-            return output.json_line(&EventLine::ended(report, app.now()));
+            return output.json_line(&LaneEventLine::ended(report, app.now()));
         }
         if app.format == Format::Json {
             return output.json(report);

@@ -2,17 +2,15 @@
 
 mod verify;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use convoke_domain::run::RunId;
-use convoke_engine::manifest::record::Record;
 use convoke_service::failure::Failure;
 use convoke_service::manifest::{
-    BundleSource, RunFiles, read_manifest, run_record, write_bundle, write_run_files,
+    ManifestSource, ManifestWriteRequest, read_manifest, write_manifest,
 };
 
-use super::runs::Known;
 use super::table::render;
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -79,30 +77,30 @@ impl Args {
 
 impl WriteArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let here = Path::new(".");
-        let known = self.run.as_ref().map(|run| Known::open(app, run)).transpose()?;
-        let record = known.as_ref().map(record_of).transpose()?;
-        let run = known.as_ref().zip(record.as_ref());
-        let run = run.map(|(known, record)| RunFiles { files: &known.progress.files, record });
-        let parent = self.bundle.as_deref().unwrap_or(here);
-        let report = match (&self.to, run) {
-            (Some(folder), Some(run)) => write_run_files(folder, run)?,
-            (None, Some(run)) => write_bundle(app, BundleSource::Run(run), parent)?,
-            (_, None) => {
-                let folder = self.from.as_deref().unwrap_or(here);
-                write_bundle(app, BundleSource::Folder(folder), parent)?
-            }
-        };
+        let report = write_manifest(app, &self.request())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => output.data(&format!("{}\n", report.manifest))?,
         }
         Ok(Exit::Done)
     }
-}
 
-fn record_of(known: &Known) -> Result<Record, Failure> {
-    run_record(&known.workspace, &known.run, &known.facts, &known.progress)
+    fn request(&self) -> ManifestWriteRequest {
+        let here = || PathBuf::from(".");
+        match (&self.run, &self.to) {
+            (Some(run), Some(folder)) => {
+                ManifestWriteRequest::RunFiles { run: run.clone(), folder: folder.clone() }
+            }
+            (run, _) => {
+                let folder = || self.from.clone().unwrap_or_else(here);
+                let source = run
+                    .clone()
+                    .map_or_else(|| ManifestSource::Folder(folder()), ManifestSource::Run);
+                let parent = self.bundle.clone().unwrap_or_else(here);
+                ManifestWriteRequest::Bundle { source, parent }
+            }
+        }
+    }
 }
 
 impl ReadArgs {

@@ -7,7 +7,6 @@ use convoke_domain::run::RunId;
 use convoke_domain::text::{fitting, hanging, width};
 use convoke_engine::manifest::record::RECORD_FILE;
 use convoke_service::design::resume_run;
-pub(super) use convoke_service::run::KnownRun as Known;
 use convoke_service::run::{
     RunLaneReport, RunShowReport, RunSummaryReport, list_runs, record_text, recount_run,
     replay_run, show_artifact, show_run,

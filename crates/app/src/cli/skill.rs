@@ -6,8 +6,7 @@ use convoke_domain::skill::SkillId;
 use convoke_domain::task::id::TaskId;
 use convoke_service::failure::Failure;
 use convoke_service::skill::{
-    SkillPart, SkillReport, SkillUnpinned, SkillUser, list_skills, pin_skill, show_skill,
-    unpin_skill, use_skill,
+    SkillPart, SkillReport, SkillUser, list_skills, pin_skill, show_skill, unpin_skill, use_skill,
 };
 
 use crate::app::{App, Format};
@@ -86,10 +85,13 @@ impl Args {
             Command::Pin(args) => {
                 print(&pin_skill(app, &args.skill.id, &args.version)?, app, output)
             }
-            Command::Unpin(args) => Ok(match unpin_skill(app, &args.id)? {
-                SkillUnpinned::Unpinned => Exit::Done,
-                SkillUnpinned::NotPinned => Exit::No,
-            }),
+            Command::Unpin(args) => {
+                let report = unpin_skill(app, &args.id)?;
+                if app.format == Format::Json {
+                    output.json(&report)?;
+                }
+                Ok(if report.unpinned { Exit::Done } else { Exit::No })
+            }
         }
     }
 }

@@ -20,8 +20,8 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
 use convoke_service::failure::Failure;
 use convoke_service::task::{
-    AddTasksRequest, NextTask, TaskDesk, TaskPlace, TaskReport, TaskStep, add_tasks, change_task,
-    filled_line, next_task, remove_task, show_task, start_task,
+    AddTasksRequest, AddedTasksReport, NextTask, TaskDesk, TaskPlace, TaskReport, TaskStep,
+    add_tasks, change_task, filled_line, next_task, remove_task, show_task, start_task,
 };
 
 use crate::app::{App, Format};
@@ -187,18 +187,18 @@ impl Args {
 
     fn run_at(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
-            Command::Add(args) => print_ids(&add_tasks(desk, &args.request())?, app, output),
+            Command::Add(args) => print_added(&add_tasks(desk, &args.request())?, app, output),
             Command::List(args) => args.run(desk, app, output),
             Command::Search(args) => args.run(desk, app, output),
             Command::Tree => tree::tree(desk, app, output),
             Command::Show(args) => list::print_detail(&show_task(desk, &args.id)?, app, output),
             Command::Next => print_next(next_task(desk)?, app, output),
             Command::Start(args) => {
-                print_changed(start_task(desk, args.id.as_ref())?.as_ref(), app, output)
+                print_changed(&start_task(desk, args.id.as_ref())?, app, output)
             }
             Command::Change(command) => {
                 let (id, step) = command.step();
-                print_changed(change_task(desk, id, &step)?.as_ref(), app, output)
+                print_changed(&change_task(desk, id, &step)?, app, output)
             }
             Command::Edit(args) => args.run(desk, app, output),
             Command::Reorder(args) => args.run(desk, app, output),
@@ -250,22 +250,20 @@ impl AddArgs {
 }
 
 /// Prints a task as it is after a change.
-fn print_changed(task: Option<&Task>, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    if let Some(task) = task {
-        match app.format {
-            Format::Json => output.json(&TaskReport::alone(task))?,
-            Format::Text => output.data(&format!("{}\n", list::line(task)))?,
-        }
+fn print_changed(task: &Task, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    match app.format {
+        Format::Json => output.json(&TaskReport::alone(task))?,
+        Format::Text => output.data(&format!("{}\n", list::line(task)))?,
     }
     Ok(Exit::Done)
 }
 
 fn print_next(next: NextTask, app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match next {
-        NextTask::Task(task) => print_changed(Some(&task), app, output),
+        NextTask::Task(task) => print_changed(&task, app, output),
         NextTask::Nothing(why) => {
             match app.format {
-                Format::Json => output.json(&serde_json::Value::Null)?,
+                Format::Json => output.json(&None::<TaskReport>)?,
                 Format::Text => output.data("No task can be started.\n")?,
             }
             output.say(&format!("note: {why}"));
@@ -274,16 +272,11 @@ fn print_next(next: NextTask, app: &App, output: &mut Output) -> Result<Exit, Fa
     }
 }
 
-/// Prints new ids: one per line, or as JSON objects.
-fn print_ids(ids: &[TaskId], app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let object = |id: &TaskId| format!("{{\"id\":\"{id}\"}}");
-    match (app.format, ids) {
-        (Format::Json, [id]) => output.data(&format!("{}\n", object(id)))?,
-        (Format::Json, many) => {
-            let objects: Vec<_> = many.iter().map(object).collect();
-            output.data(&format!("[{}]\n", objects.join(",")))?;
-        }
-        (Format::Text, _) => ids.iter().try_for_each(|id| output.data(&format!("{id}\n")))?,
+/// Prints new ids, one per line.
+fn print_added(added: &AddedTasksReport, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    match app.format {
+        Format::Json => output.json(added)?,
+        Format::Text => added.ids.iter().try_for_each(|id| output.data(&format!("{id}\n")))?,
     }
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 //! `convoke tree`: whether a working tree is still as it was, for programs that run agents themselves.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use convoke_service::failure::Failure;
@@ -50,7 +50,13 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
             Command::Baseline { words } => {
-                baseline(app, words, output);
+                let report = write_untracked(app, words);
+                if let Some(reason) = report.reason {
+                    output.say(&format!("warning: there is no list, because {reason}"));
+                }
+                if app.format == Format::Json {
+                    output.json(&report)?;
+                }
                 Ok(Exit::Done)
             }
             Command::Check { words } => {
@@ -63,18 +69,6 @@ impl Args {
             }
             Command::Show { files } => show(app, files, output),
         }
-    }
-}
-
-/// A list that is there is not lost to words that are wrong.
-fn baseline(app: &App, words: &[String], output: &Output) {
-    match words {
-        [file] if !file.is_empty() && !file.starts_with('-') => {
-            if !write_untracked(app, Path::new(file)) {
-                output.say("warning: there is no list, because git or the file refused");
-            }
-        }
-        _ => output.say("warning: there is no list, because not one file was named for it"),
     }
 }
 

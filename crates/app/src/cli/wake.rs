@@ -41,7 +41,7 @@ pub struct Args {
     budget: Option<Budget>,
 
     /// Instead of the text, show how it came about
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long)]
     explain: bool,
 }
 

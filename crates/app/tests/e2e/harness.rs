@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::json_schema::faults_of;
+
 /// Longer than any test should take; only a hanging program ever waits for it.
 const DEADLINE: Duration = Duration::from_mins(1);
 
@@ -133,17 +135,20 @@ impl Project {
     }
 
     /// Runs `convoke` with the project as current folder.
+    #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
-        finish(self.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments))
+        let outcome = finish(self.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments));
+        fits_its_schema(arguments, outcome)
     }
 
     /// Runs `convoke` with something on its standard input.
+    #[track_caller]
     pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Outcome {
         let path = self.top.path().join("input");
         fs::write(&path, input).unwrap();
         let mut command = self.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments);
         command.stdin(fs::File::open(path).unwrap());
-        finish(command)
+        fits_its_schema(arguments, finish(command))
     }
 
     /// Runs a line in a shell, as clients run hooks.
@@ -250,6 +255,14 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
 #[expect(clippy::disallowed_methods, reason = "the tests' door to the terminal")]
 pub(crate) fn skipped(why: &str) {
     io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).unwrap();
+}
+
+/// Passes on what a command printed, unless it is JSON that the reference does not describe.
+#[track_caller]
+fn fits_its_schema(arguments: &[&str], outcome: Outcome) -> Outcome {
+    let faults = faults_of(arguments, &outcome.stdout);
+    assert!(faults.is_empty(), "{arguments:?}: {}\n{outcome}", faults.join("\n"));
+    outcome
 }
 
 /// Waits for a program to end, and stops it when it hangs.

@@ -25,6 +25,7 @@ const VERSION: u32 = 1;
 
 /// The record of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
     /// The version of this form.
     pub manifest: u32,
@@ -70,6 +71,7 @@ pub struct Record {
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Feature {
     /// In words.
     pub text: String,
@@ -79,6 +81,7 @@ pub struct Feature {
 
 /// A text that is not told again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Digest {
     /// Its length.
     pub bytes: u64,
@@ -88,6 +91,7 @@ pub struct Digest {
 
 /// One of those who took part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Seat {
     /// `first`, `second` or `host`.
     pub seat: String,
@@ -103,6 +107,7 @@ pub struct Seat {
 
 /// One that was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lane {
     /// The lane.
     pub lane: String,
@@ -116,6 +121,7 @@ pub struct Lane {
 
 /// A person's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decided {
     /// The finding or contested decision.
     pub id: String,
@@ -127,6 +133,7 @@ pub struct Decided {
 
 /// A journal as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Journal {
     /// How many events it has.
     pub events: u64,
@@ -136,6 +143,7 @@ pub struct Journal {
 
 /// A file as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
     /// Its name.
     pub name: String,

@@ -12,6 +12,7 @@ use crate::workspace::{Workspace, refused};
 
 /// An agent that has another name.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RenamedAgentReport {
     /// The old name.
     pub from: String,

@@ -28,6 +28,7 @@ enum UnknownSession {
 
 /// A session that belongs to an agent.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoundSessionReport {
     /// The client.
     pub client: &'static str,

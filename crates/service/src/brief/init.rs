@@ -9,6 +9,7 @@ use crate::session::Session;
 
 /// What was created in the design folder.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefInitReport {
     /// The folder.
     pub dir: String,

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// What a brief came to. Fields are only ever added.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefReport {
     /// The block, whole.
     pub block: String,
@@ -45,6 +46,7 @@ pub struct BriefReport {
 
 /// What became of one name of the priority list.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefCandidateReport {
     /// The name.
     pub token: String,
@@ -56,6 +58,7 @@ pub struct BriefCandidateReport {
 
 /// One document of the block.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefIncludedReport {
     /// Its name.
     pub token: String,
@@ -75,6 +78,7 @@ pub struct BriefIncludedReport {
 
 /// One file that was asked for.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefReadReport {
     /// Where it is.
     pub path: String,
@@ -84,6 +88,7 @@ pub struct BriefReadReport {
 
 /// A remark about configuration or documents.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefDiagnosticReport {
     /// What kind of remark it is.
     pub code: String,

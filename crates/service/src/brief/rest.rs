@@ -26,6 +26,7 @@ enum RestReadError {
 
 /// A document from an offset on.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefRestReport {
     /// The document's name.
     pub token: String,

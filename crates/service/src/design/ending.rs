@@ -23,6 +23,7 @@ use crate::run::{MattersReport, RunKind, open, way_out};
 
 /// How a design ended.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DesignReport {
     /// The run.
     pub run: String,

@@ -24,6 +24,7 @@ const TEXT: &str = "\n\nThe harbour office opens at 8 am and closes at 7 am.\n\
 
 /// What came of a try.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateReport {
     /// Whether sessions can be resumed.
     pub passed: bool,
@@ -33,6 +34,7 @@ pub struct GateReport {
 
 /// The two prompts of a try by hand.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GatePromptsReport {
     /// For a fresh session.
     pub first: String,

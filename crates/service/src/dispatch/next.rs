@@ -43,6 +43,7 @@ pub struct NextRoundRequest {
 
 /// A round that was decided and remembered.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextRoundReport {
     /// The role.
     pub role: String,

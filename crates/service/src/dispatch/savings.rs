@@ -18,6 +18,7 @@ struct NothingToMeasure {
 
 /// What references save.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchSavingsReport {
     /// The features that were measured.
     pub features: Vec<String>,
@@ -35,6 +36,7 @@ pub struct DispatchSavingsReport {
 
 /// What references save for one role.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoleSavingsReport {
     /// The role.
     pub role: String,
@@ -45,6 +47,7 @@ pub struct RoleSavingsReport {
 
 /// What dispatches cost in each way to make them.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchCostsReport {
     /// With every document pasted.
     pub pasted: DispatchCostReport,
@@ -56,6 +59,7 @@ pub struct DispatchCostsReport {
 
 /// What dispatches cost.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchCostReport {
     /// What the dispatcher sends, in tenths of tokens.
     pub prompt_tokens_x10: u64,

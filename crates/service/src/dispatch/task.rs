@@ -29,6 +29,7 @@ pub struct TaskPromptRequest {
 
 /// The prompt of one task's implementer.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskPromptReport {
     /// The task's number.
     pub number: String,
@@ -48,6 +49,7 @@ pub struct TaskPromptReport {
 
 /// What was taken of a document, and why.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskSectionReport {
     /// The document.
     pub artifact: String,

@@ -7,6 +7,7 @@ use convoke_domain::scope::AgentName;
 use convoke_engine::hooks::{install, original};
 use convoke_store::Store;
 use convoke_store::install::Install;
+use serde::Serialize;
 
 use super::binding::{Binding, release};
 use super::{
@@ -42,8 +43,24 @@ pub struct InstallHooksRequest {
 pub enum HooksChange {
     /// The file was changed; this is what is known about the hooks now.
     Done(Box<HooksReport>),
-    /// The file would hold this.
-    DryRun(String),
+    /// Nothing was written; the file would hold this.
+    DryRun(HooksDryRunReport),
+}
+
+/// What a client's settings would hold.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HooksDryRunReport {
+    /// The settings file.
+    pub path: String,
+    /// Its text; empty where there would be no file.
+    pub text: String,
+}
+
+impl HooksDryRunReport {
+    fn new(path: &Path, text: String) -> Self {
+        Self { path: path.display().to_string(), text }
+    }
 }
 
 /// Adds hook entries to a client's settings, and binds its sessions to an agent.
@@ -69,7 +86,7 @@ pub fn install_hooks(
         reporter.say(format!("note: {remark}"));
     }
     if request.rehearsal == Rehearsal::DryRun {
-        return Ok(HooksChange::DryRun(installed));
+        return Ok(HooksChange::DryRun(HooksDryRunReport::new(&path, installed)));
     }
     let known = path.display().to_string();
     // What the file was is safe before the file changes.
@@ -166,7 +183,8 @@ pub fn uninstall_hooks(
     let (current, store) = (read(&path)?, open_store(session)?);
     let restored = target.original(&*store, &path, current.as_deref())?;
     if rehearsal == Rehearsal::DryRun {
-        return Ok(HooksChange::DryRun(restored.unwrap_or_default()));
+        let report = HooksDryRunReport::new(&path, restored.unwrap_or_default());
+        return Ok(HooksChange::DryRun(report));
     }
     match restored {
         Some(text) if current.as_ref() != Some(&text) => write(&path, &text)?,

@@ -22,6 +22,7 @@ use crate::workspace::{Workspace, refused};
 
 /// What is known about a client's hooks.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HooksReport {
     /// The client's settings.
     pub path: String,
@@ -56,6 +57,7 @@ pub fn hooks_status(session: &Session, target: &HooksTarget) -> Result<HooksRepo
 
 /// Why nothing can be delivered at present.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Obstacle {
     /// In words that follow "not delivered:".
     pub why: String,

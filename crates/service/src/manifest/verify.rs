@@ -14,6 +14,7 @@ use crate::failure::{ErrorClass, Failure};
 
 /// What became of the files of a manifest.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestVerifyReport {
     /// Whether nothing changed, is missing or was added.
     pub ok: bool,

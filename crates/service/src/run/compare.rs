@@ -35,6 +35,7 @@ pub struct CompareRequest {
 
 /// One way to a plan, in numbers.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareSideReport {
     /// `panel` or `single`.
     pub way: &'static str,
@@ -58,6 +59,7 @@ pub struct CompareSideReport {
 
 /// Both ways to a plan.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareReport {
     /// Whether the panel's plan is what it came to in the end.
     pub is_finished: bool,

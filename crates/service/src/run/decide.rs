@@ -47,6 +47,7 @@ pub enum DecisionOutcome {
 
 /// What a run leaves to people, and what they decided.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunMattersReport {
     /// The run.
     pub run: String,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// A finding or contested decision, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MatterReport {
     /// Its id, such as `FINDING_2`.
     pub id: String,
@@ -32,6 +33,7 @@ pub struct MatterReport {
 
 /// What a person decided, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionReport {
     /// `accept` or `reject`.
     pub choice: &'static str,
@@ -67,6 +69,7 @@ impl MatterReport {
 
 /// The three lists that a person looks at.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MattersReport {
     /// What neither the panel nor a person decided.
     pub undecided: Vec<MatterReport>,

@@ -19,6 +19,7 @@ use crate::workspace::refused;
 
 /// A run in the list of a project's runs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSummaryReport {
     /// The run.
     pub run: String,
@@ -75,6 +76,7 @@ impl Conclusion {
 
 /// What a run came to.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunShowReport {
     /// The run.
     pub run: String,
@@ -110,6 +112,7 @@ pub struct RunShowReport {
 
 /// By which rules a run was counted.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RulesReport {
     /// The version that this program counts by.
     pub rules: u32,
@@ -126,6 +129,7 @@ impl RulesReport {
 
 /// A lane of a run that ended.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunLaneReport {
     /// The lane's name, such as `sketch/Codex-Generic`.
     pub lane: String,
@@ -147,6 +151,7 @@ pub struct RunLaneReport {
 
 /// One artifact of a run.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArtifactReport {
     /// The run.
     pub run: String,
@@ -158,6 +163,7 @@ pub struct ArtifactReport {
 
 /// What a run showed.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayReport {
     /// The run.
     pub run: String,
@@ -170,6 +176,7 @@ pub struct ReplayReport {
 
 /// A line that a run showed.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunLineReport {
     /// `text`, or `table` for how lanes stood.
     pub kind: &'static str,

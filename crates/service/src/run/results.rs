@@ -12,6 +12,7 @@ use serde::Serialize;
 
 /// The typed results of a run. A list is empty where a phase has not got so far.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultsReport {
     /// What the sketches differ on, with both sides and how each ended.
     pub decisions: Vec<ContestedDecisionReport>,
@@ -29,6 +30,7 @@ pub struct ResultsReport {
 
 /// A decision on which the sketches differ, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContestedDecisionReport {
     /// Its id, such as `DECISION_1`.
     pub id: String,
@@ -62,6 +64,7 @@ pub struct ContestedDecisionReport {
 
 /// How the judges of a debate voted.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgeVotesReport {
     /// The side that won.
     pub winner: &'static str,
@@ -73,6 +76,7 @@ pub struct JudgeVotesReport {
 
 /// What reviewers found, with how the panel voted on it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PanelFindingReport {
     /// Its id, such as `FINDING_2`.
     pub id: String,
@@ -106,6 +110,7 @@ pub struct PanelFindingReport {
 
 /// What a voter said of a finding.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingVoteReport {
     /// The voter.
     pub voter: String,
@@ -117,6 +122,7 @@ pub struct FindingVoteReport {
 
 /// How many votes there were of each kind.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VoteCountsReport {
     /// Votes for it.
     pub yes: usize,
@@ -128,6 +134,7 @@ pub struct VoteCountsReport {
 
 /// How the voters voted on all findings.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VoteTallyReport {
     /// The voters.
     pub voters: Vec<String>,
@@ -141,6 +148,7 @@ pub struct VoteTallyReport {
 
 /// What a reviewer scored.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReviewerScoreReport {
     /// The reviewer.
     pub reviewer: String,
@@ -164,6 +172,7 @@ pub struct ReviewerScoreReport {
 
 /// How large a plan is.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanSizeReport {
     /// How many words it has.
     pub words: usize,
@@ -173,6 +182,7 @@ pub struct PlanSizeReport {
 
 /// An answer that counts, and who gave it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PanelVoiceReport {
     /// What the answer was for.
     pub part: &'static str,

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 /// What a run has cost.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpendingReport {
     /// Whether nothing was paid, because the answers were recorded.
     pub is_recorded: bool,
@@ -35,6 +36,7 @@ pub struct SpendingReport {
 
 /// A sum of lanes.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpendingRow {
     /// The step or the seat.
     pub name: String,

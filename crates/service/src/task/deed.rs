@@ -27,6 +27,7 @@ pub struct VerdictRequest {
 
 /// A verdict or a dispatch for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeedReport {
     /// The task's id.
     pub task: String,

@@ -48,6 +48,7 @@ pub struct BranchTasks {
 
 /// The tasks of one of several branches, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BranchTasksReport {
     /// The branch.
     pub branch: String,
@@ -155,6 +156,7 @@ pub struct ShownTask {
 
 /// One task with its parts and what is recorded about it, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShownTaskReport {
     /// The task with its parts.
     #[serde(flatten)]

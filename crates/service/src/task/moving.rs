@@ -23,6 +23,7 @@ pub struct BranchMove {
 
 /// Tasks that are on another branch now.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MovedTasksReport {
     /// Their ids, with those of their parts.
     pub moved: Vec<String>,
@@ -34,13 +35,13 @@ pub struct MovedTasksReport {
     pub branch: String,
 }
 
-/// Makes a task part of another one, or puts it to the top.
+/// Makes tasks part of another one, or puts them to the top, one after another.
 pub fn move_below(
     desk: &TaskDesk<'_>,
-    id: &TaskId,
+    ids: &[TaskId],
     parent: Option<&TaskId>,
-) -> Result<Option<Task>, Failure> {
-    change::apply(desk, id, &Change::Parent(parent))
+) -> Result<Vec<Task>, Failure> {
+    ids.iter().map(|id| change::apply(desk, id, &Change::Parent(parent))).collect()
 }
 
 /// Brings tasks of another branch to the desk's.

@@ -57,7 +57,7 @@ pub(super) fn in_plan_order(
 }
 
 /// Starts a task; without an id, the next one.
-pub fn start_task(desk: &TaskDesk<'_>, id: Option<&TaskId>) -> Result<Option<Task>, Failure> {
+pub fn start_task(desk: &TaskDesk<'_>, id: Option<&TaskId>) -> Result<Task, Failure> {
     let id = match id {
         Some(id) => id.clone(),
         None => match next_task(desk)? {

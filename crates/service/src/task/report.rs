@@ -5,8 +5,26 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::task::tree::TaskNode;
 use serde::Serialize;
 
+/// Tasks that were added.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AddedTasksReport {
+    /// The id of the first one; nothing if no task is new.
+    pub id: Option<String>,
+    /// The ids of all of them, in their order.
+    pub ids: Vec<String>,
+}
+
+impl AddedTasksReport {
+    pub(super) fn new(ids: &[TaskId]) -> Self {
+        let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+        Self { id: ids.first().cloned(), ids }
+    }
+}
+
 /// A task for programs, with its parts.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskReport {
     /// Its id, such as `t-00012`.
     pub id: String,

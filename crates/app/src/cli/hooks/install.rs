@@ -8,7 +8,7 @@ use convoke_service::hooks::{
 };
 
 use super::{Target, status};
-use crate::app::App;
+use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -54,7 +54,10 @@ const fn rehearsal(dry_run: bool) -> Rehearsal {
 
 fn print(change: HooksChange, app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match change {
-        HooksChange::DryRun(text) => output.data(&text).map(|()| Exit::Done),
+        HooksChange::DryRun(report) => match app.format {
+            Format::Json => output.json(&report).map(|()| Exit::Done),
+            Format::Text => output.data(&report.text).map(|()| Exit::Done),
+        },
         HooksChange::Done(report) => status::print(&report, app, output),
     }
 }

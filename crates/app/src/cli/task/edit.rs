@@ -119,7 +119,7 @@ impl EditArgs {
             after: is_after.then(|| self.after.clone()),
         };
         let edited = edit_task(desk, &request, &mut |task| self.written(task, app, output))?;
-        print_changed(edited.as_ref(), app, output)
+        print_changed(&edited, app, output)
     }
 
     fn given_body(&self) -> Result<Option<String>, Failure> {
@@ -181,6 +181,6 @@ impl ReorderArgs {
             PlaceArgs { .. } => SiblingPlace::Last,
         };
         let task = reorder_task(desk, &self.task.id, place)?;
-        print_changed(task.as_ref(), app, output)
+        print_changed(&task, app, output)
     }
 }

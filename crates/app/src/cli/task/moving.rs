@@ -2,9 +2,11 @@
 
 use convoke_domain::task::id::TaskId;
 use convoke_service::failure::Failure;
-use convoke_service::task::{BranchMove, TaskDesk, filled_line, move_below, move_to_branch};
+use convoke_service::task::{
+    BranchMove, TaskDesk, TaskReport, filled_line, move_below, move_to_branch,
+};
 
-use super::print_changed;
+use super::list::line;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -42,9 +44,14 @@ impl MoveArgs {
         if is_of_branch {
             return self.to_branch(desk, app, output);
         }
-        for id in &self.ids {
-            let task = move_below(desk, id, self.under.as_ref())?;
-            print_changed(task.as_ref(), app, output)?;
+        let moved = move_below(desk, &self.ids, self.under.as_ref())?;
+        match app.format {
+            Format::Json => {
+                output.json(&moved.iter().map(TaskReport::alone).collect::<Vec<_>>())?
+            }
+            Format::Text => {
+                moved.iter().try_for_each(|task| output.data(&format!("{}\n", line(task))))?;
+            }
         }
         Ok(Exit::Done)
     }
