@@ -70,6 +70,8 @@ const PLACES: &str = "# Configuration\n\n\
     A mistake in a file or variable of Convoke's own is an error (exit 2) of each command that \
     reads that section. Every other command, except hooks, tells it on stderr as a warning. \
     Convoke never prints a value.\n\
+    A command reads each file once, when it first needs it: an `attend` or a `design` that runs \
+    keeps the settings that it began with.\n\
     A mistake in `design.yaml` is only remarked on, with `-v` or in `--json`, and the default \
     is used.\n\n\
     ## Files that come with a repository\n\n\

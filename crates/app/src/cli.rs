@@ -46,6 +46,7 @@ use crate::exit::Exit;
 use crate::log;
 use crate::output::Output;
 use convoke_service::failure::Failure;
+use convoke_service::settings::SessionSettings;
 use convoke_service::settings::remark::remarks;
 
 /// Call together the right text for a coding agent, and the right agents for a decision
@@ -75,6 +76,10 @@ pub struct Cli {
     /// `CONVOKE_LOG_FILE`]
     #[arg(long, value_name = "PATH", global = true, hide_short_help = true, display_order = 901)]
     log_file: Option<PathBuf>,
+
+    /// Shared by the command and the remarks on the configuration after it.
+    #[arg(skip)]
+    settings: SessionSettings,
 
     #[command(subcommand)]
     command: Command,
@@ -229,7 +234,9 @@ impl Cli {
 
     fn app_in(&self, project: PathBuf, environment: Environment) -> App {
         let format = if self.json { Format::Json } else { Format::Text };
-        App::new(project, environment, format, self.verbosity())
+        let mut app = App::new(project, environment, format, self.verbosity());
+        app.session = app.session.with_settings(self.settings.clone());
+        app
     }
 
     fn verbosity(&self) -> Verbosity {

@@ -8,6 +8,7 @@
 pub mod brief;
 pub mod dispatch;
 pub mod endpoint;
+mod files;
 pub mod health;
 pub mod lane;
 pub mod remark;
@@ -20,15 +21,16 @@ pub mod wake;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::finding::{FileFinding, Unreadable};
-use convoke_engine::file;
+use convoke_domain::finding::Unreadable;
 use toml::{Table, Value};
 
 use crate::environment::{Environment, setting_name};
 use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::session::Session;
 
-use self::trust::{Author, Origin, local_author, sift};
+use self::files::ConfigFile;
+pub use self::files::SessionSettings;
+use self::trust::{Author, Origin, sift};
 
 /// The file for a project, committed with it.
 pub const PROJECT_FILE: &str = "convoke.toml";
@@ -56,7 +58,7 @@ pub struct Key<L> {
 }
 
 /// A mistake in a place that sets something.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 enum ConfigError {
     #[error("cannot read configuration `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
@@ -79,32 +81,6 @@ const SECTIONS: [&str; 7] = [
     store::SECTION,
     task::SECTION,
 ];
-
-/// Reads one configuration file; a missing file is an empty one.
-fn read_file(path: &Path) -> Result<Table, Failure> {
-    let table = parse_file(path)?;
-    match table.keys().find(|name| !SECTIONS.contains(&name.as_str())) {
-        Some(name) => Err(unknown(name, path, "section", &SECTIONS)),
-        None => Ok(table),
-    }
-}
-
-fn parse_file(path: &Path) -> Result<Table, Failure> {
-    let text = match file::read(path, MAX_BYTES) {
-        FileFinding::Absent => return Ok(Table::new()),
-        FileFinding::Text(text) => text,
-        FileFinding::Unreadable(reason) => {
-            let error = ConfigError::Unreadable { path: path.to_owned(), reason };
-            return Err(Failure::new(ErrorClass::Usage, error));
-        }
-    };
-    text.parse().map_err(|error: toml::de::Error| {
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        let why = error.message().lines().next().unwrap_or("it is no TOML").to_owned();
-        Failure::new(ErrorClass::Usage, ConfigError::Syntax { path: path.to_owned(), line, why })
-    })
-}
 
 /// Reads one section from everywhere, strongest first: environment, local, project, user.
 ///
@@ -152,41 +128,37 @@ fn read_files<L: Default>(
     keys: &[Key<L>],
     left_out: &[&str],
 ) -> Result<([L; 4], Author), Failure> {
-    let read_here = |name: &str| {
-        if left_out.contains(&name) {
-            Ok(Table::new())
-        } else {
-            read_file(&session.project.join(name))
-        }
+    let files = session.settings.files();
+    let read_here = |file: &ConfigFile, name| {
+        if left_out.contains(&name) { Ok(Table::new()) } else { file.table().cloned() }
     };
-    let user_path = session.environment.user_config().filter(|path| !is_out_of_reach(path));
-    let mut user = user_path.as_deref().map(read_file).transpose()?.unwrap_or_default();
-    let local_path = session.project.join(LOCAL_FILE);
-    let mut local = read_here(LOCAL_FILE)?;
-    let author = local_author(&session.project, &local);
+    let user_file = files.user(session);
+    let mut user = user_file.map(ConfigFile::table).transpose()?.cloned().unwrap_or_default();
+    let local_file = files.local(session);
+    let mut local = read_here(local_file, LOCAL_FILE)?;
+    let author = if left_out.contains(&LOCAL_FILE) {
+        Author::User
+    } else {
+        files.local_author(session, &local)
+    };
     let origin = |author| Origin { author, project: &session.project, user: &user };
     sift(&mut local, origin(author));
-    let project_path = session.project.join(PROJECT_FILE);
-    let mut project = read_here(PROJECT_FILE)?;
+    let project_file = files.project(session);
+    let mut project = read_here(project_file, PROJECT_FILE)?;
     sift(&mut project, origin(Author::Committer));
     // The APIs below it are read by themselves.
     if let Some(Value::Table(lane)) = user.get_mut(lane::SECTION) {
         lane.remove(endpoint::HTTP);
     }
-    let user_path = user_path.unwrap_or_default();
+    let user_path = user_file.map_or(Path::new(""), |file| &file.path);
     let layers = [
         read_environment(&session.environment, section, keys)?,
-        read_section(&local, &local_path, section, keys)?,
-        read_section(&project, &project_path, section, keys)?,
-        read_section(&user, &user_path, section, keys)?,
+        read_section(&local, &local_file.path, section, keys)?,
+        read_section(&project, &project_file.path, section, keys)?,
+        read_section(&user, user_path, section, keys)?,
     ];
     tracing::debug!(section, local_author = ?author, "resolved the settings of a section");
     Ok((layers, author))
-}
-
-/// Tells whether the system will not even let us look at a file.
-pub fn is_out_of_reach(path: &Path) -> bool {
-    file::read(path, MAX_BYTES) == FileFinding::Unreadable(Unreadable::PermissionDenied)
 }
 
 /// Reads one section of a file into a layer.

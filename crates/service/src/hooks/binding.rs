@@ -126,6 +126,7 @@ impl Binding {
             if target.level == Level::Project {
                 leave_out_of_git(&*store, target.client, session)?;
             }
+            session.settings.forget();
         }
         if target.level == Level::Project
             && store.agent(&scope, &self.agent).map_err(refused)?.is_none()
@@ -209,6 +210,7 @@ pub(super) fn release(
         Ok(None) => remove(&path)?,
         Err(error) => session.reporter().say(format!("note: `{}` stays: {error}", path.display())),
     }
+    session.settings.forget();
     store.forget_install(&path.display().to_string()).map_err(refused)?;
     if target.level == Level::Project && !path.exists() {
         show_to_git(store, session)?;
@@ -270,5 +272,6 @@ pub fn rebind(
         store.remember_install(&known, Client::Claude, &install).map_err(refused)?;
     }
     write(&path, &renamed)?;
+    session.settings.forget();
     Ok(Some(path))
 }

@@ -10,7 +10,7 @@ use convoke_domain::token::{Budget, Vocabulary};
 use convoke_engine::brief::Layers;
 use toml::Value;
 
-use super::{Key, is_out_of_reach, list, number, read_layers, text, truth, whole};
+use super::{Key, list, number, read_layers, text, truth, whole};
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -90,8 +90,8 @@ pub const KEYS: [Key<Layer>; 8] = [
 /// Collects what flags, environment and files say about briefs.
 pub fn layers(flags: Layer, session: &Session) -> Result<Layers, Failure> {
     let [environment, local, project, user] = read_layers(session, SECTION, &KEYS)?;
-    let hidden = session.environment.user_config().filter(|path| is_out_of_reach(path));
-    let diagnostics = hidden.iter().map(|path| out_of_reach(path)).collect();
+    let files = session.settings.files();
+    let diagnostics = files.hidden(session).into_iter().map(out_of_reach).collect();
     Ok(Layers { call: flags.over(environment), project: local.over(project), user, diagnostics })
 }
 

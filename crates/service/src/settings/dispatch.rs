@@ -10,6 +10,7 @@ use convoke_domain::dispatch::resumed_prompt::Wording;
 use convoke_domain::dispatch::role::{PromptProfile, RoleName, Roles};
 use convoke_domain::dispatch::task_prompt::TaskOrder;
 
+use super::files::settle_once;
 use super::role::{RoleChange, one};
 use super::trust::Author;
 use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, table, text, truth, whole};
@@ -204,6 +205,10 @@ pub const KEYS: [Key<Layer>; 12] = [
 
 /// Collects what environment and files say about dispatches.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
+    settle_once(&session.settings.files().dispatch, || settle(session))
+}
+
+fn settle(session: &Session) -> Result<Settings, Failure> {
     let (layers, author) = read_authored(session, SECTION, &KEYS)?;
     let changed = changed(&layers, author);
     let all = layers.into_iter().reduce(Layer::over).unwrap_or_default();

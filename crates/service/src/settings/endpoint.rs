@@ -9,7 +9,7 @@ use convoke_engine::lane::http::endpoint::{Api, BaseUrl, Endpoint, Key, UrlError
 use toml::{Table, Value};
 
 use super::lane::SECTION;
-use super::{read_file, unknown, whole, wrong};
+use super::{unknown, whole, wrong};
 use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::session::Session;
 
@@ -90,8 +90,7 @@ enum EndpointError {
 
 /// Returns all APIs of the user's configuration.
 pub fn listed(session: &Session) -> Result<Vec<Listed>, Failure> {
-    let file = users_file(session);
-    let table = read_file(&file)?;
+    let (file, table) = users_file(session)?;
     let all = section(&table, &file)?;
     let list = |(name, values): (&String, &Value)| {
         let words = |key: &str| values.get(key).and_then(words);
@@ -111,16 +110,16 @@ pub fn listed(session: &Session) -> Result<Vec<Listed>, Failure> {
     Ok(all.into_iter().flatten().map(list).collect())
 }
 
-/// Returns the only file that may name APIs.
-fn users_file(session: &Session) -> PathBuf {
-    let user = session.environment.user_config().filter(|path| !super::is_out_of_reach(path));
-    user.unwrap_or_default()
+/// Returns the only file that may name APIs, and what it says.
+fn users_file(session: &Session) -> Result<(PathBuf, Table), Failure> {
+    let files = session.settings.files();
+    let Some(file) = files.user(session) else { return Ok((PathBuf::new(), Table::new())) };
+    Ok((file.path.clone(), file.table()?.clone()))
 }
 
 /// Returns an API of the user's configuration, with its key.
 pub fn endpoint(session: &Session, name: &str) -> Result<Configured, Failure> {
-    let file = users_file(session);
-    let table = read_file(&file)?;
+    let (file, table) = users_file(session)?;
     let all = section(&table, &file)?;
     let Some(values) = all.and_then(|all| all.get(name)) else {
         let known: Vec<_> = all.into_iter().flat_map(Table::keys).map(String::as_str).collect();

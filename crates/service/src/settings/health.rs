@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::files::settle_once;
 use super::{Key, number, read_layers, whole};
 use crate::failure::Failure;
 use crate::session::Session;
@@ -53,6 +54,10 @@ pub const KEYS: [Key<Layer>; 2] = [
 
 /// Collects what environment and files say about health.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
+    settle_once(&session.settings.files().health, || settle(session))
+}
+
+fn settle(session: &Session) -> Result<Settings, Failure> {
     let layers = read_layers(session, SECTION, &KEYS)?;
     let remember = layers.iter().find_map(|layer| layer.remember);
     let pause = layers.iter().find_map(|layer| layer.pause);

@@ -6,6 +6,7 @@ use convoke_domain::client::Client;
 use convoke_domain::lane::cap::Cap;
 use toml::Value;
 
+use super::files::settle_once;
 use super::{Key, list, read_layers, text};
 use crate::failure::Failure;
 use crate::session::Session;
@@ -112,6 +113,10 @@ fn is_passable(name: &str) -> bool {
 /// Returns what the environment and the files say about lanes. A budget that a project asks for
 /// holds beside the user's.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
+    settle_once(&session.settings.files().lane, || settle(session))
+}
+
+fn settle(session: &Session) -> Result<Settings, Failure> {
     let [environment, local, project, user] = read_layers(session, SECTION, &KEYS)?;
     let own = environment.budget_per_day.or(local.budget_per_day);
     let asked = [project.budget_per_day, user.budget_per_day];

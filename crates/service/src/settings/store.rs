@@ -4,7 +4,7 @@
 use convoke_store::StoreLocation;
 use toml::Value;
 
-use super::{read_file, wrong};
+use super::wrong;
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -22,13 +22,14 @@ pub fn location(session: &Session) -> Result<Option<StoreLocation>, Failure> {
 }
 
 fn configured(session: &Session) -> Result<Option<StoreLocation>, Failure> {
-    let user = session.environment.user_config().filter(|path| !super::is_out_of_reach(path));
-    let Some(file) = user else { return Ok(None) };
-    let Some(section) = read_file(&file)?.remove(SECTION) else { return Ok(None) };
+    let files = session.settings.files();
+    let Some(file) = files.user(session) else { return Ok(None) };
+    let Some(section) = file.table()?.get(SECTION) else { return Ok(None) };
+    let file = &file.path;
     let place = |name: &str| format!("{name}` in `{}", file.display());
     let Value::Table(values) = section else { return Err(wrong(place(SECTION), "a table")) };
     if let Some(name) = values.keys().find(|name| *name != "path") {
-        return Err(super::unknown(&format!("{SECTION}.{name}"), &file, "key", &["path"]));
+        return Err(super::unknown(&format!("{SECTION}.{name}"), file, "key", &["path"]));
     }
     let Some(value) = values.get("path") else { return Ok(None) };
     let location = value.as_str().map(StoreLocation::parse);

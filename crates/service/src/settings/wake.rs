@@ -8,6 +8,7 @@ use convoke_domain::wake::deeds::NextActionRule;
 use convoke_domain::wake::{WakeFit, WakeMode};
 use jiff::tz::Offset;
 
+use super::files::settle_once;
 use super::trust::Author;
 use super::{
     Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, read_usable_layers, text, truth, whole,
@@ -226,7 +227,9 @@ pub const KEYS: [Key<Layer>; 11] = [
 
 /// Collects what environment and files say about wake-ups.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
-    read_authored(session, SECTION, &KEYS).map(|(layers, author)| settled(layers, author))
+    settle_once(&session.settings.files().wake, || {
+        read_authored(session, SECTION, &KEYS).map(|(layers, author)| settled(layers, author))
+    })
 }
 
 /// Collects the same for a hook, without the project's files that cannot be used, and returns the
