@@ -217,15 +217,20 @@ impl Cli {
         false
     }
 
+    /// Returns the environment; a worker of ours learns from it what the flags say about the log.
+    fn environment(&self) -> Environment {
+        env::captured().logging(self.log.as_deref(), self.log_file.as_deref())
+    }
+
     fn app(&self) -> Result<App, Failure> {
-        let environment = env::captured();
+        let environment = self.environment();
         let project = project_root(self.project.as_deref(), &environment)?;
         Ok(self.app_in(project, environment))
     }
 
     /// A script's step may run where no folder is any more, and has answers of its own for that.
     fn app_anywhere(&self) -> App {
-        let environment = env::captured();
+        let environment = self.environment();
         let named = || self.project.clone().unwrap_or_else(|| PathBuf::from("."));
         let project =
             project_root(self.project.as_deref(), &environment).unwrap_or_else(|_| named());

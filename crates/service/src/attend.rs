@@ -238,7 +238,9 @@ impl<'a> Attendant<'a> {
         let (session, settings) = (self.session, self.settings);
         let AttendRequest { rights, budget, .. } = self.request;
         let sender = sender.clone();
+        let span = tracing::info_span!("wake_up", %agent);
         threads.spawn(move || {
+            let _entered = span.enter();
             let deliver = || {
                 // A connection is its thread's own.
                 let workspace = Workspace::open(session, None)?;

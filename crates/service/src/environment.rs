@@ -25,6 +25,9 @@ pub struct Environment {
 /// The variable with the filter of the log.
 pub const LOG_FILTER: &str = "CONVOKE_LOG";
 
+/// The variable with the file of the log.
+const LOG_FILE: &str = "CONVOKE_LOG_FILE";
+
 /// The start of every variable that is a setting.
 const PREFIX: &str = "CONVOKE_";
 
@@ -64,9 +67,24 @@ impl Environment {
         names.into_iter().filter_map(|name| Some((name.into(), value(name)?))).collect()
     }
 
-    /// Returns all variables, for another process of ours.
-    pub fn all(&self) -> Vec<(OsString, OsString)> {
-        self.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+    /// Returns the environment of a front end that was told on its command line what to log, and in
+    /// which file. What it was not told stays as it is.
+    #[must_use]
+    pub fn logging(&self, filter: Option<&OsStr>, file: Option<&Path>) -> Self {
+        let mut variables = HashMap::clone(&self.variables);
+        variables.extend(filter.map(|filter| (LOG_FILTER.into(), filter.to_owned())));
+        variables.extend(file.map(|file| (LOG_FILE.into(), file.as_os_str().to_owned())));
+        Self { variables: Arc::new(variables), ..self.clone() }
+    }
+
+    /// Returns all variables for another process of ours, which starts in another folder and writes to
+    /// the same log.
+    pub fn for_worker(&self) -> Vec<(OsString, OsString)> {
+        let mut variables = HashMap::clone(&self.variables);
+        if let (Some(file), Some(folder)) = (self.log_file(), &self.folder) {
+            variables.insert(LOG_FILE.into(), folder.join(file).into_os_string());
+        }
+        variables.into_iter().collect()
     }
 
     /// Looks for the first of some programs on the PATH, but for none of the project's own.
@@ -135,7 +153,7 @@ impl Environment {
 
     /// Returns the file that the log goes to instead of stderr, if one is named.
     pub fn log_file(&self) -> Option<PathBuf> {
-        self.variable("CONVOKE_LOG_FILE").map(PathBuf::from)
+        self.variable(LOG_FILE).map(PathBuf::from)
     }
 
     /// Returns the editor that the user writes with: `VISUAL`, else `EDITOR`.
@@ -270,4 +288,30 @@ impl Environment {
 /// Returns the name of the variable that sets `key` in `section`.
 pub fn setting_name(section: &str, key: &str) -> String {
     format!("{PREFIX}{section}_{key}").to_ascii_uppercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A worker starts in the project's folder, which need not be where its parent started.
+    #[test]
+    fn a_worker_hears_flags_about_the_log_and_finds_the_same_file() {
+        let variables = [(LOG_FILTER.into(), "warn".into()), ("A".into(), "b".into())];
+        let folder = Some(PathBuf::from("/start"));
+        let environment = Environment::new(variables, folder, PathBuf::from("convoke"));
+        let of_worker = |environment: &Environment| -> Vec<String> {
+            let pair = |(name, value): (OsString, OsString)| {
+                format!("{}={}", name.to_string_lossy(), value.to_string_lossy())
+            };
+            let mut all: Vec<_> = environment.for_worker().into_iter().map(pair).collect();
+            all.sort();
+            all
+        };
+        assert_eq!(of_worker(&environment), ["A=b", "CONVOKE_LOG=warn"]);
+        let told = environment.logging(Some(OsStr::new("debug")), Some(Path::new("my.log")));
+        let expected = ["A=b", "CONVOKE_LOG=debug", "CONVOKE_LOG_FILE=/start/my.log"];
+        assert_eq!(of_worker(&told), expected);
+        assert_eq!(of_worker(&environment.logging(None, None)), of_worker(&environment));
+    }
 }

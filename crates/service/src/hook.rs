@@ -15,6 +15,7 @@ use convoke_engine::project::find_above;
 use convoke_engine::skill::hash;
 use convoke_engine::wake::Sources;
 use convoke_store::delivery::Session as ClientSession;
+use tracing::field::{Empty, display};
 
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -80,6 +81,14 @@ pub fn answer_hook(
     let Some(event) = request.event() else { return Ok(HookOutcome::Silent) };
     let place = place(&event.input, environment).zip(event.input.session_id.as_deref());
     let Some((project, session_id)) = place else { return Ok(HookOutcome::Silent) };
+    let span = tracing::info_span!(
+        "hook",
+        client = request.client.name(),
+        event = request.event,
+        session = session_id,
+        agent = Empty
+    );
+    let _entered = span.enter();
     let session = Session::new(project, environment.clone());
     let (settings, unusable) = settings_for_hook(&session)?;
     let remark = unusable_files(&unusable);
@@ -92,6 +101,7 @@ pub fn answer_hook(
     let Some(agent) = session_address(&session, &workspace, &settings, Some(of))? else {
         return Ok(HookOutcome::Silent);
     };
+    span.record("agent", display(&agent.agent));
     let library = library(&session, &settings);
     let sources = sources(&session, &workspace, &settings, &library);
     // A session stays with its agent's branch, also when another one is checked out.
@@ -113,7 +123,9 @@ pub fn answer_hook(
     };
     let answer = answer(&sources, &heard).map_err(refused)?;
     // Only what has left us has been delivered.
-    let not_recorded = match deliver(&answer.json)? {
+    let delivery = deliver(&answer.json)?;
+    tracing::info!(?delivery, bytes = answer.json.len(), "answered the hook");
+    let not_recorded = match delivery {
         HookDelivery::Discarded => None,
         HookDelivery::Delivered => record(&sources, &heard, &answer).err().map(refused),
     };

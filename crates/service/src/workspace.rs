@@ -10,6 +10,8 @@ use convoke_engine::git::{Checkout, checkout};
 use convoke_store::delivery::Session as ClientSession;
 use convoke_store::error::StoreError;
 use convoke_store::{Store, StoreLocation};
+use tracing::Span;
+use tracing::field::display;
 
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
@@ -37,7 +39,10 @@ struct NoHome;
 impl Workspace {
     /// Opens the store for the project's checked-out branch, or for a named one.
     pub fn open(session: &Session, branch: Option<&str>) -> Result<Self, Failure> {
-        Self::with_store(open_store(session)?, session, branch)
+        let location = store_location(session)?;
+        let span = store_span(&location);
+        let _entered = span.enter();
+        Self::with_store(convoke_store::open(&location).map_err(refused)?, session, branch)
     }
 
     /// Keeps what a later folder of the project is recognised by, unless it is known already. Git is
@@ -58,7 +63,10 @@ impl Workspace {
         branch: Option<&str>,
         patience: Duration,
     ) -> Result<Self, Failure> {
-        let store = convoke_store::open_in_a_hurry(&store_location(session)?, patience);
+        let location = store_location(session)?;
+        let span = store_span(&location);
+        let _entered = span.enter();
+        let store = convoke_store::open_in_a_hurry(&location, patience);
         Self::with_store(store.map_err(refused)?, session, branch)
     }
 
@@ -105,6 +113,12 @@ fn branch_of(checkout: Option<Checkout>) -> String {
     }
 }
 
+/// Returns the span of opening a store. Only a file's name is logged: other places may hold a
+/// password.
+fn store_span(location: &StoreLocation) -> Span {
+    tracing::debug_span!("store", file = location.as_file().map(|path| display(path.display())))
+}
+
 /// Opens the user's store.
 pub fn open_store(session: &Session) -> Result<Arc<dyn Store>, Failure> {
     convoke_store::open(&store_location(session)?).map_err(refused)
@@ -115,8 +129,7 @@ pub fn store_location(session: &Session) -> Result<StoreLocation, Failure> {
     let location = store::location(session)?.ok_or_else(|| {
         Failure::new(ErrorClass::Prerequisite, NoHome).hint("name a store with CONVOKE_STORE")
     })?;
-    // Only a file's name: other places may hold a password.
-    let store = location.as_file().map(|path| tracing::field::display(path.display()));
+    let store = location.as_file().map(|path| display(path.display()));
     tracing::debug!(store, "found the store's location");
     Ok(location)
 }

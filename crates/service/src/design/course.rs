@@ -92,9 +92,18 @@ impl CourseRequest {
         _lock: Lock,
         front_end: &mut dyn DesignFrontEnd,
     ) -> Result<EndedDesign, Failure> {
+        let span = tracing::info_span!("design", run = %id);
+        let _entered = span.enter();
         let ended = self.go_on(session, workspace, id, front_end);
-        if ended.is_err() {
-            workspace.store.mark_run(id, RunState::Stopped, session.now()).ok();
+        match &ended {
+            Ok(ended) => {
+                let (class, warnings) = (ended.report.class, ended.report.degraded.len());
+                tracing::info!(?class, warnings, "the design ended");
+            }
+            Err(failure) => {
+                tracing::warn!(class = ?failure.class, "the design stopped");
+                workspace.store.mark_run(id, RunState::Stopped, session.now()).ok();
+            }
         }
         ended
     }

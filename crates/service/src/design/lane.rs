@@ -14,6 +14,7 @@ use convoke_domain::run::RunId;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::scratch;
+use tracing::Span;
 
 use super::DesignError;
 use crate::failure::{ErrorClass, Failure};
@@ -37,11 +38,16 @@ pub(super) struct Order<'o> {
     pub(super) limits: Limits,
     /// Whether the user's rules go before the prompts.
     pub(super) rules: PinnedRules,
+    /// What the log says of the phase; lanes run in threads of their own.
+    pub(super) span: Span,
 }
 
 impl Order<'_> {
     /// Asks an agent, and once more if it said nothing.
     pub(super) fn run(&self, request: &Request, hear: &mut dyn FnMut(&LaneEvent)) -> Came {
+        let client = self.settings.chosen(request.holder).agent.as_str();
+        let seat = tracing::info_span!(parent: &self.span, "seat", seat = %request.id, client);
+        let _entered = seat.enter();
         let first = self.ask(request, false, hear)?;
         match first {
             Some((_, true)) => Ok(self.ask(request, true, hear)?.map(|(end, _)| end)),

@@ -30,6 +30,7 @@ use convoke_engine::design::setup::{self, Doubt};
 use convoke_engine::git::sidecar::check;
 use convoke_engine::lane::many::{self, Enough, News, Waiting};
 use jiff::Timestamp;
+use tracing::Span;
 
 use super::front_end::DesignFrontEnd;
 use super::lane::{Order, not_run};
@@ -168,6 +169,7 @@ impl World for Stage<'_> {
             budget: self.budget,
             limits: lane_limits(self.limit),
             rules: self.rules,
+            span: phase_span(requests),
         };
         let waiting = requests.iter().map(|request| Waiting {
             agent: settings.chosen(request.holder).agent.as_str(),
@@ -339,6 +341,12 @@ impl World for Stage<'_> {
     fn now(&self) -> Timestamp {
         self.session.now()
     }
+}
+
+/// Returns the span of the phase that asks for lanes.
+fn phase_span(requests: &[Request]) -> Span {
+    let phase = requests.first().map(|request| request.step.number());
+    tracing::info_span!("phase", phase, lanes = requests.len())
 }
 
 /// Whoever begins a run that asks has to answer, too.

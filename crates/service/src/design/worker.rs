@@ -22,6 +22,9 @@ use crate::workspace::Workspace;
 /// A worker says one line.
 const MAX_BYTES: u64 = 64 * 1024;
 
+/// On stderr it may write a log, too.
+const MAX_STDERR: u64 = 16 * 1024 * 1024;
+
 /// Lanes have limits of their own; a worker that waits for them has time.
 const PATIENCE: Duration = Duration::from_hours(24 * 7);
 
@@ -40,6 +43,8 @@ pub fn run_worker(
     run: &RunId,
     course: &CourseRequest,
 ) -> Result<Worked, Failure> {
+    let span = tracing::info_span!("design", run = %run, worker = std::process::id());
+    let _entered = span.enter();
     let workspace = Workspace::open(session, None)?;
     let _lock = folders(session)?.hold_for_worker(run).map_err(held)?;
     let (journal, events) = open_journal(&workspace, run)?;
@@ -86,7 +91,7 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
         convoke: &convoke,
         program: &convoke,
         arguments: &stage.worker,
-        variables: &stage.session.environment.all(),
+        variables: &stage.session.environment.for_worker(),
         folder: &stage.session.project,
         stdin: None,
         scratch: scratch.path(),
@@ -97,7 +102,7 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
     if cancel.is_asked() {
         return Ok(None);
     }
-    let said = file::text(&finished.stderr, MAX_BYTES).unwrap_or_default();
+    let said = file::text(&finished.stderr, MAX_STDERR).unwrap_or_default();
     let reporter = stage.session.reporter();
     said.lines().for_each(|line| reporter.say(line));
     let said = file::text(&finished.stdout, MAX_BYTES).unwrap_or_default();

@@ -128,6 +128,9 @@ impl<'a> Assignment<'a> {
         workspace: &Workspace,
         reporter: &Reporter,
     ) -> Result<Judgement, Failure> {
+        let (role, client) = (&self.post.role.name, &self.request.client);
+        let span = tracing::info_span!("dispatch", %role, %client);
+        let _entered = span.enter();
         let FoundPost { session, role, .. } = &self.post;
         let task = self.request.task.as_ref();
         let dispatched = Dispatched { session, workspace, role: &role.name, task };
