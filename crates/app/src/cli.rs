@@ -190,7 +190,7 @@ impl Cli {
             return;
         }
         let Ok(app) = self.app() else { return };
-        for line in remarks(&app, told) {
+        for line in remarks(&app.session, told) {
             output.say(&line);
         }
     }

@@ -90,11 +90,11 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let agent = match &self.command {
             Command::Add(args) => {
-                add_agent(app, &args.name, &args.client, args.session.as_deref())?
+                add_agent(&app.session, &args.name, &args.client, args.session.as_deref())?
             }
-            Command::Show(args) => show_agent(app, &args.name)?,
-            Command::Status(args) => set_agent_status(app, &args.agent.name, args.status)?,
-            Command::Archive(args) => archive_agent(app, &args.name)?,
+            Command::Show(args) => show_agent(&app.session, &args.name)?,
+            Command::Status(args) => set_agent_status(&app.session, &args.agent.name, args.status)?,
+            Command::Archive(args) => archive_agent(&app.session, &args.name)?,
             Command::Use(args) => return args.run(app, output),
             Command::Rename(args) => return args.run(app, output),
             Command::Rm(args) => return args.run(app, output),
@@ -109,7 +109,7 @@ impl Args {
 }
 
 fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let agents = list_agents(app)?;
+    let agents = list_agents(&app.session)?;
     match app.format {
         Format::Json => output.json(&agents)?,
         Format::Text if agents.is_empty() => output.data("No agents.\n")?,

@@ -38,7 +38,7 @@ pub struct Args {
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = match agents(app, &self.request()) {
+        let report = match agents(&app.session, &self.request()) {
             Ok(report) => report,
             // The user who stopped it wants to read no more.
             Err(failure) if failure.class == ErrorClass::Interrupted => {

@@ -42,9 +42,9 @@ impl Args {
             until: if self.once { AttendUntil::Idle } else { AttendUntil::Stopped },
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
             max_parallel: self.max_parallel,
-            budget: self.allowance.settle(app, "attend"),
+            budget: self.allowance.settle(&app.session, "attend"),
         };
-        let problem = attend(app, &request, &mut |event| show(event, app, output))?;
+        let problem = attend(&app.session, &request, &mut |event| show(event, app, output))?;
         Ok(problem.map_or(Exit::Done, Exit::from))
     }
 }

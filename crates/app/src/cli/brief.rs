@@ -127,7 +127,7 @@ impl Args {
     fn print(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let mode = if self.auto { Mode::Auto } else { Mode::Standalone };
         let flags = Layer { policy: self.policy, ..self.options.layer() };
-        let opened = open_brief(app, mode, brief_settings(app, flags)?)?;
+        let opened = open_brief(&app.session, mode, brief_settings(&app.session, flags)?)?;
         let (loaded, brief) = (&opened.loaded, opened.brief());
         match app.format {
             Format::Json => output.json(&BriefReport::new(loaded, &brief))?,

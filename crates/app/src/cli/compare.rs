@@ -32,7 +32,7 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let request = CompareRequest { run: self.run.clone(), limit: self.limit };
-        let report = match compare(app, &request)? {
+        let report = match compare(&app.session, &request)? {
             Comparison::Compared(report) => report,
             Comparison::NoPlan(outcome) => return Ok(Exit::of_lane(outcome)),
         };

@@ -61,15 +61,15 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let Asked { run, ruling } = self.asked()?;
         let Some(ruling) = ruling else {
-            return listed(app, &list_matters(app, run.as_ref())?, output);
+            return listed(app, &list_matters(&app.session, run.as_ref())?, output);
         };
         let revisiting = if self.again { Revisiting::Allowed } else { Revisiting::Refused };
         let course = self.course.request();
         let request = DecideRequest { run, ruling, revisiting, course };
-        match decide(app, request, &mut Screen::new(app, output))? {
+        match decide(&app.session, request, &mut Screen::new(app, output))? {
             DecisionOutcome::Acted(ended) => tell(app, &ended.report, output),
             DecisionOutcome::Waiting(run) if app.format == Format::Json => {
-                listed(app, &list_matters(app, Some(&run))?, output)
+                listed(app, &list_matters(&app.session, Some(&run))?, output)
             }
             DecisionOutcome::Waiting(_) => Ok(Exit::Done),
         }

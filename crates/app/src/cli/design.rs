@@ -105,7 +105,7 @@ impl Args {
                 Typed::TooLate | Typed::End => {}
             }
         }
-        let ended = design(app, &request, &mut Screen::new(app, output))?;
+        let ended = design(&app.session, &request, &mut Screen::new(app, output))?;
         tell(app, &ended.report, output)
     }
 
@@ -136,7 +136,7 @@ impl Args {
 fn asked_for(app: &App, output: &Output) -> Typed {
     loop {
         let ask = || output.say("What is to be designed? One line will do.");
-        let typed = input::line(ask, None, &app.cancel());
+        let typed = input::line(ask, None, &app.session.cancel());
         let Typed::Line(line) = &typed else { return typed };
         if !has_keys(line) {
             return typed;

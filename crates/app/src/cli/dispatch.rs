@@ -126,7 +126,7 @@ impl Args {
 
 impl MaybeFeature {
     fn reset(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = forget_rounds(app, self.feature.as_deref())?;
+        let report = forget_rounds(&app.session, self.feature.as_deref())?;
         let ForgottenRoundsReport { forgotten } = report;
         match app.format {
             Format::Json => output.json(&report)?,
@@ -182,7 +182,7 @@ fn profile() -> impl TypedValueParser<Value = PromptProfile> {
 }
 
 fn show_roles(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let all = roles(app)?;
+    let all = roles(&app.session)?;
     match app.format {
         Format::Json => output.json(&all)?,
         Format::Text => {

@@ -21,7 +21,7 @@ impl Args {
     /// Runs every check.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let apis = if self.no_probe { ApiCheck::Configured } else { ApiCheck::Contacted };
-        let checks = match examine(app, &DoctorRequest { apis }) {
+        let checks = match examine(&app.session, &DoctorRequest { apis }) {
             Ok(checks) => checks,
             // The user who stopped it wants to read no more.
             Err(failure) if failure.class == ErrorClass::Interrupted => {

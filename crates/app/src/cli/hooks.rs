@@ -52,7 +52,7 @@ impl Args {
         match &self.command {
             Command::Install(args) => args.run(app, output),
             Command::Status(target) => {
-                status::print(&hooks_status(app, &target.target())?, app, output)
+                status::print(&hooks_status(&app.session, &target.target())?, app, output)
             }
             Command::Uninstall(args) => args.run(app, output),
         }

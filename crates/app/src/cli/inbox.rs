@@ -58,11 +58,12 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         if let Some(id) = self.thread {
-            let found = conversation(app, id, self.agent.as_ref(), self.branch.as_deref())?;
+            let found =
+                conversation(&app.session, id, self.agent.as_ref(), self.branch.as_deref())?;
             return thread::print(&found.messages, &found.reader, app, output);
         }
         let inbox = inbox(
-            app,
+            &app.session,
             &InboxRequest {
                 agent: self.agent.clone(),
                 which: if self.all { Addressed::All } else { Addressed::Unread },
@@ -78,7 +79,7 @@ impl Args {
             }
             Format::Text if messages.is_empty() => output.data("No new messages.\n")?,
             Format::Text => {
-                let clock = wake::settings(app)?.clock;
+                let clock = wake::settings(&app.session)?.clock;
                 for message in messages {
                     output.data(&format!("{}\n", line(message, reader, clock)))?;
                 }

@@ -228,13 +228,13 @@ impl RunArgs {
         output: &mut Output,
     ) -> Result<FinishedLane, Failure> {
         if self.events {
-            return run_one(app, lane, &mut |progress| {
-                let version = || version_of(self.agent.client()?, app).ok().flatten();
+            return run_one(&app.session, lane, &mut |progress| {
+                let version = || version_of(self.agent.client()?, &app.session).ok().flatten();
                 let happening = match &progress {
                     LaneProgress::Began(id) => {
-                        LaneEventLine::started(&self.agent, *id, version(), app.now())
+                        LaneEventLine::started(&self.agent, *id, version(), app.session.now())
                     }
-                    LaneProgress::Said(event) => LaneEventLine::said(event, app.now()),
+                    LaneProgress::Said(event) => LaneEventLine::said(event, app.session.now()),
                 };
                 // A program that closed the pipe does not want the lane any more.
                 match output.json_line(&happening) {
@@ -244,8 +244,8 @@ impl RunArgs {
             });
         }
         if app.format == Format::Json || !output.is_terminal() {
-            let reporter = app.reporter();
-            return run_one(app, lane, &mut |progress| {
+            let reporter = app.session.reporter();
+            return run_one(&app.session, lane, &mut |progress| {
                 if let LaneProgress::Said(event) = progress {
                     reporter.lane(event);
                 }
@@ -253,7 +253,7 @@ impl RunArgs {
             });
         }
         let voice = Voice::default();
-        let live = Live::new(&voice, app);
+        let live = Live::new(&voice, &app.session);
         let observer = Arc::new(TerminalObserver::new(voice.clone(), app.format));
         let session: Session = app.session.clone().observed_by(observer);
         let finished = thread::scope(|threads| {
@@ -273,7 +273,7 @@ impl RunArgs {
     fn show(&self, finished: &FinishedLane, app: &App, output: &mut Output) -> Result<(), Failure> {
         let FinishedLane { run, report, reading, .. } = finished;
         if self.events {
-            return output.json_line(&LaneEventLine::ended(report, app.now()));
+            return output.json_line(&LaneEventLine::ended(report, app.session.now()));
         }
         if app.format == Format::Json {
             return output.json(report);
@@ -284,7 +284,7 @@ impl RunArgs {
         if is_unread && self.keep.is_none() {
             output.say("hint: `--keep DIR` keeps what is said, however long it is");
         }
-        let reporter = app.reporter();
+        let reporter = app.session.reporter();
         warnings(&self.agent, driven, run.tree.as_ref()).for_each(|text| reporter.warn(text));
         if let Some(text) = over_budget_warning(driven, run.over) {
             reporter.warn(text);

@@ -77,7 +77,7 @@ impl Args {
 
 impl WriteArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = write_manifest(app, &self.request())?;
+        let report = write_manifest(&app.session, &self.request())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => output.data(&format!("{}\n", report.manifest))?,

@@ -60,7 +60,7 @@ impl Args {
 
 impl CheckArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = check_diagrams(app, &self.request())?;
+        let report = check_diagrams(&app.session, &self.request())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => output.data(&lines(&report))?,

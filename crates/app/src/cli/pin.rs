@@ -91,13 +91,13 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
-            Command::Add(args) => print(&add_pin(app, &args.request())?, app, output),
+            Command::Add(args) => print(&add_pin(&app.session, &args.request())?, app, output),
             Command::List(args) => {
                 let list = if args.all { PinList::Everything } else { PinList::Here };
-                print_all(&list_pins(app, list)?, app, output)
+                print_all(&list_pins(&app.session, list)?, app, output)
             }
             Command::Rm(args) => {
-                let removed = remove_pin(app, args.id)?;
+                let removed = remove_pin(&app.session, args.id)?;
                 match app.format {
                     Format::Json => output.json(&removed)?,
                     Format::Text => output.data(&format!("removed rule {}\n", args.id))?,

@@ -50,10 +50,10 @@ impl Args {
         match &self.command {
             Command::Cancel(args) => {
                 let because = args.because.as_deref();
-                print(&cancel_plan(app, &args.plan.plan, because)?, app, output)
+                print(&cancel_plan(&app.session, &args.plan.plan, because)?, app, output)
             }
             Command::Resume(args) => {
-                let report = resume_plan(app, &args.plan)?;
+                let report = resume_plan(&app.session, &args.plan)?;
                 match app.format {
                     Format::Json => output.json(&report)?,
                     Format::Text => output.data(&format!("resumed {}\n", report.resumed))?,

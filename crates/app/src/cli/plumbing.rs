@@ -141,22 +141,26 @@ impl Args {
             return Err(Failure::new(ErrorClass::Usage, NoJson));
         }
         let reply = match &self.command {
-            Command::BranchCheck(given) => compat::branch_check(app, &given.words),
-            Command::EntryGate(given) => compat::entry_gate(app, &given.words),
-            Command::Mermaid(given) => compat::check_diagram(app, &given.words, standard_input),
-            Command::Preflight(given) => compat::preflight(app, &given.words),
-            Command::CleanTree(given) => compat::clean_tree(app, &given.words),
-            Command::SessionSetup(given) => compat::session_setup(app, &given.words),
-            Command::WriteSessionEnv(given) => compat::write_session_env(app, &given.words),
-            Command::ReadSessionKey(given) => compat::read_session_key(app, &given.words),
-            Command::DirtyTree(given) => compat::dirty_tree(app, &given.words),
+            Command::BranchCheck(given) => compat::branch_check(&app.session, &given.words),
+            Command::EntryGate(given) => compat::entry_gate(&app.session, &given.words),
+            Command::Mermaid(given) => {
+                compat::check_diagram(&app.session, &given.words, standard_input)
+            }
+            Command::Preflight(given) => compat::preflight(&app.session, &given.words),
+            Command::CleanTree(given) => compat::clean_tree(&app.session, &given.words),
+            Command::SessionSetup(given) => compat::session_setup(&app.session, &given.words),
+            Command::WriteSessionEnv(given) => {
+                compat::write_session_env(&app.session, &given.words)
+            }
+            Command::ReadSessionKey(given) => compat::read_session_key(&app.session, &given.words),
+            Command::DirtyTree(given) => compat::dirty_tree(&app.session, &given.words),
             Command::LogIssue(given) => compat::log_issue(&given.words),
-            Command::Cleanup(given) => compat::cleanup(app, &given.words),
+            Command::Cleanup(given) => compat::cleanup(&app.session, &given.words),
             Command::HeavyWorker(args) => return args.run(app, output),
-            Command::ManifestWrite(given) => compat::write_manifest(app, &given.words),
-            Command::ManifestRead(given) => compat::read_manifest(app, &given.words),
-            Command::Timing(given) => compat::timing(app, &given.words),
-            Command::Tokens(given) => compat::tokens(app, &given.words),
+            Command::ManifestWrite(given) => compat::write_manifest(&app.session, &given.words),
+            Command::ManifestRead(given) => compat::read_manifest(&app.session, &given.words),
+            Command::Timing(given) => compat::timing(&app.session, &given.words),
+            Command::Tokens(given) => compat::tokens(&app.session, &given.words),
         };
         print(reply, output)
     }

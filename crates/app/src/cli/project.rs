@@ -65,11 +65,11 @@ impl Args {
         match &self.command {
             Command::List => list(app, output),
             Command::Attach(AttachArgs { name, force }) => {
-                let merged = attach_project(app, name, takeover(*force))?;
+                let merged = attach_project(&app.session, name, takeover(*force))?;
                 print(&merged, app, output, &format!("attached {name} to this folder\n"))
             }
             Command::Merge(MergeArgs { name, force }) => {
-                let merged = merge_project(app, name, takeover(*force))?;
+                let merged = merge_project(&app.session, name, takeover(*force))?;
                 let MergedProjectReport { project, tasks, messages, .. } = &merged;
                 let text =
                     format!("merged {name} into {project}: {tasks} tasks, {messages} messages\n");
@@ -84,11 +84,11 @@ const fn takeover(force: bool) -> ProjectTakeover {
 }
 
 fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let reports = list_projects(app)?;
+    let reports = list_projects(&app.session)?;
     match app.format {
         Format::Json => output.json(&reports)?,
         Format::Text => {
-            let clock = wake::settings(app)?.clock;
+            let clock = wake::settings(&app.session)?.clock;
             let shown =
                 |at: Timestamp| clock.to_datetime(at).strftime("%Y-%m-%d %H:%M").to_string();
             for report in &reports {

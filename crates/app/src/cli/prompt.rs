@@ -48,9 +48,9 @@ impl Args {
             speaker: self.speaker.clone(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
             delivery: if self.print { PromptDelivery::Stored } else { PromptDelivery::Now },
-            budget: self.allowance.settle(app, "prompt"),
+            budget: self.allowance.settle(&app.session, "prompt"),
         };
-        let report = prompt(app, &request)?;
+        let report = prompt(&app.session, &request)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => self.show(&report, output)?,

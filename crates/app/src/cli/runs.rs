@@ -75,7 +75,7 @@ const LEAST_FEATURE: usize = 20;
 impl RunsArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let reports = list_runs(app)?;
+        let reports = list_runs(&app.session)?;
         match app.format {
             Format::Json => output.json(&reports)?,
             Format::Text => {
@@ -100,16 +100,16 @@ impl ShowArgs {
         let run = self.run.as_ref();
         match self.artifact.as_deref() {
             // The record is JSON already.
-            Some("manifest" | RECORD_FILE) => output.data(&record_text(app, run)?)?,
+            Some("manifest" | RECORD_FILE) => output.data(&record_text(&app.session, run)?)?,
             Some(name) => {
-                let artifact = show_artifact(app, run, name)?;
+                let artifact = show_artifact(&app.session, run, name)?;
                 match app.format {
                     Format::Text => output.data(&artifact.text)?,
                     Format::Json => output.json(&artifact)?,
                 }
             }
             None => {
-                let report = show_run(app, run)?;
+                let report = show_run(&app.session, run)?;
                 match app.format {
                     Format::Json => output.json(&report)?,
                     Format::Text => output.data(&shown(&report))?,
@@ -154,7 +154,7 @@ impl ResumeArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let course = self.course.request();
-        let ended = resume_run(app, &self.run, &course, &mut Screen::new(app, output))?;
+        let ended = resume_run(&app.session, &self.run, &course, &mut Screen::new(app, output))?;
         tell(app, &ended.report, output)
     }
 }
@@ -162,7 +162,7 @@ impl ResumeArgs {
 impl ReplayArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = replay_run(app, &self.run)?;
+        let report = replay_run(&app.session, &self.run)?;
         match app.format {
             Format::Text => {
                 for line in &report.lines {
@@ -178,7 +178,7 @@ impl ReplayArgs {
 impl RecountArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = recount_run(app, &self.run)?;
+        let report = recount_run(&app.session, &self.run)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

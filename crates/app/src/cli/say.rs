@@ -78,7 +78,7 @@ impl Args {
             speaker: self.speaker.clone(),
             verdict: verdict.map(|(kind, task)| SaidVerdict { kind, task, role: self.by.clone() }),
         };
-        let said = say(app, &request)?;
+        let said = say(&app.session, &request)?;
         match app.format {
             Format::Json => output.json(&said)?,
             Format::Text => {

@@ -77,16 +77,18 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
             Command::List => list(app, output),
-            Command::Show(args) => print(&show_skill(app, &args.id, SkillPart::Text)?, app, output),
+            Command::Show(args) => {
+                print(&show_skill(&app.session, &args.id, SkillPart::Text)?, app, output)
+            }
             Command::Which(args) => {
-                print(&show_skill(app, &args.id, SkillPart::Place)?, app, output)
+                print(&show_skill(&app.session, &args.id, SkillPart::Place)?, app, output)
             }
             Command::Use(args) => args.run(app, output),
             Command::Pin(args) => {
-                print(&pin_skill(app, &args.skill.id, &args.version)?, app, output)
+                print(&pin_skill(&app.session, &args.skill.id, &args.version)?, app, output)
             }
             Command::Unpin(args) => {
-                let report = unpin_skill(app, &args.id)?;
+                let report = unpin_skill(&app.session, &args.id)?;
                 if app.format == Format::Json {
                     output.json(&report)?;
                 }
@@ -97,7 +99,7 @@ impl Args {
 }
 
 fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let names = list_skills(app)?;
+    let names = list_skills(&app.session)?;
     match app.format {
         Format::Json => output.json(&names)?,
         Format::Text if names.is_empty() => output.data("No skills.\n")?,
@@ -128,7 +130,7 @@ impl UseArgs {
             (None, Some(agent)) => SkillUser::Agent(agent.clone()),
             (None, None) => SkillUser::Branch,
         };
-        let chosen = use_skill(app, &user, self.id.as_ref())?;
+        let chosen = use_skill(&app.session, &user, self.id.as_ref())?;
         match app.format {
             Format::Json => output.json(&chosen)?,
             Format::Text => {

@@ -50,7 +50,7 @@ impl Args {
 }
 
 fn check(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let report = check_store(app)?;
+    let report = check_store(&app.session)?;
     let StoreCheckReport { path, sound, problems } = &report;
     match app.format {
         Format::Json => output.json(&report)?,

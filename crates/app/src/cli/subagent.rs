@@ -57,7 +57,7 @@ impl Args {
             actor: self.actor.clone(),
             rules: self.rules.rules(),
         };
-        let report = dispatch_subagent(app, &request)?;
+        let report = dispatch_subagent(&app.session, &request)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

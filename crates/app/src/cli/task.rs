@@ -182,7 +182,7 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let place = TaskPlace { branch: self.branch.clone(), actor: self.actor.clone() };
-        TaskDesk::open(app, &place, |desk| self.run_at(desk, app, output))
+        TaskDesk::open(&app.session, &place, |desk| self.run_at(desk, app, output))
     }
 
     fn run_at(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> Result<Exit, Failure> {

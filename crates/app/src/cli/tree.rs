@@ -50,7 +50,7 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
             Command::Baseline { words } => {
-                let report = write_untracked(app, words);
+                let report = write_untracked(&app.session, words);
                 if let Some(reason) = report.reason {
                     output.say(&format!("warning: there is no list, because {reason}"));
                 }
@@ -60,7 +60,7 @@ impl Args {
                 Ok(Exit::Done)
             }
             Command::Check { words } => {
-                let note = check_tree(app, words);
+                let note = check_tree(&app.session, words);
                 match app.format {
                     Format::Json => output.json(&TreeNoteReport::from(note))?,
                     Format::Text => output.data(&note.text())?,

@@ -45,7 +45,7 @@ pub struct Args {
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = lane_usage(app, &self.request())?;
+        let report = lane_usage(&app.session, &self.request())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text if report.total.lanes == 0 => output.data("No lanes yet.\n")?,

@@ -50,7 +50,7 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let message = self.message.clone().zip(self.from.clone());
         let report = wake(
-            app,
+            &app.session,
             WakeRequest {
                 agent: self.agent.clone(),
                 profile: self.profile,

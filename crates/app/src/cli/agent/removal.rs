@@ -23,7 +23,7 @@ pub(super) struct RmArgs {
 impl RmArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let removal = if self.force { Removal::Anyway } else { Removal::IfIdle };
-        let report = remove_agent(app, &self.name, removal)?;
+        let report = remove_agent(&app.session, &self.name, removal)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

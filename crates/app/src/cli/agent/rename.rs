@@ -21,7 +21,7 @@ pub(super) struct RenameArgs {
 
 impl RenameArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = rename_agent(app, &self.from, &self.to)?;
+        let report = rename_agent(&app.session, &self.from, &self.to)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

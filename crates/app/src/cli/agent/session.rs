@@ -26,7 +26,7 @@ pub(super) struct UseArgs {
 
 impl UseArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = bind_session(app, &self.name, self.session.as_deref())?;
+        let report = bind_session(&app.session, &self.name, self.session.as_deref())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

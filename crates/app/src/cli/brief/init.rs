@@ -10,9 +10,9 @@ use crate::exit::Exit;
 use crate::output::Output;
 
 pub(super) fn run(options: &BriefOptions, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let Resolved { settings, diagnostics } = brief_settings(app, options.layer())?;
+    let Resolved { settings, diagnostics } = brief_settings(&app.session, options.layer())?;
     say_diagnostics(app, &diagnostics, output);
-    let report = init_folder(app, &settings)?;
+    let report = init_folder(&app.session, &settings)?;
     match app.format {
         Format::Text => {
             report.created.iter().try_for_each(|path| output.data(&format!("{path}\n")))?;

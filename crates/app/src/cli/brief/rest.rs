@@ -32,9 +32,9 @@ impl Args {
         app: &App,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let Resolved { settings, diagnostics } = brief_settings(app, options.layer())?;
+        let Resolved { settings, diagnostics } = brief_settings(&app.session, options.layer())?;
         say_diagnostics(app, &diagnostics, output);
-        let report = read_rest(app, &settings, &self.name, self.from)?;
+        let report = read_rest(&app.session, &settings, &self.name, self.from)?;
         match app.format {
             Format::Text => output.data(&report.cited)?,
             Format::Json => output.json(&report)?,

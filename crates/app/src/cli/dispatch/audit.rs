@@ -26,7 +26,7 @@ impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let prompt = |path: &PathBuf| Ok((path.display().to_string(), read(path)?));
         let prompts = self.files.iter().map(prompt).collect::<Result<Vec<_>, Failure>>()?;
-        let report = audit_prompts(app, &prompts, self.profile)?;
+        let report = audit_prompts(&app.session, &prompts, self.profile)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

@@ -68,7 +68,7 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = check_answer(app, &self.request()?)?;
+        let report = check_answer(&app.session, &self.request()?)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => show_check(&report, output)?,

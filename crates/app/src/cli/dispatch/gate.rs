@@ -106,7 +106,7 @@ impl Args {
     fn try_out(&self, client: AgentRef, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let file = self.file.clone().zip(read_named(self.file.as_ref())?);
         let trial = GateTrial { client, model: self.model.clone(), file };
-        match try_gate(app, &trial)? {
+        match try_gate(&app.session, &trial)? {
             Some(report) => {
                 show(&report, "hint: every round of this client begins afresh", app, output)
             }

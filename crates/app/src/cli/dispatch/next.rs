@@ -55,7 +55,7 @@ impl NextArgs {
     }
 
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = next_round(app, &self.request()?)?;
+        let report = next_round(&app.session, &self.request()?)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

@@ -27,7 +27,7 @@ impl Args {
         if self.histories {
             return show_histories(app, output);
         }
-        let report = ledger_rates(app, self.feature.as_deref())?;
+        let report = ledger_rates(&app.session, self.feature.as_deref())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text if report.roles.is_empty() => output.data("No dispatches yet.\n")?,
@@ -38,7 +38,7 @@ impl Args {
 }
 
 fn show_histories(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let report = history_rates(app)?;
+    let report = history_rates(&app.session)?;
     match app.format {
         Format::Json => output.json(&report)?,
         Format::Text if report.features.is_empty() => output.data("No review histories.\n")?,

@@ -78,7 +78,7 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let FinishedLoop { report, hint } = review_loop(app, &self.request(app))?;
+        let FinishedLoop { report, hint } = review_loop(&app.session, &self.request(app))?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => output.data(&lines(&report))?,
@@ -104,7 +104,7 @@ impl Args {
             proof: Proof::of(self.require_proof),
             rules: self.rules.rules(),
             task: self.task.clone(),
-            budget: self.allowance.settle(app, "dispatch loop"),
+            budget: self.allowance.settle(&app.session, "dispatch loop"),
         }
     }
 }

@@ -60,12 +60,12 @@ impl RunArgs {
             client: self.client.clone(),
             model: self.model.clone(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
-            budget: self.allowance.settle(app, "dispatch run"),
+            budget: self.allowance.settle(&app.session, "dispatch run"),
             proof: Proof::of(self.require_proof),
             task: self.task.clone(),
             rules: self.rules.rules(),
         };
-        let FinishedRound { report, class } = run_round(app, request)?;
+        let FinishedRound { report, class } = run_round(&app.session, request)?;
         match (app.format, &report.judged) {
             (Format::Json, _) => output.json(&report)?,
             (Format::Text, Some(judged)) => show_check(judged, output)?,

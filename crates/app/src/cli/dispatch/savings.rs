@@ -31,7 +31,7 @@ pub(super) struct Args {
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let framing = if self.bare { Framing::Bare } else { Framing::Whole };
-        let report = savings(app, self.features.clone(), framing)?;
+        let report = savings(&app.session, self.features.clone(), framing)?;
         match app.format {
             Format::Text => output.data(&table(&report))?,
             Format::Json => output.json(&report)?,

@@ -31,7 +31,7 @@ impl Args {
             feature: self.feature.clone(),
             files: self.files.clone(),
         };
-        let report = task_prompt(app, &request)?;
+        let report = task_prompt(&app.session, &request)?;
         say_remarks(app, &report.diagnostics, output);
         match app.format {
             Format::Text => output.data(&report.prompt)?,

@@ -72,13 +72,13 @@ impl InstallArgs {
             rehearsal: rehearsal(self.dry_run),
             entries: self.entries,
         };
-        print(install_hooks(app, &request)?, app, output)
+        print(install_hooks(&app.session, &request)?, app, output)
     }
 }
 
 impl UninstallArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let change = uninstall_hooks(app, &self.target.target(), rehearsal(self.dry_run))?;
+        let change = uninstall_hooks(&app.session, &self.target.target(), rehearsal(self.dry_run))?;
         // Here it is good news that nothing is installed.
         print(change, app, output).map(|_| Exit::Done)
     }

@@ -141,7 +141,7 @@ impl EditArgs {
                 .hint("name what changes: --title, --body, --body-file, --priority or --after"));
         }
         let task = task()?;
-        let editor = app.environment.editor().ok_or_else(|| {
+        let editor = app.session.environment.editor().ok_or_else(|| {
             misused(EditError::NoEditor).hint("set EDITOR, or use --title and --body")
         })?;
         let text = format!("{}\n\n{}\n", task.content, task.body.unwrap_or_default());

@@ -53,7 +53,7 @@ impl LogArgs {
             Format::Json => output.json(&reports(&changes))?,
             Format::Text if changes.is_empty() => output.data("No changes.\n")?,
             Format::Text => {
-                let clock = wake::settings(app)?.clock;
+                let clock = wake::settings(&app.session)?.clock;
                 for change in &changes {
                     output.data(&format!("{}\n", line(change, clock)))?;
                 }
@@ -82,7 +82,7 @@ pub(super) fn undo(desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> Resul
     let changes = undo_task_step(desk)?;
     match app.format {
         Format::Json => output.json(&reports(&changes))?,
-        Format::Text => print_undone(&changes, wake::settings(app)?.clock, output)?,
+        Format::Text => print_undone(&changes, wake::settings(&app.session)?.clock, output)?,
     }
     Ok(if changes.is_empty() { Exit::No } else { Exit::Done })
 }
@@ -124,7 +124,7 @@ fn list_removed(removed: &[RemovedTask], app: &App, output: &mut Output) -> Resu
         }
         Format::Text if removed.is_empty() => output.data("No removed tasks.\n")?,
         Format::Text => {
-            let clock = wake::settings(app)?.clock;
+            let clock = wake::settings(&app.session)?.clock;
             for RemovedTask { task, removed_at } in removed {
                 let when = time(*removed_at, clock);
                 output.data(&format!("{}  {}  removed {when}\n", task.id, task.content))?;

@@ -47,7 +47,7 @@ impl MoveArgs {
         let moved = move_below(desk, &self.ids, self.under.as_ref())?;
         match app.format {
             Format::Json => {
-                output.json(&moved.iter().map(TaskReport::alone).collect::<Vec<_>>())?
+                output.json(&moved.iter().map(TaskReport::alone).collect::<Vec<_>>())?;
             }
             Format::Text => {
                 moved.iter().try_for_each(|task| output.data(&format!("{}\n", line(task))))?;
