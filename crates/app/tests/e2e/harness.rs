@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::json_schema::faults_of;
+use crate::json_checker::faults_of;
 
 /// Longer than any test should take; only a hanging program ever waits for it.
 const DEADLINE: Duration = Duration::from_mins(1);
