@@ -135,6 +135,9 @@ fn documents_of_tasks_and_agents_are_what_their_schemas_promise() {
     assert_eq!(moved.as_array().map(Vec::len), Some(2), "{moved}");
     let lines = project.stdout(&["store", "export", "-", "--json"]);
     assert!(lines.lines().count() > 2, "{lines}");
-    let baseline = project.run(&["--json", "tree", "baseline", "list"]);
-    assert!(baseline.stdout.contains("\"written\": false"), "{baseline}");
+    for (file, is_written) in [(&["list"][..], true), (&[], false)] {
+        let baseline = project.run(&[&["--json", "tree", "baseline"], file].concat());
+        let said = baseline.stdout.contains(&format!("\"written\": {is_written},"));
+        assert!(said && baseline.code == Some(0), "{baseline}");
+    }
 }
