@@ -7,10 +7,11 @@
 //! names the exception. The browser gets no address to talk to.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use convoke_engine::mermaid::check_syntax;
+use convoke_engine::mermaid::{DIAGRAM_PROGRAM, check_syntax};
 
 use crate::process::{command, run as run_program};
 use crate::{Error, root, say};
@@ -47,6 +48,7 @@ enum Fate {
 pub fn run() -> Result<(), Error> {
     let folder = root().join("crates/app/tests/fixtures/mermaid");
     let table = fs::read_to_string(folder.join("table.txt"))?;
+    let convoke = with_parser()?;
     let rows = rows(&table)?;
     let mut diagrams = BTreeMap::new();
     for row in &rows {
@@ -58,7 +60,7 @@ pub fn run() -> Result<(), Error> {
     for row in &rows {
         let (diagram, fate) = (&diagrams[&row.name], fates.get(&row.name).copied());
         let fate = fate.ok_or_else(|| format!("{}: the browser did not get to it", row.name))?;
-        row.compare(diagram, fate).map_err(|error| format!("{}: {error}", row.name))?;
+        row.compare(diagram, fate, &convoke).map_err(|error| format!("{}: {error}", row.name))?;
         if !row.refused.is_empty() && fate == Fate::Renders {
             drawn_all_the_same.push(row.name.as_str());
         }
@@ -111,6 +113,19 @@ fn draw(
     Ok(fates)
 }
 
+/// Builds the parser of diagrams beside this program, and returns where a Convoke would be that finds
+/// it.
+fn with_parser() -> Result<PathBuf, Error> {
+    let convoke = std::env::current_exe()?.with_file_name("convoke");
+    let folder = convoke.parent().and_then(Path::file_name).and_then(OsStr::to_str);
+    let profile = folder.filter(|name| *name != "debug").unwrap_or("dev");
+    run_program(
+        "cargo",
+        &["build", "--profile", profile, "--package", DIAGRAM_PROGRAM, "--locked"],
+    )?;
+    Ok(convoke)
+}
+
 /// Reads what the page wrote: a line with name and fate for every diagram.
 fn fates(shown: &str) -> BTreeMap<String, Fate> {
     let written =
@@ -142,11 +157,11 @@ impl Row {
     }
 
     /// Says what is not as it should be.
-    fn compare(&self, diagram: &str, fate: Fate) -> Result<(), String> {
+    fn compare(&self, diagram: &str, fate: Fate, convoke: &Path) -> Result<(), String> {
         if fate != self.fate {
             return Err(format!("the table says {:?}, and it is {fate:?}", self.fate));
         }
-        let report = check_syntax(diagram, false);
+        let report = check_syntax(diagram, false, convoke).map_err(|error| error.to_string())?;
         let hits = report.hits.iter();
         let hits: Vec<_> = hits.map(|hit| (hit.reason.token().to_owned(), hit.line)).collect();
         if hits != self.refused {

@@ -41,12 +41,14 @@ fn code_lines(path: &Path) -> usize {
 }
 
 // app → service → engine → store → domain: an arrow means "may use", and all may use domain. The
-// guardian's program is small because its crate uses nothing else.
+// guardian's program is small because its crate uses nothing else. The parser of diagrams uses none of
+// ours, and none of ours uses it: it is a program of its own.
 #[test]
 fn crates_depend_only_downwards() {
     let layers = [
         ("domain", &[][..]),
         ("guard", &["domain"]),
+        ("diagram", &[]),
         ("store", &["domain"]),
         ("engine", &["domain", "guard", "store"]),
         ("service", &["domain", "store", "engine"]),
@@ -140,6 +142,7 @@ fn every_effect_has_one_door() {
         "crates/app/tests/chaos/stage.rs",
         "crates/app/tests/e2e/harness.rs",
         "crates/app/tests/kill.rs",
+        "crates/diagram/src/main.rs",
         "crates/engine/src/lane/stopwatch.rs",
         "crates/engine/src/process.rs",
         "crates/guard/src/lib.rs",

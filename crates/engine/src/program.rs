@@ -74,8 +74,9 @@ fn joined(entries: impl Iterator<Item = PathBuf>) -> OsString {
     env::join_paths(entries).unwrap_or_default()
 }
 
-fn is_program(place: &Path) -> bool {
-    place.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+/// Tells whether a path leads to a file that may be run.
+pub(crate) fn is_program(place: &Path) -> bool {
+    place.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 /// Returns the folders whose programs are a project's: the working tree that a folder lies in, and the

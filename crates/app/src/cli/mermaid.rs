@@ -30,7 +30,8 @@ enum Command {
 ///
 /// A bar within a node's label, a line break or a dollar sign in a participant's other name, and
 /// front matter that does not end are refused. With `--syntax`, so is every diagram that Mermaid
-/// could not draw. Nothing of the text is ever logged.
+/// could not draw; the program `convoke-diagram` beside `convoke` parses them, and without it the
+/// command exits 3. Nothing of the text is ever logged.
 #[derive(Debug, clap::Args)]
 struct CheckArgs {
     /// The file to check [default: standard input, which `-` also means]

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Once, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -134,7 +134,12 @@ impl Project {
 
     /// Runs `convoke` with the project as current folder.
     pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
-        finish(self.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments))
+        self.run_program(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments)
+    }
+
+    /// Runs a program with the project as current folder.
+    pub(crate) fn run_program(&self, program: &Path, arguments: &[&str]) -> Outcome {
+        finish(self.command(program, arguments))
     }
 
     /// Runs `convoke` with something on its standard input.
@@ -237,6 +242,26 @@ impl Project {
         }
         listing
     }
+}
+
+/// Builds the parser of diagrams beside `convoke`, once for all tests: Cargo builds no program of
+/// another package for them.
+#[expect(clippy::disallowed_methods, reason = "the tests' door to processes")]
+pub(crate) fn build_parser_of_diagrams() {
+    static BUILT: Once = Once::new();
+    BUILT.call_once(|| {
+        let folder = Path::new(env!("CARGO_BIN_EXE_convoke")).parent().unwrap();
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let profile = if name == "debug" { "dev" } else { name };
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--locked", "--package", "convoke-diagram"])
+            .args(["--profile", profile, "--target-dir"])
+            .arg(folder.parent().unwrap())
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    });
 }
 
 #[cfg(unix)]

@@ -63,6 +63,7 @@ mod manifest_kill;
 mod manifest_people;
 mod manifest_run;
 mod mermaid;
+mod mermaid_parser;
 mod messages;
 mod newcomer;
 mod panel;
