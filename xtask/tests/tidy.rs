@@ -133,6 +133,19 @@ fn only_the_stores_backend_knows_its_database() {
     }
 }
 
+// The parser of diagrams is a third of all crates, and its tables cost every start of a program that
+// has them.
+#[test]
+fn only_a_program_of_its_own_has_the_parser_of_diagrams() {
+    for path in files(&xtask::root(), "Cargo.toml") {
+        let manifest: Table = fs::read_to_string(&path).unwrap().parse().unwrap();
+        let Some(Value::Table(dependencies)) = manifest.get("dependencies") else { continue };
+        let is_parser = relative(&path) == "crates/diagram/Cargo.toml";
+        assert_eq!(dependencies.contains_key("merman-core"), is_parser, "{}", relative(&path));
+        assert!(!dependencies.contains_key("convoke-diagram"), "{}", relative(&path));
+    }
+}
+
 // Only doors may be exempt from the ban on effects.
 #[test]
 fn every_effect_has_one_door() {

@@ -149,3 +149,20 @@ impl<'de> Visitor<'de> for Whole {
         Ok(Tree::Object(pairs))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        // Every digit counts: what is shown is what the agent wrote.
+        #[test]
+        fn a_number_is_read_as_it_was_written(number in -1e9..1e9_f64) {
+            let written = format!("{number:?}");
+            let read: Tree = serde_json::from_str(&written).unwrap();
+            prop_assert_eq!(read, Tree::Number(number.to_string()));
+        }
+    }
+}
