@@ -139,8 +139,8 @@ fn without_parser(error: DiagramParserError, convoke: &Path) -> Failure {
             format!("cargo install --path crates/diagram --root '{}'", root.display())
         }
         _ => {
-            let built = format!("target/release/{DIAGRAM_PROGRAM}");
-            format!("{} && cp {built} '{}'", build("release"), folder.display())
+            let copy = format!("cp target/release/{DIAGRAM_PROGRAM} '{}'", folder.display());
+            format!("{} && {copy}", build("release"))
         }
     };
     Failure::new(ErrorClass::Prerequisite, error)
