@@ -13,8 +13,11 @@
 //! # Ok::<(), vocabulary::VocabularyError>(())
 //! ```
 
+pub mod collect;
 pub mod design_yaml;
 pub mod init;
+pub mod secrets;
+pub mod selection;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -29,6 +32,9 @@ use convoke_domain::finding::FileFinding;
 use convoke_domain::token::Tokenizer;
 
 use crate::{batch, file};
+
+/// The most documents that a remark counts.
+const MOST_NAMED: usize = 1000;
 
 /// Who asks for the brief.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,7 +171,25 @@ impl Loaded {
         let (candidates, reads): (Vec<_>, _) = batch::at_once(names, read).into_iter().unzip();
         self.reads = reads;
         self.diagnostics.extend(candidates.iter().filter_map(nul_remark));
+        if candidates.iter().all(|candidate| candidate.finding == FileFinding::Absent) {
+            self.diagnostics.extend(self.none_listed());
+        }
         Folder::Searched(candidates)
+    }
+
+    /// Says which documents the folder holds if none of them is in the list.
+    fn none_listed(&self) -> Option<Diagnostic> {
+        let names =
+            fs::read_dir(&self.dir).ok()?.filter_map(Result::ok).map(|entry| entry.file_name());
+        let names = names.map(|name| name.to_string_lossy().into_owned());
+        let is_document = |name: &String| {
+            Path::new(name).extension().is_some_and(|end| end == "md") && !name.starts_with('.')
+        };
+        let mut found: Vec<_> = names.filter(is_document).take(MOST_NAMED).collect();
+        found.sort();
+        let dir = self.settings.dir.display().to_owned();
+        let listed = self.settings.priority.names().iter().map(ToString::to_string).collect();
+        (!found.is_empty()).then_some(Diagnostic::NoneListed { dir, found, listed })
     }
 
     /// Tells whether any document gave text, scaffold or not.

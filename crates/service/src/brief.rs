@@ -3,6 +3,7 @@
 //! [`brief_settings`] settles what is read and how it is counted; the other functions take the result,
 //! so that a front end can show its diagnostics first, also if the rest fails.
 
+pub mod files;
 mod init;
 mod report;
 mod rest;

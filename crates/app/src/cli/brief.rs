@@ -1,6 +1,7 @@
 //! `convoke brief`: the design folder's documents as one cited block under a token budget.
 
 mod explain;
+mod files;
 mod init;
 mod rest;
 
@@ -11,7 +12,8 @@ use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::settings::{DesignDir, Layer};
 use convoke_domain::pack::PackPolicy;
 use convoke_domain::token::{Budget, Vocabulary};
-use convoke_engine::brief::{Loaded, Mode};
+use convoke_engine::brief::{Loaded, Mode, Resolved};
+use convoke_service::brief::files::brief_files;
 use convoke_service::brief::{BriefReport, brief_settings, open_brief};
 use convoke_service::failure::{ErrorClass, Failure};
 
@@ -19,7 +21,10 @@ use crate::app::{App, Format, Verbosity};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Print the design folder's documents as one cited block under a token budget
+/// Print documents as one cited block under a token budget
+///
+/// With FILES, packs those documents, most important first; everything printed counts towards the
+/// budget, and every document is whole, cut and marked, or named as omitted. Without FILES:
 ///
 /// Reads `spec.md`, `system.md`, `research.md` and `pencil-plan.md` from the design folder, leaves
 /// out what nobody has written in yet, and fits the rest into the budget: the least important
@@ -31,13 +36,16 @@ use crate::output::Output;
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
+    files: files::FilesArgs,
+
+    #[command(flatten)]
     options: BriefOptions,
 
     /// Load only if the project allows workflows to load by themselves
-    #[arg(long)]
+    #[arg(long, conflicts_with = "files")]
     auto: bool,
 
-    /// Which documents give way when not all fit [default: contract]
+    /// Which documents give way when not all fit [default: contract; with FILES, fill]
     ///
     /// contract: from the bottom, but a document that could never fit is cut if the others leave
     /// room. strict: whole documents from the bottom. fill: in order, cutting the first that does
@@ -94,8 +102,17 @@ struct MisplacedOption {
     option: &'static str,
 }
 
+/// An option of the design folder beside documents that are named.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use `{option}` with FILES: it is about the design folder")]
+struct DesignFolderOption {
+    option: &'static str,
+}
+
 const EXAMPLES: &str = "\
 Examples:
+  convoke brief 'docs/**/*.md' --budget 8000  these documents, in 8000 tokens at most
+  convoke brief README.md docs --first 'docs/adr/*'   a file and a folder, some before others
   convoke brief                             the block for the project around this folder
   convoke brief --budget 8000 --explain     what would fit into 8000 tokens, and why
   convoke brief --json | jq .dropped        the same result for programs
@@ -120,11 +137,15 @@ impl Args {
             (self.auto, "--auto"),
             (self.policy.is_some(), "--policy"),
             (self.explain, "--explain"),
+            (self.files.is_any(), "--first, --format or --no-secrets"),
         ];
         given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }
 
     fn print(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        if self.files.is_given() {
+            return self.print_files(app, output);
+        }
         let mode = if self.auto { Mode::Auto } else { Mode::Standalone };
         let flags = Layer { policy: self.policy, ..self.options.layer() };
         let opened = open_brief(app, mode, brief_settings(app, flags)?)?;
@@ -133,6 +154,24 @@ impl Args {
             Format::Json => output.json(&BriefReport::new(loaded, &brief))?,
             Format::Text if self.explain => output.data(&explain::table(loaded, &brief))?,
             Format::Text => print_block(app, loaded, &brief, output)?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Args {
+    fn print_files(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        if self.options.dir.is_some() || self.options.literal_source {
+            let option = if self.options.literal_source { "--literal-source" } else { "--dir" };
+            return Err(Failure::new(ErrorClass::Usage, DesignFolderOption { option }));
+        }
+        let Resolved { settings, diagnostics } = brief_settings(app, self.options.layer())?;
+        say_diagnostics(app, &diagnostics, output);
+        let report = brief_files(app, &settings, &self.files.request(self.policy))?;
+        match app.format {
+            _ if self.explain => output.data(&files::table(&report))?,
+            Format::Text if !self.files.is_json() => output.data(&report.block)?,
+            Format::Text | Format::Json => output.json(&report)?,
         }
         Ok(Exit::Done)
     }
@@ -169,7 +208,7 @@ fn print_block(
 /// Says remarks if they were asked for, and always which folder Convoke refuses to read.
 fn say_diagnostics(app: &App, diagnostics: &[Diagnostic], output: &Output) {
     for diagnostic in diagnostics {
-        if let Diagnostic::ConfigOutside { .. } = diagnostic {
+        if let Diagnostic::ConfigOutside { .. } | Diagnostic::NoneListed { .. } = diagnostic {
             output.say(&format!("warning: {}", diagnostic.message()));
             continue;
         }

@@ -119,7 +119,7 @@ fn what_cannot_be_read_on_is_explained() {
     exit: 2
     --- stdout
     --- stderr
-    error: cannot read on in `spex`: it is not in the priority list
+    error: cannot read on in `spex`: it is neither in the priority list nor a file
     hint: did you mean `spec`?
     hint: listed: spec, system, research, pencil-plan
     ");

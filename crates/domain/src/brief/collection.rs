@@ -82,13 +82,18 @@ pub struct CollectionSettings {
 
 /// The budget does not even hold the citations.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot pack documents into {budget} token(s): citations and marks alone cost {frame}")]
+#[error(
+    "cannot pack documents within a budget of {budget}: citations and marks cost {frame} tokens"
+)]
 pub struct FrameTooLarge {
     /// The budget asked for.
     pub budget: u64,
     /// What the block costs without any text.
     pub frame: Tokens,
 }
+
+/// Which part of the budget is not worth another try.
+const FINENESS: u64 = 500;
 
 /// One document and what became of it.
 pub type CollectionEntry<'a> = BriefEntry<'a, DocumentPath>;
@@ -110,23 +115,34 @@ impl<'a> Collection<'a> {
         tokenizer: &dyn Tokenizer,
     ) -> Result<Self, FrameTooLarge> {
         let priced: Vec<_> = documents.iter().map(|document| price(document, tokenizer)).collect();
-        let mut room = settings.budget;
-        let mut haste = 1;
-        // Citations and marks depend on what is kept, so the room for texts is found by trying.
-        loop {
+        let pack_within = |room: u64| {
+            let room = Budget::at_least_one(room);
             let entries = settle(priced.clone(), room, settings.policy, tokenizer);
             let block = render(settings.form, &entries);
             let used = tokenizer.count(Text::new(&block));
-            if used <= settings.budget.tokens() {
-                return Ok(Self { documents, entries, block, used });
-            }
-            if room.get() == 1 {
-                return Err(FrameTooLarge { budget: settings.budget.get(), frame: used });
-            }
-            let over = used.less(settings.budget.tokens()).tenths().div_ceil(10);
-            room = Budget::at_least_one(room.get().saturating_sub(over.saturating_mul(haste)));
-            haste *= 2;
+            Self { documents, entries, block, used }
+        };
+        let limit = settings.budget.tokens();
+        let whole = pack_within(settings.budget.get());
+        if whole.used <= limit {
+            return Ok(whole);
         }
+        // Citations and marks depend on what is kept, so the room for texts is found by trying.
+        let mut best = pack_within(1);
+        if best.used > limit {
+            return Err(FrameTooLarge { budget: settings.budget.get(), frame: best.used });
+        }
+        let (mut fitting, mut failing) = (1, settings.budget.get());
+        while failing - fitting > 1 + settings.budget.get() / FINENESS {
+            let room = fitting.midpoint(failing);
+            let packed = pack_within(room);
+            if packed.used <= limit {
+                (fitting, best) = (room, packed);
+            } else {
+                failing = room;
+            }
+        }
+        Ok(best)
     }
 
     /// Returns every document with its outcome, in order.
@@ -160,11 +176,11 @@ fn price<'a>(document: &'a NamedDocument, tokenizer: &dyn Tokenizer) -> Collecti
         FileFinding::Unreadable(reason) => DocumentOutcome::Unreadable(*reason),
         FileFinding::Text(content) => DocumentOutcome::Whole(Text::new(content)),
     };
-    let cost = match fate {
-        DocumentOutcome::Whole(text) => tokenizer.count(text),
-        _ => Tokens::default(),
-    };
-    BriefEntry { name: &document.path, fate, cost }
+    let mut entry = BriefEntry { name: &document.path, fate, cost: Tokens::default() };
+    if let Some(text) = entry.included() {
+        entry.cost = tokenizer.count(text);
+    }
+    entry
 }
 
 /// Packs what gave text. The first document is never dropped, and each may be cut before a line:
@@ -175,14 +191,15 @@ fn settle<'a>(
     policy: PackPolicy,
     tokenizer: &dyn Tokenizer,
 ) -> Vec<CollectionEntry<'a>> {
-    let mut usable: Vec<_> =
-        entries.iter_mut().filter(|entry| matches!(entry.fate, DocumentOutcome::Whole(_))).collect();
+    let mut usable: Vec<_> = entries
+        .iter_mut()
+        .filter(|entry| matches!(entry.fate, DocumentOutcome::Whole(_)))
+        .collect();
     let items: Vec<_> = usable
         .iter()
         .enumerate()
         .filter_map(|(rank, entry)| {
-            let standing =
-                if rank == 0 { Importance::Protected } else { Importance::Ordinary };
+            let standing = if rank == 0 { Importance::Protected } else { Importance::Ordinary };
             let (text, cost) = (entry.included()?, entry.cost);
             Some(PackItem { text, cost, standing, borders: Accept::Anything })
         })
@@ -194,15 +211,20 @@ fn settle<'a>(
     entries
 }
 
+/// Returns why a document that was named by its path gives no text.
+pub fn unreadable_words(reason: Unreadable) -> String {
+    if reason == Unreadable::OutsideDir {
+        return "a link that leads out of the project".to_owned();
+    }
+    reason.to_string()
+}
+
 /// Returns why a document is not in the block; `None` if at least a part of it is.
 pub fn omission(entry: &CollectionEntry<'_>) -> Option<String> {
     match entry.fate {
         DocumentOutcome::Whole(_) | DocumentOutcome::Cut(..) => None,
         DocumentOutcome::Absent => Some("no such file".to_owned()),
-        DocumentOutcome::Unreadable(Unreadable::OutsideDir) => {
-            Some("a link that leads out of the project".to_owned())
-        }
-        DocumentOutcome::Unreadable(reason) => Some(reason.to_string()),
+        DocumentOutcome::Unreadable(reason) => Some(unreadable_words(reason)),
         DocumentOutcome::Scaffold(_) => Some("_TBD_ only".to_owned()),
         DocumentOutcome::Dropped(_, why) => Some(format!("{} tokens; {why}", entry.cost)),
     }

@@ -48,9 +48,9 @@ fn head(loaded: &Loaded, brief: &Brief<'_>) -> String {
     )
 }
 
-type Row = [String; 5];
+pub(super) type Row = [String; 5];
 
-fn render(rows: impl Iterator<Item = Row>) -> String {
+pub(super) fn render(rows: impl Iterator<Item = Row>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["\nbrief", "\nchars", "\ntokens", "\nshare", "\nwhat became of it"]);
@@ -100,7 +100,7 @@ fn cut_words(text: Text<'_>, cut: Cut) -> String {
 }
 
 /// Keeps a table cell on one line, and a terminal from obeying what a document says.
-fn shortened(line: &str) -> String {
+pub(super) fn shortened(line: &str) -> String {
     const MOST: usize = 40;
     let line = line.replace(char::is_control, "\u{fffd}");
     match line.char_indices().nth(MOST) {
@@ -110,7 +110,7 @@ fn shortened(line: &str) -> String {
 }
 
 /// Returns a share of the budget in percent, to the tenth, rounded down.
-fn share(cost: Tokens, budget: Budget) -> String {
+pub(super) fn share(cost: Tokens, budget: Budget) -> String {
     let per_mille = u128::from(cost.tenths()) * 1000 / u128::from(budget.tokens().tenths());
     format!("{}.{} %", per_mille / 10, per_mille % 10)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::super::block::truncated_line;
 use super::{CollectionEntry, cut_at, omission};
 use crate::cut::closing_fence;
 
@@ -48,7 +49,7 @@ fn markdown(page: &mut String, entry: &CollectionEntry<'_>) {
         writeln!(page, "{fence}").ok();
     }
     if let Some(at) = cut_at(entry) {
-        write!(page, "\n> truncated: {path} at char_offset={at}\n").ok();
+        write!(page, "\n{}\n", truncated_line(path.as_str(), at)).ok();
     }
 }
 
