@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use convoke_domain::design::policy::Policy;
+use convoke_domain::design::setup::ground::DirtyTree;
 use convoke_domain::design::walk::{NoAnswer, has_keys};
 use convoke_service::design::{DesignRequest, RehearsalSource, design};
 
@@ -57,9 +58,18 @@ pub struct Args {
     #[arg(long, value_name = "FACTS", hide = true)]
     branch_info: Option<String>,
 
-    /// Stay on the branch that is checked out
+    /// Make a branch for this design at the commit that is checked out, and switch to it [default:
+    /// stay on the branch that is checked out]
+    #[arg(long, conflicts_with = "no_branch")]
+    branch: bool,
+
+    /// Stay on the branch that is checked out, also with `--policy seed`
     #[arg(long)]
     no_branch: bool,
+
+    /// Plan on uncommitted changes; Convoke still notices when an agent changes a file
+    #[arg(long)]
+    allow_dirty: bool,
 
     /// Who takes part: two agents that compete and the host, each perhaps with a model, such as
     /// `cursor,codex=gpt-5.5,claude` [default: cursor, codex and claude, or whoever is installed]
@@ -122,6 +132,8 @@ impl Args {
             step_prefix: self.step_prefix.clone(),
             branch_info: self.branch_info.clone(),
             no_branch: self.no_branch,
+            new_branch: self.branch,
+            dirty_tree: if self.allow_dirty { DirtyTree::Allowed } else { DirtyTree::Refused },
             seats: self.seats.clone(),
             policy: self.policy,
             brief: self.brief,

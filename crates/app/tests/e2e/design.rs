@@ -227,16 +227,17 @@ fn whoever_cannot_begin_is_told_why() {
     git(&project, &["add", "."]);
     git(&project, &["commit", "--quiet", "-m", "a"]);
     fs::write(project.path("a.txt"), "b").unwrap();
-    let dirty = project.run(&seats);
+    let seed = [&["design", "--policy", "seed"], &seats[1..]].concat();
+    let dirty = project.run(&seed);
     assert_eq!(dirty.code, Some(3), "{dirty}");
     let text = "PREFLIGHT_ERROR=Working tree is not clean. Commit or stash changes first.";
     assert!(dirty.stdout.contains(text), "{dirty}");
     assert!(dirty.stdout.contains("⚠ /design requires clean main to start."), "{dirty}");
-    assert!(!dirty.stderr.contains("--no-branch"), "{dirty}");
+    assert!(!dirty.stderr.contains("--policy seed"), "{dirty}");
     git(&project, &["switch", "--quiet", "-c", "elsewhere"]);
-    let elsewhere = project.run(&seats);
+    let elsewhere = project.run(&seed);
     assert_eq!(elsewhere.code, Some(3), "{elsewhere}");
-    assert!(elsewhere.stderr.contains("hint: `convoke design --no-branch` stays"), "{elsewhere}");
+    assert!(elsewhere.stderr.contains("hint: leave out `--policy seed` to plan"), "{elsewhere}");
     let nope = project.run(&["design", "--auto", "--seats", "codex,gemni,claude", "Keep drafts"]);
     let known = "hint: did you mean `gemini`?\nhint: there are claude, codex, cursor, gemini, \
                  opencode, qwen, `http:NAME` of your configuration, and `replay:FILE`\n";

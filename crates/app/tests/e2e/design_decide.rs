@@ -221,7 +221,7 @@ fn a_decision_that_waits_is_replaced_by_a_later_one() {
 #[test]
 fn a_decision_made_on_another_branch_waits_for_the_right_one() {
     let panel = divided();
-    let (run, _) = designed(&panel, &[]);
+    let (run, _) = designed(&panel, &["--branch"]);
     let branch = panel.git(&["branch", "--show-current"]);
     panel.git(&["switch", "--quiet", "main"]);
     let waiting = decide(&panel, &["FINDING_2", "accept", "--because", "it matters"]);

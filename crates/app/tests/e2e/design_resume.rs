@@ -79,8 +79,13 @@ fn a_run_whose_journal_was_changed_does_not_go_on() {
 // What was said at the beginning holds for a resumed run: the branch and the folder.
 #[test]
 fn a_resumed_run_keeps_its_branch_and_its_folder() {
-    let (panel, run, _) = stopped(&[]);
+    let (panel, run, failed) = stopped(&["--branch"]);
     let branch = panel.git(&["branch", "--show-current"]);
+    let said = format!(
+        "note: the branch `{branch}`, which this run made, is still checked out; `git switch main` \
+         goes back\n"
+    );
+    assert!(failed.stderr.contains(&said), "{failed}");
     assert!(branch.starts_with("june/keep-notes"), "{branch}");
     assert_eq!(panel.project.run(&["resume", &run]).code, Some(0));
     assert_eq!(panel.git(&["branch", "--show-current"]), branch);
@@ -115,7 +120,7 @@ fn a_resumed_run_keeps_its_budget() {
 // P-347, P-349: nothing is taken for the agents' doing that is not, and nothing is deleted.
 #[test]
 fn a_run_goes_on_only_where_it_was_stopped() {
-    let (panel, run, _) = stopped(&[]);
+    let (panel, run, _) = stopped(&["--branch"]);
     let branch = panel.git(&["branch", "--show-current"]);
     panel.git(&["switch", "--quiet", "main"]);
     let elsewhere = panel.project.run(&["resume", &run]);

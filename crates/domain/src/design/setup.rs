@@ -8,6 +8,7 @@ pub mod branch;
 pub mod branch_name;
 pub mod cleanup;
 pub mod entry_gate;
+pub mod ground;
 pub mod new_branch;
 pub mod preflight;
 pub mod session;
@@ -46,6 +47,11 @@ pub struct Ready {
     pub begins: Begins,
     /// What is printed in step 1.
     pub branch_lines: Vec<String>,
+    /// The branch that was checked out before a new one was made; empty for a commit.
+    pub left: Option<String>,
+    /// A digest of the working tree where uncommitted changes are allowed: the state that agents must
+    /// leave it in.
+    pub tree_before: Option<String>,
 }
 
 /// How the first line of a step reads.

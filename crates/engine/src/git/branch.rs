@@ -131,7 +131,13 @@ impl WorkTree {
 
     /// Tells whether nothing is changed or new; `None` if git cannot tell.
     pub fn is_clean(&self) -> Option<bool> {
-        status(&self.repository().ok()?, &[]).ok().map(|lines| lines.is_empty())
+        self.changes().map(|lines| lines.is_empty())
+    }
+
+    /// Returns what `git status --porcelain` lists as changed or new; `None` if git cannot tell.
+    pub fn changes(&self) -> Option<String> {
+        let lines = status(&self.repository().ok()?, &[]).ok()?;
+        Some(String::from_utf8_lossy(&lines).into_owned())
     }
 
     /// Fetches a branch from the remote.

@@ -10,6 +10,7 @@ use convoke_domain::design::event::{Event, Settings};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
 use convoke_domain::design::rules::RulesVersion;
+use convoke_domain::design::setup::ground::{BranchRule, DirtyTree};
 use convoke_domain::run::RunId;
 use convoke_engine::client::adapter;
 
@@ -42,8 +43,12 @@ pub struct DesignRequest {
     pub step_prefix: Option<String>,
     /// What the calling workflow knows of the branch.
     pub branch_info: Option<String>,
-    /// Whether the run stays on the branch that is checked out.
+    /// Whether the original's gate lets the run stay on the branch that is checked out.
     pub no_branch: bool,
+    /// Whether the run makes a branch of its own.
+    pub new_branch: bool,
+    /// Whether the run begins on uncommitted changes.
+    pub dirty_tree: DirtyTree,
     /// Who takes part, as `FIRST,SECOND,HOST`, instead of the clients that are installed.
     pub seats: Option<String>,
     /// The rule set.
@@ -134,7 +139,36 @@ impl DesignRequest {
             return Err(Failure::new(ErrorClass::Usage, DesignError::Folder { path, source }));
         }
         self.course.check()?;
+        self.check_ground()?;
         self.calling_session().map_or(Ok(()), |env| has_folder(Path::new(env)))
+    }
+
+    /// Refuses what only a design under Convoke's own rules can do.
+    fn check_ground(&self) -> Result<(), Failure> {
+        let option = if self.dirty_tree == DirtyTree::Allowed {
+            "--allow-dirty"
+        } else if self.new_branch {
+            "--branch"
+        } else {
+            return Ok(());
+        };
+        if self.branch_rule() == BranchRule::Seed {
+            let error = DesignError::SeedGround { option };
+            return Err(Failure::new(ErrorClass::Usage, error));
+        }
+        Ok(())
+    }
+
+    /// A workflow that calls brings its own branch along, and the original's gate judges it.
+    fn branch_rule(&self) -> BranchRule {
+        let is_called = self.branch_info.is_some() || self.calling_session().is_some();
+        if self.policy == Policy::Seed || is_called {
+            BranchRule::Seed
+        } else if self.new_branch {
+            BranchRule::New
+        } else {
+            BranchRule::Stay
+        }
     }
 
     /// Returns the session file of the calling workflow, if there is one.
@@ -165,6 +199,8 @@ impl DesignRequest {
             documents: self.feature_dir.as_deref().map(documents).unwrap_or_default(),
             is_rehearsal: answers == Answers::Recorded,
             no_branch: self.no_branch,
+            branch_rule: self.branch_rule(),
+            dirty_tree: self.dirty_tree,
             branch_info: self.branch_info.clone(),
             feature_dir: self.feature_dir.as_deref().map(absolute),
             budget: self.course.budget.clone(),

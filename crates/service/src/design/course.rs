@@ -8,6 +8,7 @@ use std::time::Duration;
 use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::outline::{Outline, Plan};
+use convoke_domain::design::setup::{Ready, SetUp};
 use convoke_domain::design::walk::{DesignWalk, Ending};
 use convoke_domain::lane::cap::SaidCap;
 use convoke_domain::run::{RunId, RunState};
@@ -95,6 +96,9 @@ impl CourseRequest {
         let ended = self.go_on(session, workspace, id, front_end);
         if ended.is_err() {
             workspace.store.mark_run(id, RunState::Stopped, session.now()).ok();
+        }
+        if !ended.as_ref().is_ok_and(|ended| ended.report.class.is_none()) {
+            tell_branch(workspace, id, &session.reporter());
         }
         ended
     }
@@ -227,6 +231,7 @@ impl CourseRequest {
             forecast: None,
             is_blind: false,
             watch: None,
+            tree_before: ready(events).and_then(|ready| ready.tree_before.clone()),
         })
     }
 
@@ -244,6 +249,25 @@ impl CourseRequest {
         words.extend((self.rules == PinnedRules::LeftOut).then(|| "--no-pins".to_owned()));
         words
     }
+}
+
+/// Returns where a run began, if it did.
+fn ready(events: &[Stamped]) -> Option<&Ready> {
+    events.iter().rev().find_map(|stamped| {
+        let Event::SetUp(set_up) = &stamped.event else { return None };
+        let SetUp::Ready(ready) = &**set_up else { return None };
+        Some(ready)
+    })
+}
+
+/// Says which branch a run made and left checked out when it did not come to its end.
+fn tell_branch(workspace: &Workspace, id: &RunId, reporter: &Reporter) {
+    let Ok((_, events)) = open_journal(workspace, id) else { return };
+    let Some(Ready { branch, is_new: true, left: Some(left), .. }) = ready(&events) else { return };
+    let back = if left.is_empty() { "git checkout -" } else { &format!("git switch {left}") };
+    reporter.say(format!(
+        "note: the branch `{branch}`, which this run made, is still checked out; `{back}` goes back"
+    ));
 }
 
 /// Returns the plans that a run had before each decision of a person.

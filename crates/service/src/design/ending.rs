@@ -55,8 +55,7 @@ pub struct DesignReport {
 const OTHER_BRANCH: u8 = 1;
 
 /// What helps then.
-const STAY: &str =
-    "`convoke design --no-branch` stays on what is checked out; it has no `--skip-branch-check`";
+const STAY: &str = "leave out `--policy seed` to plan on the branch that is checked out";
 
 /// A design that ended. While it lives, a second request to stop waits: the front end shows first how
 /// the run can be resumed.
@@ -113,7 +112,7 @@ fn summary<'o>(
             (None, "complete".to_owned(), degraded.as_slice(), hint)
         }
         Outcome::Ended(Ending::Refused(code)) => {
-            // The line about another branch is a contract, and names a flag of another program.
+            // The line about another branch is a contract, and names another program's flag.
             let hint = if *code == OTHER_BRANCH { STAY } else { "" };
             (Some(ErrorClass::Prerequisite), "refused".to_owned(), &[][..], hint.to_owned())
         }

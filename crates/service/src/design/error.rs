@@ -20,6 +20,20 @@ pub enum DesignError {
         /// How long it is, in bytes.
         length: usize,
     },
+    /// The original's gate judges the branch, and knows no such option.
+    #[error(
+        "cannot use `{option}` here: with `--policy seed`, or called by a workflow, the original's \
+         gate chooses the branch"
+    )]
+    SeedGround {
+        /// The option.
+        option: &'static str,
+    },
+    /// Changes by an agent could not be told from those that were there.
+    #[error(
+        "cannot plan on uncommitted changes: Convoke cannot take a snapshot of the working tree"
+    )]
+    NoSnapshot,
     /// No client is installed.
     #[error("cannot find any agent; looked for {looked_for} on the PATH")]
     Nobody {

@@ -79,8 +79,16 @@ fn other(
     if looks_by_itself || stage.tree(Boundary::Sketches)? == Tree::Clean {
         return Ok(None);
     }
-    Ok(Some(Other {
-        found: "the working tree has changes, yours or of an agent that was stopped".to_owned(),
-        hint: "git status, and then commit or stash what is yours".to_owned(),
+    Ok(Some(if ready.tree_before.is_some() {
+        Other {
+            found: "the working tree differs from the uncommitted state that the run began on"
+                .to_owned(),
+            hint: "bring the files back to that state".to_owned(),
+        }
+    } else {
+        Other {
+            found: "the working tree has changes, yours or of an agent that was stopped".to_owned(),
+            hint: "git status, and then commit or stash what is yours".to_owned(),
+        }
     }))
 }

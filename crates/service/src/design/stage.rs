@@ -16,6 +16,7 @@ use convoke_domain::design::notice::Notice;
 use convoke_domain::design::outline::Outline;
 use convoke_domain::design::render::Line;
 use convoke_domain::design::setup::SetUp;
+use convoke_domain::design::setup::ground::DirtyTree;
 use convoke_domain::design::walk::{Question, Request};
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::collected::CollectedStatus;
@@ -92,6 +93,8 @@ pub(super) struct Stage<'a> {
     pub(super) is_blind: bool,
     /// The working tree as it was when agents began to work.
     pub(super) watch: Option<TreeWatch>,
+    /// A digest of the working tree as the run began, if that was on uncommitted changes.
+    pub(super) tree_before: Option<String>,
 }
 
 impl Stage<'_> {
@@ -100,6 +103,8 @@ impl Stage<'_> {
             folder: &self.session.project,
             feature: &settings.feature,
             branch_info: self.beginning.branch_info.as_deref(),
+            branch_rule: settings.branch_rule,
+            dirty_tree: settings.dirty_tree,
             no_branch: self.beginning.no_branch,
             doubt,
             strict_fetch: false,
@@ -113,6 +118,21 @@ impl Stage<'_> {
 }
 
 impl Stage<'_> {
+    /// Finds where the run begins, and asks a person where that is in doubt.
+    fn find_ground(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
+        let doubt = if settings.auto { Doubt::Create } else { Doubt::Ask };
+        let found = self.set_up_with(settings, doubt)?;
+        let SetUp::Undecided { branch } = &found else { return Ok(found) };
+        let question = question::branch(branch);
+        let keeps = match self.ask(&question)? {
+            Some(Reply::Words(words)) => words == question.options[1],
+            Some(Reply::Recommended) => false,
+            None if self.session.is_stopped() => return Err(stopped(&self.run)),
+            None => return Err(unanswered(&self.run)),
+        };
+        self.set_up_with(settings, if keeps { Doubt::Keep } else { Doubt::Create })
+    }
+
     /// Says once that the budget cannot be held against some lanes.
     fn blindness(&mut self) -> Option<String> {
         let cap = self.budget.filter(|_| !self.is_blind && !self.is_worker)?;
@@ -127,17 +147,14 @@ impl World for Stage<'_> {
     type Error = Failure;
 
     fn set_up(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
-        let doubt = if settings.auto { Doubt::Create } else { Doubt::Ask };
-        let found = self.set_up_with(settings, doubt)?;
-        let SetUp::Undecided { branch } = &found else { return Ok(found) };
-        let question = question::branch(branch);
-        let keeps = match self.ask(&question)? {
-            Some(Reply::Words(words)) => words == question.options[1],
-            Some(Reply::Recommended) => false,
-            None if self.session.is_stopped() => return Err(stopped(&self.run)),
-            None => return Err(unanswered(&self.run)),
-        };
-        self.set_up_with(settings, if keeps { Doubt::Keep } else { Doubt::Create })
+        let mut set_up = self.find_ground(settings)?;
+        if let SetUp::Ready(ready) = &mut set_up
+            && settings.dirty_tree == DirtyTree::Allowed
+        {
+            ready.tree_before = Some(self.tree_digest()?);
+            self.tree_before.clone_from(&ready.tree_before);
+        }
+        Ok(set_up)
     }
 
     fn probe(&mut self, settings: &Settings, occasion: Occasion) -> Result<Health, Failure> {
@@ -232,6 +249,9 @@ impl World for Stage<'_> {
             // This is told now, and not again when the run is resumed.
             self.forget_tree();
             return Ok(Tree::Suspect { status: status.name().to_owned(), detail });
+        }
+        if let Some(before) = &self.tree_before {
+            return Ok(self.compared_with(before));
         }
         let request = TreeRequest { mode: TreeMode::Checkpoint, baseline: None, sidecar: None };
         let note = check(&self.session.project, &request);

@@ -13,6 +13,7 @@ use crate::design::progress::Prefix;
 use crate::design::render::Line;
 use crate::design::rules::RulesVersion;
 use crate::design::seat::{Available, Panel};
+use crate::design::setup::ground::{BranchRule, DirtyTree};
 use crate::design::setup::{Begins, Ready, SetUp};
 use crate::design::voting_block::MarkerWord;
 use crate::lane::collected::CollectedStatus;
@@ -59,9 +60,24 @@ pub(super) fn settings() -> Settings {
         documents: Vec::new(),
         is_rehearsal: false,
         no_branch: false,
+        branch_rule: BranchRule::Seed,
+        dirty_tree: DirtyTree::Refused,
         branch_info: None,
         feature_dir: None,
         budget: None,
+    }
+}
+
+fn ready() -> Ready {
+    Ready {
+        branch: "me/keep-drafts".to_owned(),
+        is_new: true,
+        base: "abc".to_owned(),
+        setup_lines: Vec::new(),
+        begins: Begins::Plain,
+        branch_lines: Vec::new(),
+        left: None,
+        tree_before: None,
     }
 }
 
@@ -237,14 +253,7 @@ impl World {
     /// Finds out what is needed.
     fn found(&self, need: Need, facts: &Facts) -> Vec<Event> {
         match need {
-            Need::SetUp => vec![Event::SetUp(Box::new(SetUp::Ready(Ready {
-                branch: "me/keep-drafts".to_owned(),
-                is_new: true,
-                base: "abc".to_owned(),
-                setup_lines: Vec::new(),
-                begins: Begins::Plain,
-                branch_lines: Vec::new(),
-            })))],
+            Need::SetUp => vec![Event::SetUp(Box::new(SetUp::Ready(ready())))],
             Need::Probe(occasion) => {
                 let available = if occasion == Occasion::SetUp { self.health } else { self.judges };
                 let missing = [Holder::First, Holder::Second].into_iter();
