@@ -8,6 +8,7 @@ pub mod project;
 pub mod review_history;
 pub mod role_files;
 pub mod savings;
+pub mod scaffold;
 pub mod task;
 
 use std::path::Path;

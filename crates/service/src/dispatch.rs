@@ -4,6 +4,7 @@ mod audit;
 mod check;
 mod deed;
 mod gate;
+mod init;
 mod judge;
 mod materials;
 mod next;
@@ -31,6 +32,7 @@ pub use self::check::{CheckRequest, Keeping, check_answer};
 pub use self::gate::{
     GateAnswers, GatePromptsReport, GateReport, GateTrial, gate_prompts, judge_gate, try_gate,
 };
+pub use self::init::{DispatchInitReport, init_dispatch};
 pub use self::judge::AnswerKind;
 pub use self::materials::{ChangedFiles, PromptMaterials, read_issues};
 pub use self::next::{NextRoundReport, NextRoundRequest, next_round};

@@ -3,6 +3,7 @@
 mod audit;
 mod check;
 mod gate;
+mod init;
 mod materials;
 mod next;
 mod prompt;
@@ -45,6 +46,7 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Args),
     /// List the roles and what each must read
     Roles,
     /// Print the prompt of a fresh dispatch
@@ -107,6 +109,7 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
+            Command::Init(args) => args.run(app, output),
             Command::Roles => show_roles(app, output),
             Command::Prompt(args) => args.run(app, output),
             Command::Artifacts(args) => args.run(app, output),
