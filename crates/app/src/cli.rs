@@ -10,6 +10,8 @@ pub mod design;
 pub mod dispatch;
 pub mod doctor;
 pub mod guard;
+#[cfg(test)]
+mod hint_flags;
 pub mod hook;
 pub mod hooks;
 pub mod inbox;
