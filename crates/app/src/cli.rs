@@ -13,6 +13,7 @@ pub mod guard;
 pub mod hook;
 pub mod hooks;
 pub mod inbox;
+pub mod init;
 pub mod lane;
 pub mod manifest;
 pub mod mermaid;
@@ -23,6 +24,7 @@ pub mod project;
 pub mod prompt;
 pub mod runs;
 pub mod say;
+mod sheet;
 pub mod skill;
 pub mod store;
 pub mod subagent;
@@ -107,6 +109,7 @@ enum Command {
     Skill(skill::Args),
     Hook(hook::Args),
     Hooks(hooks::Args),
+    Init(init::Args),
     Lane(lane::Args),
     Usage(usage::Args),
     Agents(agents::Args),
@@ -154,6 +157,7 @@ impl Cli {
             Command::Subagent(args) => args.run(&self.app()?, output),
             Command::Skill(args) => args.run(&self.app()?, output),
             Command::Hooks(args) => args.run(&self.app()?, output),
+            Command::Init(args) => args.run(&self.app()?, output),
             Command::Lane(args) => args.run(&self.app()?, output),
             Command::Usage(args) => args.run(&self.app()?, output),
             Command::Agents(args) => args.run(&self.app()?, output),

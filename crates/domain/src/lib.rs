@@ -28,6 +28,7 @@ pub mod repository;
 pub mod run;
 pub mod scaffold;
 pub mod scope;
+pub mod setup;
 pub mod skill;
 pub mod subagent;
 pub mod task;

@@ -16,6 +16,8 @@ use convoke_engine::git::checkout;
 use convoke_engine::hooks::{Level, SettingsError, settings_file};
 
 pub use self::binding::rebind;
+pub(crate) use self::binding::release_binding;
+pub(crate) use self::install::bind_sessions;
 pub use self::install::{
     HooksChange, InstallHooksRequest, install_hooks, is_same, uninstall_hooks,
 };
@@ -74,7 +76,7 @@ impl HooksTarget {
         }
     }
 
-    fn path(&self, session: &Session) -> Result<PathBuf, Failure> {
+    pub(crate) fn path(&self, session: &Session) -> Result<PathBuf, Failure> {
         let base = self.base(session)?;
         settings_file(self.client, self.level, &base).map_err(|source| {
             Failure::new(ErrorClass::Prerequisite, HooksError::Settings { path: base, source })
@@ -124,7 +126,7 @@ pub fn plugin(session: &Session, level: Level) -> Option<String> {
     }
 }
 
-fn read(path: &Path) -> Result<Option<String>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Option<String>, Failure> {
     match file::read(path, MAX_BYTES) {
         FileFinding::Absent => Ok(None),
         FileFinding::Text(text) => Ok(Some(text)),
@@ -135,11 +137,11 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     file::replace(path, text).map_err(|source| unwritable(path, source))
 }
 
-fn remove(path: &Path) -> Result<(), Failure> {
+pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done.map_err(|source| unwritable(path, source)),

@@ -10,6 +10,7 @@ mod moving;
 mod next;
 mod parent;
 mod plan;
+mod progress;
 mod report;
 
 use std::path::PathBuf;
@@ -37,6 +38,7 @@ pub use self::list::{
 pub use self::moving::{BranchMove, MovedTasksReport, move_below, move_to_branch};
 pub use self::next::{NextTask, next_task, start_task};
 pub use self::plan::plan_file;
+pub use self::progress::{CurrentTask, TaskProgress, task_progress};
 pub use self::report::TaskReport;
 use crate::elsewhere;
 use crate::failure::Failure;

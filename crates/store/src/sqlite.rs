@@ -18,6 +18,7 @@ mod project;
 mod review_loop;
 mod row;
 mod schema;
+mod setup;
 mod skill;
 mod task;
 mod task_edit;

@@ -20,8 +20,8 @@ use crate::panel::{FEATURE, Panel, answers};
 const DEADLINE: Duration = Duration::from_mins(1);
 
 /// A terminal with our program in it.
-struct Terminal {
-    convoke: Child,
+pub(crate) struct Terminal {
+    pub(crate) convoke: Child,
     keys: File,
     shown: Receiver<Vec<u8>>,
     text: String,
@@ -30,7 +30,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn open(project: &Project, columns: u16, arguments: &[&str]) -> Self {
+    pub(crate) fn open(project: &Project, columns: u16, arguments: &[&str]) -> Self {
         let master =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
@@ -57,7 +57,7 @@ impl Terminal {
     }
 
     /// Waits until something is shown after all that was waited for before.
-    fn until(&mut self, text: &str) {
+    pub(crate) fn until(&mut self, text: &str) {
         loop {
             if let Some(at) = self.text[self.seen..].find(text) {
                 self.seen += at + text.len();
@@ -69,12 +69,12 @@ impl Terminal {
         }
     }
 
-    fn press(&mut self, keys: &str) {
+    pub(crate) fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Waits for the end; returns its code and all that was shown.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         loop {
             match self.shown.recv_timeout(DEADLINE) {
                 Ok(more) => self.text += &String::from_utf8_lossy(&more),

@@ -48,6 +48,7 @@ mod hook_trust;
 mod hooks;
 mod hooks_binding;
 mod http_lane;
+mod init;
 mod json_schema;
 mod lane;
 mod lane_events;

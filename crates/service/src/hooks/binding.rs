@@ -198,11 +198,21 @@ pub(super) fn release(
             return Ok(());
         }
     }
+    release_binding(target, store, session)
+}
+
+/// Takes our binding out even if another client's hooks need it, unless the user has changed it.
+pub(crate) fn release_binding(
+    target: &HooksTarget,
+    store: &dyn Store,
+    session: &Session,
+) -> Result<(), Failure> {
     let path = path(session, target.level)?;
     let Some(install) = store.install(&path.display().to_string()).map_err(refused)? else {
         return Ok(());
     };
     let current = read(&path)?;
+    let is_as_written = current.as_deref() == Some(install.installed.as_str());
     match without_binding(current.as_deref(), &install) {
         Ok(Some(text)) if current.as_deref() == Some(&text) => {}
         Ok(Some(text)) => write(&path, &text)?,
@@ -210,7 +220,8 @@ pub(super) fn release(
         Err(error) => session.reporter().say(format!("note: `{}` stays: {error}", path.display())),
     }
     store.forget_install(&path.display().to_string()).map_err(refused)?;
-    if target.level == Level::Project && !path.exists() {
+    // A file that was there before, and is as it was, is shown to git again as it was.
+    if target.level == Level::Project && (is_as_written || !path.exists()) {
         show_to_git(store, session)?;
     }
     Ok(())

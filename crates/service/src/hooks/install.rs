@@ -91,6 +91,15 @@ pub fn install_hooks(
     status(session, target)
 }
 
+/// Binds the sessions of a client in this project to an agent, and writes no entries.
+pub(crate) fn bind_sessions(
+    session: &Session,
+    target: &HooksTarget,
+    agent: &AgentName,
+) -> Result<(), Failure> {
+    Binding::plan(target, Some(agent), session)?.carry_out(target, session)
+}
+
 fn status(session: &Session, target: &HooksTarget) -> Result<HooksChange, Failure> {
     Ok(HooksChange::Done(Box::new(hooks_status(session, target)?)))
 }
@@ -111,7 +120,9 @@ impl InstallHooksRequest {
                 .hint("`--force` writes them; a wake-up is delivered once even so"));
         }
         let target = &self.target;
-        Binding::plan(target, self.agent.as_ref(), session)?.carry_out(target, session)?;
+        if let Some(agent) = &self.agent {
+            bind_sessions(session, target, agent)?;
+        }
         let words = format!("note: the plugin {plugin} brings the hooks along; none were written");
         session.reporter().say(words);
         status(session, target)
