@@ -5,16 +5,20 @@ pub mod agents;
 pub mod attend;
 pub mod brief;
 pub mod compare;
+pub mod completions;
+pub mod config;
 pub mod decide;
 pub mod design;
 pub mod dispatch;
 pub mod doctor;
 pub mod guard;
+pub mod help;
 pub mod hook;
 pub mod hooks;
 pub mod inbox;
 pub mod init;
 pub mod lane;
+pub mod man;
 pub mod manifest;
 pub mod mermaid;
 pub mod pin;
@@ -26,11 +30,13 @@ pub mod runs;
 pub mod say;
 mod sheet;
 pub mod skill;
+pub mod status;
 pub mod store;
 pub mod subagent;
 mod table;
 pub mod task;
 pub mod tree;
+pub mod upgrade;
 pub mod usage;
 pub mod wake;
 
@@ -110,6 +116,11 @@ enum Command {
     Hook(hook::Args),
     Hooks(hooks::Args),
     Init(init::Args),
+    Status(status::Args),
+    Config(config::Args),
+    Upgrade(upgrade::Args),
+    Completions(completions::Args),
+    Man(man::Args),
     Lane(lane::Args),
     Usage(usage::Args),
     Agents(agents::Args),
@@ -158,6 +169,11 @@ impl Cli {
             Command::Skill(args) => args.run(&self.app()?, output),
             Command::Hooks(args) => args.run(&self.app()?, output),
             Command::Init(args) => args.run(&self.app()?, output),
+            Command::Status(args) => args.run(&self.app()?, output),
+            Command::Config(args) => args.run(&self.app()?, output),
+            Command::Upgrade(args) => args.run(&self.app()?, output),
+            Command::Completions(args) => args.run(output),
+            Command::Man(args) => args.run(output),
             Command::Lane(args) => args.run(&self.app()?, output),
             Command::Usage(args) => args.run(&self.app()?, output),
             Command::Agents(args) => args.run(&self.app()?, output),

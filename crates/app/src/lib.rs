@@ -19,8 +19,6 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::app::Verbosity;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -41,7 +39,7 @@ fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
         return result.unwrap_or_else(|failure| output.failure(&failure));
     }
     let words = cli::plumbing::with_plain_words(arguments);
-    let cli = match cli::Cli::try_parse_from(&words) {
+    let cli = match cli::Cli::parse_words(&words) {
         Ok(cli) => cli,
         Err(error) => {
             let exit = output.usage(&error);

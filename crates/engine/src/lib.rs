@@ -28,6 +28,7 @@ pub mod scratch;
 pub mod skill;
 pub mod subagent;
 pub mod surroundings;
+pub mod toml_text;
 pub mod transcript;
 pub mod vocabulary;
 pub mod wake;

@@ -1,6 +1,7 @@
 //! Which agents are there, and whether they answer.
 
 mod endpoints;
+mod first;
 mod health;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use convoke_engine::lane::version::versions;
 use serde::Serialize;
 
 use self::endpoints::{KnownApi, known_apis};
+pub use self::first::first_usable_agent;
 pub use self::health::{Probing, healths_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::seen_by;

@@ -21,6 +21,7 @@ pub(crate) use self::install::bind_sessions;
 pub use self::install::{
     HooksChange, InstallHooksRequest, install_hooks, is_same, uninstall_hooks,
 };
+pub(crate) use self::status::agent_of_sessions;
 pub use self::status::{HooksReport, Obstacle, hooks_status, is_there, obstacle};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;

@@ -15,6 +15,7 @@ use convoke_domain::scope::AgentName;
 use serde::Serialize;
 
 pub use self::apply::carry_out;
+pub(crate) use self::findings::plans;
 pub use self::findings::{FoundClient, FoundPlan, InitFindings};
 pub use self::plan::{InitPlan, plan_init};
 pub use self::undo::undo_init;

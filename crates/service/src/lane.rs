@@ -38,6 +38,7 @@ pub use self::list::{LaneList, StoppedLane, list, show, stop};
 pub use self::one::{FinishedLane, OneLane, run_one};
 pub use self::pins::PinnedRules;
 pub use self::reading::ReadingReport;
+pub(crate) use self::record::day;
 pub use self::report::{
     LaneReport, LaneSummary, OverBudgetReport, over_budget_warning, sentence, warnings, why,
 };

@@ -6,6 +6,7 @@
 //! reference page are all served.
 
 pub mod brief;
+pub(crate) mod catalog;
 pub mod dispatch;
 pub mod endpoint;
 pub mod health;

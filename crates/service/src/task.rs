@@ -38,7 +38,7 @@ pub use self::list::{
 pub use self::moving::{BranchMove, MovedTasksReport, move_below, move_to_branch};
 pub use self::next::{NextTask, next_task, start_task};
 pub use self::plan::plan_file;
-pub use self::progress::{CurrentTask, TaskProgress, task_progress};
+pub use self::progress::{CurrentTask, TaskProgress, task_in_progress, task_progress};
 pub use self::report::TaskReport;
 use crate::elsewhere;
 use crate::failure::Failure;

@@ -8,6 +8,7 @@ use convoke_domain::client::Client;
 use convoke_engine::hooks::Level;
 use convoke_service::failure::Failure;
 use convoke_service::hooks::{HooksTarget, hooks_status};
+use convoke_service::status::hooks_of_clients;
 
 use self::install::{InstallArgs, UninstallArgs};
 use super::hook::client;
@@ -30,9 +31,30 @@ enum Command {
     /// `convoke.local.toml`, which git ignores, or with `--user` to your own `config.toml`.
     Install(InstallArgs),
     /// Tell whether hooks are installed, trusted and called, and whether their texts arrived
-    Status(Target),
+    Status(StatusArgs),
     /// Take the entries out again, and the agent if it is as `install` wrote it
     Uninstall(UninstallArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct StatusArgs {
+    /// The client [default: every client that is on the PATH or has hooks]
+    #[arg(value_parser = client())]
+    client: Option<Client>,
+
+    /// The user's settings instead of the project's
+    #[arg(long, requires = "client")]
+    user: bool,
+}
+
+impl StatusArgs {
+    fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let Some(client) = self.client else {
+            return status::print_all(&hooks_of_clients(app), app, output);
+        };
+        let target = Target { client, user: self.user }.target();
+        status::print(&hooks_status(app, &target)?, app, output)
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -51,9 +73,7 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
             Command::Install(args) => args.run(app, output),
-            Command::Status(target) => {
-                status::print(&hooks_status(app, &target.target())?, app, output)
-            }
+            Command::Status(args) => args.run(app, output),
             Command::Uninstall(args) => args.run(app, output),
         }
     }

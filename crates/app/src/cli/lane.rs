@@ -20,6 +20,7 @@ use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
+use convoke_service::agents::first_usable_agent;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::lane::{
     FinishedLane, LaneProgress, LaneRequest, OneLane, Outlook, ReadingReport, Watch,
@@ -77,9 +78,9 @@ enum Command {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct RunArgs {
     /// Who answers: a client, `http:NAME` for a model's API of your configuration, or `replay:FILE`
-    /// for recorded lanes
+    /// for recorded lanes [default: the first client that answered lately, else the first there is]
     #[arg(long, value_parser = AgentWord)]
-    agent: AgentRef,
+    agent: Option<AgentRef>,
 
     /// What to ask; `-` is stdin
     prompt: String,
@@ -179,22 +180,26 @@ impl Args {
 impl RunArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let prompt = self.prompt()?;
+        let agent = match &self.agent {
+            Some(agent) => agent.clone(),
+            None => first_usable_agent(app)?,
+        };
         let lane = OneLane {
-            request: self.request(&prompt),
+            request: self.request(&agent, &prompt),
             reads: &self.read,
             keep: self.keep.clone(),
             checks_substance: self.substance,
             watch: if self.no_tree_check { Watch::Nothing } else { Watch::Tree },
         };
         let mut finished = self.watched(&lane, app, output)?;
-        self.show(&finished, app, output)?;
+        self.show(&agent, &finished, app, output)?;
         match finished.not_kept.take() {
             Some(failure) => Err(failure),
             None => Ok(finished.class().map_or(Exit::Done, Exit::from)),
         }
     }
 
-    fn request<'a>(&'a self, prompt: &'a str) -> LaneRequest<'a> {
+    fn request<'a>(&'a self, agent: &'a AgentRef, prompt: &'a str) -> LaneRequest<'a> {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         LaneRequest {
             label: self.label.as_deref(),
@@ -218,7 +223,7 @@ impl RunArgs {
             budget: self.budget,
             kept_in: self.keep.as_ref().map(|path| absolute(path).display().to_string()),
             outlook: Outlook::Forecast,
-            ..LaneRequest::new(&self.agent, prompt)
+            ..LaneRequest::new(agent, prompt)
         }
     }
 
@@ -231,11 +236,10 @@ impl RunArgs {
     ) -> Result<FinishedLane, Failure> {
         if self.events {
             return run_one(app, lane, &mut |progress| {
-                let version = || version_of(self.agent.client()?, app).ok().flatten();
+                let agent = lane.request.agent;
+                let version = || version_of(agent.client()?, app).ok().flatten();
                 let happening = match &progress {
-                    LaneProgress::Began(id) => {
-                        EventLine::started(&self.agent, *id, version(), app.now())
-                    }
+                    LaneProgress::Began(id) => EventLine::started(agent, *id, version(), app.now()),
                     LaneProgress::Said(event) => EventLine::said(event, app.now()),
                 };
                 // A program that closed the pipe does not want the lane any more.
@@ -272,7 +276,13 @@ impl RunArgs {
     }
 
     /// Shows what came of it.
-    fn show(&self, finished: &FinishedLane, app: &App, output: &mut Output) -> Result<(), Failure> {
+    fn show(
+        &self,
+        agent: &AgentRef,
+        finished: &FinishedLane,
+        app: &App,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
         let FinishedLane { run, report, reading, .. } = finished;
         if self.events {
             return output.json_line(&EventLine::ended(report, app.now()));
@@ -287,7 +297,7 @@ impl RunArgs {
             output.say("hint: `--keep DIR` keeps what is said, however long it is");
         }
         let reporter = app.reporter();
-        warnings(&self.agent, driven, run.tree.as_ref()).for_each(|text| reporter.warn(text));
+        warnings(agent, driven, run.tree.as_ref()).for_each(|text| reporter.warn(text));
         if let Some(text) = over_budget_warning(driven, run.over) {
             reporter.warn(text);
         }

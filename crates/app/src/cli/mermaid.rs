@@ -34,7 +34,10 @@ enum Command {
 #[derive(Debug, clap::Args)]
 struct CheckArgs {
     /// The file to check [default: standard input, which `-` also means]
-    #[arg(long, value_name = "FILE")]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The file to check [default: standard input, which `-` also means]
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
     input: Option<PathBuf>,
     /// Take the text for Markdown and check the diagrams in it, also if it does not begin with one
     #[arg(long)]
@@ -69,7 +72,8 @@ impl CheckArgs {
     }
 
     fn request(&self) -> DiagramCheckRequest {
-        let input = self.input.as_deref().filter(|path| *path != Path::new("-"));
+        let input = self.file.as_ref().or(self.input.as_ref());
+        let input = input.map(PathBuf::as_path).filter(|path| *path != Path::new("-"));
         DiagramCheckRequest {
             text: input.map_or_else(standard_input, read_diagrams),
             form: if self.from_md { DiagramText::Markdown } else { DiagramText::Guessed },

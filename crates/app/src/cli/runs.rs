@@ -9,8 +9,8 @@ use convoke_engine::manifest::record::RECORD_FILE;
 use convoke_service::design::resume_run;
 pub(super) use convoke_service::run::KnownRun as Known;
 use convoke_service::run::{
-    RunLaneReport, RunShowReport, RunSummaryReport, list_runs, record_text, recount_run,
-    replay_run, show_artifact, show_run,
+    RunLaneReport, RunShowReport, RunSummaryReport, last_stopped_run, list_runs, record_text,
+    recount_run, replay_run, show_artifact, show_run,
 };
 
 use super::design::{CourseArgs, Screen, tell};
@@ -41,9 +41,9 @@ pub struct ShowArgs {
 /// Whatever was answered is not asked again.
 #[derive(Debug, clap::Args)]
 pub struct ResumeArgs {
-    /// The run, or the beginning of its name
+    /// The run, or the beginning of its name [default: the last one that was stopped]
     #[arg(value_parser = RunId::parse)]
-    run: RunId,
+    run: Option<RunId>,
 
     #[command(flatten)]
     course: CourseArgs,
@@ -155,7 +155,11 @@ impl ResumeArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let course = self.course.request();
-        let ended = resume_run(app, &self.run, &course, &mut Screen::new(app, output))?;
+        let run = match &self.run {
+            Some(run) => run.clone(),
+            None => last_stopped_run(app)?,
+        };
+        let ended = resume_run(app, &run, &course, &mut Screen::new(app, output))?;
         tell(app, &ended.report, output)
     }
 }

@@ -21,7 +21,7 @@ use convoke_domain::task::priority::TaskPriority;
 use convoke_service::failure::Failure;
 use convoke_service::task::{
     AddTasksRequest, NextTask, TaskDesk, TaskPlace, TaskReport, TaskStep, add_tasks, change_task,
-    filled_line, next_task, remove_task, show_task, start_task,
+    filled_line, next_task, remove_task, show_task, start_task, task_in_progress,
 };
 
 use crate::app::{App, Format};
@@ -96,7 +96,7 @@ enum Command {
 #[derive(Debug, Subcommand)]
 enum ChangeCommand {
     /// Complete a task; what is still open below it is left out
-    Done(OneTask),
+    Done(CurrentTaskArgs),
     /// Leave a task out, with what is still open below it
     Skip(OneTask),
     /// Put a remark on a task
@@ -159,6 +159,13 @@ struct StartArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct CurrentTaskArgs {
+    /// The task [default: the one that is in progress]
+    #[arg(value_name = "ID", value_parser = TaskId::parse)]
+    id: Option<TaskId>,
+}
+
+#[derive(Debug, clap::Args)]
 struct NoteArgs {
     #[command(flatten)]
     task: OneTask,
@@ -198,7 +205,11 @@ impl Args {
             }
             Command::Change(command) => {
                 let (id, step) = command.step();
-                print_changed(change_task(desk, id, &step)?.as_ref(), app, output)
+                let id = match id {
+                    Some(id) => id.clone(),
+                    None => task_in_progress(desk)?,
+                };
+                print_changed(change_task(desk, &id, &step)?.as_ref(), app, output)
             }
             Command::Edit(args) => args.run(desk, app, output),
             Command::Reorder(args) => args.run(desk, app, output),
@@ -222,13 +233,13 @@ impl Args {
 }
 
 impl ChangeCommand {
-    /// Returns the task and what happens to it.
-    fn step(&self) -> (&TaskId, TaskStep) {
+    /// Returns the task, if one is named, and what happens to it.
+    fn step(&self) -> (Option<&TaskId>, TaskStep) {
         match self {
-            Self::Done(args) => (&args.id, TaskStep::Done),
-            Self::Skip(args) => (&args.id, TaskStep::Skip),
-            Self::Note(args) => (&args.task.id, TaskStep::Note(args.text.clone())),
-            Self::Assign(args) => (&args.task.id, TaskStep::Assign(args.agent.clone())),
+            Self::Done(args) => (args.id.as_ref(), TaskStep::Done),
+            Self::Skip(args) => (Some(&args.id), TaskStep::Skip),
+            Self::Note(args) => (Some(&args.task.id), TaskStep::Note(args.text.clone())),
+            Self::Assign(args) => (Some(&args.task.id), TaskStep::Assign(args.agent.clone())),
         }
     }
 }

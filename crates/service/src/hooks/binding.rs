@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_engine::git::tracked::{Tracking, exclude_file, is_shown, tracking};
-use convoke_engine::hooks::binding::{BindingError, bind, bound, unbind};
+use convoke_engine::hooks::binding::{bind, bound, unbind};
 use convoke_engine::hooks::{Level, settings_file};
+use convoke_engine::toml_text::TomlTextError;
 use convoke_store::Store;
 use convoke_store::install::Install;
 
@@ -42,7 +43,7 @@ enum BindError {
     #[error("cannot bind sessions to `human`: that is the person at the keyboard")]
     Human,
     #[error("cannot change `{}`", path.display())]
-    File { path: PathBuf, source: BindingError },
+    File { path: PathBuf, source: TomlTextError },
 }
 
 /// Returns the file that names the agent, for a project or for all of a user's.
@@ -142,7 +143,7 @@ impl Binding {
     }
 }
 
-fn unusable(path: &Path, source: BindingError) -> Failure {
+fn unusable(path: &Path, source: TomlTextError) -> Failure {
     let error = BindError::File { path: path.to_owned(), source };
     Failure::new(ErrorClass::Refused, error)
         .hint("nothing was changed; correct the file, then try again")
@@ -231,7 +232,7 @@ pub(crate) fn release_binding(
 fn without_binding(
     current: Option<&str>,
     install: &Install,
-) -> Result<Option<String>, BindingError> {
+) -> Result<Option<String>, TomlTextError> {
     let Some(current) = current else { return Ok(None) };
     if current == install.installed {
         return Ok(install.original.clone());

@@ -93,7 +93,7 @@ impl HooksTarget {
         } else {
             Some(Obstacle::new("no hooks are installed", format!("run `{}`", self.again())))
         };
-        let (agent, agent_from) = agent(session, &workspace)?.unzip();
+        let (agent, agent_from) = agent_of_sessions(session, &workspace)?.unzip();
         Ok(HooksReport {
             installed,
             entries,
@@ -138,7 +138,7 @@ impl HooksTarget {
 }
 
 /// Returns the agent of a session that begins now, and what names it.
-fn agent(
+pub(crate) fn agent_of_sessions(
     session: &Session,
     workspace: &Workspace,
 ) -> Result<Option<(String, &'static str)>, Failure> {

@@ -347,7 +347,7 @@ fn kept<T>(reporter: &Reporter, answer: Result<T, StoreError>) -> Option<T> {
 }
 
 /// Returns when the day began.
-fn day(now: Timestamp, session: &Session) -> Result<Option<Timestamp>, Failure> {
+pub(crate) fn day(now: Timestamp, session: &Session) -> Result<Option<Timestamp>, Failure> {
     let clock = wake::settings(session)?.clock;
     let midnight = clock.to_datetime(now).date().to_datetime(Time::midnight());
     Ok(clock.to_timestamp(midnight).ok())

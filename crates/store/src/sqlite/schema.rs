@@ -127,7 +127,7 @@ fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(tables == 0 || application == APPLICATION)
 }
 
-fn version(connection: &Connection) -> rusqlite::Result<usize> {
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<usize> {
     let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok(version as usize)
 }

@@ -4,8 +4,10 @@
 use convoke_service::failure::Failure;
 use convoke_service::hooks::{HooksReport, Obstacle};
 use convoke_service::pin::PinReport;
+use convoke_service::status::ClientHooks;
 
 use crate::app::{App, Format};
+use crate::cli::status::hooks_row;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -16,6 +18,27 @@ pub(super) fn print(report: &HooksReport, app: &App, output: &mut Output) -> Res
         Format::Text => output.data(&lines(report))?,
     }
     Ok(if report.installed { Exit::Done } else { Exit::No })
+}
+
+/// Prints a line for each client; the answer is no if none has hooks.
+pub(super) fn print_all(
+    clients: &[ClientHooks],
+    app: &App,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    match app.format {
+        Format::Json => output.json(&clients)?,
+        Format::Text if clients.is_empty() => {
+            output.data("no client is on the PATH; see `convoke doctor`\n")?;
+        }
+        Format::Text => {
+            for hooks in clients {
+                output.data(&format!("{}\n", hooks_row(hooks, app.now())))?;
+            }
+        }
+    }
+    let is_installed = clients.iter().any(|hooks| hooks.installed);
+    Ok(if is_installed { Exit::Done } else { Exit::No })
 }
 
 /// Says what is known, from the settings to the agent.
