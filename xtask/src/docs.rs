@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use clap::{Command, CommandFactory};
-use convoke::cli::Cli;
+use clap::Command;
+use convoke::cli::help::{HelpExtent, grouped};
 use convoke::exit::Exit;
 use convoke_service::schema::{ReportSchema, reports};
 use convoke_service::settings as config;
@@ -39,7 +39,7 @@ pub fn write() -> Result<(), Error> {
 }
 
 fn cli() -> String {
-    let mut command = Cli::command().term_width(96);
+    let mut command = grouped(HelpExtent::All).term_width(96);
     command.build(); // Hands the global options down.
     format!("{NOTICE}# Command line\n{}", help(&command, "convoke"))
 }

@@ -126,10 +126,9 @@ impl TomlKey<'_> {
     fn spans(&self, text: &str) -> Spans {
         let Ok(table) = DeTable::parse(text) else { return Spans::default() };
         let Some(section) = member(table.get_ref(), self.section) else { return Spans::default() };
-        let value = match section.get_ref() {
-            DeValue::Table(values) => member(values, self.key).map(Spanned::span),
-            _ => None,
-        };
+        let values =
+            if let DeValue::Table(values) = section.get_ref() { Some(values) } else { None };
+        let value = values.and_then(|values| member(values, self.key)).map(Spanned::span);
         Spans { section: Some(section.span()), value }
     }
 

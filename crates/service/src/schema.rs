@@ -6,7 +6,11 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
+use crate::config::{ConfigEntry, ConfigFile, SetConfigReport};
+use crate::init::InitReport;
 use crate::lane::{LaneEntryReport, LaneReport};
+use crate::status::{ClientHooks, StatusReport};
+use crate::upgrade::UpgradeReport;
 
 /// The schema of one document.
 #[derive(Debug, Clone)]
@@ -25,6 +29,14 @@ pub fn reports() -> Vec<ReportSchema> {
         report::<LaneReport>("lane-report", "`lane run`"),
         report::<LaneEntryReport>("lane-entry", "`lane show`, `lane stop`"),
         report::<Vec<LaneEntryReport>>("lane-list", "`lane list`"),
+        report::<InitReport>("init", "`init`"),
+        report::<StatusReport>("status", "`status`"),
+        report::<Vec<ClientHooks>>("hooks-overview", "`hooks status` without a client"),
+        report::<Vec<ConfigEntry>>("config-list", "`config list`"),
+        report::<ConfigEntry>("config-entry", "`config get`"),
+        report::<SetConfigReport>("config-set", "`config set`"),
+        report::<Vec<ConfigFile>>("config-files", "`config path`"),
+        report::<UpgradeReport>("upgrade", "`upgrade --check`"),
     ]
 }
 

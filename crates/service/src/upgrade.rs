@@ -74,17 +74,22 @@ pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
         for client in Client::WITH_HOOKS {
             let Ok(path) = settings_file(client, level, &base) else { continue };
             let Some(text) = file::text(&path, MAX_BYTES) else { continue };
-            let Some(problem) = hooks_problem(session, client, &text) else { continue };
+            let fit = hooks_fit(session, client, &text);
+            if fit == HooksFit::NoEntries {
+                continue;
+            }
             let again = match level {
                 Level::Project => format!("convoke hooks install {}", client.name()),
                 Level::User => format!("convoke hooks install {} --user", client.name()),
             };
             let shown = path.display().to_string();
-            behind.extend(problem.map(|why| format!("{shown} {why}; run `{again}`")));
+            if let HooksFit::Behind(why) = fit {
+                behind.push(format!("{shown} {why}; run `{again}`"));
+            }
             hooks.push(HooksVersion {
                 client: client.name().to_owned(),
                 path: shown,
-                is_current: problem.is_none(),
+                is_current: fit == HooksFit::Current,
             });
         }
     }
@@ -117,20 +122,26 @@ fn store_words(schema: SchemaVersions) -> Option<String> {
     })
 }
 
-/// Returns what is wrong with entries in a client's settings, if anything; the outer `None` if there
-/// are no entries.
-fn hooks_problem(session: &Session, client: Client, text: &str) -> Option<Option<&'static str>> {
+/// How a client's settings fit this program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HooksFit {
+    NoEntries,
+    Current,
+    Behind(&'static str),
+}
+
+fn hooks_fit(session: &Session, client: Client, text: &str) -> HooksFit {
     let called = match programs(text, client) {
-        Ok(called) if called.is_empty() => return None,
+        Ok(called) if called.is_empty() => return HooksFit::NoEntries,
         Ok(called) => called,
-        Err(_) => return Some(Some("cannot be read")),
+        Err(_) => return HooksFit::Behind("cannot be read"),
     };
     if called.iter().any(|program| !is_there(program, session)) {
-        return Some(Some("calls a program that is not there"));
+        return HooksFit::Behind("calls a program that is not there");
     }
     let own = session.environment.program();
     if called.iter().any(|program| program.is_absolute() && !is_same(program, &own)) {
-        return Some(Some("calls another convoke"));
+        return HooksFit::Behind("calls another convoke");
     }
     let is_as_written = |entries: usize| {
         let mut written = called
@@ -138,6 +149,9 @@ fn hooks_problem(session: &Session, client: Client, text: &str) -> Option<Option
             .filter_map(|program| install(Some(text), None, client, program, entries).ok());
         written.any(|written| written == text)
     };
-    let is_current = (1..=MOST_ENTRIES).any(is_as_written);
-    Some((!is_current).then_some("has entries of another version"))
+    if (1..=MOST_ENTRIES).any(is_as_written) {
+        HooksFit::Current
+    } else {
+        HooksFit::Behind("has entries of another version")
+    }
 }

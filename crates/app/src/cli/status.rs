@@ -55,9 +55,9 @@ fn screen(report: &StatusReport, now: Timestamp) -> String {
     let hooks = some(&report.hooks, |hooks| hooks_row(hooks, now));
     rows.extend(named("hooks", hooks, "no client on the PATH; see `convoke doctor`"));
     let lanes = some(&report.lanes, lane);
-    rows.extend(named("lanes", lanes, "none run"));
+    rows.extend(named("lanes", lanes, "none are running"));
     let designs = some(&report.designs, design);
-    rows.extend(named("designs", designs, "none run; begin with `convoke design`"));
+    rows.extend(named("designs", designs, "none are running; `convoke design` begins one"));
     rows.push(("today", today(&report.today)));
     let line = |(name, value): (&str, String)| {
         fitting(&format!("{name:<10} {}", one_line(&value)), COLUMNS) + "\n"
@@ -124,9 +124,9 @@ pub(super) fn hooks_row(hooks: &ClientHooks, now: Timestamp) -> String {
 }
 
 fn lane(lane: &RunningLane) -> String {
-    let of = [&lane.role, &lane.run].into_iter().flatten().map(String::as_str);
-    let of: String = of.map(|word| format!(", {word}")).collect();
-    format!("{}: {}{of}, {}", lane.id, lane.agent, elapsed(lane.elapsed_ms / 1000))
+    let words = [Some(&lane.agent), lane.role.as_ref(), lane.run.as_ref()];
+    let words: Vec<_> = words.into_iter().flatten().map(String::as_str).collect();
+    format!("{}: {}, {}", lane.id, words.join(", "), elapsed(lane.elapsed_ms / 1000))
 }
 
 fn design(design: &OpenDesign) -> String {

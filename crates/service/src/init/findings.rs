@@ -119,8 +119,9 @@ fn superpowers(session: &Session) -> Result<usize, Failure> {
 /// Finds the plans of a project, those with most tasks first.
 pub(crate) fn plans(project: &Path) -> Vec<FoundPlan> {
     let is_named_so = |name: &String| {
-        let lower = name.to_ascii_lowercase();
-        lower.ends_with(".md") && lower.contains("plan")
+        let extension = Path::new(name).extension();
+        extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+            && name.to_ascii_lowercase().contains("plan")
     };
     let candidates = files(project).into_iter().filter(is_named_so).take(MOST_READ);
     let mut found: Vec<_> = candidates.filter_map(|path| plan(project, path)).collect();

@@ -134,9 +134,8 @@ fn guidance_back(
     }
     let Some(current) = read(path)? else { return Ok((StepState::Undone, None)) };
     match take_out(&current, original, written) {
-        Removal::Restored(Some(text)) => write(path, &text)?,
         Removal::Cut(text) if text.is_empty() && original.is_none() => remove(path)?,
-        Removal::Cut(text) => write(path, &text)?,
+        Removal::Restored(Some(text)) | Removal::Cut(text) => write(path, &text)?,
         Removal::Restored(None) => remove(path)?,
         Removal::Missing => {
             return Ok((StepState::Kept, Some("Convoke's line is not there as written".into())));
