@@ -11,12 +11,12 @@ use crate::output::Output;
 ///
 /// For bash: `convoke completions bash > ~/.local/share/bash-completion/completions/convoke`
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
 
-impl Args {
+impl CompletionsArgs {
     /// Runs the command.
     pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
         let mut script = Vec::new();

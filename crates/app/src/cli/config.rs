@@ -14,7 +14,7 @@ use crate::output::Output;
 
 /// Show and change settings, each with the place it comes from
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ConfigArgs {
     #[command(subcommand)]
     command: Command,
 }
@@ -64,7 +64,7 @@ struct SetArgs {
     user: bool,
 }
 
-impl Args {
+impl ConfigArgs {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {

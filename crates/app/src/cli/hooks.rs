@@ -31,13 +31,13 @@ enum Command {
     /// `convoke.local.toml`, which git ignores, or with `--user` to your own `config.toml`.
     Install(InstallArgs),
     /// Tell whether hooks are installed, trusted and called, and whether their texts arrived
-    Status(StatusArgs),
+    Status(HooksStatusArgs),
     /// Take the entries out again, and the agent if it is as `install` wrote it
     Uninstall(UninstallArgs),
 }
 
 #[derive(Debug, clap::Args)]
-struct StatusArgs {
+struct HooksStatusArgs {
     /// The client [default: every client that is on the PATH or has hooks]
     #[arg(value_parser = client())]
     client: Option<Client>,
@@ -47,7 +47,7 @@ struct StatusArgs {
     user: bool,
 }
 
-impl StatusArgs {
+impl HooksStatusArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let Some(client) = self.client else {
             return status::print_all(&hooks_of_clients(app), app, output);

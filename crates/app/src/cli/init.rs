@@ -23,7 +23,7 @@ use crate::output::Output;
 /// and without `--yes` it only shows. `--undo` takes everything back, and keeps what you wrote since.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct Args {
+pub struct InitArgs {
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
@@ -45,7 +45,7 @@ pub struct Args {
     no_guidance: bool,
 }
 
-impl Args {
+impl InitArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         if self.undo {

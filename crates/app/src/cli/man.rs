@@ -14,7 +14,7 @@ use crate::output::{Output, OutputError};
 ///
 /// To read one: `convoke man task | man -l -`
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct ManArgs {
     /// The command, such as `task add` [default: convoke itself]
     command: Vec<String>,
 
@@ -31,7 +31,7 @@ enum ManError {
     Folder { path: PathBuf, source: std::io::Error },
 }
 
-impl Args {
+impl ManArgs {
     /// Runs the command.
     pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
         if let Some(dir) = &self.dir {

@@ -21,12 +21,12 @@ use crate::output::Output;
 /// Shows the current task and progress, unread messages, hooks, running lanes and designs, what was
 /// spent today, and what to do next. Starts no agent and costs nothing.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct StatusArgs {}
 
 /// How many clients, lanes and designs are shown; the rest are counted.
 const MOST: usize = 4;
 
-impl Args {
+impl StatusArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let report = status(app)?;

@@ -12,13 +12,13 @@ use crate::output::Output;
 ///
 /// Reads only this machine, never the network. Exits 0 if nothing is behind, and 1 if something is.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct UpgradeArgs {
     /// Only check; Convoke does not install itself
     #[arg(long, required = true)]
     check: bool,
 }
 
-impl Args {
+impl UpgradeArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let report = check_upgrade(app)?;
