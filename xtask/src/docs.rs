@@ -129,7 +129,10 @@ fn configuration() -> String {
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
         | `CONVOKE_LOG` | what to log, as `--log`; see [the log](logging.md) |\n\
         | `CONVOKE_LOG_FILE` | the file that the log is appended to, as `--log-file` |\n\
-        | `NO_COLOR` | never use colors |\n";
+        | `NO_COLOR` | never use colors |\n\
+        | `CLICOLOR_FORCE` | use colors in a pipe, too |\n\
+        | `TERM` | `dumb`: no colors, and no line is drawn over another |\n\
+        | `PAGER` | the program that shows long texts at a terminal; empty for none |\n";
     format!(
         "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{health}\n{store}\n{others}"
     )

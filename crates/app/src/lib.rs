@@ -11,6 +11,7 @@ pub mod input;
 pub mod interrupt;
 pub mod log;
 pub mod output;
+pub mod terminal;
 
 /// The example of designs, for tests and measurements.
 pub use convoke_service::rehearsal;

@@ -57,6 +57,7 @@ pub mod resolution;
 pub mod review;
 pub mod rules;
 pub mod seat;
+pub mod seat_name;
 mod security;
 pub mod session_env;
 pub mod setup;

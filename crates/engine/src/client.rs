@@ -51,6 +51,8 @@ pub struct ClientAdapter {
     pub quiet: &'static [(&'static str, &'static str)],
     /// What keeps a reader from writing, in a word or two.
     pub read_only_by: &'static str,
+    /// The oldest version that Convoke is tested with, by its first two numbers.
+    pub oldest: Option<(u32, u32)>,
     /// How the client resumes a session, as measured.
     pub resumed_by: &'static str,
     /// What the client's counters count, as measured.

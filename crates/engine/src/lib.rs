@@ -21,6 +21,7 @@ pub mod lock;
 pub mod manifest;
 pub mod mermaid;
 pub mod owner;
+pub mod pager;
 mod process;
 pub mod program;
 pub mod project;

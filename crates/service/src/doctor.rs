@@ -1,5 +1,6 @@
 //! Everything that keeps Convoke from working here, each with what mends it.
 
+mod clients;
 mod endpoints;
 mod hooks;
 
@@ -37,6 +38,17 @@ const EARLIEST: i64 = 1_767_225_600;
 pub struct DoctorRequest {
     /// Whether models' APIs are contacted.
     pub apis: ApiCheck,
+    /// Whether clients are asked for an answer.
+    pub clients: ClientCheck,
+}
+
+/// How installed clients are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientCheck {
+    /// By their versions.
+    Version,
+    /// Also by the command that a lane runs, which costs a few tokens.
+    Answer,
 }
 
 /// How models' APIs are checked.
@@ -138,6 +150,7 @@ const CHECKS: [fn(&Session) -> Vec<DoctorCheck>; 13] = [
 /// Runs every check. An interrupt is a failure.
 pub fn examine(session: &Session, request: &DoctorRequest) -> Result<Vec<DoctorCheck>, Failure> {
     let mut checks: Vec<_> = CHECKS.iter().flat_map(|check| check(session)).collect();
+    checks.extend(clients::clients(session, request.clients));
     let apis = endpoints::endpoints(session, request.apis);
     checks.extend(apis.ok_or_else(|| Failure::new(ErrorClass::Interrupted, ChecksStopped))?);
     Ok(checks)

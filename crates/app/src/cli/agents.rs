@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use comfy_table::{Table, presets};
 use convoke_service::agents::{AgentReport, AgentsRequest, HealthSource, agents};
 use convoke_service::failure::{ErrorClass, Failure};
 
+use super::table::grid;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::grid::Grid;
 
 /// List the clients that agents can work in and the models' APIs of your configuration, and tell
 /// whether they answer
@@ -48,7 +49,13 @@ impl Args {
         };
         match app.format {
             Format::Json => output.json(&report)?,
-            Format::Text => output.data(&table(&report.agents))?,
+            Format::Text => {
+                output.table(&table(&report.agents))?;
+                let errors = report.agents.iter().filter_map(|agent| {
+                    Some(format!("{}: {}\n", agent.agent, agent.error.as_deref()?))
+                });
+                output.data(&errors.collect::<String>())?;
+            }
         }
         Ok(if report.is_usable { Exit::Done } else { Exit::No })
     }
@@ -66,20 +73,14 @@ impl Args {
     }
 }
 
-fn table(agents: &[AgentReport]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["agent", "health", "version", "read-only", "resume", "hooks", "path"]);
-    table.add_rows(agents.iter().map(|agent| {
+fn table(agents: &[AgentReport]) -> Grid {
+    let header = ["agent", "health", "version", "read-only", "resume", "hooks", "path"];
+    let rows = agents.iter().map(|agent| {
         let version = agent.version.as_deref().or(agent.model.as_deref()).unwrap_or("-");
         let key = agent.key.map_or(String::new(), |key| format!(" (key: {key})"));
         let path = agent.path.as_deref().unwrap_or("-").to_owned() + &key;
         let AgentReport { health, read_only, resume, hooks, .. } = agent;
         [&agent.agent, *health, version, *read_only, *resume, *hooks, &path].map(str::to_owned)
-    }));
-    let lines = table.lines().map(|line| format!("{}\n", line.trim())).collect::<Vec<_>>();
-    let errors = agents
-        .iter()
-        .filter_map(|agent| Some(format!("{}: {}\n", agent.agent, agent.error.as_deref()?)));
-    lines.into_iter().chain(errors).collect()
+    });
+    grid(header, rows, &[])
 }

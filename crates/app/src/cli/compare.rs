@@ -6,7 +6,7 @@ use convoke_domain::lane::cap::dollars;
 use convoke_domain::run::RunId;
 use convoke_service::run::{CompareRequest, CompareSideReport, Comparison, compare};
 
-use super::table::render;
+use super::table::grid;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -42,7 +42,7 @@ impl Args {
                 let header =
                     ["way", "lanes", "words", "tasks", "missing", "in", "out", "cost", "seconds"];
                 let rows = [&report.panel, &report.single].map(row);
-                output.data(&render(header, rows, &[1, 2, 3, 4, 5, 6, 7, 8]))?;
+                output.table(&grid(header, rows, &[1, 2, 3, 4, 5, 6, 7, 8]))?;
                 output.data(&format!("\n{}\n", report.single_plan.trim_end()))?;
             }
         }

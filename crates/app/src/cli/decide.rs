@@ -66,7 +66,10 @@ impl Args {
         let revisiting = if self.again { Revisiting::Allowed } else { Revisiting::Refused };
         let course = self.course.request();
         let request = DecideRequest { run, ruling, revisiting, course };
-        match decide(app, request, &mut Screen::new(app, output))? {
+        let mut screen = Screen::new(app, output);
+        let decided = decide(app, request, &mut screen);
+        screen.close()?;
+        match decided? {
             DecisionOutcome::Acted(ended) => tell(app, &ended.report, output),
             DecisionOutcome::Waiting(run) if app.format == Format::Json => {
                 listed(app, &list_matters(app, Some(&run))?, output)

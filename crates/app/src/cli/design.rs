@@ -2,6 +2,7 @@
 
 mod course_args;
 mod heavy_worker;
+mod live;
 mod screen;
 mod tell;
 
@@ -105,8 +106,10 @@ impl Args {
                 Typed::TooLate | Typed::End => {}
             }
         }
-        let ended = design(app, &request, &mut Screen::new(app, output))?;
-        tell(app, &ended.report, output)
+        let mut screen = Screen::new(app, output);
+        let ended = design(app, &request, &mut screen);
+        screen.close()?;
+        tell(app, &ended?.report, output)
     }
 
     fn request(&self) -> DesignRequest {

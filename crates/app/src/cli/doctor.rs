@@ -1,6 +1,8 @@
 //! `convoke doctor`: everything that keeps Convoke from working here, each with what mends it.
 
-use convoke_service::doctor::{ApiCheck, CheckLevel, DoctorCheck, DoctorRequest, examine};
+use convoke_service::doctor::{
+    ApiCheck, CheckLevel, ClientCheck, DoctorCheck, DoctorRequest, examine,
+};
 use convoke_service::failure::{ErrorClass, Failure};
 
 use crate::app::{App, Format};
@@ -15,13 +17,19 @@ pub struct Args {
     /// Do not try whether anybody listens where models' APIs are configured to be
     #[arg(long)]
     no_probe: bool,
+
+    /// Ask every installed client for two letters with the command that a lane runs, which costs a
+    /// few tokens
+    #[arg(long, conflicts_with = "no_probe")]
+    probe: bool,
 }
 
 impl Args {
     /// Runs every check.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let apis = if self.no_probe { ApiCheck::Configured } else { ApiCheck::Contacted };
-        let checks = match examine(app, &DoctorRequest { apis }) {
+        let clients = if self.probe { ClientCheck::Answer } else { ClientCheck::Version };
+        let checks = match examine(app, &DoctorRequest { apis, clients }) {
             Ok(checks) => checks,
             // The user who stopped it wants to read no more.
             Err(failure) if failure.class == ErrorClass::Interrupted => {

@@ -13,7 +13,7 @@ use convoke_service::manifest::{
 };
 
 use super::runs::Known;
-use super::table::render;
+use super::table::grid;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -120,7 +120,7 @@ impl ReadArgs {
         let at = escaped(report.timestamp.as_deref());
         output.data(&format!("session {session}, written {at}\n\n"))?;
         let rows = report.files.into_iter().map(|file| [file.key.to_owned(), file.path]);
-        output.data(&render(["key", "file"], rows, &[]))?;
+        output.table(&grid(["key", "file"], rows, &[]))?;
         Ok(Exit::Done)
     }
 }

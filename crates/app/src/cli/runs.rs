@@ -1,23 +1,25 @@
 //! `convoke runs`, `show`, `resume`, `replay` and `recount`: what is left of a design, and going on.
 
-mod cost_tables;
+use std::path::Path;
 
 use convoke_domain::design::quote::line;
 use convoke_domain::run::RunId;
-use convoke_domain::text::{fitting, hanging, width};
+use convoke_domain::text::{fitting, width};
 use convoke_engine::manifest::record::RECORD_FILE;
 use convoke_service::design::resume_run;
 pub(super) use convoke_service::run::KnownRun as Known;
 use convoke_service::run::{
-    RunLaneReport, RunShowReport, RunSummaryReport, list_runs, record_text, recount_run,
-    replay_run, show_artifact, show_run,
+    ArtifactReport, RunSummaryReport, list_runs, record_text, recount_run, replay_run,
+    show_artifact, show_run,
 };
 
 use super::design::{CourseArgs, Screen, tell};
-use super::table::render;
+use super::table::grid;
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{Output, Paging};
+use crate::terminal::styled::StyledLine;
+use crate::terminal::{markdown, run_page};
 use convoke_service::failure::Failure;
 
 /// List the designs of this project, the last one first
@@ -34,6 +36,10 @@ pub struct ShowArgs {
     /// Print one artifact: `plan`, `tally`, `diagram`, `manifest`, or a file's name
     #[arg(long, value_name = "NAME")]
     artifact: Option<String>,
+
+    /// Print a long text at a terminal instead of opening it in `PAGER`
+    #[arg(long)]
+    no_pager: bool,
 }
 
 /// Go on with a design that was stopped or killed
@@ -69,8 +75,7 @@ pub struct RecountArgs {
     run: RunId,
 }
 
-/// How many columns a line has, and how many of them a feature gets at least in a list.
-const COLUMNS: usize = 80;
+/// How many columns a feature gets at least in a list.
 const LEAST_FEATURE: usize = 20;
 
 impl RunsArgs {
@@ -80,15 +85,16 @@ impl RunsArgs {
         match app.format {
             Format::Json => output.json(&reports)?,
             Format::Text => {
+                let columns = output.page_size().0;
                 let widest = |column: fn(&RunSummaryReport) -> String| {
                     reports.iter().map(|run| width(&column(run))).max().unwrap_or_default()
                 };
                 let taken = widest(|run| run.run.clone()) + widest(RunSummaryReport::standing) + 4;
-                let room = COLUMNS.saturating_sub(taken).max(LEAST_FEATURE);
+                let room = columns.saturating_sub(taken).max(LEAST_FEATURE);
                 let rows = reports.iter().map(|run| {
                     [run.run.clone(), run.standing(), fitting(&line(&run.feature), room)]
                 });
-                output.data(&render(["run", "state", "feature"], rows, &[]))?;
+                output.table(&grid(["run", "state", "feature"], rows, &[]))?;
             }
         }
         Ok(Exit::Done)
@@ -105,58 +111,57 @@ impl ShowArgs {
             Some(name) => {
                 let artifact = show_artifact(app, run, name)?;
                 match app.format {
-                    Format::Text => output.data(&artifact.text)?,
                     Format::Json => output.json(&artifact)?,
+                    Format::Text if output.is_shown() => self.read(&artifact, output)?,
+                    Format::Text => output.data(&artifact.text)?,
                 }
             }
             None => {
                 let report = show_run(app, run)?;
                 match app.format {
                     Format::Json => output.json(&report)?,
-                    Format::Text => output.data(&shown(&report))?,
+                    Format::Text => {
+                        let lines = run_page::lines(&report, output.page_size().0);
+                        output.long(&lines, self.paging())?;
+                    }
                 }
             }
         }
         Ok(Exit::Done)
     }
+
+    /// Shows an artifact at a terminal.
+    fn read(&self, artifact: &ArtifactReport, output: &mut Output) -> Result<(), Failure> {
+        let columns = output.page_size().0;
+        let lines = if is_markdown(&artifact.artifact) {
+            markdown::lines(&artifact.text, columns)
+        } else {
+            let none = StyledLine::default();
+            let cut = |line: &str| StyledLine::plain(line).cut_to_pieces(columns, &none, &none);
+            artifact.text.lines().flat_map(cut).collect()
+        };
+        output.long(&lines, self.paging())
+    }
+
+    const fn paging(&self) -> Paging {
+        if self.no_pager { Paging::Refused } else { Paging::Allowed }
+    }
 }
 
-fn shown(report: &RunShowReport) -> String {
-    let recorded =
-        if report.is_rehearsal { " (a rehearsal: every answer was recorded)" } else { "" };
-    let independence = report.independence.as_ref().map_or(String::new(), |words| {
-        hanging(&format!("independence: {words}"), COLUMNS, 2) + "\n\n"
-    });
-    let RunShowReport { run, ending, .. } = report;
-    let feature = hanging(&line(&report.feature), COLUMNS, 0);
-    let mut text = format!("run {run}: {ending}{recorded}\n{feature}\n\n{independence}");
-    let row = |lane: &RunLaneReport| {
-        [
-            lane.lane.clone(),
-            lane.model.clone().unwrap_or_else(|| "-".to_owned()),
-            lane.status.to_owned(),
-            format!("{} s", lane.took_ms / 1000),
-            lane.input_tokens.unwrap_or_default().to_string(),
-            lane.output_tokens.unwrap_or_default().to_string(),
-        ]
-    };
-    let head = ["lane", "model", "status", "took", "in", "out"];
-    text += &render(head, report.lanes.iter().map(row), &[3, 4, 5]);
-    text += &cost_tables::text(&report.cost);
-    let matters = report.matters.text();
-    let matters = if matters.is_empty() { matters } else { format!("\n\n{}", matters.trim_end()) };
-    text += &matters;
-    let names: Vec<_> = report.artifacts.keys().map(String::as_str).collect();
-    let artifacts = hanging(&format!("artifacts: {}", names.join(", ")), COLUMNS, 2);
-    text + &format!("\n\n{artifacts}\n")
+/// Tells whether an artifact is Markdown. Others are shown as they are: their lines count.
+fn is_markdown(name: &str) -> bool {
+    let is_named = Path::new(name).extension().is_some_and(|kind| kind == "md");
+    is_named || ["plan.txt", "approach-synthesis.txt"].contains(&name)
 }
 
 impl ResumeArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let course = self.course.request();
-        let ended = resume_run(app, &self.run, &course, &mut Screen::new(app, output))?;
-        tell(app, &ended.report, output)
+        let mut screen = Screen::new(app, output);
+        let ended = resume_run(app, &self.run, &course, &mut screen);
+        screen.close()?;
+        tell(app, &ended?.report, output)
     }
 }
 

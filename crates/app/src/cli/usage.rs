@@ -13,6 +13,7 @@ use super::table;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::grid::Grid;
 
 /// Say what lanes have spent: tokens, and money where the client says it
 ///
@@ -49,9 +50,9 @@ impl Args {
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text if report.total.lanes == 0 => output.data("No lanes yet.\n")?,
-            Format::Text if self.forecast => output.data(&forecasts(&report))?,
+            Format::Text if self.forecast => output.table(&forecasts(&report))?,
             Format::Text => {
-                output.data(&sums(&report))?;
+                output.table(&sums(&report))?;
                 for note in notes(&report.total) {
                     output.say(&note);
                 }
@@ -70,14 +71,14 @@ impl Args {
     }
 }
 
-fn sums(report: &LaneUsageReport) -> String {
+fn sums(report: &LaneUsageReport) -> Grid {
     let header = [report.by, "lanes", "input", "cached", "output", "reasoning", "cost"];
     let total = [cells(&report.total, Some("total"))];
     let rows = report.rows.iter().map(|row| cells(row, None)).chain(total);
-    table::render(header, rows, &[1, 2, 3, 4, 5, 6])
+    table::grid(header, rows, &[1, 2, 3, 4, 5, 6])
 }
 
-fn forecasts(report: &LaneUsageReport) -> String {
+fn forecasts(report: &LaneUsageReport) -> Grid {
     let header = [report.by, "lanes", "tokens", "cost", "time"];
     let cells = |row: &LaneUsageRow| {
         let name = row.name.clone().unwrap_or_else(|| "-".to_owned());
@@ -99,7 +100,7 @@ fn forecasts(report: &LaneUsageReport) -> String {
             range(forecast.took_ms.as_ref(), seconds),
         ]
     };
-    table::render(header, report.rows.iter().map(cells), &[1, 2, 3, 4])
+    table::grid(header, report.rows.iter().map(cells), &[1, 2, 3, 4])
 }
 
 /// Says what the sums do not hold.

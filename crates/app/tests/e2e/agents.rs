@@ -103,6 +103,29 @@ fn whoever_does_not_answer_is_asked_three_times() {
     assert!(outcome.stderr.contains(&format!("Cause: {cause}\n")), "{outcome}");
 }
 
+// P-71: what only a person can change is not asked for three times.
+#[test]
+fn a_client_that_is_not_logged_in_is_asked_once() {
+    let refused = result(|it| {
+        it["is_error"] = json!(true);
+        it["result"] = json!("Not logged in · Please run /login");
+    });
+    let script = format!(
+        "[ \"$1\" = --version ] && echo '2.1 (Claude Code)' && exit 0\n\
+         echo x >> \"$HOME/asked\"\n{}{refused}exit 1",
+        init()
+    );
+    let project = with_claude(&script).variable("CONVOKE_HEALTH_PAUSE_SECONDS", "0");
+    let outcome = project.run(&["agents", "--probe", "--json"]);
+    let claude = agent(&outcome, "claude");
+    let cause = "Probe attempt 1: Not logged in · Please run /login";
+    assert_eq!((&claude["error"], asked(&project)), (&json!(cause), 1), "{outcome}");
+    let doctor = project.run(&["doctor", "--probe"]);
+    let said =
+        format!("warn  answer: claude does not answer: {cause}\n      fix: start claude by hand");
+    assert!(doctor.stdout.contains(&said) && asked(&project) == 2, "{doctor}");
+}
+
 /// Runs convoke, and asks it to stop as soon as it is time.
 pub(crate) fn stopped(
     project: &Project,

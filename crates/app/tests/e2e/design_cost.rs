@@ -54,9 +54,7 @@ fn what_a_run_cost_is_added_up_from_the_ledger() {
     let plan = cost["steps"].as_array().unwrap().iter().find(|row| row["name"] == "2b: full plan");
     assert_eq!(plan.unwrap()["output_tokens"], 80, "it was asked twice");
     let text = panel.project.stdout(&["show", &run]);
-    for line in
-        ["\nstep ", "\n2b: full plan ", "\nseat ", "\nclaude-chair-plan ", "\nspent in all: "]
-    {
+    for line in ["\nseat ", "\nPlan ", "\n  Claude · plan ", "\nspent in all: "] {
         assert!(text.contains(line), "{line}: {text}");
     }
     let recorded = lanes.len() as u64 - of_host;

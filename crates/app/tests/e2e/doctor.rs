@@ -43,6 +43,17 @@ fn where_all_is_well_nothing_fails() {
     }
 }
 
+// A client that is older than any that Convoke is tested with may not know its flags.
+#[test]
+fn the_version_of_every_client_is_checked() {
+    let says = |version: &str| with_claude(&format!("echo '{version}'")).in_repository("main");
+    let old = says("1.0.44 (Claude Code)");
+    check(&old, "client", "warn", "claude 1.0.44 (Claude Code) is older than 2.1", "update claude");
+    let good = says("2.1.325 (Claude Code)");
+    check(&good, "client", "ok", "claude 2.1.325 (Claude Code)", "");
+    check(&says("no idea"), "client", "warn", "`no idea`, which is not a version", "reinstall");
+}
+
 #[test]
 fn what_is_missing_is_named_with_what_mends_it() {
     let bare = Project::new().variable("PATH", "/usr/bin:/bin");

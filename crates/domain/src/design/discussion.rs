@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::block::{Block, Labels, blocks, numbered};
+use super::notice::Notice;
 use super::progress::{Breadcrumbs, Step};
 use super::quote;
 use super::resolution::Resolution;
@@ -48,20 +49,22 @@ impl Round {
         }
     }
 
-    /// Returns the line for a design that asks nobody.
-    pub fn unattended(self, lines: &Breadcrumbs, seconds: u64) -> String {
-        lines.skipped(self.step(), "skipped (auto mode)", seconds)
+    /// Tells that nobody is there to be asked.
+    pub fn unattended(self, seconds: u64) -> Notice {
+        Notice::StepSkipped { step: self.step(), why: "skipped (auto mode)".to_owned(), seconds }
     }
 
-    /// Returns the line for a round that has nothing to ask.
-    pub fn nothing(self, lines: &Breadcrumbs, seconds: u64) -> String {
-        let (step, none) = (self.step(), "no clarifying questions needed");
+    /// Tells that a round has nothing to ask.
+    pub fn nothing(self, seconds: u64) -> Notice {
+        let step = self.step();
+        let skipped = |why: &str| Notice::StepSkipped { step, why: why.to_owned(), seconds };
         match self {
-            Self::Clarifying => lines.done(step, none, seconds),
-            Self::Scope => lines.skipped(step, "no scope decisions require discussion", seconds),
-            Self::Design => {
-                lines.skipped(step, "no additional decisions require discussion", seconds)
+            Self::Clarifying => {
+                let what = "no clarifying questions needed".to_owned();
+                Notice::StepDone { step, what, seconds }
             }
+            Self::Scope => skipped("no scope decisions require discussion"),
+            Self::Design => skipped("no additional decisions require discussion"),
         }
     }
 
@@ -71,9 +74,10 @@ impl Round {
         format!("ℹ {place} — {title}: {} (by the code)", quote::line(&settled.resolution))
     }
 
-    /// Returns the line for a round that settled so many decisions.
-    pub fn resolved(self, count: usize, lines: &Breadcrumbs, seconds: u64) -> String {
-        lines.done(self.step(), &format!("{count} decisions resolved"), seconds)
+    /// Tells how many decisions a round settled.
+    pub fn resolved(self, count: usize, seconds: u64) -> Notice {
+        let what = format!("{count} decisions resolved");
+        Notice::StepDone { step: self.step(), what, seconds }
     }
 
     /// Returns the line that says that the remaining questions are not asked.
@@ -474,7 +478,9 @@ Here is what I would ask.
     // P-167, P-170, P-171, P-175, P-179, P-184, P-185
     #[test]
     fn rounds_say_how_they_ended() {
-        let lines = Breadcrumbs::default();
+        let crumbs = Breadcrumbs::default();
+        let text =
+            |notice: &Notice| super::super::render::line(notice, &crumbs).text().into_owned();
         for (round, unattended, nothing) in [
             (
                 Round::Clarifying,
@@ -492,10 +498,10 @@ Here is what I would ask.
                 "⏩ 3.5: discussion r2 — no additional decisions require discussion (2s)",
             ),
         ] {
-            assert_eq!(round.unattended(&lines, 2), unattended);
-            assert_eq!(round.nothing(&lines, 2), nothing);
+            assert_eq!(text(&round.unattended(2)), unattended);
+            assert_eq!(text(&round.nothing(2)), nothing);
         }
-        let resolved = |round: Round| round.resolved(3, &lines, 60);
+        let resolved = |round: Round| text(&round.resolved(3, 60));
         assert_eq!(resolved(Round::Scope), "✅ 1d: discussion r1 — 3 decisions resolved (1m)");
         assert_eq!(resolved(Round::Design), "✅ 3.5: discussion r2 — 3 decisions resolved (1m)");
     }

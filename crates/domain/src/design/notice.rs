@@ -51,6 +51,8 @@ pub enum Notice {
     Warning(String),
     /// A warning of before, told again. It does not count once more.
     Reminder(String),
+    /// A result in words. A front end that shows results themselves leaves it out.
+    ResultText(String),
     /// Anything else that is worth a line.
     Words(String),
 }

@@ -44,9 +44,10 @@ pub fn line(notice: &Notice, crumbs: &Breadcrumbs) -> Line {
         Notice::StepSkipped { step, why, seconds } => crumbs.skipped(*step, why, *seconds),
         Notice::ArtifactSaved { saved, seconds } => crumbs.saved(*saved, *seconds),
         Notice::ArtifactText { heading, text } => format!("{heading}\n\n{}", text.trim_end()),
-        Notice::Warning(text) | Notice::Reminder(text) | Notice::Words(text) => {
-            return Line::Text(quote::visible(text));
-        }
+        Notice::Warning(text)
+        | Notice::Reminder(text)
+        | Notice::ResultText(text)
+        | Notice::Words(text) => return Line::Text(quote::visible(text)),
     };
     Line::Text(quote::visible(&text))
 }

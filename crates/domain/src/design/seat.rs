@@ -291,7 +291,7 @@ impl Panel {
         if seat.runner == seat.owner {
             seat.label.clone()
         } else if seat.runner == Holder::Host {
-            "Code".to_owned()
+            super::seat_name::HOST_REVIEWER.to_owned()
         } else {
             format!("{} ({})", seat.label, self.named(seat.runner).name())
         }

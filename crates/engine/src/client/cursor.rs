@@ -16,6 +16,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: &[],
     read_only_by: "ask mode",
+    oldest: None,
     resumed_by: "by id",
     usage_scope: UsageScope::RUN,
     session_variable: None,

@@ -30,7 +30,7 @@ const LIMITS: Limits = Limits {
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Asks programs whether they answer, all of them at once. Each has three attempts with a pause
-/// between. When somebody asks to stop, whoever has not answered by then counts as not asked: being
+/// between, unless the first says that no other would help: nobody is logged in, a flag is unknown. When somebody asks to stop, whoever has not answered by then counts as not asked: being
 /// cut off says nothing about them.
 pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
@@ -77,7 +77,13 @@ fn ask(asked: &Asked<'_>, pause: Duration, cancel: &Cancel) -> AgentHealth {
         match attempt(asked, number, cancel) {
             Ok(()) => return AgentHealth::Healthy,
             Err(_) if cancel.is_asked() => return AgentHealth::NotAsked,
-            Err(words) => last = Some(words),
+            Err(Refusal { words, is_lasting }) => {
+                last = Some(words);
+                // Another attempt would only cost time.
+                if is_lasting {
+                    break;
+                }
+            }
         }
     }
     AgentHealth::Sick(Some(last.unwrap_or_else(|| "it was not asked".to_owned())))
@@ -94,9 +100,19 @@ fn waited(pause: Duration, cancel: &Cancel) -> bool {
     !cancel.is_asked()
 }
 
+/// Why an agent did not answer as it should.
+struct Refusal {
+    words: String,
+    /// Whether it would not answer to another attempt either.
+    is_lasting: bool,
+}
+
 /// Asks once, in a folder where there is nothing to read and nothing to spoil.
-fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String> {
-    let broken = |error: std::io::Error| format!("Probe attempt {number}: {error}");
+fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusal> {
+    let broken = |error: std::io::Error| {
+        let words = format!("Probe attempt {number}: {error}");
+        Refusal { words, is_lasting: false }
+    };
     let scratch = crate::scratch::lane().map_err(broken)?;
     let folder = scratch.path().join("empty");
     fs::create_dir(&folder).map_err(broken)?;
@@ -119,7 +135,9 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String
         drive(&lane, &mut |_| ()).map_err(broken)?;
     let failure = heard.failure().map(|failure| failure.message.as_str());
     let trouble = failure.or(difference.as_deref());
-    Attempt { number, outcome, end, answer: heard.answer(), trouble }.verdict()
+    let is_lasting = heard.failure().is_some_and(|failure| failure.kind.is_lasting());
+    let attempt = Attempt { number, outcome, end, answer: heard.answer(), trouble };
+    attempt.verdict().map_err(|words| Refusal { words, is_lasting })
 }
 
 /// What was found out lately, so that not every run pays for it again.

@@ -76,9 +76,11 @@ pub fn amount(usage: &Usage) -> String {
     usage.micro_dollars.map_or(tokens.clone(), |money| format!("{tokens} {}", dollars(money)))
 }
 
-/// What stands in front of a table of lanes.
-pub fn in_all(usage: &Usage) -> String {
-    format!("{} in all ", amount(usage))
+/// Says what was spent: `303.2k tokens, $1.23`.
+pub fn spent_in_words(usage: &Usage) -> String {
+    let money =
+        usage.micro_dollars.map_or_else(String::new, |money| format!(", {}", dollars(money)));
+    format!("{} tokens{money}", short(usage.tokens()))
 }
 
 /// Shows a number in few digits: `950`, `12.3k`, `1.2M`.

@@ -16,7 +16,7 @@ use convoke_engine::design::run::{Outcome, RunError, run};
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 use convoke_engine::lock::Lock;
 
-use super::ending::{DesignReport, Earlier, EndedDesign, hand_over, withheld};
+use super::ending::{DesignOverview, DesignReport, Earlier, EndedDesign, hand_over, withheld};
 use super::front_end::DesignFrontEnd;
 use super::nested::Caller;
 use super::person::{Person, Written};
@@ -27,7 +27,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::lane::PinnedRules;
 use crate::manifest::run_record;
 use crate::observer::Reporter;
-use crate::run::RunKind;
+use crate::run::{ResultsReport, RunKind, run_spending};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -110,6 +110,7 @@ impl CourseRequest {
         worker::wait_for_last(session, &folders, id)?;
         let (journal, events) = open_journal(workspace, id)?;
         let settings = begun(id, &events)?.clone();
+        front_end.open(id, &settings);
         let again = |failure| resumable(failure, id, &settings);
         let mut stage = self.stage(session, id, &events, front_end).map_err(again)?;
         // What is played costs nothing.
@@ -164,11 +165,13 @@ impl CourseRequest {
         if facts.set_up().is_some() {
             tell_caller(settings, outcome, &progress, reporter.clone());
         }
+        let mut plan_file = None;
         if let (true, Some(dir)) = (is_complete, &settings.feature_dir) {
             let kept = workspace.store.run(&workspace.scope.project, &id).map_err(refused)?;
             let record = run_record(workspace, &kept, &facts, &progress)?;
-            hand_over(Path::new(dir), &id, &progress, record, &earlier, &reporter)
+            let left = hand_over(Path::new(dir), &id, &progress, record, &earlier, &reporter)
                 .map_err(|failure| resumable(failure, &id, settings))?;
+            plan_file = Some(left.display().to_string());
         }
         let folders = folders(session)?;
         if is_complete {
@@ -176,7 +179,9 @@ impl CourseRequest {
         }
         let kind = RunKind::of(settings);
         let withheld = keep_withheld(&folders, &id, &progress, kind, &reporter);
-        let report = DesignReport::new(&id, outcome, &progress, withheld.as_deref(), kind);
+        let overview = overview(session, workspace, &id, &facts, &progress, settings, plan_file);
+        let report =
+            DesignReport::new(&id, outcome, &progress, withheld.as_deref(), kind, overview);
         Ok(report.after(tree))
     }
 
@@ -243,6 +248,30 @@ impl CourseRequest {
         words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
         words.extend((self.rules == PinnedRules::LeftOut).then(|| "--no-pins".to_owned()));
         words
+    }
+}
+
+/// Gathers what a person sees at a glance.
+fn overview(
+    session: &Session,
+    workspace: &Workspace,
+    id: &RunId,
+    facts: &Facts,
+    progress: &Outline,
+    settings: &Settings,
+    plan_file: Option<String>,
+) -> DesignOverview {
+    let began = facts.settings().map_or(0, |(at, _)| at);
+    let took = session.now().as_millisecond().saturating_sub(began);
+    let accepted = progress.results.accepted_findings() as u64;
+    DesignOverview {
+        panel: settings.panel.clone(),
+        results: ResultsReport::new(&progress.results, Some(settings)),
+        warnings: progress.warnings.clone(),
+        independence: progress.independence.clone(),
+        cost: run_spending(workspace, id, facts, accepted).ok(),
+        seconds: u64::try_from(took / 1000).unwrap_or_default(),
+        plan_file,
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::design::outcome;
 use convoke_domain::design::outline::{Outline, Plan};
+use convoke_domain::design::seat::Panel;
 use convoke_domain::design::walk::{Ending, Failed};
 use convoke_domain::run::RunId;
 use convoke_domain::tree::TreeStatus;
@@ -19,7 +20,7 @@ use super::{DesignError, texts};
 use crate::failure::{ErrorClass, Failure};
 use crate::interruption::Hold;
 use crate::observer::Reporter;
-use crate::run::{MattersReport, RunKind, open, way_out};
+use crate::run::{MattersReport, ResultsReport, RunKind, SpendingReport, open, way_out};
 
 /// How a design ended.
 #[derive(Debug, Clone, Serialize)]
@@ -49,6 +50,28 @@ pub struct DesignReport {
     /// What the user can do next.
     #[serde(skip)]
     pub hint: Option<String>,
+    /// What a person sees at a glance.
+    #[serde(skip)]
+    pub overview: DesignOverview,
+}
+
+/// What a person sees of a design at a glance when it ends. `show` has all of it for programs.
+#[derive(Debug, Clone)]
+pub struct DesignOverview {
+    /// Who took part.
+    pub panel: Panel,
+    /// What the phases came to.
+    pub results: ResultsReport,
+    /// What went wrong on the way.
+    pub warnings: Vec<String>,
+    /// How many different models decided, and who answered for whom.
+    pub independence: Option<String>,
+    /// What it has cost; nothing if that cannot be told.
+    pub cost: Option<SpendingReport>,
+    /// How long it took since it was asked for.
+    pub seconds: u64,
+    /// Where the plan was left in the feature's folder.
+    pub plan_file: Option<String>,
 }
 
 /// With which code a design is refused because of the branch that is checked out.
@@ -73,6 +96,7 @@ impl DesignReport {
         progress: &Outline,
         withheld: Option<&Path>,
         kind: RunKind,
+        overview: DesignOverview,
     ) -> Self {
         let (class, ending, degraded, hint) = summary(id, outcome);
         let first = open(progress).first().copied();
@@ -90,6 +114,7 @@ impl DesignReport {
             ),
             way_out: first.map(|matter| way_out(id, matter, kind)),
             hint: Some(hint).filter(|hint| !hint.is_empty()),
+            overview,
         }
     }
 
@@ -198,7 +223,7 @@ impl Earlier {
 
 /// Leaves the plan, its tasks and the record of both with the feature's other documents. What
 /// somebody else wrote there stays, and so does whatever a link points to: then they are left beside
-/// it, under the run's name.
+/// it, under the run's name. Returns where the plan is.
 pub(super) fn hand_over(
     folder: &Path,
     id: &RunId,
@@ -206,15 +231,16 @@ pub(super) fn hand_over(
     record: Record,
     earlier: &Earlier,
     reporter: &Reporter,
-) -> Result<(), Failure> {
+) -> Result<PathBuf, Failure> {
     let plan = progress.results.plan.clone().unwrap_or_default();
     let mut files = Vec::new();
     for (name, text) in [("plan", &*plan.text), ("tasks", plan.task_list())] {
         let name = leave(folder, (name, "md"), id, text, earlier, reporter)?;
         files.push(Entry::of(&name, text));
     }
-    leave(folder, ("manifest", "json"), id, &record.with_files(files).text(), earlier, reporter)
-        .map(drop)
+    let left = files.first().map(|file| folder.join(&file.name)).unwrap_or_default();
+    leave(folder, ("manifest", "json"), id, &record.with_files(files).text(), earlier, reporter)?;
+    Ok(left)
 }
 
 /// Leaves a file, and returns its name.

@@ -9,17 +9,17 @@ use std::time::Duration;
 use convoke_domain::design::citation::{Citation, Missing};
 use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{
-    Boundary, Export, Health, LaneEnd, Occasion, Recovery, Reply, Settings, Tree,
+    Boundary, Export, Health, Occasion, Recovery, Reply, Settings, Tree,
 };
 use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::notice::Notice;
 use convoke_domain::design::outline::Outline;
 use convoke_domain::design::render::Line;
+use convoke_domain::design::seat::Holder;
 use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::walk::{Question, Request};
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::collected::CollectedStatus;
-use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::queue::LaneLimits;
 use convoke_domain::run::RunId;
 use convoke_domain::tree::sidecar::{TreeMode, TreeRequest};
@@ -128,7 +128,10 @@ impl World for Stage<'_> {
 
     fn set_up(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
         let doubt = if settings.auto { Doubt::Create } else { Doubt::Ask };
-        let found = self.set_up_with(settings, doubt)?;
+        self.front_end.works(Some("preparing the branch"));
+        let found = self.set_up_with(settings, doubt);
+        self.front_end.works(None);
+        let found = found?;
         let SetUp::Undecided { branch } = &found else { return Ok(found) };
         let question = question::branch(branch);
         let keeps = match self.ask(&question)? {
@@ -141,7 +144,13 @@ impl World for Stage<'_> {
     }
 
     fn probe(&mut self, settings: &Settings, occasion: Occasion) -> Result<Health, Failure> {
-        probe(self, settings, occasion)
+        let names =
+            [Holder::First, Holder::Second].map(|holder| settings.panel.named(holder).name());
+        let activity = format!("asking {} whether they answer", names.join(" and "));
+        self.front_end.works(Some(&activity));
+        let health = probe(self, settings, occasion);
+        self.front_end.works(None);
+        health
     }
 
     fn lanes(
@@ -178,11 +187,12 @@ impl World for Stage<'_> {
         many::run(waiting.collect(), ROOM, &self.session.cancel(), &mut |number, news| {
             let id = requests[number].id.clone();
             match &news {
-                News::Said(LaneEvent::Usage(usage)) => self.front_end.lane_spends(&id, *usage),
-                News::Ended(Ok(Some(LaneEnd { usage: Some(usage), .. }))) => {
-                    self.front_end.lane_spent(&id, *usage);
+                News::Started => self.front_end.lane_starts(&requests[number], settings),
+                News::Said(event) => self.front_end.lane_says(&id, event),
+                News::Ended(came) => {
+                    let end = came.as_ref().ok().and_then(Option::as_ref);
+                    self.front_end.lane_ends(&id, end);
                 }
-                News::Said(_) | News::Started | News::Ended(_) => {}
             }
             let told = match news {
                 News::Started => tell(self, LaneNews::Started(id)),
@@ -297,7 +307,10 @@ impl World for Stage<'_> {
     fn work(&mut self) -> Result<Option<Worked>, Failure> {
         // What the worker's agents leave behind at the end is told here, with the exit code.
         self.begin_watch()?;
-        worker::started(self)
+        self.front_end.works(Some("another process makes and reviews the plan"));
+        let worked = worker::started(self);
+        self.front_end.works(None);
+        worked
     }
 
     fn folder(&self) -> String {
@@ -311,7 +324,7 @@ impl World for Stage<'_> {
         if let Some(caller) = &self.caller {
             caller.mark(self.session, notice);
         }
-        self.front_end.show(line)
+        self.front_end.show(notice, line)
     }
 
     fn keep(&mut self, files: &BTreeMap<String, Arc<str>>) -> Result<(), Failure> {

@@ -30,7 +30,9 @@ impl Stage<'_> {
         if self.watch.is_some() {
             return Ok(());
         }
+        self.front_end.works(Some("taking a snapshot of the working tree"));
         let watch = TreeWatch::begin(Rights::ReadOnly, &self.look(&self.session.reporter()));
+        self.front_end.works(None);
         let kept = watch.kept();
         self.watch = Some(watch);
         match kept.filter(|_| !self.folder.join(KEPT_TREE).exists()) {

@@ -30,6 +30,21 @@ pub(crate) fn must_be_real(run: &RunId, facts: &Facts) -> Result<(), Failure> {
     Err(failure.hint("begin another: `convoke design --rehearse`"))
 }
 
+/// Adds up what a run has cost: from the ledger, or from the journal of a rehearsal.
+pub(crate) fn run_spending(
+    workspace: &Workspace,
+    run: &RunId,
+    facts: &Facts,
+    accepted: u64,
+) -> Result<SpendingReport, Failure> {
+    if facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
+        return Ok(SpendingReport::recorded(&facts.ended(), accepted));
+    }
+    let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
+    let entries = workspace.store.lanes(query).map_err(refused)?;
+    Ok(SpendingReport::paid(&entries, accepted))
+}
+
 /// A run with all that is known of it.
 pub struct KnownRun {
     /// The store, and where in it the project is.
@@ -66,12 +81,7 @@ impl KnownRun {
     /// Adds up what it has cost.
     pub(super) fn spending(&self) -> Result<SpendingReport, Failure> {
         let accepted = self.progress.results.accepted_findings() as u64;
-        if self.is_rehearsal() {
-            return Ok(SpendingReport::recorded(&self.facts.ended(), accepted));
-        }
-        let query = LaneQuery { run: Some(self.run.id.as_str()), ..LaneQuery::default() };
-        let entries = self.workspace.store.lanes(query).map_err(refused)?;
-        Ok(SpendingReport::paid(&entries, accepted))
+        run_spending(&self.workspace, &self.run.id, &self.facts, accepted)
     }
 
     /// Returns how many lanes it had and what they spent, as `show` says it.

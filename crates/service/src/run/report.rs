@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use convoke_domain::design::event::{Event, Kept, LaneEnd};
+use convoke_domain::design::event::{Event, Kept, LaneEnd, LaneId, Settings};
 use convoke_domain::design::facts::Facts;
+use convoke_domain::design::progress::Step;
 use convoke_domain::design::render::Line;
 use convoke_domain::design::rules::RulesVersion;
+use convoke_domain::design::seat::{Holder, Panel};
+use convoke_domain::design::seat_name::{lane_holder, lane_seat};
 use convoke_domain::run::RunState;
 use convoke_engine::design::codec::decode;
 use convoke_store::journal::{Entry, JournalStore, Run};
@@ -106,6 +109,9 @@ pub struct RunShowReport {
     /// Whether every answer was recorded.
     #[serde(skip)]
     pub is_rehearsal: bool,
+    /// Who took part; nothing if the journal does not say.
+    #[serde(skip)]
+    pub panel: Option<Panel>,
 }
 
 /// By which rules a run was counted.
@@ -143,6 +149,12 @@ pub struct RunLaneReport {
     pub output_tokens: Option<u64>,
     /// What it cost, in millionths of a dollar.
     pub micro_dollars: Option<u64>,
+    /// The step that asked it.
+    #[serde(skip)]
+    pub step: Step,
+    /// Who sat where, for people: `Claude · Architecture`.
+    #[serde(skip)]
+    pub seat: String,
 }
 
 /// One artifact of a run.
@@ -187,10 +199,22 @@ impl RunLineReport {
     }
 }
 
+/// Returns who answered: whom the lane's name says, unless another agent did.
+fn holder(lane: &LaneId, end: &LaneEnd, settings: &Settings) -> Holder {
+    let named = lane_holder(lane, &settings.panel);
+    let answered = |holder: &Holder| settings.chosen(*holder).agent == end.agent;
+    let others = [Holder::First, Holder::Second, Holder::Host];
+    named.into_iter().chain(others).find(answered).or(named).unwrap_or(Holder::Host)
+}
+
 impl RunLaneReport {
-    pub(super) fn new(lane: &str, end: &LaneEnd) -> Self {
+    pub(super) fn new(lane: &LaneId, end: &LaneEnd, settings: Option<&Settings>) -> Self {
+        let seat = settings
+            .map(|settings| lane_seat(lane, settings.panel.named(holder(lane, end, settings))));
         Self {
-            lane: lane.to_owned(),
+            lane: lane.to_string(),
+            step: lane.step(),
+            seat: seat.unwrap_or_else(|| lane.to_string()),
             agent: end.agent.clone(),
             model: end.model.clone(),
             status: end.status.name(),

@@ -187,7 +187,7 @@ pub struct PanelVoiceReport {
 }
 
 impl ResultsReport {
-    pub(super) fn new(results: &PhaseResults, settings: Option<&Settings>) -> Self {
+    pub(crate) fn new(results: &PhaseResults, settings: Option<&Settings>) -> Self {
         let review = results.voted();
         let found = results.review.as_ref().map_or(&[][..], |review| review.findings());
         let counted = |place: usize| Some((review?, review?.tally.items.get(place)?, place));

@@ -41,9 +41,10 @@ pub fn show_run(session: &Session, run: Option<&RunId>) -> Result<RunShowReport,
         matters: MattersReport::new(&known.progress),
         results: ResultsReport::new(&known.progress.results, settings),
         artifacts: texts(&known.progress.files),
-        lanes: lanes.iter().map(|(id, end)| RunLaneReport::new(id.as_str(), end)).collect(),
+        lanes: lanes.iter().map(|(id, end)| RunLaneReport::new(id, end, settings)).collect(),
         cost: known.spending()?,
         is_rehearsal: known.is_rehearsal(),
+        panel: settings.map(|settings| settings.panel.clone()),
     })
 }
 

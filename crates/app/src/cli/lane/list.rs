@@ -13,6 +13,7 @@ use crate::app::{App, Format};
 use crate::cli::table;
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::grid::Grid;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
@@ -36,13 +37,13 @@ impl ListArgs {
                 output.json(&entries.iter().map(LaneEntryReport::new).collect::<Vec<_>>())?;
             }
             Format::Text if entries.is_empty() => output.data("No lanes yet.\n")?,
-            Format::Text => output.data(&listing(&entries, wake::settings(app)?.clock))?,
+            Format::Text => output.table(&listing(&entries, wake::settings(app)?.clock))?,
         }
         Ok(Exit::Done)
     }
 }
 
-fn listing(entries: &[LaneEntry], clock: Offset) -> String {
+fn listing(entries: &[LaneEntry], clock: Offset) -> Grid {
     let row = |entry: &LaneEntry| {
         let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         let spent = entry.spent();
@@ -60,7 +61,7 @@ fn listing(entries: &[LaneEntry], clock: Offset) -> String {
         ]
     };
     let header = ["lane", "state", "agent", "role", "model", "began", "took", "tokens", "cost"];
-    table::render(header, entries.iter().map(row), &[0, 6, 7, 8])
+    table::grid(header, entries.iter().map(row), &[0, 6, 7, 8])
 }
 
 impl OneArgs {

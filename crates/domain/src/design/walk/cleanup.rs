@@ -31,12 +31,12 @@ pub(super) fn clean_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     if !walk.settings.nested {
         let voices = &walk.state.results.voices;
         if let Some(short) = render::independence_in_short(voices, walk.settings) {
-            walk.say(format!("**ℹ Independence — {short}. More in independence.md.**"));
+            let text = format!("**ℹ Independence — {short}. More in independence.md.**");
+            walk.tell(Notice::ResultText(text));
         }
         left_to_people(walk);
-        let line = walk.crumbs().complete(walk.state.elapsed());
-        if let Some(line) = line {
-            walk.say(line);
+        if walk.crumbs().is_alone() {
+            walk.done("design complete!");
         }
     }
     Ok(Passage::On)

@@ -178,16 +178,13 @@ fn interview_over(walk: &mut Walk<'_>, round: Round, settled: &[Settled], deferr
     if deferred > 0 {
         walk.say(round.deferral());
     }
-    let line = round.resolved(settled.len(), &walk.crumbs(), walk.state.elapsed());
-    walk.say(line);
+    walk.tell(round.resolved(settled.len(), walk.state.elapsed()));
 }
 
 fn unattended(walk: &mut Walk<'_>, round: Round) {
-    let line = round.unattended(&walk.crumbs(), walk.state.elapsed());
-    walk.say(line);
+    walk.tell(round.unattended(walk.state.elapsed()));
 }
 
 fn nothing_to_ask(walk: &mut Walk<'_>, round: Round) {
-    let line = round.nothing(&walk.crumbs(), walk.state.elapsed());
-    walk.say(line);
+    walk.tell(round.nothing(walk.state.elapsed()));
 }

@@ -18,6 +18,7 @@ use crate::design::event::Boundary;
 use crate::design::finding::Finding;
 use crate::design::lane_id::{ChairTask, LaneKind};
 use crate::design::merge::{self, Raised};
+use crate::design::notice::Notice;
 use crate::design::outcome;
 use crate::design::outline::{PhaseResults, Plan, Review, ReviewResult};
 use crate::design::policy::Policy;
@@ -91,7 +92,7 @@ fn nothing_found(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) {
     } else if walk.settings.nested {
         walk.saved(Saved::Tally);
     } else {
-        walk.say(render::nothing_voted(&result).trim_end());
+        walk.tell(Notice::ResultText(render::nothing_voted(&result).trim_end().to_owned()));
     }
     walk.results().review = Some(result);
 }
@@ -166,7 +167,7 @@ fn decide(
     if walk.settings.nested {
         walk.saved(Saved::Tally);
     } else {
-        walk.say(render::tally(&review).trim_end());
+        walk.tell(Notice::ResultText(render::tally(&review).trim_end().to_owned()));
     }
     let declined = outcome::out_of_scope_declined(&review.findings, &review.tally);
     if !declined.is_empty() {
