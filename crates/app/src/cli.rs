@@ -33,6 +33,7 @@ pub mod usage;
 pub mod wake;
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -235,6 +236,11 @@ impl Cli {
     fn verbosity(&self) -> Verbosity {
         if self.verbose { Verbosity::Verbose } else { Verbosity::Normal }
     }
+}
+
+/// Reads a count on the command line.
+fn at_least_one(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "it must be a whole number from 1 on")
 }
 
 #[cfg(test)]

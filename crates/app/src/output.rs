@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use convoke_domain::text::{fitting, for_terminal};
+use convoke_domain::text::{fitting, folded, for_terminal};
 use serde::Serialize;
 
 use convoke_service::failure::{ErrorClass, Failure};
@@ -159,6 +159,17 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes()).map_err(OutputError)?)
     }
 
+    /// Writes lines for people: at a terminal folded to its width, with what follows indented;
+    /// elsewhere as they are.
+    pub fn lines(&mut self, text: &str, indent: usize) -> Result<(), Failure> {
+        match self.is_shown.then(stdout_width).flatten() {
+            None => self.data(text),
+            Some(columns) => {
+                text.lines().try_for_each(|line| self.data(&(folded(line, columns, indent) + "\n")))
+            }
+        }
+    }
+
     /// Writes one JSON document.
     pub fn json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
         let failed = |error: serde_json::Error| OutputError(error.into());
@@ -279,6 +290,13 @@ fn unbroken(document: &str) -> String {
 /// Cuts a line so that it is one where it is drawn: of two, only the last could be drawn over.
 fn drawable(line: &str) -> String {
     fitting(line, width().unwrap_or(usize::MAX))
+}
+
+/// Returns how wide the terminal is that shows our data.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn stdout_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// Returns how wide the terminal is on which we converse.

@@ -210,6 +210,15 @@ pub struct NewMessage {
     pub content: String,
 }
 
+/// What an agent must not miss although it is outside of its plan or branch, a line each.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ElsewhereLines {
+    /// Tasks of high priority that belong to another plan.
+    pub urgent: Option<String>,
+    /// Unread messages on other branches.
+    pub unread: Option<String>,
+}
+
 /// Everything that is known about an agent when it wakes.
 #[derive(Debug, Clone)]
 pub struct WakeFacts<'a> {
@@ -229,6 +238,8 @@ pub struct WakeFacts<'a> {
     pub short_outline: Option<Outline<'a>>,
     /// What is said where there is no list: where tasks are instead, and how to get one.
     pub no_task: Option<String>,
+    /// What there is outside of this plan and branch.
+    pub elsewhere: ElsewhereLines,
     /// The plan behind it.
     pub plan: Option<PlanText<'a>>,
     /// The whole title of the task that the plan describes: the marked line of the list.

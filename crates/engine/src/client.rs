@@ -57,6 +57,8 @@ pub struct ClientAdapter {
     pub usage_scope: UsageScope,
     /// The variable by which programs that the client starts know their session.
     pub session_variable: Option<&'static str>,
+    /// The variable that is set for every program that the client starts.
+    pub shell_variable: Option<&'static str>,
     /// The folder that holds the client's own records, where Convoke looks for them.
     pub home: Option<ClientHome>,
     /// How to read the client's record of a session.

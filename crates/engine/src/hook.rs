@@ -72,6 +72,22 @@ impl Entry {
     }
 }
 
+/// A line at the end of a text.
+#[derive(Debug, Clone, Copy)]
+pub enum HookRemark<'a> {
+    /// It is told beside a wake-up.
+    Beside(&'a str),
+    /// It is told also where there is no wake-up.
+    Alone(&'a str),
+}
+
+impl HookRemark<'_> {
+    fn line(self) -> String {
+        let (Self::Beside(words) | Self::Alone(words)) = self;
+        format!("\n> {words}\n")
+    }
+}
+
 /// An event that a client reports for an agent.
 #[derive(Debug, Clone, Copy)]
 pub struct Heard<'a> {
@@ -96,7 +112,7 @@ pub struct Heard<'a> {
     /// The most a wake-up may cost, with everything that is put around it.
     pub budget: Budget,
     /// What the session is told at the end of the text, on one line.
-    pub remark: Option<&'a str>,
+    pub remark: Option<HookRemark<'a>>,
     /// When.
     pub now: Timestamp,
 }
@@ -174,7 +190,7 @@ fn decide(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreError
     let assembled = assembled(sources, heard)?;
     let receipt = assembled.as_ref().map_or_else(Receipt::default, Assembled::receipt);
     let made = Wording {
-        text: assembled.as_ref().map_or(String::new(), |assembled| text(assembled, heard)),
+        text: assembled.as_ref().map_or_else(|| alone(heard), |assembled| text(assembled, heard)),
         messages: receipt.read.to_vec(),
         newest_known: receipt.known,
         record_bytes: heard.transcript.map_or(0, length),
@@ -348,6 +364,14 @@ fn text(assembled: &Assembled, heard: &Heard<'_>) -> String {
     format!("{text}{}", ending(heard, shortened))
 }
 
+/// Returns what is told where there is no wake-up.
+fn alone(heard: &Heard<'_>) -> String {
+    match heard.remark {
+        Some(remark @ HookRemark::Alone(_)) => remark.line(),
+        Some(HookRemark::Beside(_)) | None => String::new(),
+    }
+}
+
 /// Whether a text lacks something that it does not name a command for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shortened {
@@ -361,7 +385,7 @@ fn ending(heard: &Heard<'_>, shortened: Shortened) -> String {
     let command =
         format!("\n> shortened to fit; the whole text: `convoke wake {agent} --budget 1000000`\n");
     let command = (shortened == Shortened::Yes).then_some(command);
-    let remark = heard.remark.map(|remark| format!("\n> {remark}\n"));
+    let remark = heard.remark.map(HookRemark::line);
     [command, remark].into_iter().flatten().collect::<Vec<_>>().concat()
 }
 

@@ -220,7 +220,9 @@ pub fn original(
 ) -> Result<Option<String>, SettingsError> {
     match (current, remembered) {
         (Some(current), Some((before, installed))) if current == installed => {
-            Ok(before.map(str::to_owned))
+            let former = before.map_or(FormerFile::Absent, FormerFile::Text);
+            let left = uninstall(current, former, client)?;
+            Ok(trusted(before, left))
         }
         (Some(current), remembered) if count(current, client)? > 0 => {
             let former = match remembered {
@@ -232,6 +234,16 @@ pub fn original(
         }
         (current, _) => Ok(current.map(str::to_owned)),
     }
+}
+
+/// Returns what a file is remembered to have held, unless that differs in more than blanks and commas
+/// from what is left without our entries: a store that was imported could remember anything.
+pub fn trusted(remembered: Option<&str>, left: Option<String>) -> Option<String> {
+    let bare = |text: Option<&str>| {
+        let is_kept = |c: &char| !c.is_whitespace() && !",\u{feff}".contains(*c);
+        text.unwrap_or_default().chars().filter(is_kept).collect::<String>()
+    };
+    if bare(remembered) == bare(left.as_deref()) { remembered.map(str::to_owned) } else { left }
 }
 
 /// What a file was before our entries came into it.

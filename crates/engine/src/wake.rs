@@ -1,5 +1,6 @@
 //! Assembling a wake-up from the store, the plan and the skill files. Reads only; nothing changes.
 
+mod elsewhere;
 mod messages;
 mod skill;
 mod work;
@@ -13,13 +14,14 @@ use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::choice::{PatternRule, SkillChoice, SkillRule};
 use convoke_domain::task::TaskState;
 use convoke_domain::task::tree::TaskNode;
+use convoke_domain::text::shell_word;
 use convoke_domain::token::Tokenizer;
 use convoke_domain::wake::deeds::{KnownDeeds, MessageVerdict, NextActionRule};
 use convoke_domain::wake::fit::{WakeLimits, WakeUp, wake_up};
 use convoke_domain::wake::news::{News, NewsPlace};
 use convoke_domain::wake::{
-    NewMessage, PlanText, SectionOrder, WakeExtent, WakeFacts, WakeFit, WakeMemory, WakeMode,
-    WakeProfile,
+    ElsewhereLines, NewMessage, PlanText, SectionOrder, WakeExtent, WakeFacts, WakeFit, WakeMemory,
+    WakeMode, WakeProfile,
 };
 use convoke_store::Store;
 use convoke_store::error::StoreError;
@@ -102,6 +104,8 @@ pub struct Assembled {
     pub pins: Vec<Pin>,
     /// The other branch that has open tasks, with how many, where this one has none.
     pub other_branch: Option<(String, u32)>,
+    /// Whether other branches have unread messages to the agent.
+    pub has_mail_elsewhere: bool,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
@@ -110,7 +114,8 @@ impl Assembled {
     /// Tells whether it says nothing that an agent could have forgotten.
     pub fn is_empty(&self) -> bool {
         let has_work = self.task.is_some() || self.other_branch.is_some();
-        !has_work && self.message_id.is_none() && self.pins.is_empty()
+        let has_mail = self.message_id.is_some() || self.has_mail_elsewhere;
+        !has_work && !has_mail && self.pins.is_empty()
     }
 
     /// Returns what the agent has of its messages once the wake-up was delivered.
@@ -161,6 +166,11 @@ pub fn assemble(
     let extent = extent(sources, call, &agents, history);
     let other_branch = other_branch(sources, &work, fit)?;
     let pins = sources.store.pins(sources.scope, sources.now)?;
+    let elsewhere = match fit {
+        WakeFit::Kept => elsewhere::lines(sources, call, &work)?,
+        WakeFit::Seed => ElsewhereLines::default(),
+    };
+    let has_mail_elsewhere = elsewhere.unread.is_some();
     let wake_up = match extent {
         WakeExtent::Everything => {
             let outline = work.outline(&work.roots, sources, call);
@@ -171,6 +181,7 @@ pub fn assemble(
                 fit,
                 skill: text,
                 no_task: no_task(sources, call, &work, fit, other_branch.as_ref())?,
+                elsewhere,
                 plan_task: work.marked_title(outline.as_ref()),
                 outline,
                 short_outline: work.outline(&work.short_roots, sources, call),
@@ -201,6 +212,7 @@ pub fn assemble(
         newest_known: messages.newest,
         pins,
         other_branch,
+        has_mail_elsewhere,
         diagnostics,
     })
 }
@@ -248,11 +260,11 @@ fn other_branch(
 }
 
 fn other_branch_line(sources: &Sources<'_>, (branch, count): &(String, u32)) -> String {
-    let here = &sources.scope.branch;
+    let (here, there) = (&sources.scope.branch, shell_word(branch));
     format!(
         "No task is on branch `{here}`; branch `{branch}` has {count} open. See them with \
-         `convoke task tree --branch '{branch}'`. If they are the work of this branch, ask the user, \
-         then run `convoke task move --all --from-branch '{branch}'`."
+         `convoke task tree --branch {there}`. If they are the work of this branch, ask the user, \
+         then run `convoke task move --all --from-branch {there}`."
     )
 }
 

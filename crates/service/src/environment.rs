@@ -128,6 +128,17 @@ impl Environment {
         Client::ALL.into_iter().filter_map(session).collect()
     }
 
+    /// Returns the client that this process was started in, also one that does not say in which of its
+    /// sessions.
+    pub fn around(&self) -> Option<Client> {
+        let is_around = |client: &Client| {
+            let adapter = adapter(*client);
+            let names = [adapter.session_variable, adapter.shell_variable];
+            names.into_iter().flatten().any(|name| self.variable(name).is_some())
+        };
+        Client::ALL.into_iter().find(is_around)
+    }
+
     /// Returns the filter of the log, if one is set.
     pub fn log_filter(&self) -> Option<OsString> {
         self.variable(LOG_FILTER)

@@ -243,7 +243,7 @@ pub(crate) fn refuse_agents(session: &Session) -> Result<(), Failure> {
         let hint = "run it in your own shell, without CONVOKE_AGENT";
         return Err(Failure::new(ErrorClass::Refused, error).hint(hint));
     }
-    let Some((client, _)) = session.environment.client_sessions().pop() else { return Ok(()) };
+    let Some(client) = session.environment.around() else { return Ok(()) };
     let error = PinError::Session { client: client.name() };
     Err(Failure::new(ErrorClass::Refused, error)
         .hint("only the user does this, in their own terminal"))

@@ -66,6 +66,10 @@ pub struct MergedProjectReport {
     pub tasks: usize,
     /// How many messages came.
     pub messages: usize,
+    /// How many rules of the user came.
+    pub rules: usize,
+    /// How many agents came.
+    pub agents: usize,
     /// Tasks whose ids were taken: the branch, the old id and the new one.
     pub renamed: Vec<[String; 3]>,
 }
@@ -76,9 +80,15 @@ impl MergedProjectReport {
             [branch.clone(), ToString::to_string(old), ToString::to_string(new)]
         };
         let renamed = merged.renamed.iter().map(row).collect();
-        let MergedProject { tasks, messages, .. } = *merged;
-        Self { project: project.to_owned(), tasks, messages, renamed }
+        let MergedProject { tasks, messages, pins, agents, .. } = *merged;
+        Self { project: project.to_owned(), tasks, messages, rules: pins, agents, renamed }
     }
+}
+
+/// Counts things in words.
+pub fn count(number: usize, thing: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{ending}")
 }
 
 /// Returns the folder of a project as a person knows it.

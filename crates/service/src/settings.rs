@@ -15,6 +15,7 @@ mod role;
 pub mod store;
 pub mod task;
 mod trust;
+mod usable;
 pub mod wake;
 
 use std::borrow::Cow;
@@ -118,56 +119,21 @@ pub fn read_layers<L: Default>(
     read_authored(session, section, keys).map(|(layers, _)| layers)
 }
 
-/// Reads one section like [`read_layers`], but without the project's files that cannot be used: a
-/// hook must deliver the user's rules, whatever a repository brings along. Returns their names.
-fn read_usable_layers<L: Default>(
-    session: &Session,
-    section: &str,
-    keys: &[Key<L>],
-) -> Result<([L; 4], Author, Vec<&'static str>), Failure> {
-    let left_out = [&[][..], &[PROJECT_FILE], &[LOCAL_FILE], &[LOCAL_FILE, PROJECT_FILE]];
-    let mut failure = None;
-    for left_out in left_out {
-        match read_files(session, section, keys, left_out) {
-            Ok((layers, author)) => return Ok((layers, author, left_out.to_vec())),
-            Err(error) => failure = failure.or(Some(error)),
-        }
-    }
-    Err(failure.unwrap_or_else(|| wrong(section.to_owned(), "readable")))
-}
-
 /// Reads one section from everywhere, and says who wrote the local file.
 fn read_authored<L: Default>(
     session: &Session,
     section: &str,
     keys: &[Key<L>],
 ) -> Result<([L; 4], Author), Failure> {
-    read_files(session, section, keys, &[])
-}
-
-/// Reads one section from everywhere but these files of the project.
-fn read_files<L: Default>(
-    session: &Session,
-    section: &str,
-    keys: &[Key<L>],
-    left_out: &[&str],
-) -> Result<([L; 4], Author), Failure> {
-    let read_here = |name: &str| {
-        if left_out.contains(&name) {
-            Ok(Table::new())
-        } else {
-            read_file(&session.project.join(name))
-        }
-    };
     let user_path = session.environment.user_config().filter(|path| !is_out_of_reach(path));
     let mut user = user_path.as_deref().map(read_file).transpose()?.unwrap_or_default();
     let local_path = session.project.join(LOCAL_FILE);
-    let mut local = read_here(LOCAL_FILE)?;
+    let mut local = read_file(&local_path)?;
     let author = local_author(&session.project, &local);
     let origin = |author| Origin { author, project: &session.project, user: &user };
     sift(&mut local, origin(author));
     let project_path = session.project.join(PROJECT_FILE);
-    let mut project = read_here(PROJECT_FILE)?;
+    let mut project = read_file(&project_path)?;
     sift(&mut project, origin(Author::Committer));
     // The APIs below it are read by themselves.
     if let Some(Value::Table(lane)) = user.get_mut(lane::SECTION) {

@@ -21,6 +21,11 @@ const NO_GIT: &str = "main";
 /// The branch of a checkout that is on none. No branch can have this name.
 const DETACHED: &str = "(detached)";
 
+/// Returns the agent of those who have only one.
+pub fn default_agent() -> AgentName {
+    AgentName::known("me")
+}
+
 /// An open store and where in it this command works.
 pub struct Workspace {
     /// The store.
@@ -60,6 +65,14 @@ impl Workspace {
     ) -> Result<Self, Failure> {
         let store = convoke_store::open_in_a_hurry(&store_location(session)?, patience);
         Self::with_store(store.map_err(refused)?, session, branch)
+    }
+
+    /// Opens the store for a hook, also if a mistake in the user's file hides what it says about the
+    /// store.
+    pub fn open_for_hook(session: &Session, patience: Duration) -> Result<Self, Failure> {
+        let location = store::usable_location(session).ok_or_else(no_home)?;
+        let store = convoke_store::open_in_a_hurry(&location, patience);
+        Self::with_store(store.map_err(refused)?, session, None)
     }
 
     fn with_store(
@@ -112,13 +125,15 @@ pub fn open_store(session: &Session) -> Result<Arc<dyn Store>, Failure> {
 
 /// Returns where the user's store is.
 pub fn store_location(session: &Session) -> Result<StoreLocation, Failure> {
-    let location = store::location(session)?.ok_or_else(|| {
-        Failure::new(ErrorClass::Prerequisite, NoHome).hint("name a store with CONVOKE_STORE")
-    })?;
+    let location = store::location(session)?.ok_or_else(no_home)?;
     // Only a file's name: other places may hold a password.
     let store = location.as_file().map(|path| tracing::field::display(path.display()));
     tracing::debug!(store, "found the store's location");
     Ok(location)
+}
+
+fn no_home() -> Failure {
+    Failure::new(ErrorClass::Prerequisite, NoHome).hint("name a store with CONVOKE_STORE")
 }
 
 /// A repository is called like the folder it is in, in characters that can be mentioned.
@@ -178,7 +193,8 @@ fn project_name(store: &dyn Store, folder: &Path) -> Result<String, Failure> {
 struct ManyAgents(Vec<String>);
 
 /// Returns who is speaking or acting: the one named, else the agent of `CONVOKE_AGENT`, else the agent
-/// of the client's session that this process runs in, else the person at the keyboard.
+/// of the client's session that this process runs in, else the person at the keyboard. In a client's
+/// session without an agent it is the default one: only a person's own terminal speaks for the person.
 pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
     if let Some(name) = named {
         return Ok(name.clone());
@@ -198,10 +214,11 @@ fn actor(
         return AgentName::parse(&name.to_string_lossy())
             .map_err(|error| Failure::new(ErrorClass::Usage, error).hint("look at CONVOKE_AGENT"));
     }
-    if session.environment.client_sessions().is_empty() {
+    if session.environment.around().is_none() {
         return Ok(AgentName::human());
     }
-    Ok(of_session()?.unwrap_or_else(AgentName::human))
+    // What a client does is never the person's deed, also if no agent is set.
+    Ok(of_session()?.unwrap_or_else(default_agent))
 }
 
 /// Returns whose the client's session is that this process runs in: the agent it is bound to in this
@@ -218,7 +235,7 @@ fn session_agent(
     }
     bound.dedup_by(|one, other| one.agent == other.agent);
     match bound.len() {
-        0 => Ok(wake::settings(session)?.agent.map(|(agent, _)| agent)),
+        0 => Ok(wake::settings_for_hook(session).0.agent.map(|(agent, _)| agent)),
         1 => Ok(bound.pop().map(|address| address.agent)),
         _ => {
             let names = bound.iter().map(|address| format!("@{}", address.agent)).collect();

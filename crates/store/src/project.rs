@@ -29,6 +29,10 @@ pub struct MergedProject {
     pub tasks: usize,
     /// How many messages.
     pub messages: usize,
+    /// How many rules of the user.
+    pub pins: usize,
+    /// How many agents, without those that the other project has, too.
+    pub agents: usize,
     /// Ids that were taken, each with the branch and the id that its task has now.
     pub renamed: Vec<(String, TaskId, TaskId)>,
 }

@@ -19,6 +19,7 @@ mod review_loop;
 mod row;
 mod schema;
 mod skill;
+mod talk_moves;
 mod task;
 mod task_edit;
 mod task_history;

@@ -7,6 +7,7 @@ use convoke_service::attend::{AttendEvent, AttendRequest, AttendUntil, attend};
 use convoke_service::failure::Failure;
 
 use crate::app::{App, Format};
+use crate::cli::at_least_one;
 use crate::cli::lane::BudgetArgs;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -28,7 +29,7 @@ pub struct Args {
     write: bool,
 
     /// The most agents that work at the same time
-    #[arg(long, value_name = "N", default_value = "2")]
+    #[arg(long, value_name = "N", default_value = "2", value_parser = at_least_one)]
     max_parallel: NonZeroUsize,
 
     #[command(flatten)]

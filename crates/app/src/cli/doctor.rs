@@ -33,9 +33,9 @@ impl Args {
             Format::Json => output.json(&checks)?,
             Format::Text => {
                 for DoctorCheck { name, level, found, fix } in &checks {
-                    output.data(&format!("{:<4}  {name}: {found}\n", level.name()))?;
+                    output.lines(&format!("{:<4}  {name}: {found}\n", level.name()), 8)?;
                     if let Some(fix) = fix {
-                        output.data(&format!("      fix: {fix}\n"))?;
+                        output.lines(&format!("      fix: {fix}\n"), 8)?;
                     }
                 }
             }

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use convoke_domain::message::{Message, hours, quoted_lines};
 use convoke_domain::scope::AgentName;
-use convoke_service::elsewhere::quoted;
+use convoke_domain::text::shell_word;
 use convoke_service::failure::Failure;
 use convoke_service::message::{
     Inbox, InboxRequest, MessageReport, OlderMessages, inbox, mark_read, thread as conversation,
@@ -16,6 +16,7 @@ use convoke_store::message::Addressed;
 use jiff::tz::Offset;
 
 use crate::app::{App, Format};
+use crate::cli::at_least_one;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -42,7 +43,7 @@ pub struct Args {
     thread: Option<i64>,
 
     /// List at most this many, the newest
-    #[arg(long, value_name = "N", default_value = "100")]
+    #[arg(long, value_name = "N", default_value = "100", value_parser = at_least_one)]
     limit: NonZeroUsize,
 
     /// List only messages before this one
@@ -121,7 +122,7 @@ impl Args {
 /// Names another branch with unread messages to an agent, and the command that lists them.
 fn say_elsewhere(branch: &str, count: usize, reader: &AgentName, output: &Output) {
     let messages = if count == 1 { "message" } else { "messages" };
-    let branch = quoted(branch);
+    let branch = shell_word(branch);
     output.say(&format!(
         "note: branch {branch} has {count} unread {messages} to @{reader}; \
          list them with `convoke inbox {reader} --branch {branch}`"

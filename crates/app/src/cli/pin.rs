@@ -138,7 +138,7 @@ fn print_all(reports: &[PinReport], app: &App, output: &mut Output) -> Result<Ex
         Format::Text if reports.is_empty() => output.data("No pinned rules.\n")?,
         Format::Text => {
             for report in reports {
-                output.data(&format!("{}\n    {}\n", report.line(), report.delivery()))?;
+                output.lines(&format!("{}\n    {}\n", report.line(), report.delivery()), 4)?;
             }
         }
     }

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use convoke_service::failure::Failure;
 use convoke_service::project::{
-    MergedProjectReport, ProjectReport, ProjectTakeover, attach_project, list_projects,
+    MergedProjectReport, ProjectReport, ProjectTakeover, attach_project, count, list_projects,
     merge_project,
 };
 use convoke_service::settings::wake;
@@ -70,13 +70,18 @@ impl Args {
             }
             Command::Merge(MergeArgs { name, force }) => {
                 let merged = merge_project(app, name, takeover(*force))?;
-                let MergedProjectReport { project, tasks, messages, .. } = &merged;
-                let text =
-                    format!("merged {name} into {project}: {tasks} tasks, {messages} messages\n");
+                let text = format!("merged {name} into {}: {}\n", merged.project, counts(&merged));
                 print(&merged, app, output, &text)
             }
         }
     }
+}
+
+/// Says how much came, of everything.
+fn counts(merged: &MergedProjectReport) -> String {
+    let MergedProjectReport { tasks, messages, rules, agents, .. } = *merged;
+    let counts = [(tasks, "task"), (messages, "message"), (rules, "rule"), (agents, "agent")];
+    counts.map(|(number, thing)| count(number, thing)).join(", ")
 }
 
 const fn takeover(force: bool) -> ProjectTakeover {

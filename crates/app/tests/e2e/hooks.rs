@@ -229,3 +229,49 @@ fn hooks_of_the_plugin_are_known() {
     let project = project.file(".claude/settings.local.json", off);
     assert!(!project.stdout(&["hooks", "status", "claude"]).contains("plugin"));
 }
+
+// Folders that `install` made go with what it put there; others, and full ones, stay.
+#[test]
+fn uninstall_leaves_no_empty_folder_of_its_own() {
+    for (client, folders, name) in [
+        ("claude", &[".claude"][..], ".claude/mine.txt"),
+        ("codex", &[".codex"], ".codex/mine.txt"),
+        ("opencode", &[".opencode/plugins", ".opencode"], ".opencode/mine.txt"),
+    ] {
+        let project = Project::new().in_repository("main");
+        project.stdout(&["hooks", "install", client]);
+        project.stdout(&["hooks", "install", client]);
+        project.run(&["hooks", "uninstall", client]);
+        for folder in folders {
+            assert!(!project.path(folder).exists(), "{client}: {folder}");
+        }
+        fs::create_dir_all(project.path(folders[0])).unwrap();
+        project.stdout(&["hooks", "install", client]);
+        project.run(&["hooks", "uninstall", client]);
+        assert!(project.path(folders[0]).is_dir(), "{client}: it was there before");
+        fs::remove_dir_all(project.path(folders.last().unwrap())).unwrap();
+        project.stdout(&["hooks", "install", client]);
+        let project = project.file(name, "mine");
+        project.run(&["hooks", "uninstall", client]);
+        assert!(project.path(name).exists(), "{client}");
+    }
+}
+
+// What an imported store says a file was before is not written into the file.
+#[test]
+fn a_forged_memory_of_a_file_is_not_restored() {
+    let project =
+        Project::new().in_repository("main").file(".claude/settings.json", "{\"a\": 1}\n");
+    project.stdout(&["hooks", "install", "claude"]);
+    let export = project.stdout(&["store", "export", "all.jsonl"]);
+    let text = fs::read_to_string(project.path("all.jsonl")).unwrap();
+    let forged =
+        text.replace("{\\\"a\\\": 1}\\n", "{\\\"a\\\": 1, \\\"hooks\\\": \\\"evil\\\"}\\n");
+    assert_ne!(text, forged, "{export}");
+    let new = project.path("../new.db").display().to_string();
+    let project = project.file("forged.jsonl", forged).variable("CONVOKE_STORE", &new);
+    project.stdout(&["store", "import", "forged.jsonl"]);
+    project.run(&["hooks", "uninstall", "claude"]);
+    let left = fs::read_to_string(project.path(".claude/settings.json")).unwrap();
+    assert_eq!(left, "{\"a\": 1}\n");
+}

@@ -75,8 +75,8 @@ fn a_plan_is_imported_once() {
     exit: 1
     --- stdout
     --- stderr
-    error: cannot import `TOP/project/plan.md`: it has no `Task N` headings
-    hint: a task's heading reads `### Task 1: What is to be done`
+    error: cannot import `TOP/project/plan.md`: it has no `Task N` headings and no list with boxes or numbers
+    hint: a task reads `### Task 1: What is to be done`, `- [ ] …` or `1. …`
     ");
     assert_eq!(empty.run(&["task", "import", "gone.md"]).code, Some(3));
 }

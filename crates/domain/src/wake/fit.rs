@@ -494,6 +494,7 @@ mod tests {
             outline: Some(Outline::new(roots, &current_path(roots))),
             plan: Some(PlanText::Found { file: PLAN_FILE, plan: ParsedPlan::parse(plan) }),
             no_task: None,
+            elsewhere: crate::wake::ElsewhereLines::default(),
             plan_task: current_path(roots).first().map(|node| node.task.content.clone()),
             activity: vec![
                 line("- 10:32 - @backend: \"Task 2 implementation complete, ready for review\""),

@@ -39,6 +39,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     resumed_by: "by id",
     usage_scope: UsageScope { tokens: CounterScope::Run, money: CounterScope::Session },
     session_variable: Some("CLAUDE_CODE_SESSION_ID"),
+    shell_variable: Some("CLAUDECODE"),
     home: Some(ClientHome { variable: "CLAUDE_CONFIG_DIR", folder: ".claude" }),
     transcript: Some(TranscriptFormat {
         line: transcript::line,

@@ -26,6 +26,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     resumed_by: "by id",
     usage_scope: UsageScope { tokens: CounterScope::Session, money: CounterScope::Session },
     session_variable: Some("CODEX_THREAD_ID"),
+    shell_variable: None,
     home: Some(ClientHome { variable: "CODEX_HOME", folder: ".codex" }),
     transcript: Some(TranscriptFormat {
         line: transcript::line,

@@ -19,6 +19,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     resumed_by: "by id",
     usage_scope: UsageScope::RUN,
     session_variable: None,
+    shell_variable: Some("CURSOR_AGENT"),
     home: None,
     transcript: Some(TranscriptFormat {
         line: transcript::line,

@@ -33,6 +33,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     resumed_by: "by id, repeats tools",
     usage_scope: UsageScope::RUN,
     session_variable: None,
+    shell_variable: Some("GEMINI_CLI"),
     home: None,
     transcript: Some(TranscriptFormat {
         line: transcript::line,

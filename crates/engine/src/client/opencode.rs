@@ -23,6 +23,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     resumed_by: "by id",
     usage_scope: UsageScope::RUN,
     session_variable: None,
+    shell_variable: Some("OPENCODE"),
     home: None,
     transcript: Some(TranscriptFormat {
         line: transcript::line,

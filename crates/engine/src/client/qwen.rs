@@ -17,6 +17,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     resumed_by: "by id",
     usage_scope: UsageScope { tokens: CounterScope::Session, money: CounterScope::Session },
     session_variable: None,
+    shell_variable: Some("QWEN_CODE"),
     home: None,
     transcript: None,
     hooks: None,

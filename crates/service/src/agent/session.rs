@@ -48,7 +48,7 @@ pub fn bind_session(
 ) -> Result<BoundSessionReport, Failure> {
     let Workspace { store, scope } = Workspace::open(session, None)?;
     if name.is_human() {
-        return Err(Failure::new(ErrorClass::Usage, HumanAgent));
+        return Err(Failure::new(ErrorClass::Usage, HumanAgent("bind a session to")));
     }
     let known = store.sessions(&scope.project).map_err(refused)?;
     let (client, id) = meant(session, id, &known).map_err(|error| {

@@ -1,6 +1,7 @@
 //! Whether hooks that are installed also work: called by a program that is there, and trusted.
 
 use std::path::Path;
+use std::time::Duration;
 
 use convoke_domain::client::Client;
 use convoke_engine::client::codex::trust::{Trust, trust};
@@ -10,10 +11,14 @@ use convoke_engine::hooks::{Level, programs, settings_file};
 use super::DoctorCheck;
 use crate::hooks::{is_same, is_there, obstacle, plugin};
 use crate::session::Session;
+use crate::settings::wake::settings_for_hook;
 use crate::workspace::Workspace;
 
 /// No settings file a person writes is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A store that is busy for longer is told of by another check.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
     let project = std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
@@ -49,12 +54,17 @@ pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
 fn wake_ups(client: Client, session: &Session) -> Option<DoctorCheck> {
     let name = "wake-ups";
     // What keeps the store from opening is told by another check.
-    let workspace = Workspace::open(session, None).ok()?;
-    Some(match obstacle(client, session, &workspace).ok()? {
-        Some(obstacle) => {
+    let workspace = Workspace::open_for_hook(session, PATIENCE).ok()?;
+    let read = settings_for_hook(session);
+    Some(match (obstacle(client, session, &workspace, &read).ok()?, read.1.as_slice()) {
+        (Some(obstacle), _) => {
             DoctorCheck::warn(name, format!("not delivered: {}", obstacle.why), obstacle.fix)
         }
-        None => DoctorCheck::ok(name, "a session that begins now is given one"),
+        (None, []) => DoctorCheck::ok(name, "a session that begins now is given one"),
+        (None, left_out) => {
+            let found = format!("delivered without settings of {}", left_out.join(" and "));
+            DoctorCheck::warn(name, found, "mend what `configuration` names")
+        }
     })
 }
 

@@ -6,7 +6,7 @@ use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_engine::git::tracked::{Tracking, exclude_file, is_shown, tracking};
 use convoke_engine::hooks::binding::{BindingError, bind, bound, unbind};
-use convoke_engine::hooks::{Level, settings_file};
+use convoke_engine::hooks::{Level, settings_file, trusted};
 use convoke_store::Store;
 use convoke_store::install::Install;
 
@@ -15,10 +15,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::LOCAL_FILE;
 use crate::settings::wake::settings;
-use crate::workspace::{Workspace, open_store, refused};
-
-/// The agent of those who have only one.
-const DEFAULT: &str = "me";
+use crate::workspace::{Workspace, default_agent, open_store, refused};
 
 /// What is to be written so that sessions have an agent.
 pub(super) struct Binding {
@@ -102,7 +99,7 @@ impl Binding {
             };
             return Ok(Self { agent, change: None, words });
         }
-        let agent = named.cloned().unwrap_or_else(|| AgentName::known(DEFAULT));
+        let agent = named.cloned().unwrap_or_else(default_agent);
         if level == Level::Project && tracking(&session.project, LOCAL_FILE) == Tracking::Tracked {
             let client = target.client.name();
             return Err(Failure::new(ErrorClass::Refused, BindError::Committed { agent })
@@ -223,7 +220,11 @@ fn without_binding(
 ) -> Result<Option<String>, BindingError> {
     let Some(current) = current else { return Ok(None) };
     if current == install.installed {
-        return Ok(install.original.clone());
+        let original = install.original.as_deref();
+        let left = unbind(current, original)?;
+        let bare = original.map(|text| unbind(text, original)).transpose()?;
+        let is_trusted = trusted(bare.as_deref(), Some(left.clone())) == bare;
+        return Ok(if is_trusted { install.original.clone() } else { Some(left) });
     }
     if bound(current)? == bound(&install.installed)? {
         return unbind(current, install.original.as_deref()).map(Some);
@@ -238,10 +239,13 @@ fn show_to_git(store: &dyn Store, session: &Session) -> Result<(), Failure> {
     let Some(install) = store.install(&known).map_err(refused)? else { return Ok(()) };
     if let Some(current) = read(&path)? {
         let line = format!("{LOCAL_FILE}\n");
-        match (current == install.installed, install.original) {
-            (true, None) => remove(&path)?,
-            (true, Some(original)) => write(&path, &original)?,
-            (false, _) => write(&path, &current.replacen(&line, "", 1))?,
+        let left = current.replacen(&line, "", 1);
+        let is_ours = current == install.installed;
+        let left =
+            if is_ours { trusted(install.original.as_deref(), Some(left)) } else { Some(left) };
+        match left {
+            None => remove(&path)?,
+            Some(text) => write(&path, &text)?,
         }
     }
     store.forget_install(&known).map_err(refused)

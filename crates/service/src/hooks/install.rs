@@ -75,6 +75,7 @@ pub fn install_hooks(
     // What the file was is safe before the file changes.
     let install = Install { original, installed, installed_at: session.now() };
     store.remember_install(&known, client, &install).map_err(refused)?;
+    remember_folders(&*store, &path, &target.base(session)?, client, session)?;
     write(&path, &install.installed)?;
     binding.carry_out(target, session)?;
     if client == Client::Codex {
@@ -89,6 +90,47 @@ pub fn install_hooks(
         );
     }
     status(session, target)
+}
+
+/// Returns the folders between a base and a file in it, the deepest first.
+fn folders_between<'a>(path: &'a Path, base: &Path) -> impl Iterator<Item = &'a Path> {
+    let base = base.to_owned();
+    let above = path.ancestors().skip(1);
+    above.take_while(move |folder| folder.starts_with(&base) && *folder != base)
+}
+
+/// Remembers the folders that come with a settings file, as files that were not there and hold
+/// nothing.
+fn remember_folders(
+    store: &dyn Store,
+    path: &Path,
+    base: &Path,
+    client: Client,
+    session: &Session,
+) -> Result<(), Failure> {
+    for folder in folders_between(path, base).filter(|folder| !folder.exists()) {
+        let made =
+            Install { original: None, installed: String::new(), installed_at: session.now() };
+        let known = folder.display().to_string();
+        store.remember_install(&known, client, &made).map_err(refused)?;
+    }
+    Ok(())
+}
+
+/// Removes the folders that came with a settings file, as far as nothing is in them.
+fn remove_folders(store: &dyn Store, path: &Path, base: &Path) -> Result<(), Failure> {
+    for folder in folders_between(path, base) {
+        let known = folder.display().to_string();
+        let Some(made) = store.install(&known).map_err(refused)? else { continue };
+        if made.original.is_none() && made.installed.is_empty() {
+            // One that holds something else stays, and so do those above it.
+            if std::fs::remove_dir(folder).is_err() && folder.exists() {
+                break;
+            }
+            store.forget_install(&known).map_err(refused)?;
+        }
+    }
+    Ok(())
 }
 
 fn status(session: &Session, target: &HooksTarget) -> Result<HooksChange, Failure> {
@@ -174,6 +216,9 @@ pub fn uninstall_hooks(
         Some(_) | None => {}
     }
     store.forget_install(&path.display().to_string()).map_err(refused)?;
+    if !path.exists() {
+        remove_folders(&*store, &path, &target.base(session)?)?;
+    }
     release(target, &*store, session)?;
     status(session, target)
 }

@@ -2,6 +2,7 @@
 //! if nothing is.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use convoke_domain::client::Client;
 use convoke_domain::wake::SectionOrder;
@@ -16,9 +17,12 @@ use super::{HooksTarget, malformed, plugin, read};
 use crate::failure::Failure;
 use crate::pin::{PinList, PinReport, pin_reports};
 use crate::session::Session;
-use crate::settings::wake::settings;
-use crate::wake::{assemble_wake, profile_of, session_address};
+use crate::settings::wake::{Settings, settings_for_hook};
+use crate::wake::{assemble_wake, hook_address, profile_of};
 use crate::workspace::{Workspace, refused};
+
+/// A person waits longer than a client.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is known about a client's hooks.
 #[derive(Debug, Clone, Serialize)]
@@ -43,6 +47,8 @@ pub struct HooksReport {
     pub delivered_at: Option<String>,
     /// When one was last seen in the client's own record.
     pub arrived_at: Option<String>,
+    /// Files and variables whose mistakes hooks leave out.
+    pub left_out: Vec<String>,
     /// Why nothing can be delivered at present.
     pub not_delivered: Option<Obstacle>,
     /// The user's rules that hold here, with where each arrived last.
@@ -77,7 +83,8 @@ impl HooksTarget {
         let unreadable = |source| malformed(&path, source);
         let entries = count(text, self.client).map_err(unreadable)?;
         let called = programs(text, self.client).map_err(unreadable)?;
-        let workspace = Workspace::open(session, None)?;
+        let workspace = Workspace::open_for_hook(session, PATIENCE)?;
+        let read = settings_for_hook(session);
         let Activity { fired_at, delivered_at, arrived_at } =
             workspace.store.activity(self.client, &workspace.scope.project).map_err(refused)?;
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
@@ -88,12 +95,12 @@ impl HooksTarget {
         let not_delivered = if installed {
             match self.obstacle_to_calling(gone, trust, session) {
                 Some(found) => Some(found),
-                None => obstacle(self.client, session, &workspace)?,
+                None => obstacle(self.client, session, &workspace, &read)?,
             }
         } else {
             Some(Obstacle::new("no hooks are installed", format!("run `{}`", self.again())))
         };
-        let (agent, agent_from) = agent(session, &workspace)?.unzip();
+        let (agent, agent_from) = agent(session, &workspace, &read)?.unzip();
         Ok(HooksReport {
             installed,
             entries,
@@ -104,6 +111,7 @@ impl HooksTarget {
             fired_at: time(fired_at),
             delivered_at: time(delivered_at),
             arrived_at: time(arrived_at),
+            left_out: read.1,
             not_delivered,
             pins: pin_reports(session, &workspace, PinList::Here)?,
             path: path.display().to_string(),
@@ -141,14 +149,15 @@ impl HooksTarget {
 fn agent(
     session: &Session,
     workspace: &Workspace,
+    read: &(Settings, Vec<String>),
 ) -> Result<Option<(String, &'static str)>, Failure> {
-    let settings = settings(session)?;
-    let Some(address) = session_address(session, workspace, &settings, None)? else {
+    let Some(address) = hook_address(session, workspace, read, None)? else {
         return Ok(None);
     };
-    let place = match (session.environment.agent(), &settings.agent) {
+    let place = match (session.environment.agent(), &read.0.agent) {
+        (Some(_), _) => "CONVOKE_AGENT",
         (None, Some((_, place))) => place.words(),
-        (Some(_), _) | (None, None) => "CONVOKE_AGENT",
+        (None, None) => "a mistake may hide the one that is set",
     };
     Ok(Some((address.agent.to_string(), place)))
 }
@@ -158,21 +167,26 @@ pub fn obstacle(
     client: Client,
     session: &Session,
     workspace: &Workspace,
+    read: &(Settings, Vec<String>),
 ) -> Result<Option<Obstacle>, Failure> {
-    let settings = settings(session)?;
-    let Some(address) = session_address(session, workspace, &settings, None)? else {
+    let settings = &read.0;
+    let Some(address) = hook_address(session, workspace, read, None)? else {
+        if session.environment.agent().is_some() {
+            let why = "the value of CONVOKE_AGENT is no agent's name";
+            return Ok(Some(Obstacle::new(why, "set another one, or unset it")));
+        }
         let fix = format!("run `convoke hooks install {} --as NAME`", client.name());
         return Ok(Some(Obstacle::new("no agent is set for this project", fix)));
     };
     let agent = address.agent;
     let call = Call {
         agent: agent.clone(),
-        profile: profile_of(&agent, &settings),
+        profile: profile_of(&agent, settings),
         order: SectionOrder::CriticalFirst,
         extent: None,
         message: None,
     };
-    let assembled = assemble_wake(session, workspace, &settings, &call, settings.budget)?;
+    let assembled = assemble_wake(session, workspace, settings, &call, settings.budget)?;
     if !assembled.is_empty() {
         return Ok(None);
     }

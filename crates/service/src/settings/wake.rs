@@ -9,9 +9,8 @@ use convoke_domain::wake::{WakeFit, WakeMode};
 use jiff::tz::Offset;
 
 use super::trust::Author;
-use super::{
-    Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, read_usable_layers, text, truth, whole,
-};
+use super::usable::{UsableLayers, read_usable_layers};
+use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, text, truth, whole};
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -229,11 +228,11 @@ pub fn settings(session: &Session) -> Result<Settings, Failure> {
     read_authored(session, SECTION, &KEYS).map(|(layers, author)| settled(layers, author))
 }
 
-/// Collects the same for a hook, without the project's files that cannot be used, and returns the
-/// names of those.
-pub fn settings_for_hook(session: &Session) -> Result<(Settings, Vec<&'static str>), Failure> {
-    let (layers, author, left_out) = read_usable_layers(session, SECTION, &KEYS)?;
-    Ok((settled(layers, author), left_out))
+/// Collects the same as far as it can be used, and returns the names of files and variables with a
+/// mistake: a hook delivers in any case.
+pub fn settings_for_hook(session: &Session) -> (Settings, Vec<String>) {
+    let UsableLayers { layers, author, left_out } = read_usable_layers(session, SECTION, &KEYS);
+    (settled(layers, author), left_out)
 }
 
 fn settled(layers: [Layer; 4], author: Author) -> Settings {

@@ -39,9 +39,12 @@ enum ImportError {
     Absent { path: PathBuf },
     #[error("cannot import `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
-    #[error("cannot import `{}`: it has no `Task N` headings", path.display())]
+    #[error(
+        "cannot import `{}`: it has no `Task N` headings and no list with boxes or numbers",
+        path.display()
+    )]
     NoTasks { path: PathBuf },
-    #[error("cannot import `{}`: two headings read `{title}`", path.display())]
+    #[error("cannot import `{}`: two tasks read `{title}`", path.display())]
     Repeated { path: PathBuf, title: String },
     #[error("cannot leave the plan in `{}`", path.display())]
     NotLeft { path: PathBuf, source: io::Error },
@@ -91,7 +94,11 @@ pub fn import_tasks(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<
     let titles: Vec<_> = titles.iter().map(String::as_str).collect();
     let known = store.tasks_of_plan(scope, Some(&plan_file)).map_err(refused)?;
     note_changes(desk, &plan_file, &titles, &known)?;
-    let ids = store.import_tasks(scope, &plan_file, &titles, session.now()).map_err(refused)?;
+    let checked = plan.tasks.iter().zip(&titles).filter(|(section, _)| section.is_done());
+    let checked: Vec<_> = checked.map(|(_, title)| *title).collect();
+    let ids =
+        store.import_tasks(scope, &plan_file, &titles, &checked, session.now()).map_err(refused)?;
+    note_done(desk, &ids)?;
     let skipped = plan.tasks.len() - ids.len();
     if skipped > 0 {
         session.reporter().say(format!("note: {skipped} tasks of this plan are here already"));
@@ -106,13 +113,30 @@ pub fn import_tasks(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<
 fn check(plan: &ParsedPlan<'_>, path: PathBuf) -> Result<(), Failure> {
     if plan.tasks.is_empty() {
         return Err(Failure::new(ErrorClass::Refused, ImportError::NoTasks { path })
-            .hint("a task's heading reads `### Task 1: What is to be done`"));
+            .hint("a task reads `### Task 1: What is to be done`, `- [ ] …` or `1. …`"));
     }
     if let Some(title) = plan.repeated_title() {
         let title = title.to_owned();
         return Err(Failure::new(ErrorClass::Refused, ImportError::Repeated { path, title })
-            .hint("give each task's heading words of its own; nothing was imported"));
+            .hint("give each task words of its own; nothing was imported"));
     }
+    Ok(())
+}
+
+/// Tells how many tasks are done from the start, because the plan says so.
+fn note_done(desk: &TaskDesk<'_>, ids: &[TaskId]) -> Result<(), Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let mut done = Vec::new();
+    for id in ids {
+        let task = store.task(scope, id).map_err(refused)?;
+        done.extend(task.filter(|task| task.status == TaskStatus::Completed).map(|task| task.id));
+    }
+    let Some(first) = done.first() else { return Ok(()) };
+    let (count, all) = (done.len(), ids.len());
+    desk.session.reporter().say(format!(
+        "note: {count} of {all} imported as done, because every box of theirs is checked; \
+         `convoke task start {first}` opens one again"
+    ));
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::location::StoreLocation;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 17] = [
+const MIGRATIONS: [&str; 18] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -32,6 +32,7 @@ const MIGRATIONS: [&str; 17] = [
     include_str!("0015.sql"),
     include_str!("0016.sql"),
     include_str!("0017.sql"),
+    include_str!("0018.sql"),
 ];
 
 /// Tables of counts that triggers keep.

@@ -5,6 +5,7 @@ pub(super) mod dependency;
 mod step;
 mod surroundings;
 pub(super) mod tree;
+mod urgent;
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -55,6 +56,7 @@ impl TaskStore for SqliteStore {
         scope: &Scope,
         plan: &str,
         titles: &[&str],
+        done: &[&str],
         now: Timestamp,
     ) -> Result<Vec<TaskId>, StoreError> {
         let failed = failed("import the tasks");
@@ -66,7 +68,14 @@ impl TaskStore for SqliteStore {
         };
         let ids = titles.iter().filter(|title| is_new(title)).map(|content| {
             let task = NewTask { plan_file: Some(plan), ..NewTask::titled(content) };
-            insert(&step.transaction, scope, &task, now)
+            let id = insert(&step.transaction, scope, &task, now)?;
+            if done.contains(content) {
+                let sql = "UPDATE tasks SET status = 'completed', completed_at = ?4 \
+                           WHERE project = ?1 AND branch = ?2 AND id = ?3";
+                let values = params![scope.project, scope.branch, id.as_str(), Time(now)];
+                step.transaction.execute(sql, values).map_err(&failed)?;
+            }
+            Ok(id)
         });
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
         step.commit().map_err(failed)?;
@@ -153,6 +162,16 @@ impl TaskStore for SqliteStore {
             Some(None) => ActivePlan::WithoutFile,
             Some(Some(file)) => ActivePlan::File(file),
         })
+    }
+
+    fn urgent_elsewhere(
+        &self,
+        scope: &Scope,
+        plan: Option<&str>,
+        agent: Option<&AgentName>,
+        most: usize,
+    ) -> Result<Vec<Task>, StoreError> {
+        urgent::elsewhere(&self.connection(), scope, plan, agent, most)
     }
 
     fn change_task(

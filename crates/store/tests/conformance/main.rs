@@ -50,7 +50,7 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// What every backend must do.
-const RULES: [Rule; 65] = [
+const RULES: [Rule; 67] = [
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
     ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
     ("rules follow the tasks of a renamed branch", pin::rules_follow_their_tasks),
@@ -101,6 +101,8 @@ const RULES: [Rule; 65] = [
     ("steps are undone one after the other", task_history::steps_are_undone),
     ("removed tasks are restored", task_history::removed_tasks_are_restored),
     ("branches with tasks are listed", task::branches_are_listed),
+    ("urgent tasks are found outside a plan", task::urgent_tasks_elsewhere),
+    ("messages and agents follow all tasks of a branch", talk::talk_follows_a_branch),
     ("messages keep their order when the clock runs back", talk::time_never_runs_back),
     ("an agent is addressed by name or mention, from anywhere", talk::addressing),
     ("answers belong to what they answer", talk::answers_are_threaded),

@@ -13,7 +13,7 @@ use crate::output::Output;
 pub(super) fn print(report: &HooksReport, app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match app.format {
         Format::Json => output.json(report)?,
-        Format::Text => output.data(&lines(report))?,
+        Format::Text => output.lines(&lines(report), 2)?,
     }
     Ok(if report.installed { Exit::Done } else { Exit::No })
 }
@@ -40,10 +40,15 @@ fn lines(report: &HooksReport) -> String {
     let arrived = match (&report.delivered_at, &report.arrived_at) {
         (None, _) => String::new(),
         (Some(_), Some(at)) => format!(", arrived: seen in the client's record at {at}"),
-        (Some(_), None) => ", not seen in the client's record yet".to_owned(),
+        (Some(_), None) => "; the session's next event shows whether it arrived".to_owned(),
     };
     lines.push(format!("fired: {}", when(&report.fired_at)));
     lines.push(format!("delivered: {}{arrived}", when(&report.delivered_at)));
+    if !report.left_out.is_empty() {
+        let list: Vec<_> = report.left_out.iter().map(|name| format!("`{name}`")).collect();
+        let list = list.join(" and ");
+        lines.push(format!("settings left out: {list}; run `convoke doctor`"));
+    }
     if let Some(Obstacle { why, fix }) = &report.not_delivered {
         lines.push(format!("not delivered: {why}; {fix}"));
     }

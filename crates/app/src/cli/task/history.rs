@@ -1,5 +1,7 @@
 //! What was done to tasks, and taking it back.
 
+use std::num::NonZeroUsize;
+
 use convoke_domain::task::history::TaskChange;
 use convoke_domain::task::id::TaskId;
 use convoke_service::failure::Failure;
@@ -13,6 +15,7 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use crate::app::{App, Format};
+use crate::cli::at_least_one;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -33,8 +36,8 @@ pub(super) struct LogArgs {
     id: Option<TaskId>,
 
     /// Show at most so many changes
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: usize,
+    #[arg(long, value_name = "N", default_value = "100", value_parser = at_least_one)]
+    limit: NonZeroUsize,
 }
 
 fn reports(changes: &[TaskChange]) -> Vec<TaskChangeReport> {
@@ -48,14 +51,14 @@ impl LogArgs {
         app: &App,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let changes = task_log(desk, self.id.as_ref(), self.limit)?;
+        let changes = task_log(desk, self.id.as_ref(), self.limit.get())?;
         match app.format {
             Format::Json => output.json(&reports(&changes))?,
             Format::Text if changes.is_empty() => output.data("No changes.\n")?,
             Format::Text => {
                 let clock = wake::settings(app)?.clock;
                 for change in &changes {
-                    output.data(&format!("{}\n", line(change, clock)))?;
+                    output.lines(&format!("{}\n", line(change, clock)), 4)?;
                 }
             }
         }

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::scope::AgentName;
-use convoke_domain::task::Task;
 use convoke_domain::task::filter::Stage;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
+use convoke_domain::task::tree::TaskNode;
+use convoke_domain::task::{Task, TaskState};
 use convoke_service::failure::Failure;
 use convoke_service::task::{
     BranchTasks, ShownTask, TaskDesk, TaskListRequest, TaskListing, list_all_branches, list_tasks,
@@ -115,14 +116,14 @@ fn print(listing: &TaskListing, output: &mut Output) -> Result<(), Failure> {
                 0 => String::new(),
                 count => format!("  ({count} children)"),
             };
-            output.data(&format!("{}{children}\n", line(&root.task)))
+            output.lines(&format!("{}{children}\n", node_line(root)), 4)
         });
     }
     let listed = listing.listed();
     if listed.is_empty() {
         return output.data("No such tasks.\n");
     }
-    listed.into_iter().try_for_each(|task| output.data(&format!("{}\n", line(task))))
+    listed.into_iter().try_for_each(|node| output.lines(&format!("{}\n", node_line(node)), 4))
 }
 
 fn print_branches(all: &[BranchTasks], app: &App, output: &mut Output) -> Result<Exit, Failure> {
@@ -152,8 +153,12 @@ pub(super) fn print_detail(
     Ok(Exit::Done)
 }
 
-fn detail(ShownTask { task, children, deeds }: &ShownTask) -> String {
-    let status = if task.is_waiting() { "waiting" } else { task.status.name() };
+fn detail(ShownTask { task, children, deeds, is_cancelled }: &ShownTask) -> String {
+    let status = match task.is_waiting() {
+        _ if *is_cancelled && !task.status.is_closed() => TaskState::Cancelled.words(),
+        true => "waiting",
+        false => task.status.name(),
+    };
     let mut lines = vec![format!("{} \"{}\" [{}]", task.id, task.content, status)];
     lines.extend(task.parent.as_ref().map(|parent| format!("  Parent: {parent}")));
     lines.extend(task.notes.as_ref().map(|note| format!("  Note: {note}")));
@@ -182,7 +187,20 @@ fn detail(ShownTask { task, children, deeds }: &ShownTask) -> String {
 
 /// Renders a task on one line.
 pub(super) fn line(task: &Task) -> String {
-    let status = if task.is_waiting() { "waiting" } else { task.status.name() };
+    with_status(task, if task.is_waiting() { "waiting" } else { task.status.name() })
+}
+
+/// Renders a task of a list on one line; one of a cancelled plan says so.
+fn node_line(node: &TaskNode) -> String {
+    match node.state {
+        TaskState::Cancelled => with_status(&node.task, TaskState::Cancelled.words()),
+        TaskState::Stored(_) | TaskState::Blocked | TaskState::Failed | TaskState::Waiting => {
+            line(&node.task)
+        }
+    }
+}
+
+fn with_status(task: &Task, status: &str) -> String {
     format!("{}  {}  [{status}]{}", task.id, task.content, extra(task))
 }
 

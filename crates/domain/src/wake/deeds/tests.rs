@@ -43,6 +43,7 @@ fn told(
         outline: Some(outline),
         plan: None,
         no_task: None,
+        elsewhere: crate::wake::ElsewhereLines::default(),
         plan_task: None,
         activity: Vec::new(),
         message: message

@@ -128,6 +128,7 @@ impl Material<'_> {
             short_outline: outline(self.short),
             plan: Some(PlanText::Found { file: "plan.md", plan: ParsedPlan::parse(self.plan) }),
             no_task: None,
+            elsewhere: crate::wake::ElsewhereLines::default(),
             plan_task: current_path(self.roots).first().map(|node| node.task.content.clone()),
             activity,
             message: newest
