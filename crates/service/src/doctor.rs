@@ -226,10 +226,15 @@ fn room(session: &Session) -> Vec<DoctorCheck> {
 }
 
 fn stored(session: &Session) -> Vec<DoctorCheck> {
+    let location = match store_location(session) {
+        Ok(location) => location,
+        // The store itself may be well.
+        Err(failure) => return vec![DoctorCheck::failure("store", &failure, "mend the file")],
+    };
     let opened = open_store(session).and_then(|store| store.check().map_err(refused));
-    let (location, problems) = match (store_location(session), opened) {
-        (Ok(location), Ok(problems)) => (location, problems),
-        (Err(failure), _) | (_, Err(failure)) => {
+    let problems = match opened {
+        Ok(problems) => problems,
+        Err(failure) => {
             return vec![DoctorCheck::failure(
                 "store",
                 &failure,

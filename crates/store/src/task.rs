@@ -158,6 +158,9 @@ pub trait TaskStore {
         most: usize,
     ) -> Result<Vec<Task>, StoreError>;
 
+    /// Tells whether another plan that is not cancelled has an open task.
+    fn is_open_elsewhere(&self, scope: &Scope, plan: Option<&str>) -> Result<bool, StoreError>;
+
     /// Changes a task. `NoTask` if it, or its new parent, is missing; `Circle` if it would become
     /// part of itself, `Waits` if tasks would wait for each other. What is open below a task that is
     /// closed is left out with it; returned is how many those were. Closing the last task of a plan

@@ -135,6 +135,7 @@ fn a_mistake_of_the_users_own_silences_nothing() {
         assert!(status.stdout.contains(&line), "{status}");
         let doctor = project.run(&["doctor", "--no-probe"]);
         assert!(doctor.stdout.contains("delivered without settings of ~/.config"), "{doctor}");
+        assert!(!doctor.stdout.contains("move it away"), "{doctor}");
     }
     let project = project.file(&place, "").variable("CONVOKE_WAKE_MODE", "5");
     let outcome = hook(&project, "claude", "SessionStart", "v", "startup", ["1", "1"]);

@@ -265,6 +265,12 @@ fn a_task_of_high_priority_outside_the_plan_is_named() {
     let next = project.run(&["task", "next"]);
     assert!(next.stdout.contains("Alpha"), "{next}");
     assert!(next.stderr.contains(&format!("`{id}` has high priority outside")), "{next}");
+    // The branch is not finished with a plan while another has open tasks.
+    project.stdout(&["task", "start", &id]);
+    project.stdout(&["task", "pass", &id, "--by", "r"]);
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains("Proceed to the task that `convoke task next` names"), "{woken}");
+    assert!(!woken.to_lowercase().contains("finish the branch"), "{woken}");
     project.stdout(&["task", "done", &id]);
     project.stdout(&["task", "edit", &id_of(&project, "Alpha"), "--priority", "high"]);
     assert!(!project.stdout(&["wake", "june"]).contains("outside this plan"));

@@ -51,6 +51,8 @@ pub struct Outline<'a> {
     above: Option<&'a TaskNode>,
     /// Tasks of the plan that are not in the tree, because it is too large to be read.
     elsewhere: TaskCounts,
+    /// Whether other plans have open tasks.
+    has_other_plans: bool,
     /// How titles are written inside sentences.
     letters: Letters,
 }
@@ -64,9 +66,9 @@ pub enum Following<'a> {
     Parent(&'a TaskNode),
     /// Only tasks that wait for others; this is the first of them.
     Waiting(&'a TaskNode),
-    /// A task of the plan that is not in the tree.
+    /// A task that is not in the tree, of this plan or of another one.
     Elsewhere,
-    /// No task of the plan is open then.
+    /// No task of the branch is open then.
     Nothing,
 }
 
@@ -137,13 +139,21 @@ impl<'a> Outline<'a> {
 
     fn of(group: &'a [TaskNode], path: &[&'a TaskNode]) -> Self {
         let (elsewhere, letters) = (TaskCounts::default(), Letters::Lower);
-        Self { group, path: path.to_vec(), above: None, elsewhere, letters }
+        let path = path.to_vec();
+        Self { group, path, above: None, elsewhere, has_other_plans: false, letters }
     }
 
     /// Adds how many tasks of the plan are not in the tree.
     #[must_use]
     pub const fn with_elsewhere(mut self, elsewhere: TaskCounts) -> Self {
         self.elsewhere = elsewhere;
+        self
+    }
+
+    /// Adds that other plans have open tasks, so that the branch is not finished with this one.
+    #[must_use]
+    pub const fn beside_open_plans(mut self) -> Self {
+        self.has_other_plans = true;
         self
     }
 
@@ -342,7 +352,7 @@ impl<'a> Outline<'a> {
         }
         match waiting {
             Some(task) => Following::Waiting(task),
-            None if self.elsewhere.open > 0 => Following::Elsewhere,
+            None if self.elsewhere.open > 0 || self.has_other_plans => Following::Elsewhere,
             None => Following::Nothing,
         }
     }

@@ -32,6 +32,8 @@ pub(super) struct Work {
     /// The titles as they are stored.
     titles: BTreeMap<TaskId, String>,
     pub(super) plan_file: Option<String>,
+    /// Whether other plans have open tasks, as far as the reader leads.
+    has_other_plans: bool,
 }
 
 impl Work {
@@ -61,8 +63,10 @@ impl Work {
             trees(clipped, |task| TaskState::among(agents, task))
         };
         let (roots, short_roots) = (grown(LONG_TITLE), grown(SHORT_TITLE));
+        let leads = agent.is_none() && fit == WakeFit::Kept;
+        let has_other_plans = leads && store.is_open_elsewhere(scope, plan_file.as_deref())?;
         let titles = tasks.into_iter().map(|task| (task.id, task.content)).collect();
-        Ok(Self { roots, short_roots, elsewhere, titles, plan_file })
+        Ok(Self { roots, short_roots, elsewhere, titles, plan_file, has_other_plans })
     }
 
     /// Returns the whole title of the line that is marked as current.
@@ -78,6 +82,7 @@ impl Work {
     ) -> Option<Outline<'a>> {
         let letters = sources.next_action.letters();
         let outline = Outline::new(roots, &current(roots, call)).with_letters(letters);
+        let outline = if self.has_other_plans { outline.beside_open_plans() } else { outline };
         (!roots.is_empty()).then(|| outline.with_elsewhere(self.elsewhere))
     }
 

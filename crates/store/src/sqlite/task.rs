@@ -174,6 +174,10 @@ impl TaskStore for SqliteStore {
         urgent::elsewhere(&self.connection(), scope, plan, agent, most)
     }
 
+    fn is_open_elsewhere(&self, scope: &Scope, plan: Option<&str>) -> Result<bool, StoreError> {
+        urgent::is_open_elsewhere(&self.connection(), scope, plan)
+    }
+
     fn change_task(
         &self,
         scope: &Scope,

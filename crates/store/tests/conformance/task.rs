@@ -173,7 +173,8 @@ pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
     set_status(store, &begun, TaskStatus::InProgress, 3);
     let around = read(None, 100);
     assert!(around.contains(&begun) && around.contains(&ids[389]), "what is begun is current");
-    assert!(!around.contains(&ids[150]), "and not what comes before it");
+    assert!(around.contains(&ids[150]), "and the task that comes next");
+    assert!(!around.contains(&ids[170]), "and not all between them");
     store.remove_task(&here(), &begun, at(3)).unwrap();
     let of_june = read(Some(&june), 100);
     assert!(of_june.contains(&ids[299]) && of_june.contains(&ids[300]));
@@ -219,6 +220,12 @@ pub(super) fn urgent_tasks_elsewhere(store: &dyn Store) {
     let edit = TaskEdit { after: Some(&ids[..2]), ..TaskEdit::default() };
     store.edit_task(&here(), &ids[4], &edit, at(4)).unwrap();
     assert_eq!(urgent(Some("b.md"), None, 9), "none", "what is closed or waits is not urgent");
+    let is_open = |plan| store.is_open_elsewhere(&here(), plan).unwrap();
+    assert!(is_open(Some("b.md")) && is_open(None) && is_open(Some("c.md")));
+    ids[1..].iter().for_each(|id| set_status(store, id, TaskStatus::Completed, 5));
+    assert!(!is_open(Some("b.md")) && !is_open(None));
+    set_status(store, &ids[1], TaskStatus::Pending, 6);
+    assert!(!is_open(Some("b.md")) && is_open(Some("a.md")) && is_open(None));
 }
 
 pub(super) fn branches_are_listed(store: &dyn Store) {

@@ -76,6 +76,10 @@ impl PlanRows<'_> {
             add(self.beside(task, ">", "ASC", "")?);
             add(self.beside(task, ">", "ASC", OPEN)?);
         }
+        // Where begun work is current, the task that is next to begin may be far from it.
+        if agent.is_none() {
+            add(self.ready_path(None, &[], &mut LOOKS.clone())?);
+        }
         // What the leaf consisted of, or, where everything is done, the first of it.
         let leaf = path.last().map(|task| &task.id);
         add(self.first(leaf, "", AROUND)?);
