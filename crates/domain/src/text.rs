@@ -56,7 +56,9 @@ pub fn folded(line: &str, columns: usize, indent: usize) -> String {
         let word = rest[blanks..].find(' ').map_or(rest.len(), |end| blanks + end);
         let (piece, after) = rest.split_at(word);
         if taken > indent && taken + width(piece) > columns {
-            page.push_str(&format!("\n{:indent$}{}", "", &piece[blanks..]));
+            page.push('\n');
+            page.push_str(&" ".repeat(indent));
+            page.push_str(&piece[blanks..]);
             taken = indent + width(&piece[blanks..]);
         } else {
             page.push_str(piece);

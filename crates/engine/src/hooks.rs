@@ -221,7 +221,9 @@ pub fn original(
     match (current, remembered) {
         (Some(current), Some((before, installed))) if current == installed => {
             let former = before.map_or(FormerFile::Absent, FormerFile::Text);
-            let left = uninstall(current, former, client)?;
+            // What cannot be read as settings was not remembered by us.
+            let left = uninstall(current, former, client)
+                .or_else(|_| uninstall(current, FormerFile::Unknown, client))?;
             Ok(trusted(before, left))
         }
         (Some(current), remembered) if count(current, client)? > 0 => {

@@ -20,8 +20,8 @@ use convoke_domain::wake::deeds::{KnownDeeds, MessageVerdict, NextActionRule};
 use convoke_domain::wake::fit::{WakeLimits, WakeUp, wake_up};
 use convoke_domain::wake::news::{News, NewsPlace};
 use convoke_domain::wake::{
-    ElsewhereLines, NewMessage, PlanText, SectionOrder, WakeExtent, WakeFacts, WakeFit, WakeMemory,
-    WakeMode, WakeProfile,
+    NewMessage, PlanText, SectionOrder, WakeExtent, WakeFacts, WakeFit, WakeMemory, WakeMode,
+    WakeProfile,
 };
 use convoke_store::Store;
 use convoke_store::error::StoreError;
@@ -166,11 +166,7 @@ pub fn assemble(
     let extent = extent(sources, call, &agents, history);
     let other_branch = other_branch(sources, &work, fit)?;
     let pins = sources.store.pins(sources.scope, sources.now)?;
-    let elsewhere = match fit {
-        WakeFit::Kept => elsewhere::lines(sources, call, &work)?,
-        WakeFit::Seed => ElsewhereLines::default(),
-    };
-    let has_mail_elsewhere = elsewhere.unread.is_some();
+    let elsewhere = elsewhere::lines(sources, call, &work, fit)?;
     let wake_up = match extent {
         WakeExtent::Everything => {
             let outline = work.outline(&work.roots, sources, call);
@@ -181,7 +177,7 @@ pub fn assemble(
                 fit,
                 skill: text,
                 no_task: no_task(sources, call, &work, fit, other_branch.as_ref())?,
-                elsewhere,
+                elsewhere: elsewhere.clone(),
                 plan_task: work.marked_title(outline.as_ref()),
                 outline,
                 short_outline: work.outline(&work.short_roots, sources, call),
@@ -212,7 +208,7 @@ pub fn assemble(
         newest_known: messages.newest,
         pins,
         other_branch,
-        has_mail_elsewhere,
+        has_mail_elsewhere: elsewhere.unread.is_some(),
         diagnostics,
     })
 }

@@ -158,10 +158,8 @@ pub(crate) fn unusable_settings(names: &[String]) -> Option<String> {
 
 /// A mistake of the user's own may hide all that there is to tell, so it is told alone, too.
 fn remark<'a>(words: &'a str, left_out: &[String]) -> HookRemark<'a> {
-    match left_out.iter().all(|name| name == PROJECT_FILE) {
-        true => HookRemark::Beside(words),
-        false => HookRemark::Alone(words),
-    }
+    let is_foreign = left_out.iter().all(|name| name == PROJECT_FILE);
+    if is_foreign { HookRemark::Beside(words) } else { HookRemark::Alone(words) }
 }
 
 /// Returns the project that the client works in; outside of any there is nothing to say.

@@ -107,6 +107,7 @@ fn opencode_gets_a_plugin_and_keeps_its_own() {
     project.stdout(&["hooks", "install", "opencode"]);
     project.stdout(&["hooks", "uninstall", "opencode"]);
     assert!(!path.exists());
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, "// mine\n").unwrap();
     let refused = project.run(&["hooks", "install", "opencode"]);
     assert_eq!(refused.code, Some(1), "{refused}");

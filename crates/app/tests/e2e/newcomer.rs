@@ -143,7 +143,7 @@ fn a_new_branch_is_told_where_its_tasks_are() {
     let id = project.stdout(&["task", "add", "Build it"]);
     let project = project.on_branch("feature/drafts");
     let told = hook::context(&hear(&project, "startup"), "SessionStart").unwrap();
-    let how = "`convoke task move --all --from-branch 'main'`";
+    let how = "`convoke task move --all --from-branch main`";
     assert!(told.contains("branch `main` has 1 open") && told.contains(how), "{told}");
     let missing = project.run(&["task", "show", &id]);
     assert!(missing.stderr.contains("is on branch main: add `--branch main`"), "{missing}");
@@ -324,7 +324,7 @@ fn lists_are_imported_and_checked_boxes_are_counted() {
     }
     let woken = project.stdout(&["wake", "june"]);
     assert!(
-        woken.contains("- [ ] Test it\n  - [x] half") && !woken.contains("- [x] Write it"),
+        woken.contains("- [ ] Test it\n  - [x] half") && !woken.contains("- [x] Write it\n"),
         "{woken}"
     );
     let again = project.run(&["task", "import", "boxes.md"]);

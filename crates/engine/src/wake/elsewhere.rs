@@ -3,7 +3,7 @@
 use convoke_domain::task::Task;
 use convoke_domain::task::outline::clipped;
 use convoke_domain::text::{is_disruptive, shell_word};
-use convoke_domain::wake::{ElsewhereLines, WakeProfile};
+use convoke_domain::wake::{ElsewhereLines, WakeFit, WakeProfile};
 use convoke_store::error::StoreError;
 
 use super::work::Work;
@@ -20,7 +20,11 @@ pub(super) fn lines(
     sources: &Sources<'_>,
     call: &Call,
     work: &Work,
+    fit: WakeFit,
 ) -> Result<ElsewhereLines, StoreError> {
+    if fit == WakeFit::Seed {
+        return Ok(ElsewhereLines::default());
+    }
     let has_plan = !work.roots.is_empty();
     let urgent = has_plan.then(|| urgent(sources, call, work.plan_file.as_deref()));
     let urgent = urgent.transpose()?.flatten();

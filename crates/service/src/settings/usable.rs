@@ -84,7 +84,7 @@ impl UsableFile {
         };
         let mut read = Self::parse(text);
         let before = read.table.len();
-        read.table.retain(|name, _| SECTIONS.iter().any(|known| *known == name));
+        read.table.retain(|name, _| SECTIONS.contains(&name));
         read.has_mistake |= read.table.len() < before;
         read
     }
