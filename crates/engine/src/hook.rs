@@ -1,7 +1,9 @@
 //! Answering clients' hooks: reading what a client says, and answering in its own format.
 
+mod input;
+
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use convoke_domain::hook::parts::{marks_used, room, split};
 use convoke_domain::hook::{Moment, Noticed, SAME_REPORT, SAVED, Trace};
@@ -17,44 +19,12 @@ use convoke_store::error::StoreError;
 use convoke_store::message::Receipt;
 use convoke_store::skill::Injection;
 use jiff::Timestamp;
-use serde_json::Value;
 
+pub use self::input::Input;
 use crate::client::{Compactions, HookWiring};
 use crate::skill::hash;
 use crate::transcript::injected;
 use crate::wake::{Assembled, Call, Sources, assemble};
-
-/// What a client says about an event. Everything else it says is ignored.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Input {
-    /// Its name for the session.
-    pub session_id: Option<String>,
-    /// The folder it works in.
-    pub cwd: Option<PathBuf>,
-    /// Why a session begins or is compacted.
-    pub cause: Option<String>,
-    /// The client's own record of the session.
-    pub transcript: Option<PathBuf>,
-}
-
-impl Input {
-    /// Reads a client's JSON; `None` for anything that is not an object.
-    pub fn parse(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let object = value.as_object()?;
-        let field = |names: [&str; 2]| {
-            let found = names.iter().find_map(|name| object.get(*name)?.as_str());
-            found.map(str::to_owned)
-        };
-        let first_root = || Some(object.get("workspace_roots")?.get(0)?.as_str()?.to_owned());
-        Some(Self {
-            session_id: field(["session_id", "conversation_id"]),
-            cwd: field(["cwd", "directory"]).or_else(first_root).map(PathBuf::from),
-            cause: field(["source", "trigger"]),
-            transcript: field(["transcript_path", "transcriptPath"]).map(PathBuf::from),
-        })
-    }
-}
 
 /// One hook entry of a client, and how many there are for the same event.
 #[derive(Debug, Clone, Copy)]
@@ -422,8 +392,10 @@ fn ascii(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
