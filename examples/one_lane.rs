@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_service::environment::Environment;
 use convoke_service::failure::Failure;
-use convoke_service::lane::{LaneProgress, LaneReport, LaneRequest, OneLane, Watch, run_one};
+use convoke_service::lane::{
+    LaneProgress, LaneReport, LaneRequest, OneLane, TreeWatching, run_one,
+};
 use convoke_service::session::Session;
 
 /// One recorded lane, as `convoke lane run --record FILE --label greeting` writes it. Its label finds
@@ -53,7 +55,7 @@ pub(crate) fn report(project: &Path, cassette: PathBuf) -> Result<LaneReport, Fa
         reads: &[],
         keep: None,
         checks_substance: false,
-        watch: Watch::Nothing,
+        watch: TreeWatching::Nothing,
     };
     // A front end shows progress here; breaking off stops the lane.
     let mut on_progress = |_progress: LaneProgress<'_>| ControlFlow::Continue(());

@@ -14,9 +14,10 @@ use crate::{Error, root, say};
 /// Puts everything into `target/dist`, which is also where Cargo puts what it builds with that
 /// profile.
 pub fn write() -> Result<(), Error> {
-    run("cargo", &["build", "--profile", "dist", "--locked"])?;
+    let packages = ["--package", "convoke", "--package", "convoke-diagram"];
+    run("cargo", &[&["build", "--profile", "dist", "--locked"], &packages[..]].concat())?;
     let dir = root().join("target/dist");
-    for program in ["convoke", "convoke-guard"] {
+    for program in ["convoke", "convoke-guard", "convoke-diagram"] {
         say(&dir.join(program).display().to_string());
     }
     for path in [completions(&dir.join("completions"))?, man_pages(&dir.join("man"))?].concat() {

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use clap::{Command, CommandFactory};
-use convoke::cli::Cli;
+use clap::Command;
+use convoke::cli::help::{HelpExtent, grouped};
 use convoke::exit::Exit;
 use convoke_service::schema::{ReportSchema, reports};
 use convoke_service::settings as config;
@@ -39,7 +39,7 @@ pub fn write() -> Result<(), Error> {
 }
 
 fn cli() -> String {
-    let mut command = Cli::command().term_width(96);
+    let mut command = grouped(HelpExtent::All).term_width(96);
     command.build(); // Hands the global options down.
     format!("{NOTICE}# Command line\n{}", help(&command, "convoke"))
 }
@@ -70,6 +70,8 @@ const PLACES: &str = "# Configuration\n\n\
     A mistake in a file or variable of Convoke's own is an error (exit 2) of each command that \
     reads that section. Every other command, except hooks, tells it on stderr as a warning. \
     Convoke never prints a value.\n\
+    A command reads each file once, when it first needs it: an `attend` or a `design` that runs \
+    keeps the settings that it began with.\n\
     A mistake in `design.yaml` is only remarked on, with `-v` or in `--json`, and the default \
     is used.\n\n\
     ## Files that come with a repository\n\n\
@@ -129,7 +131,10 @@ fn configuration() -> String {
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
         | `CONVOKE_LOG` | what to log, as `--log`; see [the log](logging.md) |\n\
         | `CONVOKE_LOG_FILE` | the file that the log is appended to, as `--log-file` |\n\
-        | `NO_COLOR` | never use colors |\n";
+        | `NO_COLOR` | never use colors |\n\
+        | `CLICOLOR_FORCE` | use colors in a pipe, too |\n\
+        | `TERM` | `dumb`: no colors, and no line is drawn over another |\n\
+        | `PAGER` | the program that shows long texts at a terminal; empty for none |\n";
     format!(
         "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{health}\n{store}\n{others}"
     )
@@ -147,6 +152,9 @@ const JSON_RULES: &str = "# JSON documents\n\n\
     below (JSON Schema, draft 2020-12) follows from the type that Convoke prints. A key that is not \
     in `required` can be missing; every other key is always there, and is `null` where nothing is \
     known.\n\n\
+    A row names the arguments with which a command prints that document; without them, the command \
+    prints the document of the row that names it alone. `hook` answers in the format of its client, \
+    and `plumbing` takes no `--json`.\n\n\
     Later versions can add keys, so a program should pass over keys that it does not know. \
     A key that goes, or that gets another meaning, is in the changelog.\n\n\
     | document | schema | what it is |\n|---|---|---|\n";
@@ -154,6 +162,8 @@ const JSON_RULES: &str = "# JSON documents\n\n\
 fn json_index() -> String {
     let row = |report: ReportSchema| {
         let ReportSchema { name, printed_by, .. } = &report;
+        let printed_by: Vec<_> = printed_by.iter().map(|words| format!("`{words}`")).collect();
+        let printed_by = printed_by.join(", ");
         format!("| {printed_by} | [{name}.json]({name}.json) | {} |\n", report.summary())
     };
     let rows: String = reports().into_iter().map(row).collect();

@@ -1,8 +1,10 @@
 //! What the chores are made of, as a library so that tests can hold them.
 
 pub mod bench;
+pub mod book;
 pub mod browser;
 pub mod clients;
+pub mod demo;
 pub mod dist;
 pub mod docs;
 pub mod model_server;

@@ -1,4 +1,5 @@
-//! The project's own chores: `cargo xtask test`, `clients`, `browser`, `record`, `bench`, `docs`, `dist`.
+//! The project's own chores: `cargo xtask test`, `clients`, `browser`, `record`, `bench`, `docs`,
+//! `book`, `demo`, `dist`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,7 +7,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::Error;
 use xtask::clients::Lanes;
-use xtask::packages::{Consent, FOR_BENCHES, FOR_BROWSER, FOR_CLIENTS, FOR_TESTS, Needed, provide};
+use xtask::packages::{
+    Consent, FOR_BENCHES, FOR_BROWSER, FOR_CLIENTS, FOR_DEMO, FOR_TESTS, Needed, provide,
+};
 
 /// The project's own chores
 #[derive(Parser)]
@@ -62,6 +65,10 @@ enum Chore {
     },
     /// Write the generated pages of docs/reference
     Docs,
+    /// Build the documents as a book in target/book, with an mdbook from crates.io
+    Book,
+    /// Record a rehearsed design as the README's picture
+    Demo,
     /// Build the programs for a release, with shell completions and man pages, in target/dist
     Dist,
 }
@@ -92,7 +99,10 @@ impl Chore {
             Self::Clients { .. } | Self::Record => vec![&FOR_CLIENTS],
             Self::Browser => vec![&FOR_BROWSER],
             Self::Bench { .. } => vec![&FOR_BENCHES],
-            Self::LanesAtOnce { .. } | Self::Talk { .. } | Self::Docs | Self::Dist => Vec::new(),
+            Self::LanesAtOnce { .. } | Self::Talk { .. } | Self::Docs | Self::Book | Self::Dist => {
+                Vec::new()
+            }
+            Self::Demo => vec![&FOR_DEMO],
         }
     }
 
@@ -108,6 +118,8 @@ impl Chore {
             Self::LanesAtOnce { folder } => xtask::bench::lane::at_once::run(&folder),
             Self::Talk { .. } => xtask::bench::lane::at_once::talk(),
             Self::Docs => xtask::docs::write(),
+            Self::Book => xtask::book::build(),
+            Self::Demo => xtask::demo::write(),
             Self::Dist => xtask::dist::write(),
         }
     }

@@ -35,6 +35,9 @@ pub const FOR_BROWSER: [Needed; 3] = [
     Needed { program: "timeout", package: "coreutils" },
 ];
 
+/// What the README's picture is recorded with.
+pub const FOR_DEMO: [Needed; 1] = [Needed { program: "script", package: "bsdutils" }];
+
 /// What the benchmarks run.
 pub const FOR_BENCHES: [Needed; 5] = [
     Needed { program: "jq", package: "jq" },

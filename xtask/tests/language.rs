@@ -1,9 +1,17 @@
-//! The house style of documents, as far as a test can hold it: who acts is named, and lines are short.
+//! The house style of documents and of the program's words, as far as a test can hold it: a sentence
+//! names who acts, and lines are short.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read the repository should stop")]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+#[path = "language/help.rs"]
+mod help;
+#[path = "language/literals.rs"]
+mod literals;
+#[path = "language/sources.rs"]
+mod sources;
 
 /// Words that hide who does what, and when.
 const HIDING: [&str; 11] = [
@@ -19,6 +27,11 @@ const HIDING: [&str; 11] = [
     "stands",
     "it is asked",
 ];
+
+/// Words for money and tokens that a reader would have to learn: *budget*, *spent* and *remaining* are
+/// enough.
+const BUDGET: [&str; 7] =
+    ["cap", "overdraft", "uncounted", "allowance", "foresight", "purse", "may not do"];
 
 /// The longest line of a document, in characters.
 const LONGEST: usize = 400;

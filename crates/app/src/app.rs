@@ -1,6 +1,5 @@
 //! What every command is given.
 
-use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -51,14 +50,5 @@ impl App {
             .stopped_by(Arc::new(Signals))
             .observed_by(Arc::new(TerminalObserver::new(Voice::default(), format)));
         Self { session, format, verbosity }
-    }
-}
-
-/// Commands whose use cases are still among them ask the session themselves.
-impl Deref for App {
-    type Target = Session;
-
-    fn deref(&self) -> &Session {
-        &self.session
     }
 }

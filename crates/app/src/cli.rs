@@ -5,15 +5,22 @@ pub mod agents;
 pub mod attend;
 pub mod brief;
 pub mod compare;
+pub mod completions;
+pub mod config;
 pub mod decide;
 pub mod design;
 pub mod dispatch;
 pub mod doctor;
 pub mod guard;
+pub mod help;
+#[cfg(test)]
+mod hint_flags;
 pub mod hook;
 pub mod hooks;
 pub mod inbox;
+pub mod init;
 pub mod lane;
+pub mod man;
 pub mod manifest;
 pub mod mermaid;
 pub mod pin;
@@ -23,16 +30,20 @@ pub mod project;
 pub mod prompt;
 pub mod runs;
 pub mod say;
+mod sheet;
 pub mod skill;
+pub mod status;
 pub mod store;
 pub mod subagent;
 mod table;
 pub mod task;
 pub mod tree;
+pub mod upgrade;
 pub mod usage;
 pub mod wake;
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
@@ -46,23 +57,24 @@ use crate::exit::Exit;
 use crate::log;
 use crate::output::Output;
 use convoke_service::failure::Failure;
+use convoke_service::settings::SessionSettings;
 use convoke_service::settings::remark::remarks;
 
-/// Call together the right text for a coding agent, and the right agents for a decision
+/// Gather the right text for an agent and the right agents for a decision
 #[derive(Debug, Parser)]
 #[command(name = "convoke", version, propagate_version = true, after_help = AFTER_HELP)]
 pub struct Cli {
-    /// The project's root folder [default: the nearest folder at or above the current one that
-    /// holds `.moai`, `convoke.toml` or `.git`]
+    /// Work on the project in this folder [default: the nearest folder at or above the current one
+    /// that holds `.moai`, `convoke.toml` or `.git`]
     #[arg(short = 'C', long, value_name = "DIR", global = true)]
     project: Option<PathBuf>,
 
-    /// Print exactly one JSON document on stdout; a command that goes on, such as `attend`, one in
-    /// each line
+    /// Print one JSON document on stdout; a command that keeps running, such as `attend`, prints
+    /// one per line
     #[arg(long, global = true)]
     json: bool,
 
-    /// Also say what is not part of the contract: remarks on the configuration, dropped documents
+    /// Show diagnostics: configuration remarks, dropped documents
     #[arg(short, long, global = true)]
     verbose: bool,
 
@@ -75,6 +87,10 @@ pub struct Cli {
     /// `CONVOKE_LOG_FILE`]
     #[arg(long, value_name = "PATH", global = true, hide_short_help = true, display_order = 901)]
     log_file: Option<PathBuf>,
+
+    /// Shared by the command and the remarks on the configuration after it.
+    #[arg(skip)]
+    settings: SessionSettings,
 
     #[command(subcommand)]
     command: Command,
@@ -107,6 +123,12 @@ enum Command {
     Skill(skill::Args),
     Hook(hook::Args),
     Hooks(hooks::Args),
+    Init(init::InitArgs),
+    Status(status::StatusArgs),
+    Config(config::ConfigArgs),
+    Upgrade(upgrade::UpgradeArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
     Lane(lane::Args),
     Usage(usage::Args),
     Agents(agents::Args),
@@ -118,13 +140,13 @@ enum Command {
 }
 
 const AFTER_HELP: &str = "\
-stdout is data, stderr is conversation. Exit codes: 0 done, 1 the answer is no,
-2 wrong usage or configuration, 3 something around convoke is missing or refused,
-4 an agent gave no answer, 5 a budget is used up, 6 the working tree changed although
-nobody was to change it, 70 a bug in convoke.
+Results go to stdout, messages to stderr. Exit codes: 0 success, 1 the check
+failed, 2 wrong usage or configuration, 3 a prerequisite is missing, 4 an agent
+gave no answer, 5 the budget is spent, 6 a read-only agent modified the working
+tree, 70 a bug in Convoke, 130 interrupted.
 
 Settings come from flags, CONVOKE_* variables, convoke.local.toml, convoke.toml,
-.moai/config/sections/design.yaml and the user's config.toml, in this order.";
+.moai/config/sections/design.yaml and your config.toml, in this order.";
 
 impl Cli {
     /// Runs the chosen command.
@@ -154,6 +176,12 @@ impl Cli {
             Command::Subagent(args) => args.run(&self.app()?, output),
             Command::Skill(args) => args.run(&self.app()?, output),
             Command::Hooks(args) => args.run(&self.app()?, output),
+            Command::Init(args) => args.run(&self.app()?, output),
+            Command::Status(args) => args.run(&self.app()?, output),
+            Command::Config(args) => args.run(&self.app()?, output),
+            Command::Upgrade(args) => args.run(&self.app()?, output),
+            Command::Completions(args) => args.run(output),
+            Command::Man(args) => args.run(output),
             Command::Lane(args) => args.run(&self.app()?, output),
             Command::Usage(args) => args.run(&self.app()?, output),
             Command::Agents(args) => args.run(&self.app()?, output),
@@ -185,7 +213,7 @@ impl Cli {
             return;
         }
         let Ok(app) = self.app() else { return };
-        for line in remarks(&app, told) {
+        for line in remarks(&app.session, told) {
             output.say(&line);
         }
     }
@@ -212,15 +240,20 @@ impl Cli {
         false
     }
 
+    /// Returns the environment; a worker of ours learns from it what the flags say about the log.
+    fn environment(&self) -> Environment {
+        env::captured().logging(self.log.as_deref(), self.log_file.as_deref())
+    }
+
     fn app(&self) -> Result<App, Failure> {
-        let environment = env::captured();
+        let environment = self.environment();
         let project = project_root(self.project.as_deref(), &environment)?;
         Ok(self.app_in(project, environment))
     }
 
     /// A script's step may run where no folder is any more, and has answers of its own for that.
     fn app_anywhere(&self) -> App {
-        let environment = env::captured();
+        let environment = self.environment();
         let named = || self.project.clone().unwrap_or_else(|| PathBuf::from("."));
         let project =
             project_root(self.project.as_deref(), &environment).unwrap_or_else(|_| named());
@@ -229,12 +262,19 @@ impl Cli {
 
     fn app_in(&self, project: PathBuf, environment: Environment) -> App {
         let format = if self.json { Format::Json } else { Format::Text };
-        App::new(project, environment, format, self.verbosity())
+        let mut app = App::new(project, environment, format, self.verbosity());
+        app.session = app.session.with_settings(self.settings.clone());
+        app
     }
 
     fn verbosity(&self) -> Verbosity {
         if self.verbose { Verbosity::Verbose } else { Verbosity::Normal }
     }
+}
+
+/// Reads a count on the command line.
+fn at_least_one(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "it must be a whole number from 1 on")
 }
 
 #[cfg(test)]

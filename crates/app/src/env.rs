@@ -1,6 +1,7 @@
 //! The one door to the environment: what the process was started with, captured once.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use convoke_service::environment::Environment;
@@ -10,4 +11,16 @@ use convoke_service::environment::Environment;
 pub fn captured() -> Environment {
     let program = env::current_exe().unwrap_or_else(|_| PathBuf::from("convoke"));
     Environment::new(env::vars_os(), env::current_dir().ok(), program)
+}
+
+/// Tells whether the terminal can only append: no line can be drawn over there.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn is_dumb_terminal() -> bool {
+    env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
+}
+
+/// Returns the program that the user reads long texts with.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn pager() -> Option<OsString> {
+    env::var_os("PAGER")
 }

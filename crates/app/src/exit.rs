@@ -3,30 +3,33 @@
 use std::process::ExitCode;
 
 use convoke_domain::lane::outcome::LaneOutcome;
-use convoke_service::failure::ErrorClass;
+use convoke_service::failure::{ErrorClass, Failure};
+
+/// What running a command comes to.
+pub type CommandResult = Result<Exit, Failure>;
 
 /// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Done. A reader that closed the pipe early is also done.
+    /// The command succeeded, also if the reader closed the pipe early.
     Done,
-    /// The answer is no.
+    /// The check failed.
     No,
     /// Wrong usage or configuration.
     Usage,
-    /// Something around us is missing, refused or not ready.
+    /// A prerequisite is missing.
     Surroundings,
     /// An agent gave no answer.
     LaneFailed,
-    /// A budget is used up.
+    /// The budget is spent.
     Budget,
-    /// A tree changed that nobody was to change.
+    /// A read-only agent modified the working tree.
     DirtyTree,
     /// A bug in Convoke.
     Bug,
-    /// Somebody stopped it.
+    /// The user interrupted the command.
     Interrupted,
-    /// What the script exits with that a plumbing command stands for; what it means is said there.
+    /// The exit code of the script that a plumbing command replaces; its help has the meanings.
     Script(u8),
 }
 
@@ -68,16 +71,18 @@ impl Exit {
     /// Returns what the number means.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Done => "done; a reader that closed the pipe early is not an error",
-            Self::No => "the answer is no",
+            Self::Done => "success, also if the reader closed the output pipe early",
+            Self::No => "the check failed",
             Self::Usage => "wrong usage or configuration",
-            Self::Surroundings => "something around Convoke is missing, refused or not ready",
+            Self::Surroundings => {
+                "a prerequisite is missing: a program, a login, permission, disk space"
+            }
             Self::LaneFailed => "an agent gave no answer",
-            Self::Budget => "a budget is used up",
-            Self::DirtyTree => "the working tree changed although nobody was to change it",
+            Self::Budget => "the budget is spent",
+            Self::DirtyTree => "a read-only agent modified the working tree",
             Self::Bug => "a bug in Convoke",
-            Self::Interrupted => "it was interrupted",
-            Self::Script(_) => "a plumbing command's own",
+            Self::Interrupted => "interrupted, for example with Ctrl-C",
+            Self::Script(_) => "documented with the plumbing command",
         }
     }
 }

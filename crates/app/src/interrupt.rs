@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::scratch;
-use convoke_service::interruption::{Hold, Interruption};
+use convoke_service::interruption::{ExitHold, Interruption};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals as SignalStream;
 use signal_hook::low_level::exit;
@@ -37,8 +37,8 @@ impl Interruption for Signals {
     }
 
     /// A second signal waits until the returned value is gone.
-    fn hold(&self) -> Hold {
-        Hold::new(hold())
+    fn hold(&self) -> ExitHold {
+        ExitHold::new(hold())
     }
 }
 

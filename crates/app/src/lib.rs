@@ -11,6 +11,7 @@ pub mod input;
 pub mod interrupt;
 pub mod log;
 pub mod output;
+pub mod terminal;
 
 /// The example of designs, for tests and measurements.
 pub use convoke_service::rehearsal;
@@ -18,8 +19,6 @@ pub use convoke_service::rehearsal;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use crate::app::Verbosity;
 use crate::exit::Exit;
@@ -41,7 +40,7 @@ fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
         return result.unwrap_or_else(|failure| output.failure(&failure));
     }
     let words = cli::plumbing::with_plain_words(arguments);
-    let cli = match cli::Cli::try_parse_from(&words) {
+    let cli = match cli::Cli::parse_words(&words) {
         Ok(cli) => cli,
         Err(error) => {
             let exit = output.usage(&error);

@@ -1,22 +1,30 @@
 //! The one door to the terminal: stdout is data, stderr is conversation.
 
+mod area;
+mod observer;
+mod voice;
+
 use std::borrow::Cow;
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
-use convoke_domain::text::{fitting, for_terminal};
+use convoke_domain::text::{fitting, folded, for_terminal};
+use convoke_engine::pager;
 use serde::Serialize;
 
 use convoke_service::failure::{ErrorClass, Failure};
-use convoke_service::observer::{Observer, Progress};
 
-use crate::app::Format;
-use crate::cli::lane::progress_line;
+use self::area::LiveArea;
+pub use self::observer::TerminalObserver;
+pub use self::voice::Voice;
+use crate::env;
 use crate::exit::Exit;
+use crate::terminal::grid::Grid;
+use crate::terminal::styled::StyledLine;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default().bold();
@@ -34,76 +42,29 @@ pub struct Output {
     is_drawn_on: bool,
 }
 
+/// What is drawn below everything that is said. There is one, because there is one terminal.
+static AREA: Mutex<LiveArea> = Mutex::new(LiveArea::empty());
+
+/// How many columns a line has where no terminal says so.
+const COLUMNS: usize = 80;
+
+/// What shows a long text if the user names nothing else.
+const PAGER: &str = "command -v less > /dev/null || exit 127; exec less -R";
+
+/// Whether a long text may be shown in a pager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paging {
+    /// It may.
+    Allowed,
+    /// It is printed, however long it is.
+    Refused,
+}
+
+/// The size of a terminal that does not say how high it is.
+const ROWS: usize = 24;
+
 /// Takes the cursor back to the line before, and wipes that.
 const BACK: &str = "\x1b[1A\x1b[2K";
-
-/// What is said on stderr by one of several that work at the same time, under its name.
-#[derive(Debug, Clone, Default)]
-pub struct Voice {
-    name: Option<String>,
-    /// Whether the last line was drawn, and gives way to whatever comes next.
-    is_drawn: Arc<Mutex<bool>>,
-}
-
-impl Voice {
-    /// Returns the voice of somebody whose every line begins with its name.
-    pub fn named(name: impl Into<String>) -> Self {
-        Self { name: Some(name.into()), ..Self::default() }
-    }
-
-    /// Says one line on stderr.
-    pub fn say(&self, line: &str) {
-        self.put(self.name.as_deref(), line, false);
-    }
-
-    /// Says one line on stderr that begins with a name.
-    pub fn say_as(&self, name: Option<&str>, line: &str) {
-        self.put(name.or(self.name.as_deref()), line, false);
-    }
-
-    /// Draws a line on the terminal that the next one takes the place of.
-    pub fn draw(&self, line: &str) {
-        self.put(self.name.as_deref(), line, true);
-    }
-
-    fn put(&self, name: Option<&str>, line: &str, is_drawn: bool) {
-        let mut was_drawn = self.is_drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        let back = if std::mem::replace(&mut *was_drawn, is_drawn) { BACK } else { "" };
-        let line = for_terminal(line);
-        let line = name.map_or(line.clone(), |name| format!("{name}: {line}").into());
-        let line = if is_drawn { drawable(&line).into() } else { line };
-        converse(|stderr| writeln!(stderr, "{back}{line}"));
-    }
-}
-
-/// Shows what use cases tell while they run, on stderr.
-pub struct TerminalObserver {
-    voice: Voice,
-    format: Format,
-}
-
-impl TerminalObserver {
-    /// Shows it through a voice; what is only good to know is left out beside JSON.
-    pub const fn new(voice: Voice, format: Format) -> Self {
-        Self { voice, format }
-    }
-}
-
-impl Observer for TerminalObserver {
-    fn observe(&self, source: Option<&str>, progress: &Progress) {
-        let is_text = self.format == Format::Text;
-        let line = match progress {
-            Progress::Message(text) => Some(text.clone()),
-            Progress::Warning(text) => Some(format!("warning: {text}")),
-            Progress::Hint(text) => Some(format!("hint: {text}")),
-            Progress::Note(text) => is_text.then(|| text.clone()),
-            Progress::Lane(event) => progress_line(event).filter(|_| is_text),
-        };
-        if let Some(line) = line {
-            self.voice.say_as(source, &line);
-        }
-    }
-}
 
 /// Output could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -159,6 +120,17 @@ impl Output {
         Ok(self.out.write_all(text.as_bytes()).map_err(OutputError)?)
     }
 
+    /// Writes lines for people: at a terminal folded to its width, with what follows indented;
+    /// elsewhere as they are.
+    pub fn lines(&mut self, text: &str, indent: usize) -> Result<(), Failure> {
+        match self.is_shown.then(stdout_width).flatten() {
+            None => self.data(text),
+            Some(columns) => {
+                text.lines().try_for_each(|line| self.data(&(folded(line, columns, indent) + "\n")))
+            }
+        }
+    }
+
     /// Writes one JSON document.
     pub fn json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
         let failed = |error: serde_json::Error| OutputError(error.into());
@@ -182,11 +154,56 @@ impl Output {
         Ok(self.out.flush().map_err(OutputError)?)
     }
 
-    /// Tells whether a person watches, on a terminal where lines can be drawn again.
+    /// Tells whether a person watches, on a terminal where lines can be drawn again. Without colours
+    /// they can be drawn as well.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn is_terminal(&self) -> bool {
-        let moves = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
-        self.is_drawn_on && moves && io::stderr().is_terminal() && io::stdout().is_terminal()
+        let moves = self.is_drawn_on && !env::is_dumb_terminal();
+        moves && io::stderr().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Tells whether a terminal shows what is written as data.
+    pub const fn is_shown(&self) -> bool {
+        self.is_shown
+    }
+
+    /// Returns how many columns and rows a page has: those of the terminal, or the usual ones.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn page_size(&self) -> (usize, usize) {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok().filter(|_| self.is_shown);
+        let or =
+            |said: Option<u16>, usual| said.filter(|count| *count > 0).map_or(usual, usize::from);
+        (or(size.map(|size| size.ws_col), COLUMNS), or(size.map(|size| size.ws_row), ROWS))
+    }
+
+    /// Writes lines for people, coloured where that is wanted, above what is drawn below.
+    pub fn page(&mut self, lines: &[StyledLine]) -> Result<(), Failure> {
+        let area = AREA.lock().unwrap_or_else(PoisonError::into_inner);
+        write_raw(&area.wipe(self.columns()));
+        let text: String = lines.iter().map(|line| dressed(line) + "\n").collect();
+        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        write_raw(&area.draw());
+        Ok(written.map_err(OutputError)?)
+    }
+
+    /// Writes a table: as wide as the terminal, and as wide as its cells elsewhere.
+    pub fn table(&mut self, grid: &Grid) -> Result<(), Failure> {
+        let columns = if self.is_shown { self.page_size().0 } else { usize::MAX };
+        self.page(&grid.lines(columns))
+    }
+
+    /// Writes a text for people to read: in their pager if it is longer than the terminal.
+    pub fn long(&mut self, lines: &[StyledLine], paging: Paging) -> Result<(), Failure> {
+        let (_, rows) = self.page_size();
+        if paging == Paging::Allowed && self.is_terminal() && lines.len() >= rows {
+            let text: String = lines.iter().map(|line| dressed(line) + "\n").collect();
+            let pager = env::pager().unwrap_or_else(|| PAGER.into());
+            // What cannot be paged is printed.
+            if !pager.is_empty() && pager::page(&pager, &text).unwrap_or(false) {
+                return Ok(());
+            }
+        }
+        self.page(lines)
     }
 
     /// Has every line on stderr stay where it is, because a log is written between them.
@@ -199,10 +216,14 @@ impl Output {
         width().unwrap_or(usize::MAX)
     }
 
-    /// Draws a line on the terminal, in place of the last one if that was drawn so, too.
-    pub fn redraw(&self, line: &str, in_place: bool) {
-        let back = if in_place { BACK } else { "" };
-        converse(|stderr| writeln!(stderr, "{back}{}", drawable(&for_terminal(line))));
+    /// Draws a line on the terminal that [`Self::redraw`] can replace.
+    pub fn draw(&self, line: &str) {
+        converse_after("", |stderr| writeln!(stderr, "{}", drawable(&for_terminal(line))));
+    }
+
+    /// Draws a line on the terminal in place of the last one, which must have been drawn, too.
+    pub fn redraw(&self, line: &str) {
+        converse_after(BACK, |stderr| writeln!(stderr, "{}", drawable(&for_terminal(line))));
     }
 
     /// Says one line on stderr, exactly as given.
@@ -253,6 +274,13 @@ impl Output {
     }
 }
 
+/// Returns a line as stdout shows it.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn dressed(line: &StyledLine) -> String {
+    let is_coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+    if is_coloured { line.ansi() } else { line.text() }
+}
+
 /// Writes one line of the log on stderr.
 pub fn log_line(line: &str) {
     let line = format!("{}\n", for_terminal(line));
@@ -281,6 +309,13 @@ fn drawable(line: &str) -> String {
     fitting(line, width().unwrap_or(usize::MAX))
 }
 
+/// Returns how wide the terminal is that shows our data.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn stdout_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
 /// Returns how wide the terminal is on which we converse.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn width() -> Option<usize> {
@@ -288,8 +323,53 @@ fn width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
+/// Returns how many columns and rows the terminal has on which we converse.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn terminal_size() -> (usize, usize) {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
+    let rows = size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0);
+    (width().unwrap_or(COLUMNS), rows.unwrap_or(ROWS))
+}
+
+/// Draws lines below everything that is said, in place of those that were drawn there before.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn draw_below(lines: &[StyledLine]) {
+    let mut area = AREA.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_coloured = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
+    let columns = width().unwrap_or(COLUMNS);
+    let fitting = lines.iter().map(|line| line.clone().fitted(columns.saturating_sub(1)));
+    let drawn: Vec<_> = fitting
+        .map(|line| (line.text(), if is_coloured { line.ansi() } else { line.text() }))
+        .collect();
+    let lines = drawn.iter().map(|(text, drawn)| (text.as_str(), drawn.as_str()));
+    write_raw(&area.replace(lines, columns));
+}
+
+/// Says something on stderr, above what is drawn below.
+fn converse(write: impl FnOnce(&mut AutoStream<Vec<u8>>) -> io::Result<()>) {
+    converse_after("", write);
+}
+
+/// Says something after an order to the terminal.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn converse_after(order: &str, write: impl FnOnce(&mut AutoStream<Vec<u8>>) -> io::Result<()>) {
+    let area = AREA.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut said = AutoStream::new(Vec::new(), AutoStream::choice(&io::stderr()));
+    write(&mut said).ok();
+    let said = said.into_inner();
+    let whole =
+        [order.as_bytes(), area.wipe(width().unwrap_or(COLUMNS)).as_bytes(), &said].concat();
+    write_bytes(&[&whole[..], area.draw().as_bytes()].concat());
+}
+
+fn write_raw(orders: &str) {
+    write_bytes(orders.as_bytes());
+}
+
 /// Nobody can be told that stderr is closed, so a failure to write there is ignored.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
-fn converse(write: impl FnOnce(&mut AutoStream<io::Stderr>) -> io::Result<()>) {
-    write(&mut AutoStream::auto(io::stderr())).ok();
+fn write_bytes(bytes: &[u8]) {
+    if !bytes.is_empty() {
+        io::stderr().write_all(bytes).ok();
+    }
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use convoke_engine::lane::cassette::{Cassette, Entry};
+use convoke_engine::lane::cassette::{Cassette, CassetteEntry};
 use serde_json::Value;
 
 /// A project with a repository, and recordings of three agents beside it.
@@ -80,8 +80,9 @@ const LANES: usize = 26;
 /// Every answer of the rehearsal as a recorded lane; a plan also for who makes one alone. A reviewer
 /// and the chair miss the form at first: the one is asked again, the other twice and then the next.
 fn tape() -> String {
-    let recorded =
-        |label: &str, answer: &str| Entry::answered(label, answer, Duration::ZERO).lines(None);
+    let recorded = |label: &str, answer: &str| {
+        CassetteEntry::answered(label, answer, Duration::ZERO).lines(None)
+    };
     let lanes = convoke::rehearsal::answers().map(|(lane, answer)| match lane {
         "chair/plan/claude" => {
             let poor = |lane| recorded(lane, "## Approach\nAs it is.");
@@ -152,8 +153,9 @@ fn a_finished_run_is_compared_with_a_single_pass() {
 /// Answers with which two voters are divided, and a chair that revises the plan for what a person
 /// decides then.
 fn divided(ground: &Ground) {
-    let recorded =
-        |label: &str, answer: &str| Entry::answered(label, answer, Duration::ZERO).lines(None);
+    let recorded = |label: &str, answer: &str| {
+        CassetteEntry::answered(label, answer, Duration::ZERO).lines(None)
+    };
     let answers = || convoke::rehearsal::answers().filter(|(lane, _)| *lane != "vote/Codex");
     let revision = answers().find(|(lane, _)| *lane == "chair/revision/claude").unwrap().1;
     let plan = revision.split("=== resolutions ===").next().unwrap();
@@ -214,7 +216,7 @@ fn a_decision_on_a_stopped_run_is_acted_on_at_its_end() {
     let decided =
         ground.convoke(&["decide", "FINDING_2", "accept", "--because", "it matters", "--json"], 0);
     let said = String::from_utf8_lossy(&decided.stderr);
-    assert!(decided.status.success() && said.contains("the run is not at its end"), "{said}");
+    assert!(decided.status.success() && said.contains("the run has not ended"), "{said}");
     let listed: Value = serde_json::from_slice(&decided.stdout).unwrap();
     assert_eq!(listed["decided"][0]["decision"]["pending"], true);
     let resumed = ground.convoke(&["resume", run], 0);

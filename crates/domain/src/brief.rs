@@ -6,13 +6,14 @@
 
 pub mod block;
 pub mod candidate;
+pub mod collection;
 pub mod diagnostic;
 pub mod log;
 pub mod name;
 pub mod rest;
 pub mod settings;
 
-use crate::cut::Cut;
+use crate::cut::{Accept, Cut};
 use crate::finding::{FileFinding, Unreadable};
 use crate::pack::{DropReason, Importance, PackItem, PackOutcome, pack};
 use crate::scaffold::is_scaffold;
@@ -52,18 +53,18 @@ pub enum DocumentOutcome<'a> {
     Dropped(Text<'a>, DropReason),
 }
 
-/// One name of the priority list and what became of its document.
+/// One document, by its name in the priority list or by its path, and the result for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BriefEntry<'a> {
+pub struct BriefEntry<'a, N = BriefName> {
     /// The document's name.
-    pub name: &'a BriefName,
+    pub name: &'a N,
     /// What became of it.
     pub fate: DocumentOutcome<'a>,
     /// What the part in the block costs; for a dropped text, what all of it would have cost.
     pub cost: Tokens,
 }
 
-impl<'a> BriefEntry<'a> {
+impl<'a, N> BriefEntry<'a, N> {
     /// Returns the part that is in the block, before its last line endings are trimmed.
     pub fn included(&self) -> Option<Text<'a>> {
         match self.fate {
@@ -154,7 +155,8 @@ fn decide<'a>(
             } else {
                 Importance::Ordinary
             };
-            Some(PackItem { text, cost: entry.cost, standing })
+            let borders = Accept::at_least(standing);
+            Some(PackItem { text, cost: entry.cost, standing, borders })
         })
         .collect();
     let verdicts = pack(&items, settings.budget, settings.policy, tokenizer);
@@ -177,7 +179,7 @@ fn first_look(candidate: &Candidate) -> BriefEntry<'_> {
     BriefEntry { name: &candidate.name, fate, cost: Tokens::default() }
 }
 
-impl<'a> BriefEntry<'a> {
+impl<'a, N> BriefEntry<'a, N> {
     fn is_usable(&self) -> bool {
         matches!(self.fate, DocumentOutcome::Whole(_))
     }

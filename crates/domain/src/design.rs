@@ -1,7 +1,7 @@
 //! Designs: several agents plan one feature, and rules decide between them.
 //!
 //! Agents write; nothing that they write is believed before it was read by a rule here, and none of
-//! their words can become a vote, an id or a line of somebody else ([`quote`]). [`seat`] says who
+//! their words can become a vote, an id or a line of another agent ([`quote`]). [`seat`] says who
 //! sits where, [`progress`] and [`board`] how the way through the steps is shown, and [`prompt`] what everybody is
 //! asked.
 //!
@@ -46,6 +46,7 @@ pub mod notice;
 pub mod outcome;
 pub mod outline;
 pub mod parts;
+mod personality;
 pub mod plan;
 pub mod policy;
 pub mod progress;
@@ -57,6 +58,7 @@ pub mod resolution;
 pub mod review;
 pub mod rules;
 pub mod seat;
+pub mod seat_name;
 mod security;
 pub mod session_env;
 pub mod setup;

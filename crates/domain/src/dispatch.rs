@@ -11,6 +11,7 @@ pub mod artifact;
 pub mod audit;
 pub mod confirmation;
 pub mod extract;
+pub mod feature_name;
 pub mod gate;
 pub mod history;
 pub mod issue_list;

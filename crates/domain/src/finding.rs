@@ -1,4 +1,4 @@
-//! What a file turned out to be when somebody tried to read it.
+//! What Convoke found when it tried to read a file.
 
 use std::fmt;
 
@@ -28,6 +28,14 @@ pub enum Unreadable {
     OutsideDir,
     /// The file is larger than the limit.
     TooLarge,
+    /// The file holds NUL bytes, where documents are asked for.
+    Binary,
+    /// The file changed each time that Convoke read it.
+    Changing,
+    /// The documents before it fill the memory that Convoke takes for all of them.
+    BeyondTotal,
+    /// The file holds a likely secret, and the user asked to leave such files out.
+    Withheld,
     /// Anything else.
     Io,
 }
@@ -41,6 +49,10 @@ impl fmt::Display for Unreadable {
             Self::InvalidUtf8 => "invalid utf-8",
             Self::OutsideDir => "outside dir",
             Self::TooLarge => "too large",
+            Self::Binary => "a binary file",
+            Self::Changing => "changed while Convoke read it",
+            Self::BeyondTotal => "not read: the documents before it fill the memory limit",
+            Self::Withheld => "holds a likely secret",
             Self::Io => "i/o error",
         })
     }

@@ -1,7 +1,7 @@
 //! The ledgers of the original workflow: when its steps began and how long agents took, and what
 //! they used. Several programs write to the same two files, so every byte of a row is agreed on.
 //!
-//! Nothing here may stop a workflow: whatever is wrong is a warning, and a row that is not written.
+//! Nothing here may stop a workflow: an error is a warning, and a row that is not written.
 
 pub mod bracket;
 pub mod of_lanes;

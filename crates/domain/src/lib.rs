@@ -1,8 +1,8 @@
 //! The words and the rules of Convoke.
 //!
 //! Everything here is a pure function over values: no input or output, no clock, no threads, no
-//! environment. Whoever wants to know what Convoke *decides* reads this crate; whoever wants to know
-//! what it *does* reads `engine`.
+//! environment. Read this crate to learn what Convoke *decides*; to learn
+//! what it *does*, read `engine`.
 
 pub mod agent;
 pub mod brief;
@@ -28,6 +28,7 @@ pub mod repository;
 pub mod run;
 pub mod scaffold;
 pub mod scope;
+pub mod setup;
 pub mod skill;
 pub mod subagent;
 pub mod task;

@@ -162,7 +162,7 @@ pub struct Manifest {
 
 /// A place that cannot stand in a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("cannot name a folder in a manifest that has control characters in its path")]
+#[error("cannot name the folder in a manifest: its path has control characters")]
 pub struct Unspeakable;
 
 impl Manifest {

@@ -60,6 +60,19 @@ pub struct PackItem<'a> {
     pub cost: Tokens,
     /// How much it matters.
     pub standing: Importance,
+    /// Where it may be cut.
+    pub borders: Accept,
+}
+
+impl Accept {
+    /// Returns where a text may be cut at least: one that is never dropped may be cut anywhere, any
+    /// other between its sections.
+    pub fn at_least(standing: Importance) -> Self {
+        match standing {
+            Importance::Protected => Self::Anything,
+            Importance::Ordinary | Importance::Expendable => Self::Sections,
+        }
+    }
 }
 
 /// What became of a text.
@@ -87,8 +100,8 @@ pub enum DropReason {
 impl fmt::Display for DropReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::OverBudget => "over budget, and the least important left",
-            Self::NoBorder => "no section border within the room left",
+            Self::OverBudget => "over budget, and the least important of the remaining ones",
+            Self::NoBorder => "no section border within the remaining budget",
             Self::AfterCut => "the budget was full before it",
         })
     }
@@ -166,13 +179,11 @@ impl Packing<'_> {
     }
 
     fn cut(&self, index: usize, room: Tokens) -> Option<Cut> {
-        let protected = self.is_protected(index);
-        let accept = if protected { Accept::Anything } else { Accept::Sections };
-        let text = self.items[index].text;
-        let found = cut::find(text, CharOffset::START, room, accept, self.tokenizer);
+        let PackItem { text, borders, .. } = self.items[index];
+        let found = cut::find(text, CharOffset::START, room, borders, self.tokenizer);
         // The protected text stays in name even when there is no room for a character of it.
         let empty = Cut { at: CharOffset::START, border: Border::Character };
-        found.or(protected.then_some(empty))
+        found.or(self.is_protected(index).then_some(empty))
     }
 
     fn reserved_after(&self, index: usize) -> Tokens {
@@ -222,14 +233,14 @@ mod tests {
     ) -> (String, String) {
         let texts: Vec<_> = texts.iter().map(|text| Text::new(text)).collect();
         let items: Vec<_> = (0..texts.len())
-            .map(|i| PackItem {
-                text: texts[i],
-                cost: Estimate.count(texts[i]),
-                standing: match i {
+            .map(|i| {
+                let standing = match i {
                     _ if i == protected => Importance::Protected,
                     3 => Importance::Expendable,
                     _ => Importance::Ordinary,
-                },
+                };
+                let (text, cost) = (texts[i], Estimate.count(texts[i]));
+                PackItem { text, cost, standing, borders: Accept::at_least(standing) }
             })
             .collect();
         let verdicts = pack(&items, Budget::new(budget).unwrap(), policy, &Estimate);

@@ -20,16 +20,16 @@ pub struct PinText(String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPin {
     /// There are no words.
-    #[error("a rule needs words")]
+    #[error("a rule must not be empty")]
     Empty,
     /// It is too long.
-    #[error("a rule has at most {LONGEST} characters, and this one has {chars}")]
+    #[error("a rule has at most {LONGEST} characters; this one has {chars}")]
     Long {
         /// How many it has.
         chars: usize,
     },
     /// It has invisible characters, or more than one line.
-    #[error("a rule is one line of visible characters, and this one has U+{code:04X}")]
+    #[error("a rule is one line of visible characters; this one has U+{code:04X}")]
     Unseen {
         /// The first such character.
         code: u32,

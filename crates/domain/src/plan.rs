@@ -1,17 +1,21 @@
 //! A plan file: its opening, and the sections of its tasks.
 
+mod list;
+
 use std::collections::BTreeSet;
 
+use self::list::ListItem;
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 use crate::task::Task;
 
-/// One `Task N` section of a plan, from its heading to the next such heading.
+/// One `Task N` section of a plan, from its heading to the next such heading; in a plan without such
+/// headings, one item of its list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskSection<'a> {
-    /// The heading's words: `Task 2: Add login endpoint`.
+    /// The heading's or the item's words: `Task 2: Add login endpoint`.
     pub title: &'a str,
-    /// The number as written: `2`, `1.3`.
+    /// The number as written: `2`, `1.3`; empty for an item of a list.
     pub number: &'a str,
     /// Heading and body, without the last line endings.
     pub text: &'a str,
@@ -58,11 +62,14 @@ impl<'a> ParsedPlan<'a> {
             number: number(title).unwrap_or_default(),
             text: trimmed(&text[*start..end]),
         };
-        let tasks = starts.iter().zip(ends).map(section).collect();
+        let tasks: Vec<_> = starts.iter().zip(ends).map(section).collect();
         let is_missed =
             |(level, title): &(usize, &str)| levels.contains(level) || reads_like_a_task(title);
         let not_taken = others.into_iter().filter(is_missed).map(|(_, title)| title).collect();
-        let opening = trimmed(&text[..opening_end.unwrap_or(text.len())]);
+        let items = if starts.is_empty() { list::items(text) } else { Vec::new() };
+        let first_item = items.first().map_or(text.len(), |item| item.start);
+        let opening = trimmed(&text[..opening_end.unwrap_or(text.len()).min(first_item)]);
+        let tasks = if items.is_empty() { tasks } else { listed(text, &items) };
         Self { opening, tasks, not_taken }
     }
 
@@ -104,7 +111,22 @@ pub fn one_line(title: &str) -> String {
     title.replace(crate::text::is_disruptive, " ")
 }
 
+/// Returns the tasks of a plan that is a list.
+fn listed<'a>(text: &'a str, items: &[ListItem<'a>]) -> Vec<TaskSection<'a>> {
+    let section = |item: &ListItem<'a>| TaskSection {
+        title: item.title,
+        number: "",
+        text: trimmed(&text[item.start..item.end]),
+    };
+    items.iter().map(section).collect()
+}
+
 impl TaskSection<'_> {
+    /// Tells whether the plan says that the task is done: it has boxes, and each of them is checked.
+    pub fn is_done(&self) -> bool {
+        list::is_checked(self.text)
+    }
+
     /// Returns the heading and the list under `**Files:**`, for when there is no room for more.
     pub fn heading_and_files(&self) -> String {
         let mut rest = lines(self.text).map(bare);
@@ -315,7 +337,7 @@ mod tests {
             let plan = ParsedPlan::parse(&text);
             for task in &plan.tasks {
                 prop_assert!(text.contains(task.text));
-                prop_assert!(!task.number.is_empty());
+                prop_assert!(!task.title.is_empty());
             }
         }
     }

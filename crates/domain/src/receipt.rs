@@ -1,8 +1,8 @@
 //! Read receipts: whether an agent had a file before its eyes before it answered.
 //!
 //! A receipt is proof, so three things are never confused: what a client's record shows to have
-//! been read, what it shows not to have been, and what cannot be told. A command that nobody
-//! understands is the third, whatever it mentions.
+//! been read, what it shows not to have been, and what cannot be told. A command that Convoke does not
+//! know is the third, no matter which files it mentions.
 
 mod coverage;
 pub mod demand;
@@ -91,7 +91,7 @@ pub enum Lines {
     },
     /// So many at the end.
     Last(usize),
-    /// Some, and nobody knows which: what a search found, or an output that was cut.
+    /// Some lines, and it is unknown which: search results, or truncated output.
     Some,
 }
 

@@ -13,7 +13,7 @@ pub struct RunId(String);
 
 /// A text that is no id of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot take `{given}` for a run's id")]
+#[error("`{given}` is not a run's id")]
 pub struct InvalidRunId {
     given: String,
 }

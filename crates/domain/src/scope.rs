@@ -24,7 +24,7 @@ pub struct AgentName(String);
 
 /// A text that cannot be mentioned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot name an agent `{given}`")]
+#[error("`{given}` is not a valid agent name")]
 pub struct InvalidAgentName {
     given: String,
 }

@@ -17,7 +17,7 @@ pub struct SkillId {
 
 /// A text that names no skill.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot take `{given}` for a skill's name")]
+#[error("`{given}` is not a valid skill name")]
 pub struct InvalidSkillId {
     given: String,
 }

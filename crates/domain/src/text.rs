@@ -47,6 +47,38 @@ pub fn hanging(text: &str, columns: usize, indent: usize) -> String {
     lines.join(&format!("\n{:indent$}", ""))
 }
 
+/// Breaks a line at blanks into lines of at most so many columns, of which all but the first are
+/// indented. Blanks between words stay as they are; a word that is longer than a line stays whole.
+pub fn folded(line: &str, columns: usize, indent: usize) -> String {
+    let (mut page, mut taken, mut rest) = (String::new(), 0, line);
+    while !rest.is_empty() {
+        let blanks = rest.len() - rest.trim_start_matches(' ').len();
+        let word = rest[blanks..].find(' ').map_or(rest.len(), |end| blanks + end);
+        let (piece, after) = rest.split_at(word);
+        if taken > indent && taken + width(piece) > columns {
+            page.push('\n');
+            page.push_str(&" ".repeat(indent));
+            page.push_str(&piece[blanks..]);
+            taken = indent + width(&piece[blanks..]);
+        } else {
+            page.push_str(piece);
+            taken += width(piece);
+        }
+        rest = after;
+    }
+    page
+}
+
+/// Quotes a word for a shell if it is more than a plain one: a name in a command that an agent is told
+/// to run must not be a command itself.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 /// Returns how many columns a terminal gives to a line of ours.
 pub fn width(text: &str) -> usize {
     text.chars().map(columns_of).sum()
@@ -175,6 +207,29 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_line_is_folded_at_blanks_and_keeps_them() {
+        assert_eq!(folded("t-1  a title  [open]", 80, 2), "t-1  a title  [open]");
+        assert_eq!(folded("t-1  a title  [open]", 13, 2), "t-1  a title\n  [open]");
+        assert_eq!(folded("  fix: one two three", 12, 4), "  fix: one\n    two\n    three");
+        assert_eq!(folded("a-word-that-is-long b", 8, 2), "a-word-that-is-long\n  b");
+        assert_eq!(folded("", 8, 2), "");
+    }
+
+    #[test]
+    fn a_word_in_a_command_is_no_command() {
+        for (word, expected) in [
+            ("main", "main"),
+            ("feature/x-1.2_b", "feature/x-1.2_b"),
+            ("x;touch${IFS}y", "'x;touch${IFS}y'"),
+            ("it's", "'it'\\''s'"),
+            ("--force", "'--force'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(word), expected);
+        }
+    }
 
     #[test]
     fn a_long_text_hangs_and_makes_no_lines_of_ours() {

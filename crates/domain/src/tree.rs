@@ -161,30 +161,30 @@ impl DirtyReason {
     /// Returns it as a part of a sentence.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::CheckpointDirty => "there is something that is not committed",
+            Self::CheckpointDirty => "there are uncommitted changes",
             Self::WorkingTreeDirty => "files changed",
-            Self::BaselineMissing => "nobody wrote down which files were new before",
+            Self::BaselineMissing => "the baseline file is missing",
             Self::StatusFailed => "`git status` failed",
             Self::DiffFailed => "`git diff` failed",
             Self::DiffCachedFailed => "`git diff --cached` failed",
             Self::LsFilesFailed => "`git ls-files` failed",
             Self::TrackedWriteFailed => "the list of changed files could not be written",
             Self::UntrackedWriteFailed => "the list of new files could not be written",
-            Self::ModeMissing | Self::ModeMissingValue => "nobody said how to look",
+            Self::ModeMissing | Self::ModeMissingValue => "`--mode` is missing",
             Self::BaselineMissingValue | Self::SidecarMissingValue => "a flag has no value",
-            Self::BaselineRequired => "there is nothing to compare with",
-            Self::BadMode => "there is no such way to look",
-            Self::BadSidecarPath => "the note cannot be written there",
-            Self::BadBaselinePath => "no list can be read there",
-            Self::UnknownFlag => "there is no such flag",
+            Self::BaselineRequired => "`--baseline` is missing",
+            Self::BadMode => "the mode is unknown",
+            Self::BadSidecarPath => "the path of `--sidecar` is not allowed",
+            Self::BadBaselinePath => "the path of `--baseline` is not allowed",
+            Self::UnknownFlag => "a flag is unknown",
             Self::CommitChanged => "another commit is checked out",
             Self::BranchChanged => "another branch is checked out",
-            Self::IndexChanged => "what is staged changed",
+            Self::IndexChanged => "the staged changes differ",
             Self::SettingsChanged => "git's settings or hooks changed",
-            Self::NotARepository => "it belongs to no repository",
-            Self::LookFailed => "it could not be looked at",
-            Self::LookStopped => "the look at it was stopped",
-            Self::LookTimedOut => "the look at it took too long",
+            Self::NotARepository => "not a git repository",
+            Self::LookFailed => "the snapshot failed",
+            Self::LookStopped => "the snapshot was interrupted",
+            Self::LookTimedOut => "the snapshot took too long",
         }
     }
 
@@ -236,7 +236,7 @@ impl TreeVerdict {
             TreeStatus::Dirty => {
                 let what =
                     if self.paths.is_empty() { reason.words().to_owned() } else { self.named() };
-                Some(format!("the working tree changed while {reader} could only read: {what}"))
+                Some(format!("the working tree changed while {reader} ran read-only: {what}"))
             }
         }
     }
@@ -284,16 +284,16 @@ mod tests {
         assert_eq!(said(TreeVerdict::unknown(DirtyReason::NotARepository)), None);
         assert_eq!(
             said(TreeVerdict::unknown(DirtyReason::LookFailed)).as_deref(),
-            Some("Convoke cannot tell whether the working tree changed: it could not be looked at")
+            Some("Convoke cannot tell whether the working tree changed: the snapshot failed")
         );
-        let changed = "the working tree changed while codex could only read: ";
+        let changed = "the working tree changed while codex ran read-only: ";
         assert_eq!(
             said(TreeVerdict::dirty(DirtyReason::WorkingTreeDirty, paths(12))).unwrap(),
             format!("{changed}0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more")
         );
         assert_eq!(
             said(TreeVerdict::dirty(DirtyReason::IndexChanged, Vec::new())).unwrap(),
-            format!("{changed}what is staged changed")
+            format!("{changed}the staged changes differ")
         );
     }
 

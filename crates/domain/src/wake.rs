@@ -20,7 +20,7 @@ use crate::plan::ParsedPlan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
 use crate::skill::prune::Forms;
-use crate::task::outline::Outline;
+use crate::task::outline::TaskOutline;
 
 /// Whom the wake-up is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,6 +210,15 @@ pub struct NewMessage {
     pub content: String,
 }
 
+/// What an agent must not miss although it is outside of its plan or branch, a line each.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ElsewhereLines {
+    /// Tasks of high priority that belong to another plan.
+    pub urgent: Option<String>,
+    /// Unread messages on other branches.
+    pub unread: Option<String>,
+}
+
 /// Everything that is known about an agent when it wakes.
 #[derive(Debug, Clone)]
 pub struct WakeFacts<'a> {
@@ -224,11 +233,13 @@ pub struct WakeFacts<'a> {
     /// The skill to work by.
     pub skill: SkillText,
     /// The tasks of the active plan; `None` without a plan.
-    pub outline: Option<Outline<'a>>,
+    pub outline: Option<TaskOutline<'a>>,
     /// The same list with titles that are cut short.
-    pub short_outline: Option<Outline<'a>>,
+    pub short_outline: Option<TaskOutline<'a>>,
     /// What is said where there is no list: where tasks are instead, and how to get one.
     pub no_task: Option<String>,
+    /// What there is outside of this plan and branch.
+    pub elsewhere: ElsewhereLines,
     /// The plan behind it.
     pub plan: Option<PlanText<'a>>,
     /// The whole title of the task that the plan describes: the marked line of the list.

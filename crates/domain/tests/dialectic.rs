@@ -12,7 +12,7 @@ use std::path::Path;
 use convoke_domain::design::anonymity::Hidden;
 use convoke_domain::design::debate::gate;
 use convoke_domain::design::decision::CAP;
-use convoke_domain::design::judge::{self, Asked, Judgement, Verdict, verdict};
+use convoke_domain::design::judge::{self, Asked, Judgement, JudgesVerdict, verdict};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::resolution::Disposition;
 use convoke_domain::design::seat::{Panel, Side};
@@ -124,8 +124,8 @@ fn complaints(folder: &Folder) -> Vec<String> {
                     Disposition::Fallback
                 }
                 Ok(_) => match verdict(number, &judges) {
-                    Verdict::Won { .. } => Disposition::Voted,
-                    Verdict::Tie | Verdict::TooFew(_) => Disposition::Fallback,
+                    JudgesVerdict::Won { .. } => Disposition::Voted,
+                    JudgesVerdict::Tie | JudgesVerdict::TooFew(_) => Disposition::Fallback,
                 },
             },
         };

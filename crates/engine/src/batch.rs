@@ -1,4 +1,4 @@
-//! Doing several things at once, with results in the order they were asked for.
+//! Running several functions in parallel, with results in the order of the calls.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

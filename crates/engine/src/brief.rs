@@ -13,8 +13,11 @@
 //! # Ok::<(), vocabulary::VocabularyError>(())
 //! ```
 
+pub mod collect;
 pub mod design_yaml;
 pub mod init;
+pub mod secrets;
+pub mod selection;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -30,9 +33,12 @@ use convoke_domain::token::Tokenizer;
 
 use crate::{batch, file};
 
+/// The most documents that a remark counts.
+const MOST_NAMED: usize = 1000;
+
 /// Who asks for the brief.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum BriefMode {
     /// A workflow, by itself; the project may have closed the gate.
     Auto,
     /// A person or an agent, on purpose.
@@ -41,7 +47,7 @@ pub enum Mode {
 
 /// Opinions on the settings from outside the foreign configuration file.
 #[derive(Debug, Clone, Default)]
-pub struct Layers {
+pub struct BriefLayers {
     /// This call's own: flags and environment. Not a configuration.
     pub call: Layer,
     /// The project's `convoke.toml` and what lies over it.
@@ -54,7 +60,7 @@ pub struct Layers {
 
 /// Settings and what there is to remark about them.
 #[derive(Debug, Clone)]
-pub struct Resolved {
+pub struct ResolvedBriefSettings {
     /// The settings.
     pub settings: BriefSettings,
     /// Remarks about the configuration.
@@ -63,7 +69,7 @@ pub struct Resolved {
 
 /// Reads the foreign `design.yaml` and puts all opinions in order: the call's over the project's,
 /// over `design.yaml`, over the user's.
-pub fn resolve(project: &Path, layers: Layers) -> Resolved {
+pub fn resolve(project: &Path, layers: BriefLayers) -> ResolvedBriefSettings {
     let mut foreign = design_yaml::read(project);
     foreign.hold_to(&layers.user, project);
     let configured = if foreign.present
@@ -80,7 +86,7 @@ pub fn resolve(project: &Path, layers: Layers) -> Resolved {
     if settings.priority != DocumentPriority::default() {
         diagnostics.push(Diagnostic::PriorityCustom);
     }
-    Resolved { settings, diagnostics }
+    ResolvedBriefSettings { settings, diagnostics }
 }
 
 /// A file that was asked for. All reads of one batch were started before any was awaited.
@@ -94,7 +100,7 @@ pub struct ReadTrace {
 
 /// Everything read for one brief. It owns the texts that the brief borrows.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedBrief {
     /// The settings in force.
     pub settings: BriefSettings,
     /// The folder that was looked at.
@@ -107,7 +113,7 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Loaded {
+impl LoadedBrief {
     /// Decides about the documents.
     pub fn brief(&self, tokenizer: &dyn Tokenizer) -> Brief<'_> {
         Brief::assemble(&self.settings, &self.folder, tokenizer)
@@ -116,12 +122,12 @@ impl Loaded {
 
 /// Looks into the design folder and reads every candidate, in one batch. Never fails: what cannot
 /// be read is a finding.
-pub fn load(project: &Path, mode: Mode, resolved: Resolved) -> Loaded {
-    let Resolved { settings, diagnostics } = resolved;
+pub fn load(project: &Path, mode: BriefMode, resolved: ResolvedBriefSettings) -> LoadedBrief {
+    let ResolvedBriefSettings { settings, diagnostics } = resolved;
     let dir = project.join(settings.dir.as_str());
     let mut loaded =
-        Loaded { settings, dir, folder: Folder::GateClosed, reads: Vec::new(), diagnostics };
-    if mode == Mode::Auto && !loaded.settings.auto_load {
+        LoadedBrief { settings, dir, folder: Folder::GateClosed, reads: Vec::new(), diagnostics };
+    if mode == BriefMode::Auto && !loaded.settings.auto_load {
         return loaded;
     }
     if leads_out(project, &loaded.settings) {
@@ -141,7 +147,7 @@ pub fn leads_out(project: &Path, settings: &BriefSettings) -> bool {
         && !file::stays_inside(project, Path::new(DesignDir::DEFAULT))
 }
 
-impl Loaded {
+impl LoadedBrief {
     fn has_folder(&mut self) -> bool {
         match fs::metadata(&self.dir) {
             Ok(metadata) => metadata.is_dir(),
@@ -165,7 +171,25 @@ impl Loaded {
         let (candidates, reads): (Vec<_>, _) = batch::at_once(names, read).into_iter().unzip();
         self.reads = reads;
         self.diagnostics.extend(candidates.iter().filter_map(nul_remark));
+        if candidates.iter().all(|candidate| candidate.finding == FileFinding::Absent) {
+            self.diagnostics.extend(self.none_listed());
+        }
         Folder::Searched(candidates)
+    }
+
+    /// Says which documents the folder holds if none of them is in the list.
+    fn none_listed(&self) -> Option<Diagnostic> {
+        let names =
+            fs::read_dir(&self.dir).ok()?.filter_map(Result::ok).map(|entry| entry.file_name());
+        let names = names.map(|name| name.to_string_lossy().into_owned());
+        let is_document = |name: &String| {
+            Path::new(name).extension().is_some_and(|end| end == "md") && !name.starts_with('.')
+        };
+        let mut found: Vec<_> = names.filter(is_document).take(MOST_NAMED).collect();
+        found.sort();
+        let dir = self.settings.dir.display().to_owned();
+        let listed = self.settings.priority.names().iter().map(ToString::to_string).collect();
+        (!found.is_empty()).then_some(Diagnostic::NoneListed { dir, found, listed })
     }
 
     /// Tells whether any document gave text, scaffold or not.
@@ -218,7 +242,7 @@ mod tests {
     fn the_nearest_opinion_wins() {
         let top = project(&[(design_yaml::PATH, "design_docs: {dir: yaml, token_budget: 3}")]);
         let resolved = |call, project, user| {
-            let layers = Layers { call, project, user, diagnostics: Vec::new() };
+            let layers = BriefLayers { call, project, user, diagnostics: Vec::new() };
             let settings = resolve(top.path(), layers).settings;
             (settings.dir.as_str().to_owned(), settings.budget.get())
         };
@@ -239,13 +263,13 @@ mod tests {
         let partial = project(&[(design_yaml::PATH, "design_docs: {token_budget: 3}")]);
         let configured =
             |top: &tempfile::TempDir, layers| resolve(top.path(), layers).settings.configured;
-        let call = || Layers { call: layer(Some("x"), Some(1)), ..Layers::default() };
-        let file = Layers { project: layer(Some("x"), None), ..Layers::default() };
-        let user = Layers { user: layer(None, Some(1)), ..Layers::default() };
+        let call = || BriefLayers { call: layer(Some("x"), Some(1)), ..BriefLayers::default() };
+        let file = BriefLayers { project: layer(Some("x"), None), ..BriefLayers::default() };
+        let user = BriefLayers { user: layer(None, Some(1)), ..BriefLayers::default() };
         assert_eq!(configured(&empty, call()), Configured::Nowhere);
         assert_eq!(configured(&empty, file), Configured::Somewhere);
         assert_eq!(configured(&empty, user), Configured::Somewhere);
-        assert_eq!(configured(&partial, Layers::default()), Configured::Somewhere);
+        assert_eq!(configured(&partial, BriefLayers::default()), Configured::Somewhere);
     }
 
     // B-9, B-10, B-11: the gate stops workflows only, before the folder is looked at.
@@ -253,11 +277,11 @@ mod tests {
     fn a_closed_gate_stops_only_workflows() {
         let closed = "design_docs: {auto_load_on_design_command: false}";
         let top = project(&[(design_yaml::PATH, closed), (".moai/design/spec.md", "x\0")]);
-        let run = |mode| load(top.path(), mode, resolve(top.path(), Layers::default()));
-        let auto = run(Mode::Auto);
+        let run = |mode| load(top.path(), mode, resolve(top.path(), BriefLayers::default()));
+        let auto = run(BriefMode::Auto);
         assert_eq!((auto.folder, auto.reads.len()), (Folder::GateClosed, 0));
         assert!(auto.diagnostics.is_empty(), "something was read: {:?}", auto.diagnostics);
-        assert_eq!(run(Mode::Standalone).reads.len(), 4);
+        assert_eq!(run(BriefMode::Standalone).reads.len(), 4);
     }
 
     // B-16, B-17, B-14: one batch, below the folder that was asked for and nowhere else.
@@ -268,8 +292,8 @@ mod tests {
             ("other/spec.md", "other"),
             ("other/README.md", "no candidate"),
         ]);
-        let layers = Layers { call: layer(Some("other"), None), ..Layers::default() };
-        let loaded = load(top.path(), Mode::Standalone, resolve(top.path(), layers));
+        let layers = BriefLayers { call: layer(Some("other"), None), ..BriefLayers::default() };
+        let loaded = load(top.path(), BriefMode::Standalone, resolve(top.path(), layers));
         let dir = top.path().join("other");
         let expected: Vec<_> = ["spec.md", "system.md", "research.md", "pencil-plan.md"]
             .iter()
@@ -284,7 +308,8 @@ mod tests {
     #[test]
     fn a_file_in_place_of_the_folder_is_no_folder() {
         let top = project(&[(".moai/design", "a file")]);
-        let loaded = load(top.path(), Mode::Standalone, resolve(top.path(), Layers::default()));
+        let loaded =
+            load(top.path(), BriefMode::Standalone, resolve(top.path(), BriefLayers::default()));
         assert_eq!((loaded.folder, loaded.diagnostics), (Folder::Missing, vec![]));
     }
 
@@ -293,7 +318,8 @@ mod tests {
     fn nothing_is_remembered_between_calls() {
         let top = project(&[(".moai/design/spec.md", "one")]);
         let block = || {
-            let loaded = load(top.path(), Mode::Auto, resolve(top.path(), Layers::default()));
+            let loaded =
+                load(top.path(), BriefMode::Auto, resolve(top.path(), BriefLayers::default()));
             loaded.brief(&Estimate).block().to_string()
         };
         assert!(block().ends_with("one\n"));
@@ -306,19 +332,19 @@ mod tests {
     fn a_custom_priority_is_honored_with_a_remark() {
         let yaml = "design_docs: {priority: [research, b, c, d, e, f]}";
         let top = project(&[(design_yaml::PATH, yaml), (".moai/design/f.md", "six")]);
-        let loaded = load(top.path(), Mode::Auto, resolve(top.path(), Layers::default()));
+        let loaded = load(top.path(), BriefMode::Auto, resolve(top.path(), BriefLayers::default()));
         assert_eq!(loaded.diagnostics, [Diagnostic::PriorityCustom]);
         assert!(loaded.brief(&Estimate).block().to_string().ends_with("six\n"));
         let three = "design_docs: {priority: [spec, system, research, pencil-plan]}";
         let default = project(&[(design_yaml::PATH, three)]);
-        assert!(resolve(default.path(), Layers::default()).diagnostics.is_empty());
+        assert!(resolve(default.path(), BriefLayers::default()).diagnostics.is_empty());
     }
 
     // B-18
     #[test]
     fn nul_characters_are_kept_and_remarked_on() {
         let top = project(&[(".moai/design/system.md", "a\0b")]);
-        let loaded = load(top.path(), Mode::Auto, resolve(top.path(), Layers::default()));
+        let loaded = load(top.path(), BriefMode::Auto, resolve(top.path(), BriefLayers::default()));
         assert_eq!(loaded.diagnostics[0].code(), "contains_nul:system");
         assert!(loaded.brief(&Estimate).block().to_string().ends_with("a\0b\n"));
     }

@@ -36,7 +36,7 @@ pub use self::command::{ClientCommand, ClientRequest, Rights};
 pub use self::hook_wiring::HookWiring;
 pub(crate) use self::hook_wiring::{Compactions, EntryCount, PluginFile, SettingsForm};
 pub use self::listener::Listener;
-use crate::transcript::Injected;
+use crate::transcript::InjectedTexts;
 use crate::transcript::reads::recorder::Recorder;
 
 /// What Convoke knows about one client.
@@ -51,12 +51,16 @@ pub struct ClientAdapter {
     pub quiet: &'static [(&'static str, &'static str)],
     /// What keeps a reader from writing, in a word or two.
     pub read_only_by: &'static str,
+    /// The oldest version that Convoke is tested with, by its first two numbers.
+    pub oldest: Option<(u32, u32)>,
     /// How the client resumes a session, as measured.
     pub resumed_by: &'static str,
     /// What the client's counters count, as measured.
     pub usage_scope: UsageScope,
     /// The variable by which programs that the client starts know their session.
     pub session_variable: Option<&'static str>,
+    /// The variable that is set for every program that the client starts.
+    pub shell_variable: Option<&'static str>,
     /// The folder that holds the client's own records, where Convoke looks for them.
     pub home: Option<ClientHome>,
     /// How to read the client's record of a session.
@@ -93,7 +97,7 @@ pub struct TranscriptFormat {
     /// Takes in a line; `None` if the client writes no such lines.
     pub(crate) line: fn(&str, &mut Recorder<'_>) -> Option<()>,
     /// Reads which of Convoke's texts the agent still has, from a place of the record on.
-    pub(crate) injected: Option<fn(&Path, u64) -> Option<Injected>>,
+    pub(crate) injected: Option<fn(&Path, u64) -> Option<InjectedTexts>>,
     /// What the events that the client prints tell about what the agent was given.
     pub(crate) printed: PrintedEvents,
     /// Finds the record of a session in the client's own folder.

@@ -8,6 +8,7 @@ pub mod project;
 pub mod review_history;
 pub mod role_files;
 pub mod savings;
+pub mod scaffold;
 pub mod task;
 
 use std::path::Path;
@@ -26,7 +27,7 @@ use crate::file;
 
 /// What a dispatch is made of, beside the feature.
 #[derive(Debug, Clone, Copy)]
-pub struct Order<'a> {
+pub struct DispatchOrder<'a> {
     /// Whom it is for.
     pub role: &'a DispatchRole,
     /// In which order.
@@ -62,7 +63,7 @@ pub struct Dispatch {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchError {
     /// It is not there.
-    #[error("cannot review `{artifact}`: there is none in `{feature}`")]
+    #[error("cannot review `{artifact}`: `{feature}` does not contain it")]
     NoTarget {
         /// The artifact.
         artifact: FeatureArtifact,
@@ -101,9 +102,12 @@ pub fn references(
     };
     let dir = feature.dir.display().to_string();
     let references: Vec<_> =
-        artifacts.iter().map(|it| Reference::resolve(it, &dir, &prd)).collect();
-    for reference in references.iter().filter(|it| it.artifact != FeatureArtifact::PRD) {
-        let is_file = |path: &String| std::fs::metadata(path).is_ok_and(|it| it.is_file());
+        artifacts.iter().map(|artifact| Reference::resolve(artifact, &dir, &prd)).collect();
+    for reference in
+        references.iter().filter(|reference| reference.artifact != FeatureArtifact::PRD)
+    {
+        let is_file =
+            |path: &String| std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
         if !reference.path.as_ref().is_some_and(is_file) {
             remarks.push(format!("artifact_missing:{}", reference.artifact));
         }
@@ -115,7 +119,7 @@ pub fn references(
 pub fn assemble(
     feature: &Feature,
     project: &Path,
-    order: &Order<'_>,
+    order: &DispatchOrder<'_>,
 ) -> Result<Dispatch, DispatchError> {
     let (references, diagnostics) =
         demanded(feature, project, order.role, order.profile, order.files)?;

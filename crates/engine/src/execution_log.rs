@@ -1,4 +1,4 @@
-//! The log of what went wrong in a workflow, written by several processes at once.
+//! The log of what went wrong in a workflow, written by several processes in parallel.
 
 use std::fs;
 use std::io;
@@ -131,7 +131,7 @@ mod tests {
         });
         let text = fs::read_to_string(&log).unwrap();
         assert!(text.starts_with("### Q/A\n\n- asked\n\n### Warnings\n\n- entry "), "{text}");
-        assert!((0..8).all(|it| text.contains(&format!("\n- entry {it}\n"))), "{text}");
+        assert!((0..8).all(|number| text.contains(&format!("\n- entry {number}\n"))), "{text}");
         let left: Vec<_> = fs::read_dir(dir.path()).unwrap().collect();
         assert_eq!(left.len(), 1, "no lock and no half-written file is left");
     }

@@ -1,4 +1,4 @@
-//! Reading one file of somebody else's, whatever it turns out to be, and replacing one in one step.
+//! Reading one file of another program safely, and replacing one in one step.
 //!
 //! Nothing here can hang or fill the memory: only regular files are opened, and only up to a limit.
 

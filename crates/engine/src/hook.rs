@@ -1,7 +1,9 @@
 //! Answering clients' hooks: reading what a client says, and answering in its own format.
 
+mod input;
+
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use convoke_domain::hook::parts::{marks_used, room, split};
 use convoke_domain::hook::{Moment, Noticed, SAME_REPORT, SAVED, Trace};
@@ -17,64 +19,49 @@ use convoke_store::error::StoreError;
 use convoke_store::message::Receipt;
 use convoke_store::skill::Injection;
 use jiff::Timestamp;
-use serde_json::Value;
 
+pub use self::input::HookInput;
 use crate::client::{Compactions, HookWiring};
+use crate::json::ascii::ascii;
 use crate::skill::hash;
 use crate::transcript::injected;
-use crate::wake::{Assembled, Call, Sources, assemble};
-
-/// What a client says about an event. Everything else it says is ignored.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Input {
-    /// Its name for the session.
-    pub session_id: Option<String>,
-    /// The folder it works in.
-    pub cwd: Option<PathBuf>,
-    /// Why a session begins or is compacted.
-    pub cause: Option<String>,
-    /// The client's own record of the session.
-    pub transcript: Option<PathBuf>,
-}
-
-impl Input {
-    /// Reads a client's JSON; `None` for anything that is not an object.
-    pub fn parse(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let object = value.as_object()?;
-        let field = |names: [&str; 2]| {
-            let found = names.iter().find_map(|name| object.get(*name)?.as_str());
-            found.map(str::to_owned)
-        };
-        let first_root = || Some(object.get("workspace_roots")?.get(0)?.as_str()?.to_owned());
-        Some(Self {
-            session_id: field(["session_id", "conversation_id"]),
-            cwd: field(["cwd", "directory"]).or_else(first_root).map(PathBuf::from),
-            cause: field(["source", "trigger"]),
-            transcript: field(["transcript_path", "transcriptPath"]).map(PathBuf::from),
-        })
-    }
-}
+use crate::wake::{AssembledWakeUp, WakeCall, WakeSources, assemble};
 
 /// One hook entry of a client, and how many there are for the same event.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct HookEntry {
     /// Its number, from one.
     pub number: u32,
     /// How many entries share a text.
     pub of: NonZeroUsize,
 }
 
-impl Entry {
+impl HookEntry {
     /// Returns how many entries share a text, as the store keeps it.
     fn entries(self) -> u32 {
         u32::try_from(self.of.get()).unwrap_or(u32::MAX)
     }
 }
 
+/// A line at the end of a text.
+#[derive(Debug, Clone, Copy)]
+pub enum HookRemark<'a> {
+    /// It is told beside a wake-up.
+    Beside(&'a str),
+    /// It is told also where there is no wake-up.
+    Alone(&'a str),
+}
+
+impl HookRemark<'_> {
+    fn line(self) -> String {
+        let (Self::Beside(words) | Self::Alone(words)) = self;
+        format!("\n> {words}\n")
+    }
+}
+
 /// An event that a client reports for an agent.
 #[derive(Debug, Clone, Copy)]
-pub struct Heard<'a> {
+pub struct HookEvent<'a> {
     /// The session it is about.
     pub session: Session<'a>,
     /// How the session's client is wired to us.
@@ -88,7 +75,7 @@ pub struct Heard<'a> {
     /// The client's own record of the session.
     pub transcript: Option<&'a Path>,
     /// Which entry hears it.
-    pub entry: Entry,
+    pub entry: HookEntry,
     /// Whose session it is.
     pub agent: &'a Address,
     /// As what the agent wakes.
@@ -96,14 +83,14 @@ pub struct Heard<'a> {
     /// The most a wake-up may cost, with everything that is put around it.
     pub budget: Budget,
     /// What the session is told at the end of the text, on one line.
-    pub remark: Option<&'a str>,
+    pub remark: Option<HookRemark<'a>>,
     /// When.
     pub now: Timestamp,
 }
 
 /// What an entry has to print, and what to record once it is printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct HookAnswer {
     /// The client's JSON.
     pub json: String,
     /// The loss that it answers.
@@ -120,7 +107,7 @@ pub struct Answer {
     injection: Option<Injection>,
 }
 
-impl Answer {
+impl HookAnswer {
     /// An answer that every client takes for silence.
     pub fn nothing() -> Self {
         Self {
@@ -136,7 +123,7 @@ impl Answer {
 }
 
 /// Decides what an entry prints. Until [`record`] is called, the loss stays open.
-pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreError> {
+pub fn answer(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer, StoreError> {
     let decided = decide(sources, heard)?;
     tracing::debug!(
         client = heard.session.client.name(),
@@ -152,7 +139,7 @@ pub fn answer(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreE
     Ok(decided)
 }
 
-fn decide(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreError> {
+fn decide(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer, StoreError> {
     let store = sources.store;
     if matches!(heard.moment, Moment::Began | Moment::Compacted | Moment::Resumed) {
         store.bind(heard.session, heard.agent)?;
@@ -170,11 +157,11 @@ fn decide(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreError
     if entry == 1 && is_compacted {
         change_agent(sources, heard, &AgentChange::Compacted(Some(heard.now)))?;
     }
-    let Some(loss) = loss else { return Ok(Answer::nothing()) };
+    let Some(loss) = loss else { return Ok(HookAnswer::nothing()) };
     let assembled = assembled(sources, heard)?;
-    let receipt = assembled.as_ref().map_or_else(Receipt::default, Assembled::receipt);
+    let receipt = assembled.as_ref().map_or_else(Receipt::default, AssembledWakeUp::receipt);
     let made = Wording {
-        text: assembled.as_ref().map_or(String::new(), |assembled| text(assembled, heard)),
+        text: assembled.as_ref().map_or_else(|| alone(heard), |assembled| text(assembled, heard)),
         messages: receipt.read.to_vec(),
         newest_known: receipt.known,
         record_bytes: heard.transcript.map_or(0, length),
@@ -188,12 +175,12 @@ fn decide(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Answer, StoreError
     let index = heard.entry.number as usize - 1;
     let part = (index < count).then(|| parts.swap_remove(index));
     let pins = part.as_deref().map_or(Ok(Vec::new()), |part| rules_in(sources, part))?;
-    let json = part.map_or_else(|| Answer::nothing().json, |part| in_format(heard, &part));
+    let json = part.map_or_else(|| HookAnswer::nothing().json, |part| in_format(heard, &part));
     let is_ours = kept == made;
     let injection =
         assembled.filter(|_| is_ours).map(|made| made.injection(&heard.agent.agent, heard.now));
     let Wording { messages, newest_known, .. } = kept;
-    Ok(Answer { json, loss: Some(loss), parts: count, messages, newest_known, pins, injection })
+    Ok(HookAnswer { json, loss: Some(loss), parts: count, messages, newest_known, pins, injection })
 }
 
 /// Names an agent as the store keeps for whom a text was made.
@@ -205,7 +192,7 @@ fn whose(agent: &Address) -> String {
 /// Tells whether an entry that has not delivered its part of a kept text must not do so any more:
 /// because the text is for another agent, or tells what has changed since. A text of the last moment
 /// is what the other entries deliver now.
-fn is_outdated(kept: &Wording, made_at: Timestamp, made: &Wording, heard: &Heard<'_>) -> bool {
+fn is_outdated(kept: &Wording, made_at: Timestamp, made: &Wording, heard: &HookEvent<'_>) -> bool {
     let has_part = parts(&kept.text, heard).len() >= heard.entry.number as usize;
     let is_old = heard.now.duration_since(made_at) >= SAME_REPORT;
     match (kept.whose == made.whose, has_part) {
@@ -217,7 +204,7 @@ fn is_outdated(kept: &Wording, made_at: Timestamp, made: &Wording, heard: &Heard
 }
 
 /// Returns the rules of the user that a part holds whole.
-fn rules_in(sources: &Sources<'_>, part: &str) -> Result<Vec<i64>, StoreError> {
+fn rules_in(sources: &WakeSources<'_>, part: &str) -> Result<Vec<i64>, StoreError> {
     let pins = sources.store.pins(sources.scope, sources.now)?;
     let is_there = |pin: &&Pin| part.lines().any(|line| line == pin.line());
     Ok(pins.iter().filter(is_there).map(|pin| pin.id).collect())
@@ -229,7 +216,7 @@ fn length(transcript: &Path) -> u64 {
 
 /// Asks the client's record what became of this entry's part of the last wake-up. Once that is
 /// known, clients that announce what happens to it need not be asked again.
-fn trace(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Trace, StoreError> {
+fn trace(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<Trace, StoreError> {
     let client = heard.session.client;
     if heard.event == SAVED {
         return Ok(Trace::Found);
@@ -255,13 +242,17 @@ fn trace(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Trace, StoreError> 
 }
 
 /// Returns the parts of a text, one for each entry; there may be more entries.
-fn parts(text: &str, heard: &Heard<'_>) -> Vec<String> {
+fn parts(text: &str, heard: &HookEvent<'_>) -> Vec<String> {
     let (parts, _left) = split(text, heard.entry.of, most_bytes(heard), &hash(text)[..8]);
     parts
 }
 
 /// Remembers that an answer was printed. Messages are read once every part of the text was.
-pub fn record(sources: &Sources<'_>, heard: &Heard<'_>, answer: &Answer) -> Result<(), StoreError> {
+pub fn record(
+    sources: &WakeSources<'_>,
+    heard: &HookEvent<'_>,
+    answer: &HookAnswer,
+) -> Result<(), StoreError> {
     let Some(loss) = answer.loss else { return Ok(()) };
     let store = sources.store;
     let answered = store.delivered(heard.session, heard.entry.number, loss, heard.now)?;
@@ -285,8 +276,8 @@ pub fn record(sources: &Sources<'_>, heard: &Heard<'_>, answer: &Answer) -> Resu
 }
 
 fn change_agent(
-    sources: &Sources<'_>,
-    heard: &Heard<'_>,
+    sources: &WakeSources<'_>,
+    heard: &HookEvent<'_>,
     change: &AgentChange<'_>,
 ) -> Result<(), StoreError> {
     let (store, name) = (sources.store, &heard.agent.agent);
@@ -301,8 +292,11 @@ fn change_agent(
 }
 
 /// Assembles the wake-up to fit the client, or nothing if there is nothing to be reminded of.
-fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assembled>, StoreError> {
-    let call = Call {
+fn assembled(
+    sources: &WakeSources<'_>,
+    heard: &HookEvent<'_>,
+) -> Result<Option<AssembledWakeUp>, StoreError> {
+    let call = WakeCall {
         agent: heard.agent.agent.clone(),
         profile: heard.profile,
         order: SectionOrder::CriticalFirst,
@@ -323,7 +317,7 @@ fn assembled(sources: &Sources<'_>, heard: &Heard<'_>) -> Result<Option<Assemble
 }
 
 /// Returns the room that the marks of all parts, and what is said at the end, leave for a wake-up.
-fn room_beside(ending: &str, heard: &Heard<'_>) -> WakeLimits {
+fn room_beside(ending: &str, heard: &HookEvent<'_>) -> WakeLimits {
     let count = |text: &str| Estimate.count(Text::new(text)).tenths().div_ceil(10);
     let bytes = room(heard.entry.of, most_bytes(heard));
     let budget = heard.budget.get();
@@ -340,12 +334,20 @@ fn room_beside(ending: &str, heard: &Heard<'_>) -> WakeLimits {
 
 /// Adds at the end how to get the whole text when this one was shortened: the user's rules come
 /// first.
-fn text(assembled: &Assembled, heard: &Heard<'_>) -> String {
+fn text(assembled: &AssembledWakeUp, heard: &HookEvent<'_>) -> String {
     let text = assembled.wake_up.text.trim_start_matches('\n');
     let steps = &assembled.wake_up.steps;
     let is_named = steps.is_empty() || steps.contains(&ShorteningStep::Minimal);
     let shortened = if is_named { Shortened::No } else { Shortened::Yes };
     format!("{text}{}", ending(heard, shortened))
+}
+
+/// Returns what is told where there is no wake-up.
+fn alone(heard: &HookEvent<'_>) -> String {
+    match heard.remark {
+        Some(remark @ HookRemark::Alone(_)) => remark.line(),
+        Some(HookRemark::Beside(_)) | None => String::new(),
+    }
 }
 
 /// Whether a text lacks something that it does not name a command for.
@@ -356,82 +358,53 @@ enum Shortened {
 }
 
 /// Returns what is said at the end of a text.
-fn ending(heard: &Heard<'_>, shortened: Shortened) -> String {
+fn ending(heard: &HookEvent<'_>, shortened: Shortened) -> String {
     let agent = &heard.agent.agent;
     let command =
         format!("\n> shortened to fit; the whole text: `convoke wake {agent} --budget 1000000`\n");
     let command = (shortened == Shortened::Yes).then_some(command);
-    let remark = heard.remark.map(|remark| format!("\n> {remark}\n"));
+    let remark = heard.remark.map(HookRemark::line);
     [command, remark].into_iter().flatten().collect::<Vec<_>>().concat()
 }
 
-fn most_bytes(heard: &Heard<'_>) -> usize {
+fn most_bytes(heard: &HookEvent<'_>) -> usize {
     heard.hooks.most_bytes
 }
 
 /// Wraps a text as the client wants to be given it.
-fn in_format(heard: &Heard<'_>, text: &str) -> String {
+fn in_format(heard: &HookEvent<'_>, text: &str) -> String {
     ascii(&(heard.hooks.answer)(heard.event, text).to_string())
-}
-
-/// Writes JSON without any character that is more than a byte: a client that reads it in pieces may
-/// spoil those.
-fn ascii(json: &str) -> String {
-    let escaped = |letter: char| {
-        let units = letter
-            .encode_utf16(&mut [0; 2])
-            .iter()
-            .map(|unit| format!("\\u{unit:04x}"))
-            .collect::<Vec<_>>();
-        units.concat()
-    };
-    let pieces = json.split_inclusive(|letter: char| !letter.is_ascii()).map(|piece| {
-        match piece.chars().next_back().filter(|letter| !letter.is_ascii()) {
-            Some(letter) => {
-                format!("{}{}", &piece[..piece.len() - letter.len_utf8()], escaped(letter))
-            }
-            None => piece.to_owned(),
-        }
-    });
-    pieces.collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use proptest::prelude::*;
-    use serde_json::json;
 
     use super::*;
 
     #[test]
-    fn answers_are_written_in_single_bytes() {
-        let text = "Grüße, 世界 😀 \"x\"";
-        let json = ascii(&json!({ "text": text }).to_string());
-        assert!(json.is_ascii(), "{json}");
-        assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["text"], text);
-    }
-
-    #[test]
     fn only_what_matters_is_read() {
         let claude = r#"{"session_id":"s","cwd":"/p","source":"compact","x":[1]}"#;
-        let heard = Input::parse(claude).unwrap();
+        let heard = HookInput::parse(claude).unwrap();
         assert_eq!(heard.session_id.as_deref(), Some("s"));
         assert_eq!(
             (heard.cwd, heard.cause.as_deref()),
             (Some(PathBuf::from("/p")), Some("compact"))
         );
-        let cursor = Input::parse(r#"{"conversation_id":"c","trigger":"manual"}"#).unwrap();
+        let cursor = HookInput::parse(r#"{"conversation_id":"c","trigger":"manual"}"#).unwrap();
         assert_eq!(
             (cursor.session_id.as_deref(), cursor.cause.as_deref()),
             (Some("c"), Some("manual"))
         );
-        assert_eq!(Input::parse(r#"{"session_id":5}"#), Some(Input::default()));
+        assert_eq!(HookInput::parse(r#"{"session_id":5}"#), Some(HookInput::default()));
         for text in ["", "null", "[]", "5", "{", "\u{0}"] {
-            assert_eq!(Input::parse(text), None, "{text}");
+            assert_eq!(HookInput::parse(text), None, "{text}");
         }
-        assert_eq!(Input::parse(&"[".repeat(10_000)), None);
+        assert_eq!(HookInput::parse(&"[".repeat(10_000)), None);
         assert_eq!(
-            Input::parse(&format!("{{\"a\":{}1{}}}", "[".repeat(10_000), "]".repeat(10_000))),
+            HookInput::parse(&format!("{{\"a\":{}1{}}}", "[".repeat(10_000), "]".repeat(10_000))),
             None
         );
     }
@@ -439,7 +412,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(text in any::<String>()) {
-            Input::parse(&text);
+            HookInput::parse(&text);
         }
     }
 }

@@ -42,7 +42,7 @@ pub enum SettingsError {
     #[error("the file is not Convoke's plugin; rename it, or delete it")]
     ForeignPlugin,
     /// It is our plugin, but not as this version of Convoke writes it.
-    #[error("the plugin is not as this version of Convoke writes it; delete the file by hand")]
+    #[error("the plugin differs from what this version of Convoke writes; delete the file by hand")]
     EditedPlugin,
     /// It is JSON of another shape.
     #[error("`{place}` is not {expected}")]
@@ -66,7 +66,7 @@ fn wiring(client: Client) -> Result<&'static HookWiring, SettingsError> {
 
 /// Whose settings hooks are written into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum HooksLevel {
     /// Those of a project.
     Project,
     /// Those of a user.
@@ -74,11 +74,15 @@ pub enum Level {
 }
 
 /// Returns a client's settings file below a project's folder, or a user's.
-pub fn settings_file(client: Client, level: Level, base: &Path) -> Result<PathBuf, SettingsError> {
+pub fn settings_file(
+    client: Client,
+    level: HooksLevel,
+    base: &Path,
+) -> Result<PathBuf, SettingsError> {
     let hooks = wiring(client)?;
     Ok(base.join(match level {
-        Level::Project => hooks.project_file,
-        Level::User => hooks.user_file,
+        HooksLevel::Project => hooks.project_file,
+        HooksLevel::User => hooks.user_file,
     }))
 }
 
@@ -220,7 +224,11 @@ pub fn original(
 ) -> Result<Option<String>, SettingsError> {
     match (current, remembered) {
         (Some(current), Some((before, installed))) if current == installed => {
-            Ok(before.map(str::to_owned))
+            let former = before.map_or(FormerFile::Absent, FormerFile::Text);
+            // What cannot be read as settings was not remembered by us.
+            let left = uninstall(current, former, client)
+                .or_else(|_| uninstall(current, FormerFile::Unknown, client))?;
+            Ok(trusted(before, left))
         }
         (Some(current), remembered) if count(current, client)? > 0 => {
             let former = match remembered {
@@ -232,6 +240,16 @@ pub fn original(
         }
         (current, _) => Ok(current.map(str::to_owned)),
     }
+}
+
+/// Returns what a file is remembered to have held, unless that differs in more than blanks and commas
+/// from what is left without our entries: a store that was imported could remember anything.
+pub fn trusted(remembered: Option<&str>, left: Option<String>) -> Option<String> {
+    let bare = |text: Option<&str>| {
+        let is_kept = |c: &char| !c.is_whitespace() && !",\u{feff}".contains(*c);
+        text.unwrap_or_default().chars().filter(is_kept).collect::<String>()
+    };
+    if bare(remembered) == bare(left.as_deref()) { remembered.map(str::to_owned) } else { left }
 }
 
 /// What a file was before our entries came into it.
@@ -402,7 +420,10 @@ mod tests {
         assert_eq!(of(Some(&changed), remembered).as_deref(), Some("{ \"model\":\"b\" }"));
         assert_eq!(of(Some("{\"new\":2}"), remembered).as_deref(), Some("{\"new\":2}"));
         assert_eq!(of(None, remembered), None);
-        assert_eq!(of(Some(&ours), Some((None, &ours))), None);
+        let alone = installed(None, Client::Claude, 1);
+        assert_eq!(of(Some(&alone), Some((None, &alone))), None);
+        // A memory that does not fit the file takes nothing away.
+        assert_eq!(of(Some(&ours), Some((None, &ours))).as_deref(), Some(mine));
     }
 
     // Codex trusts an entry by its place, so what is right already stays where it is.

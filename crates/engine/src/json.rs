@@ -1,5 +1,6 @@
 //! Values of a record that are one thing in one line and another in the next.
 
+pub(crate) mod ascii;
 pub(crate) mod lenient;
 
 use std::borrow::Cow;
@@ -25,6 +26,11 @@ struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 /// Returns a string's text.
 pub(crate) fn string(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
     parse::<Text<'_>>(value).map(|text| text.0)
+}
+
+/// Returns a string's text, to keep.
+pub(crate) fn owned(value: Option<&RawValue>) -> Option<String> {
+    string(value).map(Cow::into_owned)
 }
 
 /// A number of lines, which some clients write as `3.0` or `"3"`.

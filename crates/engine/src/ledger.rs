@@ -1,4 +1,4 @@
-//! The files of the original workflow's ledgers. Several programs append to them at once, one whole
+//! The files of the original workflow's ledgers. Several programs append to them in parallel, one whole
 //! row at a time; whatever is in the way costs the row and nothing else.
 
 pub mod token_rows;
@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A row that was not written, or a document that did not get its report.
 #[derive(Debug, thiserror::Error)]
-pub enum NotWritten {
+pub enum LedgerError {
     /// A link or anything else that is no file of its own.
     #[error("`{}` is not a regular file", path.display())]
     NotRegular {
@@ -50,21 +50,21 @@ pub enum NotWritten {
 }
 
 /// Appends a row, which has its line ending. Nobody else may read the file.
-pub fn append(path: &Path, row: &str) -> Result<(), NotWritten> {
+pub fn append(path: &Path, row: &str) -> Result<(), LedgerError> {
     // What is no ledger gets no lock beside it either.
-    if fs::symlink_metadata(path).is_ok_and(|it| !it.is_file()) {
-        return Err(NotWritten::NotRegular { path: path.to_owned() });
+    if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(LedgerError::NotRegular { path: path.to_owned() });
     }
     let _lock = lock(path)?;
     let mut ledger = open(path)?;
     let end = if is_half(&mut ledger).unwrap_or(false) { "\n" } else { "" };
-    let refused = |source| NotWritten::Io { path: path.to_owned(), source };
+    let refused = |source| LedgerError::Io { path: path.to_owned(), source };
     ledger.write_all(format!("{end}{row}").as_bytes()).map_err(refused)
 }
 
 /// Returns what is in a ledger; nothing if there is none that can be read.
 pub fn read(path: &Path) -> Option<String> {
-    let is_own = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
+    let is_own = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
     is_own.then(|| file::lossy_text(path, MAX_BYTES)).flatten()
 }
 
@@ -83,20 +83,20 @@ pub fn token_file(named: &NamedPlaces, id: Option<&str>, working: &Path) -> Stri
 }
 
 /// Puts a report into a document, which is made if there is none.
-pub fn place(document: &Path, bracket: Bracket, report: &str) -> Result<(), NotWritten> {
+pub fn place(document: &Path, bracket: Bracket, report: &str) -> Result<(), LedgerError> {
     let before = match file::read(document, MAX_BYTES) {
         FileFinding::Text(text) => text,
         FileFinding::Absent => String::new(),
         FileFinding::Unreadable(_) => {
-            return Err(NotWritten::NotRegular { path: document.to_owned() });
+            return Err(LedgerError::NotRegular { path: document.to_owned() });
         }
     };
-    let refused = |source| NotWritten::Io { path: document.to_owned(), source };
+    let refused = |source| LedgerError::Io { path: document.to_owned(), source };
     file::replace(document, &bracket.place(&before, report)).map_err(refused)
 }
 
 /// Waits for the lock beside a ledger. A row is never written without.
-fn lock(path: &Path) -> Result<File, NotWritten> {
+fn lock(path: &Path) -> Result<File, LedgerError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
     let path = PathBuf::from(name);
@@ -104,21 +104,21 @@ fn lock(path: &Path) -> Result<File, NotWritten> {
     for attempt in 1..=TRIES {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::Error(source)) => return Err(NotWritten::Io { path, source }),
+            Err(TryLockError::Error(source)) => return Err(LedgerError::Io { path, source }),
             Err(TryLockError::WouldBlock) if attempt < TRIES => thread::sleep(STEP),
             Err(TryLockError::WouldBlock) => {}
         }
     }
-    Err(NotWritten::Locked { path })
+    Err(LedgerError::Locked { path })
 }
 
-fn open(path: &Path) -> Result<File, NotWritten> {
+fn open(path: &Path) -> Result<File, LedgerError> {
     file::append_private(path).map_err(|source| {
         let path = path.to_owned();
         if source.kind() == ErrorKind::InvalidInput {
-            return NotWritten::NotRegular { path };
+            return LedgerError::NotRegular { path };
         }
-        NotWritten::Io { path, source }
+        LedgerError::Io { path, source }
     })
 }
 
@@ -171,7 +171,7 @@ mod tests {
         let link = dir.path().join("link");
         symlink(&path, &link).unwrap();
         let error = append(&link, "x\n").unwrap_err();
-        assert!(matches!(error, NotWritten::NotRegular { .. }), "{error}");
+        assert!(matches!(error, LedgerError::NotRegular { .. }), "{error}");
         assert_eq!(read(&link), None);
         // The lock is a file of the same kind.
         symlink(&path, dir.path().join("b.lock")).unwrap();
@@ -200,7 +200,7 @@ mod tests {
         let path = dir.path().join("a");
         let held = lock(&path).unwrap();
         let error = append(&path, "x\n").unwrap_err();
-        assert!(matches!(error, NotWritten::Locked { .. }), "{error}");
+        assert!(matches!(error, LedgerError::Locked { .. }), "{error}");
         assert!(!path.exists());
         drop(held);
         append(&path, "x\n").unwrap();

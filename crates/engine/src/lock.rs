@@ -19,9 +19,9 @@ pub struct Lock {
 
 /// A lock that could not be taken.
 #[derive(Debug, thiserror::Error)]
-pub enum NotLocked {
+pub enum LockError {
     /// Somebody else holds it.
-    #[error("{holder} does so already")]
+    #[error("{holder} already does this")]
     Held {
         /// Who, in its own words.
         holder: String,
@@ -38,8 +38,8 @@ pub enum NotLocked {
 
 impl Lock {
     /// Takes a lock without waiting. `holder` is what others are told.
-    pub fn take(path: &Path, holder: &str) -> Result<Self, NotLocked> {
-        let refused = |source| NotLocked::File { path: path.to_owned(), source };
+    pub fn take(path: &Path, holder: &str) -> Result<Self, LockError> {
+        let refused = |source| LockError::File { path: path.to_owned(), source };
         let mut options = OpenOptions::new();
         let mut file = options.create(true).append(true).open(path).map_err(refused)?;
         match file.try_lock() {
@@ -48,7 +48,7 @@ impl Lock {
                 let said = file::text(path, MAX_BYTES).unwrap_or_default();
                 let holder = said.lines().next().filter(|holder| !holder.is_empty());
                 let holder = holder.unwrap_or("another process").to_owned();
-                return Err(NotLocked::Held { holder });
+                return Err(LockError::Held { holder });
             }
             Err(TryLockError::Error(source)) => return Err(refused(source)),
         }
@@ -88,13 +88,13 @@ mod tests {
         let path = dir.path().join("x-lock");
         let first = Lock::take(&path, "the first, who came before").unwrap();
         let error = Lock::take(&path, "the second").unwrap_err();
-        assert_eq!(error.to_string(), "the first, who came before does so already");
+        assert_eq!(error.to_string(), "the first, who came before already does this");
         drop(first);
         let _third = Lock::take(&path, "c").unwrap();
         let error = Lock::take(&path, "d").unwrap_err();
-        assert_eq!(error.to_string(), "c does so already");
+        assert_eq!(error.to_string(), "c already does this");
         let nowhere = Lock::take(&dir.path().join("no/x"), "e").unwrap_err();
-        assert!(matches!(nowhere, NotLocked::File { .. }));
+        assert!(matches!(nowhere, LockError::File { .. }));
     }
 
     #[test]

@@ -1,130 +1,179 @@
 //! Diagrams: whether they are written in Mermaid's language at all.
 //!
-//! The parser is another project's, and what it reads is anybody's. It works in a thread of its
-//! own with much stack and little time, on no more text than Mermaid itself would draw.
+//! The parser is large and another project's, so it is a program of its own, `convoke-diagram`,
+//! beside Convoke's. Convoke believes only a whole answer about one diagram; a parser that breaks on
+//! a diagram or takes too long leaves that diagram refused, and the others are parsed.
 
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
 use convoke_domain::design::mermaid::{Fault, Report, check, diagrams};
-use merman_core::{Error, ParseDiagnosticSpanKind, SemanticParser};
+use serde::{Deserialize, Serialize};
 
-/// The longest diagram in UTF-16 units: Mermaid's own `maxTextSize`, which no diagram can raise.
-const MAX_UNITS: usize = 50_000;
+use crate::process::command;
+use crate::program::is_program;
 
-/// No long diagram that was tried, with as much in each other as fits, overflowed it; most need 2 MB.
-const STACK_BYTES: usize = 64 * 1024 * 1024;
+/// The parser's program, which Convoke looks for beside its own.
+pub const DIAGRAM_PROGRAM: &str = "convoke-diagram";
 
-/// Diagrams that people write take milliseconds. Some long ones without sense take the parser the
-/// square of their length.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The version of the questions and answers; `crates/diagram/src/main.rs` has the same.
+const PROTOCOL: u32 = 1;
 
-/// Checks a text by the rules, and has every diagram parsed that they accept.
-pub fn check_syntax(text: &str, markdown: bool) -> Report {
+/// The program itself gives up on a diagram after 10 seconds.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Why diagrams could not be parsed at all.
+#[derive(Debug, thiserror::Error)]
+pub enum DiagramParserError {
+    /// There is no such program.
+    #[error("cannot parse diagrams: the program `{}` is missing", .0.display())]
+    Missing(PathBuf),
+    /// It is there and does not run.
+    #[error("cannot parse diagrams: the program `{}` does not start", .0.display())]
+    NotStarted(PathBuf, #[source] io::Error),
+    /// It is of another build of Convoke, or another program.
+    #[error("cannot parse diagrams: the program `{}` does not belong to this convoke", .0.display())]
+    OtherBuild(PathBuf),
+}
+
+#[derive(Serialize)]
+struct Question<'a> {
+    diagrams: Vec<&'a str>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Greeting {
+    protocol: u32,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    diagram: usize,
+    #[serde(flatten)]
+    verdict: Verdict,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+enum Verdict {
+    Parses,
+    Fails { line: Option<usize>, message: String },
+    Unknown { message: String },
+}
+
+impl Verdict {
+    fn unknown(message: &str) -> Self {
+        Self::Unknown { message: message.to_owned() }
+    }
+}
+
+/// Checks a text by the rules, and has the program beside `convoke` parse every diagram that they
+/// accept. Without such a diagram, no program is needed.
+pub fn check_syntax(
+    text: &str,
+    markdown: bool,
+    convoke: &Path,
+) -> Result<Report, DiagramParserError> {
     let mut report = check(text, markdown);
-    for (index, diagram) in diagrams(text, markdown).iter().enumerate() {
-        let fence = index + 1;
-        if report.hits.iter().any(|hit| hit.fence == fence) {
-            continue;
-        }
-        if let Err((line, words)) = parse(diagram.body.join("\n")) {
-            report.faults.push(Fault::new(fence, line, &words));
-        }
+    let is_refused = |fence: usize| report.hits.iter().any(|hit| hit.fence == fence);
+    let accepted: Vec<_> = diagrams(text, markdown)
+        .iter()
+        .enumerate()
+        .map(|(index, diagram)| (index + 1, diagram.body.join("\n")))
+        .filter(|(fence, _)| !is_refused(*fence))
+        .collect();
+    let mut verdicts = Vec::new();
+    while let Some(rest @ [_, ..]) = accepted.get(verdicts.len()..) {
+        verdicts.extend(parse(rest, &convoke.with_file_name(DIAGRAM_PROGRAM))?);
     }
-    report
+    for ((fence, _), verdict) in accepted.iter().zip(verdicts) {
+        let (line, words) = match verdict {
+            Verdict::Parses => continue,
+            Verdict::Fails { line, message } => (line, message),
+            Verdict::Unknown { message } => (None, format!("cannot be parsed: {message}")),
+        };
+        report.faults.push(Fault::new(*fence, line, &words));
+    }
+    Ok(report)
 }
 
-/// What is wrong: on which line, if that is known, and in the parser's words.
-type Wrong = (Option<usize>, String);
-
-fn parse(diagram: String) -> Result<(), Wrong> {
-    if diagram.encode_utf16().count() > MAX_UNITS {
-        return Err((None, format!("longer than the {MAX_UNITS} characters that Mermaid draws")));
-    }
-    let (answer, answered) = sync_channel(1);
-    let work = move || {
-        let parsed = SemanticParser::new().parse_diagram_sync(&diagram);
-        let wrong = parsed.err().map(|error| (line(&diagram, &error), words(&error)));
-        // Whoever asked may have lost patience.
-        answer.send(wrong).ok();
-    };
-    let thread = thread::Builder::new().stack_size(STACK_BYTES).spawn(work);
-    let unparsed = |why: &str| Err((None, format!("cannot be parsed: {why}")));
-    if thread.is_err() {
-        return unparsed("there is no memory for it");
-    }
-    match answered.recv_timeout(PATIENCE) {
-        Ok(None) => Ok(()),
-        Ok(Some(wrong)) => Err(wrong),
-        Err(RecvTimeoutError::Timeout) => unparsed("it takes too long"),
-        Err(RecvTimeoutError::Disconnected) => unparsed("the parser broke"),
-    }
+/// Has diagrams parsed, as many as one run of the program comes to: at least the first.
+fn parse(diagrams: &[(usize, String)], program: &Path) -> Result<Vec<Verdict>, DiagramParserError> {
+    let mut child = started(diagrams, program)?;
+    let lines = lines_of(&mut child);
+    let verdicts = heard(diagrams.len(), &lines);
+    // It has ended, or is not worth waiting for.
+    child.kill().ok();
+    child.wait().ok();
+    verdicts.ok_or_else(|| DiagramParserError::OtherBuild(program.to_owned()))
 }
 
-fn line(diagram: &str, error: &Error) -> Option<usize> {
-    let Error::DiagramParse { diagnostic, .. } = error else { return None };
-    // A place that the parser only fell back to is mostly the end.
-    let known = diagnostic.span_kind() != ParseDiagnosticSpanKind::Fallback;
-    let start = diagnostic.span().filter(|_| known)?.start;
-    Some(diagram.get(..start)?.matches('\n').count() + 1)
+fn started(diagrams: &[(usize, String)], program: &Path) -> Result<Child, DiagramParserError> {
+    if !is_program(program) {
+        return Err(DiagramParserError::Missing(program.to_owned()));
+    }
+    let failed = |error| DiagramParserError::NotStarted(program.to_owned(), error);
+    let question = Question { diagrams: diagrams.iter().map(|(_, text)| text.as_str()).collect() };
+    let question = serde_json::to_vec(&question).map_err(|error| failed(error.into()))?;
+    let mut command = command(program, Path::new("/"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    // What a terminal sends stops Convoke, and is no word of the parser's.
+    let mut child = command.process_group(0).spawn().map_err(failed)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that does not read ends without an answer, and that is heard.
+        thread::spawn(move || stdin.write_all(&question).ok());
+    }
+    Ok(child)
 }
 
-fn words(error: &Error) -> String {
-    if let Error::DiagramParse { diagnostic, .. } = error {
-        return diagnostic.message().to_owned();
+/// Reads what a program prints, line by line, in a thread of its own.
+fn lines_of(child: &mut Child) -> Receiver<String> {
+    let (sender, receiver) = sync_channel(1);
+    if let Some(stdout) = child.stdout.take() {
+        thread::spawn(move || {
+            let lines = BufReader::new(stdout).lines().map_while(Result::ok);
+            lines.map(|line| sender.send(line)).take_while(Result::is_ok).count()
+        });
     }
-    error.to_string()
+    receiver
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn faults(text: &str, markdown: bool) -> Vec<(usize, Option<usize>, String)> {
-        let faults = check_syntax(text, markdown).faults;
-        faults.into_iter().map(|it| (it.fence, it.line, it.words)).collect()
+/// Takes one verdict for each diagram, up to the first that has none; `None` if these are no answers
+/// to our question.
+fn heard(count: usize, lines: &Receiver<String>) -> Option<Vec<Verdict>> {
+    let greeting = lines.recv_timeout(PATIENCE).ok()?;
+    let greeting: Greeting = serde_json::from_str(&greeting).ok()?;
+    if greeting.protocol != PROTOCOL {
+        return None;
     }
-
-    #[test]
-    fn only_what_the_rules_accept_is_parsed() {
-        let text = "```mermaid\nflowchart TD\nA[a|b\n```\n```mermaid\nflowchart TD\nA[b\n```\n\
-                    ```mermaid\nflowchart TD\nA\n```\n";
-        let report = check_syntax(text, true);
-        assert_eq!((report.hits.len(), report.hits[0].fence), (1, 1));
-        let words = "Unterminated node label (missing `]`)".to_owned();
-        assert_eq!(faults(text, true), [(2, Some(2), words)]);
-        assert!(check(text, true).faults.is_empty(), "the rules alone ask no parser");
-    }
-
-    #[test]
-    fn lines_are_those_of_the_diagram_also_after_front_matter() {
-        let text = "---\ntitle: x\n---\n%% note\nsequenceDiagram\nA-)B: x\nA-B\n";
-        assert_eq!(faults(text, false)[0].1, Some(7));
-    }
-
-    #[test]
-    fn what_mermaid_does_not_draw_for_its_length_is_not_parsed() {
-        let long = |units: usize| format!("flowchart TD\n%%{}\nA\n", "𝄞".repeat(units / 2 - 9));
-        assert_eq!(faults(&long(MAX_UNITS), false), []);
-        let words = "longer than the 50000 characters that Mermaid draws".to_owned();
-        assert_eq!(faults(&long(MAX_UNITS + 100), false), [(1, None, words)]);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-        #[test]
-        fn any_text_is_parsed_or_not(text in any::<String>(), known in "(flowchart TD|sequenceDiagram|classDiagram|actor A as |---|%%\\{init: |\n|\n|-->|[\\[\\](){}|\"$é:;&@ AB]){0,20}") {
-            for text in [text, known] {
-                let lines = text.lines().count();
-                for (fence, line, words) in faults(&text, false) {
-                    prop_assert_eq!(fence, 1);
-                    prop_assert!(line.is_none_or(|line| (1..=lines).contains(&line)));
-                    prop_assert!(!words.contains(char::is_control));
-                }
+    let mut verdicts = Vec::new();
+    for expected in 0..count {
+        let line = match lines.recv_timeout(PATIENCE) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => {
+                verdicts.push(Verdict::unknown("it takes too long"));
+                break;
             }
+            Err(RecvTimeoutError::Disconnected) => {
+                verdicts.push(Verdict::unknown("the parser broke"));
+                break;
+            }
+        };
+        let Answer { diagram, verdict } = serde_json::from_str(&line).ok()?;
+        if diagram != expected {
+            return None;
+        }
+        let is_last = matches!(verdict, Verdict::Unknown { .. });
+        verdicts.push(verdict);
+        if is_last {
+            break;
         }
     }
+    Some(verdicts)
 }

@@ -18,7 +18,7 @@ const STEP: Duration = Duration::from_millis(20);
 
 /// Where an owner is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum OwnerState {
     /// It runs.
     Here,
     /// It has ended.
@@ -34,18 +34,18 @@ pub fn myself() -> Owner {
 }
 
 /// Looks for an owner. One without a mark cannot be told from others.
-pub fn whereabouts(owner: &Owner) -> Whereabouts {
+pub fn whereabouts(owner: &Owner) -> OwnerState {
     if owner.mark.is_empty() || is_foreign(&owner.mark) {
-        return Whereabouts::Elsewhere;
+        return OwnerState::Elsewhere;
     }
     let is_same = mark(owner.pid).is_some_and(|mark| mark == owner.mark);
-    if is_same { Whereabouts::Here } else { Whereabouts::Gone }
+    if is_same { OwnerState::Here } else { OwnerState::Gone }
 }
 
 /// Tells whether an owner has ended; of one that cannot be seen from here it is not known, and it is
 /// waited for.
 pub fn is_gone(owner: &Owner) -> bool {
-    whereabouts(owner) == Whereabouts::Gone
+    whereabouts(owner) == OwnerState::Gone
 }
 
 /// Asks an owner to stop, and waits until it is gone, but not for ever; tells whether it is. Nobody
@@ -55,7 +55,7 @@ pub fn stop(owner: &Owner, patience: Duration) -> io::Result<bool> {
     let Some(pid) = number else { return Ok(true) };
     // What is opened before it is recognised is what was recognised.
     let end = end_of(pid);
-    if whereabouts(owner) != Whereabouts::Here {
+    if whereabouts(owner) != OwnerState::Here {
         return Ok(true);
     }
     ask(pid, end.as_ref())?;
@@ -70,13 +70,13 @@ pub fn wait(owner: &Owner, patience: Duration) -> io::Result<bool> {
 
 fn gone_within(owner: &Owner, end: Option<&OwnedFd>, patience: Duration) -> io::Result<bool> {
     let mut left = patience;
-    while whereabouts(owner) == Whereabouts::Here && !left.is_zero() {
+    while whereabouts(owner) == OwnerState::Here && !left.is_zero() {
         let step = if end.is_some() { left } else { STEP.min(left) };
         let mut watched: Vec<_> = end.iter().map(|end| PollFd::new(*end, PollFlags::IN)).collect();
         poll(&mut watched, Some(&timespec(step)))?;
         left = left.saturating_sub(step);
     }
-    Ok(whereabouts(owner) != Whereabouts::Here)
+    Ok(whereabouts(owner) != OwnerState::Here)
 }
 
 #[cfg(target_os = "linux")]
@@ -162,15 +162,15 @@ mod tests {
     #[test]
     fn an_owner_is_told_from_whoever_has_its_number() {
         let me = myself();
-        assert_eq!(whereabouts(&me), Whereabouts::Here);
+        assert_eq!(whereabouts(&me), OwnerState::Here);
         let (rest, _) = me.mark.rsplit_once(' ').unwrap();
         let earlier = Owner { mark: format!("{rest} 1"), ..me.clone() };
-        assert_eq!(whereabouts(&earlier), Whereabouts::Gone);
+        assert_eq!(whereabouts(&earlier), OwnerState::Gone);
         assert!(is_gone(&earlier) && !is_gone(&me));
         // Had it been asked, this test would not be here any more.
         assert!(stop(&earlier, Duration::ZERO).unwrap());
         let nobody = Owner { pid: u32::MAX, ..me };
-        assert_eq!(whereabouts(&nobody), Whereabouts::Gone);
+        assert_eq!(whereabouts(&nobody), OwnerState::Gone);
         assert!(stop(&nobody, Duration::ZERO).unwrap());
     }
 
@@ -182,9 +182,9 @@ mod tests {
         let elsewhere = format!("{} pid:[1] {}", words[0], words[2]);
         let before_the_start = format!("another-boot {} {}", words[1], words[2]);
         for (mark, expected) in [
-            (elsewhere, Whereabouts::Elsewhere),
-            (String::new(), Whereabouts::Elsewhere),
-            (before_the_start, Whereabouts::Gone),
+            (elsewhere, OwnerState::Elsewhere),
+            (String::new(), OwnerState::Elsewhere),
+            (before_the_start, OwnerState::Gone),
         ] {
             assert_eq!(whereabouts(&Owner { mark, ..me.clone() }), expected);
         }
@@ -196,7 +196,7 @@ mod tests {
         let mut child = crate::process::command("sleep", folder).arg("600").spawn().unwrap();
         let pid = child.id();
         let owner = Owner { pid, mark: mark(pid).unwrap() };
-        assert_eq!(whereabouts(&owner), Whereabouts::Here);
+        assert_eq!(whereabouts(&owner), OwnerState::Here);
         assert!(!wait(&owner, Duration::from_millis(1)).unwrap());
         assert!(stop(&owner, Duration::from_mins(1)).unwrap());
         assert!(wait(&owner, Duration::from_mins(1)).unwrap());

@@ -10,14 +10,14 @@ use std::path::{Component, Path, PathBuf};
 
 /// What became of looking for a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Search {
+pub struct ProgramSearch {
     /// Where it lies.
     pub found: Option<PathBuf>,
     /// Folders of the PATH that have such a program and were skipped.
     pub skipped: Vec<PathBuf>,
 }
 
-impl Search {
+impl ProgramSearch {
     /// Says which folders were skipped, if that is why nothing was found.
     pub fn remark(&self) -> Option<String> {
         if self.found.is_some() || self.skipped.is_empty() {
@@ -36,10 +36,10 @@ impl Search {
 }
 
 /// Looks for the first of some programs on a PATH, but for none of the projects of some folders.
-pub fn search(path: &OsStr, names: &[&str], folders: &[&Path]) -> Search {
+pub fn search(path: &OsStr, names: &[&str], folders: &[&Path]) -> ProgramSearch {
     let roots: Vec<_> = folders.iter().flat_map(|folder| roots(folder)).collect();
     let here = folders.first().copied().unwrap_or(Path::new("/"));
-    let mut search = Search::default();
+    let mut search = ProgramSearch::default();
     for name in names {
         for entry in env::split_paths(path) {
             let place = here.join(&entry).join(name);
@@ -47,7 +47,7 @@ pub fn search(path: &OsStr, names: &[&str], folders: &[&Path]) -> Search {
                 continue;
             }
             if entry.is_absolute() && !is_within(&entry, &roots) && !is_within(&place, &roots) {
-                return Search { found: Some(place), ..search };
+                return ProgramSearch { found: Some(place), ..search };
             }
             if !search.skipped.contains(&entry) {
                 search.skipped.push(entry);
@@ -61,7 +61,9 @@ pub fn search(path: &OsStr, names: &[&str], folders: &[&Path]) -> Search {
 /// folders.
 pub fn outside(path: &OsStr, folders: &[&Path]) -> OsString {
     let roots: Vec<_> = folders.iter().flat_map(|folder| roots(folder)).collect();
-    joined(env::split_paths(path).filter(|it| it.is_absolute() && !is_within(it, &roots)))
+    joined(
+        env::split_paths(path).filter(|folder| folder.is_absolute() && !is_within(folder, &roots)),
+    )
 }
 
 /// Returns a PATH without relative and empty entries.
@@ -74,8 +76,9 @@ fn joined(entries: impl Iterator<Item = PathBuf>) -> OsString {
     env::join_paths(entries).unwrap_or_default()
 }
 
-fn is_program(place: &Path) -> bool {
-    place.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+/// Tells whether a path leads to a file that may be run.
+pub(crate) fn is_program(place: &Path) -> bool {
+    place.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
 /// Returns the folders whose programs are a project's: the working tree that a folder lies in, and the
@@ -242,13 +245,13 @@ mod tests {
     #[test]
     fn the_remark_names_what_was_skipped() {
         let skipped = vec![PathBuf::from("."), PathBuf::new()];
-        let search = Search { found: None, skipped };
+        let search = ProgramSearch { found: None, skipped };
         assert_eq!(
             search.remark().unwrap(),
             "Convoke skipped `.`, an empty entry of the PATH: it runs no program that the project \
              may contain"
         );
-        assert_eq!(Search { found: Some(PathBuf::from("/x")), ..search }.remark(), None);
-        assert_eq!(Search::default().remark(), None);
+        assert_eq!(ProgramSearch { found: Some(PathBuf::from("/x")), ..search }.remark(), None);
+        assert_eq!(ProgramSearch::default().remark(), None);
     }
 }

@@ -49,7 +49,8 @@ fn clear_in(place: &Path) {
     let ours = [LOOK, LANE].map(|prefix| format!("{prefix}{}.", std::process::id()));
     for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let is_ours = name.to_str().is_some_and(|name| ours.iter().any(|it| name.starts_with(it)));
+        let is_ours =
+            name.to_str().is_some_and(|name| ours.iter().any(|prefix| name.starts_with(prefix)));
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_ours && is_folder {
             // Whoever wrote there was told to stop, and may not have heard it yet.
@@ -66,7 +67,8 @@ fn sweep(place: &Path) {
         let name = name.to_str().unwrap_or_default();
         let process = [LOOK, LANE].iter().find_map(|prefix| name.strip_prefix(prefix));
         let process = process.and_then(|rest| rest.split('.').next());
-        let process = process.and_then(|it| rustix::process::Pid::from_raw(it.parse().ok()?));
+        let process =
+            process.and_then(|number| rustix::process::Pid::from_raw(number.parse().ok()?));
         let is_gone = |pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH);
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && process.is_some_and(is_gone) {
@@ -94,7 +96,7 @@ mod tests {
         let mut process = crate::process::command("true", place.path()).spawn().unwrap();
         process.wait().unwrap();
         let folders =
-            |name: String| [LOOK, LANE].map(|it| place.path().join(format!("{it}{name}")));
+            |name: String| [LOOK, LANE].map(|prefix| place.path().join(format!("{prefix}{name}")));
         let gone = folders(format!("{}.abc", process.id()));
         let ours = folders(format!("{}.abc", std::process::id()));
         let others = folders("x".to_owned());
@@ -110,7 +112,8 @@ mod tests {
     fn who_ends_at_once_takes_its_folders_along() {
         let place = tempfile::tempdir().unwrap();
         let me = std::process::id();
-        let [look, lane] = [LOOK, LANE].map(|it| place.path().join(format!("{it}{me}.abc")));
+        let [look, lane] =
+            [LOOK, LANE].map(|prefix| place.path().join(format!("{prefix}{me}.abc")));
         let others = [format!("{LANE}{me}0.abc"), format!("{me}.abc")];
         let others = others.map(|name| place.path().join(name));
         for folder in [&look, &lane].into_iter().chain(&others) {

@@ -27,14 +27,23 @@ const PLUGIN: &str = "superpowers@superpowers-marketplace";
 
 /// Where skills are looked for. What was read is kept until its file changes.
 #[derive(Debug)]
-pub struct Library {
+pub struct SkillLibrary {
     /// The project's root.
     pub project: PathBuf,
     /// The user's folder.
     pub home: Option<PathBuf>,
-    /// Whether an id of the collection is looked for only there.
-    pub namespace_strict: bool,
+    /// Where an id of the collection is looked for.
+    pub namespace: SkillNamespace,
     cache: Cache,
+}
+
+/// Where an id of the collection is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkillNamespace {
+    /// Among the project's skills and the user's, too.
+    Everywhere,
+    /// Only in the collection.
+    CollectionOnly,
 }
 
 /// A skill that was found.
@@ -54,17 +63,17 @@ pub struct Skill {
 
 /// What a look for a skill found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SkillSearch {
     /// The skill.
     pub skill: Option<Skill>,
     /// Nearer files of its name that give no text, and why.
     pub passed_over: Vec<(PathBuf, Unreadable)>,
 }
 
-impl Library {
+impl SkillLibrary {
     /// Looks in a project and in a user's folder.
-    pub fn new(project: PathBuf, home: Option<PathBuf>, namespace_strict: bool) -> Self {
-        Self { project, home, namespace_strict, cache: Cache::default() }
+    pub fn new(project: PathBuf, home: Option<PathBuf>, namespace: SkillNamespace) -> Self {
+        Self { project, home, namespace, cache: Cache::default() }
     }
 
     /// Finds a skill: the project's own, then the user's, then the collection's in the pinned,
@@ -74,10 +83,10 @@ impl Library {
     }
 
     /// Finds a skill, and tells which files were passed over on the way.
-    pub fn look_for(&self, id: &SkillId, pin: Option<&str>) -> Found {
+    pub fn look_for(&self, id: &SkillId, pin: Option<&str>) -> SkillSearch {
         let mut search = Search { library: self, passed_over: Vec::new() };
         let skill = search.run(id, pin);
-        Found { skill, passed_over: search.passed_over }
+        SkillSearch { skill, passed_over: search.passed_over }
     }
 
     /// Returns the bare names of all skills that can be found, in order.
@@ -131,14 +140,14 @@ const TEMPLATE: &str = "-prompt.md";
 
 /// One look for a skill.
 struct Search<'a> {
-    library: &'a Library,
+    library: &'a SkillLibrary,
     passed_over: Vec<(PathBuf, Unreadable)>,
 }
 
 impl Search<'_> {
     fn run(&mut self, id: &SkillId, pin: Option<&str>) -> Option<Skill> {
         let (name, library) = (id.bare(), self.library);
-        if !library.namespace_strict || !id.is_superpower() {
+        if library.namespace == SkillNamespace::Everywhere || !id.is_superpower() {
             let project = library.project.join(".claude/skills");
             let own = [project.join(format!("{name}.md")), project.join(name).join("SKILL.md")];
             let home = library.home.iter();
@@ -232,7 +241,7 @@ fn entries(folder: &Path) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn library(files: &[(&str, &str)]) -> (tempfile::TempDir, Library) {
+    fn library(files: &[(&str, &str)]) -> (tempfile::TempDir, SkillLibrary) {
         let top = tempfile::tempdir().unwrap();
         for (path, text) in files {
             let path = top.path().join(path.replace("CACHE", &format!("home/{COLLECTION}")));
@@ -240,13 +249,13 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let (project, home) = (top.path().join("project"), Some(top.path().join("home")));
-        (top, Library::new(project, home, false))
+        (top, SkillLibrary::new(project, home, SkillNamespace::Everywhere))
     }
 
-    fn found(library: &Library, id: &str, pin: Option<&str>) -> String {
+    fn found(library: &SkillLibrary, id: &str, pin: Option<&str>) -> String {
         let skill = library.find(&SkillId::parse(id).unwrap(), pin);
-        skill.map_or("-".to_owned(), |it| {
-            format!("{} {}", it.forms.text(), it.version.unwrap_or_default())
+        skill.map_or("-".to_owned(), |skill| {
+            format!("{} {}", skill.forms.text(), skill.version.unwrap_or_default())
         })
     }
 
@@ -266,7 +275,7 @@ mod tests {
             assert_eq!(&found(&library, "superpowers:x", None), expected);
         }
         let (_top, mut library) = library(&all);
-        library.namespace_strict = true;
+        library.namespace = SkillNamespace::CollectionOnly;
         assert_eq!(found(&library, "superpowers:x", None), "collection 4.0.0");
         assert_eq!(found(&library, "x", None), "seed form ");
         assert_eq!(found(&library, "y", None), "-");

@@ -7,11 +7,11 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::task::{DEEPEST, Task};
 use convoke_store::error::StoreError;
 
-use crate::wake::{Sources, read_plan};
+use crate::wake::{WakeSources, read_plan};
 
 /// A subagent's prompt with what was missing for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assembled {
+pub struct SubagentPrompt {
     /// The prompt.
     pub prompt: String,
     /// The task it is about.
@@ -23,12 +23,12 @@ pub struct Assembled {
 /// Assembles the prompt of a role on a task. `templates` is the skill whose folder holds the roles'
 /// templates. Changes nothing.
 pub fn assemble(
-    sources: &Sources<'_>,
+    sources: &WakeSources<'_>,
     role: &SubagentRole,
     id: &TaskId,
     templates: &SkillId,
     context: Option<&str>,
-) -> Result<Assembled, StoreError> {
+) -> Result<SubagentPrompt, StoreError> {
     let mut diagnostics = Vec::new();
     let task = numbered_task(sources, id)?;
     let plan_file = task.plan_file.as_deref().unwrap_or("(none)");
@@ -41,7 +41,7 @@ pub fn assemble(
     let plan = task.plan_file.as_deref();
     let given = sources.store.last_injection_of(sources.scope, None, plan, templates)?;
     let pinned = sources.store.pinned(sources.scope, templates)?;
-    let pin = given.and_then(|it| it.version).or(pinned);
+    let pin = given.and_then(|injection| injection.version).or(pinned);
     let skill = sources.library.find(templates, pin.as_deref());
     let template = skill.as_ref().and_then(|skill| sources.library.template(skill, &file));
     let instructions = template.map_or_else(
@@ -60,7 +60,7 @@ pub fn assemble(
         section: &section,
         context,
     });
-    Ok(Assembled { prompt, task: task.id, diagnostics })
+    Ok(SubagentPrompt { prompt, task: task.id, diagnostics })
 }
 
 /// Which roles there are differs between versions of a skill, so those that are there are named.
@@ -68,11 +68,11 @@ fn not_found(file: &str, roles: &[String]) -> String {
     if roles.is_empty() {
         return format!("template_not_found: {file}");
     }
-    format!("template_not_found: {file} (there are: {})", roles.join(", "))
+    format!("template_not_found: {file} (known roles: {})", roles.join(", "))
 }
 
 /// Returns the task, or the numbered one it is part of: plans describe those.
-fn numbered_task(sources: &Sources<'_>, id: &TaskId) -> Result<Task, StoreError> {
+fn numbered_task(sources: &WakeSources<'_>, id: &TaskId) -> Result<Task, StoreError> {
     let find = |id: &TaskId| {
         let found = sources.store.task(sources.scope, id)?;
         found.ok_or_else(|| StoreError::NoTask { id: id.clone() })
@@ -89,7 +89,7 @@ fn numbered_task(sources: &Sources<'_>, id: &TaskId) -> Result<Task, StoreError>
     Ok(if above.is_numbered() { above } else { own })
 }
 
-fn section(sources: &Sources<'_>, task: &Task) -> Option<String> {
+fn section(sources: &WakeSources<'_>, task: &Task) -> Option<String> {
     let text = read_plan(sources.root, task.plan_file.as_deref()?)?;
     let section = ParsedPlan::parse(&text).section_of(&task.content)?;
     Some(section.text.to_owned())

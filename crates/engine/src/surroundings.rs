@@ -8,7 +8,7 @@ use crate::git::diff::asked_version;
 
 /// Returns how many bytes are free where a folder is, or where it would be made.
 pub fn free_bytes(folder: &Path) -> Option<u64> {
-    let there = folder.ancestors().find(|it| it.exists())?;
+    let there = folder.ancestors().find(|path| path.exists())?;
     let found = rustix::fs::statvfs(there).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }
@@ -44,7 +44,13 @@ pub fn skipped_git(folder: &Path) -> Option<String> {
 /// Returns git's version as it says it, and its two first numbers; `None` without git.
 pub fn git_version(folder: &Path) -> Option<(String, Option<(u32, u32)>)> {
     let said = asked_version(folder)?;
-    let mut numbers = said.split(|c: char| !c.is_ascii_digit()).filter_map(|it| it.parse().ok());
-    let found = numbers.next().zip(numbers.next());
+    let found = version_numbers(&said);
     Some((said, found))
+}
+
+/// Returns the first two numbers of what a program says about its version.
+pub fn version_numbers(said: &str) -> Option<(u32, u32)> {
+    let mut numbers =
+        said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
+    numbers.next().zip(numbers.next())
 }

@@ -8,7 +8,7 @@ pub(crate) mod injected;
 pub mod own;
 pub mod reads;
 
-pub use injected::{Injected, injected};
+pub use injected::{InjectedTexts, injected};
 
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;

@@ -42,7 +42,7 @@ impl Exact {
     /// Returns how many characters of `text` the tokens fill.
     fn filled(&self, text: Text<'_>, tokens: &[u32]) -> usize {
         let length =
-            |&token: &u32| self.tokenizer.decode_token_bytes(token).map_or(0, |it| it.len());
+            |&token: &u32| self.tokenizer.decode_token_bytes(token).map_or(0, |bytes| bytes.len());
         let end = text.as_str().floor_char_boundary(tokens.iter().map(length).sum());
         text.as_str()[..end].chars().count()
     }

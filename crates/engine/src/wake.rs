@@ -1,5 +1,6 @@
 //! Assembling a wake-up from the store, the plan and the skill files. Reads only; nothing changes.
 
+mod elsewhere;
 mod messages;
 mod skill;
 mod work;
@@ -13,6 +14,7 @@ use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::choice::{PatternRule, SkillChoice, SkillRule};
 use convoke_domain::task::TaskState;
 use convoke_domain::task::tree::TaskNode;
+use convoke_domain::text::shell_word;
 use convoke_domain::token::Tokenizer;
 use convoke_domain::wake::deeds::{KnownDeeds, MessageVerdict, NextActionRule};
 use convoke_domain::wake::fit::{WakeLimits, WakeUp, wake_up};
@@ -33,13 +35,13 @@ use self::messages::Messages;
 use self::skill::Settled;
 use self::work::{Work, current};
 use crate::file;
-use crate::skill::{Library, Skill};
+use crate::skill::{Skill, SkillLibrary};
 
 /// No plan a person writes is larger.
 const MAX_PLAN_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What a wake-up is assembled from.
-pub struct Sources<'a> {
+pub struct WakeSources<'a> {
     /// What was kept.
     pub store: &'a dyn Store,
     /// Where the agent works.
@@ -47,7 +49,7 @@ pub struct Sources<'a> {
     /// The project's root; plan files are relative to it.
     pub root: &'a Path,
     /// Where skills are found.
-    pub library: &'a Library,
+    pub library: &'a SkillLibrary,
     /// What may choose a skill.
     pub skill_rule: SkillRule,
     /// How the words of tasks choose a skill, where they may.
@@ -66,7 +68,7 @@ pub struct Sources<'a> {
 
 /// Whom to wake, and with what.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct WakeCall {
     /// Who wakes.
     pub agent: AgentName,
     /// As what.
@@ -81,7 +83,7 @@ pub struct Call {
 
 /// A wake-up with how it came about.
 #[derive(Debug, Clone)]
-pub struct Assembled {
+pub struct AssembledWakeUp {
     /// The text and how it was shortened.
     pub wake_up: WakeUp,
     /// How much of it was told.
@@ -102,15 +104,18 @@ pub struct Assembled {
     pub pins: Vec<Pin>,
     /// The other branch that has open tasks, with how many, where this one has none.
     pub other_branch: Option<(String, u32)>,
+    /// Whether other branches have unread messages to the agent.
+    pub has_mail_elsewhere: bool,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
 
-impl Assembled {
+impl AssembledWakeUp {
     /// Tells whether it says nothing that an agent could have forgotten.
     pub fn is_empty(&self) -> bool {
         let has_work = self.task.is_some() || self.other_branch.is_some();
-        !has_work && self.message_id.is_none() && self.pins.is_empty()
+        let has_mail = self.message_id.is_some() || self.has_mail_elsewhere;
+        !has_work && !has_mail && self.pins.is_empty()
     }
 
     /// Returns what the agent has of its messages once the wake-up was delivered.
@@ -140,11 +145,11 @@ impl Assembled {
 
 /// Assembles a wake-up. Changes nothing, so it can be repeated.
 pub fn assemble(
-    sources: &Sources<'_>,
-    call: &Call,
+    sources: &WakeSources<'_>,
+    call: &WakeCall,
     room: WakeLimits,
     tokenizer: &dyn Tokenizer,
-) -> Result<Assembled, StoreError> {
+) -> Result<AssembledWakeUp, StoreError> {
     // A hook's text must fit, because its client would cut off the end.
     let fit = if call.order == SectionOrder::CriticalFirst { WakeFit::Kept } else { sources.fit };
     let agents = sources.store.agents(sources.scope)?;
@@ -161,6 +166,7 @@ pub fn assemble(
     let extent = extent(sources, call, &agents, history);
     let other_branch = other_branch(sources, &work, fit)?;
     let pins = sources.store.pins(sources.scope, sources.now)?;
+    let elsewhere = elsewhere::lines(sources, call, &work, fit)?;
     let wake_up = match extent {
         WakeExtent::Everything => {
             let outline = work.outline(&work.roots, sources, call);
@@ -171,6 +177,7 @@ pub fn assemble(
                 fit,
                 skill: text,
                 no_task: no_task(sources, call, &work, fit, other_branch.as_ref())?,
+                elsewhere: elsewhere.clone(),
                 plan_task: work.marked_title(outline.as_ref()),
                 outline,
                 short_outline: work.outline(&work.short_roots, sources, call),
@@ -190,7 +197,7 @@ pub fn assemble(
         }
     };
     diagnostics.extend(wake_up.over_budget.then(|| "over_budget".to_owned()));
-    Ok(Assembled {
+    Ok(AssembledWakeUp {
         wake_up,
         extent,
         choice,
@@ -201,13 +208,14 @@ pub fn assemble(
         newest_known: messages.newest,
         pins,
         other_branch,
+        has_mail_elsewhere: elsewhere.unread.is_some(),
         diagnostics,
     })
 }
 
 /// Returns what an agent is told that remembers everything else.
 fn news<'a>(
-    call: &'a Call,
+    call: &'a WakeCall,
     place: NewsPlace<'a>,
     messages: &'a Messages,
     fit: WakeFit,
@@ -219,8 +227,8 @@ fn news<'a>(
 
 /// Returns what is said where there is no list of tasks.
 fn no_task(
-    sources: &Sources<'_>,
-    call: &Call,
+    sources: &WakeSources<'_>,
+    call: &WakeCall,
     work: &Work,
     fit: WakeFit,
     other: Option<&(String, u32)>,
@@ -233,7 +241,7 @@ fn no_task(
 
 /// Returns the branch with the most open tasks, if this one has none.
 fn other_branch(
-    sources: &Sources<'_>,
+    sources: &WakeSources<'_>,
     work: &Work,
     fit: WakeFit,
 ) -> Result<Option<(String, u32)>, StoreError> {
@@ -247,19 +255,19 @@ fn other_branch(
     Ok(others.max_by_key(|(_, count)| *count))
 }
 
-fn other_branch_line(sources: &Sources<'_>, (branch, count): &(String, u32)) -> String {
-    let here = &sources.scope.branch;
+fn other_branch_line(sources: &WakeSources<'_>, (branch, count): &(String, u32)) -> String {
+    let (here, there) = (&sources.scope.branch, shell_word(branch));
     format!(
         "No task is on branch `{here}`; branch `{branch}` has {count} open. See them with \
-         `convoke task tree --branch '{branch}'`. If they are the work of this branch, ask the user, \
-         then run `convoke task move --all --from-branch '{branch}'`."
+         `convoke task tree --branch {there}`. If they are the work of this branch, ask the user, \
+         then run `convoke task move --all --from-branch {there}`."
     )
 }
 
 /// Returns what an agent is told that holds no task, where there are open ones.
 fn unassigned(
-    sources: &Sources<'_>,
-    call: &Call,
+    sources: &WakeSources<'_>,
+    call: &WakeCall,
     work: &Work,
     fit: WakeFit,
 ) -> Result<Option<String>, StoreError> {
@@ -276,8 +284,8 @@ fn unassigned(
 }
 
 fn settle(
-    sources: &Sources<'_>,
-    call: &Call,
+    sources: &WakeSources<'_>,
+    call: &WakeCall,
     work: &Work,
     path: &[&TaskNode],
     plan: Option<&PlanText<'_>>,
@@ -289,8 +297,8 @@ fn settle(
 
 /// Returns how much an agent is told: all of it, unless it remembers.
 fn extent(
-    sources: &Sources<'_>,
-    call: &Call,
+    sources: &WakeSources<'_>,
+    call: &WakeCall,
     agents: &[Agent],
     history: Option<&Injection>,
 ) -> WakeExtent {
@@ -309,7 +317,7 @@ fn parsed<'a>(file: &'a str, text: Option<&'a str>) -> PlanText<'a> {
 
 /// Reads what is recorded about the current task and with the new message.
 fn known(
-    sources: &Sources<'_>,
+    sources: &WakeSources<'_>,
     agents: &[Agent],
     path: &[&TaskNode],
     message: Option<i64>,

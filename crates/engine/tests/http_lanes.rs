@@ -14,9 +14,9 @@ use convoke_domain::lane::outcome::{LaneOutcome, ProcessEnd};
 use convoke_domain::lane::queue::LaneLimits;
 use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::cancel::Cancel;
-use convoke_engine::lane::drive::{Driven, Lane, Runner, drive};
+use convoke_engine::lane::drive::{Lane, LaneResult, Runner, drive};
 use convoke_engine::lane::http::endpoint::{Api, BaseUrl, Endpoint};
-use convoke_engine::lane::many::{self, Enough, Waiting};
+use convoke_engine::lane::many::{self, EnoughAnswers, QueuedLane};
 use convoke_engine::lane::supervisor::Limits;
 
 const LANES: usize = 40;
@@ -24,7 +24,7 @@ const LANES: usize = 40;
 /// Nothing here takes as long.
 const LONG: Duration = Duration::from_hours(1);
 
-fn lane(endpoint: &Endpoint, cancel: &Cancel) -> Driven {
+fn lane(endpoint: &Endpoint, cancel: &Cancel) -> LaneResult {
     let scratch = tempfile::tempdir().unwrap();
     let scratch = scratch.path().display().to_string();
     let request = ClientRequest {
@@ -68,13 +68,13 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
             cancel.cancel();
         })
     };
-    let lanes = (0..LANES).map(|_| Waiting {
+    let lanes = (0..LANES).map(|_| QueuedLane {
         agent: "http:it",
         expected: Duration::ZERO,
         work: Box::new(|cancel: &Cancel, _: &mut dyn FnMut(&_)| lane(&endpoint, cancel)),
     });
     let room = LaneLimits { in_all: LANES, of_agent: LANES };
-    let ended = many::run(lanes.collect(), room, &cancel, &mut |_, _| Enough::No);
+    let ended = many::run(lanes.collect(), room, &cancel, &mut |_, _| EnoughAnswers::No);
     for driven in ended.into_iter().map(Option::unwrap) {
         assert_eq!((driven.outcome, driven.end), (LaneOutcome::Cancelled, ProcessEnd::Cancelled));
     }

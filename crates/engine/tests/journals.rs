@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use convoke_domain::design::event::{Event, Stamped};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::heavy::Worked;
-use convoke_domain::design::render::Line;
+use convoke_domain::design::render::{self, Line};
 use convoke_domain::design::walk::{DesignWalk, walk};
 use convoke_engine::design::codec::{decode, encode};
 use convoke_engine::design::run::hashes;
@@ -38,7 +38,8 @@ fn journals_of_an_earlier_release_are_told_and_counted_as_they_were() {
     for name in JOURNALS {
         let facts = Facts::fold(events(name));
         let outline = walk(&facts);
-        let told: Vec<_> = outline.lines.iter().map(Line::text).collect();
+        let lines = render::lines(&outline);
+        let told: Vec<_> = lines.iter().map(Line::text).collect();
         let expected = fixture(&format!("{name}.replay.txt"));
         assert_eq!(told.join("\n") + "\n", expected, "{name}");
         assert_eq!(hashes(&outline), facts.kept().unwrap(), "{name}");
@@ -52,10 +53,10 @@ fn a_run_that_looks_after_every_event_comes_to_the_same() {
         let mut told = Vec::new();
         for event in events(name) {
             design.take(event);
-            told.extend(design.notices_after(told.len()).into_iter().map(|(_, line)| line));
+            told.extend(design.notices_after(told.len()));
         }
         let outline = walk(design.facts());
-        assert_eq!(told, outline.lines, "{name}");
+        assert_eq!(told, outline.notices, "{name}");
         assert_eq!(design.outline(), outline, "{name}");
     }
 }
@@ -73,6 +74,6 @@ fn a_worker_that_fails_late_is_told_as_by_a_walk_from_the_first_event() {
         design.take(event);
         assert_eq!(design.outline(), walk(design.facts()));
     }
-    let told = design.outline().lines;
+    let told = render::lines(&design.outline());
     assert!(told.iter().any(|line| line.text().contains("heavy worker subagent failed")));
 }

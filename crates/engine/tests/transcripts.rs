@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::receipt::{Contents, Demanded, Lines, ReadState, Seen, ShownText, receipts};
-use convoke_engine::transcript::reads::{Ending, Session, Wanted, reads};
+use convoke_engine::transcript::reads::{RecordEnding, SessionRecord, WantedReads, reads};
 
 const GAMMA: &str = "foo bar\nnothing\nfoo baz\n";
 
@@ -19,19 +19,19 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/transcripts")
 }
 
-fn session(client: Client, name: &str) -> Session {
+fn session(client: Client, name: &str) -> SessionRecord {
     let path = fixtures().join(client.name()).join(name);
     let file = BufReader::new(File::open(path).unwrap());
     reads(
         client,
         file,
-        &Wanted { folder: Some(Path::new("/project")), names: &[], ..Wanted::default() },
+        &WantedReads { folder: Some(Path::new("/project")), names: &[], ..WantedReads::default() },
     )
     .unwrap()
 }
 
 /// Every look in a few words; `=` if the text is known.
-fn looks(session: &Session) -> Vec<String> {
+fn looks(session: &SessionRecord) -> Vec<String> {
     let told = |seen: &Seen| match seen {
         Seen::Lines { path, lines, text } => {
             let lines = match lines {
@@ -138,7 +138,7 @@ fn the_other_clients_records_tell_every_read() {
 fn all() -> Vec<(Client, String)> {
     let of_client = |client: Client| {
         let folder = fs::read_dir(fixtures().join(client.name())).unwrap();
-        folder.map(move |it| (client, it.unwrap().file_name().into_string().unwrap()))
+        folder.map(move |entry| (client, entry.unwrap().file_name().into_string().unwrap()))
     };
     Client::WITH_HOOKS.into_iter().flat_map(of_client).collect()
 }
@@ -149,7 +149,7 @@ fn every_record_is_understood_to_its_last_line() {
     for (client, name) in all() {
         let session = session(client, &name);
         assert_eq!(session.lines.passed_over, 0, "{client:?} {name}");
-        assert_eq!(session.ending, Ending::Whole, "{client:?} {name}");
+        assert_eq!(session.ending, RecordEnding::Whole, "{client:?} {name}");
         let answer = session.answer.unwrap();
         assert_eq!(answer.text, "I have read what I could.", "{client:?} {name}");
         let is_last = session.reads.iter().all(|read| read.step < answer.step);
@@ -164,7 +164,7 @@ fn a_record_of_another_client_is_told_as_such() {
         let path = fixtures().join(client.name()).join(&name);
         for other in Client::WITH_HOOKS {
             let file = BufReader::new(File::open(&path).unwrap());
-            let session = reads(other, file, &Wanted::default()).unwrap();
+            let session = reads(other, file, &WantedReads::default()).unwrap();
             assert_eq!(session.is_foreign(), other != client, "{name} of {client:?} as {other:?}");
             assert!(other == client || session.reads.is_empty(), "{name} as {other:?}");
         }
@@ -181,11 +181,15 @@ fn a_record_that_is_cut_says_so_and_keeps_what_came_before() {
             let session = reads(
                 client,
                 source,
-                &Wanted { folder: Some(Path::new("/project")), names: &[], ..Wanted::default() },
+                &WantedReads {
+                    folder: Some(Path::new("/project")),
+                    names: &[],
+                    ..WantedReads::default()
+                },
             )
             .unwrap();
             let is_cut = source.last().is_some_and(|last| *last != b'\n') && bytes[end] != b'\n';
-            assert_eq!(session.ending == Ending::Cut, is_cut, "{name} {end}");
+            assert_eq!(session.ending == RecordEnding::Cut, is_cut, "{name} {end}");
             assert!(whole.reads.starts_with(&session.reads), "{name} {end}");
         }
     }
@@ -208,7 +212,7 @@ fn receipts_follow_from_records() {
             Demanded { name: "gamma", path: "/project/docs/gamma.md", now: Contents::Text(GAMMA) },
             Demanded { name: "delta", path: "/project/delta.md", now: Contents::Text("x") },
         ];
-        let answered = session.answer.map(|it| it.step);
+        let answered = session.answer.map(|answer| answer.step);
         let found = receipts(&demanded, &session.reads, answered);
         assert_eq!(found[0].standing, ReadState::Whole, "{client:?} {name}");
         assert_eq!(found[1].standing, ReadState::Whole, "{client:?} {name}");

@@ -35,7 +35,7 @@ const STEP: Duration = Duration::from_millis(10);
 /// What is left over after a client ended by itself has this long to end, too.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 
-/// How often strays are looked for at most; whoever comes after so many was not there before.
+/// How often the guardian searches for stray processes at most; a later one is new.
 const MOST_ROUNDS: usize = 100;
 
 /// Runs a client to its end, and ends with nothing of it left. Output goes to our own stdout and
@@ -62,14 +62,14 @@ pub fn guard(ward: &Ward) -> io::Result<()> {
     }
 }
 
-/// Tells whether our parent is gone, or about to be: somebody else's child we are then.
+/// Tells whether our parent is gone, or about to be: this process is then another one's child.
 fn is_forsaken(owner: u32) -> bool {
     let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().cast_unsigned());
     parent != Some(owner) || is_ending(owner)
 }
 
 /// Tells whether a process is on its way out, as far as the system says. Its pipes are closed a moment
-/// before its children are somebody else's.
+/// before its children belong to another process.
 fn is_ending(pid: u32) -> bool {
     /// The system's `PF_EXITING`.
     const EXITING: u32 = 4;
@@ -204,7 +204,7 @@ fn stop(child: Pid, grace: Duration) -> Option<WaitStatus> {
     reaped(child)
 }
 
-/// Ends whatever is left below us: first it is asked, then it is killed.
+/// Ends all remaining processes below this one: first with a request to stop, then by force.
 fn sweep(grace: Duration) {
     let mut left = grace;
     loop {

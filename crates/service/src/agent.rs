@@ -18,11 +18,12 @@ use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot add `human`: it is the person at the keyboard")]
-struct HumanAgent;
+#[error("cannot {0} `human`: the name means you")]
+struct HumanAgent(&'static str);
 
 /// An agent for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentProfileReport {
     /// Its name.
     pub name: String,
@@ -63,9 +64,8 @@ pub fn add_agent(
 ) -> Result<AgentProfileReport, Failure> {
     let workspace = Workspace::open(session, None)?;
     if name.is_human() {
-        return Err(
-            Failure::new(ErrorClass::Usage, HumanAgent).hint("`@human` reaches a person as it is")
-        );
+        return Err(Failure::new(ErrorClass::Usage, HumanAgent("add"))
+            .hint("`@human` reaches a person as it is"));
     }
     let Workspace { store, scope } = &workspace;
     store.add_agent(scope, name, client).map_err(refused)?;

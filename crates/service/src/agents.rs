@@ -1,6 +1,7 @@
 //! Which agents are there, and whether they answer.
 
 mod endpoints;
+mod first;
 mod health;
 
 use std::path::{Path, PathBuf};
@@ -9,14 +10,15 @@ use convoke_domain::client::Client;
 use convoke_domain::lane::health::{AgentHealth, Availability};
 use convoke_engine::client::adapter;
 use convoke_engine::file;
-use convoke_engine::hooks::{Level, count, settings_file};
+use convoke_engine::hooks::{HooksLevel, count, settings_file};
 use convoke_engine::lane::drive::Program;
-use convoke_engine::lane::health::{Remembered, probe};
+use convoke_engine::lane::health::{HealthCache, probe};
 use convoke_engine::lane::version::versions;
 use serde::Serialize;
 
 use self::endpoints::{KnownApi, known_apis};
-pub use self::health::{Probing, healths_of};
+pub use self::first::first_usable_agent;
+pub use self::health::{ProbePolicy, healths_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::seen_by;
 use crate::session::Session;
@@ -47,12 +49,13 @@ pub struct AgentsRequest {
     /// A file with what a caller knows, in lines such as `CODEX_HEALTHY=false`. Convoke asks no
     /// agent in it.
     pub caller_env: Option<PathBuf>,
-    /// A file with such lines to bring up to date; `/dev/null` is none.
+    /// A file with such lines to update; `/dev/null` means no file.
     pub write_health: Option<PathBuf>,
 }
 
 /// All agents of this machine, and whether any of them could be given work.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AgentsReport {
     /// Clients, then models' APIs.
@@ -64,6 +67,7 @@ pub struct AgentsReport {
 
 /// What is known of one agent.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentReport {
     /// Its name.
     pub agent: String,
@@ -95,7 +99,7 @@ struct HealthFileError {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot tell who answers: asking was stopped")]
+#[error("cannot list which agents answer: the probe was interrupted")]
 struct ProbeStopped;
 
 /// What is known of one client.
@@ -181,11 +185,11 @@ fn healths(
     let told = request.caller_env.as_deref().and_then(|path| file::text(path, MAX_BYTES));
     let told = Availability::parse_caller(&told.unwrap_or_default());
     let cache = session.environment.health_cache();
-    let mut remembered = cache.as_deref().map(Remembered::read).unwrap_or_default();
+    let mut remembered = cache.as_deref().map(HealthCache::read).unwrap_or_default();
     let mut healths: Vec<_> = programs
         .iter()
         .map(|program| match told.get(program.agent.name()) {
-            Some(is_healthy) => AgentHealth::told(is_healthy),
+            Some(is_healthy) => AgentHealth::from_caller(is_healthy),
             None if request.source == HealthSource::Presence => AgentHealth::NotAsked,
             None => remembered
                 .get(program.agent.name(), program.program, session.now(), settings.remember)
@@ -272,7 +276,7 @@ fn hooks(client: Client, session: &Session) -> &'static str {
         text.is_some_and(|text| count(&text, client).is_ok_and(|count| count > 0))
     };
     let (project, user) = (Some(session.project.clone()), session.environment.home());
-    match (has(Level::Project, project), has(Level::User, user)) {
+    match (has(HooksLevel::Project, project), has(HooksLevel::User, user)) {
         (true, true) => "project, user",
         (true, false) => "project",
         (false, true) => "user",

@@ -12,7 +12,7 @@ use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::wake::hop::wakes;
 use convoke_engine::client::Rights;
-use convoke_engine::lock::{Lock, NotLocked};
+use convoke_engine::lock::{Lock, LockError};
 use convoke_engine::owner::is_gone;
 use convoke_engine::skill::hash;
 use serde::Serialize;
@@ -54,11 +54,12 @@ pub struct AttendRequest {
 #[error("cannot attend to {scope}")]
 struct NotAttending {
     scope: String,
-    source: NotLocked,
+    source: LockError,
 }
 
 /// What came of one wake-up.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttendReport {
     /// Who was woken.
     pub agent: String,
@@ -106,7 +107,7 @@ struct Attendant<'a> {
     settings: &'a Settings,
     /// Who is being seen to.
     running: Vec<AgentName>,
-    /// Up to which message somebody was tried in vain.
+    /// The newest message whose delivery failed.
     given_up: BTreeMap<AgentName, i64>,
     /// Who others are taken by.
     owners: Vec<Owner>,
@@ -147,8 +148,8 @@ fn lock(session: &Session, scope: &Scope) -> Result<Lock, Failure> {
     let what = format!("attend-{}", &hash(described(scope))[..16]);
     Lock::take(&store_location(session)?.lock_file(&what), &holder).map_err(|source| {
         let hint = match source {
-            NotLocked::Held { .. } => Some("stop it first".to_owned()),
-            NotLocked::File { .. } => None,
+            LockError::Held { .. } => Some("stop it first".to_owned()),
+            LockError::File { .. } => None,
         };
         let error = NotAttending { scope: described(scope), source };
         Failure::new(ErrorClass::Prerequisite, error).maybe_hint(hint)
@@ -213,7 +214,7 @@ impl<'a> Attendant<'a> {
         Ok(())
     }
 
-    /// Returns the newest message that waits for somebody who can be woken.
+    /// Returns the newest message that waits for an agent that Convoke can wake.
     fn waits_for(&self, agent: &Agent) -> Result<Option<i64>, Failure> {
         let is_free = agent.status != AgentStatus::Busy && agent.owner.is_none();
         let can_be_woken = session_of(agent).is_ok() && client(agent).is_ok();
@@ -237,7 +238,9 @@ impl<'a> Attendant<'a> {
         let (session, settings) = (self.session, self.settings);
         let AttendRequest { rights, budget, .. } = self.request;
         let sender = sender.clone();
+        let span = tracing::info_span!("wake_up", %agent);
         threads.spawn(move || {
+            let _entered = span.enter();
             let deliver = || {
                 // A connection is its thread's own.
                 let workspace = Workspace::open(session, None)?;

@@ -3,6 +3,7 @@
 //! [`brief_settings`] settles what is read and how it is counted; the other functions take the result,
 //! so that a front end can show its diagnostics first, also if the rest fails.
 
+pub mod files;
 mod init;
 mod report;
 mod rest;
@@ -10,7 +11,7 @@ mod rest;
 use convoke_domain::brief::Brief;
 use convoke_domain::brief::settings::Layer;
 use convoke_domain::token::{Tokenizer, Vocabulary};
-use convoke_engine::brief::{Loaded, Mode, Resolved, load, resolve};
+use convoke_engine::brief::{BriefMode, LoadedBrief, ResolvedBriefSettings, load, resolve};
 use convoke_engine::vocabulary;
 
 pub use self::init::{BriefInitReport, init_folder};
@@ -25,7 +26,7 @@ use crate::settings::brief::layers;
 /// Documents that were read, and what counts their tokens.
 pub struct OpenBrief {
     /// What was read.
-    pub loaded: Loaded,
+    pub loaded: LoadedBrief,
     tokenizer: Box<dyn Tokenizer>,
 }
 
@@ -37,12 +38,16 @@ impl OpenBrief {
 }
 
 /// Settles the settings of a brief, of which a call's own are the strongest.
-pub fn brief_settings(session: &Session, call: Layer) -> Result<Resolved, Failure> {
+pub fn brief_settings(session: &Session, call: Layer) -> Result<ResolvedBriefSettings, Failure> {
     Ok(resolve(&session.project, layers(call, session)?))
 }
 
 /// Reads every document of the design folder.
-pub fn open_brief(session: &Session, mode: Mode, settled: Resolved) -> Result<OpenBrief, Failure> {
+pub fn open_brief(
+    session: &Session,
+    mode: BriefMode,
+    settled: ResolvedBriefSettings,
+) -> Result<OpenBrief, Failure> {
     let loaded = load(&session.project, mode, settled);
     let counted = if loaded.has_text() { loaded.settings.tokenizer } else { Vocabulary::Estimate };
     let tokenizer = open_tokenizer(counted)?;
@@ -52,7 +57,7 @@ pub fn open_brief(session: &Session, mode: Mode, settled: Resolved) -> Result<Op
 /// Returns the block as configured, if there is anything in it.
 pub fn brief_block(session: &Session) -> Result<Option<String>, Failure> {
     let settled = brief_settings(session, Layer::default())?;
-    let opened = open_brief(session, Mode::Standalone, settled)?;
+    let opened = open_brief(session, BriefMode::Standalone, settled)?;
     if !opened.loaded.has_text() {
         return Ok(None);
     }

@@ -8,6 +8,7 @@ mod cleanup;
 mod diagram;
 mod dirty_tree;
 mod entry_gate;
+mod ledger;
 mod log_issue;
 mod manifest;
 mod preflight;

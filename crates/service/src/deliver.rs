@@ -10,10 +10,10 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::wake::{NewMessage, SectionOrder};
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::drive::LaneResult;
 use convoke_engine::owner::{is_gone, myself};
 use convoke_engine::scratch;
-use convoke_engine::wake::{Assembled, Call};
+use convoke_engine::wake::{AssembledWakeUp, WakeCall};
 use convoke_store::error::StoreError;
 use convoke_store::message::{self, Receipt, Said};
 use convoke_store::wake_up::WakeUpEnd;
@@ -48,7 +48,7 @@ pub(crate) struct Delivered {
     /// What the agent was told.
     pub(crate) text: String,
     /// What became of its lane.
-    pub(crate) driven: Driven,
+    pub(crate) driven: LaneResult,
     /// The budget that it went over.
     pub(crate) over: Option<Overdraft>,
     /// What is kept of its answer.
@@ -102,8 +102,8 @@ impl Delivery<'_> {
     }
 
     /// Returns what the agent is told.
-    pub(crate) fn assembled(&self) -> Result<Assembled, Failure> {
-        let call = Call {
+    pub(crate) fn assembled(&self) -> Result<AssembledWakeUp, Failure> {
+        let call = WakeCall {
             agent: self.agent.clone(),
             profile: profile_of(self.agent, self.settings),
             order: SectionOrder::Contract,
@@ -129,12 +129,12 @@ impl Delivery<'_> {
         order.run_watched(self.session, scratch.path(), reporter)
     }
 
-    /// Keeps the answer, or tells the orchestrator that there is none.
+    /// Stores the answer, or tells the orchestrator that the agent gave no answer.
     fn ended(
         &self,
         owner: &Owner,
-        assembled: &Assembled,
-        driven: &Driven,
+        assembled: &AssembledWakeUp,
+        driven: &LaneResult,
     ) -> Result<Option<Said>, Failure> {
         let Workspace { store, scope } = self.workspace;
         let answer = driven.heard.answer().filter(|_| driven.outcome == LaneOutcome::Answered);
@@ -167,7 +167,7 @@ impl Delivery<'_> {
     }
 
     /// Records which rules of the user an answered wake-up had.
-    fn record_pins(&self, assembled: &Assembled, driven: &Driven) -> Result<(), Failure> {
+    fn record_pins(&self, assembled: &AssembledWakeUp, driven: &LaneResult) -> Result<(), Failure> {
         let pins: Vec<_> = assembled.pins.iter().map(|pin| pin.id).collect();
         let agent = found(self.workspace, self.agent)?;
         let session = driven.heard.session.as_ref().or(agent.session_id.as_ref());

@@ -29,12 +29,12 @@ use convoke_engine::design::run::Journal;
 use convoke_engine::lane::supervisor::Limits;
 
 pub use self::begin::{DesignRequest, RehearsalSource, design};
-pub use self::cost::{amount, in_all};
+pub use self::cost::{amount, spent_in_words};
 pub use self::course::CourseRequest;
 pub(crate) use self::course::hold;
-pub use self::ending::{DesignReport, EndedDesign};
+pub use self::ending::{DesignOverview, DesignReport, EndedDesign};
 pub use self::error::DesignError;
-pub use self::front_end::{DesignFrontEnd, TypedAnswer, Unattended};
+pub use self::front_end::{DesignFrontEnd, TypedAnswer, UnattendedFrontEnd};
 pub use self::resume::resume_run;
 pub use self::worker::run_worker;
 use crate::failure::{ErrorClass, Failure};

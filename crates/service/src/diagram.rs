@@ -1,10 +1,12 @@
 //! Whether diagrams are safe to publish.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::design::mermaid::{Fault, Report, check, unchecked_log_entry};
 use convoke_domain::execution_log::Category;
-use convoke_engine::{execution_log, file, mermaid};
+use convoke_engine::mermaid::{DIAGRAM_PROGRAM, DiagramParserError, check_syntax};
+use convoke_engine::{execution_log, file};
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
@@ -48,6 +50,7 @@ pub struct DiagramCheckRequest {
 
 /// What is wrong with diagrams.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramCheckReport {
     /// Whether they can be published.
     pub is_safe: bool,
@@ -62,6 +65,7 @@ pub struct DiagramCheckReport {
 
 /// One diagram.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramReport {
     /// The heading that it is published under; none for a bare diagram.
     pub heading: Option<String>,
@@ -69,6 +73,7 @@ pub struct DiagramReport {
 
 /// Something that is known to break published diagrams.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramHitReport {
     /// What it is.
     pub reason: &'static str,
@@ -80,6 +85,7 @@ pub struct DiagramHitReport {
 
 /// Something that Mermaid could not draw.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramFaultReport {
     /// The diagram's place.
     pub diagram: usize,
@@ -108,11 +114,42 @@ pub fn check_diagrams(
         return Err(Failure::new(ErrorClass::Usage, DiagramsUnreadable)
             .hint("name a text file of at most 16 MB, or give it on standard input"));
     };
-    let is_parsed = request.rules == DiagramRules::Syntax;
-    let check = if is_parsed { mermaid::check_syntax } else { check };
-    let report = check(text, request.form == DiagramText::Markdown);
+    let markdown = request.form == DiagramText::Markdown;
+    let report = match request.rules {
+        DiagramRules::Safety => check(text, markdown),
+        DiagramRules::Syntax => {
+            let convoke = session.environment.program();
+            check_syntax(text, markdown, &convoke).map_err(|error| {
+                log(Some(unchecked_log_entry(&request.step)));
+                without_parser(error, &convoke)
+            })?
+        }
+    };
     log(report.log_entry(&request.step));
     Ok(DiagramCheckReport::new(&report, request.rules))
+}
+
+/// Says how to get the parser's program to where this Convoke looks for it.
+fn without_parser(error: DiagramParserError, convoke: &Path) -> Failure {
+    let folder = convoke.parent().unwrap_or(Path::new("."));
+    let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let build =
+        |profile: &str| format!("cargo build --profile {profile} --package {DIAGRAM_PROGRAM}");
+    let run = match (name, folder.parent()) {
+        // Cargo puts programs of these profiles into folders of these names.
+        ("debug", _) => build("dev"),
+        ("release" | "dist", _) => build(name),
+        ("bin", Some(root)) => {
+            format!("cargo install --path crates/diagram --root '{}'", root.display())
+        }
+        _ => {
+            let copy = format!("cp target/release/{DIAGRAM_PROGRAM} '{}'", folder.display());
+            format!("{} && {copy}", build("release"))
+        }
+    };
+    Failure::new(ErrorClass::Prerequisite, error)
+        .hint(format!("in the folder of Convoke's source, run: {run}"))
+        .hint("without `--syntax`, the check needs no parser")
 }
 
 /// Reads a file of diagrams; none if it cannot be read or is too long.

@@ -4,6 +4,7 @@ mod audit;
 mod check;
 mod deed;
 mod gate;
+mod init;
 mod judge;
 mod materials;
 mod next;
@@ -27,10 +28,11 @@ use convoke_engine::dispatch::next::NextError;
 use convoke_engine::dispatch::role_files::RoleFilesError;
 
 pub use self::audit::{AuditReport, PasteReport, audit_prompts};
-pub use self::check::{CheckRequest, Keeping, check_answer};
+pub use self::check::{CheckRequest, JudgementKeeping, check_answer};
 pub use self::gate::{
     GateAnswers, GatePromptsReport, GateReport, GateTrial, gate_prompts, judge_gate, try_gate,
 };
+pub use self::init::{DispatchInitReport, init_dispatch};
 pub use self::judge::AnswerKind;
 pub use self::materials::{ChangedFiles, PromptMaterials, read_issues};
 pub use self::next::{NextRoundReport, NextRoundRequest, next_round};

@@ -1,5 +1,6 @@
 //! Everything that keeps Convoke from working here, each with what mends it.
 
+mod clients;
 mod endpoints;
 mod hooks;
 
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::brief::settings::Layer;
 use convoke_domain::client::Client;
 use convoke_engine::client::adapter;
-use convoke_engine::lane::health::Remembered;
+use convoke_engine::lane::health::HealthCache;
 use convoke_engine::lane::version::is_supervised;
 use convoke_engine::project::find_above;
 use convoke_engine::surroundings::{
@@ -37,6 +38,17 @@ const EARLIEST: i64 = 1_767_225_600;
 pub struct DoctorRequest {
     /// Whether models' APIs are contacted.
     pub apis: ApiCheck,
+    /// Whether clients are asked for an answer.
+    pub clients: ClientCheck,
+}
+
+/// How installed clients are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientCheck {
+    /// By their versions.
+    Version,
+    /// Also by the command that a lane runs, which costs a few tokens.
+    Answer,
 }
 
 /// How models' APIs are checked.
@@ -50,6 +62,7 @@ pub enum ApiCheck {
 
 /// How bad something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CheckLevel {
     /// It works.
@@ -73,6 +86,7 @@ impl CheckLevel {
 
 /// What was found out about one thing.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoctorCheck {
     /// What was looked at.
     pub name: &'static str,
@@ -85,7 +99,7 @@ pub struct DoctorCheck {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot check everything: the checks were stopped")]
+#[error("cannot finish the checks: they were interrupted")]
 struct ChecksStopped;
 
 impl DoctorCheck {
@@ -138,6 +152,7 @@ const CHECKS: [fn(&Session) -> Vec<DoctorCheck>; 13] = [
 /// Runs every check. An interrupt is a failure.
 pub fn examine(session: &Session, request: &DoctorRequest) -> Result<Vec<DoctorCheck>, Failure> {
     let mut checks: Vec<_> = CHECKS.iter().flat_map(|check| check(session)).collect();
+    checks.extend(clients::clients(session, request.clients));
     let apis = endpoints::endpoints(session, request.apis);
     checks.extend(apis.ok_or_else(|| Failure::new(ErrorClass::Interrupted, ChecksStopped))?);
     Ok(checks)
@@ -153,7 +168,11 @@ fn project(session: &Session) -> Vec<DoctorCheck> {
     } else {
         let fix =
             "begin one with `git init` or an empty convoke.toml, or name one with `--project`";
-        DoctorCheck::warn("project", format!("{found} looks like no project"), fix)
+        DoctorCheck::warn(
+            "project",
+            format!("no `.git`, `convoke.toml` or `.moai` found in {found} or above"),
+            fix,
+        )
     }]
 }
 
@@ -168,16 +187,16 @@ fn configuration(session: &Session) -> Vec<DoctorCheck> {
     ];
     let mut wrong: Vec<DoctorCheck> = Vec::new();
     for failure in read.into_iter().filter_map(Result::err) {
-        let check = DoctorCheck::failure("configuration", &failure, "mend the file");
+        let check = DoctorCheck::failure("configuration", &failure, "correct the file");
         // One file that cannot be read fails every section in it.
         if wrong.iter().all(|known| known.found != check.found) {
             wrong.push(check);
         }
     }
-    let ignored = |line| DoctorCheck::warn("configuration", line, "take it out of that file");
+    let ignored = |line| DoctorCheck::warn("configuration", line, "remove it from that file");
     wrong.extend(refusals(session).into_iter().map(ignored));
     if wrong.is_empty() {
-        vec![DoctorCheck::ok("configuration", "everything can be read")]
+        vec![DoctorCheck::ok("configuration", "Convoke can read all of it")]
     } else {
         wrong
     }
@@ -190,7 +209,11 @@ fn folders(session: &Session) -> Vec<DoctorCheck> {
         .into_iter()
         .map(|name| {
             let fix = format!("give {name} an absolute path, or unset it");
-            DoctorCheck::warn("folders", format!("{name} is relative, and so it is ignored"), fix)
+            DoctorCheck::warn(
+                "folders",
+                format!("{name} is a relative path, so Convoke ignores it"),
+                fix,
+            )
         })
         .collect();
     if session.environment.home().is_none() {
@@ -198,11 +221,11 @@ fn folders(session: &Session) -> Vec<DoctorCheck> {
     }
     let Some(state) = state(session) else { return checks };
     checks.push(match try_writing(&state) {
-        Ok(()) => DoctorCheck::ok("folders", format!("{} can be written", state.display())),
+        Ok(()) => DoctorCheck::ok("folders", format!("{} is writable", state.display())),
         Err(error) => DoctorCheck::fail(
             "folders",
-            format!("{} cannot be written: {error}", state.display()),
-            "let yourself write there, or name a store elsewhere with CONVOKE_STORE",
+            format!("{} is not writable: {error}", state.display()),
+            "get write permission, or set CONVOKE_STORE to another file",
         ),
     });
     checks
@@ -219,21 +242,26 @@ fn room(session: &Session) -> Vec<DoctorCheck> {
     let Some(free) = free_bytes(&state) else { return Vec::new() };
     let found = format!("{} MB free for {}", free / 1024 / 1024, state.display());
     vec![if free < LITTLE_ROOM {
-        DoctorCheck::warn("room", found, "make room on that disk")
+        DoctorCheck::warn("room", found, "free some space on that disk")
     } else {
         DoctorCheck::ok("room", found)
     }]
 }
 
 fn stored(session: &Session) -> Vec<DoctorCheck> {
+    let location = match store_location(session) {
+        Ok(location) => location,
+        // The store itself may be well.
+        Err(failure) => return vec![DoctorCheck::failure("store", &failure, "mend the file")],
+    };
     let opened = open_store(session).and_then(|store| store.check().map_err(refused));
-    let (location, problems) = match (store_location(session), opened) {
-        (Ok(location), Ok(problems)) => (location, problems),
-        (Err(failure), _) | (_, Err(failure)) => {
+    let problems = match opened {
+        Ok(problems) => problems,
+        Err(failure) => {
             return vec![DoctorCheck::failure(
                 "store",
                 &failure,
-                "restore a copy, or move it away",
+                "restore a backup, or move the file away",
             )];
         }
     };
@@ -242,25 +270,25 @@ fn stored(session: &Session) -> Vec<DoctorCheck> {
         (Some(problem), _) => DoctorCheck::fail(
             "store",
             format!("{location} is damaged: {problem}"),
-            "restore a copy, or move the file away and begin anew",
+            "restore a backup, or move the file away and start with an empty store",
         ),
         (None, Err(error)) => DoctorCheck::fail(
             "store",
-            format!("{location} cannot be written: {error}"),
-            "let yourself write to it, or name another with CONVOKE_STORE",
+            format!("{location} is not writable: {error}"),
+            "get write permission, or set CONVOKE_STORE to another file",
         ),
         (None, Ok(())) => {
-            DoctorCheck::ok("store", format!("{location} is sound, with the present schema"))
+            DoctorCheck::ok("store", format!("{location} is intact and has the current schema"))
         }
     }]
 }
 
 fn temporary(_: &Session) -> Vec<DoctorCheck> {
     vec![match tempfile::tempdir() {
-        Ok(_) => DoctorCheck::ok("temporary files", "they can be written"),
+        Ok(_) => DoctorCheck::ok("temporary files", "Convoke can write them"),
         Err(error) => {
             let fix = "set TMPDIR to a folder that you can write in";
-            DoctorCheck::fail("temporary files", format!("none can be written: {error}"), fix)
+            DoctorCheck::fail("temporary files", format!("Convoke cannot write any: {error}"), fix)
         }
     }]
 }
@@ -268,7 +296,7 @@ fn temporary(_: &Session) -> Vec<DoctorCheck> {
 fn clock(session: &Session) -> Vec<DoctorCheck> {
     let now = session.now();
     vec![if now.as_second() < EARLIEST {
-        DoctorCheck::fail("clock", format!("it says {now}"), "set the clock, or let it be set")
+        DoctorCheck::fail("clock", format!("it says {now}"), "set the clock, for example with NTP")
     } else {
         DoctorCheck::ok("clock", now.to_string())
     }]
@@ -279,12 +307,17 @@ fn git(session: &Session) -> Vec<DoctorCheck> {
         None => {
             let skipped = skipped_git(&session.project).map(|why| format!(" ({why})"));
             let skipped = skipped.unwrap_or_default();
-            let why = format!("it is not there, so changes of a tree are not noticed{skipped}");
+            let why =
+                format!("not found, so Convoke cannot notice changes to a working tree{skipped}");
             DoctorCheck::warn("git", why, "install git")
         }
         Some((said, Some(numbers))) if numbers < OLDEST_GIT => {
             let (major, minor) = OLDEST_GIT;
-            DoctorCheck::warn("git", format!("{said} is old"), format!("update to {major}.{minor}"))
+            DoctorCheck::warn(
+                "git",
+                format!("{said} is too old"),
+                format!("update to {major}.{minor}"),
+            )
         }
         Some((said, _)) => DoctorCheck::ok("git", said),
     }]
@@ -296,7 +329,7 @@ fn agents(session: &Session) -> Vec<DoctorCheck> {
     };
     let there: Vec<_> = Client::ALL.into_iter().filter(is_there).map(Client::name).collect();
     vec![if there.is_empty() && endpoints::are_there(session) {
-        DoctorCheck::ok("agents", "no client is on the PATH, but models' APIs are configured")
+        DoctorCheck::ok("agents", "no client is on the PATH, but model APIs are configured")
     } else if there.is_empty() {
         let all = Client::ALL.map(Client::name).join(", ");
         DoctorCheck::fail("agents", "no client is on the PATH", format!("install one of {all}"))
@@ -318,9 +351,7 @@ fn keys(session: &Session) -> Vec<DoctorCheck> {
     vec![DoctorCheck::ok(
         "keys",
         match names.as_slice() {
-            [] => {
-                "none is in the environment; clients have to be logged in by themselves".to_owned()
-            }
+            [] => "no API key in the environment; log in to each client".to_owned(),
             names => format!("{} in the environment", names.join(", ")),
         },
     )]
@@ -330,34 +361,38 @@ fn supervision(session: &Session) -> Vec<DoctorCheck> {
     let Some(program) = session.environment.find_program(&["true"], &session.project) else {
         return vec![DoctorCheck::warn(
             "guardian",
-            "there is no `true` to try it with",
-            "mend the PATH",
+            "cannot test it: `true` is not on the PATH",
+            "correct the PATH",
         )];
     };
     let works = is_supervised(&session.environment.program(), &program, &session.cancel());
     let guardian = if works {
-        DoctorCheck::ok("guardian", "it looks after a client")
+        DoctorCheck::ok("guardian", "it supervises a client")
     } else {
-        let fix = "see that convoke itself may be started, and that processes are not limited";
-        DoctorCheck::fail("guardian", "it cannot look after a client", fix)
+        let fix = "allow this user to start `convoke`, and raise the limit on processes";
+        DoctorCheck::fail("guardian", "it cannot supervise a client", fix)
     };
     let orphans = if inherits_orphans() {
-        DoctorCheck::ok("orphans", "what a client leaves behind is found")
+        DoctorCheck::ok("orphans", "Convoke finds processes that a client leaves behind")
     } else {
         let fix = "run it on Linux if clients leave processes behind";
-        DoctorCheck::warn("orphans", "what leaves a client's process group is not found here", fix)
+        DoctorCheck::warn(
+            "orphans",
+            "Convoke cannot find processes that leave a client's process group",
+            fix,
+        )
     };
     vec![guardian, orphans]
 }
 
 fn remembered(session: &Session) -> Vec<DoctorCheck> {
     let path = session.environment.health_cache();
-    let oldest = path.and_then(|path| Remembered::read(&path).oldest());
+    let oldest = path.and_then(|path| HealthCache::read(&path).oldest());
     let minutes = |at: Timestamp| session.now().duration_since(at).as_mins();
     vec![DoctorCheck::ok(
         "health",
         match oldest {
-            None => "nobody was asked yet; `convoke agents --probe` asks".to_owned(),
+            None => "no agent was probed yet; run `convoke agents --probe`".to_owned(),
             Some(at) => format!("the oldest answer is {} minutes old", minutes(at)),
         },
     )]

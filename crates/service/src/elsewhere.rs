@@ -1,6 +1,7 @@
 //! Saying that other branches and folders of the same repository have open tasks.
 
 use convoke_domain::scope::Scope;
+use convoke_domain::text::shell_word;
 use convoke_engine::git::identity::repository_id;
 use convoke_store::error::StoreError;
 use convoke_store::project::{KnownProject, MOST_COUNTED};
@@ -46,7 +47,7 @@ pub(crate) fn name_branch(failure: Failure, workspace: &Workspace) -> Failure {
     let found = branches.into_iter().map(|(branch, _)| branch).find(has_it);
     match found {
         Some(branch) => {
-            let branch = quoted(&branch);
+            let branch = shell_word(&branch);
             let hint = format!(
                 "`{id}` is on branch {branch}: add `--branch {branch}` to the command, or bring its \
                  tasks here with `convoke task move --all --from-branch {branch}`"
@@ -68,21 +69,12 @@ fn branches(workspace: &Workspace) -> Result<Option<String>, Failure> {
         1 => ", 1 more branch has some, too".to_owned(),
         more => format!(", {more} more branches have some, too"),
     };
-    let branch = quoted(branch);
+    let branch = shell_word(branch);
     Ok(Some(format!(
         "branch {branch} has {}{more}; see `convoke task list --all-branches`, \
          or bring them here with `convoke task move --all --from-branch {branch}`",
         open_tasks(*count)
     )))
-}
-
-/// Quotes a branch for a shell if it is more than a plain word.
-pub fn quoted(branch: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
-    if branch.chars().all(plain) {
-        return branch.to_owned();
-    }
-    format!("'{}'", branch.replace('\'', "'\\''"))
 }
 
 fn open_tasks(count: u32) -> String {

@@ -10,8 +10,8 @@ use convoke_domain::client::Client;
 use convoke_domain::ledger::place::NamedPlaces;
 use convoke_engine::client::adapter;
 use convoke_engine::lane::supervisor::LANE_MARK;
-use convoke_engine::program::{Search, absolute, search};
-use convoke_engine::transcript::own::Homes;
+use convoke_engine::program::{ProgramSearch, absolute, search};
+use convoke_engine::transcript::own::ClientHomes;
 
 /// What the process was started with: variables, folder and program. A front end captures it once.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +24,9 @@ pub struct Environment {
 
 /// The variable with the filter of the log.
 pub const LOG_FILTER: &str = "CONVOKE_LOG";
+
+/// The variable with the file of the log.
+const LOG_FILE: &str = "CONVOKE_LOG_FILE";
 
 /// The start of every variable that is a setting.
 const PREFIX: &str = "CONVOKE_";
@@ -64,13 +67,28 @@ impl Environment {
         names.into_iter().filter_map(|name| Some((name.into(), value(name)?))).collect()
     }
 
-    /// Returns all variables, for another process of ours.
-    pub fn all(&self) -> Vec<(OsString, OsString)> {
-        self.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+    /// Returns the environment of a front end that was told on its command line what to log, and in
+    /// which file. What it was not told stays as it is.
+    #[must_use]
+    pub fn logging(&self, filter: Option<&OsStr>, file: Option<&Path>) -> Self {
+        let mut variables = HashMap::clone(&self.variables);
+        variables.extend(filter.map(|filter| (LOG_FILTER.into(), filter.to_owned())));
+        variables.extend(file.map(|file| (LOG_FILE.into(), file.as_os_str().to_owned())));
+        Self { variables: Arc::new(variables), ..self.clone() }
+    }
+
+    /// Returns all variables for another process of ours, which starts in another folder and writes to
+    /// the same log.
+    pub fn for_worker(&self) -> Vec<(OsString, OsString)> {
+        let mut variables = HashMap::clone(&self.variables);
+        if let (Some(file), Some(folder)) = (self.log_file(), &self.folder) {
+            variables.insert(LOG_FILE.into(), folder.join(file).into_os_string());
+        }
+        variables.into_iter().collect()
     }
 
     /// Looks for the first of some programs on the PATH, but for none of the project's own.
-    pub fn search_program(&self, names: &[&str], project: &Path) -> Search {
+    pub fn search_program(&self, names: &[&str], project: &Path) -> ProgramSearch {
         search(&self.variable("PATH").unwrap_or_default(), names, &[project])
     }
 
@@ -96,7 +114,7 @@ impl Environment {
     }
 
     /// Returns where clients keep their own records.
-    pub fn client_homes(&self) -> Homes {
+    pub fn client_homes(&self) -> ClientHomes {
         let home = |client| Some((client, self.client_home(client)?));
         Client::ALL.into_iter().filter_map(home).collect()
     }
@@ -128,6 +146,17 @@ impl Environment {
         Client::ALL.into_iter().filter_map(session).collect()
     }
 
+    /// Returns the client that this process was started in, also one that does not say in which of its
+    /// sessions.
+    pub fn around(&self) -> Option<Client> {
+        let is_around = |client: &Client| {
+            let adapter = adapter(*client);
+            let names = [adapter.session_variable, adapter.shell_variable];
+            names.into_iter().flatten().any(|name| self.variable(name).is_some())
+        };
+        Client::ALL.into_iter().find(is_around)
+    }
+
     /// Returns the filter of the log, if one is set.
     pub fn log_filter(&self) -> Option<OsString> {
         self.variable(LOG_FILTER)
@@ -135,7 +164,7 @@ impl Environment {
 
     /// Returns the file that the log goes to instead of stderr, if one is named.
     pub fn log_file(&self) -> Option<PathBuf> {
-        self.variable("CONVOKE_LOG_FILE").map(PathBuf::from)
+        self.variable(LOG_FILE).map(PathBuf::from)
     }
 
     /// Returns the editor that the user writes with: `VISUAL`, else `EDITOR`.
@@ -154,7 +183,7 @@ impl Environment {
         self.variable("CONVOKE_STORE").map(PathBuf::from)
     }
 
-    /// Returns where the store is when nobody says otherwise: `convoke/store.db` below
+    /// Returns the default place of the store: `convoke/store.db` below
     /// `$XDG_STATE_HOME` or `~/.local/state`.
     pub fn default_store(&self) -> Option<PathBuf> {
         Some(self.state()?.join("store.db"))
@@ -205,7 +234,7 @@ impl Environment {
         self.variable("DESIGN_TMPDIR").map(PathBuf::from)
     }
 
-    /// Returns the folder of whoever asked for a design, as the workflow around it says.
+    /// Returns the folder of the workflow that asked for the design.
     pub fn implement_folder(&self) -> Option<PathBuf> {
         self.variable("IMPLEMENT_TMPDIR").map(PathBuf::from)
     }
@@ -270,4 +299,30 @@ impl Environment {
 /// Returns the name of the variable that sets `key` in `section`.
 pub fn setting_name(section: &str, key: &str) -> String {
     format!("{PREFIX}{section}_{key}").to_ascii_uppercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A worker starts in the project's folder, which need not be where its parent started.
+    #[test]
+    fn a_worker_hears_flags_about_the_log_and_finds_the_same_file() {
+        let variables = [(LOG_FILTER.into(), "warn".into()), ("A".into(), "b".into())];
+        let folder = Some(PathBuf::from("/start"));
+        let environment = Environment::new(variables, folder, PathBuf::from("convoke"));
+        let of_worker = |environment: &Environment| -> Vec<String> {
+            let pair = |(name, value): (OsString, OsString)| {
+                format!("{}={}", name.to_string_lossy(), value.to_string_lossy())
+            };
+            let mut all: Vec<_> = environment.for_worker().into_iter().map(pair).collect();
+            all.sort();
+            all
+        };
+        assert_eq!(of_worker(&environment), ["A=b", "CONVOKE_LOG=warn"]);
+        let told = environment.logging(Some(OsStr::new("debug")), Some(Path::new("my.log")));
+        let expected = ["A=b", "CONVOKE_LOG=debug", "CONVOKE_LOG_FILE=/start/my.log"];
+        assert_eq!(of_worker(&told), expected);
+        assert_eq!(of_worker(&environment.logging(None, None)), of_worker(&environment));
+    }
 }

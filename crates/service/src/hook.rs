@@ -10,17 +10,21 @@ use std::time::Duration;
 use convoke_domain::client::Client;
 use convoke_domain::hook::Moment;
 use convoke_engine::client::{HookWiring, adapter};
-use convoke_engine::hook::{Answer, Entry, Heard, Input, answer, record};
+use convoke_engine::hook::{
+    HookAnswer, HookEntry, HookEvent, HookInput, HookRemark, answer, record,
+};
 use convoke_engine::project::find_above;
 use convoke_engine::skill::hash;
-use convoke_engine::wake::Sources;
+use convoke_engine::wake::WakeSources;
 use convoke_store::delivery::Session as ClientSession;
+use tracing::field::{Empty, display};
 
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::session::Session;
+use crate::settings::PROJECT_FILE;
 use crate::settings::wake::settings_for_hook;
-use crate::wake::{budget_here, library, profile_of, session_address, sources};
+use crate::wake::{budget_here, hook_address, library, profile_of, sources};
 use crate::workspace::{Workspace, refused};
 
 /// Longer than this no agent should wait for us.
@@ -65,7 +69,7 @@ pub enum HookOutcome {
 
 /// Returns the answer that tells a client nothing, in its own format.
 pub fn silence() -> String {
-    Answer::nothing().json
+    HookAnswer::nothing().json
 }
 
 /// Answers an event. `deliver` hands the answer to the client, and what has arrived is recorded.
@@ -80,40 +84,52 @@ pub fn answer_hook(
     let Some(event) = request.event() else { return Ok(HookOutcome::Silent) };
     let place = place(&event.input, environment).zip(event.input.session_id.as_deref());
     let Some((project, session_id)) = place else { return Ok(HookOutcome::Silent) };
+    let span = tracing::info_span!(
+        "hook",
+        client = request.client.name(),
+        event = request.event,
+        session = session_id,
+        agent = Empty
+    );
+    let _entered = span.enter();
     let session = Session::new(project, environment.clone());
-    let (settings, unusable) = settings_for_hook(&session)?;
-    let remark = unusable_files(&unusable);
-    let workspace = Workspace::open_in_a_hurry(&session, None, PATIENCE)?;
+    let read = settings_for_hook(&session);
+    let (settings, left_out) = &read;
+    let words = unusable_settings(left_out);
+    let workspace = Workspace::open_for_hook(&session, PATIENCE)?;
     if request.part.get() == 1 {
         let project = &workspace.scope.project;
         workspace.store.fired(request.client, project, session.now()).map_err(refused)?;
     }
     let of = ClientSession { client: request.client, id: session_id };
-    let Some(agent) = session_address(&session, &workspace, &settings, Some(of))? else {
+    let Some(agent) = hook_address(&session, &workspace, &read, Some(of))? else {
         return Ok(HookOutcome::Silent);
     };
-    let library = library(&session, &settings);
-    let sources = sources(&session, &workspace, &settings, &library);
+    span.record("agent", display(&agent.agent));
+    let library = library(&session, settings);
+    let sources = sources(&session, &workspace, settings, &library);
     // A session stays with its agent's branch, also when another one is checked out.
-    let sources = Sources { scope: &agent.scope, ..sources };
+    let sources = WakeSources { scope: &agent.scope, ..sources };
     let number = u32::try_from(request.part.get()).unwrap_or(u32::MAX);
-    let heard = Heard {
+    let heard = HookEvent {
         session: of,
         hooks: event.hooks,
         event: &request.event,
         moment: event.moment,
         mark: event.mark,
         transcript: event.input.transcript.as_deref(),
-        entry: Entry { number, of: request.of.max(request.part) },
+        entry: HookEntry { number, of: request.of.max(request.part) },
         agent: &agent,
-        profile: profile_of(&agent.agent, &settings),
-        budget: budget_here(&session, &settings, &workspace, &agent.scope)?,
-        remark: remark.as_deref(),
+        profile: profile_of(&agent.agent, settings),
+        budget: budget_here(&session, settings, &workspace, &agent.scope)?,
+        remark: words.as_deref().map(|words| remark(words, left_out)),
         now: session.now(),
     };
     let answer = answer(&sources, &heard).map_err(refused)?;
     // Only what has left us has been delivered.
-    let not_recorded = match deliver(&answer.json)? {
+    let delivery = deliver(&answer.json)?;
+    tracing::info!(?delivery, bytes = answer.json.len(), "answered the hook");
+    let not_recorded = match delivery {
         HookDelivery::Discarded => None,
         HookDelivery::Delivered => record(&sources, &heard, &answer).err().map(refused),
     };
@@ -122,7 +138,7 @@ pub fn answer_hook(
 
 /// An event that concerns us.
 struct KnownEvent {
-    input: Input,
+    input: HookInput,
     hooks: &'static HookWiring,
     moment: Moment,
     /// What tells it from others.
@@ -133,7 +149,7 @@ impl HookRequest {
     /// Reads what the client says; `None` for what does not concern us.
     fn event(&self) -> Option<KnownEvent> {
         let text = self.input.as_deref()?;
-        let input = Input::parse(text)?;
+        let input = HookInput::parse(text)?;
         let hooks = adapter(self.client).hooks.as_ref()?;
         let moment = hooks.moment(&self.event, input.cause.as_deref())?;
         Some(KnownEvent { input, hooks, moment, mark: mark(&self.event, text) })
@@ -146,16 +162,23 @@ fn mark(event: &str, input: &str) -> u64 {
     hash.get(..15).and_then(|start| u64::from_str_radix(start, 16).ok()).unwrap_or_default()
 }
 
-/// Names files whose settings are left out. What is wrong in one is not said here: its author could
-/// write anything.
-fn unusable_files(names: &[&str]) -> Option<String> {
-    let files: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    let files = files.join(" and ");
-    (!names.is_empty()).then(|| format!("settings left out: {files}; run `convoke doctor`"))
+/// Names files and variables whose settings are left out. What is wrong in one is not said here: its
+/// author could write anything.
+pub(crate) fn unusable_settings(names: &[String]) -> Option<String> {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    let list = names.join(" and ");
+    (!names.is_empty())
+        .then(|| format!("Convoke ignores unusable settings of {list}; run `convoke doctor`"))
+}
+
+/// A mistake of the user's own may hide all that there is to tell, so it is told alone, too.
+fn remark<'a>(words: &'a str, left_out: &[String]) -> HookRemark<'a> {
+    let is_foreign = left_out.iter().all(|name| name == PROJECT_FILE);
+    if is_foreign { HookRemark::Beside(words) } else { HookRemark::Alone(words) }
 }
 
 /// Returns the project that the client works in; outside of any there is nothing to say.
-fn place(input: &Input, environment: &Environment) -> Option<PathBuf> {
+fn place(input: &HookInput, environment: &Environment) -> Option<PathBuf> {
     let start = input.cwd.clone().or_else(|| environment.current_dir().ok())?;
     find_above(&start, environment.home().as_deref())
 }

@@ -10,16 +10,19 @@ use std::path::{Path, PathBuf};
 use convoke_domain::client::Client;
 use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_engine::client::claude::plugin::{PluginSwitch, plugin_switch};
-use convoke_engine::client::codex::trust::{Trust, trust, trusts_folder};
+use convoke_engine::client::codex::trust::{HookTrust, trust, trusts_folder};
 use convoke_engine::file;
 use convoke_engine::git::checkout;
-use convoke_engine::hooks::{Level, SettingsError, settings_file};
+use convoke_engine::hooks::{HooksLevel, SettingsError, settings_file};
 
 pub use self::binding::rebind;
+pub(crate) use self::binding::release_binding;
+pub(crate) use self::install::bind_sessions;
 pub use self::install::{
-    HooksChange, InstallHooksRequest, install_hooks, is_same, uninstall_hooks,
+    HooksChange, HooksDryRunReport, InstallHooksRequest, install_hooks, is_same, uninstall_hooks,
 };
-pub use self::status::{HooksReport, Obstacle, hooks_status, is_there, obstacle};
+pub(crate) use self::status::agent_of_sessions;
+pub use self::status::{DeliveryObstacle, HooksReport, hooks_status, is_there, obstacle};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
@@ -28,7 +31,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Whether files are changed, or only shown as they would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rehearsal {
+pub enum DryRun {
     /// They are changed.
     No,
     /// They stay as they are.
@@ -41,14 +44,14 @@ pub struct HooksTarget {
     /// The client.
     pub client: Client,
     /// The project's settings, or the user's.
-    pub level: Level,
+    pub level: HooksLevel,
 }
 
 #[derive(Debug, thiserror::Error)]
 enum HooksError {
-    #[error("cannot tell where the user's settings are: HOME is not set")]
+    #[error("cannot find your settings: HOME is not set")]
     NoHome,
-    #[error("the plugin `{name}` brings the hooks along already; no entries were written")]
+    #[error("the plugin `{name}` already provides the hooks; Convoke wrote no entries")]
     Plugin { name: String },
     #[error("cannot read `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
@@ -63,18 +66,18 @@ impl HooksTarget {
     fn base(&self, session: &Session) -> Result<PathBuf, Failure> {
         match self.level {
             // What is remembered of a file must not depend on where we were called.
-            Level::Project => {
+            HooksLevel::Project => {
                 Ok(std::path::absolute(&session.project)
                     .unwrap_or_else(|_| session.project.clone()))
             }
-            Level::User => {
+            HooksLevel::User => {
                 let home = session.environment.home();
                 home.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, HooksError::NoHome))
             }
         }
     }
 
-    fn path(&self, session: &Session) -> Result<PathBuf, Failure> {
+    pub(crate) fn path(&self, session: &Session) -> Result<PathBuf, Failure> {
         let base = self.base(session)?;
         settings_file(self.client, self.level, &base).map_err(|source| {
             Failure::new(ErrorClass::Prerequisite, HooksError::Settings { path: base, source })
@@ -82,7 +85,7 @@ impl HooksTarget {
     }
 
     /// Codex alone asks its user first.
-    fn trust(&self, settings: &str, path: &Path, session: &Session) -> Option<Trust> {
+    fn trust(&self, settings: &str, path: &Path, session: &Session) -> Option<HookTrust> {
         if self.client != Client::Codex {
             return None;
         }
@@ -91,7 +94,7 @@ impl HooksTarget {
 
     /// Tells whether Codex reads the settings in this project at all.
     fn is_folder_trusted(&self, session: &Session) -> bool {
-        if self.client != Client::Codex || self.level == Level::User {
+        if self.client != Client::Codex || self.level == HooksLevel::User {
             return true;
         }
         let project =
@@ -111,11 +114,11 @@ fn codex_config(session: &Session) -> String {
 
 /// Returns our plugin for Claude Code, which brings the hooks along, if it is switched on in its
 /// user's settings, or for a project in those of the project.
-pub fn plugin(session: &Session, level: Level) -> Option<String> {
+pub fn plugin(session: &Session, level: HooksLevel) -> Option<String> {
     let user = session.environment.home().map(|home| home.join(".claude/settings.json"));
     let local = session.project.join(".claude/settings.local.json");
     let project = [local, session.project.join(".claude/settings.json")];
-    let project = project.into_iter().filter(|_| level == Level::Project);
+    let project = project.into_iter().filter(|_| level == HooksLevel::Project);
     let mut places = project.chain(user);
     // The strongest settings that name it decide.
     match places.find_map(|path| plugin_switch(&file::text(&path, MAX_BYTES)?))? {
@@ -124,7 +127,7 @@ pub fn plugin(session: &Session, level: Level) -> Option<String> {
     }
 }
 
-fn read(path: &Path) -> Result<Option<String>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Option<String>, Failure> {
     match file::read(path, MAX_BYTES) {
         FileFinding::Absent => Ok(None),
         FileFinding::Text(text) => Ok(Some(text)),
@@ -135,11 +138,11 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     file::replace(path, text).map_err(|source| unwritable(path, source))
 }
 
-fn remove(path: &Path) -> Result<(), Failure> {
+pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done.map_err(|source| unwritable(path, source)),
@@ -153,5 +156,5 @@ fn unwritable(path: &Path, source: io::Error) -> Failure {
 fn malformed(path: &Path, source: SettingsError) -> Failure {
     let error = HooksError::Settings { path: path.to_owned(), source };
     Failure::new(ErrorClass::Refused, error)
-        .hint("nothing was changed; mend the file and try again")
+        .hint("nothing was changed; correct the file and try again")
 }

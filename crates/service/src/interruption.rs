@@ -14,15 +14,15 @@ pub trait Interruption: Send + Sync {
 
     /// Keeps the process from ending while the returned value lives. A use case holds it while it
     /// writes down that it was stopped.
-    fn hold(&self) -> Hold;
+    fn hold(&self) -> ExitHold;
 }
 
 /// Keeps the process from ending while it lives.
-pub struct Hold {
+pub struct ExitHold {
     _guard: Box<dyn Any>,
 }
 
-impl Hold {
+impl ExitHold {
     /// Wraps the guard that a front end's lock returns.
     pub fn new(guard: impl Any) -> Self {
         Self { _guard: Box::new(guard) }
@@ -51,7 +51,7 @@ impl Interruption for CallerInterruption {
         Cancel::default()
     }
 
-    fn hold(&self) -> Hold {
-        Hold::new(())
+    fn hold(&self) -> ExitHold {
+        ExitHold::new(())
     }
 }

@@ -3,6 +3,7 @@
 mod agent;
 mod budget;
 mod ending;
+mod event_line;
 mod forecast;
 mod keep;
 mod ledger;
@@ -27,17 +28,19 @@ use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::tree::TreeVerdict;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Driven;
-use convoke_engine::lane::replay::TapeError;
+use convoke_engine::lane::drive::LaneResult;
+use convoke_engine::lane::replay::ReplayError;
 use convoke_engine::lane::supervisor::Limits;
 
 pub use self::agent::{check_agent, model_name, seen_by, version_of};
 pub use self::budget::{CallBudget, is_paid, uncounted_warning};
+pub use self::event_line::LaneEventLine;
 pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
 pub use self::list::{LaneList, StoppedLane, list, show, stop};
 pub use self::one::{FinishedLane, OneLane, run_one};
 pub use self::pins::PinnedRules;
 pub use self::reading::ReadingReport;
+pub(crate) use self::record::day;
 pub use self::report::{
     LaneReport, LaneSummary, OverBudgetReport, over_budget_warning, sentence, warnings, why,
 };
@@ -82,12 +85,12 @@ pub struct LaneRequest<'a> {
     /// Where the client's output will be found afterwards.
     pub kept_in: Option<String>,
     /// What is told before it begins.
-    pub outlook: Outlook,
+    pub outlook: BudgetNotice,
 }
 
 /// What a lane tells of its budget before it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Outlook {
+pub enum BudgetNotice {
     /// Lanes that the budget cannot count.
     #[default]
     Uncounted,
@@ -114,7 +117,7 @@ impl<'a> LaneRequest<'a> {
             purpose: Purpose::default(),
             budget: None,
             kept_in: None,
-            outlook: Outlook::default(),
+            outlook: BudgetNotice::default(),
         }
     }
 }
@@ -137,7 +140,7 @@ pub type OnProgress<'a> = dyn FnMut(LaneProgress<'_>) -> ControlFlow<()> + 'a;
 
 /// Whether a lane watches the working tree itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Watch {
+pub enum TreeWatching {
     /// It does, if its agent may only read.
     Tree,
     /// Its caller does it for several lanes, or the user does not want it.
@@ -147,7 +150,7 @@ pub enum Watch {
 /// A lane that ran and was recorded.
 pub struct LaneRun {
     /// What the client said and how it ended.
-    pub driven: Driven,
+    pub driven: LaneResult,
     /// Its number, if the store could record it.
     pub lane: Option<i64>,
     /// What it spent, if that is known.
@@ -164,14 +167,14 @@ pub struct LaneRun {
 enum LaneError {
     #[error("cannot find `{program}` on the PATH")]
     NotInstalled { program: &'static str },
-    #[error("cannot ask nothing: the prompt is blank")]
+    #[error("cannot run the lane: the prompt is empty")]
     Blank,
     #[error("cannot run the lane")]
     Run(#[source] io::Error),
     #[error("cannot use `{}`", path.display())]
     Keep { path: PathBuf, source: io::Error },
     #[error("cannot use cassette `{}`", path.display())]
-    Cassette { path: PathBuf, source: TapeError },
+    Cassette { path: PathBuf, source: ReplayError },
     #[error("cannot give `{agent}` {what}")]
     Unable { agent: AgentRef, what: &'static str },
 }

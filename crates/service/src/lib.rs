@@ -1,7 +1,7 @@
 //! Convoke's use cases as function calls: a request in, typed progress while it runs, a report or a
 //! typed error out.
 //!
-//! Front ends (the command line, and whatever else calls Convoke) build a [`session::Session`] once,
+//! Front ends (the command line, and other programs that call Convoke) build a [`session::Session`] once,
 //! call one function and render what it returns. Nothing here knows a terminal, parses a command
 //! line or keeps `static` state.
 
@@ -11,6 +11,7 @@ pub mod attend;
 pub mod brief;
 pub mod clock;
 pub mod compat;
+pub mod config;
 pub mod deliver;
 pub mod design;
 pub mod diagram;
@@ -21,10 +22,12 @@ pub mod environment;
 pub mod failure;
 pub mod hook;
 pub mod hooks;
+pub mod init;
 pub mod interruption;
 pub mod lane;
 pub mod manifest;
 pub mod message;
+pub mod next_command;
 pub mod observer;
 pub mod pin;
 pub mod plan;
@@ -38,10 +41,12 @@ pub mod schema;
 pub mod session;
 pub mod settings;
 pub mod skill;
+pub mod status;
 pub mod store_transfer;
 pub mod subagent;
 pub mod task;
 pub mod tree;
+pub mod upgrade;
 pub mod usage;
 pub mod wake;
 pub mod workspace;

@@ -2,45 +2,55 @@
 
 mod verify;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::outline::Outline;
+use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE};
 use convoke_domain::run::RunId;
 use convoke_engine::manifest::read::read_export;
-use convoke_engine::manifest::record::{NoRecord, Record};
-use convoke_engine::manifest::write::{Order, Source, WriteError, write, write_all};
+use convoke_engine::manifest::record::{RecordError, RunRecord};
+use convoke_engine::manifest::write::{ArtifactSource, BundleOrder, WriteError, write, write_all};
 use convoke_store::journal::{Integrity, Run};
 use serde::Serialize;
 
 pub use self::verify::{ManifestVerifyReport, verify_manifest};
 use crate::failure::{ErrorClass, Failure};
+use crate::run::KnownRun;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// The files of a finished run, and what they were when it ended.
-#[derive(Debug, Clone, Copy)]
-pub struct RunFiles<'a> {
-    /// Every file's text by its name.
-    pub files: &'a BTreeMap<String, Arc<str>>,
-    /// The run's record, of which [`run_record`] makes one.
-    pub record: &'a Record,
+/// Where a design's files come from.
+#[derive(Debug, Clone)]
+pub enum ManifestSource {
+    /// A folder that holds them.
+    Folder(PathBuf),
+    /// A finished run, named by the beginning of its name or all of it.
+    Run(RunId),
 }
 
-/// Where the files of a bundle come from.
-#[derive(Debug, Clone, Copy)]
-pub enum BundleSource<'a> {
-    /// From a folder.
-    Folder(&'a Path),
-    /// From a run.
-    Run(RunFiles<'a>),
+/// What is written of a design.
+#[derive(Debug, Clone)]
+pub enum ManifestWriteRequest {
+    /// All files of a run and `manifest.json`, into a folder that holds nothing else.
+    RunFiles {
+        /// The run, named by the beginning of its name or all of it.
+        run: RunId,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A bundle in `design-export`, for the workflow that works in the folder around it.
+    Bundle {
+        /// Where its files come from.
+        source: ManifestSource,
+        /// The folder around it.
+        parent: PathBuf,
+    },
 }
 
 /// A manifest that was written.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestWriteReport {
     /// Where it is.
     pub manifest: String,
@@ -48,6 +58,7 @@ pub struct ManifestWriteReport {
 
 /// What a bundle holds, or why it is refused.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestReadReport {
     /// Whether all of it is in order.
     pub ok: bool,
@@ -63,6 +74,7 @@ pub struct ManifestReadReport {
 
 /// One file of a bundle.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestFileReport {
     /// What it is to the workflow that reads the bundle.
     pub key: &'static str,
@@ -78,7 +90,7 @@ struct BundleRefused {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot vouch for the files of `{run}`: its journal was changed at event {event}")]
+#[error("cannot export the files of `{run}`: its journal was changed at event {event}")]
 struct JournalChanged {
     run: RunId,
     event: u64,
@@ -89,46 +101,64 @@ pub fn run_record(
     workspace: &Workspace,
     run: &Run,
     facts: &Facts,
-    progress: &Outline,
-) -> Result<Record, Failure> {
+    progress: &DesignOutline,
+) -> Result<RunRecord, Failure> {
     let Workspace { store, scope } = workspace;
     if let Integrity::BrokenAt(event) = store.verify(&scope.project, &run.id).map_err(refused)? {
         let error = JournalChanged { run: run.id.clone(), event };
         let failure = Failure::new(ErrorClass::Refused, error);
-        return Err(failure.hint(format!("look closer: `convoke recount {}`", run.id)));
+        return Err(failure.hint(format!("compare the journal: `convoke recount {}`", run.id)));
     }
-    Record::of_run(run, facts, progress).map_err(|error| {
+    RunRecord::of_run(run, facts, progress).map_err(|error| {
         let hint = match &error {
-            NoRecord::Unfinished { run } => format!("go on with it: `convoke resume {run}`"),
-            NoRecord::Differs { run, .. } | NoRecord::OtherRules { run, .. } => {
-                format!("look closer: `convoke recount {run}`")
+            RecordError::Unfinished { run } => format!("resume it: `convoke resume {run}`"),
+            RecordError::Differs { run, .. } | RecordError::OtherRules { run, .. } => {
+                format!("compare the journal: `convoke recount {run}`")
             }
         };
         Failure::new(ErrorClass::Refused, error).hint(hint)
     })
 }
 
-/// Writes all files of a run and `manifest.json` into a folder, which must hold nothing else.
-pub fn write_run_files(folder: &Path, run: RunFiles<'_>) -> Result<ManifestWriteReport, Failure> {
-    let manifest = write_all(folder, run.files, run.record).map_err(not_written)?;
+/// Writes a design's files with a manifest that says what they are.
+pub fn write_manifest(
+    session: &Session,
+    request: &ManifestWriteRequest,
+) -> Result<ManifestWriteReport, Failure> {
+    let manifest = match request {
+        ManifestWriteRequest::RunFiles { run, folder } => {
+            let (known, record) = vouched_run(session, run)?;
+            write_all(folder, &known.artifacts(), &record).map_err(not_written)?
+        }
+        ManifestWriteRequest::Bundle { source: ManifestSource::Folder(folder), parent } => {
+            write_bundle(session, ArtifactSource::Folder(folder), None, parent)?
+        }
+        ManifestWriteRequest::Bundle { source: ManifestSource::Run(run), parent } => {
+            let (known, record) = vouched_run(session, run)?;
+            let files = known.artifacts();
+            write_bundle(session, ArtifactSource::Texts(&files), Some(&record), parent)?
+        }
+    };
     Ok(ManifestWriteReport { manifest: manifest.display().to_string() })
 }
 
-/// Writes a bundle into `design-export` in a folder, for the workflow that works there.
-pub fn write_bundle(
+/// Opens a run and makes its record.
+fn vouched_run(session: &Session, run: &RunId) -> Result<(KnownRun, RunRecord), Failure> {
+    let known = KnownRun::open(session, run)?;
+    let record = run_record(&known.workspace, &known.run, &known.facts, &known.progress)?;
+    Ok((known, record))
+}
+
+fn write_bundle(
     session: &Session,
-    source: BundleSource<'_>,
+    source: ArtifactSource<'_>,
+    record: Option<&RunRecord>,
     parent: &Path,
-) -> Result<ManifestWriteReport, Failure> {
+) -> Result<PathBuf, Failure> {
     let session_id = session.environment.session_id();
-    let (source, record) = match source {
-        BundleSource::Folder(folder) => (Source::Folder(folder), None),
-        BundleSource::Run(run) => (Source::Texts(run.files), Some(run.record)),
-    };
     let session_id = session_id.as_deref();
-    let order = Order { source, parent, session_id, now: session.now(), record };
-    let manifest = write(&order).map_err(not_written)?;
-    Ok(ManifestWriteReport { manifest: manifest.display().to_string() })
+    let order = BundleOrder { source, parent, session_id, now: session.now(), record };
+    write(&order).map_err(not_written)
 }
 
 /// Adds what can be done about it.
@@ -137,14 +167,12 @@ fn not_written(error: WriteError) -> Failure {
         WriteError::Artifact { .. } => {
             (ErrorClass::Refused, "a bundle needs all files of a finished design")
         }
-        WriteError::Occupied { .. } => {
-            (ErrorClass::Refused, "name a folder that is empty, or not there yet")
-        }
+        WriteError::Occupied { .. } => (ErrorClass::Refused, "name an empty or new folder"),
         WriteError::NoSession => (ErrorClass::Refused, "name it with SESSION_ID"),
         WriteError::Busy { .. } => (ErrorClass::Prerequisite, "try again when it has ended"),
         WriteError::Path { .. } => (ErrorClass::Usage, "name another folder"),
         WriteError::Folder { .. } | WriteError::File { .. } | WriteError::Publish { .. } => {
-            (ErrorClass::Prerequisite, "both folders must be there, and yours to write in")
+            (ErrorClass::Prerequisite, "both folders must exist and be writable")
         }
     };
     Failure::new(class, error).hint(hint)
@@ -185,7 +213,7 @@ impl ManifestReadReport {
         let rejection = self.error.clone()?;
         let error = BundleRefused { path: path.to_owned(), rejection };
         let failure = Failure::new(ErrorClass::Refused, error);
-        Some(failure.hint("have it written again: `convoke manifest write`"))
+        Some(failure.hint("write it again: `convoke manifest write`"))
     }
 }
 

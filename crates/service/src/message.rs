@@ -35,12 +35,12 @@ pub struct SayRequest {
     /// Who says it; without it, the agent of the environment or session, else the person.
     pub speaker: Option<AgentName>,
     /// A verdict that is recorded with it.
-    pub verdict: Option<SaidVerdict>,
+    pub verdict: Option<MessageVerdict>,
 }
 
 /// A verdict on a task that is recorded with a message.
 #[derive(Debug, Clone)]
-pub struct SaidVerdict {
+pub struct MessageVerdict {
     /// The verdict.
     pub kind: DeedKind,
     /// The task that it is about.
@@ -51,6 +51,7 @@ pub struct SaidVerdict {
 
 /// A message that was stored.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SayReport {
     /// Its number.
     pub id: i64,
@@ -69,7 +70,7 @@ pub struct SayReport {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot say nothing")]
+#[error("cannot send an empty message")]
 struct NothingSaid;
 
 /// Stores a message, and with it a verdict if there is one.
@@ -141,7 +142,7 @@ impl Judged {
 impl SayRequest {
     /// Returns the verdict that is to be recorded, on a task that exists, in a role.
     fn judged(&self, workspace: &Workspace, from: &AgentName) -> Result<Option<Judged>, Failure> {
-        let Some(SaidVerdict { kind, task, role }) = &self.verdict else { return Ok(None) };
+        let Some(MessageVerdict { kind, task, role }) = &self.verdict else { return Ok(None) };
         let task = known_task(workspace, task)?;
         let role = match role {
             Some(role) => role.clone(),
@@ -251,6 +252,6 @@ pub fn note_stranger(
 pub fn wakes_nobody(said: Said) -> String {
     let Said { id, hop } = said;
     format!(
-        "{WAKE_LOOP}: message {id} comes of {hop} wake-ups in a row, more than {MOST_HOPS}; it wakes nobody"
+        "{WAKE_LOOP}: wake-up limit ({MOST_HOPS}) reached at {hop} in a row; message {id} is stored and will not start another agent"
     )
 }

@@ -56,6 +56,7 @@ pub enum PinList {
 
 /// A rule that was removed.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovedPinReport {
     /// Its number.
     pub removed: i64,
@@ -73,7 +74,7 @@ enum PinError {
     NoTask,
     #[error("cannot add the rule: that day is over")]
     Past,
-    #[error("cannot add the rule: {MOST} rules hold here already")]
+    #[error("cannot add the rule: {MOST} rules are in force here already")]
     Many,
     #[error("there is no rule {id} in this project")]
     NoPin { id: i64 },
@@ -81,6 +82,7 @@ enum PinError {
 
 /// A rule for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PinReport {
     /// Its number.
     pub id: i64,
@@ -104,6 +106,7 @@ pub struct PinReport {
 
 /// Where a rule arrived last, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PinDeliveryReport {
     /// The client that was given it.
     pub client: String,
@@ -140,7 +143,7 @@ impl PinReport {
         let branch = self.branch.as_ref().map(|branch| format!("on {branch}"));
         let task = self.task.as_ref().map(|task| format!("while {task} is open"));
         let until = self.until.as_ref().map(|until| format!("until {until}"));
-        let ended = (!self.holds).then(|| "does not hold here now".to_owned());
+        let ended = (!self.holds).then(|| "not in force here".to_owned());
         let limits: Vec<_> = [branch, task, until, ended].into_iter().flatten().collect();
         let limits =
             if limits.is_empty() { String::new() } else { format!("  ({})", limits.join(", ")) };
@@ -216,7 +219,7 @@ pub(crate) fn add(
     let holds = store.pins(scope, session.now()).map_err(refused)?;
     let report = PinReport::new(&pin, &holds, None);
     if !report.holds {
-        session.reporter().say("note: the task is closed, so the rule does not hold now");
+        session.reporter().say("note: the task is closed, so the rule is not in force");
     }
     Ok(report)
 }
@@ -243,10 +246,10 @@ pub(crate) fn refuse_agents(session: &Session) -> Result<(), Failure> {
         let hint = "run it in your own shell, without CONVOKE_AGENT";
         return Err(Failure::new(ErrorClass::Refused, error).hint(hint));
     }
-    let Some((client, _)) = session.environment.client_sessions().pop() else { return Ok(()) };
+    let Some(client) = session.environment.around() else { return Ok(()) };
     let error = PinError::Session { client: client.name() };
     Err(Failure::new(ErrorClass::Refused, error)
-        .hint("only the user does this, in their own terminal"))
+        .hint("only the user can do this, in their own terminal"))
 }
 
 /// Lists rules, with where each arrived last.

@@ -24,6 +24,7 @@ enum PlanError {
 
 /// A plan that was taken up again.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResumedPlanReport {
     /// The plan, relative to the project.
     pub resumed: String,
@@ -61,7 +62,7 @@ pub fn resume_plan(session: &Session, plan: &Path) -> Result<ResumedPlanReport, 
     let plan = plan_file(session, plan)?;
     if store.resume_plan(&scope, &plan, session.now()).map_err(refused)? == 0 {
         return Err(Failure::new(ErrorClass::Refused, PlanError::NotCancelled { plan })
-            .hint("run `convoke pin list` to see what is"));
+            .hint("run `convoke pin list` to see the cancelled plans"));
     }
     Ok(ResumedPlanReport { resumed: plan })
 }

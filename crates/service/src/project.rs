@@ -33,6 +33,7 @@ enum ProjectError {
 
 /// A project for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProjectReport {
     /// Its name.
     pub name: String,
@@ -59,6 +60,7 @@ pub struct ProjectReport {
 
 /// What became part of a project.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MergedProjectReport {
     /// The project that has it now.
     pub project: String,
@@ -66,6 +68,10 @@ pub struct MergedProjectReport {
     pub tasks: usize,
     /// How many messages came.
     pub messages: usize,
+    /// How many rules of the user came.
+    pub rules: usize,
+    /// How many agents came.
+    pub agents: usize,
     /// Tasks whose ids were taken: the branch, the old id and the new one.
     pub renamed: Vec<[String; 3]>,
 }
@@ -76,9 +82,15 @@ impl MergedProjectReport {
             [branch.clone(), ToString::to_string(old), ToString::to_string(new)]
         };
         let renamed = merged.renamed.iter().map(row).collect();
-        let MergedProject { tasks, messages, .. } = *merged;
-        Self { project: project.to_owned(), tasks, messages, renamed }
+        let MergedProject { tasks, messages, pins, agents, .. } = *merged;
+        Self { project: project.to_owned(), tasks, messages, rules: pins, agents, renamed }
     }
+}
+
+/// Counts things in words.
+pub fn count(number: usize, thing: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{ending}")
 }
 
 /// Returns the folder of a project as a person knows it.

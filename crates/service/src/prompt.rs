@@ -47,6 +47,7 @@ pub struct PromptRequest {
 
 /// What came of a prompt.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptReport {
     /// The stored message.
     pub message_id: i64,

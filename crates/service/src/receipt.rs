@@ -79,18 +79,18 @@ impl ReceiptReport {
             ("whole", _) => "all of it".to_owned(),
             ("part", Some(of)) if !lines.is_empty() => format!("in part: lines {lines} of {of}"),
             ("part", _) if !lines.is_empty() => format!("in part: lines {lines}"),
-            ("part", _) => "in part: what a search found, or an output that was cut".to_owned(),
+            ("part", _) => "in part: search results, or truncated output".to_owned(),
             ("older", _) if lines.is_empty() => "an older version".to_owned(),
             ("older", _) => format!("an older version of lines {lines}"),
             ("earlier", _) => {
                 format!("all of it, in round {}", self.earlier_round.unwrap_or_default())
             }
-            ("unsure", _) => "perhaps".to_owned(),
+            ("unsure", _) => "unknown".to_owned(),
             ("forgotten", _) => {
                 "forgotten: the client removed it from the conversation before the answer"
                     .to_owned()
             }
-            ("only_subagent", _) => "only by an agent that it sent".to_owned(),
+            ("only_subagent", _) => "only by a subagent".to_owned(),
             ("only_after_answer", _) => "only after the answer".to_owned(),
             ("only_namesake", _) => {
                 format!("only another file: {}", self.namesake.as_deref().unwrap_or_default())
@@ -100,7 +100,7 @@ impl ReceiptReport {
         let doubt = self
             .doubt
             .as_ref()
-            .map_or(String::new(), |command| format!("; perhaps by `{command}`"));
+            .map_or(String::new(), |command| format!("; `{command}` may have read it"));
         format!("{}: {words}{doubt}", self.name)
     }
 }
@@ -142,7 +142,7 @@ impl QuotationReport {
         let place = match (self.found, self.line) {
             ("found", Some(line)) => format!("found in {} at line {line}", self.source),
             ("moved", Some(line)) => format!("moved: in {} at line {line}", self.source),
-            _ => format!("not there: nowhere in {}", self.source),
+            _ => format!("not found in {}", self.source),
         };
         format!("`{}` {place}", self.text)
     }

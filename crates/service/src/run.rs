@@ -14,14 +14,16 @@ mod results;
 mod show;
 mod spending;
 
-pub use self::compare::{CompareReport, CompareRequest, CompareSideReport, Comparison, compare};
+pub use self::compare::{
+    CompareOutcome, CompareReport, CompareRequest, CompareSideReport, compare,
+};
 pub use self::decide::{
     DecideRequest, DecisionOutcome, RunMattersReport, decide, list_matters, person_ruling,
 };
 pub(crate) use self::integrity::{journal_integrity, must_be_sound};
 pub use self::known::KnownRun;
-pub(crate) use self::known::must_be_real;
-pub use self::list::list_runs;
+pub(crate) use self::known::{must_be_real, run_spending};
+pub use self::list::{last_stopped_run, list_runs};
 pub use self::matters::{DecisionReport, MatterReport, MattersReport};
 pub(crate) use self::matters::{RunKind, open, way_out};
 pub use self::record::record_text;

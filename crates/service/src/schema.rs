@@ -2,37 +2,45 @@
 //!
 //! Only the documentation is built with this module; the shipped program has none of it.
 
+mod list;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::lane::{LaneEntryReport, LaneReport};
+pub use self::list::{StoreExportLine, reports};
 
 /// The schema of one document.
 #[derive(Debug, Clone)]
 pub struct ReportSchema {
     /// What its file is called, without the ending.
     pub name: &'static str,
-    /// The commands that print it, as Markdown.
-    pub printed_by: &'static str,
+    /// The commands that print it, each with the arguments that it needs for that.
+    pub printed_by: &'static [&'static str],
+    /// How the commands print it.
+    pub form: DocumentForm,
     /// The schema.
     pub schema: Value,
 }
 
-/// Returns the schema of every document. A report is one line here.
-pub fn reports() -> Vec<ReportSchema> {
-    vec![
-        report::<LaneReport>("lane-report", "`lane run`"),
-        report::<LaneEntryReport>("lane-entry", "`lane show`, `lane stop`"),
-        report::<Vec<LaneEntryReport>>("lane-list", "`lane list`"),
-    ]
+/// How a document is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DocumentForm {
+    /// Once, as all of stdout.
+    Whole,
+    /// Several times, each on a line of its own.
+    EachLine,
 }
 
-fn report<T: JsonSchema>(name: &'static str, printed_by: &'static str) -> ReportSchema {
+fn report<T: JsonSchema>(name: &'static str, printed_by: &'static [&'static str]) -> ReportSchema {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<T>().to_value();
     sort(&mut schema);
-    ReportSchema { name, printed_by, schema }
+    ReportSchema { name, printed_by, form: DocumentForm::Whole, schema }
+}
+
+fn line<T: JsonSchema>(name: &'static str, printed_by: &'static [&'static str]) -> ReportSchema {
+    ReportSchema { form: DocumentForm::EachLine, ..report::<T>(name, printed_by) }
 }
 
 /// Puts what a reader wants to know first before the rest, and definitions last.
@@ -61,12 +69,27 @@ impl ReportSchema {
 
     /// Says in one line what the document is, as the type's own documentation does.
     pub fn summary(&self) -> String {
-        let described = |schema: &Value| schema["description"].as_str().map(str::to_owned);
-        let of_items = || {
-            let name = self.schema["items"]["$ref"].as_str()?.rsplit('/').next()?;
-            Some(format!("A list. Each entry: {}", described(&self.schema["$defs"][name])?))
-        };
-        let text = described(&self.schema).or_else(of_items).unwrap_or_default();
-        text.replace('\n', " ")
+        let text = self.of_type(&self.schema).unwrap_or_default().replace('\n', " ");
+        match self.form {
+            DocumentForm::Whole => text,
+            DocumentForm::EachLine => format!("JSON lines. Each line: {text}"),
+        }
+    }
+
+    fn of_type(&self, schema: &Value) -> Option<String> {
+        if let Some(text) = schema["description"].as_str() {
+            return Some(text.to_owned());
+        }
+        if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+            return self.of_type(&self.schema["$defs"][name]);
+        }
+        if let Some(choices) = schema["anyOf"].as_array() {
+            return Some(format!("{} `null` if it is missing.", self.of_type(&choices[0])?));
+        }
+        let items = schema.get("items")?;
+        Some(
+            self.of_type(items)
+                .map_or("A list.".to_owned(), |item| format!("A list. Each entry: {item}")),
+        )
     }
 }

@@ -14,6 +14,7 @@ use crate::environment::Environment;
 use crate::failure::{ErrorClass, Failure};
 use crate::interruption::{CallerInterruption, Interruption};
 use crate::observer::{Observer, Reporter, Unobserved};
+use crate::settings::SessionSettings;
 
 /// The surroundings of a use case.
 #[derive(Clone)]
@@ -28,6 +29,8 @@ pub struct Session {
     pub interruption: Arc<dyn Interruption>,
     /// Receives progress.
     pub observer: Arc<dyn Observer>,
+    /// What the project's configuration says, read when it is first needed.
+    pub settings: SessionSettings,
 }
 
 /// A folder that cannot be worked in.
@@ -47,13 +50,14 @@ impl Session {
             clock: Arc::new(SystemClock),
             interruption: Arc::new(CallerInterruption::default()),
             observer: Arc::new(Unobserved),
+            settings: SessionSettings::default(),
         }
     }
 
     /// Returns the same for another project.
     #[must_use]
     pub fn in_project(&self, project: PathBuf) -> Self {
-        Self { project, ..self.clone() }
+        Self { project, settings: SessionSettings::default(), ..self.clone() }
     }
 
     /// Returns the session with another observer.
@@ -67,6 +71,13 @@ impl Session {
     #[must_use]
     pub fn stopped_by(mut self, interruption: Arc<dyn Interruption>) -> Self {
         self.interruption = interruption;
+        self
+    }
+
+    /// Returns the session with settings that another session of the same project shares.
+    #[must_use]
+    pub fn with_settings(mut self, settings: SessionSettings) -> Self {
+        self.settings = settings;
         self
     }
 

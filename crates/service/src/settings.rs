@@ -6,8 +6,10 @@
 //! reference page are all served.
 
 pub mod brief;
+pub(crate) mod catalog;
 pub mod dispatch;
 pub mod endpoint;
+mod files;
 pub mod health;
 pub mod lane;
 pub mod remark;
@@ -15,20 +17,22 @@ mod role;
 pub mod store;
 pub mod task;
 mod trust;
+mod usable;
 pub mod wake;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::finding::{FileFinding, Unreadable};
-use convoke_engine::file;
+use convoke_domain::finding::Unreadable;
 use toml::{Table, Value};
 
 use crate::environment::{Environment, setting_name};
 use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::session::Session;
 
-use self::trust::{Author, Origin, local_author, sift};
+use self::files::ConfigFile;
+pub use self::files::SessionSettings;
+use self::trust::{Author, Origin, sift};
 
 /// The file for a project, committed with it.
 pub const PROJECT_FILE: &str = "convoke.toml";
@@ -45,7 +49,7 @@ pub struct Key<L> {
     pub name: &'static str,
     /// What its value must be, in words.
     pub expected: &'static str,
-    /// The value when nobody says otherwise, as it would be written.
+    /// The default value, as a user would write it.
     pub default: &'static str,
     /// What it is for.
     pub meaning: &'static str,
@@ -56,7 +60,7 @@ pub struct Key<L> {
 }
 
 /// A mistake in a place that sets something.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 enum ConfigError {
     #[error("cannot read configuration `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
@@ -80,32 +84,6 @@ const SECTIONS: [&str; 7] = [
     task::SECTION,
 ];
 
-/// Reads one configuration file; a missing file is an empty one.
-fn read_file(path: &Path) -> Result<Table, Failure> {
-    let table = parse_file(path)?;
-    match table.keys().find(|name| !SECTIONS.contains(&name.as_str())) {
-        Some(name) => Err(unknown(name, path, "section", &SECTIONS)),
-        None => Ok(table),
-    }
-}
-
-fn parse_file(path: &Path) -> Result<Table, Failure> {
-    let text = match file::read(path, MAX_BYTES) {
-        FileFinding::Absent => return Ok(Table::new()),
-        FileFinding::Text(text) => text,
-        FileFinding::Unreadable(reason) => {
-            let error = ConfigError::Unreadable { path: path.to_owned(), reason };
-            return Err(Failure::new(ErrorClass::Usage, error));
-        }
-    };
-    text.parse().map_err(|error: toml::de::Error| {
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        let why = error.message().lines().next().unwrap_or("it is no TOML").to_owned();
-        Failure::new(ErrorClass::Usage, ConfigError::Syntax { path: path.to_owned(), line, why })
-    })
-}
-
 /// Reads one section from everywhere, strongest first: environment, local, project, user.
 ///
 /// A user's file out of reach counts as missing: agents run in sandboxes that hide it. What a
@@ -118,75 +96,36 @@ pub fn read_layers<L: Default>(
     read_authored(session, section, keys).map(|(layers, _)| layers)
 }
 
-/// Reads one section like [`read_layers`], but without the project's files that cannot be used: a
-/// hook must deliver the user's rules, whatever a repository brings along. Returns their names.
-fn read_usable_layers<L: Default>(
-    session: &Session,
-    section: &str,
-    keys: &[Key<L>],
-) -> Result<([L; 4], Author, Vec<&'static str>), Failure> {
-    let left_out = [&[][..], &[PROJECT_FILE], &[LOCAL_FILE], &[LOCAL_FILE, PROJECT_FILE]];
-    let mut failure = None;
-    for left_out in left_out {
-        match read_files(session, section, keys, left_out) {
-            Ok((layers, author)) => return Ok((layers, author, left_out.to_vec())),
-            Err(error) => failure = failure.or(Some(error)),
-        }
-    }
-    Err(failure.unwrap_or_else(|| wrong(section.to_owned(), "readable")))
-}
-
 /// Reads one section from everywhere, and says who wrote the local file.
 fn read_authored<L: Default>(
     session: &Session,
     section: &str,
     keys: &[Key<L>],
 ) -> Result<([L; 4], Author), Failure> {
-    read_files(session, section, keys, &[])
-}
-
-/// Reads one section from everywhere but these files of the project.
-fn read_files<L: Default>(
-    session: &Session,
-    section: &str,
-    keys: &[Key<L>],
-    left_out: &[&str],
-) -> Result<([L; 4], Author), Failure> {
-    let read_here = |name: &str| {
-        if left_out.contains(&name) {
-            Ok(Table::new())
-        } else {
-            read_file(&session.project.join(name))
-        }
-    };
-    let user_path = session.environment.user_config().filter(|path| !is_out_of_reach(path));
-    let mut user = user_path.as_deref().map(read_file).transpose()?.unwrap_or_default();
-    let local_path = session.project.join(LOCAL_FILE);
-    let mut local = read_here(LOCAL_FILE)?;
-    let author = local_author(&session.project, &local);
+    let files = session.settings.files();
+    let user_file = files.user(session);
+    let mut user = user_file.map(ConfigFile::table).transpose()?.cloned().unwrap_or_default();
+    let local_file = files.local(session);
+    let mut local = local_file.table()?.clone();
+    let author = files.local_author(session, &local);
     let origin = |author| Origin { author, project: &session.project, user: &user };
     sift(&mut local, origin(author));
-    let project_path = session.project.join(PROJECT_FILE);
-    let mut project = read_here(PROJECT_FILE)?;
+    let project_file = files.project(session);
+    let mut project = project_file.table()?.clone();
     sift(&mut project, origin(Author::Committer));
     // The APIs below it are read by themselves.
     if let Some(Value::Table(lane)) = user.get_mut(lane::SECTION) {
         lane.remove(endpoint::HTTP);
     }
-    let user_path = user_path.unwrap_or_default();
+    let user_path = user_file.map_or(Path::new(""), |file| &file.path);
     let layers = [
         read_environment(&session.environment, section, keys)?,
-        read_section(&local, &local_path, section, keys)?,
-        read_section(&project, &project_path, section, keys)?,
-        read_section(&user, &user_path, section, keys)?,
+        read_section(&local, &local_file.path, section, keys)?,
+        read_section(&project, &project_file.path, section, keys)?,
+        read_section(&user, user_path, section, keys)?,
     ];
     tracing::debug!(section, local_author = ?author, "resolved the settings of a section");
     Ok((layers, author))
-}
-
-/// Tells whether the system will not even let us look at a file.
-pub fn is_out_of_reach(path: &Path) -> bool {
-    file::read(path, MAX_BYTES) == FileFinding::Unreadable(Unreadable::PermissionDenied)
 }
 
 /// Reads one section of a file into a layer.

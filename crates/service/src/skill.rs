@@ -44,6 +44,7 @@ enum SkillError {
 
 /// A skill for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkillReport {
     /// Its name.
     pub skill: String,
@@ -61,6 +62,7 @@ pub struct SkillReport {
 
 /// A skill that was chosen.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChosenSkillReport {
     /// Who works by it, in words.
     #[serde(rename = "for")]
@@ -69,13 +71,14 @@ pub struct ChosenSkillReport {
     pub skill: Option<String>,
 }
 
-/// Whether a skill had been pinned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SkillUnpinned {
-    /// It was, and is no more.
-    Unpinned,
-    /// It was not.
-    NotPinned,
+/// A skill that is not pinned to a version any more.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UnpinnedSkillReport {
+    /// Its name.
+    pub skill: String,
+    /// Whether it had been pinned.
+    pub unpinned: bool,
 }
 
 /// Lists every skill that can be found.
@@ -103,7 +106,7 @@ fn show(
     let found = library(session, &settings(session)?).look_for(id, pinned.as_deref());
     let reporter = session.reporter();
     for (path, reason) in &found.passed_over {
-        reporter.say(format!("note: passed over `{}`: {reason}", path.display()));
+        reporter.say(format!("note: Convoke skipped `{}`: {reason}", path.display()));
     }
     let skill = found.skill.ok_or_else(|| not_found(id))?;
     Ok(report(id, &skill, pinned, part))
@@ -153,7 +156,7 @@ pub fn use_skill(
 
 fn not_found(id: &SkillId) -> Failure {
     Failure::new(ErrorClass::Prerequisite, SkillError::NotFound { id: id.clone() })
-        .hint("run `convoke skill list` to see what there is")
+        .hint("run `convoke skill list` to list the skills")
 }
 
 /// Keeps a skill at a version of its collection.
@@ -169,8 +172,8 @@ pub fn pin_skill(session: &Session, id: &SkillId, version: &str) -> Result<Skill
 }
 
 /// Lets a skill's version go.
-pub fn unpin_skill(session: &Session, id: &SkillId) -> Result<SkillUnpinned, Failure> {
+pub fn unpin_skill(session: &Session, id: &SkillId) -> Result<UnpinnedSkillReport, Failure> {
     let Workspace { store, scope } = Workspace::open(session, None)?;
-    let was_pinned = store.unpin(&scope, id).map_err(refused)?;
-    Ok(if was_pinned { SkillUnpinned::Unpinned } else { SkillUnpinned::NotPinned })
+    let unpinned = store.unpin(&scope, id).map_err(refused)?;
+    Ok(UnpinnedSkillReport { skill: id.as_str().to_owned(), unpinned })
 }

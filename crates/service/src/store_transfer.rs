@@ -13,13 +13,14 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{open_store, refused, store_location};
 
-const BEGIN_ANEW: &str = "restore a copy, or move the file away and begin anew";
+const BEGIN_ANEW: &str = "restore a backup, or move the file away and start with an empty store";
 
-/// What is reported in place of a file's path where there is none.
+/// The path that a report shows for stdin and stdout.
 const NO_PATH: &str = "-";
 
 /// Whether the store is sound.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreCheckReport {
     /// Where it is.
     pub path: String,
@@ -31,6 +32,7 @@ pub struct StoreCheckReport {
 
 /// What was copied, exported or imported.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreTransferReport {
     /// The file; `-` where the front end read or wrote itself.
     pub path: String,

@@ -36,6 +36,7 @@ pub struct SubagentRequest {
 
 /// The prompt of a subagent.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SubagentReport {
     /// The whole prompt.
     pub prompt: String,

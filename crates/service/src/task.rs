@@ -2,6 +2,7 @@
 
 mod change;
 mod deed;
+mod designed;
 mod edit;
 mod history;
 mod import;
@@ -10,6 +11,7 @@ mod moving;
 mod next;
 mod parent;
 mod plan;
+mod progress;
 mod report;
 
 use std::path::PathBuf;
@@ -29,7 +31,7 @@ pub use self::history::{
     RemovedTaskReport, RestoredCount, TaskChangeReport, removed_tasks, restore_task, task_log,
     undo_task_step,
 };
-pub use self::import::{ImportRequest, ImportSource, import_tasks, leave_plan};
+pub use self::import::{ImportRequest, ImportSource, import_tasks};
 pub use self::list::{
     BranchTasks, BranchTasksReport, ShownTask, ShownTaskReport, TaskListRequest, TaskListing,
     TaskTree, list_all_branches, list_tasks, show_task, task_tree,
@@ -37,7 +39,8 @@ pub use self::list::{
 pub use self::moving::{BranchMove, MovedTasksReport, move_below, move_to_branch};
 pub use self::next::{NextTask, next_task, start_task};
 pub use self::plan::plan_file;
-pub use self::report::TaskReport;
+pub use self::progress::{CurrentTask, TaskProgress, task_in_progress, task_progress};
+pub use self::report::{AddedTasksReport, TaskReport};
 use crate::elsewhere;
 use crate::failure::Failure;
 use crate::session::Session;
@@ -99,8 +102,11 @@ pub struct AddTasksRequest {
     pub priority: TaskPriority,
 }
 
-/// Adds tasks, and returns their ids in the order of the titles.
-pub fn add_tasks(desk: &TaskDesk<'_>, request: &AddTasksRequest) -> Result<Vec<TaskId>, Failure> {
+/// Adds tasks in the order of the titles.
+pub fn add_tasks(
+    desk: &TaskDesk<'_>,
+    request: &AddTasksRequest,
+) -> Result<AddedTasksReport, Failure> {
     let plan = request.plan.as_deref().map(|plan| plan_file(desk.session, plan)).transpose()?;
     let body = request.body.as_deref().map(task_body).transpose()?;
     let task = |title| NewTask {
@@ -116,7 +122,8 @@ pub fn add_tasks(desk: &TaskDesk<'_>, request: &AddTasksRequest) -> Result<Vec<T
     };
     let tasks: Vec<_> = request.titles.iter().map(|title| task(title)).collect();
     let Workspace { store, scope } = &desk.workspace;
-    store.add_tasks(scope, &tasks, desk.session.now()).map_err(refused)
+    let ids = store.add_tasks(scope, &tasks, desk.session.now()).map_err(refused)?;
+    Ok(AddedTasksReport::new(&ids))
 }
 
 /// Reads one filled line, such as a title; a second one could pass for another author's words.

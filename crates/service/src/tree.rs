@@ -11,6 +11,7 @@ use crate::session::Session;
 
 /// What a check of the tree found.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TreeNoteReport {
     /// The file that the check left, where several are read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,6 +32,7 @@ pub struct TreeNoteReport {
 
 /// What several checks left.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct TreeNotesReport {
     /// One for each file.
@@ -40,10 +42,34 @@ pub struct TreeNotesReport {
     pub is_clean: bool,
 }
 
-/// Writes down which files git does not know yet, sorted, with a NUL behind each path. Tells whether it
-/// could: if not there is no list.
-pub fn write_untracked(session: &Session, file: &Path) -> bool {
-    write_baseline(&session.project, file)
+/// A list of the files that git does not know yet.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TreeBaselineReport {
+    /// The file that it was to be written to; nothing if not exactly one was named.
+    pub file: Option<String>,
+    /// Whether there is a list now.
+    pub written: bool,
+    /// Why Convoke wrote no list.
+    pub reason: Option<&'static str>,
+}
+
+/// Writes down which files git does not know yet, sorted, with a NUL behind each path, to the one file
+/// that the words of a program name. A list that is there is not lost to words that are wrong.
+pub fn write_untracked(session: &Session, words: &[String]) -> TreeBaselineReport {
+    let [file] = words else { return TreeBaselineReport::without_file() };
+    if file.is_empty() || file.starts_with('-') {
+        return TreeBaselineReport::without_file();
+    }
+    let written = write_baseline(&session.project, Path::new(file));
+    let reason = (!written).then_some("git or the file system refused");
+    TreeBaselineReport { file: Some(file.clone()), written, reason }
+}
+
+impl TreeBaselineReport {
+    const fn without_file() -> Self {
+        Self { file: None, written: false, reason: Some("name exactly one file for it") }
+    }
 }
 
 /// Looks at the tree as the words of a program ask: `--mode`, `--baseline`, `--sidecar`. What is wrong

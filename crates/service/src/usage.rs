@@ -28,6 +28,7 @@ pub struct LaneUsageRequest {
 
 /// What lanes have spent.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneUsageReport {
     /// What the lanes of a row have in common.
     pub by: &'static str,
@@ -39,6 +40,7 @@ pub struct LaneUsageReport {
 
 /// What some lanes have spent.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneUsageRow {
     /// What they have in common; none if it is not known.
     pub name: Option<String>,
@@ -46,7 +48,7 @@ pub struct LaneUsageRow {
     pub lanes: u64,
     /// How many could not tell what they spent.
     pub uncounted: u64,
-    /// How many of the others did not say what they cost.
+    /// How many of the others did not report their cost.
     pub without_money: u64,
     /// Tokens of the prompts.
     pub input_tokens: u64,
@@ -64,6 +66,7 @@ pub struct LaneUsageRow {
 
 /// What a lane is likely to need, from what earlier lanes needed.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneForecastReport {
     /// How many earlier lanes it is from.
     pub lanes: usize,
@@ -77,6 +80,7 @@ pub struct LaneForecastReport {
 
 /// A range that most lanes stay in.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneRangeReport {
     /// Half of the lanes needed no more.
     pub median: u64,

@@ -8,12 +8,12 @@ use convoke_domain::text::Text;
 use convoke_domain::token::{Budget, Estimate, Tokenizer, Tokens};
 use convoke_domain::wake::fit::ShorteningStep;
 use convoke_domain::wake::{NewMessage, SectionOrder, WakeProfile};
-use convoke_engine::skill::Library;
-use convoke_engine::wake::{Assembled, Call, Sources, assemble};
+use convoke_engine::skill::{SkillLibrary, SkillNamespace};
+use convoke_engine::wake::{AssembledWakeUp, WakeCall, WakeSources, assemble};
 use serde::Serialize;
 
 use self::session_agent::present_agent;
-pub use self::session_agent::session_address;
+pub use self::session_agent::{hook_address, session_address};
 use crate::elsewhere;
 use crate::failure::Failure;
 use crate::message::note_stranger;
@@ -39,6 +39,7 @@ pub struct WakeRequest {
 
 /// A wake-up, and how it came about.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WakeReport {
     /// The whole text.
     pub text: String,
@@ -90,7 +91,7 @@ pub fn wake(session: &Session, request: WakeRequest) -> Result<WakeReport, Failu
     };
     let profile = request.profile.unwrap_or_else(|| profile_of(&agent, &settings));
     let order = SectionOrder::Contract;
-    let call = Call { agent, profile, order, extent: None, message: request.message };
+    let call = WakeCall { agent, profile, order, extent: None, message: request.message };
     let usual = budget_here(session, &settings, &workspace, &workspace.scope)?;
     let budget = request.budget.unwrap_or(usual);
     let assembled = assemble_wake(session, &workspace, &settings, &call, budget)?;
@@ -99,8 +100,8 @@ pub fn wake(session: &Session, request: WakeRequest) -> Result<WakeReport, Failu
 }
 
 impl WakeReport {
-    fn new(assembled: &Assembled, budget: Budget) -> Self {
-        let Assembled { wake_up, extent, choice, skill, .. } = assembled;
+    fn new(assembled: &AssembledWakeUp, budget: Budget) -> Self {
+        let AssembledWakeUp { wake_up, extent, choice, skill, .. } = assembled;
         Self {
             text: wake_up.text.clone(),
             tokens_x10: wake_up.cost.tenths(),
@@ -132,9 +133,9 @@ pub fn assemble_wake(
     session: &Session,
     workspace: &Workspace,
     settings: &Settings,
-    call: &Call,
+    call: &WakeCall,
     budget: Budget,
-) -> Result<Assembled, Failure> {
+) -> Result<AssembledWakeUp, Failure> {
     let library = library(session, settings);
     let sources = sources(session, workspace, settings, &library);
     assemble(&sources, call, budget.into(), &Estimate).map_err(refused)
@@ -163,9 +164,9 @@ pub fn sources<'a>(
     session: &'a Session,
     workspace: &'a Workspace,
     settings: &Settings,
-    library: &'a Library,
-) -> Sources<'a> {
-    Sources {
+    library: &'a SkillLibrary,
+) -> WakeSources<'a> {
+    WakeSources {
         store: &*workspace.store,
         scope: &workspace.scope,
         root: &session.project,
@@ -181,7 +182,12 @@ pub fn sources<'a>(
 }
 
 /// Returns where skills are looked for.
-pub fn library(session: &Session, settings: &Settings) -> Library {
+pub fn library(session: &Session, settings: &Settings) -> SkillLibrary {
     let home = session.environment.home();
-    Library::new(session.project.clone(), home, settings.namespace_strict)
+    let namespace = if settings.namespace_strict {
+        SkillNamespace::CollectionOnly
+    } else {
+        SkillNamespace::Everywhere
+    };
+    SkillLibrary::new(session.project.clone(), home, namespace)
 }

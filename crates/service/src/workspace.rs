@@ -10,6 +10,8 @@ use convoke_engine::git::{Checkout, checkout};
 use convoke_store::delivery::Session as ClientSession;
 use convoke_store::error::StoreError;
 use convoke_store::{Store, StoreLocation};
+use tracing::Span;
+use tracing::field::display;
 
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
@@ -21,6 +23,11 @@ const NO_GIT: &str = "main";
 /// The branch of a checkout that is on none. No branch can have this name.
 const DETACHED: &str = "(detached)";
 
+/// Returns the agent of those who have only one.
+pub fn default_agent() -> AgentName {
+    AgentName::known("me")
+}
+
 /// An open store and where in it this command works.
 pub struct Workspace {
     /// The store.
@@ -31,13 +38,16 @@ pub struct Workspace {
 
 /// There is no folder for the store.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot tell where the store is: HOME is not set")]
+#[error("cannot find the store: HOME is not set")]
 struct NoHome;
 
 impl Workspace {
     /// Opens the store for the project's checked-out branch, or for a named one.
     pub fn open(session: &Session, branch: Option<&str>) -> Result<Self, Failure> {
-        Self::with_store(open_store(session)?, session, branch)
+        let location = store_location(session)?;
+        let span = store_span(&location);
+        let _entered = span.enter();
+        Self::with_store(convoke_store::open(&location).map_err(refused)?, session, branch)
     }
 
     /// Keeps what a later folder of the project is recognised by, unless it is known already. Git is
@@ -58,8 +68,21 @@ impl Workspace {
         branch: Option<&str>,
         patience: Duration,
     ) -> Result<Self, Failure> {
-        let store = convoke_store::open_in_a_hurry(&store_location(session)?, patience);
+        let location = store_location(session)?;
+        let span = store_span(&location);
+        let _entered = span.enter();
+        let store = convoke_store::open_in_a_hurry(&location, patience);
         Self::with_store(store.map_err(refused)?, session, branch)
+    }
+
+    /// Opens the store for a hook, also if a mistake in the user's file hides what it says about the
+    /// store.
+    pub fn open_for_hook(session: &Session, patience: Duration) -> Result<Self, Failure> {
+        let location = store::usable_location(session).ok_or_else(no_home)?;
+        let span = store_span(&location);
+        let _entered = span.enter();
+        let store = convoke_store::open_in_a_hurry(&location, patience);
+        Self::with_store(store.map_err(refused)?, session, None)
     }
 
     fn with_store(
@@ -105,6 +128,12 @@ fn branch_of(checkout: Option<Checkout>) -> String {
     }
 }
 
+/// Returns the span of opening a store. Only a file's name is logged: other places may hold a
+/// password.
+fn store_span(location: &StoreLocation) -> Span {
+    tracing::debug_span!("store", file = location.as_file().map(|path| display(path.display())))
+}
+
 /// Opens the user's store.
 pub fn open_store(session: &Session) -> Result<Arc<dyn Store>, Failure> {
     convoke_store::open(&store_location(session)?).map_err(refused)
@@ -112,13 +141,14 @@ pub fn open_store(session: &Session) -> Result<Arc<dyn Store>, Failure> {
 
 /// Returns where the user's store is.
 pub fn store_location(session: &Session) -> Result<StoreLocation, Failure> {
-    let location = store::location(session)?.ok_or_else(|| {
-        Failure::new(ErrorClass::Prerequisite, NoHome).hint("name a store with CONVOKE_STORE")
-    })?;
-    // Only a file's name: other places may hold a password.
-    let store = location.as_file().map(|path| tracing::field::display(path.display()));
+    let location = store::location(session)?.ok_or_else(no_home)?;
+    let store = location.as_file().map(|path| display(path.display()));
     tracing::debug!(store, "found the store's location");
     Ok(location)
+}
+
+fn no_home() -> Failure {
+    Failure::new(ErrorClass::Prerequisite, NoHome).hint("name a store with CONVOKE_STORE")
 }
 
 /// A repository is called like the folder it is in, in characters that can be mentioned.
@@ -174,11 +204,12 @@ fn project_name(store: &dyn Store, folder: &Path) -> Result<String, Failure> {
 
 /// One client runs inside another, and their sessions belong to different agents.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot tell who is acting: this runs in sessions of {}", .0.join(" and "))]
+#[error("cannot tell which agent is acting: this runs in sessions of {}", .0.join(" and "))]
 struct ManyAgents(Vec<String>);
 
 /// Returns who is speaking or acting: the one named, else the agent of `CONVOKE_AGENT`, else the agent
-/// of the client's session that this process runs in, else the person at the keyboard.
+/// of the client's session that this process runs in, else the person at the keyboard. In a client's
+/// session without an agent it is the default one: only a person's own terminal speaks for the person.
 pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
     if let Some(name) = named {
         return Ok(name.clone());
@@ -196,12 +227,13 @@ fn actor(
 ) -> Result<AgentName, Failure> {
     if let Some(name) = session.environment.agent() {
         return AgentName::parse(&name.to_string_lossy())
-            .map_err(|error| Failure::new(ErrorClass::Usage, error).hint("look at CONVOKE_AGENT"));
+            .map_err(|error| Failure::new(ErrorClass::Usage, error).hint("check CONVOKE_AGENT"));
     }
-    if session.environment.client_sessions().is_empty() {
+    if session.environment.around().is_none() {
         return Ok(AgentName::human());
     }
-    Ok(of_session()?.unwrap_or_else(AgentName::human))
+    // What a client does is never the person's deed, also if no agent is set.
+    Ok(of_session()?.unwrap_or_else(default_agent))
 }
 
 /// Returns whose the client's session is that this process runs in: the agent it is bound to in this
@@ -218,7 +250,7 @@ fn session_agent(
     }
     bound.dedup_by(|one, other| one.agent == other.agent);
     match bound.len() {
-        0 => Ok(wake::settings(session)?.agent.map(|(agent, _)| agent)),
+        0 => Ok(wake::settings_for_hook(session).0.agent.map(|(agent, _)| agent)),
         1 => Ok(bound.pop().map(|address| address.agent)),
         _ => {
             let names = bound.iter().map(|address| format!("@{}", address.agent)).collect();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use convoke_domain::dispatch::role::{Proof, RoleName};
 use convoke_service::dispatch::{
-    AnswerKind, ChangedFiles, CheckRequest, Keeping, PostName, check_answer, ledger_rates,
+    AnswerKind, ChangedFiles, CheckRequest, JudgementKeeping, PostName, check_answer, ledger_rates,
 };
 use convoke_service::environment::Environment;
 use convoke_service::failure::ErrorClass;
@@ -48,7 +48,7 @@ fn request(role: &str, answer: &str) -> CheckRequest {
         changed: ChangedFiles::Listed(Vec::new()),
         tokens: None,
         proof: Proof::Reported,
-        keeping: Keeping::DryRun,
+        keeping: JudgementKeeping::DryRun,
     }
 }
 
@@ -70,7 +70,7 @@ fn a_judgement_is_written_down_only_if_the_caller_keeps_it() {
     let dispatches = || ledger_rates(&session, None).unwrap().all.dispatches;
     check_answer(&session, &request(REVIEWER, APPROVED)).unwrap();
     assert_eq!(dispatches(), 0);
-    let kept = CheckRequest { keeping: Keeping::Kept, ..request(REVIEWER, APPROVED) };
+    let kept = CheckRequest { keeping: JudgementKeeping::Kept, ..request(REVIEWER, APPROVED) };
     check_answer(&session, &kept).unwrap();
     assert_eq!(dispatches(), 1);
 }

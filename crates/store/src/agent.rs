@@ -27,7 +27,7 @@ pub enum AgentChange<'a> {
 pub enum Removal {
     /// Only if it has no open task and no unread message.
     IfIdle,
-    /// Whatever it has.
+    /// Remove it even if it has open tasks or unread messages.
     Anyway,
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::Store;
 use crate::error::StoreError;
 use crate::location::{Place, StoreLocation};
-use crate::sqlite::SqliteStore;
+use crate::sqlite::{self, SqliteStore};
 
 /// Opens a store, making it if it is missing, and brings its schema up to date. A store of a later
 /// version is refused and left as it is. Changes are those of the person at the keyboard until
@@ -25,5 +25,25 @@ pub fn open_in_a_hurry(
 ) -> Result<Arc<dyn Store>, StoreError> {
     match &location.0 {
         Place::File(path) => Ok(Arc::new(SqliteStore::open_in_a_hurry(path, patience)?)),
+    }
+}
+
+/// The version of a store's schema, and the one that this program writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SchemaVersions {
+    /// What the store has.
+    pub found: usize,
+    /// What this program knows.
+    pub known: usize,
+}
+
+/// Returns the version of a store's schema, and changes nothing; `None` if there is no store.
+pub fn schema_versions(location: &StoreLocation) -> Result<Option<SchemaVersions>, StoreError> {
+    match &location.0 {
+        Place::File(path) if !path.exists() => Ok(None),
+        Place::File(path) => {
+            let (found, known) = sqlite::schema_versions(path)?;
+            Ok(Some(SchemaVersions { found, known }))
+        }
     }
 }

@@ -48,7 +48,7 @@ pub trait DispatchStore {
         iteration: u32,
     ) -> Result<Option<Round>, StoreError>;
 
-    /// Names the session of the last round before an iteration; `false` if there is none.
+    /// Names the session of the last round before an iteration; `false` without such a round.
     fn name_session(
         &self,
         scope: &Scope,

@@ -51,7 +51,7 @@ pub enum StoreError {
         source: BackendCause,
     },
     /// A later version of Convoke has written to the store.
-    #[error("cannot use store `{location}`: it has schema {found}, and this version knows {known}")]
+    #[error("cannot use store `{location}`: it has schema {found}, but this version knows {known}")]
     Newer {
         /// Where the store is.
         location: StoreLocation,
@@ -77,7 +77,7 @@ pub enum StoreError {
         id: TaskId,
     },
     /// A task cannot be part of itself.
-    #[error("cannot move `{id}` below `{parent}`: it would be part of itself")]
+    #[error("cannot move `{id}` below `{parent}`: it would contain itself")]
     Circle {
         /// The task.
         id: TaskId,
@@ -94,13 +94,13 @@ pub enum StoreError {
         parent: TaskId,
     },
     /// Tasks would wait for each other.
-    #[error("cannot do that, because tasks would wait for each other: {}", ids(circle))]
+    #[error("the tasks would wait for each other: {}", ids(circle))]
     Waits {
         /// The tasks, the first of them at both ends.
         circle: Vec<TaskId>,
     },
     /// A task can be put beside its siblings only.
-    #[error("cannot put `{id}` beside `{sibling}`: they are not parts of the same task")]
+    #[error("cannot move `{id}` next to `{sibling}`: they have different parents")]
     NotSiblings {
         /// The task.
         id: TaskId,
@@ -108,7 +108,7 @@ pub enum StoreError {
         sibling: TaskId,
     },
     /// A task that was removed is part of another that was, too.
-    #[error("cannot restore `{id}`: it is part of `{parent}`, which was removed, too")]
+    #[error("cannot restore `{id}`: its parent `{parent}` was also removed")]
     RemovedParent {
         /// The task.
         id: TaskId,
@@ -158,7 +158,7 @@ pub enum StoreError {
         name: AgentName,
     },
     /// Another agent has the name.
-    #[error("cannot use the name `{name}`: there is an agent @{name} in this project")]
+    #[error("cannot use the name `{name}`: this project already has an agent @{name}")]
     AgentExists {
         /// The name asked for.
         name: AgentName,
@@ -180,13 +180,13 @@ pub enum StoreError {
         id: RunId,
     },
     /// Several runs' ids begin so.
-    #[error("cannot tell which run is meant: several begin with `{id}`")]
+    #[error("ambiguous run: several ids begin with `{id}`")]
     ManyRuns {
         /// The beginning that was given.
         id: RunId,
     },
     /// A run of this id was begun before.
-    #[error("cannot begin run `{id}`: there is one already")]
+    #[error("cannot start run `{id}`: it already exists")]
     RunExists {
         /// The id.
         id: RunId,
@@ -210,7 +210,7 @@ impl StoreError {
             Self::Newer { .. } => {
                 return Some("update convoke, or name another store with CONVOKE_STORE");
             }
-            Self::NoTask { .. } => return Some("run `convoke task tree` to see what there is"),
+            Self::NoTask { .. } => return Some("run `convoke task tree` to list the tasks"),
             Self::NoAgent { .. } => {
                 return Some("run `convoke agent list`, or add it with `convoke agent add`");
             }
@@ -218,12 +218,14 @@ impl StoreError {
                 return Some("choose another name; `convoke agent list` shows those in use here");
             }
             Self::AgentBusy { .. } => {
-                return Some("`--force` removes it: its tasks become free, its messages stay");
+                return Some(
+                    "`--force` removes it: its tasks become unassigned, its messages stay",
+                );
             }
             Self::Folder { .. } => return Some("name another store with CONVOKE_STORE"),
-            Self::ManyRuns { .. } => return Some("give more of its id"),
+            Self::ManyRuns { .. } => return Some("type more of the id"),
             Self::OutOfTurn { .. } => {
-                return Some("another process works on this run; wait until it is done");
+                return Some("another process works on this run; wait until it has finished");
             }
             Self::NoRun { .. } => return Some("see `convoke runs`"),
             Self::Circle { .. } | Self::TooDeep { .. } | Self::RunExists { .. } => return None,
@@ -247,7 +249,9 @@ impl StoreError {
                 return Some("run `convoke task restore` to list what was removed");
             }
             Self::CannotUndo { .. } => {
-                return Some("`convoke task log` says what was done, `task edit` changes it");
+                return Some(
+                    "`convoke task log` lists the changes; `convoke task edit` changes the task",
+                );
             }
             Self::Foreign { .. } => return Some("name another file with CONVOKE_STORE"),
             Self::Open { trouble, .. } | Self::Failed { trouble, .. } => *trouble,
@@ -273,13 +277,15 @@ impl BackendTrouble {
     const fn hint(self) -> Option<&'static str> {
         match self {
             Self::Damaged => Some(
-                "run `convoke store check`; if it is damaged, restore a copy or move the file away",
+                "run `convoke store check`; if it is damaged, restore a backup or move the file away",
             ),
             Self::NotWritable => {
                 Some("make the store writable, or name another with CONVOKE_STORE")
             }
-            Self::Full => Some("free some space; nothing was lost"),
-            Self::Busy => Some("another program holds the store; try again when it is done"),
+            Self::Full => Some("free some disk space; nothing was lost"),
+            Self::Busy => {
+                Some("another program has locked the store; try again when it has finished")
+            }
             Self::Other => None,
         }
     }

@@ -33,7 +33,7 @@ pub enum ForeignError {
         source: BackendCause,
     },
     /// It holds something else.
-    #[error("cannot import `{}`: it has no table of tasks that we know", path.display())]
+    #[error("cannot import `{}`: it has no table of tasks that Convoke knows", path.display())]
     Unknown {
         /// Its file.
         path: PathBuf,

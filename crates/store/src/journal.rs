@@ -3,7 +3,7 @@
 //! Each event carries a chain value: a hash over the one before it and over the event itself. The
 //! last is also kept with the run, so that an event that was changed, taken out or put in is
 //! noticed. There is no secret in it: it holds against accidents and careless hands, not against
-//! somebody who computes the whole chain anew.
+//! an attacker who computes the whole chain again.
 
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::scope::Scope;
@@ -23,7 +23,7 @@ pub struct Run {
     pub begun_in: Option<String>,
     /// The first line of what is to be made.
     pub feature: String,
-    /// How it stands.
+    /// Its state.
     pub state: RunState,
     /// When it began.
     pub started_at: Timestamp,
@@ -42,7 +42,7 @@ pub struct NewEvent<'a> {
     pub at_ms: i64,
     /// What it is.
     pub kind: &'a str,
-    /// The rest of it, in the words of whoever wrote it.
+    /// The rest of it, in the encoding of the writer.
     pub body: &'a str,
 }
 
@@ -81,7 +81,7 @@ pub trait JournalStore {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Writes down how a run stands now. One that goes on again has not ended.
+    /// Records the state of a run. A resumed run has not ended.
     fn mark_run(&self, id: &RunId, state: RunState, now: Timestamp) -> Result<(), StoreError>;
 
     /// Adds events to a run's journal, all or none, and returns the chain's new last value. `seq`

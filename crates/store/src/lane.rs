@@ -17,7 +17,7 @@ pub struct LaneQuery<'a> {
     pub since: Option<Timestamp>,
     /// That are part of one run.
     pub run: Option<&'a str>,
-    /// That nobody has ended.
+    /// Only lanes without an end.
     pub open: bool,
     /// The last so many.
     pub last: Option<u32>,
@@ -32,7 +32,7 @@ pub trait LaneStore {
     /// less what they last said of the same session. `None` if that cannot be told.
     fn end_lane(&self, id: i64, ending: &LaneEnding) -> Result<Option<Usage>, StoreError>;
 
-    /// Closes a lane that whoever ran it did not end; without an outcome it was lost. Returns
+    /// Closes a lane that its process did not end; without an outcome it was lost. Returns
     /// `false`, and changes nothing, if it is closed already.
     fn close_lane(
         &self,

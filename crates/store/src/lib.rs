@@ -20,6 +20,7 @@ pub mod message;
 pub mod pin;
 pub mod project;
 pub mod review_loop;
+pub mod setup;
 pub mod skill;
 mod sqlite;
 pub mod task;
@@ -32,7 +33,7 @@ use std::sync::Arc;
 
 use convoke_domain::scope::AgentName;
 
-pub use crate::backend::{open, open_in_a_hurry};
+pub use crate::backend::{SchemaVersions, open, open_in_a_hurry, schema_versions};
 pub use crate::location::StoreLocation;
 
 use crate::agent::AgentStore;
@@ -46,6 +47,7 @@ use crate::message::MessageStore;
 use crate::pin::PinStore;
 use crate::project::ProjectStore;
 use crate::review_loop::LoopStore;
+use crate::setup::SetupStore;
 use crate::skill::SkillStore;
 use crate::task::TaskStore;
 use crate::task_edit::TaskEditStore;
@@ -67,6 +69,7 @@ pub trait Store:
     + DeliveryStore
     + DispatchStore
     + InstallStore
+    + SetupStore
     + WakeUpStore
     + LaneStore
     + JournalStore

@@ -56,7 +56,7 @@ pub trait PinStore {
     /// first.
     fn all_pins(&self, project: &str) -> Result<Vec<Pin>, StoreError>;
 
-    /// Removes a rule of a project; `false` if there is none of this number.
+    /// Removes a rule of a project; `false` if no rule has this number.
     fn remove_pin(&self, project: &str, id: i64, now: Timestamp) -> Result<bool, StoreError>;
 
     /// Removes the rules that cancel a plan, and returns how many those were.

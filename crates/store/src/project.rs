@@ -29,6 +29,10 @@ pub struct MergedProject {
     pub tasks: usize,
     /// How many messages.
     pub messages: usize,
+    /// How many rules of the user.
+    pub pins: usize,
+    /// How many agents, without those that the other project has, too.
+    pub agents: usize,
     /// Ids that were taken, each with the branch and the id that its task has now.
     pub renamed: Vec<(String, TaskId, TaskId)>,
 }
@@ -59,7 +63,7 @@ pub trait ProjectStore {
     fn open_branches(&self, project: &str) -> Result<Vec<(String, u32)>, StoreError>;
 
     /// Gives a project another folder. What the folder's own project has becomes part of it.
-    /// `NoProject` if there is none of this name.
+    /// `NoProject` if no project has this name.
     fn attach_project(&self, project: &str, path: &str) -> Result<MergedProject, StoreError>;
 
     /// Brings everything of one project into another, in one transaction: tasks under new ids where

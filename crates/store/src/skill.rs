@@ -66,7 +66,7 @@ pub trait SkillStore {
         agent: Option<&AgentName>,
     ) -> Result<Option<SkillId>, StoreError>;
 
-    /// Pins a skill, by its bare name, to a version, in place of whatever was injected before.
+    /// Pins a skill, by its bare name, to a version, in place of the version that agents received before.
     fn pin(&self, scope: &Scope, skill: &SkillId, version: &str) -> Result<(), StoreError>;
 
     /// Releases a pin and tells whether there was one.

@@ -18,7 +18,9 @@ mod project;
 mod review_loop;
 mod row;
 mod schema;
+mod setup;
 mod skill;
+mod talk_moves;
 mod task;
 mod task_edit;
 mod task_history;
@@ -141,6 +143,13 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
     let settings = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";
     connection.execute_batch(settings).map_err(not_opened(path))?;
     Ok(connection)
+}
+
+/// Returns the version of a store's schema and the one that is written here. The store stays as it is.
+pub(crate) fn schema_versions(path: &Path) -> Result<(usize, usize), StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(not_opened(path))?;
+    Ok((schema::version(&connection).map_err(not_opened(path))?, schema::KNOWN))
 }
 
 /// Reads every row of an answer.

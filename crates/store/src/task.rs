@@ -99,12 +99,14 @@ pub trait TaskStore {
     ) -> Result<Vec<TaskId>, StoreError>;
 
     /// Adds the tasks of a plan that are not there yet, by their number or their words, and returns
-    /// their ids. However many import a plan at once, each task is there once.
+    /// their ids. Several processes can import a plan in parallel: each task exists once. Those among `done` that
+    /// are new are completed.
     fn import_tasks(
         &self,
         scope: &Scope,
         plan: &str,
         titles: &[&str],
+        done: &[&str],
         now: Timestamp,
     ) -> Result<Vec<TaskId>, StoreError>;
 
@@ -145,6 +147,19 @@ pub trait TaskStore {
         scope: &Scope,
         agent: Option<&AgentName>,
     ) -> Result<ActivePlan, StoreError>;
+
+    /// Returns at most so many open tasks of high priority that belong to another plan, or that an agent
+    /// holds there, without those of cancelled plans and those that wait for another task.
+    fn urgent_elsewhere(
+        &self,
+        scope: &Scope,
+        plan: Option<&str>,
+        agent: Option<&AgentName>,
+        most: usize,
+    ) -> Result<Vec<Task>, StoreError>;
+
+    /// Tells whether another plan that is not cancelled has an open task.
+    fn is_open_elsewhere(&self, scope: &Scope, plan: Option<&str>) -> Result<bool, StoreError>;
 
     /// Changes a task. `NoTask` if it, or its new parent, is missing; `Circle` if it would become
     /// part of itself, `Waits` if tasks would wait for each other. What is open below a task that is

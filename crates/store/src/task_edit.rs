@@ -37,6 +37,10 @@ pub struct Moved {
     pub ids: Vec<TaskId>,
     /// The ids that were taken there, each with the one that its task has now.
     pub renamed: Vec<(TaskId, TaskId)>,
+    /// How many messages came with all tasks of a branch.
+    pub messages: usize,
+    /// How many agents came with them.
+    pub agents: usize,
 }
 
 /// Changes tasks, each call as one step that can be undone.
@@ -62,7 +66,8 @@ pub trait TaskEditStore {
     ) -> Result<(), StoreError>;
 
     /// Moves tasks from another branch of the project to the scope's, behind the tasks there: all of
-    /// them, or none. Prerequisites that stay behind are dropped.
+    /// them, or none. Prerequisites that stay behind are dropped. With every task of a branch, its
+    /// rules, messages, agents and sessions come, too.
     fn move_tasks(
         &self,
         scope: &Scope,

@@ -49,7 +49,7 @@ pub enum TransferError {
         why: String,
     },
     /// The file is of a later version of Convoke.
-    #[error("cannot import this file: it has {what} {found}, and this version knows {known}")]
+    #[error("cannot import this file: it has {what} {found}, but this version knows {known}")]
     Newer {
         /// What is later: the format or the schema.
         what: &'static str,

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::error::StoreError;
 use crate::message::{NewMessage, Receipt, Said};
 
-/// What waits for an agent: every unread message to it that may wake somebody, as one wake-up.
+/// What waits for an agent: every unread message that may start it, as one wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pending {
     /// The newest of them.

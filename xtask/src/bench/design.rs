@@ -13,14 +13,14 @@ use std::time::Duration;
 use convoke::rehearsal::answers;
 use convoke_domain::design::event::{Event, LaneEnd, LaneId, Stamped};
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::finding::{Finding, FindingId, Remark, Scope};
+use convoke_domain::design::finding::{Finding, FindingId, FindingScope, Remark};
 use convoke_domain::design::lane_id::LaneKind;
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::tally::{Voter, report, scores, tally};
 use convoke_domain::design::vote::Votes;
 use convoke_domain::design::voting_block::{MarkerWord, Reading};
 use convoke_domain::lane::collected::CollectedStatus;
-use convoke_engine::lane::cassette::Entry;
+use convoke_engine::lane::cassette::CassetteEntry;
 use serde_json::{Value, json};
 
 use self::whole_run::{walked, whole_run};
@@ -147,7 +147,8 @@ fn slowest(shown: &Value) -> Duration {
 
 /// Every answer of the rehearsal as a lane that takes its time.
 fn recorded() -> String {
-    let lanes = answers().map(|(lane, answer)| Entry::answered(lane, answer, LANE).lines(None));
+    let lanes =
+        answers().map(|(lane, answer)| CassetteEntry::answered(lane, answer, LANE).lines(None));
     format!("{{\"cassette\":{{\"version\":1,\"pace\":1.0}}}}\n{}", lanes.collect::<String>())
 }
 
@@ -200,7 +201,7 @@ fn ballots(count: usize) -> Ballots {
 /// Reads votes, counts them and reports.
 fn counted((findings, answers): Ballots) -> (String, Vec<Finding>, Vec<Voter>) {
     let reviewers = ["Cursor-Arch", "Codex-Pragmatic"].map(str::to_owned);
-    let word = MarkerWord::recorded();
+    let word = MarkerWord::for_recordings();
     let voter = |answer: &String| {
         let votes = Votes::parse(answer, Reading::Marked(&word));
         Voter { name: "V".to_owned(), votes }
@@ -213,14 +214,14 @@ fn counted((findings, answers): Ballots) -> (String, Vec<Finding>, Vec<Voter>) {
 
 fn finding(number: u32) -> Finding {
     let remark = Remark {
-        scope: Scope::In,
+        scope: FindingScope::In,
         focus: None,
         title: format!("Finding {number}"),
         concern: "It is not synced.".to_owned(),
         revision: None,
     };
     Finding {
-        id: FindingId { scope: Scope::In, number },
+        id: FindingId { scope: FindingScope::In, number },
         proposers: vec!["Cursor-Arch".to_owned()],
         focus: None,
         remark,

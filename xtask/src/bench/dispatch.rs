@@ -9,7 +9,7 @@ use std::process::Command;
 use convoke_domain::client::Client;
 use convoke_domain::receipt::Contents;
 use convoke_domain::receipt::sought::Sought;
-use convoke_engine::transcript::reads::{Wanted, reads};
+use convoke_engine::transcript::reads::{WantedReads, reads};
 use serde_json::{Value, json};
 
 use super::{MB, Row, Sink, ratio, stopwatch, take_turns, time};
@@ -91,7 +91,7 @@ fn against_jq(what: &'static str, client: Client, path: &Path) -> Result<Row, Er
     let sought = sought.join("\n");
     let texts: Vec<_> =
         Sought::new("/project/file-7.md", &Contents::Text(&sought)).into_iter().collect();
-    let wanted = Wanted {
+    let wanted = WantedReads {
         folder: Some(Path::new("/project")),
         names: &["file-7.md"],
         texts: &texts,

@@ -20,7 +20,7 @@ impl fmt::Debug for Failure {
         match self {
             Self::Usage => formatter
                 .write_str("only convoke starts this program; see `convoke lane run --help`"),
-            Self::Guard(error) => write!(formatter, "cannot look after the client: {error}"),
+            Self::Guard(error) => write!(formatter, "cannot supervise the client: {error}"),
         }
     }
 }

@@ -36,13 +36,12 @@ enum Command {
     List,
     /// Show one agent
     Show(OneAgent),
-    /// Say what an agent is doing
+    /// Set an agent's status
     Status(StatusArgs),
-    /// Put an agent away; prompting it takes it out again
+    /// Archive an agent; prompting it restores it
     Archive(OneAgent),
-    /// Bind the present session to an agent
     Use(UseArgs),
-    /// Give an agent another name, on all branches of the project
+    /// Rename an agent on all branches of the project
     Rename(RenameArgs),
     /// Remove an agent from this branch; its messages stay readable
     Rm(RmArgs),
@@ -50,22 +49,22 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct AddArgs {
-    /// Its name
+    /// The agent's name
     #[arg(value_parser = AgentName::parse)]
     name: AgentName,
 
-    /// The program that runs it
+    /// The client that runs the agent
     #[arg(long, default_value = Client::Claude.name(), value_parser = word)]
     client: String,
 
-    /// The client's session that resumes it
+    /// The client's session to resume for this agent
     #[arg(long, value_name = "ID", value_parser = word)]
     session: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 struct OneAgent {
-    /// Its name
+    /// The agent's name
     #[arg(value_parser = AgentName::parse)]
     name: AgentName,
 }
@@ -75,7 +74,7 @@ struct StatusArgs {
     #[command(flatten)]
     agent: OneAgent,
 
-    /// What it is doing; an open task of a blocked or failed agent counts as blocked or failed
+    /// The status; `blocked` and `failed` also apply to the agent's open task
     #[arg(value_parser = status())]
     status: AgentStatus,
 }
@@ -90,11 +89,11 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let agent = match &self.command {
             Command::Add(args) => {
-                add_agent(app, &args.name, &args.client, args.session.as_deref())?
+                add_agent(&app.session, &args.name, &args.client, args.session.as_deref())?
             }
-            Command::Show(args) => show_agent(app, &args.name)?,
-            Command::Status(args) => set_agent_status(app, &args.agent.name, args.status)?,
-            Command::Archive(args) => archive_agent(app, &args.name)?,
+            Command::Show(args) => show_agent(&app.session, &args.name)?,
+            Command::Status(args) => set_agent_status(&app.session, &args.agent.name, args.status)?,
+            Command::Archive(args) => archive_agent(&app.session, &args.name)?,
             Command::Use(args) => return args.run(app, output),
             Command::Rename(args) => return args.run(app, output),
             Command::Rm(args) => return args.run(app, output),
@@ -109,7 +108,7 @@ impl Args {
 }
 
 fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let agents = list_agents(app)?;
+    let agents = list_agents(&app.session)?;
     match app.format {
         Format::Json => output.json(&agents)?,
         Format::Text if agents.is_empty() => output.data("No agents.\n")?,
@@ -123,7 +122,7 @@ fn word(text: &str) -> Result<String, &'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-:/".contains(c);
     let usable = text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/')
         && text.chars().all(plain);
-    if usable { Ok(text.to_owned()) } else { Err("it must be one plain word") }
+    if usable { Ok(text.to_owned()) } else { Err("it must be one word without spaces or quotes") }
 }
 
 fn line(agent: &AgentProfileReport) -> String {

@@ -2,35 +2,36 @@
 
 use std::path::PathBuf;
 
-use comfy_table::{Table, presets};
 use convoke_service::agents::{AgentReport, AgentsRequest, HealthSource, agents};
 use convoke_service::failure::{ErrorClass, Failure};
 
+use super::table::grid;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::grid::Grid;
 
-/// List the clients that agents can work in and the models' APIs of your configuration, and tell
-/// whether they answer
+/// List clients and configured model APIs, and whether they answer
 ///
-/// Without a flag nobody is asked, because that costs tokens; what was found out lately is told.
-/// Exits 0 if somebody could be given work, and 1 if nobody could.
+/// Shows cached results; `--probe` contacts every agent and costs a few tokens. Exits 0 if at least
+/// one agent can take work, and 1 if none can.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Ask everybody who is there to answer `OK`, three times at most
+    /// Ask every installed client and configured API to answer `OK`, at most three times each
     #[arg(long, conflicts_with = "no_probe")]
     probe: bool,
 
-    /// Only tell who is there
+    /// Show only which clients are installed and which APIs are configured
     #[arg(long)]
     no_probe: bool,
 
-    /// What a caller knows, in lines such as `CODEX_HEALTHY=false`; whoever is in it is not asked
+    /// Take the health of agents from this file, in lines such as `CODEX_HEALTHY=false`; Convoke
+    /// does not contact them
     #[arg(long, value_name = "FILE")]
     caller_env: Option<PathBuf>,
 
-    /// Bring a file with lines such as `CODEX_HEALTHY=false` up to date; no `false` in it becomes
-    /// `true` again, and `/dev/null` is none
+    /// Update this file with lines such as `CODEX_HEALTHY=false`; a `false` in it never becomes
+    /// `true`, and `/dev/null` writes nothing
     #[arg(long, value_name = "FILE")]
     write_health: Option<PathBuf>,
 }
@@ -38,7 +39,7 @@ pub struct Args {
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = match agents(app, &self.request()) {
+        let report = match agents(&app.session, &self.request()) {
             Ok(report) => report,
             // The user who stopped it wants to read no more.
             Err(failure) if failure.class == ErrorClass::Interrupted => {
@@ -48,7 +49,13 @@ impl Args {
         };
         match app.format {
             Format::Json => output.json(&report)?,
-            Format::Text => output.data(&table(&report.agents))?,
+            Format::Text => {
+                output.table(&table(&report.agents))?;
+                let errors = report.agents.iter().filter_map(|agent| {
+                    Some(format!("{}: {}\n", agent.agent, agent.error.as_deref()?))
+                });
+                output.data(&errors.collect::<String>())?;
+            }
         }
         Ok(if report.is_usable { Exit::Done } else { Exit::No })
     }
@@ -66,20 +73,14 @@ impl Args {
     }
 }
 
-fn table(agents: &[AgentReport]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["agent", "health", "version", "read-only", "resume", "hooks", "path"]);
-    table.add_rows(agents.iter().map(|agent| {
+fn table(agents: &[AgentReport]) -> Grid {
+    let header = ["agent", "health", "version", "read-only", "resume", "hooks", "path"];
+    let rows = agents.iter().map(|agent| {
         let version = agent.version.as_deref().or(agent.model.as_deref()).unwrap_or("-");
         let key = agent.key.map_or(String::new(), |key| format!(" (key: {key})"));
         let path = agent.path.as_deref().unwrap_or("-").to_owned() + &key;
         let AgentReport { health, read_only, resume, hooks, .. } = agent;
         [&agent.agent, *health, version, *read_only, *resume, *hooks, &path].map(str::to_owned)
-    }));
-    let lines = table.lines().map(|line| format!("{}\n", line.trim())).collect::<Vec<_>>();
-    let errors = agents
-        .iter()
-        .filter_map(|agent| Some(format!("{}: {}\n", agent.agent, agent.error.as_deref()?)));
-    lines.into_iter().chain(errors).collect()
+    });
+    grid(header, rows, &[])
 }

@@ -7,28 +7,30 @@ use convoke_service::attend::{AttendEvent, AttendRequest, AttendUntil, attend};
 use convoke_service::failure::Failure;
 
 use crate::app::{App, Format};
+use crate::cli::at_least_one;
 use crate::cli::lane::BudgetArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Wake every agent of this branch that a message waits for, until you stop it
+/// Wake this branch's agents as messages arrive, until you stop it
 ///
-/// All that waits for an agent is one wake-up, and its session goes on in a supervised lane, as with
-/// `convoke prompt`. Whoever is busy is not interrupted. Answers are kept as messages, and wake
-/// those whom they mention, up to eight wake-ups in a row. An agent that gave no answer is tried
-/// again when there is something new for it. When a `--budget` is used up, it ends with exit code 5.
+/// Delivers all messages that wait for an agent in one wake-up, and resumes its session in a
+/// supervised lane, as `convoke prompt` does. Convoke does not interrupt a busy agent. It stores
+/// each answer as a message and wakes the agents that the answer mentions, up to eight wake-ups in
+/// a row. After a failed wake-up, it tries the agent again when a new message arrives. When the
+/// `--budget` is spent, it ends with exit code 5.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// End when nothing is left that could be delivered
+    /// End when no message is left to deliver
     #[arg(long)]
     once: bool,
 
-    /// Let agents change files, as far as their clients' own settings allow
+    /// Let agents change files, as far as their clients' settings allow
     #[arg(long)]
     write: bool,
 
-    /// The most agents that work at the same time
-    #[arg(long, value_name = "N", default_value = "2")]
+    /// Run at most this many agents in parallel
+    #[arg(long, value_name = "N", default_value = "2", value_parser = at_least_one)]
     max_parallel: NonZeroUsize,
 
     #[command(flatten)]
@@ -42,9 +44,9 @@ impl Args {
             until: if self.once { AttendUntil::Idle } else { AttendUntil::Stopped },
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
             max_parallel: self.max_parallel,
-            budget: self.allowance.settle(app, "attend"),
+            budget: self.allowance.settle(&app.session, "attend"),
         };
-        let problem = attend(app, &request, &mut |event| show(event, app, output))?;
+        let problem = attend(&app.session, &request, &mut |event| show(event, app, output))?;
         Ok(problem.map_or(Exit::Done, Exit::from))
     }
 }

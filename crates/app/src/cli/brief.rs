@@ -1,6 +1,7 @@
 //! `convoke brief`: the design folder's documents as one cited block under a token budget.
 
 mod explain;
+mod files;
 mod init;
 mod rest;
 
@@ -11,7 +12,8 @@ use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::settings::{DesignDir, Layer};
 use convoke_domain::pack::PackPolicy;
 use convoke_domain::token::{Budget, Vocabulary};
-use convoke_engine::brief::{Loaded, Mode};
+use convoke_engine::brief::{BriefMode, LoadedBrief, ResolvedBriefSettings};
+use convoke_service::brief::files::brief_files;
 use convoke_service::brief::{BriefReport, brief_settings, open_brief};
 use convoke_service::failure::{ErrorClass, Failure};
 
@@ -19,34 +21,40 @@ use crate::app::{App, Format, Verbosity};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Print the design folder's documents as one cited block under a token budget
+/// Print documents as one block within a token budget
 ///
-/// Reads `spec.md`, `system.md`, `research.md` and `pencil-plan.md` from the design folder, leaves
-/// out what nobody has written in yet, and fits the rest into the budget: the least important
-/// document gives way first, and a cut falls on a section border and is marked with its character
-/// offset. stdout is exactly the block; what was skipped is said on stderr.
+/// With FILES, packs those documents, most important first; everything printed counts towards the
+/// budget, and every document is whole, cut and marked, or named as omitted. Without FILES:
 ///
-/// Exits 0 whatever the folder holds.
+/// Reads `spec.md`, `system.md`, `research.md` and `pencil-plan.md` from the design folder. Skips
+/// files that still hold only their template, and fits the rest into the budget: Convoke drops the
+/// least important document first, cuts only at a section border, and marks each cut with its
+/// character offset. stdout holds exactly the block; stderr names what Convoke skipped.
+///
+/// Always exits 0, also for an empty or missing folder.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct Args {
     #[command(flatten)]
+    files: files::FilesArgs,
+
+    #[command(flatten)]
     options: BriefOptions,
 
-    /// Load only if the project allows workflows to load by themselves
-    #[arg(long)]
+    /// Print the block only if the project's settings allow workflows to load it automatically
+    #[arg(long, conflicts_with = "files")]
     auto: bool,
 
-    /// Which documents give way when not all fit [default: contract]
+    /// Which documents to drop or cut when not all fit [default: contract; with FILES, fill]
     ///
-    /// contract: from the bottom, but a document that could never fit is cut if the others leave
-    /// room. strict: whole documents from the bottom. fill: in order, cutting the first that does
-    /// not fit.
+    /// contract: drop whole documents, least important first, but cut a document that alone exceeds
+    /// the budget if the others leave room. strict: drop whole documents, least important first.
+    /// fill: keep documents in order and cut the first that does not fit.
     #[arg(long, value_parser = policy())]
     policy: Option<PackPolicy>,
 
-    /// Instead of the block, show a table of every document: found, kept, cut, dropped, and why
-    #[arg(long, conflicts_with = "json")]
+    /// Show a table instead of the block: which documents were found, kept, cut or dropped, and why
+    #[arg(long)]
     explain: bool,
 
     #[command(subcommand)]
@@ -60,18 +68,18 @@ struct BriefOptions {
     #[arg(long, global = true, value_parser = dir())]
     dir: Option<DesignDir>,
 
-    /// The most tokens the documents may cost [default: 20000]
+    /// Fit the documents into this many tokens [default: 20000]
     #[arg(long, global = true, value_name = "N", value_parser = budget())]
     budget: Option<Budget>,
 
-    /// How tokens are counted [default: estimate]
+    /// How to count tokens [default: estimate]
     ///
-    /// The estimate is a quarter of the characters and a tenth on top. The others are exact for
-    /// models with that public vocabulary. No vocabulary of Claude or Gemini is public.
+    /// `estimate` counts a quarter of the characters plus 10 %. The others are exact for models
+    /// with that public vocabulary. The vocabularies of Claude and Gemini are not public.
     #[arg(long, global = true, value_parser = tokenizer())]
     tokenizer: Option<Vocabulary>,
 
-    /// Cite `.moai/design/` even when another folder was read
+    /// Cite `.moai/design/` even if the documents come from another folder
     #[arg(long, global = true)]
     literal_source: bool,
 }
@@ -79,11 +87,10 @@ struct BriefOptions {
 #[derive(Debug, Subcommand)]
 enum Command {
     Rest(rest::Args),
-    /// Create the design folder with files to write in
+    /// Create the design folder with files to fill in
     ///
-    /// Makes README.md, spec.md, system.md and research.md, and empty `wireframes/` and
-    /// `screenshots/`. Never overwrites: if the folder holds any file that is not hidden, nothing
-    /// is touched.
+    /// Creates README.md, spec.md, system.md and research.md, and empty `wireframes/` and
+    /// `screenshots/`. Changes nothing if the folder already holds a file that is not hidden.
     Init,
 }
 
@@ -94,13 +101,22 @@ struct MisplacedOption {
     option: &'static str,
 }
 
+/// An option of the design folder beside documents that are named.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot use `{option}` with FILES: it is about the design folder")]
+struct DesignFolderOption {
+    option: &'static str,
+}
+
 const EXAMPLES: &str = "\
 Examples:
-  convoke brief                             the block for the project around this folder
-  convoke brief --budget 8000 --explain     what would fit into 8000 tokens, and why
-  convoke brief --json | jq .dropped        the same result for programs
-  convoke brief rest spec --from 72366      read on where `> truncated:` says it was cut
-  convoke brief init                        create a design folder to write in";
+  convoke brief 'docs/**/*.md' --budget 8000  these documents, in 8000 tokens at most
+  convoke brief README.md docs --first 'docs/adr/*'   a file and a folder, some before others
+  convoke brief                          print the block of this project
+  convoke brief --budget 8000 --explain  show what fits into 8000 tokens, and why
+  convoke brief --json | jq .dropped     list dropped documents for a program
+  convoke brief rest spec --from 72366   continue where `> truncated:` says
+  convoke brief init                     create a design folder to fill in";
 
 impl Args {
     /// Runs the command or its subcommand.
@@ -120,19 +136,42 @@ impl Args {
             (self.auto, "--auto"),
             (self.policy.is_some(), "--policy"),
             (self.explain, "--explain"),
+            (self.files.is_any(), "--first, --format or --no-secrets"),
         ];
         given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
     }
 
     fn print(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let mode = if self.auto { Mode::Auto } else { Mode::Standalone };
+        if self.files.is_given() {
+            return self.print_files(app, output);
+        }
+        let mode = if self.auto { BriefMode::Auto } else { BriefMode::Standalone };
         let flags = Layer { policy: self.policy, ..self.options.layer() };
-        let opened = open_brief(app, mode, brief_settings(app, flags)?)?;
+        let opened = open_brief(&app.session, mode, brief_settings(&app.session, flags)?)?;
         let (loaded, brief) = (&opened.loaded, opened.brief());
         match app.format {
             Format::Json => output.json(&BriefReport::new(loaded, &brief))?,
             Format::Text if self.explain => output.data(&explain::table(loaded, &brief))?,
             Format::Text => print_block(app, loaded, &brief, output)?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Args {
+    fn print_files(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        if self.options.dir.is_some() || self.options.literal_source {
+            let option = if self.options.literal_source { "--literal-source" } else { "--dir" };
+            return Err(Failure::new(ErrorClass::Usage, DesignFolderOption { option }));
+        }
+        let ResolvedBriefSettings { settings, diagnostics } =
+            brief_settings(&app.session, self.options.layer())?;
+        say_diagnostics(app, &diagnostics, output);
+        let report = brief_files(&app.session, &settings, &self.files.request(self.policy))?;
+        match app.format {
+            _ if self.explain => output.data(&files::table(&report))?,
+            Format::Text if !self.files.is_json() => output.data(&report.block)?,
+            Format::Text | Format::Json => output.json(&report)?,
         }
         Ok(Exit::Done)
     }
@@ -152,7 +191,7 @@ impl BriefOptions {
 
 fn print_block(
     app: &App,
-    loaded: &Loaded,
+    loaded: &LoadedBrief,
     brief: &Brief<'_>,
     output: &mut Output,
 ) -> Result<(), Failure> {
@@ -169,7 +208,7 @@ fn print_block(
 /// Says remarks if they were asked for, and always which folder Convoke refuses to read.
 fn say_diagnostics(app: &App, diagnostics: &[Diagnostic], output: &Output) {
     for diagnostic in diagnostics {
-        if let Diagnostic::ConfigOutside { .. } = diagnostic {
+        if let Diagnostic::ConfigOutside { .. } | Diagnostic::NoneListed { .. } = diagnostic {
             output.say(&format!("warning: {}", diagnostic.message()));
             continue;
         }

@@ -4,26 +4,26 @@ use std::time::Duration;
 
 use convoke_domain::lane::cap::dollars;
 use convoke_domain::run::RunId;
-use convoke_service::run::{CompareRequest, CompareSideReport, Comparison, compare};
+use convoke_service::run::{CompareOutcome, CompareRequest, CompareSideReport, compare};
 
-use super::table::render;
+use super::table::grid;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 use convoke_service::failure::Failure;
 
-/// Plan a design's feature once more in a single pass, and show it beside the panel's plan
+/// Compare a panel's plan with a plan that one agent writes alone
 ///
-/// One agent, the host of the run, writes a plan from the feature alone. So you can see whether the
-/// panel paid: what both plans hold, what they cost and how long they took. The single plan is
-/// printed below the table.
+/// The run's host writes a plan from the feature alone. The table shows for both plans what they
+/// contain, what they cost and how long they took, so that you can judge whether the panel was
+/// worth it. Below the table, Convoke prints the single plan.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The run, or the beginning of its name
+    /// The run's id, or the beginning of it
     #[arg(value_parser = RunId::parse)]
     run: RunId,
 
-    /// How long the lane may take, in seconds
+    /// Stop the lane after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = super::lane::seconds())]
     limit: Duration,
 }
@@ -32,9 +32,9 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let request = CompareRequest { run: self.run.clone(), limit: self.limit };
-        let report = match compare(app, &request)? {
-            Comparison::Compared(report) => report,
-            Comparison::NoPlan(outcome) => return Ok(Exit::of_lane(outcome)),
+        let report = match compare(&app.session, &request)? {
+            CompareOutcome::Compared(report) => report,
+            CompareOutcome::NoPlan(outcome) => return Ok(Exit::of_lane(outcome)),
         };
         match app.format {
             Format::Json => output.json(&report)?,
@@ -42,7 +42,7 @@ impl Args {
                 let header =
                     ["way", "lanes", "words", "tasks", "missing", "in", "out", "cost", "seconds"];
                 let rows = [&report.panel, &report.single].map(row);
-                output.data(&render(header, rows, &[1, 2, 3, 4, 5, 6, 7, 8]))?;
+                output.table(&grid(header, rows, &[1, 2, 3, 4, 5, 6, 7, 8]))?;
                 output.data(&format!("\n{}\n", report.single_plan.trim_end()))?;
             }
         }

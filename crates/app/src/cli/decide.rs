@@ -1,6 +1,6 @@
 //! `convoke decide`: a person ends what a panel left undecided.
 
-use convoke_domain::design::matter::{Choice, MatterId, Revisiting, Ruling};
+use convoke_domain::design::matter::{MatterId, Revisiting, Ruling, RulingChoice};
 use convoke_domain::run::RunId;
 use convoke_service::run::{
     DecideRequest, DecisionOutcome, RunMattersReport, decide, list_matters, person_ruling,
@@ -12,26 +12,26 @@ use crate::exit::Exit;
 use crate::output::Output;
 use convoke_service::failure::{ErrorClass, Failure};
 
-/// Decide what a design's panel left undecided, and revise the plan for it
+/// Decide what a design's panel left open, and revise the plan
 ///
-/// Without an id, lists what is undecided, what is withheld because it may be about security, and
-/// what people decided. With one, Convoke writes your decision to the run's journal first, and then
-/// has an agent revise the plan where the decision changes it: for an accepted finding, or for a
-/// contested decision whose alternative you take with `reject`. If no agent answers, the decision
-/// waits, and `convoke resume RUN` acts on it.
+/// Without an id, lists the open findings and decisions, those withheld because they may concern
+/// security, and what people decided. With an id, Convoke records your decision in the run's
+/// journal and then has an agent revise the plan if the decision changes it: for an accepted
+/// finding, or for a contested decision whose alternative you choose with `reject`. If no agent
+/// answers, `convoke resume RUN` revises the plan later.
 #[derive(Debug, clap::Args)]
 #[command(override_usage = "convoke decide [RUN] [ID accept|reject --because <TEXT>] [OPTIONS]")]
 pub struct Args {
-    /// The run [default: the last one], what to decide (`FINDING_2`, `OOS_1`, `DECISION_1`), and
+    /// The run [default: the newest], the id to decide on (`FINDING_2`, `OOS_1`, `DECISION_1`), and
     /// `accept` or `reject`
     #[arg(value_name = "WORD", num_args = 0..=3)]
     words: Vec<String>,
 
-    /// Why; the journal keeps it, and so do the files about findings
+    /// The reason; Convoke writes it to the journal and to the files about findings
     #[arg(long, value_name = "TEXT")]
     because: Option<String>,
 
-    /// Change an earlier decision of a person
+    /// Replace an earlier decision by a person
     #[arg(long)]
     again: bool,
 
@@ -43,9 +43,9 @@ pub struct Args {
 enum DecideError {
     #[error("cannot take `{0}` for a run, an id such as `FINDING_2`, `accept` or `reject`")]
     Word(String),
-    #[error("cannot decide `{0}`: say `accept` or `reject`")]
+    #[error("cannot decide `{0}`: add `accept` or `reject`")]
     NoChoice(MatterId),
-    #[error("cannot tell what to {0}: name a finding or decision")]
+    #[error("cannot {0} without an id: name a finding or decision")]
     NoMatter(&'static str),
 }
 
@@ -61,15 +61,18 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let Asked { run, ruling } = self.asked()?;
         let Some(ruling) = ruling else {
-            return listed(app, &list_matters(app, run.as_ref())?, output);
+            return listed(app, &list_matters(&app.session, run.as_ref())?, output);
         };
         let revisiting = if self.again { Revisiting::Allowed } else { Revisiting::Refused };
         let course = self.course.request();
         let request = DecideRequest { run, ruling, revisiting, course };
-        match decide(app, request, &mut Screen::new(app, output))? {
+        let mut screen = Screen::new(app, output);
+        let decided = decide(&app.session, request, &mut screen);
+        screen.close()?;
+        match decided? {
             DecisionOutcome::Acted(ended) => tell(app, &ended.report, output),
             DecisionOutcome::Waiting(run) if app.format == Format::Json => {
-                listed(app, &list_matters(app, Some(&run))?, output)
+                listed(app, &list_matters(&app.session, Some(&run))?, output)
             }
             DecisionOutcome::Waiting(_) => Ok(Exit::Done),
         }
@@ -82,7 +85,7 @@ impl Args {
         for word in &self.words {
             if let Some(found) = MatterId::parse(word).filter(|_| matter.is_none()) {
                 matter = Some(found);
-            } else if let Some(found) = Choice::parse(word).filter(|_| choice.is_none()) {
+            } else if let Some(found) = RulingChoice::parse(word).filter(|_| choice.is_none()) {
                 choice = Some(found);
             } else {
                 let found = RunId::parse(word).ok().filter(|_| run.is_none() && matter.is_none());
@@ -115,7 +118,7 @@ fn listed(app: &App, report: &RunMattersReport, output: &mut Output) -> Result<E
         return Ok(Exit::Done);
     }
     match report.matters.text() {
-        text if text.is_empty() => output.say(&format!("nothing is undecided in {}", report.run)),
+        text if text.is_empty() => output.say(&format!("no open decisions in {}", report.run)),
         text => output.data(&text)?,
     }
     if let Some(way_out) = &report.way_out {
@@ -149,7 +152,7 @@ mod tests {
             let ruling = asked.ruling.unwrap();
             assert_eq!(
                 (ruling.matter.to_string(), ruling.choice),
-                ("FINDING_2".into(), Choice::Accept)
+                ("FINDING_2".into(), RulingChoice::Accept)
             );
             assert_eq!(asked.run.is_some(), words.len() == 3);
         }

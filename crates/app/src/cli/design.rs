@@ -2,6 +2,7 @@
 
 mod course_args;
 mod heavy_worker;
+mod live;
 mod screen;
 mod tell;
 
@@ -9,6 +10,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use convoke_domain::design::policy::Policy;
+use convoke_domain::design::setup::ground::DirtyTree;
 use convoke_domain::design::walk::{NoAnswer, has_keys};
 use convoke_service::design::{DesignRequest, RehearsalSource, design};
 
@@ -22,72 +24,85 @@ use crate::input::{self, Typed};
 use crate::output::Output;
 use convoke_service::failure::Failure;
 
-/// Plan a feature with several agents: sketches, debates, a plan, a review, votes, a diagram
+/// Plan a feature with several agents: sketch, debate, review and vote
 ///
-/// Two agents and a host sketch alone, contested decisions are debated and judged, a plan is written
-/// and attacked by reviewers, and voters decide on every finding. Agents may only read. Everything
-/// that happens is in a journal: a run that was stopped or killed goes on with `convoke resume`.
-/// Flags stand before the feature; whatever follows its first word belongs to it.
+/// Two agents and a host each write sketches without seeing the others'. They debate contested
+/// decisions, and judges decide them. The host then writes a plan, reviewers look for faults in it,
+/// and voters decide on every finding. All agents run read-only. Convoke records every event in a
+/// journal, so that `convoke resume` continues a run that was stopped or killed.
+///
+/// Put flags before the feature: all words after its first word belong to the feature.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Args {
-    /// Ask nobody anything: the recommendations stand
+    /// Never prompt; accept the recommended answers
     #[arg(long)]
     auto: bool,
 
-    /// Two sketches without personalities instead of four
+    /// Write two sketches without personalities instead of four
     #[arg(long)]
     quick: bool,
 
-    /// Do the heavy part, from sketches to the review, in a process of its own, and show what it
-    /// made when it is over; without effect if `--quick` is given
+    /// Run the phases from sketches to review in a separate process, and show the results at its
+    /// end; has no effect with `--quick`
     #[arg(long)]
     subagent: bool,
 
-    /// Another workflow's session file: what it says about agents is believed, and what is made is
-    /// handed over in its folder, for that workflow to show
+    /// Use another workflow's session file: trust its agent health lines, and write the results to
+    /// its folder for that workflow to show
     #[arg(long, value_name = "PATH")]
     session_env: Option<OsString>,
 
-    /// What stands before step numbers and names: `NUMBER::PATH`
+    /// A prefix for step numbers and names: `NUMBER::PATH`
     #[arg(long, value_name = "PREFIX", hide = true)]
     step_prefix: Option<String>,
 
-    /// What the calling workflow knows of the branch
+    /// Facts that the calling workflow knows about the branch
     #[arg(long, value_name = "FACTS", hide = true)]
     branch_info: Option<String>,
 
-    /// Stay on the branch that is checked out
+    /// Make a branch for this design at the commit that is checked out, and switch to it [default:
+    /// stay on the branch that is checked out]
+    #[arg(long, conflicts_with = "no_branch")]
+    branch: bool,
+
+    /// Stay on the current branch instead of creating one, also with `--policy seed`
     #[arg(long)]
     no_branch: bool,
 
-    /// Who takes part: two agents that compete and the host, each perhaps with a model, such as
-    /// `cursor,codex=gpt-5.5,claude` [default: cursor, codex and claude, or whoever is installed]
+    /// Plan on uncommitted changes; Convoke still notices when an agent changes a file
+    #[arg(long)]
+    allow_dirty: bool,
+
+    /// The two competing agents and the host, each with an optional model, such as
+    /// `cursor,codex=gpt-5.5,claude` [default: cursor, codex and claude; installed clients replace
+    /// missing ones]
     #[arg(long, value_name = "FIRST,SECOND,HOST")]
     seats: Option<String>,
 
-    /// Whose rules hold where they changed: `safe`, or `seed` for the first version's
+    /// Rule set: `safe`, or `seed` for the original workflow's
     #[arg(long, value_name = "NAME", default_value = "safe", value_parser = policy)]
     policy: Policy,
 
-    /// Give the design folder's documents to whoever sketches, as `convoke brief` prints them
+    /// Add the output of `convoke brief` to the prompts of the sketching agents
     #[arg(long)]
     brief: bool,
 
-    /// A feature's folder: its documents are to be read, and it gets `plan.md` and `tasks.md`
+    /// A feature's folder: agents read its documents, and Convoke writes `plan.md` and `tasks.md`
+    /// to it
     #[arg(long = "feature", alias = "feature-dir", value_name = "DIR")]
     feature_dir: Option<PathBuf>,
 
     #[command(flatten)]
     course: CourseArgs,
 
-    /// Run the whole workflow with recorded answers on an example project, in a temporary copy; a
-    /// folder of your own can be named
+    /// Run the whole workflow with recorded answers in a temporary copy of an example project, or
+    /// of the given folder
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "a flag that may have a value")]
     rehearse: Option<Option<PathBuf>>,
 
-    /// What is to be designed
+    /// What to design, in your words
     #[arg(trailing_var_arg = true, value_name = "FEATURE")]
     feature: Vec<String>,
 }
@@ -105,8 +120,10 @@ impl Args {
                 Typed::TooLate | Typed::End => {}
             }
         }
-        let ended = design(app, &request, &mut Screen::new(app, output))?;
-        tell(app, &ended.report, output)
+        let mut screen = Screen::new(app, output);
+        let ended = design(&app.session, &request, &mut screen);
+        screen.close()?;
+        tell(app, &ended?.report, output)
     }
 
     fn request(&self) -> DesignRequest {
@@ -122,6 +139,8 @@ impl Args {
             step_prefix: self.step_prefix.clone(),
             branch_info: self.branch_info.clone(),
             no_branch: self.no_branch,
+            new_branch: self.branch,
+            dirty_tree: if self.allow_dirty { DirtyTree::Allowed } else { DirtyTree::Refused },
             seats: self.seats.clone(),
             policy: self.policy,
             brief: self.brief,
@@ -135,13 +154,13 @@ impl Args {
 /// Asks the person at the terminal what is to be designed.
 fn asked_for(app: &App, output: &Output) -> Typed {
     loop {
-        let ask = || output.say("What is to be designed? One line will do.");
-        let typed = input::line(ask, None, &app.cancel());
+        let ask = || output.say("What do you want to design? One line is enough.");
+        let typed = input::line(ask, None, &app.session.cancel());
         let Typed::Line(line) = &typed else { return typed };
         if !has_keys(line) {
             return typed;
         }
-        output.say(&format!("{}; once more", NoAnswer::Keys));
+        output.say(&format!("{}; try again", NoAnswer::Keys));
     }
 }
 

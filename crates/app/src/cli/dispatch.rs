@@ -3,6 +3,7 @@
 mod audit;
 mod check;
 mod gate;
+mod init;
 mod materials;
 mod next;
 mod prompt;
@@ -33,10 +34,10 @@ use crate::output::Output;
 /// No text that a user names is larger.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Dispatch roles by reference: prompts, evidence of reading, and rounds that cost a delta
+/// Send roles such as reviewers to agents, and check what they read
 ///
-/// A role is told which files to read instead of being pasted them. Afterwards `check` says with
-/// evidence whether it did, and `next` decides whether the next round goes on in its session.
+/// A role's prompt names the files to read instead of pasting them. `check` then shows evidence of
+/// what the agent read, and `next` decides whether the next round resumes the agent's session.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -45,31 +46,28 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the roles and what each must read
+    Init(init::Args),
+    /// List the roles and the files each must read
     Roles,
-    /// Print the prompt of a fresh dispatch
+    /// Print the prompt for a role's first round
     Prompt(prompt::PromptArgs),
-    /// Print only the block that says what must be read
+    /// Print only the part of the prompt that lists the files to read
     Artifacts(prompt::ArtifactsArgs),
-    /// Print the prompt of one task's implementer
+    /// Print the prompt for the agent that implements one task
     Task(task::Args),
-    /// Judge an answer: what it confirms, what its client's record proves, and its verdict
     Check(check::Args),
-    /// Decide whether the next round is resumed or fresh, print its prompt, and remember it
+    /// Choose a resumed or a fresh next round, and print its prompt
     Next(next::NextArgs),
-    /// Decide the next round, run it with a real agent, and judge its answer by its record
     Run(run::RunArgs),
-    /// Run all reviewers of a command until they approve, with fixes in between
     Loop(review_loop::Args),
-    /// Forget every round of a feature, so that all roles begin afresh
+    /// Delete a feature's recorded rounds, so that all roles start fresh
     Reset(MaybeFeature),
-    /// Count how often roles did not confirm, or did not prove, that they read
+    /// Show how often roles failed to confirm or prove what they read
     Rate(rate::Args),
-    /// Measure what references save over a tree of features, for dispatcher and agents
+    /// Measure how many tokens references save compared with pasting
     Savings(savings::Args),
-    /// Find prompts that paste a document instead of referring to it
+    /// Find prompts that paste a document instead of naming it
     Audit(audit::Args),
-    /// Try whether sessions can be resumed here at all
     Gate(gate::Args),
 }
 
@@ -87,8 +85,8 @@ struct PostArgs {
 /// A feature, for roles that have to do with one.
 #[derive(Debug, Clone, clap::Args)]
 struct MaybeFeature {
-    /// The feature's folder, or the name or number of one below `docs/features`; a role without
-    /// documents of a feature needs none
+    /// The feature's folder, or the name or number of a folder in `docs/features`; required unless
+    /// the role reads no feature documents
     #[arg(long, value_name = "DIR")]
     feature: Option<PathBuf>,
 }
@@ -107,6 +105,7 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
+            Command::Init(args) => args.run(app, output),
             Command::Roles => show_roles(app, output),
             Command::Prompt(args) => args.run(app, output),
             Command::Artifacts(args) => args.run(app, output),
@@ -126,11 +125,11 @@ impl Args {
 
 impl MaybeFeature {
     fn reset(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = forget_rounds(app, self.feature.as_deref())?;
+        let report = forget_rounds(&app.session, self.feature.as_deref())?;
         let ForgottenRoundsReport { forgotten } = report;
         match app.format {
             Format::Json => output.json(&report)?,
-            Format::Text => output.data(&format!("forgot the rounds of {forgotten} roles\n"))?,
+            Format::Text => output.data(&format!("deleted the rounds of {forgotten} roles\n"))?,
         }
         Ok(Exit::Done)
     }
@@ -182,7 +181,7 @@ fn profile() -> impl TypedValueParser<Value = PromptProfile> {
 }
 
 fn show_roles(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let all = roles(app)?;
+    let all = roles(&app.session)?;
     match app.format {
         Format::Json => output.json(&all)?,
         Format::Text => {

@@ -1,27 +1,36 @@
 //! `convoke doctor`: everything that keeps Convoke from working here, each with what mends it.
 
-use convoke_service::doctor::{ApiCheck, CheckLevel, DoctorCheck, DoctorRequest, examine};
+use convoke_service::doctor::{
+    ApiCheck, CheckLevel, ClientCheck, DoctorCheck, DoctorRequest, examine,
+};
 use convoke_service::failure::{ErrorClass, Failure};
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Check everything that keeps convoke from working here, and say how to mend it
+/// Check what Convoke needs here, and show how to fix problems
 ///
-/// Exits 0 if nothing fails, and 3 if something is missing that a job needs. Warnings are no failure.
+/// Exits 0 if every check passes, also with warnings, and 3 if a prerequisite of a command is
+/// missing.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Do not try whether anybody listens where models' APIs are configured to be
+    /// Do not connect to configured model APIs
     #[arg(long)]
     no_probe: bool,
+
+    /// Ask every installed client for two letters with the command that a lane runs, which costs a
+    /// few tokens
+    #[arg(long, conflicts_with = "no_probe")]
+    probe: bool,
 }
 
 impl Args {
     /// Runs every check.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let apis = if self.no_probe { ApiCheck::Configured } else { ApiCheck::Contacted };
-        let checks = match examine(app, &DoctorRequest { apis }) {
+        let clients = if self.probe { ClientCheck::Answer } else { ClientCheck::Version };
+        let checks = match examine(&app.session, &DoctorRequest { apis, clients }) {
             Ok(checks) => checks,
             // The user who stopped it wants to read no more.
             Err(failure) if failure.class == ErrorClass::Interrupted => {
@@ -33,9 +42,9 @@ impl Args {
             Format::Json => output.json(&checks)?,
             Format::Text => {
                 for DoctorCheck { name, level, found, fix } in &checks {
-                    output.data(&format!("{:<4}  {name}: {found}\n", level.name()))?;
+                    output.lines(&format!("{:<4}  {name}: {found}\n", level.name()), 8)?;
                     if let Some(fix) = fix {
-                        output.data(&format!("      fix: {fix}\n"))?;
+                        output.lines(&format!("      fix: {fix}\n"), 8)?;
                     }
                 }
             }

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use convoke_service::failure::{ErrorClass, Failure};
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot look after the client")]
+#[error("cannot supervise the client")]
 struct GuardFailed(#[source] std::io::Error);
 
 /// Reads a command line that is a guardian's; `None` if it is anything else, or wrong.

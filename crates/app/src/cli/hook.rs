@@ -23,12 +23,12 @@ const MAX_INPUT: u64 = 16 * 1024 * 1024;
 
 /// Answer a client's hook (called by clients)
 ///
-/// Reads the client's JSON on stdin and prints its answer: the wake-up of the agent whose session
-/// it is, once after each loss of memory, and otherwise nothing. Always exits 0.
+/// Reads the client's JSON on stdin. After each loss of memory, prints the session's agent's
+/// wake-up once in the client's format; otherwise prints nothing. Always exits 0.
 ///
-/// In a client that Convoke started (`CONVOKE_LANE` is set) it delivers and records nothing.
+/// In a client that Convoke started (`CONVOKE_LANE` is set), delivers and records nothing.
 ///
-/// The agent is the one in `CONVOKE_AGENT`, else the one the session is bound to, else the project's
+/// The agent is `CONVOKE_AGENT`, else the agent that the session is bound to, else the project's
 /// `wake.agent`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -36,14 +36,14 @@ pub struct Args {
     #[arg(value_parser = client())]
     client: Client,
 
-    /// The event, by the client's own name for it
+    /// The event, by the client's name for it
     event: String,
 
-    /// Which of several hook entries this is; long texts are spread over them
+    /// The number of this hook entry; several entries share a long text
     #[arg(long, value_name = "N", default_value = "1")]
     part: NonZeroUsize,
 
-    /// How many hook entries there are
+    /// The number of hook entries
     #[arg(long, value_name = "N", default_value = "1")]
     of: NonZeroUsize,
 }

@@ -5,9 +5,10 @@ mod status;
 
 use clap::Subcommand;
 use convoke_domain::client::Client;
-use convoke_engine::hooks::Level;
+use convoke_engine::hooks::HooksLevel;
 use convoke_service::failure::Failure;
 use convoke_service::hooks::{HooksTarget, hooks_status};
+use convoke_service::status::hooks_of_clients;
 
 use self::install::{InstallArgs, UninstallArgs};
 use super::hook::client;
@@ -15,7 +16,7 @@ use crate::app::App;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Put hooks into a client's settings, look after them, and take them out
+/// Install, check and remove hooks in a client's settings
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -24,15 +25,36 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Add hook entries to a client's settings, and bind its sessions to an agent
+    /// Add hooks to a client's settings and bind its sessions to an agent
     ///
-    /// Every other byte of the settings stays as it is. The agent is written to
+    /// Leaves every other byte of the settings unchanged. Writes the agent's name to
     /// `convoke.local.toml`, which git ignores, or with `--user` to your own `config.toml`.
     Install(InstallArgs),
-    /// Tell whether hooks are installed, trusted and called, and whether their texts arrived
-    Status(Target),
-    /// Take the entries out again, and the agent if it is as `install` wrote it
+    /// Show whether hooks are installed and called, and their texts arrive
+    Status(HooksStatusArgs),
+    /// Remove the hooks, and the agent's name if `install` wrote it
     Uninstall(UninstallArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct HooksStatusArgs {
+    /// The client [default: every client that is on the PATH or has hooks]
+    #[arg(value_parser = client())]
+    client: Option<Client>,
+
+    /// The user's settings instead of the project's
+    #[arg(long, requires = "client")]
+    user: bool,
+}
+
+impl HooksStatusArgs {
+    fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let Some(client) = self.client else {
+            return status::print_all(&hooks_of_clients(&app.session), app, output);
+        };
+        let target = Target { client, user: self.user }.target();
+        status::print(&hooks_status(&app.session, &target)?, app, output)
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -41,7 +63,7 @@ struct Target {
     #[arg(value_parser = client())]
     client: Client,
 
-    /// The user's settings instead of the project's
+    /// Use the settings of your user account instead of the project's
     #[arg(long)]
     user: bool,
 }
@@ -51,9 +73,7 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
             Command::Install(args) => args.run(app, output),
-            Command::Status(target) => {
-                status::print(&hooks_status(app, &target.target())?, app, output)
-            }
+            Command::Status(args) => args.run(app, output),
             Command::Uninstall(args) => args.run(app, output),
         }
     }
@@ -61,7 +81,7 @@ impl Args {
 
 impl Target {
     const fn target(&self) -> HooksTarget {
-        let level = if self.user { Level::User } else { Level::Project };
+        let level = if self.user { HooksLevel::User } else { HooksLevel::Project };
         HooksTarget { client: self.client, level }
     }
 }

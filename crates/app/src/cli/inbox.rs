@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use convoke_domain::message::{Message, hours, quoted_lines};
 use convoke_domain::scope::AgentName;
-use convoke_service::elsewhere::quoted;
+use convoke_domain::text::shell_word;
 use convoke_service::failure::Failure;
 use convoke_service::message::{
     Inbox, InboxRequest, MessageReport, OlderMessages, inbox, mark_read, thread as conversation,
@@ -16,36 +16,37 @@ use convoke_store::message::Addressed;
 use jiff::tz::Offset;
 
 use crate::app::{App, Format};
+use crate::cli::at_least_one;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// List the unread messages to an agent, oldest first
+/// List an agent's unread messages, oldest first
 ///
-/// Lists the newest of them. When there are more, a note on stderr says how many and which command
-/// lists the ones before.
+/// Lists the newest messages up to `--limit`. If there are more, a note on stderr says how many,
+/// and which command lists the earlier ones.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
     #[arg(value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
-    /// Count them as read
+    /// Mark the listed messages as read
     #[arg(long)]
     mark: bool,
 
-    /// List those that were read, too
+    /// Also list messages that were read
     #[arg(long)]
     all: bool,
 
-    /// Show the conversation that a message belongs to, with all answers
+    /// Show the whole conversation that a message belongs to
     #[arg(long, value_name = "ID", conflicts_with_all = ["mark", "all", "before"])]
     thread: Option<i64>,
 
-    /// List at most this many, the newest
-    #[arg(long, value_name = "N", default_value = "100")]
+    /// List at most this many messages, the newest
+    #[arg(long, value_name = "N", default_value = "100", value_parser = at_least_one)]
     limit: NonZeroUsize,
 
-    /// List only messages before this one
+    /// List only messages older than this one
     #[arg(long, value_name = "ID")]
     before: Option<i64>,
 
@@ -58,11 +59,12 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         if let Some(id) = self.thread {
-            let found = conversation(app, id, self.agent.as_ref(), self.branch.as_deref())?;
+            let found =
+                conversation(&app.session, id, self.agent.as_ref(), self.branch.as_deref())?;
             return thread::print(&found.messages, &found.reader, app, output);
         }
         let inbox = inbox(
-            app,
+            &app.session,
             &InboxRequest {
                 agent: self.agent.clone(),
                 which: if self.all { Addressed::All } else { Addressed::Unread },
@@ -78,7 +80,7 @@ impl Args {
             }
             Format::Text if messages.is_empty() => output.data("No new messages.\n")?,
             Format::Text => {
-                let clock = wake::settings(app)?.clock;
+                let clock = wake::settings(&app.session)?.clock;
                 for message in messages {
                     output.data(&format!("{}\n", line(message, reader, clock)))?;
                 }
@@ -94,7 +96,7 @@ impl Args {
             // Only once the reader has them are they read.
             output.flush()?;
             if output.is_discarded() {
-                output.say("note: stdout goes nowhere, so the messages stay unread");
+                output.say("note: stdout is closed, so the messages stay unread");
                 return Ok(Exit::Done);
             }
             mark_read(&inbox)?;
@@ -121,7 +123,7 @@ impl Args {
 /// Names another branch with unread messages to an agent, and the command that lists them.
 fn say_elsewhere(branch: &str, count: usize, reader: &AgentName, output: &Output) {
     let messages = if count == 1 { "message" } else { "messages" };
-    let branch = quoted(branch);
+    let branch = shell_word(branch);
     output.say(&format!(
         "note: branch {branch} has {count} unread {messages} to @{reader}; \
          list them with `convoke inbox {reader} --branch {branch}`"

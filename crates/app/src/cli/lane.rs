@@ -1,6 +1,5 @@
 //! `convoke lane`: one supervised run of one agent on one prompt.
 
-mod events;
 mod list;
 mod live;
 mod words;
@@ -20,14 +19,14 @@ use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
+use convoke_service::agents::first_usable_agent;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::lane::{
-    FinishedLane, LaneProgress, LaneRequest, OneLane, Outlook, ReadingReport, Watch,
-    over_budget_warning, run_one, sentence, version_of, warnings,
+    BudgetNotice, FinishedLane, LaneEventLine, LaneProgress, LaneRequest, OneLane, ReadingReport,
+    TreeWatching, over_budget_warning, run_one, sentence, version_of, warnings,
 };
 use convoke_service::session::Session;
 
-use self::events::EventLine;
 use self::live::Live;
 pub(crate) use self::live::progress_line;
 pub(super) use self::words::{AgentWord, BudgetArgs, PinArgs, model_name};
@@ -36,13 +35,13 @@ use crate::exit::Exit;
 use crate::input;
 use crate::output::{Output, TerminalObserver, Voice};
 
-/// The longest limit: nobody waits longer.
+/// The longest time limit that a flag accepts.
 const MOST_SECONDS: f64 = 8_640_000.0;
 
 /// The longest prompt.
 const MAX_PROMPT: u64 = 16 * 1024 * 1024;
 
-/// Run agents so that nothing hangs, leaks or lies
+/// Run one agent under supervision
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -53,109 +52,112 @@ pub struct Args {
 enum Command {
     /// Run one agent on one prompt and print its answer
     ///
-    /// The client runs in a session of its own, under limits, and when it ends or is stopped nothing
-    /// of it is left, whatever it started; also when convoke itself is killed. It may only read
-    /// unless `--write` is given.
+    /// Runs the client in a separate process session with time limits, read-only unless `--write`
+    /// is given. When the client ends or is stopped, Convoke ends every process that it started,
+    /// even if `convoke` itself is killed.
     ///
-    /// Exit 0 means that there is an answer; 1 that there is one, and a file of `--read` was not
-    /// read; 2 that it was asked for wrongly; 3 that something around it is missing, such as the
-    /// client; 4 that there is no answer; 5 that a budget is used up; 6 that the working tree changed
-    /// although the agent could only read; and 130 that somebody stopped it.
+    /// Exits 0 with an answer, 1 if the agent answered but did not read a file of `--read`, 2 for
+    /// wrong usage, 3 if a prerequisite such as the client is missing, 4 without an answer, 5 if
+    /// the budget is spent, 6 if the agent ran read-only and the working tree changed, and 130 if
+    /// you interrupt it.
     Run(Box<RunArgs>),
-    /// List the lanes that run, and the last ones; one whose convoke is gone is `lost`
+    /// List running and recent lanes
     List(list::ListArgs),
-    /// Print everything that is known of a lane
+    /// Show one lane in full
     Show(list::OneArgs),
-    /// Stop a lane, by asking the convoke that runs it
+    /// Stop a lane, and all lanes of the same `convoke` process
     ///
-    /// All lanes of that convoke stop. One whose convoke is gone is only closed: its guardian has
-    /// ended what was left of it.
+    /// Asks the `convoke` process that runs the lane to stop, which stops all its lanes. If that
+    /// process no longer exists, Convoke only marks the lane as ended: the lane's guardian has
+    /// already ended its client.
     Stop(list::OneArgs),
 }
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct RunArgs {
-    /// Who answers: a client, `http:NAME` for a model's API of your configuration, or `replay:FILE`
-    /// for recorded lanes
+    /// The agent that answers: a client, `http:NAME` for a configured model API, or `replay:FILE`
+    /// for recorded lanes [default: the first client that answered lately, else the first there is]
     #[arg(long, value_parser = AgentWord)]
-    agent: AgentRef,
+    agent: Option<AgentRef>,
 
-    /// What to ask; `-` is stdin
+    /// The prompt; `-` reads stdin
     prompt: String,
 
-    /// The model [default: the client's own choice]
+    /// The model to use [default: the client's choice]
     #[arg(long, value_parser = model_name)]
     model: Option<String>,
 
-    /// How hard the model shall think, in the client's own words: Claude Code and Codex
+    /// The model's reasoning effort, in the client's own words (Claude Code and Codex only)
     #[arg(long, value_name = "WORD", value_parser = model_name)]
     effort: Option<String>,
 
-    /// The session to go on with
+    /// Resume this session
     #[arg(long, value_name = "ID", value_parser = model_name)]
     resume: Option<String>,
 
-    /// Let it change files, as far as its own settings allow
+    /// Let the agent change files, as far as the client's settings allow
     #[arg(long)]
     write: bool,
 
-    /// How long it may take in all, in seconds
+    /// Stop the agent after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1200", value_parser = seconds())]
     limit: Duration,
 
-    /// How long it may say nothing, in seconds
+    /// Stop the agent after this many seconds without output
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds())]
     stall: Duration,
 
-    /// How long it may take to stop when it is asked to, in seconds
+    /// Kill the client if it has not ended this many seconds after Convoke asks it to stop
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds())]
     grace: Duration,
 
-    /// Also ask whether the answer has substance: enough words, and a source
+    /// Reject an answer with too few words or without a source
     #[arg(long)]
     substance: bool,
 
-    /// Do not look whether the working tree changed while an agent could only read
+    /// Skip the check whether a read-only agent changed the working tree
     #[arg(long)]
     no_tree_check: bool,
 
-    /// A file to read before answering, named in the prompt and not pasted; afterwards the client's
-    /// own record tells whether it was. Can be given several times
+    /// A file that the agent must read before it answers; may be repeated. The prompt names it, and
+    /// Convoke checks in the client's transcript whether the agent read it
     #[arg(long, value_name = "FILE")]
     read: Vec<PathBuf>,
 
-    /// Print what happens as it happens, one JSON document in each line; the last one has everything
+    /// Print events while the lane runs, one JSON document per line; the last line holds the full
+    /// report
     #[arg(long)]
     events: bool,
 
-    /// Keep what the client said in this folder, in place of what an earlier lane left there
+    /// Save the client's output in this folder, replacing an earlier lane's output
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 
-    /// What it may spend, such as 200k tokens or $2.50: with `--run` all lanes of the run together
-    #[arg(long, value_name = "CAP", value_parser = Cap::parse)]
+    /// Stop after this many tokens or dollars, such as `200k` or `$2.50`; with `--run`, all lanes
+    /// of that run count
+    #[arg(long, value_name = "AMOUNT", value_parser = Cap::parse)]
     budget: Option<Cap>,
 
-    /// The run that it is part of, in any words: `convoke usage --by run` sums it up
+    /// Group the lane under this name; `convoke usage --by run` adds the lanes up
     #[arg(long, value_name = "NAME", value_parser = model_name)]
     run: Option<String>,
 
-    /// What the agent is asked to be, for `convoke usage --by role`
+    /// The agent's role, for `convoke usage --by role`
     #[arg(long, value_name = "NAME", value_parser = model_name)]
     role: Option<String>,
 
-    /// The part of the run, for `convoke usage --by phase`
+    /// The phase of the run, for `convoke usage --by phase`
     #[arg(long, value_name = "NAME", value_parser = model_name)]
     phase: Option<String>,
-    /// What the lane is for, in your words; recorded lanes can be found by it
+    /// A description of the lane; `replay:FILE` finds recorded lanes by it
     #[arg(long, value_name = "TEXT", value_parser = model_name)]
     label: Option<String>,
 
     #[command(flatten)]
     pins: PinArgs,
 
-    /// Add the lane to this file of recorded lanes, for `--agent replay:FILE`
+    /// Append the lane to this file of recorded lanes, for `--agent replay:FILE`
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 }
@@ -179,22 +181,26 @@ impl Args {
 impl RunArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let prompt = self.prompt()?;
+        let agent = match &self.agent {
+            Some(agent) => agent.clone(),
+            None => first_usable_agent(&app.session)?,
+        };
         let lane = OneLane {
-            request: self.request(&prompt),
+            request: self.request(&agent, &prompt),
             reads: &self.read,
             keep: self.keep.clone(),
             checks_substance: self.substance,
-            watch: if self.no_tree_check { Watch::Nothing } else { Watch::Tree },
+            watch: if self.no_tree_check { TreeWatching::Nothing } else { TreeWatching::Tree },
         };
         let mut finished = self.watched(&lane, app, output)?;
-        self.show(&finished, app, output)?;
+        self.show(&agent, &finished, app, output)?;
         match finished.not_kept.take() {
             Some(failure) => Err(failure),
             None => Ok(finished.class().map_or(Exit::Done, Exit::from)),
         }
     }
 
-    fn request<'a>(&'a self, prompt: &'a str) -> LaneRequest<'a> {
+    fn request<'a>(&'a self, agent: &'a AgentRef, prompt: &'a str) -> LaneRequest<'a> {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         LaneRequest {
             label: self.label.as_deref(),
@@ -217,8 +223,8 @@ impl RunArgs {
             },
             budget: self.budget,
             kept_in: self.keep.as_ref().map(|path| absolute(path).display().to_string()),
-            outlook: Outlook::Forecast,
-            ..LaneRequest::new(&self.agent, prompt)
+            outlook: BudgetNotice::Forecast,
+            ..LaneRequest::new(agent, prompt)
         }
     }
 
@@ -230,13 +236,14 @@ impl RunArgs {
         output: &mut Output,
     ) -> Result<FinishedLane, Failure> {
         if self.events {
-            return run_one(app, lane, &mut |progress| {
-                let version = || version_of(self.agent.client()?, app).ok().flatten();
+            return run_one(&app.session, lane, &mut |progress| {
+                let agent = lane.request.agent;
+                let version = || version_of(agent.client()?, &app.session).ok().flatten();
                 let happening = match &progress {
                     LaneProgress::Began(id) => {
-                        EventLine::started(&self.agent, *id, version(), app.now())
+                        LaneEventLine::started(agent, *id, version(), app.session.now())
                     }
-                    LaneProgress::Said(event) => EventLine::said(event, app.now()),
+                    LaneProgress::Said(event) => LaneEventLine::said(event, app.session.now()),
                 };
                 // A program that closed the pipe does not want the lane any more.
                 match output.json_line(&happening) {
@@ -246,8 +253,8 @@ impl RunArgs {
             });
         }
         if app.format == Format::Json || !output.is_terminal() {
-            let reporter = app.reporter();
-            return run_one(app, lane, &mut |progress| {
+            let reporter = app.session.reporter();
+            return run_one(&app.session, lane, &mut |progress| {
                 if let LaneProgress::Said(event) = progress {
                     reporter.lane(event);
                 }
@@ -255,7 +262,7 @@ impl RunArgs {
             });
         }
         let voice = Voice::default();
-        let live = Live::new(&voice, app);
+        let live = Live::new(&voice, &app.session);
         let observer = Arc::new(TerminalObserver::new(voice.clone(), app.format));
         let session: Session = app.session.clone().observed_by(observer);
         let finished = thread::scope(|threads| {
@@ -272,10 +279,16 @@ impl RunArgs {
     }
 
     /// Shows what came of it.
-    fn show(&self, finished: &FinishedLane, app: &App, output: &mut Output) -> Result<(), Failure> {
+    fn show(
+        &self,
+        agent: &AgentRef,
+        finished: &FinishedLane,
+        app: &App,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
         let FinishedLane { run, report, reading, .. } = finished;
         if self.events {
-            return output.json_line(&EventLine::ended(report, app.now()));
+            return output.json_line(&LaneEventLine::ended(report, app.session.now()));
         }
         if app.format == Format::Json {
             return output.json(report);
@@ -284,10 +297,10 @@ impl RunArgs {
         output.say(&sentence(driven, report.substance.as_deref()));
         let is_unread = report.trouble_kind == Some(FailureKind::LongLine.name());
         if is_unread && self.keep.is_none() {
-            output.say("hint: `--keep DIR` keeps what is said, however long it is");
+            output.say("hint: `--keep DIR` saves the complete output");
         }
-        let reporter = app.reporter();
-        warnings(&self.agent, driven, run.tree.as_ref()).for_each(|text| reporter.warn(text));
+        let reporter = app.session.reporter();
+        warnings(agent, driven, run.tree.as_ref()).for_each(|text| reporter.warn(text));
         if let Some(text) = over_budget_warning(driven, run.over) {
             reporter.warn(text);
         }
@@ -315,7 +328,7 @@ pub(super) fn seconds() -> impl TypedValueParser<Value = Duration> {
         let limit = usable.map(Duration::from_secs_f64).filter(|limit| !limit.is_zero());
         limit.ok_or_else(|| {
             let days = MOST_SECONDS / 86_400.0;
-            format!("it must be seconds above 0, and at most {MOST_SECONDS}, which are {days} days")
+            format!("it must be more than 0 and at most {MOST_SECONDS} seconds ({days} days)")
         })
     })
 }

@@ -1,24 +1,22 @@
-//! `convoke manifest`: a design's files for whoever implements it, and whether they are still so.
+//! `convoke manifest`: export a design's files, and verify them later.
 
 mod verify;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use convoke_domain::run::RunId;
-use convoke_engine::manifest::record::Record;
 use convoke_service::failure::Failure;
 use convoke_service::manifest::{
-    BundleSource, RunFiles, read_manifest, run_record, write_bundle, write_run_files,
+    ManifestSource, ManifestWriteRequest, read_manifest, write_manifest,
 };
 
-use super::runs::Known;
-use super::table::render;
+use super::table::grid;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Hand a design's files to whoever implements it, and check them afterwards
+/// Export a design's files with a manifest, and verify them later
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -27,15 +25,15 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Write a design's files with a manifest that says what they are
+    /// Export a design's files with a manifest that lists them
     Write(WriteArgs),
-    /// Read a bundle: every file that its manifest names is opened and checked
+    /// Read a bundle and check every file that its manifest names
     ///
-    /// Exit 0 means that all is in order, 1 that the bundle is refused.
+    /// Exits 0 if every file matches, and 1 if Convoke rejects the bundle.
     Read(ReadArgs),
-    /// Say which files changed, are missing or were added since a manifest was written
+    /// List files changed, missing or added since the manifest was written
     ///
-    /// Exit 0 means that nothing did, 1 that something did.
+    /// Exits 0 if there are none, and 1 if there are any.
     Verify(verify::Args),
 }
 
@@ -43,19 +41,20 @@ enum Command {
 #[command(group = clap::ArgGroup::new("source").required(true))]
 #[command(group = clap::ArgGroup::new("target").required(true))]
 struct WriteArgs {
-    /// The run whose files they are, or the beginning of its name
+    /// Export the files of this run: its id, or the beginning of it
     #[arg(long, value_name = "RUN", value_parser = RunId::parse, group = "source")]
     run: Option<RunId>,
 
-    /// The folder with the design's files
+    /// Export the design's files from this folder
     #[arg(long, value_name = "DIR", group = "source", conflicts_with = "to")]
     from: Option<PathBuf>,
 
-    /// Write all files of the run and `manifest.json` into this folder, which holds nothing else
+    /// Write all files of the run and `manifest.json` into this folder; it may hold only an earlier
+    /// run's files
     #[arg(long, value_name = "DIR", group = "target")]
     to: Option<PathBuf>,
 
-    /// Write a bundle into `design-export` in this folder, for the workflow that works there
+    /// Write a bundle into `design-export` in this folder, for the workflow that runs there
     #[arg(long, value_name = "DIR", group = "target")]
     bundle: Option<PathBuf>,
 }
@@ -79,30 +78,30 @@ impl Args {
 
 impl WriteArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let here = Path::new(".");
-        let known = self.run.as_ref().map(|run| Known::open(app, run)).transpose()?;
-        let record = known.as_ref().map(record_of).transpose()?;
-        let run = known.as_ref().zip(record.as_ref());
-        let run = run.map(|(known, record)| RunFiles { files: &known.progress.files, record });
-        let parent = self.bundle.as_deref().unwrap_or(here);
-        let report = match (&self.to, run) {
-            (Some(folder), Some(run)) => write_run_files(folder, run)?,
-            (None, Some(run)) => write_bundle(app, BundleSource::Run(run), parent)?,
-            (_, None) => {
-                let folder = self.from.as_deref().unwrap_or(here);
-                write_bundle(app, BundleSource::Folder(folder), parent)?
-            }
-        };
+        let report = write_manifest(&app.session, &self.request())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => output.data(&format!("{}\n", report.manifest))?,
         }
         Ok(Exit::Done)
     }
-}
 
-fn record_of(known: &Known) -> Result<Record, Failure> {
-    run_record(&known.workspace, &known.run, &known.facts, &known.progress)
+    fn request(&self) -> ManifestWriteRequest {
+        let here = || PathBuf::from(".");
+        match (&self.run, &self.to) {
+            (Some(run), Some(folder)) => {
+                ManifestWriteRequest::RunFiles { run: run.clone(), folder: folder.clone() }
+            }
+            (run, _) => {
+                let folder = || self.from.clone().unwrap_or_else(here);
+                let source = run
+                    .clone()
+                    .map_or_else(|| ManifestSource::Folder(folder()), ManifestSource::Run);
+                let parent = self.bundle.clone().unwrap_or_else(here);
+                ManifestWriteRequest::Bundle { source, parent }
+            }
+        }
+    }
 }
 
 impl ReadArgs {
@@ -120,7 +119,7 @@ impl ReadArgs {
         let at = escaped(report.timestamp.as_deref());
         output.data(&format!("session {session}, written {at}\n\n"))?;
         let rows = report.files.into_iter().map(|file| [file.key.to_owned(), file.path]);
-        output.data(&render(["key", "file"], rows, &[]))?;
+        output.table(&grid(["key", "file"], rows, &[]))?;
         Ok(Exit::Done)
     }
 }

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
 
-/// Check diagrams before they are published
+/// Check Mermaid diagrams before you publish them
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -26,26 +26,30 @@ enum Command {
     Check(CheckArgs),
 }
 
-/// Look for what is known to break published Mermaid diagrams; exits 1 if there is any
+/// Find what breaks published Mermaid diagrams; exits 1 if found
 ///
-/// A bar within a node's label, a line break or a dollar sign in a participant's other name, and
-/// front matter that does not end are refused. With `--syntax`, so is every diagram that Mermaid
-/// could not draw. Nothing of the text is ever logged.
+/// Rejects a bar in a node's label, a line break or a dollar sign in a participant's alias, and
+/// front matter without an end. With `--syntax`, also rejects every diagram that Mermaid cannot
+/// draw; the program `convoke-diagram` beside `convoke` parses them, and without it the
+/// command exits 3. Convoke never logs the text.
 #[derive(Debug, clap::Args)]
 struct CheckArgs {
     /// The file to check [default: standard input, which `-` also means]
-    #[arg(long, value_name = "FILE")]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The file to check; `-` reads stdin [default: stdin]
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
     input: Option<PathBuf>,
-    /// Take the text for Markdown and check the diagrams in it, also if it does not begin with one
+    /// Treat the text as Markdown and check the diagrams in it, even if it does not begin with one
     #[arg(long)]
     from_md: bool,
-    /// Also parse every diagram that passes, and refuse what is not written in Mermaid's language
+    /// Also parse every diagram that passes, and reject syntax errors
     #[arg(long)]
     syntax: bool,
-    /// Add an entry to this log, under its warnings, if the text is refused or cannot be read
+    /// Append a warning to this log if Convoke rejects or cannot read the text
     #[arg(long, value_name = "FILE")]
     warnings_log: Option<PathBuf>,
-    /// Which step the log's entry names
+    /// The step that the warning names
     #[arg(long, value_name = "STEP", default_value = "unknown")]
     warnings_step: String,
 }
@@ -60,7 +64,7 @@ impl Args {
 
 impl CheckArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = check_diagrams(app, &self.request())?;
+        let report = check_diagrams(&app.session, &self.request())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => output.data(&lines(&report))?,
@@ -69,7 +73,8 @@ impl CheckArgs {
     }
 
     fn request(&self) -> DiagramCheckRequest {
-        let input = self.input.as_deref().filter(|path| *path != Path::new("-"));
+        let input = self.file.as_ref().or(self.input.as_ref());
+        let input = input.map(PathBuf::as_path).filter(|path| *path != Path::new("-"));
         DiagramCheckRequest {
             text: input.map_or_else(standard_input, read_diagrams),
             form: if self.from_md { DiagramText::Markdown } else { DiagramText::Guessed },

@@ -12,10 +12,10 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Pin rules that every agent of the project is told first, after every loss of memory
+/// Pin rules that every agent of this project receives first
 ///
-/// Rules are kept in your store, never in a file of the project. They begin every wake-up and the
-/// prompt of every lane that works on the project; Convoke never shortens them.
+/// Convoke puts the rules at the start of every wake-up and of the prompt of every lane in the
+/// project, and never shortens them. It keeps them in your store, not in a file of the project.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -26,7 +26,7 @@ pub struct Args {
 enum Command {
     /// Add a rule and print its number
     Add(AddArgs),
-    /// List the rules that hold here, with where each arrived last
+    /// List the rules in force here, and the last place each was delivered to
     List(ListArgs),
     /// Remove a rule
     Rm(RmArgs),
@@ -49,15 +49,15 @@ struct AddArgs {
     #[arg(value_name = "TEXT", value_parser = PinText::parse)]
     text: PinText,
 
-    /// Where it holds [default: project, or task if `--task` is given]
+    /// Where the rule applies [default: project, or task if `--task` is given]
     #[arg(long, value_enum)]
     scope: Option<Scope>,
 
-    /// The task while which is open the rule holds
+    /// Apply the rule while this task is open
     #[arg(long, value_name = "ID", required_if_eq("scope", "task"), value_parser = TaskId::parse)]
     task: Option<TaskId>,
 
-    /// The last day on which it holds, such as `2026-12-31`, or `done` for the end of the task
+    /// The last day of the rule, such as `2026-12-31`, or `done` to end it with the task
     #[arg(long, value_name = "DATE|done", value_parser = until)]
     until: Option<PinEnd>,
 }
@@ -75,7 +75,7 @@ fn until(text: &str) -> Result<PinEnd, &'static str> {
 
 #[derive(Debug, clap::Args)]
 struct ListArgs {
-    /// Also list the rules of other branches, and those that have ended
+    /// Also list rules of other branches and expired ones
     #[arg(long)]
     all: bool,
 }
@@ -91,13 +91,13 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
-            Command::Add(args) => print(&add_pin(app, &args.request())?, app, output),
+            Command::Add(args) => print(&add_pin(&app.session, &args.request())?, app, output),
             Command::List(args) => {
                 let list = if args.all { PinList::Everything } else { PinList::Here };
-                print_all(&list_pins(app, list)?, app, output)
+                print_all(&list_pins(&app.session, list)?, app, output)
             }
             Command::Rm(args) => {
-                let removed = remove_pin(app, args.id)?;
+                let removed = remove_pin(&app.session, args.id)?;
                 match app.format {
                     Format::Json => output.json(&removed)?,
                     Format::Text => output.data(&format!("removed rule {}\n", args.id))?,
@@ -138,7 +138,7 @@ fn print_all(reports: &[PinReport], app: &App, output: &mut Output) -> Result<Ex
         Format::Text if reports.is_empty() => output.data("No pinned rules.\n")?,
         Format::Text => {
             for report in reports {
-                output.data(&format!("{}\n    {}\n", report.line(), report.delivery()))?;
+                output.lines(&format!("{}\n    {}\n", report.line(), report.delivery()), 4)?;
             }
         }
     }

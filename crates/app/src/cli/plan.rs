@@ -12,7 +12,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Cancel a plan for every agent of this branch, or take it up again
+/// Cancel a plan for every agent of this branch, or reinstate it
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -21,9 +21,9 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Pin the rule that a plan is cancelled; its open tasks are no agent's next action any more
+    /// Cancel a plan: pin a rule, and offer its open tasks to no agent
     Cancel(CancelArgs),
-    /// Take up a cancelled plan again, by removing that rule
+    /// Reinstate a cancelled plan by removing that rule
     Resume(OnePlan),
 }
 
@@ -39,7 +39,7 @@ struct CancelArgs {
     #[command(flatten)]
     plan: OnePlan,
 
-    /// Why, on one line
+    /// The reason, on one line
     #[arg(long, value_name = "TEXT", value_parser = filled_line)]
     because: Option<String>,
 }
@@ -50,10 +50,10 @@ impl Args {
         match &self.command {
             Command::Cancel(args) => {
                 let because = args.because.as_deref();
-                print(&cancel_plan(app, &args.plan.plan, because)?, app, output)
+                print(&cancel_plan(&app.session, &args.plan.plan, because)?, app, output)
             }
             Command::Resume(args) => {
-                let report = resume_plan(app, &args.plan)?;
+                let report = resume_plan(&app.session, &args.plan)?;
                 match app.format {
                     Format::Json => output.json(&report)?,
                     Format::Text => output.data(&format!("resumed {}\n", report.resumed))?,

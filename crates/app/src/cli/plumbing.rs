@@ -16,7 +16,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Single steps of a design, for scripts: lines of KEY=value and exit codes that stay as they are
+/// Run single design steps from scripts, with stable output
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -34,98 +34,113 @@ struct Words {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Say what is known about the branch, or make one: 0, 1 it exists, 2 it cannot be made
+    /// Show facts about the branch, or create one
     ///
-    /// `--check` prints four lines. `--branch NAME` makes a branch of the user's own at the remote's
-    /// default branch, checks it out, and prints two.
+    /// `--check` prints four lines. `--branch NAME` creates a user branch at the remote's default
+    /// branch, checks it out and prints two lines.
+    ///
+    /// Exits 0; 1 if the branch exists; 2 if git cannot create it.
     #[command(verbatim_doc_comment)]
     BranchCheck(Words),
-    /// Decide whether a workflow may go on from the branch it is on; exits 0, or 4 if asked wrongly
+    /// Decide whether a workflow may start from the current branch
     ///
     /// `--mode implement|design --current-branch NAME --is-main BOOL --is-user-branch BOOL
-    /// --user-prefix PREFIX [--branch-info-supplied BOOL]`. Prints two lines;
-    /// nothing is looked at but these words.
+    /// --user-prefix PREFIX [--branch-info-supplied BOOL]`. Prints two lines, and decides by these
+    /// flags alone.
+    ///
+    /// Exits 0; 4 for wrong usage.
     #[command(verbatim_doc_comment)]
     EntryGate(Words),
-    /// Check diagrams for what breaks them when they are published; exits 0, 1 or 2
+    /// Find what breaks published Mermaid diagrams
     ///
     /// `[--input FILE] [--from-md] [--warnings-log FILE] [--warnings-step STEP]`. Without a file,
-    /// standard input is checked. Prints STATUS=ok, or STATUS=rejected with a reason for
-    /// each thing that is wrong (1), or STATUS=internal-error (2).
+    /// checks stdin. Prints STATUS=ok (exit 0), STATUS=rejected with a reason for each fault (exit
+    /// 1), or STATUS=internal-error (exit 2).
     #[command(verbatim_doc_comment)]
     Mermaid(Words),
-    /// Check that a workflow may begin here: 0, 1 wrong branch, 2 not clean, 3 anything else
+    /// Check that a workflow may start here
     ///
-    /// `[--skip-branch-check] [--skip-clean-check]`. The default branch is fetched, and brought up to
-    /// date if nothing was skipped.
+    /// `[--skip-branch-check] [--skip-clean-check]`. Fetches the default branch, and updates it if
+    /// no check is skipped.
+    ///
+    /// Exits 0; 1 on the wrong branch; 2 if the working tree is not clean; 3 for any other error.
     #[command(verbatim_doc_comment)]
     Preflight(Words),
-    /// Say whether the working tree is clean: 0, 1 git cannot tell, 2 asked wrongly
+    /// Check whether the working tree is clean
     ///
-    /// Where git cannot tell, it counts as clean, unless `--fail-closed` is given.
+    /// If git fails, the tree counts as clean unless `--fail-closed` is given.
+    ///
+    /// Exits 0; 1 if git fails and `--fail-closed` is given; 2 for wrong usage.
     #[command(verbatim_doc_comment)]
     CleanTree(Words),
-    /// Set up a session: checks, a folder, who answers; 0, 1 to 3 as preflight, 4 asked wrongly
+    /// Set up a session: run checks, create a folder, probe reviewers
     ///
     /// `--prefix NAME [--skip-preflight] [--skip-branch-check] [--skip-repo-check]
     /// [--check-reviewers] [--skip-codex-probe] [--skip-cursor-probe] [--caller-env FILE]
     /// [--write-health FILE] [--write-session-env FILE]`.
+    ///
+    /// Exits 0; 1 to 3 as `preflight` does; 4 for wrong usage.
     #[command(verbatim_doc_comment)]
     SessionSetup(Words),
-    /// Write a session file for another workflow: 0, or 1
+    /// Write a session file for another workflow; exits 0 or 1
     ///
     /// `--output FILE --repo-unavailable BOOL [--repo OWNER/NAME] [--codex-healthy BOOL]
     /// [--cursor-healthy BOOL] [--gemini-healthy BOOL] [--timing-ledger FILE]
     /// [--token-session-id ID] [--claude-source-file FILE]`.
     #[command(verbatim_doc_comment)]
     WriteSessionEnv(Words),
-    /// Print what a session file says about one key: 0, or 1
+    /// Print the value of one key in a session file; exits 0 or 1
     ///
-    /// `--file FILE --key KEY [--default VALUE]`. Nothing is evaluated.
+    /// `--file FILE --key KEY [--default VALUE]`. Prints the value as it is, without shell
+    /// expansion.
     #[command(verbatim_doc_comment)]
     ReadSessionKey(Words),
-    /// Say whether the working tree is still as it was, as `convoke tree check` does; always 0
+    /// Check the tree as `convoke tree check` does; always exits 0
     ///
     /// `--mode baseline|checkpoint [--baseline FILE] [--sidecar FILE]`.
     #[command(verbatim_doc_comment)]
     DirtyTree(Words),
-    /// Add an entry to a workflow's log of what went wrong: 0, 1 asked wrongly, 2 not added
+    /// Append an entry to a workflow's log of problems
     ///
     /// `--log FILE --category NAME (--entry TEXT | --entry-file FILE)`.
+    ///
+    /// Exits 0; 1 for wrong usage; 2 if Convoke cannot write the entry.
     #[command(verbatim_doc_comment)]
     LogIssue(Words),
-    /// Remove a session's folder: 0, or 1 if it is not clearly one
+    /// Remove a session's folder
     ///
-    /// `--dir DIR`.
+    /// `--dir DIR`. Exits 0; 1 if the folder is not recognizably a session's.
     #[command(verbatim_doc_comment)]
     Cleanup(Words),
     #[command(hide = true)]
     HeavyWorker(Box<WorkerArgs>),
-    /// Export a design's files with their manifest; exits 0, 1 if it cannot, 2 if asked wrongly
+    /// Export a design's files with their manifest
     ///
     /// `--design-tmpdir DIR --implement-tmpdir DIR`, or `DESIGN_TMPDIR` and `IMPLEMENT_TMPDIR`.
-    /// Prints where the manifest is.
+    /// Prints the manifest's path.
+    ///
+    /// Exits 0; 1 if the export fails; 2 for wrong usage.
     #[command(verbatim_doc_comment)]
     ManifestWrite(Words),
-    /// Read an exported manifest and check every file that it names; always exits 0
+    /// Check every file that an exported manifest names; always exits 0
     ///
     /// `--implement-tmpdir DIR [--manifest FILE] [--emit-load-breadcrumb]`. Prints
-    /// `MANIFEST_OK=true` and what is in it, or `MANIFEST_FAILED=true` and why.
+    /// `MANIFEST_OK=true` and the manifest's values, or `MANIFEST_FAILED=true` and the error.
     #[command(verbatim_doc_comment)]
     ManifestRead(Words),
-    /// Write to the ledger of steps and times, or report on it; always exits 0
+    /// Write to the ledger of step times, or report on it; always exits 0
     ///
     /// `mark STEP`, `record-vendor-task --vendor NAME --task-kind KIND --start-s N --end-s N
     /// --output FILE [--exit-code N] [--status complete|signal|unknown]`, `workflow-path
-    /// HARD|SIMPLE`, `dump`, `report [--terse|--full] [--append FILE]`. `--ledger FILE` may stand
-    /// anywhere. What cannot be done is a warning on stderr.
+    /// HARD|SIMPLE`, `dump`, `report [--terse|--full] [--append FILE]`. `--ledger FILE` may come
+    /// anywhere. Errors are warnings on stderr.
     #[command(verbatim_doc_comment)]
     Timing(Words),
     /// Write to the ledger of tokens, or report on it; always exits 0
     ///
     /// `mark STEP`, `record-vendor NAME [input=N] [output=N] [cache_read=N] [cache_create=N]
-    /// [total=N] [raw=WORD]`, `dump`, `report [--terse|--full] [--append FILE]`. `--ledger FILE` may
-    /// stand anywhere. What cannot be done is a warning on stderr.
+    /// [total=N] [raw=WORD]`, `dump`, `report [--terse|--full] [--append FILE]`. `--ledger FILE`
+    /// may come anywhere. Errors are warnings on stderr.
     #[command(verbatim_doc_comment)]
     Tokens(Words),
 }
@@ -141,22 +156,26 @@ impl Args {
             return Err(Failure::new(ErrorClass::Usage, NoJson));
         }
         let reply = match &self.command {
-            Command::BranchCheck(given) => compat::branch_check(app, &given.words),
-            Command::EntryGate(given) => compat::entry_gate(app, &given.words),
-            Command::Mermaid(given) => compat::check_diagram(app, &given.words, standard_input),
-            Command::Preflight(given) => compat::preflight(app, &given.words),
-            Command::CleanTree(given) => compat::clean_tree(app, &given.words),
-            Command::SessionSetup(given) => compat::session_setup(app, &given.words),
-            Command::WriteSessionEnv(given) => compat::write_session_env(app, &given.words),
-            Command::ReadSessionKey(given) => compat::read_session_key(app, &given.words),
-            Command::DirtyTree(given) => compat::dirty_tree(app, &given.words),
+            Command::BranchCheck(given) => compat::branch_check(&app.session, &given.words),
+            Command::EntryGate(given) => compat::entry_gate(&app.session, &given.words),
+            Command::Mermaid(given) => {
+                compat::check_diagram(&app.session, &given.words, standard_input)
+            }
+            Command::Preflight(given) => compat::preflight(&app.session, &given.words),
+            Command::CleanTree(given) => compat::clean_tree(&app.session, &given.words),
+            Command::SessionSetup(given) => compat::session_setup(&app.session, &given.words),
+            Command::WriteSessionEnv(given) => {
+                compat::write_session_env(&app.session, &given.words)
+            }
+            Command::ReadSessionKey(given) => compat::read_session_key(&app.session, &given.words),
+            Command::DirtyTree(given) => compat::dirty_tree(&app.session, &given.words),
             Command::LogIssue(given) => compat::log_issue(&given.words),
-            Command::Cleanup(given) => compat::cleanup(app, &given.words),
+            Command::Cleanup(given) => compat::cleanup(&app.session, &given.words),
             Command::HeavyWorker(args) => return args.run(app, output),
-            Command::ManifestWrite(given) => compat::write_manifest(app, &given.words),
-            Command::ManifestRead(given) => compat::read_manifest(app, &given.words),
-            Command::Timing(given) => compat::timing(app, &given.words),
-            Command::Tokens(given) => compat::tokens(app, &given.words),
+            Command::ManifestWrite(given) => compat::write_manifest(&app.session, &given.words),
+            Command::ManifestRead(given) => compat::read_manifest(&app.session, &given.words),
+            Command::Timing(given) => compat::timing(&app.session, &given.words),
+            Command::Tokens(given) => compat::tokens(&app.session, &given.words),
         };
         print(reply, output)
     }

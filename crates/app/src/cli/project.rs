@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use convoke_service::failure::Failure;
 use convoke_service::project::{
-    MergedProjectReport, ProjectReport, ProjectTakeover, attach_project, list_projects,
+    MergedProjectReport, ProjectReport, ProjectTakeover, attach_project, count, list_projects,
     merge_project,
 };
 use convoke_service::settings::wake;
@@ -13,9 +13,9 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// List the projects in the store, and keep their tasks when folders move
+/// List stored projects, and keep their tasks when a folder moves
 ///
-/// Convoke knows a project by its folder. A folder that moved is a new project until you attach the
+/// Convoke identifies a project by its folder. A moved folder is a new project until you attach the
 /// earlier one to it. Two clones of one repository are two projects until you merge them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -27,34 +27,34 @@ pub struct Args {
 enum Command {
     /// List every project with its folder, repository, tasks and last use
     List,
-    /// Make this folder the folder of an earlier project
+    /// Attach an earlier project to this folder
     ///
-    /// The project keeps its name, tasks, messages, agents and runs. What this folder has of its own
-    /// becomes part of it.
+    /// The project keeps its name, tasks, messages, agents and runs. Convoke adds this folder's own
+    /// tasks, messages, agents and runs to them.
     Attach(AttachArgs),
-    /// Bring everything of another project into this folder's project
+    /// Merge another project into this folder's project
     ///
-    /// Tasks whose ids are taken here get new ones. Where both projects have an agent of one name, its
-    /// messages stay unread unless it has seen them in both.
+    /// Tasks get new ids where this project uses the same ones. If both projects have an agent with
+    /// the same name, a message stays unread until the agent has seen it in both.
     Merge(MergeArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct AttachArgs {
-    /// The project, as `convoke project list` calls it
+    /// The project's name in `convoke project list`
     name: String,
 
-    /// Attach it although its folder still exists, or is of another repository
+    /// Attach the project even if its folder still exists or belongs to another repository
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Debug, clap::Args)]
 struct MergeArgs {
-    /// The project whose tasks and messages come here
+    /// The project whose tasks and messages to take over
     name: String,
 
-    /// Merge it although it is another repository
+    /// Merge the project even if it belongs to another repository
     #[arg(long)]
     force: bool,
 }
@@ -65,18 +65,23 @@ impl Args {
         match &self.command {
             Command::List => list(app, output),
             Command::Attach(AttachArgs { name, force }) => {
-                let merged = attach_project(app, name, takeover(*force))?;
+                let merged = attach_project(&app.session, name, takeover(*force))?;
                 print(&merged, app, output, &format!("attached {name} to this folder\n"))
             }
             Command::Merge(MergeArgs { name, force }) => {
-                let merged = merge_project(app, name, takeover(*force))?;
-                let MergedProjectReport { project, tasks, messages, .. } = &merged;
-                let text =
-                    format!("merged {name} into {project}: {tasks} tasks, {messages} messages\n");
+                let merged = merge_project(&app.session, name, takeover(*force))?;
+                let text = format!("merged {name} into {}: {}\n", merged.project, counts(&merged));
                 print(&merged, app, output, &text)
             }
         }
     }
+}
+
+/// Says how much came, of everything.
+fn counts(merged: &MergedProjectReport) -> String {
+    let MergedProjectReport { tasks, messages, rules, agents, .. } = *merged;
+    let counts = [(tasks, "task"), (messages, "message"), (rules, "rule"), (agents, "agent")];
+    counts.map(|(number, thing)| count(number, thing)).join(", ")
 }
 
 const fn takeover(force: bool) -> ProjectTakeover {
@@ -84,11 +89,11 @@ const fn takeover(force: bool) -> ProjectTakeover {
 }
 
 fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let reports = list_projects(app)?;
+    let reports = list_projects(&app.session)?;
     match app.format {
         Format::Json => output.json(&reports)?,
         Format::Text => {
-            let clock = wake::settings(app)?.clock;
+            let clock = wake::settings(&app.session)?.clock;
             let shown =
                 |at: Timestamp| clock.to_datetime(at).strftime("%Y-%m-%d %H:%M").to_string();
             for report in &reports {

@@ -10,28 +10,29 @@ use crate::cli::lane::BudgetArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Wake an agent: store a prompt to it, resume its session with its wake-up, and print its answer
+/// Wake an agent with a prompt and print its answer
 ///
-/// The session goes on in a supervised lane, and may only read unless `--write` is given. An agent
-/// that is busy is not interrupted: the message waits for its next wake-up.
+/// Stores the prompt as a message and resumes the agent's session with its wake-up in a supervised
+/// lane, read-only unless `--write` is given. Convoke does not interrupt a busy agent; the message
+/// waits for the agent's next wake-up.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Who is prompted
+    /// The agent to wake
     #[arg(value_parser = AgentName::parse)]
     agent: AgentName,
 
-    /// What to say
+    /// The prompt
     text: String,
 
-    /// Who says it [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
+    /// The sender [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
     #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
     speaker: Option<AgentName>,
 
-    /// Let it change files, as far as its client's own settings allow
+    /// Let the agent change files, as far as its client's settings allow
     #[arg(long)]
     write: bool,
 
-    /// Only store the message, and print what would be sent
+    /// Store the message and print the wake-up without starting the agent
     #[arg(long)]
     print: bool,
 
@@ -48,9 +49,9 @@ impl Args {
             speaker: self.speaker.clone(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
             delivery: if self.print { PromptDelivery::Stored } else { PromptDelivery::Now },
-            budget: self.allowance.settle(app, "prompt"),
+            budget: self.allowance.settle(&app.session, "prompt"),
         };
-        let report = prompt(app, &request)?;
+        let report = prompt(&app.session, &request)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => self.show(&report, output)?,

@@ -5,7 +5,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_service::failure::{ErrorClass, Failure};
-use convoke_service::message::{SaidVerdict, SayRequest, say};
+use convoke_service::message::{MessageVerdict, SayRequest, say};
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -15,25 +15,26 @@ use crate::output::Output;
 /// The longest message that is taken from stdin.
 const MAX_MESSAGE: u64 = 16 * 1024 * 1024;
 
-/// Say something to the agents that it mentions, or leave a note
+/// Send a message to the agents it mentions, or leave a note
 ///
-/// `@name` mentions an agent here, `@branch:name` one on another branch and `@project:branch:name`
-/// one anywhere; `--to` names one. Without either, the message is a note: it is part of every agent's
-/// recent activity and in no inbox. Prints the message's number and the agents it is addressed to.
+/// `@name` mentions an agent of this branch, `@branch:name` one of another branch and
+/// `@project:branch:name` one of another project; `--to` names one recipient. A message without a
+/// recipient is a note: every agent sees it as recent activity, and no inbox lists it. Prints the
+/// message's number and its recipients.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to say; `-` reads it from stdin
+    /// The message; `-` reads it from stdin
     text: String,
 
-    /// Only to this agent
+    /// Send it only to this agent
     #[arg(long, value_name = "AGENT", value_parser = AgentName::parse)]
     to: Option<AgentName>,
 
-    /// Answer this message; without `--to`, the answer is to the one who said it
+    /// Answer this message; without `--to`, send the answer to its sender
     #[arg(long, value_name = "ID")]
     re: Option<i64>,
 
-    /// Who says it [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
+    /// The sender [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
     #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
     speaker: Option<AgentName>,
 
@@ -45,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "ID", requires = "verdict", value_parser = TaskId::parse)]
     task: Option<TaskId>,
 
-    /// The role that judged it [default: who says it]
+    /// The role that judged the task [default: the sender]
     #[arg(long, value_name = "ROLE", requires = "verdict", value_parser = DeedRole::parse)]
     by: Option<DeedRole>,
 }
@@ -56,7 +57,7 @@ fn verdict() -> impl TypedValueParser<Value = DeedKind> {
         .try_map(|name| DeedKind::parse(&name).ok_or("no such verdict"))
 }
 
-/// What stands on stdin cannot be said.
+/// The text on stdin is not a message.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot take stdin for a message: it is not text, or longer than {MAX_MESSAGE} bytes")]
 struct NoText;
@@ -76,9 +77,13 @@ impl Args {
             to: self.to.clone(),
             re: self.re,
             speaker: self.speaker.clone(),
-            verdict: verdict.map(|(kind, task)| SaidVerdict { kind, task, role: self.by.clone() }),
+            verdict: verdict.map(|(kind, task)| MessageVerdict {
+                kind,
+                task,
+                role: self.by.clone(),
+            }),
         };
-        let said = say(app, &request)?;
+        let said = say(&app.session, &request)?;
         match app.format {
             Format::Json => output.json(&said)?,
             Format::Text => {

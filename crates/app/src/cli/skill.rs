@@ -6,8 +6,7 @@ use convoke_domain::skill::SkillId;
 use convoke_domain::task::id::TaskId;
 use convoke_service::failure::Failure;
 use convoke_service::skill::{
-    SkillPart, SkillReport, SkillUnpinned, SkillUser, list_skills, pin_skill, show_skill,
-    unpin_skill, use_skill,
+    SkillPart, SkillReport, SkillUser, list_skills, pin_skill, show_skill, unpin_skill, use_skill,
 };
 
 use crate::app::{App, Format};
@@ -23,17 +22,17 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List every skill that can be found
+    /// List all installed skills
     List,
-    /// Print a skill's text as it is injected
+    /// Print a skill's text as a wake-up includes it
     Show(OneSkill),
-    /// Tell which file and version a skill is taken from
+    /// Show which file and version Convoke uses for a skill
     Which(OneSkill),
-    /// Choose the skill of a task, of an agent, or of every agent on this branch
+    /// Set the skill of a task, an agent, or every agent of this branch
     Use(UseArgs),
-    /// Keep a skill at a version of its collection
+    /// Pin a skill to a version of its collection
     Pin(PinArgs),
-    /// Let a skill's version go
+    /// Remove a skill's version pin
     Unpin(OneSkill),
 }
 
@@ -60,15 +59,15 @@ struct UseArgs {
     #[arg(value_name = "SKILL", required_unless_present = "none", value_parser = SkillId::parse)]
     id: Option<SkillId>,
 
-    /// Take the choice back
+    /// Remove the setting
     #[arg(long, conflicts_with = "id")]
     none: bool,
 
-    /// Only for this task and its parts
+    /// Set it only for this task and its subtasks
     #[arg(long, value_name = "ID", conflicts_with = "agent", value_parser = TaskId::parse)]
     task: Option<TaskId>,
 
-    /// Only for this agent
+    /// Set it only for this agent
     #[arg(long, value_name = "AGENT", value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 }
@@ -78,24 +77,29 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
             Command::List => list(app, output),
-            Command::Show(args) => print(&show_skill(app, &args.id, SkillPart::Text)?, app, output),
+            Command::Show(args) => {
+                print(&show_skill(&app.session, &args.id, SkillPart::Text)?, app, output)
+            }
             Command::Which(args) => {
-                print(&show_skill(app, &args.id, SkillPart::Place)?, app, output)
+                print(&show_skill(&app.session, &args.id, SkillPart::Place)?, app, output)
             }
             Command::Use(args) => args.run(app, output),
             Command::Pin(args) => {
-                print(&pin_skill(app, &args.skill.id, &args.version)?, app, output)
+                print(&pin_skill(&app.session, &args.skill.id, &args.version)?, app, output)
             }
-            Command::Unpin(args) => Ok(match unpin_skill(app, &args.id)? {
-                SkillUnpinned::Unpinned => Exit::Done,
-                SkillUnpinned::NotPinned => Exit::No,
-            }),
+            Command::Unpin(args) => {
+                let report = unpin_skill(&app.session, &args.id)?;
+                if app.format == Format::Json {
+                    output.json(&report)?;
+                }
+                Ok(if report.unpinned { Exit::Done } else { Exit::No })
+            }
         }
     }
 }
 
 fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let names = list_skills(app)?;
+    let names = list_skills(&app.session)?;
     match app.format {
         Format::Json => output.json(&names)?,
         Format::Text if names.is_empty() => output.data("No skills.\n")?,
@@ -126,7 +130,7 @@ impl UseArgs {
             (None, Some(agent)) => SkillUser::Agent(agent.clone()),
             (None, None) => SkillUser::Branch,
         };
-        let chosen = use_skill(app, &user, self.id.as_ref())?;
+        let chosen = use_skill(&app.session, &user, self.id.as_ref())?;
         match app.format {
             Format::Json => output.json(&chosen)?,
             Format::Text => {

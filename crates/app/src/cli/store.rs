@@ -10,7 +10,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Look after the store
+/// Check, back up, export or import the store
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -19,21 +19,21 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Tell where the store is and whether it is sound
+    /// Show where the store is, and check its integrity
     Check,
-    /// Copy the store into a new file, as it is at one moment
+    /// Copy a consistent snapshot of the store to a new file
     ///
-    /// Other processes may go on writing. The copy is a store: name it with `CONVOKE_STORE`, or put it in
-    /// the place of a lost one.
+    /// Other processes can keep writing. The copy is a complete store: point `CONVOKE_STORE` to it,
+    /// or move it to the place of a lost store.
     Backup(transfer::BackupArgs),
-    /// Write everything into a new file of JSON lines; `-` writes to stdout
+    /// Export the store to a new file of JSON lines; `-` writes to stdout
     ///
-    /// The file holds all messages, tasks, journals and settings files that hooks were written into, so
-    /// only you can read it.
+    /// The file holds all messages, tasks, journals and the settings files with hooks, so Convoke
+    /// lets only you read it.
     Export(transfer::ExportArgs),
-    /// Fill an empty store from an export; `-` reads stdin
+    /// Import an export into an empty store; `-` reads stdin
     ///
-    /// All of it is imported, or nothing. A store that has tasks, messages or runs is refused.
+    /// Imports everything or nothing. Fails if the store has tasks, messages or runs.
     Import(transfer::ImportArgs),
 }
 
@@ -50,7 +50,7 @@ impl Args {
 }
 
 fn check(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let report = check_store(app)?;
+    let report = check_store(&app.session)?;
     let StoreCheckReport { path, sound, problems } = &report;
     match app.format {
         Format::Json => output.json(&report)?,

@@ -12,12 +12,12 @@ use crate::cli::lane::PinArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Print the prompt of a subagent: its own task, and nothing of the orchestrator's
+/// Print a subagent's prompt: its own task and nothing else
 ///
-/// Convoke records that you dispatched it; your next wake-up says so.
+/// Convoke records the dispatch, and your next wake-up mentions it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Its part, such as `implementer` or `spec-reviewer`
+    /// The subagent's role, such as `implementer` or `spec-reviewer`
     #[arg(value_parser = SubagentRole::parse)]
     role: SubagentRole,
 
@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     task: TaskId,
 
-    /// What the orchestrator adds
+    /// Text that you add to the prompt
     #[arg(long, value_name = "TEXT")]
     context: Option<String>,
 
@@ -38,7 +38,8 @@ pub struct Args {
     )]
     templates: SkillId,
 
-    /// Who dispatches it [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
+    /// The agent that dispatches it [default: `CONVOKE_AGENT`, else the agent of the client's
+    /// session, else human]
     #[arg(long = "as", value_name = "AGENT", value_parser = AgentName::parse)]
     actor: Option<AgentName>,
 
@@ -57,7 +58,7 @@ impl Args {
             actor: self.actor.clone(),
             rules: self.rules.rules(),
         };
-        let report = dispatch_subagent(app, &request)?;
+        let report = dispatch_subagent(&app.session, &request)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

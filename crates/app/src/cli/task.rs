@@ -20,25 +20,27 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
 use convoke_service::failure::Failure;
 use convoke_service::task::{
-    AddTasksRequest, NextTask, TaskDesk, TaskPlace, TaskReport, TaskStep, add_tasks, change_task,
-    filled_line, next_task, remove_task, show_task, start_task,
+    AddTasksRequest, AddedTasksReport, NextTask, TaskDesk, TaskPlace, TaskReport, TaskStep,
+    add_tasks, change_task, filled_line, next_task, remove_task, show_task, start_task,
+    task_in_progress,
 };
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Keep a tree of tasks that outlives every session
+/// Manage a tree of tasks that outlives every session
 ///
-/// Tasks belong to a project and a branch; worktrees of one repository share the project. Ids are
-/// short: `t-` and five digits.
+/// Tasks belong to a project and a branch; worktrees of one repository share the project. An id is
+/// `t-` and five digits.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Work on another branch's tasks
     #[arg(long, global = true, value_name = "NAME", value_parser = filled_line)]
     branch: Option<String>,
 
-    /// Who is doing this [default: `CONVOKE_AGENT`, else the agent of the client's session, else human]
+    /// The agent that makes the change [default: `CONVOKE_AGENT`, else the agent of the client's
+    /// session, else human]
     #[arg(long = "as", global = true, value_name = "AGENT", value_parser = AgentName::parse)]
     actor: Option<AgentName>,
 
@@ -50,19 +52,19 @@ pub struct Args {
 enum Command {
     /// Add tasks and print their ids, one per title
     Add(AddArgs),
-    /// List the top tasks, or every task that matches the filters
+    /// List the top-level tasks, or every task that matches the filters
     List(list::ListArgs),
     /// List tasks that contain all of these words
     Search(list::SearchArgs),
     /// Show all tasks as a tree, with the current one marked
     Tree,
-    /// Show one task with its parts
+    /// Show one task with its subtasks
     Show(OneTask),
     /// Show the next task to start
     ///
-    /// That is the first task of the highest priority that is not begun, waits for no open task and has
-    /// no open parts. An agent is offered its own tasks and those that no agent holds. Exits 1 if there
-    /// is no such task.
+    /// Shows the first task of the highest priority that is not started, waits for no open task and
+    /// has no open subtasks. Offers an agent its own tasks and unassigned ones. Exits 1 if there is
+    /// no such task.
     Next,
     /// Start a task; without an id, the next one
     Start(StartArgs),
@@ -70,36 +72,36 @@ enum Command {
     Change(ChangeCommand),
     /// Change a task's title, body, priority or prerequisites
     Edit(edit::EditArgs),
-    /// Give a task another place among its siblings
+    /// Move a task before or after its siblings
     Reorder(edit::ReorderArgs),
-    /// Move tasks below another task, to the top, or to another branch
+    /// Move tasks below another task, to the top level or to another branch
     ///
     /// With `--branch NAME` the tasks go to that branch; with `--from-branch NAME` they come from there.
     Move(moving::MoveArgs),
-    /// Record that a role found a task done
+    /// Record that a role approved a task
     Pass(verdict::Args),
-    /// Record that a role found that a task has to be done again
+    /// Record that a role rejected a task, which then has to be redone
     Fail(verdict::Args),
-    /// Remove a task with everything below it
+    /// Remove a task and its subtasks
     Rm(OneTask),
     /// Restore a removed task; without an id, list the removed tasks
     Restore(history::RestoreArgs),
-    /// Undo the last change to this branch's tasks; repeat to go further
+    /// Undo the last change to this branch's tasks; repeat to undo more
     Undo,
     /// List who changed which task and when, oldest first
     Log(history::LogArgs),
-    /// Add the `### Task N` sections of a plan as tasks, or take over another program's tasks
+    /// Import tasks from a plan's `### Task N` sections or another program
     Import(import::Args),
 }
 
 /// Commands that change one task.
 #[derive(Debug, Subcommand)]
 enum ChangeCommand {
-    /// Complete a task; what is still open below it is left out
-    Done(OneTask),
-    /// Leave a task out, with what is still open below it
+    /// Complete a task, and skip its open subtasks
+    Done(CurrentTaskArgs),
+    /// Skip a task and its open subtasks
     Skip(OneTask),
-    /// Put a remark on a task
+    /// Add a note to a task
     Note(NoteArgs),
     /// Assign a task to an agent, or unassign it
     Assign(AssignArgs),
@@ -107,23 +109,23 @@ enum ChangeCommand {
 
 #[derive(Debug, clap::Args)]
 struct AddArgs {
-    /// What is to be done; each title is a task
+    /// The title of a task; may be repeated
     #[arg(required = true, value_name = "TITLE", value_parser = filled_line)]
     titles: Vec<String>,
 
-    /// The task they are part of
+    /// Add them as subtasks of this task
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     parent: Option<TaskId>,
 
-    /// The plan they come from, relative to the project [default: the parent's]
+    /// The plan that describes them, relative to the project [default: the parent's]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
 
-    /// Who does them
+    /// Assign them to this agent
     #[arg(long, value_name = "AGENT", value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
-    /// The skill to work by; further ones after commas are only referred to
+    /// The skill for the work; the wake-up only names further skills after commas
     #[arg(long, value_parser = skills)]
     skill: Option<String>,
 
@@ -131,15 +133,15 @@ struct AddArgs {
     #[arg(long, value_name = "VERSION", requires = "skill", value_parser = filled_line)]
     skill_version: Option<String>,
 
-    /// What else there is to say about them
+    /// A description of the tasks
     #[arg(long, value_name = "TEXT")]
     body: Option<String>,
 
-    /// A task that comes before them; may be repeated
+    /// A task that must be finished before them; may be repeated
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     after: Vec<TaskId>,
 
-    /// How urgent they are among their siblings
+    /// Their priority among their siblings
     #[arg(long, value_parser = priority(), default_value = TaskPriority::Normal.name())]
     priority: TaskPriority,
 }
@@ -159,11 +161,18 @@ struct StartArgs {
 }
 
 #[derive(Debug, clap::Args)]
+struct CurrentTaskArgs {
+    /// The task [default: the one that is in progress]
+    #[arg(value_name = "ID", value_parser = TaskId::parse)]
+    id: Option<TaskId>,
+}
+
+#[derive(Debug, clap::Args)]
 struct NoteArgs {
     #[command(flatten)]
     task: OneTask,
 
-    /// The remark, on one line
+    /// The note, on one line
     #[arg(value_parser = filled_line)]
     text: String,
 }
@@ -182,23 +191,27 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let place = TaskPlace { branch: self.branch.clone(), actor: self.actor.clone() };
-        TaskDesk::open(app, &place, |desk| self.run_at(desk, app, output))
+        TaskDesk::open(&app.session, &place, |desk| self.run_at(desk, app, output))
     }
 
     fn run_at(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
-            Command::Add(args) => print_ids(&add_tasks(desk, &args.request())?, app, output),
+            Command::Add(args) => print_added(&add_tasks(desk, &args.request())?, app, output),
             Command::List(args) => args.run(desk, app, output),
             Command::Search(args) => args.run(desk, app, output),
             Command::Tree => tree::tree(desk, app, output),
             Command::Show(args) => list::print_detail(&show_task(desk, &args.id)?, app, output),
             Command::Next => print_next(next_task(desk)?, app, output),
             Command::Start(args) => {
-                print_changed(start_task(desk, args.id.as_ref())?.as_ref(), app, output)
+                print_changed(&start_task(desk, args.id.as_ref())?, app, output)
             }
             Command::Change(command) => {
                 let (id, step) = command.step();
-                print_changed(change_task(desk, id, &step)?.as_ref(), app, output)
+                let id = match id {
+                    Some(id) => id.clone(),
+                    None => task_in_progress(desk)?,
+                };
+                print_changed(&change_task(desk, &id, &step)?, app, output)
             }
             Command::Edit(args) => args.run(desk, app, output),
             Command::Reorder(args) => args.run(desk, app, output),
@@ -222,13 +235,13 @@ impl Args {
 }
 
 impl ChangeCommand {
-    /// Returns the task and what happens to it.
-    fn step(&self) -> (&TaskId, TaskStep) {
+    /// Returns the task, if one is named, and what happens to it.
+    fn step(&self) -> (Option<&TaskId>, TaskStep) {
         match self {
-            Self::Done(args) => (&args.id, TaskStep::Done),
-            Self::Skip(args) => (&args.id, TaskStep::Skip),
-            Self::Note(args) => (&args.task.id, TaskStep::Note(args.text.clone())),
-            Self::Assign(args) => (&args.task.id, TaskStep::Assign(args.agent.clone())),
+            Self::Done(args) => (args.id.as_ref(), TaskStep::Done),
+            Self::Skip(args) => (Some(&args.id), TaskStep::Skip),
+            Self::Note(args) => (Some(&args.task.id), TaskStep::Note(args.text.clone())),
+            Self::Assign(args) => (Some(&args.task.id), TaskStep::Assign(args.agent.clone())),
         }
     }
 }
@@ -250,22 +263,20 @@ impl AddArgs {
 }
 
 /// Prints a task as it is after a change.
-fn print_changed(task: Option<&Task>, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    if let Some(task) = task {
-        match app.format {
-            Format::Json => output.json(&TaskReport::alone(task))?,
-            Format::Text => output.data(&format!("{}\n", list::line(task)))?,
-        }
+fn print_changed(task: &Task, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    match app.format {
+        Format::Json => output.json(&TaskReport::alone(task))?,
+        Format::Text => output.data(&format!("{}\n", list::line(task)))?,
     }
     Ok(Exit::Done)
 }
 
 fn print_next(next: NextTask, app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match next {
-        NextTask::Task(task) => print_changed(Some(&task), app, output),
+        NextTask::Task(task) => print_changed(&task, app, output),
         NextTask::Nothing(why) => {
             match app.format {
-                Format::Json => output.json(&serde_json::Value::Null)?,
+                Format::Json => output.json(&None::<TaskReport>)?,
                 Format::Text => output.data("No task can be started.\n")?,
             }
             output.say(&format!("note: {why}"));
@@ -274,16 +285,11 @@ fn print_next(next: NextTask, app: &App, output: &mut Output) -> Result<Exit, Fa
     }
 }
 
-/// Prints new ids: one per line, or as JSON objects.
-fn print_ids(ids: &[TaskId], app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let object = |id: &TaskId| format!("{{\"id\":\"{id}\"}}");
-    match (app.format, ids) {
-        (Format::Json, [id]) => output.data(&format!("{}\n", object(id)))?,
-        (Format::Json, many) => {
-            let objects: Vec<_> = many.iter().map(object).collect();
-            output.data(&format!("[{}]\n", objects.join(",")))?;
-        }
-        (Format::Text, _) => ids.iter().try_for_each(|id| output.data(&format!("{id}\n")))?,
+/// Prints new ids, one per line.
+fn print_added(added: &AddedTasksReport, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    match app.format {
+        Format::Json => output.json(added)?,
+        Format::Text => added.ids.iter().try_for_each(|id| output.data(&format!("{id}\n")))?,
     }
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 //! `convoke tree`: whether a working tree is still as it was, for programs that run agents themselves.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use convoke_service::failure::Failure;
@@ -10,7 +10,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Tell whether a working tree is still as it was
+/// Check whether the working tree changed
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -19,27 +19,27 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Write down which files git does not know yet, for a later check; always exits 0
+    /// Record the untracked files for a later check; always exits 0
     ///
-    /// The list is sorted, with a NUL behind each path. If it cannot be made there is none.
+    /// Writes a sorted list with a NUL after each path, or no file if git cannot list the files.
     Baseline {
-        /// Where to write the list
+        /// The file to write the list to
         #[arg(allow_hyphen_values = true, trailing_var_arg = true, value_name = "FILE")]
         words: Vec<String>,
     },
-    /// Look at the tree and say in lines of KEY=value what is known; always exits 0
+    /// Check the tree and print KEY=value lines; always exits 0
     ///
-    /// `--mode checkpoint` compares with what is committed, `--mode baseline --baseline FILE` with
-    /// the list of an earlier `baseline`. `--sidecar FILE` leaves the answer there, with lists of
-    /// what changed beside it. Whatever goes wrong is the answer's REASON.
+    /// `--mode checkpoint` compares the tree with the last commit, `--mode baseline --baseline
+    /// FILE` with the list of an earlier `baseline`. `--sidecar FILE` also writes the lines to that
+    /// file, with lists of changes beside it. On an error, the line REASON says what failed.
     Check {
         /// `--mode baseline|checkpoint`, `--baseline FILE`, `--sidecar FILE`
         #[arg(allow_hyphen_values = true, trailing_var_arg = true, value_name = "WORD")]
         words: Vec<String>,
     },
-    /// Read what checks left; exits 0 if all of it says clean, and 6 if anything does not
+    /// Read files of `--sidecar`; exits 0 if all are clean, else 6
     Show {
-        /// The files that checks left
+        /// The files that `convoke tree check --sidecar` wrote
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
@@ -50,11 +50,17 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
             Command::Baseline { words } => {
-                baseline(app, words, output);
+                let report = write_untracked(&app.session, words);
+                if let Some(reason) = report.reason {
+                    output.say(&format!("warning: Convoke wrote no list: {reason}"));
+                }
+                if app.format == Format::Json {
+                    output.json(&report)?;
+                }
                 Ok(Exit::Done)
             }
             Command::Check { words } => {
-                let note = check_tree(app, words);
+                let note = check_tree(&app.session, words);
                 match app.format {
                     Format::Json => output.json(&TreeNoteReport::from(note))?,
                     Format::Text => output.data(&note.text())?,
@@ -63,18 +69,6 @@ impl Args {
             }
             Command::Show { files } => show(app, files, output),
         }
-    }
-}
-
-/// A list that is there is not lost to words that are wrong.
-fn baseline(app: &App, words: &[String], output: &Output) {
-    match words {
-        [file] if !file.is_empty() && !file.starts_with('-') => {
-            if !write_untracked(app, Path::new(file)) {
-                output.say("warning: there is no list, because git or the file refused");
-            }
-        }
-        _ => output.say("warning: there is no list, because not one file was named for it"),
     }
 }
 

@@ -13,31 +13,31 @@ use super::table;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::grid::Grid;
 
-/// Say what lanes have spent: tokens, and money where the client says it
+/// Show what lanes spent: tokens, and money if the client reports it
 ///
-/// A session that is resumed is counted once: clients that count the whole session again have what
-/// they said before taken off. Days are those of `wake.clock`.
+/// Counts a resumed session once: if a client reports the total of the whole session, Convoke
+/// subtracts what it reported before. Days begin at midnight in the time zone of `wake.clock`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to put together
+    /// Add up lanes by this key
     #[arg(long, value_name = "KEY", default_value = "day", value_parser = key())]
     by: LaneGrouping,
 
-    /// Only lanes that began on this day or later, such as 2026-01-31
+    /// Count only lanes that began on this day or later, such as `2026-01-31`
     #[arg(long, value_name = "DATE", value_parser = date)]
     since: Option<Date>,
 
-    /// Lanes of every project
+    /// Count the lanes of every project
     #[arg(long)]
     all_projects: bool,
 
-    /// Say instead what a lane needs: half of the earlier ones no more than the first number, nine
-    /// of ten no more than the second
+    /// Show instead what a lane needs: the median and the 90th percentile of earlier lanes
     #[arg(long)]
     forecast: bool,
 
-    /// How many lanes of each kind a forecast looks at, the last ones
+    /// Base a forecast on this many recent lanes of each kind
     #[arg(long, value_name = "N", default_value = "20")]
     last: usize,
 }
@@ -45,13 +45,13 @@ pub struct Args {
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = lane_usage(app, &self.request())?;
+        let report = lane_usage(&app.session, &self.request())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text if report.total.lanes == 0 => output.data("No lanes yet.\n")?,
-            Format::Text if self.forecast => output.data(&forecasts(&report))?,
+            Format::Text if self.forecast => output.table(&forecasts(&report))?,
             Format::Text => {
-                output.data(&sums(&report))?;
+                output.table(&sums(&report))?;
                 for note in notes(&report.total) {
                     output.say(&note);
                 }
@@ -70,14 +70,14 @@ impl Args {
     }
 }
 
-fn sums(report: &LaneUsageReport) -> String {
+fn sums(report: &LaneUsageReport) -> Grid {
     let header = [report.by, "lanes", "input", "cached", "output", "reasoning", "cost"];
     let total = [cells(&report.total, Some("total"))];
     let rows = report.rows.iter().map(|row| cells(row, None)).chain(total);
-    table::render(header, rows, &[1, 2, 3, 4, 5, 6])
+    table::grid(header, rows, &[1, 2, 3, 4, 5, 6])
 }
 
-fn forecasts(report: &LaneUsageReport) -> String {
+fn forecasts(report: &LaneUsageReport) -> Grid {
     let header = [report.by, "lanes", "tokens", "cost", "time"];
     let cells = |row: &LaneUsageRow| {
         let name = row.name.clone().unwrap_or_else(|| "-".to_owned());
@@ -99,7 +99,7 @@ fn forecasts(report: &LaneUsageReport) -> String {
             range(forecast.took_ms.as_ref(), seconds),
         ]
     };
-    table::render(header, report.rows.iter().map(cells), &[1, 2, 3, 4])
+    table::grid(header, report.rows.iter().map(cells), &[1, 2, 3, 4])
 }
 
 /// Says what the sums do not hold.
@@ -109,9 +109,12 @@ fn notes(total: &LaneUsageRow) -> Vec<String> {
         1 => Some(format!("note: 1 lane {one}")),
         more => Some(format!("note: {more} lanes {many}")),
     };
-    let unknown = note(total.uncounted, "cannot tell what it spent", "cannot tell what they spent");
-    let unsaid =
-        note(total.without_money, "did not say what it cost", "did not say what they cost");
+    let unknown = note(
+        total.uncounted,
+        "reported no usage and is not counted",
+        "reported no usage and are not counted",
+    );
+    let unsaid = note(total.without_money, "reported no cost", "reported no cost");
     unknown.into_iter().chain(unsaid).collect()
 }
 

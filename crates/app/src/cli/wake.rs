@@ -12,36 +12,36 @@ use crate::cli::brief::budget;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Print the wake-up of an agent: its skill, its place in the plan, its messages, its next action
+/// Print an agent's wake-up: skill, plan, messages, next action
 ///
-/// Everything comes from the store, the plan and the skill files; nothing is changed, so the same
-/// state gives the same text. If it costs more than the budget, history goes first, then
-/// explanations, and the skill last. The text says what is left out and how to see it; messages
-/// that are left out stay unread.
+/// Builds the text from the store, the plan and the skill files, and changes nothing: the same
+/// state gives the same text. To fit the budget, Convoke leaves out history first, then
+/// explanations, and the skill last. The text says what is missing and how to see it; messages that
+/// it leaves out stay unread.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Who wakes [default: the agent of this session, else of this project]
+    /// The agent [default: the agent of this session, else of this project]
     #[arg(value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
-    /// As what [default: orchestrator for the configured orchestrator, else agent]
+    /// The kind of wake-up [default: orchestrator for the configured orchestrator, else agent]
     #[arg(long, value_parser = profile())]
     profile: Option<WakeProfile>,
 
-    /// A new message that is not stored [default: the newest unread one]
+    /// Show this text as the new message, without storing it [default: the newest unread message]
     #[arg(long, value_name = "TEXT", requires = "from")]
     message: Option<String>,
 
-    /// Who says it
+    /// The sender of that message
     #[arg(long, value_name = "AGENT", requires = "message", value_parser = AgentName::parse)]
     from: Option<AgentName>,
 
-    /// The most tokens it may cost [default: 8000]
+    /// Fit the wake-up into this many tokens [default: 8000]
     #[arg(long, value_name = "N", value_parser = budget())]
     budget: Option<Budget>,
 
-    /// Instead of the text, show how it came about
-    #[arg(long, conflicts_with = "json")]
+    /// Show how Convoke chose the text instead of the text
+    #[arg(long)]
     explain: bool,
 }
 
@@ -50,7 +50,7 @@ impl Args {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let message = self.message.clone().zip(self.from.clone());
         let report = wake(
-            app,
+            &app.session,
             WakeRequest {
                 agent: self.agent.clone(),
                 profile: self.profile,

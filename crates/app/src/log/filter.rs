@@ -32,7 +32,7 @@ pub(super) struct LogFilter {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot read the log filter `{filter}` of {place}: `{word}` is no {kind}")]
+#[error("cannot read the log filter `{filter}` of {place}: `{word}` is not {kind}")]
 struct FilterError {
     filter: String,
     place: &'static str,
@@ -43,19 +43,21 @@ struct FilterError {
 impl LogFilter {
     /// Reads a filter; `place` is where the user wrote it.
     pub(super) fn parse(place: &'static str, text: &str) -> Result<Self, Failure> {
-        let wrong = |word: &str, kind, known: &[&str]| {
+        let wrong = |word: &str, (kind, all): (&'static str, &str), known: &[&str]| {
             let error = FilterError { filter: text.to_owned(), place, word: word.to_owned(), kind };
             Failure::new(ErrorClass::Usage, error)
                 .maybe_hint(did_you_mean(word, known.iter().copied()))
                 .hint(format!(
-                    "{kind}s are {}; an example: `info,engine::lane=debug`",
+                    "{all} are {}; an example: `info,engine::lane=debug`",
                     known.join(", ")
                 ))
         };
         let level = |word: &str| {
             let found = LEVELS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word.trim()));
             let known = LEVELS.map(|(name, _)| name);
-            found.map(|(_, level)| *level).ok_or_else(|| wrong(word.trim(), "level", &known))
+            found
+                .map(|(_, level)| *level)
+                .ok_or_else(|| wrong(word.trim(), ("a level", "levels"), &known))
         };
         let mut filter = Self { general: LevelFilter::OFF, areas: Vec::new() };
         for part in text.split(',') {
@@ -65,7 +67,7 @@ impl LogFilter {
             };
             let area = short(area.trim());
             if !AREAS.iter().any(|known| is_inside(area, known)) {
-                return Err(wrong(area, "area", &AREAS));
+                return Err(wrong(area, ("an area", "areas"), &AREAS));
             }
             filter.areas.push((area.to_owned(), level(word)?));
         }

@@ -135,8 +135,8 @@ impl Stage {
         let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
         processes
             .map(|entry| entry.path())
-            .filter(|it| is_ours(it))
-            .map(|it| describe(&it))
+            .filter(|path| is_ours(path))
+            .map(|path| describe(&path))
             .collect()
     }
 

@@ -12,7 +12,7 @@ use crate::scripted_server::{Reply, Server};
 
 /// A Claude Code that says its version, counts how often it is asked, and then answers.
 fn answering(answer: &str) -> Project {
-    let answer = result(|it| it["result"] = json!(answer));
+    let answer = result(|line| line["result"] = json!(answer));
     let script = format!(
         "[ \"$1\" = --version ] && echo '2.1 (Claude Code)' && exit 0\n\
          echo x >> \"$HOME/asked\"\n{}{answer}",
@@ -27,7 +27,7 @@ fn asked(project: &Project) -> usize {
 
 fn agent(outcome: &Outcome, name: &str) -> Value {
     let all: Value = serde_json::from_str(&outcome.stdout).unwrap();
-    all.as_array().unwrap().iter().find(|it| it["agent"] == name).unwrap().clone()
+    all.as_array().unwrap().iter().find(|entry| entry["agent"] == name).unwrap().clone()
 }
 
 // P-68: being there and answering are two things, and asking costs.
@@ -69,7 +69,7 @@ fn an_answer_is_remembered_for_a_while() {
 // P-69: all are asked the same, at once: each of these two waits for the other before it answers.
 #[test]
 fn all_are_asked_at_once() {
-    let answer = format!("{}{}", init(), result(|it| it["result"] = json!("OK")));
+    let answer = format!("{}{}", init(), result(|line| line["result"] = json!("OK")));
     let script = |meet: &str| {
         format!(
             "[ \"$1\" = --version ] && echo 1.0 && exit 0\n\
@@ -101,6 +101,29 @@ fn whoever_does_not_answer_is_asked_three_times() {
     );
     assert!(outcome.stderr.contains("⚠  CLAUDE HEALTH CHECK FAILED — not responding\n"));
     assert!(outcome.stderr.contains(&format!("Cause: {cause}\n")), "{outcome}");
+}
+
+// P-71: what only a person can change is not asked for three times.
+#[test]
+fn a_client_that_is_not_logged_in_is_asked_once() {
+    let refused = result(|answer| {
+        answer["is_error"] = json!(true);
+        answer["result"] = json!("Not logged in · Please run /login");
+    });
+    let script = format!(
+        "[ \"$1\" = --version ] && echo '2.1 (Claude Code)' && exit 0\n\
+         echo x >> \"$HOME/asked\"\n{}{refused}exit 1",
+        init()
+    );
+    let project = with_claude(&script).variable("CONVOKE_HEALTH_PAUSE_SECONDS", "0");
+    let outcome = project.run(&["agents", "--probe", "--json"]);
+    let claude = agent(&outcome, "claude");
+    let cause = "Probe attempt 1: Not logged in · Please run /login";
+    assert_eq!((&claude["error"], asked(&project)), (&json!(cause), 1), "{outcome}");
+    let doctor = project.run(&["doctor", "--probe"]);
+    let said =
+        format!("warn  answer: claude does not answer: {cause}\n      fix: start claude by hand");
+    assert!(doctor.stdout.contains(&said) && asked(&project) == 2, "{doctor}");
 }
 
 /// Runs convoke, and asks it to stop as soon as it is time.
@@ -225,9 +248,11 @@ fn apis_are_listed_with_what_is_known_of_them() {
     assert_eq!(listed.code, Some(0), "somebody could be given work: {listed}");
     let known = |name: &str, key: &str| agent(&listed, name)[key].clone();
     assert_eq!(known("http:good", "path"), json!(server.url()));
-    let keys = ["good", "keyless", "wrong"].map(|it| known(&format!("http:{it}"), "key"));
+    let keys =
+        ["good", "keyless", "wrong"].map(|endpoint| known(&format!("http:{endpoint}"), "key"));
     assert_eq!(keys, ["present", "missing", "none"]);
-    let healths = ["good", "keyless", "wrong"].map(|it| known(&format!("http:{it}"), "health"));
+    let healths =
+        ["good", "keyless", "wrong"].map(|endpoint| known(&format!("http:{endpoint}"), "health"));
     assert_eq!(healths, ["not asked", "not usable", "not usable"]);
     assert_eq!((known("http:good", "model"), known("claude", "key")), (json!("m-1"), Value::Null));
     let why = known("http:keyless", "error");
@@ -256,6 +281,6 @@ fn an_api_that_does_not_answer_is_told() {
     // One that answers for another model has answered.
     let server = Server::start((0..3).map(|_| says_as("OK", "m-9")).collect());
     let probed = with_apis(&server.url()).run(&["agents", "--json", "--probe"]);
-    let words = "Probe attempt 3: m-1 was asked for, and m-9 answered";
+    let words = "Probe attempt 3: Convoke asked for m-1, but m-9 answered";
     assert_eq!(agent(&probed, "http:good")["error"], words, "{probed}");
 }

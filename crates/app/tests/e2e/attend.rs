@@ -125,7 +125,7 @@ fn a_chain_of_wake_ups_ends() {
         assert_eq!(said.matches("wake_loop").count(), 1, "{said}");
         let lines: Vec<Value> =
             attended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let loops: Vec<_> = lines.iter().map(|it| it["wake_loop"] == json!(true)).collect();
+        let loops: Vec<_> = lines.iter().map(|line| line["wake_loop"] == json!(true)).collect();
         assert_eq!(loops, [vec![false; 8], vec![true]].concat());
         assert_eq!(project.stdout(&["inbox", "b"]).lines().count(), 1, "it is kept");
         attend(&project, &[]);
@@ -173,7 +173,7 @@ fn a_second_one_is_told_who_attends() {
     assert_eq!(
         second.stderr,
         format!(
-            "error: cannot attend to project:main\ncause: process {} does so already\n\
+            "error: cannot attend to project:main\ncause: process {} already does this\n\
              hint: stop it first\n",
             first.id()
         )
@@ -248,7 +248,7 @@ fn attending_ends_when_its_budget_is_used_up() {
     let ended = project.run(&[&["attend"], &more[..]].concat());
     assert_eq!(ended.code, Some(5), "{ended}");
     assert_eq!(woken(&project), "a");
-    assert!(ended.stderr.contains("over_budget after 0.0 s: the budget is used up"), "{ended}");
+    assert!(ended.stderr.contains("over_budget after 0.0 s: the budget is spent"), "{ended}");
     assert!(ended.stderr.contains("@a: warning: over its budget: 100 of 90 tokens\n"), "{ended}");
     assert!(project.stdout(&["inbox", "b"]).contains("@a @b go"), "it still waits");
 }

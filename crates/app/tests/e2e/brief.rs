@@ -239,7 +239,7 @@ fn the_explanation_names_every_candidate_and_its_reason() {
     budget  40 tokens, policy contract
     used    28.6 tokens (71.5 %), an estimate
 
-    brief     chars  tokens   share  what became of it
+    brief     chars  tokens   share  result
     spec         63    17.6  44.0 %  kept whole; written from line 4 on
     system       16                  skipped: scaffold, _TBD_ only
     research     39    11.0  27.5 %  cut at 39 of 205 before `## Long yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…`
@@ -255,7 +255,7 @@ fn the_explanation_names_every_candidate_and_its_reason() {
     budget  40 tokens, policy contract
     used    0.0 tokens (0.0 %), an estimate
 
-    not loaded: there is no such folder
+    not loaded: the folder does not exist
     note: priority_custom: `priority` differs from the default list
     --- stderr
     ");

@@ -55,5 +55,31 @@ fn a_file_in_the_way_is_explained() {
     let project = Project::new().file("docs", "a file");
     let outcome = project.run(&["brief", "init", "--dir", "docs"]);
     assert_eq!(outcome.code, Some(3), "{outcome}");
-    assert!(outcome.stderr.contains("cannot look into"), "{outcome}");
+    assert!(outcome.stderr.contains("cannot list"), "{outcome}");
+}
+
+// B-71: a folder of other documents says how to name them; an empty project names `brief init`.
+#[test]
+fn documents_outside_the_list_are_pointed_at() {
+    let project = Project::new()
+        .file(".moai/design/api.md", "# API\n")
+        .file(".moai/design/flows.md", "# Flows\n")
+        .design_yaml("{}");
+    assert_snapshot!(project.run(&["brief"]), @"
+    exit: 0
+    --- stdout
+    ## Design Context (from .moai/design/)
+    --- stderr
+    warning: `.moai/design` holds 2 documents (api.md, flows.md), and none is in the priority list (spec, system, research, pencil-plan); run `convoke brief '.moai/design/*.md'`, or set `priority` under `[brief]` in convoke.toml
+    ");
+    let named = project.run(&["brief", ".moai/design/*.md"]);
+    assert!(named.stdout.contains("# API"), "{named}");
+    assert_snapshot!(Project::new().run(&["brief"]), @"
+    exit: 0
+    --- stdout
+    ## Design Context (from .moai/design/)
+    --- stderr
+    design_docs not configured — using defaults
+    design docs not initialized — run `convoke brief init` to create a design folder
+    ");
 }

@@ -119,7 +119,7 @@ fn what_cannot_be_read_on_is_explained() {
     exit: 2
     --- stdout
     --- stderr
-    error: cannot read on in `spex`: it is not in the priority list
+    error: cannot read `spex`: it is neither in the priority list nor a file
     hint: did you mean `spec`?
     hint: listed: spec, system, research, pencil-plan
     ");
@@ -127,7 +127,7 @@ fn what_cannot_be_read_on_is_explained() {
     exit: 2
     --- stdout
     --- stderr
-    error: cannot read on within 1 token(s): not one character fits
+    error: cannot read within 1 token(s): not one character fits
     hint: raise `--budget`
     ");
 }

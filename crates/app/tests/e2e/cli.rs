@@ -38,7 +38,6 @@ fn wrong_usage_is_exit_2_and_says_what_is_known() {
         &["brief", "--tokenizer", "claude"],
         &["brief", "--dir", ""],
         &["brief", "--dir", "a\nb"],
-        &["brief", "--json", "--explain"],
         &["brief", "rest", "spec"],
         &[],
     ] {

@@ -274,8 +274,14 @@ fn a_committed_folder_stays_in_the_project() {
             linked("docs/out", project().file("convoke.toml", "brief.dir = 'docs/out'")),
             "`brief.dir` in `",
         ),
-        (project().design_yaml("{dir: ../notes}"), "`dir` leads out of the project"),
-        (linked(".moai/design", project()), "`dir` leads out of the project"),
+        (
+            project().design_yaml("{dir: ../notes}"),
+            "Convoke ignores `dir`, which leads out of the project",
+        ),
+        (
+            linked(".moai/design", project()),
+            "Convoke ignores `dir`, which leads out of the project",
+        ),
     ] {
         let outcome = project.run(&["brief"]);
         assert!(!outcome.stdout.contains("diary"), "{outcome}");

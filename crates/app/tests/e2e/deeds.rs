@@ -45,7 +45,10 @@ fn a_recorded_verdict_decides_for_its_own_task() {
     let project = working();
     let (review, one) = (id_of(&project, "Spec review"), id_of(&project, "Task 1"));
     let passed = project.run(&["task", "pass", &one, "--by", "spec-reviewer"]);
-    assert!(passed.stderr.contains("completed already; the verdict is kept"), "{passed}");
+    assert!(
+        passed.stderr.contains("; Convoke stores the verdict, and the task stays completed"),
+        "{passed}"
+    );
     assert!(!next_action(&project).contains("complete:"), "{}", next_action(&project));
     let because = ["--because", "a limit is missing", "--as", "ana"];
     let fail = [&["task", "fail", &review, "--by", "spec-reviewer"], &because[..]].concat();
@@ -185,6 +188,6 @@ fn a_reviewed_task_is_closed_with_its_last_part_if_wanted() {
     assert!(show(&project).contains("[pending]"), "a verdict is against it: {}", show(&project));
     project.stdout(&["task", "pass", &id_of(&project, "Task 2"), "--by", "ana"]);
     let last = project.run(&["task", "done", &two[2]]);
-    assert!(last.stderr.contains("with its last part"), "{last}");
+    assert!(last.stderr.contains("with its last subtask"), "{last}");
     assert!(show(&project).contains("[completed]"), "{}", show(&project));
 }

@@ -80,8 +80,7 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     let missing = project.run(&["show", &run, "--artifact", "tallly"]);
     assert!(missing.stderr.contains("hint: did you mean `tally`?"), "{missing}");
     let unknown = project.run(&["show", &run, "--artifact", "nonsense"]);
-    let list =
-        "hint: there are plan, tally, diagram, synthesis, decisions, resolutions, independence, ";
+    let list = "hint: known artifacts: plan, tally, diagram, synthesis, decisions, resolutions, independence, ";
     assert!(unknown.stderr.contains(list), "{unknown}");
     assert!(unknown.stderr.contains(", voting-tally.md\n"), "{unknown}");
 }
@@ -145,7 +144,7 @@ fn a_rehearsal_plays_its_recorded_questions() {
     let mine = project.run(&["design", &flag, "--answers", "mine.txt"]);
     assert_eq!(mine.code, Some(0), "{mine}");
     assert!(mine.stderr.contains("More than two computers: Exactly two\n"), "{mine}");
-    let recommended = "no recorded answer; the recommendation is taken\n";
+    let recommended = "no recorded answer; accepting the recommendation\n";
     assert_eq!(mine.stderr.matches(recommended).count(), 5, "{mine}");
 }
 
@@ -227,19 +226,19 @@ fn whoever_cannot_begin_is_told_why() {
     git(&project, &["add", "."]);
     git(&project, &["commit", "--quiet", "-m", "a"]);
     fs::write(project.path("a.txt"), "b").unwrap();
-    let dirty = project.run(&seats);
+    let seed = [&["design", "--policy", "seed"], &seats[1..]].concat();
+    let dirty = project.run(&seed);
     assert_eq!(dirty.code, Some(3), "{dirty}");
     let text = "PREFLIGHT_ERROR=Working tree is not clean. Commit or stash changes first.";
     assert!(dirty.stdout.contains(text), "{dirty}");
     assert!(dirty.stdout.contains("⚠ /design requires clean main to start."), "{dirty}");
-    assert!(!dirty.stderr.contains("--no-branch"), "{dirty}");
+    assert!(!dirty.stderr.contains("--policy seed"), "{dirty}");
     git(&project, &["switch", "--quiet", "-c", "elsewhere"]);
-    let elsewhere = project.run(&seats);
+    let elsewhere = project.run(&seed);
     assert_eq!(elsewhere.code, Some(3), "{elsewhere}");
-    assert!(elsewhere.stderr.contains("hint: `convoke design --no-branch` stays"), "{elsewhere}");
+    assert!(elsewhere.stderr.contains("hint: leave out `--policy seed` to plan"), "{elsewhere}");
     let nope = project.run(&["design", "--auto", "--seats", "codex,gemni,claude", "Keep drafts"]);
-    let known = "hint: did you mean `gemini`?\nhint: there are claude, codex, cursor, gemini, \
-                 opencode, qwen, `http:NAME` of your configuration, and `replay:FILE`\n";
+    let known = "hint: did you mean `gemini`?\nhint: known agents: claude, codex, cursor, gemini, opencode, qwen, `http:NAME` for a configured model API, and `replay:FILE`\n";
     assert!(nope.code == Some(2) && nope.stderr.ends_with(known), "{nope}");
 }
 
@@ -258,7 +257,7 @@ fn a_feature_has_a_length() {
     fs::write(project.path("r/feature.txt"), format!("{feature}xx")).unwrap();
     let (outcome, _) = rehearsed(&project, &flag);
     assert_eq!(outcome.code, Some(2), "{outcome}");
-    let error = "error: cannot take a feature of 65537 bytes: 65536 is the most\nhint: ";
+    let error = "error: the feature has 65537 bytes, but 65536 is the most\nhint: ";
     assert!(outcome.stderr.starts_with(error) && outcome.stdout.is_empty(), "{outcome}");
     let typed = project.run(&["design", "--auto", "--", &"x".repeat(40_000), &"y".repeat(40_000)]);
     assert_eq!(typed.code, Some(2), "{typed}");
@@ -284,7 +283,7 @@ fn a_panel_is_compared_with_a_single_pass() {
 #[test]
 fn a_rehearsal_is_about_its_own_feature() {
     let project = Project::new();
-    let note = "note: a rehearsal is about its own feature; what you asked for is not looked at\n";
+    let note = "note: a rehearsal plans its own example feature and ignores yours\n";
     let other = project.run(&["design", "--rehearse", "Keep drafts"]);
     assert_eq!((other.code, other.stderr.starts_with(note)), (Some(0), true), "{other}");
     assert!(!project.run(&["design", "--rehearse"]).stderr.contains("note: "));

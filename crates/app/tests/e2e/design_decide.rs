@@ -139,9 +139,9 @@ fn only_what_is_undecided_can_be_decided_and_once() {
     let because = ["--because", "so"];
     let undecided = "hint: undecided: FINDING_2, FINDING_4, OOS_1\n";
     for (id, why) in [
-        ("FINDING_9", "cannot find `FINDING_9` among what can be decided\n"),
+        ("FINDING_9", "cannot find `FINDING_9` among the open findings and decisions\n"),
         ("FINDING_1", "cannot decide `FINDING_1`: the panel decided it (accepted)\n"),
-        ("DECISION_1", "cannot find `DECISION_1` among what can be decided\n"),
+        ("DECISION_1", "cannot find `DECISION_1` among the open findings and decisions\n"),
     ] {
         let refused = decide(&panel, &[&[id, "reject"], &because[..]].concat());
         assert_eq!(refused.code, Some(1), "{refused}");
@@ -177,7 +177,7 @@ fn a_decision_without_an_agent_waits_for_the_next_resume() {
     let pending = &panel.shown(&run)["decided"][0];
     assert_eq!(pending["decision"]["pending"], true);
     let listed = decide(&panel, &[]);
-    assert!(listed.stdout.contains("it matters (the plan has still to follow)"), "{listed}");
+    assert!(listed.stdout.contains("it matters (the plan is not revised yet)"), "{listed}");
     panel.recorded("claude", &with_decisions());
     for task in 1..=2 {
         let resumed = panel.project.run(&["resume", &run]);
@@ -221,7 +221,7 @@ fn a_decision_that_waits_is_replaced_by_a_later_one() {
 #[test]
 fn a_decision_made_on_another_branch_waits_for_the_right_one() {
     let panel = divided();
-    let (run, _) = designed(&panel, &[]);
+    let (run, _) = designed(&panel, &["--branch"]);
     let branch = panel.git(&["branch", "--show-current"]);
     panel.git(&["switch", "--quiet", "main"]);
     let waiting = decide(&panel, &["FINDING_2", "accept", "--because", "it matters"]);
@@ -245,7 +245,7 @@ fn a_run_that_is_worked_on_takes_no_decision() {
     let lock = RunFolders::new(runs).hold(&panel.project.root(), &RunId::parse(&run).unwrap());
     let refused = decide(&panel, &["FINDING_2", "accept", "--because", "x"]);
     assert_eq!(refused.code, Some(3), "{refused}");
-    assert!(refused.stderr.contains("now: it is running\n"), "{refused}");
+    assert!(refused.stderr.contains("while it is running\n"), "{refused}");
     drop(lock);
     assert!(panel.shown(&run)["decided"].as_array().unwrap().is_empty());
 }
@@ -336,8 +336,7 @@ fn security_findings_out_of_scope_reach_a_person() {
     fs::write(&env, "").unwrap();
     for flags in [&[][..], &["--session-env", env.to_str().unwrap(), "--no-branch"]] {
         let (run, outcome) = designed(&panel, flags);
-        let said = "withheld from published files: 1 finding out of scope, perhaps about security \
-                    (1 accepted). They are in ";
+        let said = "withheld from published files: 1 finding out of scope that may concern security (1 accepted). They are in ";
         let rest = outcome.stderr.split(said).nth(1).unwrap_or_else(|| panic!("{outcome}"));
         let path = rest.split(". `convoke show").next().unwrap();
         let kept = fs::read_to_string(path).unwrap();
@@ -346,7 +345,7 @@ fn security_findings_out_of_scope_reach_a_person() {
         assert_eq!(mode & 0o777, 0o600);
         assert!(!outcome.stdout.contains("writes tokens"), "{outcome}");
         let shown = panel.project.stdout(&["show", &run]);
-        let listed = "withheld, perhaps about security:\n  OOS_1 (accepted; YES=2, NO=0";
+        let listed = "withheld, may concern security:\n  OOS_1 (accepted; YES=2, NO=0";
         assert!(shown.contains(listed) && shown.contains("writes tokens"), "{shown}");
         assert_eq!(ids(&panel.shown(&run)["withheld"]), ["OOS_1"]);
         let decided = decide(&panel, &["OOS_1", "reject", "--because", "tokens are dummies"]);

@@ -11,7 +11,8 @@ use crate::panel::{Panel, answers};
 /// Designs with a Claude Code that sketches well, is asked how it is in `$HOME/probes`, and answers
 /// that as `probe` says, a piece of shell.
 fn designed(probe: &str, flags: &[&str]) -> (Panel, Outcome) {
-    let said = |answer: &str| format!("{}{}", init(), result(|it| it["result"] = json!(answer)));
+    let said =
+        |answer: &str| format!("{}{}", init(), result(|line| line["result"] = json!(answer)));
     let (ok, sketch) = (said("OK"), said(&format!("It is simple. {}", "word ".repeat(60))));
     let script = format!(
         "prompt=$(cat; echo \"$@\")\ncase \"$prompt\" in\n*'Respond with OK'*)\n\

@@ -103,7 +103,7 @@ fn a_heavy_part_that_failed_leaves_no_manifest() {
 /// A panel whose first agent does something once, before it sketches.
 fn with_first(script: &str) -> Panel {
     let sketch = format!("## Approach\nNotes go to a folder. {}", "word ".repeat(60));
-    let answer = result(|it| it["result"] = json!(sketch));
+    let answer = result(|line| line["result"] = json!(sketch));
     let script = format!(
         "[ -e \"$HOME/once\" ] || {{ touch \"$HOME/once\"; {script}; }}\n{}{answer}",
         init()

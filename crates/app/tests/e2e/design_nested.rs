@@ -88,11 +88,11 @@ fn an_agent_that_the_caller_gave_up_is_not_asked() {
     assert_eq!(outcome.code, Some(0), "{outcome}");
     let warning = "**⚠ Cursor installed but not responding (health check failed). Using Claude replacement.**";
     assert_eq!(outcome.stdout.matches(warning).count(), 2, "at the beginning and the end");
-    assert!(outcome.stderr.contains("warning: CURSOR_HEALTHY stands in "), "{outcome}");
+    assert!(outcome.stderr.contains("warning: CURSOR_HEALTHY appears twice in "), "{outcome}");
     let health = "CODEX_HEALTHY=true\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\n";
     assert_eq!(parent.text("session-env.sh.health"), health);
     let shown = parent.panel.shown(&parent.panel.run().0);
-    let agents = shown["lanes"].as_array().unwrap().iter().map(|it| it["agent"].to_string());
+    let agents = shown["lanes"].as_array().unwrap().iter().map(|lane| lane["agent"].to_string());
     assert!(agents.into_iter().all(|agent| !agent.contains("cursor.jsonl")));
 }
 
@@ -208,12 +208,12 @@ fn steps_are_marked_in_the_callers_ledgers() {
     let marks = times.lines().filter(|line| column(line, 1) == "mark");
     let steps: Vec<_> = marks.map(|line| column(line, 4)).collect();
     for step in ["0 — session setup", "2b — plan", "3 — plan review", "5 — cleanup"] {
-        let marked = steps.iter().filter(|it| **it == format!("design Step {step}")).count();
+        let marked = steps.iter().filter(|found| **found == format!("design Step {step}")).count();
         assert_eq!(marked, 1, "{step} in {steps:?}");
     }
     // The host's lanes are no vendor's.
     let vendors = times.lines().filter(|line| column(line, 1) == "vendor");
-    let lanes: Vec<_> = vendors.map(|it| [5, 6, 10, 11, 12].map(|at| column(it, at))).collect();
+    let lanes: Vec<_> = vendors.map(|line| [5, 6, 10, 11, 12].map(|at| column(line, at))).collect();
     let file = "cursor-sketch-arch-output.txt";
     let sketch = ["cursor", "cursor-sketch-arch", file, "0", "complete"].map(str::to_owned);
     assert!(lanes.contains(&sketch), "{lanes:?}");
@@ -268,10 +268,7 @@ fn what_an_earlier_design_accepted_does_not_stay() {
     fs::remove_dir_all(parent.at("")).unwrap();
     let gone = parent.design(&[]);
     assert_eq!(gone.code, Some(2), "{gone}");
-    assert!(
-        gone.stderr.starts_with("error: cannot hand anything over: there is no folder"),
-        "{gone}"
-    );
+    assert!(gone.stderr.starts_with("error: cannot write the results: the folder"), "{gone}");
     assert!(!parent.at("").exists());
     assert_eq!(parent.panel.project.stdout(&["runs"]).lines().count(), 2, "nothing was begun");
 }

@@ -69,8 +69,7 @@ fn a_feature_keeps_the_documents_that_it_has() {
     for (name, holds) in [("plan", "## Approach"), ("tasks", "### Task 1:")] {
         let beside = format!("{name}-{run}.md");
         assert!(fs::read_to_string(folder.join(&beside)).unwrap().contains(holds));
-        let note =
-            format!("`{name}.md` was there already and is not touched; the new one is `{beside}`");
+        let note = format!("`{name}.md` exists and stays unchanged; the new file is `{beside}`");
         assert!(designed.stderr.contains(&note), "{designed}");
     }
     // The same text again is no difference; and the flag has its old name, too.
@@ -78,7 +77,7 @@ fn a_feature_keeps_the_documents_that_it_has() {
     fs::rename(folder.join(format!("plan-{run}.md")), folder.join("plan.md")).unwrap();
     let again = panel.design(&["--no-branch", "--feature-dir", folder.to_str().unwrap()]);
     assert_eq!(again.code, Some(0), "{again}");
-    assert!(!again.stderr.contains("`plan.md` was there already"), "{again}");
+    assert!(!again.stderr.contains("`plan.md` exists and stays unchanged"), "{again}");
 }
 
 // P-7, P-92, P-102
@@ -103,14 +102,14 @@ fn answers_that_answer_nothing_are_named() {
     let arguments = ["design", "--seats", &seats, "--answers", &file, FEATURE];
     let outcome = panel.project.run_with_input(&arguments, &[b'\n'; 40]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    let warned: Vec<_> = outcome.stderr.lines().filter(|it| it.starts_with("warning: ")).collect();
+    let warned: Vec<_> =
+        outcome.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
     let line = |number| {
-        format!(
-            "warning: line {number} of {file} answers no question; it would be `1d/2: the answer`"
-        )
+        format!("warning: line {number} of {file} is not an answer; write it as `1d/2: the answer`")
     };
     let again = format!("warning: line 6 of {file} answers `1c/1` again; line 2 counts");
-    let number = "warning: there is no option 7; it is taken as an answer in words".to_owned();
+    let number =
+        "warning: option 7 does not exist; Convoke takes it as an answer in words".to_owned();
     let never = format!("warning: line 5 of {file} answers `1d/9`, which was never asked");
     assert_eq!(warned, [line(3), line(4), again, number, never], "{outcome}");
 }
@@ -141,7 +140,7 @@ fn recommendations_stand_where_nobody_can_answer() {
     let limit = ["design", "--answer-limit", "3600", "--seats", &seats, FEATURE];
     let outcome = panel.project.run(&limit);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    let said = "nobody is there to answer; the recommendation stands\n";
+    let said = "no terminal to ask at; accepting the recommendation\n";
     assert_eq!(outcome.stderr.matches(said).count(), 6, "{outcome}");
 }
 
@@ -158,7 +157,7 @@ fn an_unfinished_plan_is_compared_as_one() {
     let stopped = panel.project.run(&["design", "--seats", &seats, "--answers", &file, FEATURE]);
     assert_eq!(stopped.code, Some(2), "{stopped}");
     let (run, _) = panel.run();
-    let note = "note: the run is not at its end, so the panel's plan is unfinished";
+    let note = "note: the run has not ended, so the panel's plan is unfinished";
     let compared = panel.project.run(&["compare", &run, "--json"]);
     assert!(compared.code == Some(0) && compared.stderr.contains(note), "{compared}");
     let report: Value = serde_json::from_str(&compared.stdout).unwrap();
@@ -192,10 +191,10 @@ fn a_question_that_finds_nobody_is_no_interruption() {
     assert_eq!(outcome.code, Some(2), "{outcome}");
     let (run, state) = panel.run();
     let error = format!(
-        "error: cannot ask anybody: nobody is at the keyboard\n\
+        "error: cannot ask you a question: there is no terminal\n\
          hint: answer from a file: `convoke resume {run} --answers FILE`\n\
-         hint: or let the recommendations stand: `convoke resume {run} --answer-limit 1`\n\
-         hint: or begin another that asks nobody, with `--auto`\n"
+         hint: or accept the recommendations: `convoke resume {run} --answer-limit 1`\n\
+         hint: or start another run that never prompts: `convoke design --auto`\n"
     );
     assert!(outcome.stderr.contains(&error), "{outcome}");
     assert_eq!(state, "stopped");

@@ -230,7 +230,9 @@ fn whoever_is_seated_twice_is_told_what_to_do() {
     let outcome = panel.project.run(&["design", "--seats", seats, "Keep notes"]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
     assert!(
-        outcome.stderr.contains("cannot seat `small` twice\nhint: an API can have"),
+        outcome
+            .stderr
+            .contains("cannot seat `small` twice\nhint: to seat one API several times, give it"),
         "{outcome}"
     );
 }
@@ -238,7 +240,8 @@ fn whoever_is_seated_twice_is_told_what_to_do() {
 // Runs of one client may share files. Whoever found them in use has not failed as an agent.
 #[test]
 fn whoever_met_another_run_of_its_client_is_asked_again() {
-    let answer = result(|it| it["result"] = json!(format!("It is simple. {}", "word ".repeat(60))));
+    let answer =
+        result(|line| line["result"] = json!(format!("It is simple. {}", "word ".repeat(60))));
     let script = format!(
         "mkdir \"$HOME/once\" && {{ echo 'database is locked' >&2; exit 1; }}\n{}{answer}",
         init()

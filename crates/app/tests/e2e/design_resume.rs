@@ -31,15 +31,14 @@ fn stopped(flags: &[&str]) -> (Panel, String, Outcome) {
 #[test]
 fn a_run_that_nobody_could_go_on_with_goes_on_when_they_can() {
     let (panel, run, failed) = stopped(&[]);
-    assert!(failed.stderr.contains("failed: nobody sketched\n"), "{failed}");
+    assert!(failed.stderr.contains("failed: no agent produced a usable sketch\n"), "{failed}");
     assert!(
         failed.stderr.contains(&format!("hint: convoke resume {run} asks again; ")),
         "{failed}"
     );
     let resumed = panel.project.run(&["resume", &run]);
     assert_eq!(resumed.code, Some(0), "{resumed}");
-    let asks =
-        "**ℹ Resumed: nobody sketched. Asking again.**\n📊 Sketches (regular): | Cursor-Arch: ⏳ |";
+    let asks = "**ℹ Resumed: no agent produced a usable sketch. Asking again.**\n📊 Sketches (regular): | Cursor-Arch: ⏳ |";
     assert!(resumed.stdout.starts_with(asks), "{resumed}");
     let replayed = panel.project.run(&["replay", &run]);
     assert_eq!(replayed.stdout, failed.stdout + &resumed.stdout);
@@ -64,8 +63,8 @@ fn a_run_whose_journal_was_changed_does_not_go_on() {
         let refused = panel.project.run(&["resume", &run]);
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused}");
         let error = format!(
-            "error: cannot go on with `{run}`: its journal was changed at event 3\n\
-             hint: look closer: `convoke recount {run}`\n"
+            "error: cannot resume `{run}`: its journal was changed at event 3\n\
+             hint: compare the journal: `convoke recount {run}`\n"
         );
         assert!(refused.stderr.starts_with(&error), "{refused}");
         assert_eq!(panel.run().1, "stopped");
@@ -79,8 +78,13 @@ fn a_run_whose_journal_was_changed_does_not_go_on() {
 // What was said at the beginning holds for a resumed run: the branch and the folder.
 #[test]
 fn a_resumed_run_keeps_its_branch_and_its_folder() {
-    let (panel, run, _) = stopped(&[]);
+    let (panel, run, failed) = stopped(&["--branch"]);
     let branch = panel.git(&["branch", "--show-current"]);
+    let said = format!(
+        "note: the branch `{branch}`, which this run made, is still checked out; `git switch main` \
+         goes back\n"
+    );
+    assert!(failed.stderr.contains(&said), "{failed}");
     assert!(branch.starts_with("june/keep-notes"), "{branch}");
     assert_eq!(panel.project.run(&["resume", &run]).code, Some(0));
     assert_eq!(panel.git(&["branch", "--show-current"]), branch);
@@ -106,22 +110,22 @@ fn a_resumed_run_keeps_its_budget() {
     assert_eq!(state, "stopped");
     let again = panel.project.run(&["resume", &run, "--no-probe"]);
     assert_eq!(again.code, Some(5), "{again}");
-    assert!(again.stderr.contains("90 tokens may be spent, and 100 were"), "{again}");
+    assert!(again.stderr.contains("used 100 of 90 tokens"), "{again}");
     let rich = panel.project.run(&["resume", &run, "--no-probe", "--budget", "150"]);
     assert_eq!(rich.code, Some(5), "{rich}");
-    assert!(rich.stderr.contains("150 tokens may be spent, and 200 were"), "{rich}");
+    assert!(rich.stderr.contains("used 200 of 150 tokens"), "{rich}");
 }
 
 // P-347, P-349: nothing is taken for the agents' doing that is not, and nothing is deleted.
 #[test]
 fn a_run_goes_on_only_where_it_was_stopped() {
-    let (panel, run, _) = stopped(&[]);
+    let (panel, run, _) = stopped(&["--branch"]);
     let branch = panel.git(&["branch", "--show-current"]);
     panel.git(&["switch", "--quiet", "main"]);
     let elsewhere = panel.project.run(&["resume", &run]);
     assert_eq!(elsewhere.code, Some(6), "{elsewhere}");
     let found =
-        format!("the branch `main` is checked out, and the run belongs to the branch `{branch}`");
+        format!("the run belongs to the branch `{branch}`, but the branch `main` is checked out");
     assert!(elsewhere.stderr.contains(&found), "{elsewhere}");
     assert!(elsewhere.stderr.contains(&format!("hint: git switch {branch}\n")), "{elsewhere}");
     panel.git(&["switch", "--quiet", &branch]);
@@ -139,7 +143,7 @@ fn a_run_goes_on_only_where_it_was_stopped() {
     panel.git(&["commit", "--quiet", "-m", "mine"]);
     let resumed = panel.project.run(&["resume", &run]);
     assert_eq!(resumed.code, Some(0), "{resumed}");
-    assert!(resumed.stderr.contains("note: there are other commits here"), "{resumed}");
+    assert!(resumed.stderr.contains("note: the branch has other commits"), "{resumed}");
 }
 
 /// A process that waits for an answer of ours.
@@ -156,7 +160,7 @@ impl Asking {
         let mut convoke = convoke.stdin(Stdio::piped()).spawn().unwrap();
         let stderr = convoke.stderr.take().unwrap();
         let mut asking = Self { convoke, stderr, said: Vec::new() };
-        while !String::from_utf8_lossy(&asking.said).contains("Enter takes the recommendation") {
+        while !String::from_utf8_lossy(&asking.said).contains("Enter accepts the recommendation") {
             let mut more = [0; 256];
             let read = asking.stderr.read(&mut more).unwrap();
             assert!(read > 0, "{}", String::from_utf8_lossy(&asking.said));
@@ -198,7 +202,7 @@ fn a_question_can_be_interrupted_and_asked_again() {
     );
     let resumed = panel.project.run_with_input(&["resume", &run], &[b'\n'; 40]);
     assert_eq!(resumed.code, Some(0), "{resumed}");
-    assert!(resumed.stderr.contains("Enter takes the recommendation"), "{resumed}");
+    assert!(resumed.stderr.contains("Enter accepts the recommendation"), "{resumed}");
 }
 
 // What is killed cannot say so, and what is refused was never begun.
@@ -220,7 +224,7 @@ fn the_list_of_runs_says_who_works() {
     let stopped = (run.clone(), "stopped".to_owned());
     assert_eq!(panel.run(), stopped);
     assert_eq!(panel.shown(&run)["state"], "stopped");
-    let head = format!("run {run}: stopped, not at its end\n");
+    let head = format!("run {run}: stopped, unfinished\n");
     assert!(panel.project.stdout(&["show", &run]).starts_with(&head));
     let again = Asking::new(&panel, &["resume", &run]);
     assert_eq!(panel.run().1, "running");

@@ -17,7 +17,7 @@ fn panel() -> Panel {
 /// A panel whose first agent does something, once, while it sketches.
 fn panel_that(does: &str) -> Panel {
     let sketch = format!("Notes go to a folder. {}", "word ".repeat(60));
-    let answer = result(|it| it["result"] = json!(sketch));
+    let answer = result(|line| line["result"] = json!(sketch));
     let script = format!(
         "[ -e \"$HOME/wrote\" ] || {{ touch \"$HOME/wrote\"; {does}; }}\n{}{answer}",
         init()
@@ -126,7 +126,7 @@ fn what_agents_plant_for_git_is_caught_as_after_a_lane() {
         let lane = panel.project.run(&["lane", "run", "--agent", "claude", "Which?"]);
         assert_eq!(lane.code, Some(6), "{does}: {lane}");
         let warning =
-            format!("warning: the working tree changed while claude could only read: {paths}\n");
+            format!("warning: the working tree changed while claude ran read-only: {paths}\n");
         assert!(lane.stderr.contains(&warning), "{does}: {lane}");
     }
 }
@@ -144,7 +144,7 @@ fn what_the_last_agents_leave_behind_is_told_at_the_end() {
         let design = ["design", "--auto", "--no-probe", "--seats", &seats, FEATURE];
         let outcome = panel.project.run(&[&design[..], flags].concat());
         assert_eq!(outcome.code, Some(6), "{outcome}");
-        let warning = "warning: the working tree changed while agents could only read: \
+        let warning = "warning: the working tree changed while agents ran read-only: \
                        .git/hooks/post-merge\n";
         assert_eq!(outcome.stderr.matches(warning).count(), 1, "{outcome}");
         assert!(outcome.stdout.contains("## Implementation Plan"), "{outcome}");

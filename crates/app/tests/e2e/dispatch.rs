@@ -103,7 +103,7 @@ fn unknown_roles_commands_and_features_are_explained() {
     assert!(feature.contains("did you mean `031-login`?"), "{feature}");
     fs::remove_file(project.path(&format!("{FEATURE}/spec.md"))).unwrap();
     let nothing = run("specify/spec-reviewer", "031");
-    assert!(nothing.contains("cannot review `spec.md`: there is none"), "{nothing}");
+    assert!(nothing.contains("cannot review `spec.md`: `"), "{nothing}");
     fs::write(project.path(&format!("{FEATURE}/spec.md")), b"\xff").unwrap();
     assert!(run("specify/spec-reviewer", "031").contains("invalid utf-8"));
 }
@@ -166,7 +166,7 @@ fn sections_are_chosen_for_a_reason() {
     let (found, remarks) = sections(&project, "1");
     assert_eq!(found[0]["title"], "TD5: Language in I7", "the original's quirk");
     assert_eq!(found[1]["title"], "Phase 1A: Sessions");
-    assert_eq!(found[1]["reason"], "the first heading that fits `1A.1` without its last part");
+    assert_eq!(found[1]["reason"], "the first heading that matches `1A.1` without its last part");
     assert_eq!(remarks, json!([]));
     let (whole, remarks) = sections(&project, "2");
     assert_eq!((&whole[0]["id"], &whole[0]["title"]), (&Value::Null, &Value::Null));
@@ -188,7 +188,7 @@ fn a_task_that_is_not_there_is_explained() {
     --- stdout
     --- stderr
     error: there is no task 9 in `tasks.md`
-    hint: there are: 1, 2
+    hint: known tasks: 1, 2
     ");
     let project = project.file(&format!("{FEATURE}/tasks.md"), "## Task 1: Too high\r\n");
     let outcome = project.run(&["dispatch", "task", "1", "--feature", "031"]);
@@ -240,7 +240,7 @@ fn an_answer_is_judged_and_never_blocked() {
 
     first three features                      2            1   50.0 %         0 of 0
     all                                       2            1   50.0 %         0 of 0
-    More than a fifth did not confirm: look at the approach, not at the roles.
+    More than a fifth of the dispatches did not confirm: change the approach, not the roles.
     ");
 }
 
@@ -262,7 +262,7 @@ fn an_ambiguous_answer_is_shown_and_counts_neither_way() {
       | Files read: design.md (999 lines), spec.md
       | {"approved": false, "issues": [{"severity": "blocker", "description": "No limit"}]}
       | Once fixed my answer becomes: {"approved": true, "issues": []}
-    note          design.md has 12 lines, and the answer claims 999
+    note          design.md has 12 lines, but the answer claims 999
     --- stderr
     "#);
     let json: Value =
@@ -334,7 +334,7 @@ fn a_pass_can_require_proof() {
     exit: 1
     --- stdout
     confirmation  confirmed
-    proof         confirmed, but no record shows it: design.md, spec.md
+    proof         confirmed, but no transcript shows it: design.md, spec.md
     verdict       UNPROVEN: approved, but without the required proof of reading
     --- stderr
     ");

@@ -103,7 +103,7 @@ fn a_confirmation_without_a_read_is_unproven() {
     exit: 3
     --- stdout
     --- stderr
-    error: cannot use the record `TOP/project/record.jsonl`: it is not a transcript or event log of codex
+    error: cannot use `TOP/project/record.jsonl`: not a transcript or event log of codex
     hint: name the client that wrote it with `--client`: claude, codex, gemini, cursor, opencode
     ");
 }
@@ -126,7 +126,7 @@ fn quotations_are_looked_up() {
         [
             "      `A token in a cookie.` found in design.md at line 9",
             "      `A token in a cookie.` moved: in design.md at line 9",
-            "      `A token in a header.` not there: nowhere in design.md",
+            "      `A token in a header.` not found in design.md",
         ],
         "{outcome}"
     );
@@ -177,7 +177,7 @@ fn a_record_of_another_answer_proves_nothing() {
     exit: 0
     --- stdout
     confirmation  confirmed
-    read          unknown: the record's last answer differs from --response
+    read          unknown: the last answer in the transcript differs from --response
     verdict       PASS
                   the reviewer also wrote: I am done.
     --- stderr
@@ -186,13 +186,16 @@ fn a_record_of_another_answer_proves_nothing() {
     exit: 1
     --- stdout
     confirmation  confirmed
-    read          unknown: the record's last answer differs from --response
-    proof         confirmed, but no record shows it: design.md, spec.md
+    read          unknown: the last answer in the transcript differs from --response
+    proof         confirmed, but no transcript shows it: design.md, spec.md
     verdict       UNPROVEN: approved, but without the required proof of reading
                   the reviewer also wrote: I am done.
     --- stderr
     ");
     let report: Value = serde_json::from_str(&check(&other, &["--json"]).stdout).unwrap();
     assert_eq!(report["receipts"], json!(null));
-    assert_eq!(report["reading_unknown"], "the record's last answer differs from --response");
+    assert_eq!(
+        report["reading_unknown"],
+        "the last answer in the transcript differs from --response"
+    );
 }

@@ -172,15 +172,14 @@ fn a_loop_waits_for_a_person() {
     let first = run(&project, &[]);
     assert_eq!(first.code, Some(1), "{first}");
     assert!(first.stdout.ends_with("by_hand after 1 round\n"), "{first}");
-    let hint =
-        "hint: fix what is open, then run this command again; with `--write`, `fixer` fixes it\n";
+    let hint = "hint: fix the open findings, then run this command again; with `--write`, `fixer` fixes them\n";
     assert!(first.stderr.ends_with(hint), "{first}");
     assert_eq!(asked(&project), [1, 1, 0]);
     let second = run(&project, &["--write", "--no-fix"]);
     assert_eq!(asked(&project), [1, 2, 0]);
     // No agent fixed anything, so none failed to: it still waits for a person.
     assert!(second.stdout.ends_with("by_hand after 2 rounds\n"), "{second}");
-    let hint = "hint: fix what is open, then run this command again\n";
+    let hint = "hint: fix the open findings, then run this command again\n";
     assert!(second.stderr.ends_with(hint), "{second}");
     // Nobody knows whether anything was fixed, but what a person does costs no tokens.
     let row = "1      by-hand                    again         -\n";
@@ -198,13 +197,17 @@ fn a_loop_checks_everybody_before_it_asks_anybody() {
     let other = "[dispatch.roles.'ship/c-reviewer']\n";
     for (toml, more, error) in [
         (roles(&format!("{other}diff = true")), &[][..], "`diff`: no changed file is left to read"),
-        (roles(&format!("{other}required = ['*.zig']")), &[], "`required`: no file fits `*.zig`"),
+        (
+            roles(&format!("{other}required = ['*.zig']")),
+            &[],
+            "`required`: no file matches `*.zig`",
+        ),
         (roles(&format!("{other}rubric = 'c.md'")), &[], "c.md`: there is no such file"),
         (roles(&format!("{other}target = 'tasks'")), &[], "cannot review `tasks.md`"),
         (
             roles(&format!("{other}form = 'review'")),
             &["--require-proof"],
-            "cannot require proof of `ship/c-reviewer`",
+            "cannot require proof from `ship/c-reviewer`",
         ),
         (roles(""), &["--write", "--fix-client", "gemini"], "cannot find `gemini` on the PATH"),
         (roles(""), &["--write", "--fix-client", "http:none"], "cannot give `http:none` files"),
@@ -337,7 +340,7 @@ fn a_loop_ends_when_its_budget_is_used_up() {
     let ended = run(&project, &["--write", "--budget", "200"]);
     assert_eq!(ended.code, Some(5), "{ended}");
     assert_eq!(asked(&project), [1, 1, 0], "who fixes was not even started: {ended}");
-    assert!(ended.stderr.contains("200 tokens may be spent, and 200 were"), "{ended}");
+    assert!(ended.stderr.contains("used 200 of 200 tokens"), "{ended}");
     let on = run(&project, &["--write", "--budget", "200", "--max", "2"]);
     assert_eq!(asked(&project), [1, 2, 1], "another call has a budget of its own: {on}");
 }

@@ -139,7 +139,13 @@ fn changed_files_have_receipts() {
     let receipts = report["receipts"].as_array().unwrap();
     let shown: Vec<_> = receipts
         .iter()
-        .map(|it| format!("{} {}", it["name"].as_str().unwrap(), it["standing"].as_str().unwrap()))
+        .map(|receipt| {
+            format!(
+                "{} {}",
+                receipt["name"].as_str().unwrap(),
+                receipt["standing"].as_str().unwrap()
+            )
+        })
         .collect();
     assert!(shown.contains(&"src/mod.rs whole".to_owned()), "{shown:?}");
     let other = shown.iter().find(|line| line.starts_with("src/cli/mod.rs ")).unwrap();
@@ -184,7 +190,7 @@ fn rounds_without_a_feature_are_in_the_store() {
     assert!(second["prompt"].as_str().unwrap().contains("+fn main() {}"), "{second}");
     assert!(!project.path(".resume-state.json").exists());
     assert!(!project.path(".review-history.md").exists());
-    assert_eq!(project.stdout(&["dispatch", "reset"]), "forgot the rounds of 1 roles");
+    assert_eq!(project.stdout(&["dispatch", "reset"]), "deleted the rounds of 1 roles");
 }
 
 // A mistake is named with role, key and reason.
@@ -207,7 +213,7 @@ fn a_mistake_in_a_role_is_named() {
         ("required = ['src/../../x']", "`src/../../x`: it must not lead out of the project"),
         ("required = ['a**b']", "`**` must be a whole part"),
         ("required = [3]", "a list of texts"),
-        ("artifacts = ['a/b']", "cannot take `a/b` for an artifact"),
+        ("artifacts = ['a/b']", "`a/b` is not an artifact"),
         (
             "diff = 'yes'",
             r#"`dispatch.roles."ship/x".diff` in `./convoke.toml`: it must be true or false"#,

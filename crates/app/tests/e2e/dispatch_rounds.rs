@@ -104,7 +104,7 @@ fn what_cannot_be_resumed_begins_afresh() {
     );
     assert_eq!(
         project.stdout(&["dispatch", "reset", "--feature", "031"]),
-        "forgot the rounds of 1 roles"
+        "deleted the rounds of 1 roles"
     );
     assert!(!project.path(&format!("{FEATURE}/.resume-state.json")).exists());
     assert_eq!(reason(&[]), "no_state");
@@ -136,7 +136,7 @@ fn no_round_follows_the_last() {
         let words = ["dispatch", "next", "specify/spec-reviewer", "--feature", "031"];
         let outcome = project.run(&[&words, more].concat());
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome}");
-        assert!(outcome.stderr.contains("cannot begin iteration "), "{outcome}");
+        assert!(outcome.stderr.contains("cannot start round "), "{outcome}");
         assert!(outcome.stderr.contains(hint), "{outcome}");
     }
     assert_eq!(next(&project, &["--iteration", "5"])["iteration"], 5);
@@ -175,7 +175,10 @@ fn a_gate_that_failed_keeps_sessions_from_being_resumed() {
     assert_eq!((failed.code, failed.stdout.as_str()), (Some(1), "V2: HTTP 400\n"));
     let nobody = project.run(&["dispatch", "gate", "--agent", "a"]);
     assert_eq!(nobody.code, Some(2), "{nobody}");
-    assert!(nobody.stderr.contains("a session's name goes with `--first`"), "{nobody}");
+    assert!(
+        nobody.stderr.contains("`--agent` takes a session's id only with `--first`"),
+        "{nobody}"
+    );
 }
 
 // D-67: a resumed answer that is none says so, with the next step.

@@ -252,9 +252,9 @@ fn an_answer_is_judged_although_its_record_is_not_understood() {
     fs::write(project.path("../stream"), strange).unwrap();
     let outcome = run(&project, &[]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    let note = "note: Convoke cannot tell what was read: cannot use the record ";
+    let note = "note: Convoke cannot tell what was read: cannot use ";
     assert!(outcome.stderr.contains(note), "{outcome}");
-    let begin = "confirmation  confirmed\nread          unknown: cannot use the record ";
+    let begin = "confirmation  confirmed\nread          unknown: cannot use ";
     assert!(outcome.stdout.starts_with(begin), "{outcome}");
     assert!(outcome.stdout.ends_with("\nverdict       PASS\n"), "{outcome}");
     let report: Value = serde_json::from_str(&run(&project, &["--json"]).stdout).unwrap();
@@ -263,7 +263,7 @@ fn an_answer_is_judged_although_its_record_is_not_understood() {
         report["reading_unknown"]
             .as_str()
             .unwrap()
-            .contains("it is not a transcript or event log of claude")
+            .contains("not a transcript or event log of claude")
     );
     let rate: Value =
         serde_json::from_str(&project.stdout(&["dispatch", "rate", "--json"])).unwrap();
@@ -290,7 +290,7 @@ fn a_round_that_cannot_be_resumed_begins_afresh() {
         fs::read_to_string(project.path(&format!("{FEATURE}/.review-history.md"))).unwrap();
     // D-64: the line keeps what went wrong, not only of what kind it was.
     let line = "RESUME-FALLBACK: security-reviewer iteration 2 \u{2014} session_lost: ";
-    let line = history.lines().find(|it| it.starts_with(line)).unwrap();
+    let line = history.lines().find(|entry| entry.starts_with(line)).unwrap();
     assert!(line.contains("s-1"), "the session that was lost is named: {line}");
     fs::write(project.path("../stream"), "").unwrap();
     assert_eq!(run(&project, &["--iteration", "3"]).code, Some(4));
@@ -307,13 +307,14 @@ fn a_round_is_under_a_budget_and_a_limit() {
     assert!(first.stderr.contains("warning: over its budget: 14 of 10 tokens\n"), "{first}");
     let refused = run(&project, &named);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(5), ""), "{refused}");
-    assert!(refused.stderr.contains("10 tokens may be spent, and 14 were"), "{refused}");
+    assert!(refused.stderr.contains("used 14 of 10 tokens"), "{refused}");
     let own = run(&project, &["--budget", "10"]);
     assert_eq!(own.code, Some(0), "a call of its own: {own}");
     let expected = "forecast: 14 tokens, ";
     assert!(own.stderr.contains(expected), "what rounds of the role needed is said: {own}");
     let lanes: Value = serde_json::from_str(&project.stdout(&["lane", "list", "--json"])).unwrap();
-    let states: Vec<_> = lanes.as_array().unwrap().iter().map(|it| it["state"].clone()).collect();
+    let states: Vec<_> =
+        lanes.as_array().unwrap().iter().map(|lane| lane["state"].clone()).collect();
     assert_eq!(states, ["answered", "over_budget", "answered"]);
     assert_eq!([&lanes[0]["run"], &lanes[1]["run"]], ["r", "r"]);
     let script = "#!/bin/sh\n[ \"$1\" = --version ] && exit\nsleep 300\n";
@@ -352,7 +353,7 @@ fn nothing_is_resumed_before_the_gate_has_passed() {
     let told = second(&project);
     assert!(
         told.starts_with(
-            "fresh: gate_not_passed\nhint: nothing is resumed before `convoke dispatch gate --client claude` has passed\n"
+            "fresh: gate_not_passed\nhint: Convoke resumes sessions of claude only after `convoke dispatch gate --client claude` has passed\n"
         ),
         "{told}"
     );
@@ -360,8 +361,8 @@ fn nothing_is_resumed_before_the_gate_has_passed() {
     assert!(second(&project).starts_with("resume s-1\n"));
     assert!(fs::read_to_string(project.path("../arguments")).unwrap().contains("s-gate"));
     let left = fs::read_dir(project.root()).unwrap();
-    let left =
-        left.filter(|it| it.as_ref().unwrap().file_name().display().to_string().contains("gate"));
+    let left = left
+        .filter(|entry| entry.as_ref().unwrap().file_name().display().to_string().contains("gate"));
     assert_eq!(left.count(), 0, "nothing stays in the project");
     // Another version is another environment.
     fs::write(project.path("../version"), "2.0 (Claude)\n").unwrap();
@@ -372,7 +373,7 @@ fn nothing_is_resumed_before_the_gate_has_passed() {
     let failed = project.run(&["dispatch", "gate", "--client", "claude"]);
     assert_eq!(
         (failed.code, failed.stdout.as_str()),
-        (Some(1), "V3: the first line of the file is not known any more\n"),
+        (Some(1), "V3: the resumed session does not know the first line of the file\n"),
         "{failed}"
     );
     assert!(second(&project).starts_with("fresh: gate_not_passed\n"));

@@ -88,8 +88,10 @@ fn savings_tell_both_sums() {
         line.split_whitespace().find(|word| word.starts_with(['−', '+'])).unwrap().to_owned()
     };
     // Paths are part of prompts, so the figures differ a little from place to place.
-    assert!(row("what the dispatcher sends", "by reference").starts_with("−86."), "{table}");
-    assert!(row("what the agents pay, reading included", "by reference").starts_with("−10."));
+    assert!(row("tokens that the dispatcher sends", "by reference").starts_with("−86."), "{table}");
+    assert!(
+        row("tokens that the agents use, including reading", "by reference").starts_with("−10.")
+    );
     assert!(table.contains("2 measured, 1 left out because"), "{table}");
     let report: Value =
         serde_json::from_str(&project.stdout(&["dispatch", "savings", "--json"])).unwrap();

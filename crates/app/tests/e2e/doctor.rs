@@ -15,7 +15,8 @@ fn checks(project: &Project, name: &str) -> (Option<i32>, Vec<[String; 3]>) {
     let all: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let found = all.as_array().unwrap().iter().filter(|check| check["name"] == name);
-    let found = found.map(|it| [text(&it["level"]), text(&it["found"]), text(&it["fix"])]);
+    let found =
+        found.map(|check| [text(&check["level"]), text(&check["found"]), text(&check["fix"])]);
     (outcome.code, found.collect())
 }
 
@@ -38,34 +39,45 @@ fn where_all_is_well_nothing_fails() {
     let outcome = healthy().run(&["doctor"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
     assert!(!outcome.stdout.contains("fail"), "{outcome}");
-    for line in ["ok    agents: claude\n", "ok    guardian: it looks after a client\n"] {
+    for line in ["ok    agents: claude\n", "ok    guardian: it supervises a client\n"] {
         assert!(outcome.stdout.contains(line), "{outcome}");
     }
+}
+
+// A client that is older than any that Convoke is tested with may not know its flags.
+#[test]
+fn the_version_of_every_client_is_checked() {
+    let says = |version: &str| with_claude(&format!("echo '{version}'")).in_repository("main");
+    let old = says("1.0.44 (Claude Code)");
+    check(&old, "client", "warn", "claude 1.0.44 (Claude Code) is older than 2.1", "update claude");
+    let good = says("2.1.325 (Claude Code)");
+    check(&good, "client", "ok", "claude 2.1.325 (Claude Code)", "");
+    check(&says("no idea"), "client", "warn", "`no idea`, which is not a version", "reinstall");
 }
 
 #[test]
 fn what_is_missing_is_named_with_what_mends_it() {
     let bare = Project::new().variable("PATH", "/usr/bin:/bin");
-    check(&bare, "project", "warn", "looks like no project", "git init");
+    check(&bare, "project", "warn", "no `.git`, `convoke.toml` or `.moai` found", "git init");
     check(&bare, "agents", "fail", "no client is on the PATH", "install one of claude, codex");
     let lonely = Project::new().variable("PATH", "/nowhere");
-    check(&lonely, "git", "warn", "it is not there", "install git");
+    check(&lonely, "git", "warn", "not found", "install git");
 }
 
 #[test]
 fn broken_files_are_named() {
     let project = healthy().file("convoke.toml", "[brief\n");
-    check(&project, "configuration", "fail", "convoke.toml", "mend the file");
+    check(&project, "configuration", "fail", "convoke.toml", "correct the file");
     let project = healthy().file("convoke.toml", "[brief]\nbudjet = 1\n");
     check(&project, "configuration", "fail", "`brief.budjet`", "known keys");
     let project = healthy().file("../home/.local/state/convoke/store.db", "no database at all\n");
     check(&project, "store", "fail", "cannot", "");
     let project = healthy().variable("CONVOKE_STORE", "/proc/nowhere/store.db");
-    check(&project, "folders", "fail", "/proc/nowhere cannot be written", "CONVOKE_STORE");
+    check(&project, "folders", "fail", "/proc/nowhere is not writable", "CONVOKE_STORE");
     let project = healthy().variable("XDG_CACHE_HOME", "cache");
-    check(&project, "folders", "warn", "XDG_CACHE_HOME is relative", "absolute");
+    check(&project, "folders", "warn", "XDG_CACHE_HOME is a relative path", "absolute");
     let project = healthy().variable("TMPDIR", "/nowhere");
-    check(&project, "temporary files", "fail", "none can be written", "TMPDIR");
+    check(&project, "temporary files", "fail", "Convoke cannot write any", "TMPDIR");
 }
 
 // A hook that calls a program that is gone fails without a word.
@@ -73,7 +85,7 @@ fn broken_files_are_named() {
 fn hooks_that_cannot_work_are_named() {
     let project = healthy();
     project.run(&["hooks", "install", "claude"]);
-    check(&project, "hooks", "ok", "settings.json calls us", "");
+    check(&project, "hooks", "ok", "settings.json calls this convoke", "");
     let path = project.path(".claude/settings.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace(env!("CARGO_BIN_EXE_convoke"), "/gone/convoke")).unwrap();
@@ -143,5 +155,5 @@ fn apis_are_looked_at() {
     assert!(unasked.stdout.contains(&format!("http:small at {address}\n")), "{unasked}");
     // Who has an API needs no client.
     let alone = gone.variable("PATH", "/nowhere");
-    check(&alone, "agents", "ok", "models' APIs are configured", "");
+    check(&alone, "agents", "ok", "model APIs are configured", "");
 }

@@ -6,11 +6,13 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Once, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use tempfile::TempDir;
+
+use crate::json_checker::faults_of;
 
 /// Longer than any test should take; only a hanging program ever waits for it.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -133,17 +135,25 @@ impl Project {
     }
 
     /// Runs `convoke` with the project as current folder.
+    #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
-        finish(self.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments))
+        let outcome = self.run_program(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments);
+        fits_its_schema(arguments, outcome)
+    }
+
+    /// Runs a program with the project as current folder.
+    pub(crate) fn run_program(&self, program: &Path, arguments: &[&str]) -> Outcome {
+        finish(self.command(program, arguments))
     }
 
     /// Runs `convoke` with something on its standard input.
+    #[track_caller]
     pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Outcome {
         let path = self.top.path().join("input");
         fs::write(&path, input).unwrap();
         let mut command = self.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments);
         command.stdin(fs::File::open(path).unwrap());
-        finish(command)
+        fits_its_schema(arguments, finish(command))
     }
 
     /// Runs a line in a shell, as clients run hooks.
@@ -239,6 +249,26 @@ impl Project {
     }
 }
 
+/// Builds the parser of diagrams beside `convoke`, once for all tests: Cargo builds no program of
+/// another package for them.
+#[expect(clippy::disallowed_methods, reason = "the tests' door to processes")]
+pub(crate) fn build_parser_of_diagrams() {
+    static BUILT: Once = Once::new();
+    BUILT.call_once(|| {
+        let folder = Path::new(env!("CARGO_BIN_EXE_convoke")).parent().unwrap();
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let profile = if name == "debug" { "dev" } else { name };
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--locked", "--package", "convoke-diagram"])
+            .args(["--profile", profile, "--target-dir"])
+            .arg(folder.parent().unwrap())
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .output()
+            .unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    });
+}
+
 #[cfg(unix)]
 pub(crate) fn set_mode(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
@@ -250,6 +280,14 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
 #[expect(clippy::disallowed_methods, reason = "the tests' door to the terminal")]
 pub(crate) fn skipped(why: &str) {
     io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).unwrap();
+}
+
+/// Passes on what a command printed, unless it is JSON that the reference does not describe.
+#[track_caller]
+fn fits_its_schema(arguments: &[&str], outcome: Outcome) -> Outcome {
+    let faults = faults_of(arguments, &outcome.stdout);
+    assert!(faults.is_empty(), "{arguments:?}: {}\n{outcome}", faults.join("\n"));
+    outcome
 }
 
 /// Waits for a program to end, and stops it when it hangs.

@@ -282,7 +282,7 @@ fn cursor_runs(project: &Project, event: &str) -> Vec<String> {
         assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
         serde_json::from_str::<Value>(&outcome.stdout).unwrap()
     });
-    answers.filter_map(|it| Some(it["additional_context"].as_str()?.to_owned())).collect()
+    answers.filter_map(|answer| Some(answer["additional_context"].as_str()?.to_owned())).collect()
 }
 
 // Cursor cannot be had as a program here, so this follows what is documented of it.

@@ -17,7 +17,9 @@ fn a_broken_committed_file_silences_nothing() {
         let outcome = hook(&project, "claude", "SessionStart", &session, "startup", ["1", "1"]);
         let told = context(&outcome, "SessionStart").unwrap();
         assert!(told.contains("\n- [rule 1] Never push to main\n"), "{text}: {told}");
-        assert!(told.contains("\n> settings left out: `convoke.toml`; run `convoke doctor`\n"));
+        assert!(told.contains(
+            "\n> Convoke ignores unusable settings of `convoke.toml`; run `convoke doctor`\n"
+        ));
         assert!(told.contains("Build the parser") && !told.contains("nonsense"), "{told}");
     }
     std::fs::remove_file(project.path("convoke.toml")).unwrap();
@@ -102,4 +104,66 @@ fn a_local_file_in_an_ignored_folder_is_not_the_users() {
     let input = json!({ "session_id": "t", "cwd": app, "source": "startup" });
     let outcome = own.run_with_input(&words, input.to_string().as_bytes());
     assert!(outcome.stdout.contains("@june"), "{outcome}");
+}
+
+// A mistake in a file or a variable of the user's own silences no hook, and its place is named.
+#[test]
+fn a_mistake_of_the_users_own_silences_nothing() {
+    let own = ".config/convoke/config.toml";
+    let broken = [
+        "[wake",
+        "[wake]\nnonsense = 1\n",
+        "[wake]\nmode = 5\n",
+        "[nonsense]\nx = 1\n",
+        "[store]\npath = 5\n",
+        "\u{fffd}",
+    ];
+    let mut project = project(1);
+    let place = format!("../home/{own}");
+    project.run(&["pin", "add", "Never push to main"]);
+    project.stdout(&["hooks", "install", "claude", "--as", "kim"]);
+    project.stdout(&["task", "start", "--as", "kim"]);
+    for (number, text) in broken.iter().enumerate() {
+        project = project.file(&place, text);
+        let session = format!("s-{number}");
+        let outcome = hook(&project, "claude", "SessionStart", &session, "startup", ["1", "1"]);
+        let told = context(&outcome, "SessionStart").unwrap();
+        assert!(told.contains("\n- [rule 1] Never push to main\n"), "{text}: {told}");
+        assert!(told.contains("Build the parser"), "{text}: {told}");
+        let line = format!("Convoke ignores unusable settings of `~/{own}`; run `convoke doctor`");
+        assert!(told.contains(&format!("\n> {line}\n")), "{text}: {told}");
+        let status = project.run(&["hooks", "status", "claude"]);
+        assert_eq!(status.code, Some(0), "{status}");
+        assert!(status.stdout.contains(&line), "{status}");
+        let doctor = project.run(&["doctor", "--no-probe"]);
+        assert!(doctor.stdout.contains("delivered without settings of ~/.config"), "{doctor}");
+        assert!(!doctor.stdout.contains("move it away"), "{doctor}");
+    }
+    let project = project.file(&place, "").variable("CONVOKE_WAKE_MODE", "5");
+    let outcome = hook(&project, "claude", "SessionStart", "v", "startup", ["1", "1"]);
+    let told = context(&outcome, "SessionStart").unwrap();
+    assert!(told.contains("Convoke ignores unusable settings of `CONVOKE_WAKE_MODE`;"), "{told}");
+    assert!(told.contains("Build the parser"), "{told}");
+}
+
+// A file with a mistake still binds its agent; where it cannot, the last session's agent is woken.
+#[test]
+fn a_mistake_beside_the_agent_does_not_hide_the_agent() {
+    let local = |text: &str| Project::new().in_repository("main").file("convoke.local.toml", text);
+    let start = |project: &Project, session: &str| {
+        let outcome = hook(project, "claude", "SessionStart", session, "startup", ["1", "1"]);
+        context(&outcome, "SessionStart").unwrap()
+    };
+    let project = local("[wake]\nagent = 'kim'\nclock = \n");
+    // Also where there is nothing else to tell.
+    let told = start(&project, "one");
+    assert!(told.contains("Convoke ignores unusable settings of `convoke.local.toml`"), "{told}");
+    let project = project.file("convoke.local.toml", "[wake]\nagent = 'kim'\n");
+    project.stdout(&["task", "add", "Build it"]);
+    assert!(start(&project, "two").contains("@kim"));
+    let project = project.file("convoke.local.toml", "[wake\nagent = 'kim'\n");
+    let told = start(&project, "three");
+    assert!(told.contains("Convoke ignores unusable settings of `convoke.local.toml`"), "{told}");
+    let status = project.run(&["hooks", "status", "claude"]).stdout;
+    assert!(status.contains("@kim (a mistake may hide the one that is set)"), "{status}");
 }

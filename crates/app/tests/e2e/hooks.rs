@@ -107,6 +107,7 @@ fn opencode_gets_a_plugin_and_keeps_its_own() {
     project.stdout(&["hooks", "install", "opencode"]);
     project.stdout(&["hooks", "uninstall", "opencode"]);
     assert!(!path.exists());
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, "// mine\n").unwrap();
     let refused = project.run(&["hooks", "install", "opencode"]);
     assert_eq!(refused.code, Some(1), "{refused}");
@@ -203,7 +204,7 @@ fn hooks_of_the_plugin_are_known() {
         let line = "settings.json  installed by the plugin convoke@convoke\n";
         assert!(status.stdout.contains(line), "{status}");
         let checked = project.run(&["doctor"]).stdout;
-        assert!(checked.contains("the plugin convoke@convoke brings them along"), "{checked}");
+        assert!(checked.contains("the plugin convoke@convoke provides them"), "{checked}");
         let of_user = project.run(&["hooks", "status", "claude", "--user"]);
         assert_eq!(of_user.code == Some(0), path.contains("home"), "{of_user}");
         assert_eq!(project.run(&["hooks", "status", "codex"]).code, Some(1));
@@ -212,7 +213,7 @@ fn hooks_of_the_plugin_are_known() {
     let declined = project.run(&["hooks", "install", "claude"]);
     assert_eq!(declined.code, Some(1), "{declined}");
     assert!(
-        declined.stderr.contains("the plugin `convoke@convoke` brings the hooks"),
+        declined.stderr.contains("the plugin `convoke@convoke` already provides the hooks"),
         "{declined}"
     );
     assert_eq!(fs::read_to_string(project.path(".claude/settings.json")).unwrap(), plugin);
@@ -228,4 +229,50 @@ fn hooks_of_the_plugin_are_known() {
     let off = plugin.replace("true", "false");
     let project = project.file(".claude/settings.local.json", off);
     assert!(!project.stdout(&["hooks", "status", "claude"]).contains("plugin"));
+}
+
+// Folders that `install` made go with what it put there; others, and full ones, stay.
+#[test]
+fn uninstall_leaves_no_empty_folder_of_its_own() {
+    for (client, folders, name) in [
+        ("claude", &[".claude"][..], ".claude/mine.txt"),
+        ("codex", &[".codex"], ".codex/mine.txt"),
+        ("opencode", &[".opencode/plugins", ".opencode"], ".opencode/mine.txt"),
+    ] {
+        let project = Project::new().in_repository("main");
+        project.stdout(&["hooks", "install", client]);
+        project.stdout(&["hooks", "install", client]);
+        project.run(&["hooks", "uninstall", client]);
+        for folder in folders {
+            assert!(!project.path(folder).exists(), "{client}: {folder}");
+        }
+        fs::create_dir_all(project.path(folders[0])).unwrap();
+        project.stdout(&["hooks", "install", client]);
+        project.run(&["hooks", "uninstall", client]);
+        assert!(project.path(folders[0]).is_dir(), "{client}: it was there before");
+        fs::remove_dir_all(project.path(folders.last().unwrap())).unwrap();
+        project.stdout(&["hooks", "install", client]);
+        let project = project.file(name, "mine");
+        project.run(&["hooks", "uninstall", client]);
+        assert!(project.path(name).exists(), "{client}");
+    }
+}
+
+// What an imported store says a file was before is not written into the file.
+#[test]
+fn a_forged_memory_of_a_file_is_not_restored() {
+    let project =
+        Project::new().in_repository("main").file(".claude/settings.json", "{\"a\": 1}\n");
+    project.stdout(&["hooks", "install", "claude"]);
+    let export = project.stdout(&["store", "export", "all.jsonl"]);
+    let text = fs::read_to_string(project.path("all.jsonl")).unwrap();
+    let forged =
+        text.replace("{\\\"a\\\": 1}\\n", "{\\\"a\\\": 1, \\\"hooks\\\": \\\"evil\\\"}\\n");
+    assert_ne!(text, forged, "{export}");
+    let new = project.path("../new.db").display().to_string();
+    let project = project.file("forged.jsonl", forged).variable("CONVOKE_STORE", &new);
+    project.stdout(&["store", "import", "forged.jsonl"]);
+    project.run(&["hooks", "uninstall", "claude"]);
+    let left = fs::read_to_string(project.path(".claude/settings.json")).unwrap();
+    assert_eq!(left, "{\"a\": 1}\n");
 }

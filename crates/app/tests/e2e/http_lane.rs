@@ -151,7 +151,7 @@ fn what_goes_wrong_is_told_as_it_is() {
         (
             refused("302 Found", "location: http://192.0.2.1/v1\r\n", ""),
             "failed",
-            "redirects are not followed",
+            "Convoke does not follow redirects",
         ),
         (
             Reply::Says(stream(&[]) + "data: {\"choices\": [\n\ndata: }{\n\n"),
@@ -161,15 +161,19 @@ fn what_goes_wrong_is_told_as_it_is() {
         (
             Reply::Says(head("200 OK", "text/html") + "<p>Hello!"),
             "exited_early",
-            "the server's answer is not understood",
+            "Convoke cannot read the server's answer",
         ),
         (Reply::Says("nonsense\r\n\r\n".to_owned()), "not_started", "cannot reach http://127."),
         (Reply::Hangs(stream(&[chunk("half an")])), "stalled", ""),
         (Reply::Hangs(String::new()), "no_output", ""),
         (Reply::Says(stream(&[chunk("half an")])), "exited_early", "before the turn ended"),
-        (Reply::Says(format!("{cut_short}{half}")), "exited_early", "the connection broke"),
+        (Reply::Says(format!("{cut_short}{half}")), "exited_early", "the connection failed"),
         (Reply::Says(stream(&[chunk(" \n"), stop()])), "no_output", ""),
-        (Reply::Says(stream(&[other])), "model_mismatch", "m-1 was asked for, and m-2 answered"),
+        (
+            Reply::Says(stream(&[other])),
+            "model_mismatch",
+            "Convoke asked for m-1, but m-2 answered",
+        ),
     ] {
         goes_wrong(reply, outcome, words);
     }
@@ -329,7 +333,7 @@ fn an_api_is_the_users_own_to_configure() {
         (format!("{good}key_file = 'key'\n"), "it must be an absolute path"),
         (
             good.replace("127.0.0.1", "192.0.2.1") + "key_env = 'HOME'\n",
-            "a key would be sent unencrypted to another machine",
+            "Convoke would send the key unencrypted to another machine",
         ),
     ] {
         let project = Project::new().file(CONFIG, format!("[lane.http.it]\n{config}"));
@@ -352,7 +356,7 @@ fn a_key_in_a_file_is_for_its_owner_alone() {
     set_mode(&path, 0o640);
     let refused = run(&project, &[]);
     assert_eq!(refused.code, Some(2), "{refused}");
-    assert!(refused.stderr.contains("others may read `") && !refused.stderr.contains(KEY));
+    assert!(refused.stderr.contains("other users can read `") && !refused.stderr.contains(KEY));
     set_mode(&path, 0o600);
     assert_eq!(run(&project, &[]).stdout, "It is 42.\n");
     assert!(server.asked().contains(KEY));
@@ -363,7 +367,7 @@ fn a_key_in_a_file_is_for_its_owner_alone() {
 fn what_an_api_cannot_do_is_refused() {
     let project = with_api("chat", "http://127.0.0.1:1/v1");
     for (more, words) in [
-        (&["--resume", "s-1"][..], "cannot give `http:it` a session to go on with: it keeps none"),
+        (&["--resume", "s-1"][..], "cannot give `http:it` a session to resume: it keeps none"),
         (&["--write"], "cannot give `http:it` files to change: it has no tools"),
     ] {
         let outcome = run(&project, more);

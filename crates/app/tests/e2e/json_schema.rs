@@ -1,90 +1,10 @@
 //! What commands print with `--json` is what the schemas in `docs/reference/json` promise.
 
-use std::fs;
-use std::path::Path;
-
 use serde_json::{Value, json};
 
 use crate::harness::Project;
+use crate::json_checker::{faults, schema};
 use crate::lane::{init, result, with_claude};
-
-/// Words of a schema that say nothing about which documents it fits, or nothing that is checked here.
-const REMARKS: [&str; 7] =
-    ["$schema", "$defs", "title", "description", "format", "minimum", "maximum"];
-
-fn schema(name: &str) -> Value {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/json");
-    let path = folder.join(name).with_extension("json");
-    serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap()
-}
-
-/// Returns why a document does not fit a schema, with the place of each fault.
-fn faults(document: &Value, root: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    check(document, root, root, "$", &mut found);
-    found
-}
-
-fn check(value: &Value, schema: &Value, root: &Value, place: &str, found: &mut Vec<String>) {
-    let Some(rules) = schema.as_object() else {
-        found.push(format!("{place}: no schema: {schema}"));
-        return;
-    };
-    for (word, rule) in rules {
-        match word.as_str() {
-            "$ref" => {
-                let name = rule.as_str().unwrap().strip_prefix("#/$defs/").unwrap();
-                check(value, &root["$defs"][name], root, place, found);
-            }
-            "type" => {
-                let names = rule.as_array().cloned().unwrap_or_else(|| vec![rule.clone()]);
-                if !names.iter().any(|name| is_of(value, name.as_str().unwrap())) {
-                    found.push(format!("{place}: {value} is not {rule}"));
-                }
-            }
-            "required" => {
-                let missing = rule.as_array().unwrap().iter().map(|key| key.as_str().unwrap());
-                let missing = missing.filter(|key| value.get(key).is_none());
-                found.extend(missing.map(|key| format!("{place}.{key} is missing")));
-            }
-            "properties" => {
-                for (key, value) in value.as_object().into_iter().flatten() {
-                    let place = format!("{place}.{key}");
-                    check(value, rule.get(key).unwrap_or(&Value::Null), root, &place, found);
-                }
-            }
-            "items" => {
-                for (index, value) in value.as_array().into_iter().flatten().enumerate() {
-                    check(value, rule, root, &format!("{place}[{index}]"), found);
-                }
-            }
-            "anyOf" => {
-                let fits = |schema: &Value| {
-                    let mut faults = Vec::new();
-                    check(value, schema, root, place, &mut faults);
-                    faults.is_empty()
-                };
-                if !rule.as_array().unwrap().iter().any(fits) {
-                    found.push(format!("{place}: {value} fits none of {rule}"));
-                }
-            }
-            word => assert!(REMARKS.contains(&word), "teach this test what `{word}` means"),
-        }
-    }
-}
-
-fn is_of(value: &Value, name: &str) -> bool {
-    match name {
-        "null" => value.is_null(),
-        "boolean" => value.is_boolean(),
-        "string" => value.is_string(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        other => unreachable!("no such type: {other}"),
-    }
-}
 
 #[track_caller]
 fn fits(project: &Project, arguments: &[&str], name: &str) -> Value {
@@ -115,28 +35,109 @@ fn documents_of_lanes_are_what_their_schemas_promise() {
     assert_eq!(listed.as_array().map(Vec::len), Some(5), "{listed}");
     fits(&project, &["lane", "show", "1"], "lane-entry");
     let last = project.run(&[&run[..], &["--events"]].concat());
-    let last: Value = serde_json::from_str(last.stdout.lines().last().unwrap()).unwrap();
-    assert_eq!(faults(&last["report"], &schema("lane-report")), [""; 0], "{last}");
+    assert!(last.stdout.lines().count() > 3, "{last}");
 }
 
-// The checker must see what it is to find, or the test above holds nothing.
+/// Calls in their order; `ONE`, `TWO` and `THREE` are tasks.
+const CALLS: &str = "\
+task next
+task start ONE
+task note ONE Why
+task assign ONE june
+task edit ONE --priority high
+task reorder ONE --last
+task pass ONE --by reviewer
+task fail ONE --by reviewer
+task tree
+task list --all-branches
+task search One
+task show ONE
+task done ONE
+task skip TWO
+task move THREE --branch other
+task move THREE --from-branch other
+task log
+task rm THREE
+task restore
+task restore THREE
+task undo
+agent add june
+agent add may
+agent status june idle
+agent show june
+agent list
+agent archive may
+agent rename may april
+say @june
+inbox june
+inbox --thread 1
+wake june
+wake june --explain
+agent rm april
+pin add Kindness
+pin list
+pin rm 1
+plan cancel plan.md
+plan resume plan.md
+project list
+hooks install claude --dry-run
+hooks install claude
+hooks status claude
+hooks uninstall claude --dry-run
+hooks uninstall claude
+skill list
+skill unpin tdd
+brief
+brief --explain
+brief init
+runs
+usage
+usage --forecast
+lane list
+agents
+doctor --no-probe
+dispatch roles
+dispatch rate
+dispatch rate --histories
+store check
+store backup copy.db
+store export all.jsonl";
+
+// The harness checks each document; this calls what other tests leave out.
 #[test]
-fn what_a_schema_does_not_promise_is_seen() {
-    let schema = json!({ "type": "object", "required": ["id", "of"],
-        "properties": { "id": { "type": "integer" }, "of": { "anyOf": [
-            { "$ref": "#/$defs/Part" }, { "type": "null" }] },
-            "names": { "type": ["array", "null"], "items": { "type": "string" } } },
-        "$defs": { "Part": { "type": "object", "required": ["line"],
-            "properties": { "line": { "type": "integer" } } } } });
-    for (document, count) in [
-        (json!({ "id": 1, "of": null }), 0),
-        (json!({ "id": 1, "of": { "line": 2 }, "names": ["a"] }), 0),
-        (json!({ "id": 1 }), 1),
-        (json!({ "id": "1", "of": { "line": "2" } }), 2),
-        (json!({ "id": 1, "of": null, "names": ["a", 2], "more": 3 }), 2),
-        (json!([]), 3),
-    ] {
-        let found = faults(&document, &schema);
-        assert_eq!(found.len(), count, "{document}: {found:?}");
+fn documents_of_tasks_and_agents_are_what_their_schemas_promise() {
+    let project =
+        Project::new().in_repository("main").file("plan.md", "# P\n\n### Task 1: Begin\n");
+    let json = |arguments: &[&str]| -> Value {
+        let outcome = project.run(&[arguments, &["--json"]].concat());
+        let document = serde_json::from_str(&outcome.stdout);
+        document.unwrap_or_else(|error| panic!("{arguments:?}: {error}\n{outcome}"))
+    };
+    let added = json(&["task", "add", "One", "Two", "Three"]);
+    let ids: Vec<_> =
+        added["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    assert_eq!((added["id"].as_str(), ids.len()), (Some(ids[0]), 3), "{added}");
+    let alone = json(&["task", "add", "Four"]);
+    assert_eq!(alone["ids"], json!([alone["id"]]), "one task has the shape of several");
+    assert_eq!(json(&["task", "import", "plan.md"])["ids"].as_array().unwrap().len(), 1);
+    assert_eq!(json(&["task", "import", "plan.md"]), json!({ "id": null, "ids": [] }));
+    for call in CALLS.lines() {
+        let word = |word| match word {
+            "ONE" => ids[0],
+            "TWO" => ids[1],
+            "THREE" => ids[2],
+            word => word,
+        };
+        json(&call.split(' ').map(word).collect::<Vec<_>>());
+    }
+    // Several tasks are one document, too.
+    let moved = json(&["task", "move", ids[0], ids[1]]);
+    assert_eq!(moved.as_array().map(Vec::len), Some(2), "{moved}");
+    let lines = project.stdout(&["store", "export", "-", "--json"]);
+    assert!(lines.lines().count() > 2, "{lines}");
+    for (file, is_written) in [(&["list"][..], true), (&[], false)] {
+        let baseline = project.run(&[&["--json", "tree", "baseline"], file].concat());
+        let said = baseline.stdout.contains(&format!("\"written\": {is_written},"));
+        assert!(said && baseline.code == Some(0), "{baseline}");
     }
 }

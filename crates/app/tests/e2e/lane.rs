@@ -77,12 +77,12 @@ fn an_answer_is_printed_and_accounted_for() {
 #[test]
 fn only_a_turn_that_ended_well_is_an_answer() {
     let limits = ["--stall", "3", "--grace", "0.3"];
-    let failed = result(|it| it["is_error"] = json!(true));
-    let empty = result(|it| it["result"] = json!(""));
-    let limited = result(|it| {
-        it["is_error"] = json!(true);
-        it["api_error_status"] = json!(429);
-        it["result"] = json!("API Error: 429 rate limit");
+    let failed = result(|line| line["is_error"] = json!(true));
+    let empty = result(|line| line["result"] = json!(""));
+    let limited = result(|line| {
+        line["is_error"] = json!(true);
+        line["api_error_status"] = json!(429);
+        line["result"] = json!("API Error: 429 rate limit");
     });
     for (script, outcome, code) in [
         (init() + &result(|_| ()) + "exit 1", "answered", 0),
@@ -109,7 +109,7 @@ fn only_a_turn_that_ended_well_is_an_answer() {
     }
     let other = with_claude(&(init() + &result(|_| ())));
     let told = report(&other, &["--model", "haiku"]);
-    let words = "haiku was asked for, and claude-opus-5-5 answered";
+    let words = "Convoke asked for haiku, but claude-opus-5-5 answered";
     assert_eq!((&told["outcome"], &told["trouble"]), (&json!("model_mismatch"), &json!(words)));
     let told = run(&other, &["--model", "haiku"]);
     assert!(told.stderr.contains(words), "{told}");
@@ -138,7 +138,7 @@ fn an_answer_may_have_to_have_substance() {
     let thin = run(&project, &["--substance"]);
     assert_eq!((thin.code, thin.stdout.as_str()), (Some(4), ""), "{thin}");
     assert!(thin.stderr.contains("but without substance: body too thin: 4/30 words"), "{thin}");
-    let none = with_claude(&(init() + &result(|it| it["result"] = json!("NO_ISSUES_FOUND"))));
+    let none = with_claude(&(init() + &result(|line| line["result"] = json!("NO_ISSUES_FOUND"))));
     assert_eq!(run(&none, &["--substance"]).code, Some(0));
 }
 
@@ -191,7 +191,8 @@ fn an_end_is_called_the_same_everywhere() {
 fn lines_that_are_not_understood_are_told_of() {
     let project = with_claude("echo 'Welcome to version 9!'; echo '{\"kind\":\"new\"}'");
     let report: Value = serde_json::from_str(&run(&project, &["--json"]).stdout).unwrap();
-    let told = "2 lines came, and none was understood; the first: Welcome to version 9!";
+    let told =
+        "the client printed 2 lines that Convoke cannot read; the first: Welcome to version 9!";
     assert_eq!([&report["outcome"], &report["trouble"]], ["no_output", told]);
 }
 
@@ -303,7 +304,7 @@ fn another_session_is_told() {
     assert_eq!(report(&project, &["--resume", "s-1"])["outcome"], "answered");
     let told = report(&project, &["--resume", "s-0"]);
     assert_eq!(told["outcome"], "session_lost");
-    assert_eq!(told["trouble"], "session s-0 was to go on, and s-1 answered");
+    assert_eq!(told["trouble"], "Convoke resumed session s-0, but session s-1 answered");
 }
 
 // W-22, W-23: a prompt wakes the agent in its own session; whoever is busy is not interrupted.
@@ -384,7 +385,7 @@ fn a_limit_names_its_bounds() {
     for limit in ["0", "-1", "8640001", "1e300", "inf", "NaN", "1e-300", "soon"] {
         let refused = run(&project, &[&format!("--limit={limit}")]);
         assert_eq!(refused.code, Some(2), "{refused}");
-        let words = "it must be seconds above 0, and at most 8640000, which are 100 days";
+        let words = "it must be more than 0 and at most 8640000 seconds (100 days)";
         assert!(refused.stderr.contains(words), "{refused}");
     }
     assert_eq!(run(&project, &["--limit=8640000"]).code, Some(0));

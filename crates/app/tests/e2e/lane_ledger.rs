@@ -81,7 +81,8 @@ fn rounds_of_one_session_are_counted_once() {
     assert_eq!([&first["input_tokens"], &first["of_run"]["input_tokens"]], [1200, 1200]);
     let second = round(&["--resume", "t-1"]);
     assert_eq!([&second["input_tokens"], &second["output_tokens"]], [2400, 84]);
-    let of_run = ["input_tokens", "cached_tokens", "output_tokens"].map(|it| &second["of_run"][it]);
+    let of_run =
+        ["input_tokens", "cached_tokens", "output_tokens"].map(|key| &second["of_run"][key]);
     assert_eq!(of_run, [1200, 0, 42]);
     let third = round(&["--resume", "t-1"]);
     assert_eq!(third["of_run"]["output_tokens"], 42);
@@ -97,7 +98,7 @@ fn a_session_that_others_began_does_not_say_what_a_run_spent() {
     assert_eq!(document(&project, &lane)["usage"]["of_run"], Value::Null);
     assert_eq!(document(&project, &lane)["usage"]["of_run"]["input_tokens"], 1200);
     let usage = project.run(&["usage"]);
-    assert!(usage.stderr.contains("note: 1 lane cannot tell what it spent"), "{usage}");
+    assert!(usage.stderr.contains("note: 1 lane reported no usage and is not counted"), "{usage}");
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn usage_is_put_together_by_every_key() {
          claude      1   2400    2000      84          0   $0.25\n\
          codex       1   1200    1000      42          7       -\n\
          total       2   3600    3000     126          7  $0.25+\n\
-         --- stderr\nnote: 1 lane did not say what it cost\n"
+         --- stderr\nnote: 1 lane reported no cost\n"
     );
     let forecast = project.stdout(&["usage", "--by", "role", "--forecast"]);
     assert!(forecast.contains("2484 … 2484  $0.25 … $0.25"), "{forecast}");
@@ -259,7 +260,7 @@ fn a_budget_that_is_used_up_starts_no_lane() {
     assert_eq!(
         refused.to_string(),
         "exit: 5\n--- stdout\n--- stderr\n\
-         over_budget after 0.0 s: the budget is used up: 2000 tokens may be spent, and 2484 were\n"
+         over_budget after 0.0 s: the budget is spent: used 2484 of 2000 tokens\n"
     );
     assert_eq!(budget("$0.20").code, Some(5));
     assert_eq!(budget("$0.30").code, Some(0));
@@ -267,7 +268,7 @@ fn a_budget_that_is_used_up_starts_no_lane() {
     let project = project.variable("CONVOKE_LANE_BUDGET_PER_DAY", "7k");
     let day = run(&project, "claude", &[]);
     assert_eq!(day.code, Some(5), "{day}");
-    assert!(day.stderr.contains("the budget of the day is used up: 7000 tokens"), "{day}");
+    assert!(day.stderr.contains("the day's budget is spent: used 7452 of 7000 tokens"), "{day}");
     let started = fs::read_to_string(project.path("../started")).unwrap();
     assert_eq!(started.lines().count(), 3);
     // Who might not start is written down, as somebody who spent nothing.
@@ -288,7 +289,7 @@ fn what_a_lane_will_need_is_said_before_it_begins() {
     let forecast = "forecast: 2484 tokens, $0.";
     let second = run(&project, "claude", &["--role", "judge", "--budget", "1k"]);
     assert!(second.stderr.starts_with(forecast), "{second}");
-    let short = "warning: the budget may not do: 1000 tokens are left of the budget, and half of \
+    let short = "warning: the remaining budget is probably too small: 1000 tokens remaining, and half of \
                  earlier lanes needed 2484 tokens\nsession s-1\n";
     assert!(second.stderr.contains(short), "{second}");
     assert_eq!(second.code, Some(0), "it is only said");
@@ -306,7 +307,7 @@ fn a_lane_that_went_over_a_budget_says_so() {
     let project = with_agents(&[("claude", &claude("s-1", 0.25))]);
     let over = |more: &[&str]| {
         let outcome = run(&project, "claude", more);
-        let lines = outcome.stderr.lines().filter(|it| it.starts_with("warning: over"));
+        let lines = outcome.stderr.lines().filter(|line| line.starts_with("warning: over"));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(over(&["--budget", "2k"]), ["warning: over its budget: 2484 of 2000 tokens"]);
@@ -333,7 +334,7 @@ fn a_lane_that_goes_on_over_its_budget_is_stopped() {
     let project = with_agents(&[("opencode", &script)]);
     let stopped = run(&project, "opencode", &["--budget", "$0.40", "--grace", "0.2"]);
     assert_eq!((stopped.code, stopped.stdout.as_str()), (Some(5), ""), "{stopped}");
-    let why = "the budget is used up: $0.40 may be spent, and $0.50 were";
+    let why = "the budget is spent: used $0.50 of $0.40";
     assert!(stopped.stderr.contains(why), "{stopped}");
     let entry = document(&project, &["lane", "show", "1"]);
     assert_eq!([&entry["state"], &entry["end"]], ["over_budget", "budget_limit"]);
@@ -365,7 +366,7 @@ fn a_lane_that_cannot_be_written_down_is_run_all_the_same() {
         .variable("CONVOKE_STORE", "/proc/nowhere/store.db");
     let outcome = run(&project, "claude", &[]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "The answer is 42.\n"));
-    let warning = "warning: the lane is not written down: cannot create `/proc/nowhere`: ";
+    let warning = "warning: Convoke cannot record the lane: cannot create `/proc/nowhere`: ";
     assert!(outcome.stderr.contains(warning), "its cause is said: {outcome}");
     let usage = &document(&project, &["lane", "run", "--agent", "claude", "x"])["usage"];
     assert_eq!(usage["of_run"]["micro_dollars"], 250_000);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::Project;
 use crate::lane::{init, result, said, with_claude};
 
-const NOT_READ: &str = "it said a line of 9.1 MB, and lines of more than 8 MB are not read";
+const NOT_READ: &str = "the client printed a line of 9.1 MB; Convoke reads lines of at most 8 MB";
 
 /// Prints a line with this in it, nine megabytes long in place of `LONG`.
 fn long(value: &Value) -> String {
@@ -29,7 +29,7 @@ fn an_answer_that_is_not_read_is_told_of() {
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(4), ""), "{outcome}");
     assert!(outcome.stderr.contains(&format!(" s: {NOT_READ}\n")), "{outcome}");
     assert!(outcome.stderr.contains("failed after"), "{outcome}");
-    assert!(outcome.stderr.contains("hint: `--keep DIR` keeps what is said"), "{outcome}");
+    assert!(outcome.stderr.contains("hint: `--keep DIR` saves the complete output"), "{outcome}");
     let kept = project.path("kept").display().to_string();
     let outcome = project.run(&[&lane[..], &["--json", "--keep", &kept]].concat());
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();

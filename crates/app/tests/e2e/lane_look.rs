@@ -92,7 +92,7 @@ fn a_look_after_a_lane_can_be_stopped() {
     ask_to_stop(&convoke);
     assert_eq!(convoke.wait().unwrap().code(), Some(0), "{}", said(&project));
     let words =
-        "Convoke cannot tell whether the working tree changed: the look at it was stopped\n";
+        "Convoke cannot tell whether the working tree changed: the snapshot was interrupted\n";
     assert!(said(&project).contains(words), "{}", said(&project));
     assert_eq!(fs::read_dir(project.path("../tmp")).unwrap().count(), 0);
 }
@@ -126,7 +126,7 @@ fn a_look_does_not_outlive_whoever_looks() {
     until(|| !Path::new("/proc").join(git.trim()).exists());
     let left = || fs::read_dir(project.path("../tmp")).unwrap().flatten();
     // The lane's own folder had no guardian yet: whoever comes next removes it.
-    until(|| left().all(|it| !it.file_name().to_string_lossy().starts_with("convoke-look.")));
+    until(|| left().all(|entry| !entry.file_name().to_string_lossy().starts_with("convoke-look.")));
     let next = project.run(&["lane", "run", "--agent", "claude", "x"]);
     assert_eq!(left().count(), 0, "{next}");
 }

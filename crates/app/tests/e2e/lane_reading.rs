@@ -90,10 +90,10 @@ fn what_cannot_be_read_is_said_before_anybody_is_asked() {
         let first = outcome.stderr.lines().next().unwrap_or_default().to_owned();
         assert!(first.starts_with("error: cannot ") && first.ends_with(why), "{outcome}");
     };
-    refused("docs/c.md", "`docs/c.md` read: there is no such file");
-    refused("docs", "`docs` read: is a directory");
-    refused("/dev/null", "`/dev/null` read: not a regular file");
-    refused("docs/two\nlines.md", "in a prompt: it does not fit on a line of text");
+    refused("docs/c.md", "cannot require `docs/c.md`: no such file");
+    refused("docs", "cannot require `docs`: is a directory");
+    refused("/dev/null", "cannot require `/dev/null`: not a regular file");
+    refused("docs/two\nlines.md", "in a prompt: it is not one line of text");
     assert!(!project.path("asked").exists());
 }
 
@@ -104,7 +104,7 @@ fn what_may_not_be_read_is_said_too() {
     crate::harness::set_mode(&project.path("docs/b.md"), 0o000);
     let arguments = ["lane", "run", "--agent", "claude", "x", "--read", "docs/b.md"];
     let outcome = project.run_without_rights(&arguments);
-    let expected = "error: cannot have `docs/b.md` read: permission denied\n";
+    let expected = "error: cannot require `docs/b.md`: permission denied\n";
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(3), expected));
 }
 
@@ -130,7 +130,6 @@ fn whose_record_nobody_understands_is_not_accused() {
     let played = [&lane[..], &["--agent", "replay:../tape", "--label", "l"]].concat();
     let outcome = project.run(&played);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "The answer is 42.\n"));
-    let note = "note: what replay:../tape read cannot be told: it leaves no record that convoke \
-                understands\n";
+    let note = "note: Convoke cannot tell what replay:../tape read: it leaves no transcript that Convoke can read\n";
     assert!(outcome.stderr.ends_with(note), "{outcome}");
 }

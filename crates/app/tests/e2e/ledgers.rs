@@ -213,7 +213,7 @@ fn times_are_reported() {
     fs::write(ledger(&project), text).unwrap();
     timing(&project, &[&TASK[..], &["--end-s", "1300", "--exit-code", "0"]].concat());
     let outcome = timing(&project, &["report"]);
-    warned(&outcome, "1 lines of the ledger are no rows of 13 columns");
+    warned(&outcome, "1 lines of the ledger are not rows of 13 columns");
     let begins = "design Step 2a — sketches: elapsed=";
     let ends = " vendor-tasks=1 (codex=1, cursor=0, gemini=0)\n";
     assert!(outcome.stdout.starts_with(begins) && outcome.stdout.ends_with(ends), "{outcome}");
@@ -235,7 +235,7 @@ fn times_are_reported() {
 fn token_files(project: &Project) -> Vec<String> {
     let names = fs::read_dir(project.path("work")).unwrap();
     let mut names: Vec<_> =
-        names.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.retain(|name| name.starts_with("larch-tokens-") && !name.contains(".lock"));
     names.sort();
     names
@@ -286,13 +286,14 @@ fn a_session_has_its_own_token_ledger() {
     fs::write(project.path("work/session-id"), "from-file\n").unwrap();
     quiet(&tokens(&project, &["mark", "by file"]));
     let by_file: Vec<_> =
-        token_files(&project).into_iter().filter(|it| !by_folder.contains(it)).collect();
+        token_files(&project).into_iter().filter(|name| !by_folder.contains(name)).collect();
     assert_eq!((by_folder.len(), by_file.len()), (1, 1));
     let project = project.variable("LARCH_TOKEN_SESSION_ID", "../../../hostile\n");
     quiet(&tokens(&project, &["mark", "named"]));
     let all = token_files(&project);
     assert_eq!(all.len(), 3, "what is named comes first");
-    let is_hash = |it: &str| it.len() == 64 && it.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hash =
+        |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let hash = |name: &str| name["larch-tokens-".len()..name.len() - ".jsonl".len()].to_owned();
     assert!(all.iter().all(|name| is_hash(&hash(name))), "{all:?}");
     warned(&tokens(&self::project(), &["mark", "a"]), "there is no token ledger");

@@ -5,8 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
+use crate::dispatch_rounds::repository;
 use crate::harness::{Outcome, Project};
 use crate::lane::{init, result, with_claude};
+use crate::panel::{FEATURE, Panel};
 use crate::scripted_server::{Reply, Server};
 
 const PROMPT: &str = "What is the zebra question?";
@@ -93,7 +95,7 @@ fn a_log_holds_no_prompt_no_answer_and_no_key() {
 fn a_wrong_filter_is_wrong_usage_and_says_what_would_be_right() {
     let outcome = ask(&project(), &["--log", "debgu"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome}");
-    let expected = "error: cannot read the log filter `debgu` of --log: `debgu` is no level\n\
+    let expected = "error: cannot read the log filter `debgu` of --log: `debgu` is not a level\n\
         hint: did you mean `debug`?\n\
         hint: levels are off, error, warn, info, debug, trace; an example: \
         `info,engine::lane=debug`\n";
@@ -101,7 +103,7 @@ fn a_wrong_filter_is_wrong_usage_and_says_what_would_be_right() {
     let project = project().variable("CONVOKE_LOG", "info,motor=debug");
     let outcome = ask(&project, &[]);
     assert_eq!(outcome.code, Some(2), "{outcome}");
-    assert!(outcome.stderr.contains("of CONVOKE_LOG: `motor` is no area\n"), "{outcome}");
+    assert!(outcome.stderr.contains("of CONVOKE_LOG: `motor` is not an area\n"), "{outcome}");
     assert!(outcome.stderr.contains("hint: areas are engine, service; "), "{outcome}");
     assert!(!project.path("asked").exists(), "no client was started");
     // A flag is heard before the variable.
@@ -173,4 +175,47 @@ fn a_hook_logs_to_a_file_only_and_a_wrong_filter_does_not_stop_it() {
     let decided = line(&logged(&log), "decided what the hook answers").to_owned();
     assert!(decided.contains("client=claude session=s-1 agent=june moment=Began"), "{decided}");
     assert!(!log.contains("Build the parser"), "{log}");
+    let span = "hook{client=claude event=SessionStart session=s-1 agent=june}";
+    let answered = line(&logged(&log), "answered the hook").to_owned();
+    assert!(answered.contains(span) && answered.contains("delivery=Delivered"), "{answered}");
+    let opened = line(&logged(&log), "opened the store").to_owned();
+    assert!(opened.contains("agent=june}") || opened.contains("session=s-1}"), "{opened}");
+    assert!(opened.contains(":store{file=") && opened.contains("store.db}"), "{opened}");
+}
+
+// Run, phase, seat and client are around each lane, although lanes run in threads of their own; and the
+// process that does the heavy part hears what its parent's flags say.
+#[test]
+fn a_design_and_its_worker_log_to_the_same_place() {
+    let panel = Panel::new();
+    let flags = ["--subagent", "--log", "debug", "--log-file", "../log"];
+    let outcome = panel.design(&flags);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(logged(&outcome.stderr).is_empty(), "{outcome}");
+    let text = fs::read_to_string(panel.project.path("../log")).unwrap();
+    let log = logged(&text);
+    let run = panel.run().0;
+    let ended = line(&log, "the design ended");
+    assert!(ended.contains(&format!(" design{{run={run}}}: ")), "{ended}");
+    let worker = format!(" design{{run={run} worker=");
+    let lane = log.iter().find(|line| line.contains("the lane ended") && line.contains(&worker));
+    let lane = lane.unwrap_or_else(|| panic!("no lane of the worker: {log:#?}"));
+    let seat = lane.split_once("}:seat{seat=").unwrap_or_else(|| panic!("{lane}"));
+    assert!(seat.0.contains("}:phase{phase=") && seat.1.contains(" client=replay:"), "{lane}");
+    assert!(!text.contains(FEATURE) && !text.contains("Notes go to"), "no prompt, no answer");
+    // Without a file the parent passes on what the worker logs.
+    panel.git(&["switch", "--quiet", "main"]);
+    let outcome = panel.design(&["--subagent", "--log", "info"]);
+    let log = logged(&outcome.stderr);
+    assert!(log.iter().any(|line| line.contains(" worker=")), "{outcome}");
+}
+
+#[test]
+fn a_round_of_a_review_names_its_role_and_client() {
+    let project = crate::dispatch_run::with_claude(repository()).variable("CONVOKE_LOG", "info");
+    let role = "implement/security-reviewer";
+    let outcome = project.run(&["dispatch", "run", role, "--feature", "031", "--client", "claude"]);
+    let log = logged(&outcome.stderr);
+    let expected = format!(" dispatch{{role={role} client=claude}}:lane{{client=claude ");
+    assert!(line(&log, "the lane begins").contains(&expected), "{log:#?}");
 }

@@ -92,7 +92,7 @@ fn a_bundle_is_written_and_read() {
 fn listed(project: &Project, folder: &str) -> Vec<String> {
     let entries = fs::read_dir(project.path(folder)).unwrap();
     let mut names: Vec<_> =
-        entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -147,19 +147,19 @@ type Break = fn(&Project, &str);
 fn what_cannot_be_exported_leaves_the_last_bundle_as_it_was() {
     let wrong: [(&str, Break); 6] = [
         ("is missing", |project, file| fs::remove_file(project.path(file)).unwrap()),
-        ("is a link", |project, file| {
+        ("is a symbolic link", |project, file| {
             fs::rename(project.path(file), project.path("d/real")).unwrap();
             symlink("real", project.path(file)).unwrap();
         }),
-        ("is a link", |project, file| {
+        ("is a symbolic link", |project, file| {
             fs::remove_file(project.path(file)).unwrap();
             symlink("/etc/hostname", project.path(file)).unwrap();
         }),
-        ("is a link", |project, file| {
+        ("is a symbolic link", |project, file| {
             fs::remove_file(project.path(file)).unwrap();
             symlink("nowhere", project.path(file)).unwrap();
         }),
-        ("is no plain file", |project, file| {
+        ("is not a regular file", |project, file| {
             fs::remove_file(project.path(file)).unwrap();
             fs::create_dir(project.path(file)).unwrap();
         }),
@@ -285,7 +285,7 @@ fn lines_that_are_not_in_order_are_refused() {
     let shown = read(&added("INJECT=$(echo sourced)\n"), &[]).stdout;
     assert!(shown.starts_with("MANIFEST_OK=true\n") && !shown.contains("INJECT"), "{shown}");
     let without = changed(|_, text| {
-        let lines: Vec<_> = text.lines().filter(|it| !it.contains("DIAGRAM")).collect();
+        let lines: Vec<_> = text.lines().filter(|line| !line.contains("DIAGRAM")).collect();
         lines.join("\n")
     });
     assert!(read(&without, &[]).stdout.starts_with("MANIFEST_OK=true\n"));

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use convoke_engine::manifest::read::read;
-use convoke_engine::manifest::write::{self as engine, Order, Source};
+use convoke_engine::manifest::write::{self as engine, ArtifactSource, BundleOrder};
 
 use crate::harness::{Project, skipped};
 
@@ -41,8 +41,8 @@ fn write(project: &Project, design: &str, flags: &[&str]) -> bool {
 
 /// Exports a design, and is not killed.
 fn export(project: &Project, design: &str) {
-    let order = Order {
-        source: Source::Folder(&project.path(design)),
+    let order = BundleOrder {
+        source: ArtifactSource::Folder(&project.path(design)),
         parent: &project.path("p"),
         session_id: None,
         now: jiff::Timestamp::UNIX_EPOCH,
@@ -78,8 +78,9 @@ fn killed(project: &Project, [old, new]: [&str; 2], call: &str, at: u32) -> (&'s
 fn calls(project: &Project) -> BTreeSet<String> {
     assert!(write(project, "two", &["-f", "-o", "calls"]));
     let text = fs::read_to_string(project.path("calls")).unwrap();
-    let name =
-        |line: &str| line.split_once(' ')?.1.trim_start().split_once('(').map(|it| it.0.to_owned());
+    let name = |line: &str| {
+        line.split_once(' ')?.1.trim_start().split_once('(').map(|call| call.0.to_owned())
+    };
     let names: BTreeSet<_> = text.lines().filter_map(name).collect();
     // Before the first there is nobody to kill.
     names.into_iter().filter(|name| name != "execve").collect()
@@ -90,7 +91,7 @@ fn can_trace(project: &Project) -> bool {
         && project
             .command(Path::new(STRACE), &["-o", "/dev/null", "/bin/true"])
             .output()
-            .is_ok_and(|it| it.status.success());
+            .is_ok_and(|output| output.status.success());
     if !traced {
         skipped("strace is missing, or may not trace here: no writer of bundles was killed");
     }

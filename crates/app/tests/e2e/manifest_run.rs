@@ -51,8 +51,12 @@ fn a_run_leaves_its_files_with_a_record() {
     let feature = record["feature"]["text"].as_str().unwrap();
     fs::write(project.path("feature"), feature).unwrap();
     assert_eq!(record["feature"]["sha256"], sha256(&project.path("feature"), &project));
-    let seats: Vec<_> =
-        record["seats"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    let seats: Vec<_> = record["seats"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|seat| seat["name"].as_str().unwrap())
+        .collect();
     assert_eq!(seats, ["Cursor", "Codex", "Claude"]);
     assert_ne!(record["seats"][0]["answered"], Value::Array(Vec::new()), "{record:#}");
     assert_eq!(record["lanes"].as_array().unwrap().len(), 27);
@@ -92,7 +96,7 @@ fn whatever_became_of_a_file_is_said() {
     // A folder that holds something else is not written over.
     let refused = project.run(&["manifest", "write", "--run", &run, "--to", "out"]);
     assert_eq!(refused.code, Some(1), "{refused}");
-    assert!(refused.stderr.contains("there are other files in it"), "{refused}");
+    assert!(refused.stderr.contains("it contains other files"), "{refused}");
     fs::remove_file(project.path("out/another\n.md")).unwrap();
     project.stdout(&["manifest", "write", "--run", &run, "--to", "out"]);
     assert_eq!(verified(&project, "out").code, Some(0));
@@ -117,7 +121,7 @@ fn what_is_no_record_is_refused() {
         fs::write(project.path("b/manifest.json"), record.to_string()).unwrap();
         let refused = verified(&project, "b");
         assert_eq!(refused.code, Some(3), "{refused}");
-        assert!(refused.stderr.contains("for the name of a file"), "{refused}");
+        assert!(refused.stderr.contains("is not a valid file name"), "{refused}");
     }
 }
 
@@ -206,7 +210,7 @@ fn the_plan_of_a_run_becomes_tasks() {
     // The section of the plan is there, not only its heading, and what to do next.
     assert!(woken.contains("\n1. Start Task 1: "), "{woken}");
     let section =
-        plan.split(&first).nth(1).unwrap().lines().find(|it| it.starts_with("**")).unwrap();
+        plan.split(&first).nth(1).unwrap().lines().find(|line| line.starts_with("**")).unwrap();
     assert!(woken.contains(section), "{section}\n{woken}");
     // Once more adds nothing, and a plan that somebody changed stays as it is.
     let file = project.path(&format!(".convoke/plans/{run}.md"));
@@ -270,7 +274,7 @@ fn a_run_without_a_plan_gives_no_tasks() {
         let unfinished = project.run(&["task", "import", "--run", &run]);
         assert_eq!(unfinished.code, Some(1), "{unfinished}");
         let said = format!(
-            "error: cannot import the plan of `{run}`: the run is not at its end\n\
+            "error: cannot import the plan of `{run}`: the run has not ended\n\
              hint: convoke resume {run}\n"
         );
         assert_eq!(unfinished.stderr, said);

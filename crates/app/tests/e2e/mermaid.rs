@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Outcome, Project};
+use crate::harness::{Outcome, Project, build_parser_of_diagrams};
 
 fn plumbing(project: &Project, words: &[&str], input: &str) -> Outcome {
     project.run_with_input(&[&["plumbing", "mermaid"], words].concat(), input.as_bytes())
@@ -223,6 +223,7 @@ fn the_table_of_diagrams_says_what_is_refused() {
 // The parser says of every diagram that the rules accept what Mermaid says, but for the exceptions.
 #[test]
 fn the_table_of_diagrams_says_what_parses() {
+    build_parser_of_diagrams();
     let project = Project::new();
     for ([name, ours, fate], body) in table() {
         let parses = ours == "ok" && (fate == "renders" || fate.ends_with("parses"));
@@ -238,6 +239,7 @@ const WRONG: &str = "```mermaid\nflowchart TD\n  A --> B\n```\n\n```mermaid\nflo
 
 #[test]
 fn what_does_not_parse_is_said_with_its_place() {
+    build_parser_of_diagrams();
     let project = Project::new();
     let outcome = check(&project, &["--from-md"], WRONG);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "3 diagrams: safe to publish\n"));
@@ -275,6 +277,7 @@ fn what_does_not_parse_is_said_with_its_place() {
 
 #[test]
 fn no_diagram_is_too_much_for_the_parser() {
+    build_parser_of_diagrams();
     let project = Project::new().file("binary", b"\xff\xfe");
     let nested = |open: &str, close: &str, times: usize| open.repeat(times) + &close.repeat(times);
     for (body, words) in [
@@ -290,4 +293,16 @@ fn no_diagram_is_too_much_for_the_parser() {
     let subgraphs = format!("flowchart TD\n{}", nested("subgraph a\n", "end\n", 3_000));
     assert_eq!(check(&project, &["--syntax"], &subgraphs).code, Some(0));
     assert_eq!(check(&project, &["--syntax", "--input", "binary"], "").code, Some(2));
+}
+
+#[test]
+fn only_what_the_rules_accept_is_parsed() {
+    build_parser_of_diagrams();
+    let text = "```mermaid\nflowchart TD\nA[a|b\n```\n```mermaid\nflowchart TD\nA[b\n```\n\
+                ```mermaid\nflowchart TD\nA\n```\n";
+    let outcome = check(&Project::new(), &["--from-md", "--syntax"], text);
+    let lines = "diagram 1, line 2: pipe-in-node-label\n\
+                 diagram 2, line 2: does not parse: Unterminated node label (missing `]`)\n\
+                 3 diagrams: not safe to publish\n";
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), lines));
 }

@@ -121,7 +121,7 @@ fn programs_and_sessions_are_plain_words() {
 #[test]
 fn odd_words_and_names_are_refused_or_tamed() {
     let project = Project::new().on_branch("main");
-    assert_eq!(project.run(&["say", " \n"]).stderr, "error: cannot say nothing\n");
+    assert_eq!(project.run(&["say", " \n"]).stderr, "error: cannot send an empty message\n");
     assert_eq!(project.run(&["agent", "add", "human"]).code, Some(2));
     project.run(&["say", "@june \u{1b}[2Jboo\u{7}", "--as", "ana"]);
     assert!(project.stdout(&["inbox", "june"]).ends_with("@ana: \"@june  [2Jboo \""));
@@ -183,7 +183,7 @@ fn an_answer_reaches_another_branch_if_it_was_asked_from_there() {
     assert_eq!(project.stdout(&["inbox", "--thread", "2"]).lines().count(), 2);
 }
 
-// Messages stay on their branch; who looks for them elsewhere is told where they are.
+// Who looks for messages of another branch is told where they are; with all tasks they come along.
 #[test]
 fn unread_messages_of_another_branch_are_told_of() {
     let project = Project::new().on_branch("main");
@@ -200,7 +200,8 @@ fn unread_messages_of_another_branch_are_told_of() {
     assert!(project.stdout(&["inbox", "june", "--branch", "main", "--mark"]).contains("hello"));
     assert_eq!(project.run(&["inbox", "june"]).stderr, "");
     let moved = project.run(&["task", "move", "--all", "--from-branch", "main"]);
-    assert!(moved.stderr.contains("messages and agents stay on main"), "{moved}");
+    assert!(moved.stderr.contains("note: 1 message and 1 agent came along from main"), "{moved}");
+    assert!(project.stdout(&["inbox", "june", "--all"]).contains("hello"));
 }
 
 // No character that ends a line for some reader begins a line of its own.

@@ -59,7 +59,7 @@ fn the_section_of_the_current_task_is_shown_where_numbers_repeat() {
     let twice = project.file("twice.md", "## Task 1: Same\na\n## Task 1: Same\nb\n");
     let refused = twice.run(&["task", "import", "twice.md"]);
     assert_eq!(refused.code, Some(1), "{refused}");
-    assert!(refused.stderr.contains("two headings read `Task 1: Same`"), "{refused}");
+    assert!(refused.stderr.contains("two tasks read `Task 1: Same`"), "{refused}");
 }
 
 // W-6
@@ -143,7 +143,7 @@ fn a_new_branch_is_told_where_its_tasks_are() {
     let id = project.stdout(&["task", "add", "Build it"]);
     let project = project.on_branch("feature/drafts");
     let told = hook::context(&hear(&project, "startup"), "SessionStart").unwrap();
-    let how = "`convoke task move --all --from-branch 'main'`";
+    let how = "`convoke task move --all --from-branch main`";
     assert!(told.contains("branch `main` has 1 open") && told.contains(how), "{told}");
     let missing = project.run(&["task", "show", &id]);
     assert!(missing.stderr.contains("is on branch main: add `--branch main`"), "{missing}");
@@ -212,10 +212,160 @@ fn small_mistakes_get_the_reason() {
     let project = Project::new().on_branch("main");
     let id = project.stdout(&["task", "add", "One"]);
     let reorder = project.run(&["task", "reorder", &id, "--before", &id]);
-    assert!(reorder.stderr.contains("beside itself"), "{reorder}");
+    assert!(reorder.stderr.contains("next to itself"), "{reorder}");
     let pin = project.run(&["pin", "rm", "Freeze"]);
     assert!(pin.stderr.contains("it must be a rule's number"), "{pin}");
     project.stdout(&["task", "done", &id]);
     let log = project.run(&["task", "log", "--limit", "1"]);
     assert!(log.stderr.contains("note: listed the last 1 changes"), "{log}");
+}
+
+// W-9: what a client does is never the person's deed, also if no agent is set.
+#[test]
+fn a_session_without_an_agent_acts_for_itself() {
+    for variable in [
+        "CLAUDE_CODE_SESSION_ID",
+        "CLAUDECODE",
+        "CODEX_THREAD_ID",
+        "GEMINI_CLI",
+        "OPENCODE",
+        "CURSOR_AGENT",
+    ] {
+        let project = Project::new().in_repository("main").variable(variable, "1");
+        let id = project.stdout(&["task", "add", "Build it"]);
+        project.stdout(&["task", "start", &id]);
+        let log = project.stdout(&["task", "log"]);
+        assert!(log.contains("@me  started") && !log.contains("@human"), "{variable}: {log}");
+        let verdict = json_of(&project, &["say", "fine", "--verdict", "pass", "--task", &id]);
+        assert_eq!(verdict["verdict"]["recorded_by"], "me", "{variable}: {verdict}");
+        for words in [&["pin", "add", "Push to main"][..], &["plan", "cancel", "a.md"]] {
+            let refused = project.run(words);
+            assert_eq!(refused.code, Some(1), "{variable}: {refused}");
+            assert!(refused.stderr.contains("in their own terminal"), "{refused}");
+        }
+        // A broken file makes no person of it either.
+        let project = project.file("convoke.local.toml", "[wake");
+        project.run(&["task", "add", "More"]);
+        std::fs::remove_file(project.path("convoke.local.toml")).unwrap();
+        assert!(!project.stdout(&["task", "log"]).contains("@human"), "{variable}");
+    }
+}
+
+// W-6: what is urgent is named where another plan is being worked on.
+#[test]
+fn a_task_of_high_priority_outside_the_plan_is_named() {
+    let project = Project::new().on_branch("main").file("a.md", "## Task 1: Alpha\n");
+    let id = project.stdout(&["task", "add", "Fix the leak", "--priority", "high"]);
+    project.stdout(&["task", "import", "a.md"]);
+    let line = format!("High priority outside this plan: Fix the leak (`convoke task show {id}`)");
+    for budget in ["1000", "8000"] {
+        let woken = project.stdout(&["wake", "june", "--budget", budget]);
+        assert!(woken.contains(&line) && woken.contains("Start Task 1: Alpha"), "{woken}");
+    }
+    let next = project.run(&["task", "next"]);
+    assert!(next.stdout.contains("Alpha"), "{next}");
+    assert!(next.stderr.contains(&format!("`{id}` has high priority outside")), "{next}");
+    // The branch is not finished with a plan while another has open tasks.
+    project.stdout(&["task", "start", &id]);
+    project.stdout(&["task", "pass", &id, "--by", "r"]);
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains("Proceed to the task that `convoke task next` names"), "{woken}");
+    assert!(!woken.to_lowercase().contains("finish the branch"), "{woken}");
+    project.stdout(&["task", "done", &id]);
+    project.stdout(&["task", "edit", &id_of(&project, "Alpha"), "--priority", "high"]);
+    assert!(!project.stdout(&["wake", "june"]).contains("outside this plan"));
+    // An agent is told of its own.
+    let mine = project.stdout(&["task", "add", "Mine", "--priority", "high"]);
+    project.stdout(&["task", "assign", &mine, "kim"]);
+    project.stdout(&["task", "start", &id_of(&project, "Alpha"), "--as", "kim"]);
+    assert!(project.stdout(&["wake", "kim"]).contains("outside this plan: Mine"));
+    assert!(!project.stdout(&["wake", "max"]).contains("outside this plan"));
+}
+
+// W-21: messages on another branch are announced and stay unread; they follow all tasks.
+#[test]
+fn messages_of_another_branch_are_announced_and_follow_its_tasks() {
+    let project = Project::new().in_repository("main");
+    project.stdout(&["hooks", "install", "claude", "--as", "june", "--entries", "1"]);
+    project.stdout(&["task", "add", "Build it"]);
+    project.stdout(&["say", "--to", "june", "first"]);
+    project.stdout(&["say", "--to", "june", "second"]);
+    let project = project.file(".git/HEAD", "ref: refs/heads/it's;here\n");
+    project.stdout(&["task", "done", &project.stdout(&["task", "add", "x"])]);
+    let told = hook::context(&hear(&project, "startup"), "SessionStart").unwrap();
+    let line = "(2 unread to you on branch `main`: `convoke inbox june --branch main --mark`)";
+    assert!(told.contains(line) && !told.contains("second"), "{told}");
+    assert!(project.stdout(&["inbox", "june", "--branch", "main"]).contains("second"));
+    let moved = project.run(&["task", "move", "--all", "--from-branch", "main"]);
+    assert!(moved.stderr.contains("note: 2 messages and 0 agents came along"), "{moved}");
+    let inbox = project.stdout(&["inbox", "june"]);
+    assert!(inbox.contains("first") && inbox.contains("second"), "{inbox}");
+    let project = project.file(".git/HEAD", "ref: refs/heads/main\n");
+    assert!(!project.stdout(&["inbox", "june"]).contains("second"));
+    let woken = project.stdout(&["wake", "june"]);
+    let quoted = "'it'\\''s;here'";
+    assert!(woken.contains(&format!("--from-branch {quoted}`")), "{woken}");
+    assert!(woken.contains(&format!("inbox june --branch {quoted} --mark`")), "{woken}");
+}
+
+// W-3: lists are plans, too, and what the plan says is done is done, with a line that counts it.
+#[test]
+fn lists_are_imported_and_checked_boxes_are_counted() {
+    let project = Project::new()
+        .on_branch("main")
+        .file("boxes.md", "# Plan\n\n- [x] Write it\n- [ ] Test it\n  - [x] half\n- [x] Ship it\n  - [ ] no\n")
+        .file("numbers.md", "Why.\n\n1. First\n2. Second\n")
+        .file("tasks.md", "## Task 1: All\n- [x] a\n- [x] b\n## Task 2: Half\n- [x] a\n- [ ] b\n## Task 3: None\n");
+    let imported = project.run(&["task", "import", "boxes.md"]);
+    assert!(imported.stderr.contains("note: 1 of 3 imported as done"), "{imported}");
+    let list = project.stdout(&["task", "list"]);
+    for line in ["Write it  [completed]", "Test it  [pending]", "Ship it  [pending]"] {
+        assert!(list.contains(line), "{list}");
+    }
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(
+        woken.contains("- [ ] Test it\n  - [x] half") && !woken.contains("- [x] Write it\n"),
+        "{woken}"
+    );
+    let again = project.run(&["task", "import", "boxes.md"]);
+    assert!(!again.stderr.contains("imported as done"), "{again}");
+    let imported = project.run(&["task", "import", "numbers.md"]);
+    assert!(!imported.stderr.contains("imported as done"), "{imported}");
+    assert!(project.stdout(&["task", "list"]).contains("Second  [pending]"));
+    let imported = project.run(&["task", "import", "tasks.md"]);
+    assert!(imported.stderr.contains("note: 1 of 3 imported as done"), "{imported}");
+    let list = project.stdout(&["task", "list"]);
+    assert!(list.contains("Task 1: All  [completed]") && list.contains("Task 2: Half  [pending]"));
+    project.stdout(&["task", "undo"]);
+    assert!(!project.stdout(&["task", "list"]).contains("Task 1: All"));
+}
+
+#[test]
+fn a_cancelled_plan_is_listed_as_cancelled() {
+    let project = Project::new().on_branch("main").file("a.md", "## Task 1: A\n## Task 2: B\n");
+    project.stdout(&["task", "import", "a.md"]);
+    let first = id_of(&project, "Task 1: A");
+    project.stdout(&["task", "done", &first]);
+    project.stdout(&["plan", "cancel", "a.md"]);
+    let list = project.stdout(&["task", "list"]);
+    assert!(list.contains("A  [completed]") && list.contains("B  [cancelled]"), "{list}");
+    let all = json_of(&project, &["task", "list"]);
+    assert_eq!((&all[0]["cancelled"], &all[1]["cancelled"]), (&json!(false), &json!(true)));
+    let second = id_of(&project, "Task 2: B");
+    assert!(project.stdout(&["task", "show", &second]).contains("[cancelled]"));
+    assert!(project.stdout(&["task", "list", "--search", "B"]).contains("[cancelled]"));
+    project.stdout(&["plan", "resume", "a.md"]);
+    assert!(project.stdout(&["task", "list"]).contains("B  [pending]"));
+}
+
+#[test]
+fn wrong_counts_and_names_are_told_in_words() {
+    let project = Project::new().on_branch("main");
+    for words in [&["inbox", "--limit", "0"][..], &["task", "log", "--limit", "0"]] {
+        let refused = project.run(words);
+        assert_eq!(refused.code, Some(2), "{refused}");
+        assert!(refused.stderr.contains("it must be a whole number from 1 on"), "{refused}");
+    }
+    let refused = project.run(&["agent", "rename", "human", "x"]);
+    assert!(refused.stderr.contains("cannot rename `human`"), "{refused}");
 }

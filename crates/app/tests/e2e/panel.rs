@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use convoke_engine::lane::cassette::{Cassette, Entry};
+use convoke_engine::lane::cassette::{Cassette, CassetteEntry};
 use serde_json::{Value, json};
 
 use crate::harness::{Outcome, Project, set_mode};
@@ -133,5 +133,5 @@ pub(crate) fn answers() -> Answers {
 }
 
 fn lane(label: &str, answer: &str) -> String {
-    Entry::answered(label, answer, Duration::ZERO).lines(None)
+    CassetteEntry::answered(label, answer, Duration::ZERO).lines(None)
 }

@@ -19,7 +19,7 @@ fn the_entry_gate_says_two_lines() {
     ] {
         let mut words = vec!["plumbing", "entry-gate", "--mode", mode, "--current-branch", branch];
         words.extend(["--is-main", main, "--is-user-branch", user, "--user-prefix", "ann"]);
-        words.extend(supplied.into_iter().flat_map(|it| ["--branch-info-supplied", it]));
+        words.extend(supplied.into_iter().flat_map(|answer| ["--branch-info-supplied", answer]));
         let skip = gate == "continue";
         let outcome = project.run(&words);
         assert_eq!(

@@ -33,7 +33,7 @@ pub(crate) fn cloned() -> Project {
 
 pub(crate) fn plumbing(project: &Project, line: &str) -> Outcome {
     let words: Vec<_> =
-        line.split_whitespace().map(|it| if it == "''" { "" } else { it }).collect();
+        line.split_whitespace().map(|word| if word == "''" { "" } else { word }).collect();
     project.run(&[&["plumbing"], &words[..]].concat())
 }
 

@@ -118,7 +118,7 @@ fn a_session_is_set_up_and_says_who_answers() {
          --write-health ../env.health",
     );
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    let keys: Vec<_> = outcome.stdout.lines().map(|it| it.split('=').next().unwrap()).collect();
+    let keys: Vec<_> = outcome.stdout.lines().map(|line| line.split('=').next().unwrap()).collect();
     assert_eq!(
         keys,
         [

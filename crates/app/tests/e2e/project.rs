@@ -58,6 +58,8 @@ fn a_moved_folder_is_offered_its_tasks_and_takes_them_when_asked_to() {
 fn two_clones_stay_apart_until_they_are_merged() {
     let project = repository();
     let first = project.stdout(&["-C", "app", "task", "add", "First"]);
+    project.stdout(&["-C", "app", "pin", "add", "Never push to main"]);
+    project.stdout(&["-C", "app", "agent", "add", "kim"]);
     git(&project, &["clone", "-q", "app", "clone"]);
     project.run(&["-C", "clone", "task", "add", "Second"]);
     let list = project.run(&["-C", "clone", "task", "list"]);
@@ -67,7 +69,7 @@ fn two_clones_stay_apart_until_they_are_merged() {
     assert_eq!(attached.code, Some(1));
     assert!(attached.stderr.contains("still exists"), "{attached}");
     let merged = project.stdout(&["-C", "clone", "project", "merge", "app"]);
-    assert_eq!(merged, "merged app into clone: 1 tasks, 0 messages");
+    assert_eq!(merged, "merged app into clone: 1 task, 0 messages, 1 rule, 1 agent");
     assert!(project.stdout(&["-C", "clone", "task", "list"]).contains(&first));
     assert_eq!(project.stdout(&["-C", "app", "task", "list"]), "No tasks.");
     let itself = project.run(&["-C", "clone", "project", "merge", "clone"]);

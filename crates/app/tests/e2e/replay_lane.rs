@@ -89,17 +89,17 @@ fn a_broken_cassette_is_named_with_its_line() {
     let broken = play(&project, "x", &[]);
     assert_eq!(broken.code, Some(3), "{broken}");
     assert!(broken.stderr.starts_with("error: cannot use cassette `tape`\n"), "{broken}");
-    assert!(broken.stderr.contains("line 2 is not understood"), "{broken}");
+    assert!(broken.stderr.contains("line 2 is not a known event"), "{broken}");
     // Before anybody is asked, and paid.
     let recording = ["lane", "run", "--agent", "http:none", "x", "--record", "tape"];
     let refused = project.run(&recording);
     assert!(refused.stderr.starts_with("error: cannot use cassette `tape`\n"), "{refused}");
     // What is no file is said to be none, and not waited for.
     for (words, why) in [
-        ("--agent http:none --record /dev/full", "it is no regular file"),
-        ("--agent http:none --record .", "it is no regular file"),
-        ("--agent replay:/dev/zero", "it is no regular file"),
-        ("--agent replay:huge", "no cassette may be longer than 256 MB"),
+        ("--agent http:none --record /dev/full", "not a regular file"),
+        ("--agent http:none --record .", "not a regular file"),
+        ("--agent replay:/dev/zero", "not a regular file"),
+        ("--agent replay:huge", "a cassette has at most 256 MB"),
     ] {
         let huge = fs::File::create(project.path("huge")).unwrap();
         huge.set_len(3 << 30).unwrap();

@@ -73,8 +73,9 @@ fn request(stream: &mut TcpStream) -> String {
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
             let head = head.to_lowercase();
             let length = head.split("content-length: ").nth(1);
-            let length =
-                length.and_then(|rest| rest.lines().next()).map_or(0, |it| it.parse().unwrap());
+            let length = length
+                .and_then(|rest| rest.lines().next())
+                .map_or(0, |number| number.parse().unwrap());
             if body.len() >= length {
                 return text;
             }

@@ -101,7 +101,7 @@ fn a_role_of_another_version_is_named_with_those_there_are() {
     let gone = prompt("spec-reviewer");
     assert_eq!(
         gone.stderr,
-        "note: template_not_found: spec-reviewer-prompt.md (there are: implementer, task-reviewer)\n"
+        "note: template_not_found: spec-reviewer-prompt.md (known roles: implementer, task-reviewer)\n"
     );
     project.run(&["skill", "pin", "subagent-driven-development", "4.0.0"]);
     assert!(prompt("spec-reviewer").stdout.contains("## Your Instructions\nCheck the spec.\n"));

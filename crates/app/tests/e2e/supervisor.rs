@@ -9,7 +9,7 @@ use std::time::Duration;
 use convoke_domain::lane::outcome::ProcessEnd;
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::supervisor::{
-    ChildProcess, ExitReport, Limits, Stream, Talk, Words, run,
+    ChildProcess, ExitReport, Limits, OutputLine, Stream, TurnState, run,
 };
 
 const PATIENT: Limits = Limits {
@@ -51,12 +51,12 @@ fn ran_by(convoke: &Path, script: &str, limits: Limits, stdin: Option<&str>) -> 
         cancel: &cancel,
     };
     let finished = run(&child_process, &mut |stream, words| {
-        let Words::Line(line) = words else { return Talk::GoesOn };
+        let OutputLine::Line(line) = words else { return TurnState::GoesOn };
         lines.push((stream, line.to_owned()));
         if line == "enough" {
             cancel.cancel();
         }
-        if line == "over" { Talk::IsOver } else { Talk::GoesOn }
+        if line == "over" { TurnState::IsOver } else { TurnState::GoesOn }
     });
     Seen { finished: finished.unwrap(), lines, scratch }
 }
@@ -106,7 +106,7 @@ fn an_end_is_told_as_it_was() {
         limits: PATIENT,
         cancel: &Cancel::default(),
     };
-    let finished = run(&missing, &mut |_, _| Talk::GoesOn).unwrap();
+    let finished = run(&missing, &mut |_, _| TurnState::GoesOn).unwrap();
     assert_eq!(finished.end, ProcessEnd::NotStarted);
 }
 

@@ -73,7 +73,7 @@ fn prerequisites_in_a_circle_are_refused() {
     exit: 1
     --- stdout
     --- stderr
-    error: cannot do that, because tasks would wait for each other: `t-1` waits for `t-2` waits for `t-1`
+    error: the tasks would wait for each other: `t-1` waits for `t-2` waits for `t-1`
     hint: `convoke task show ID` lists what a task comes after
     ");
     assert_eq!(project.run(&["task", "move", &one, "--under", &two]).code, Some(1));

@@ -35,10 +35,10 @@ fn a_reader_that_writes_is_noticed() {
         let script = format!("{script}; {}{}", init(), result(|_| ()));
         let outcome = run(&repository(with_claude(&script)), &[]);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(6), "The answer is 42.\n"));
-        let names = paths.as_array().unwrap().iter().map(|it| it.as_str().unwrap());
+        let names = paths.as_array().unwrap().iter().map(|path| path.as_str().unwrap());
         let names = names.collect::<Vec<_>>().join(", ");
         let warning =
-            format!("warning: the working tree changed while claude could only read: {names}\n");
+            format!("warning: the working tree changed while claude ran read-only: {names}\n");
         assert!(outcome.stderr.contains(&warning), "{outcome}");
         let outcome = run(&repository(with_claude(&script)), &["--json"]);
         let report: Value = serde_json::from_str(&outcome.stdout).unwrap();

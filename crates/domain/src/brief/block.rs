@@ -32,7 +32,7 @@ impl<'a> BriefBlock<'a> {
                 pieces.push(Cow::Borrowed("\n"));
             }
             if let DocumentOutcome::Cut(_, cut) = entry.fate {
-                let marker = truncated_line(entry.name, cut.at);
+                let marker = truncated_line(&entry.name.file_name(), cut.at);
                 pieces.push(Cow::Owned(format!("\n{marker}\n")));
             }
         }
@@ -61,8 +61,8 @@ pub(super) fn source_line(settings: &BriefSettings, name: &BriefName) -> String 
 }
 
 /// Returns the line that marks a cut.
-pub(super) fn truncated_line(name: &BriefName, at: CharOffset) -> String {
-    format!("> truncated: {} at char_offset={at}", name.file_name())
+pub(super) fn truncated_line(file: &str, at: CharOffset) -> String {
+    format!("> truncated: {file} at char_offset={at}")
 }
 
 /// Returns one item per unreadable document, in priority order.

@@ -1,4 +1,4 @@
-//! Remarks for whoever maintains the configuration. They never enter the block.
+//! Remarks for the person who maintains the configuration. They never enter the block.
 
 use super::name::BriefName;
 
@@ -39,6 +39,15 @@ pub enum Diagnostic {
         /// What the operating system said.
         detail: String,
     },
+    /// The design folder holds documents, and none of them is in the priority list.
+    NoneListed {
+        /// The folder as citations name it.
+        dir: String,
+        /// The documents that it holds.
+        found: Vec<String>,
+        /// The names of the list.
+        listed: Vec<String>,
+    },
     /// A document holds NUL characters: perhaps it was saved as UTF-16.
     ContainsNul {
         /// The document that holds them.
@@ -57,6 +66,7 @@ impl Diagnostic {
             Self::PriorityRejected { .. } => "priority_rejected".to_owned(),
             Self::PriorityCustom => "priority_custom".to_owned(),
             Self::DirUnreadable { .. } => "dir_unreadable".to_owned(),
+            Self::NoneListed { .. } => "none_listed".to_owned(),
             Self::ContainsNul { name } => format!("contains_nul:{name}"),
         }
     }
@@ -73,17 +83,32 @@ impl Diagnostic {
             }
             Self::ConfigOutside { key } => {
                 format!(
-                    "`{key}` leads out of the project and is ignored; set it in your own config.toml"
+                    "Convoke ignores `{key}`, which leads out of the project; set it in your own config.toml"
                 )
             }
             Self::PriorityRejected { entry } => {
                 format!("`{}` in `priority` is not a bare name; left out", entry.escape_debug())
             }
             Self::PriorityCustom => "`priority` differs from the default list".to_owned(),
-            Self::DirUnreadable { detail } => format!("cannot look at the design folder: {detail}"),
+            Self::DirUnreadable { detail } => format!("cannot read the design folder: {detail}"),
+            Self::NoneListed { dir, found, listed } => none_listed(dir, found, listed),
             Self::ContainsNul { name } => {
                 format!("`{name}` holds NUL characters; was it saved as UTF-16?")
             }
         }
     }
+}
+
+fn none_listed(dir: &str, found: &[String], listed: &[String]) -> String {
+    const MOST: usize = 5;
+    let names = found.iter().take(MOST).map(|name| name.escape_debug().to_string());
+    let names = names.collect::<Vec<_>>().join(", ");
+    let more = if found.len() > MOST { ", …" } else { "" };
+    let documents =
+        if found.len() == 1 { "1 document" } else { &format!("{} documents", found.len()) };
+    format!(
+        "`{dir}` holds {documents} ({names}{more}), and none is in the priority list ({}); run \
+         `convoke brief '{dir}/*.md'`, or set `priority` under `[brief]` in convoke.toml",
+        listed.join(", "),
+    )
 }

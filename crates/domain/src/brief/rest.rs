@@ -7,6 +7,7 @@ use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer};
 
 use super::block::{source_line, truncated_line};
+use super::collection::DocumentPath;
 use super::name::BriefName;
 use super::settings::BriefSettings;
 
@@ -25,7 +26,7 @@ pub struct Rest<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RestError {
     /// The offset is not in the document, which may have changed since the cut.
-    #[error("cannot read on from character {from}: the document has {chars}")]
+    #[error("cannot read from character {from}: the document has {chars}")]
     BeyondEnd {
         /// The offset asked for.
         from: CharOffset,
@@ -33,7 +34,7 @@ pub enum RestError {
         chars: usize,
     },
     /// Reading on would never get anywhere.
-    #[error("cannot read on within {} token(s): not one character fits", budget.get())]
+    #[error("cannot read within {} token(s): not one character fits", budget.get())]
     NothingFits {
         /// The budget asked for.
         budget: Budget,
@@ -64,28 +65,33 @@ impl<'a> Rest<'a> {
     }
 
     /// Pairs the part with its citation for printing.
-    pub fn cited(&'a self, settings: &'a BriefSettings, name: &'a BriefName) -> Cited<'a> {
-        Cited { rest: self, settings, name }
+    pub fn cited(&'a self, settings: &BriefSettings, name: &BriefName) -> Cited<'a> {
+        Cited { rest: self, source: source_line(settings, name), file: name.file_name() }
+    }
+
+    /// Pairs the part with the citation of a document that was named by its path.
+    pub fn cited_by_path(&'a self, path: &DocumentPath) -> Cited<'a> {
+        Cited { rest: self, source: format!("> source: {path}"), file: path.to_string() }
     }
 }
 
 /// Prints as a citation line, the untouched part and, after a cut, a line break and the marker line.
 ///
 /// Taking off the first line, and the marker with the line break before it, leaves the part.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Cited<'a> {
     rest: &'a Rest<'a>,
-    settings: &'a BriefSettings,
-    name: &'a BriefName,
+    source: String,
+    file: String,
 }
 
 impl fmt::Display for Cited<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Rest { from, text, next } = self.rest;
-        writeln!(f, "{} from char_offset={from}", source_line(self.settings, self.name))?;
+        writeln!(f, "{} from char_offset={from}", self.source)?;
         f.write_str(text.as_str())?;
         match next {
-            Some(at) => write!(f, "\n{}\n", truncated_line(self.name, *at)),
+            Some(at) => write!(f, "\n{}\n", truncated_line(&self.file, *at)),
             None => Ok(()),
         }
     }

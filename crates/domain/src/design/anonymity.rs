@@ -1,4 +1,4 @@
-//! Anonymity: a text in which nobody can read who wrote it.
+//! Anonymity: a text that does not show who wrote it.
 
 use super::seat::{Holder, Panel};
 
@@ -31,8 +31,9 @@ pub struct Masked {
 impl Hidden {
     /// Hides a panel's agents.
     pub fn of(panel: &Panel) -> Self {
-        let agents = [Holder::First, Holder::Second, Holder::Host].map(|it| panel.named(it));
-        let both = agents.iter().flat_map(|it| [it.name(), it.word()]);
+        let agents =
+            [Holder::First, Holder::Second, Holder::Host].map(|holder| panel.named(holder));
+        let both = agents.iter().flat_map(|agent| [agent.name(), agent.word()]);
         let mut names: Vec<_> = both.map(str::to_ascii_lowercase).collect();
         // The longest first, so that a name within another is not replaced before it.
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));
@@ -375,7 +376,7 @@ mod tests {
         assert_eq!(hidden.mask("qwen 3 and Cursor").unwrap().text, "the tool and Cursor");
         assert_eq!(hidden.mask("a bench of b, bbb").unwrap().text, "a bench of the tool, bbb");
         // What a replacement would make a name of again is not shown.
-        assert_eq!(hidden.mask("beslocal").map(|it| it.text), Err(Leak));
+        assert_eq!(hidden.mask("beslocal").map(|masked| masked.text), Err(Leak));
     }
 
     // P-224: letters of another script that look the same are read the same.

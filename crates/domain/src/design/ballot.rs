@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::finding::{Finding, FindingId, OUT_OF_SCOPE, Scope};
+use super::finding::{Finding, FindingId, FindingScope, OUT_OF_SCOPE};
 use super::merge::description;
 use super::quote;
 
@@ -47,14 +47,14 @@ pub fn render(findings: &[Finding], layout: Layout) -> String {
 fn block(finding: &Finding) -> String {
     let Finding { id, focus, remark, others, .. } = finding;
     let tag = match (id.scope, focus) {
-        (Scope::Out, _) => OUT_OF_SCOPE.to_owned(),
-        (Scope::In, Some(area)) => format!("[{}]", area.word()),
-        (Scope::In, None) => "[untagged]".to_owned(),
+        (FindingScope::Out, _) => OUT_OF_SCOPE.to_owned(),
+        (FindingScope::In, Some(area)) => format!("[{}]", area.word()),
+        (FindingScope::In, None) => "[untagged]".to_owned(),
     };
     let mut lines = vec![format!("### {id}: {tag} {}\n", quote::line(&remark.title))];
     let mut key = |name: &str, value: &str| lines.push(format!("- **{name}**: {value}\n"));
     key("Reviewer", ANONYMOUS);
-    if let Some(area) = focus.filter(|_| id.scope == Scope::Out) {
+    if let Some(area) = focus.filter(|_| id.scope == FindingScope::Out) {
         key("Focus area", area.word());
     }
     key("Concern", &quote::line(&remark.concern));
@@ -69,7 +69,7 @@ fn block(finding: &Finding) -> String {
 
 fn one_line(finding: &Finding) -> String {
     let Finding { id, proposers, focus, remark, others } = finding;
-    let tag = if id.scope == Scope::Out { "[OUT_OF_SCOPE] " } else { "" };
+    let tag = if id.scope == FindingScope::Out { "[OUT_OF_SCOPE] " } else { "" };
     let names: Vec<_> = proposers.iter().map(|name| quote::line(name)).collect();
     let also = others.iter().map(|other| description(other.focus, other));
     let also: Vec<_> = also.map(|text| format!(" Also raised as: {text}")).collect();
@@ -145,7 +145,7 @@ mod tests {
 
     fn remark(title: &str, concern: &str, revision: Option<&str>) -> Remark {
         Remark {
-            scope: Scope::In,
+            scope: FindingScope::In,
             focus: None,
             title: title.to_owned(),
             concern: concern.to_owned(),
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    fn finding(scope: Scope, number: u32, proposers: &[&str], remark: Remark) -> Finding {
+    fn finding(scope: FindingScope, number: u32, proposers: &[&str], remark: Remark) -> Finding {
         Finding {
             id: FindingId { scope, number },
             proposers: proposers.iter().map(|&name| name.to_owned()).collect(),
@@ -165,11 +165,11 @@ mod tests {
 
     fn two() -> [Finding; 2] {
         let zero = remark("Zero cap", "A cap of zero\nis undefined.", Some("Add a rule."));
-        let mut first = finding(Scope::In, 1, &["Cursor-Edge", "Codex-Pragmatic"], zero);
+        let mut first = finding(FindingScope::In, 1, &["Cursor-Edge", "Codex-Pragmatic"], zero);
         first.focus = Some(FocusArea::Correctness);
         first.others = vec![remark("Zero", "Zero is not handled.", None)];
         let slow = remark("No back-off", "It loops, src/d.rs:40-61.", None);
-        let mut second = finding(Scope::Out, 1, &["Cursor-Arch"], slow);
+        let mut second = finding(FindingScope::Out, 1, &["Cursor-Arch"], slow);
         second.focus = Some(FocusArea::Architecture);
         [first, second]
     }
@@ -222,8 +222,9 @@ mod tests {
     fn both_layouts_can_be_read() {
         let read = |layout| {
             let entries = parse(&render(&two(), layout));
-            let show =
-                |it: Entry| format!("{} {} {}", it.id, it.reviewers.unwrap_or_default(), it.text);
+            let show = |entry: Entry| {
+                format!("{} {} {}", entry.id, entry.reviewers.unwrap_or_default(), entry.text)
+            };
             entries.into_iter().map(show).collect::<Vec<_>>()
         };
         assert_eq!(
@@ -245,8 +246,9 @@ mod tests {
 
     #[test]
     fn a_hundred_thousand_findings_make_a_ballot() {
-        let many: Vec<_> =
-            (1..=100_000).map(|n| finding(Scope::In, n, &["A"], remark("t", "c", None))).collect();
+        let many: Vec<_> = (1..=100_000)
+            .map(|n| finding(FindingScope::In, n, &["A"], remark("t", "c", None)))
+            .collect();
         for layout in [Layout::Blocks, Layout::Lines] {
             assert_eq!(parse(&render(&many, layout)).len(), many.len());
         }
@@ -262,9 +264,9 @@ mod tests {
             ),
         ) {
             let hostile = remark(&texts[0], &texts[1], Some(&texts[2]));
-            let mut first = finding(Scope::In, 1, &["A"], hostile.clone());
+            let mut first = finding(FindingScope::In, 1, &["A"], hostile.clone());
             first.others = vec![remark(&texts[2], &texts[0], Some(&texts[1]))];
-            let given = [first, finding(Scope::Out, 1, &["B"], hostile)];
+            let given = [first, finding(FindingScope::Out, 1, &["B"], hostile)];
             for layout in [Layout::Blocks, Layout::Lines] {
                 let ballot = render(&given, layout);
                 let ids: Vec<_> = parse(&ballot).iter().map(|entry| entry.id).collect();

@@ -54,14 +54,14 @@ pub(super) fn blocks(text: &str, labels: Labels) -> Vec<Block<'_>> {
 impl Block<'_> {
     /// Returns a value on one line; the first, if there are several of that label.
     pub(super) fn get(&self, label: &str) -> Option<String> {
-        let field = self.fields.iter().find(|it| it.label.eq_ignore_ascii_case(label))?;
+        let field = self.fields.iter().find(|field| field.label.eq_ignore_ascii_case(label))?;
         Some(quote::line(&field.lines.join("\n"))).filter(|value| !value.is_empty())
     }
 
     /// Returns a value's items: those of a list under it, or what semicolons separate.
     pub(super) fn items(&self, label: &str) -> Vec<String> {
-        let field = self.fields.iter().find(|it| it.label.eq_ignore_ascii_case(label));
-        let Some((first, rest)) = field.and_then(|it| it.lines.split_first()) else {
+        let field = self.fields.iter().find(|field| field.label.eq_ignore_ascii_case(label));
+        let Some((first, rest)) = field.and_then(|field| field.lines.split_first()) else {
             return Vec::new();
         };
         let listed: Vec<_> = rest.iter().filter_map(|line| item(line)).collect();
@@ -159,7 +159,7 @@ mod tests {
         let text = "before\n- **X**: no\n### One\n- **A**: a\n  more\n\n**B**: still a\n* **C:** c\n\
                     ## Two\n- **A**: other\n";
         let found = blocks(text, LISTED);
-        assert_eq!(found.iter().map(|it| it.title).collect::<Vec<_>>(), ["One", "Two"]);
+        assert_eq!(found.iter().map(|block| block.title).collect::<Vec<_>>(), ["One", "Two"]);
         assert_eq!(found[0].get("a").as_deref(), Some("a more **B**: still a"));
         assert_eq!(found[0].get("C").as_deref(), Some("c"));
         assert_eq!(found[0].get("X"), None);

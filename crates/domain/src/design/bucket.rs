@@ -20,7 +20,7 @@ pub fn skipped(panel: &Panel, selected: usize, available: Available) -> Vec<Skip
     };
     let absent = [(1, Holder::First), (2, Holder::Second)].into_iter();
     let absent = absent.filter(|(_, holder)| !available.has(*holder)).map(of);
-    absent.filter(|it| !it.decisions.is_empty()).collect()
+    absent.filter(|bucket| !bucket.decisions.is_empty()).collect()
 }
 
 impl SkippedBucket {
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn an_empty_bucket_is_not_spoken_of() {
         let found = skipped(&Panel::default(), 1, NONE);
-        assert_eq!(found.iter().map(|it| it.number).collect::<Vec<_>>(), [1]);
+        assert_eq!(found.iter().map(|bucket| bucket.number).collect::<Vec<_>>(), [1]);
         assert_eq!(skipped(&Panel::default(), 0, NONE), []);
     }
 }

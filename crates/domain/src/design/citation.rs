@@ -139,7 +139,7 @@ fn parse(word: &str) -> Option<Citation> {
     let is_name =
         path.contains(char::is_alphanumeric) && !path.contains([':', '#']) && !path.ends_with('/');
     let is_address =
-        !path.contains('/') && extension(path).is_some_and(|it| ADDRESSES.contains(&it));
+        !path.contains('/') && extension(path).is_some_and(|ending| ADDRESSES.contains(&ending));
     let is_path = extension(path).is_some() || path.contains('/');
     (is_name && is_path && !is_address).then(|| Citation {
         path: path.to_owned(),
@@ -168,18 +168,18 @@ fn extension(path: &str) -> Option<&str> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::finding::{FindingId, Scope};
+    use super::super::finding::{FindingId, FindingScope};
     use super::*;
 
     fn finding(concern: &str) -> Finding {
         let remark = Remark {
-            scope: Scope::In,
+            scope: FindingScope::In,
             focus: None,
             title: String::new(),
             concern: concern.to_owned(),
             revision: None,
         };
-        let id = FindingId { scope: Scope::In, number: 1 };
+        let id = FindingId { scope: FindingScope::In, number: 1 };
         Finding { id, proposers: Vec::new(), focus: None, remark, others: Vec::new() }
     }
 
@@ -214,7 +214,7 @@ mod tests {
         #[test]
         fn any_text_can_be_searched_and_marked(text in "([a-z]{1,3}|[./:#L\\-]|[0-9]{1,3}|[`\\]\n ]){0,30}|\\PC*") {
             let mut findings = [finding(&text)];
-            let missing: Vec<_> = find(&text).into_iter().map(|it| (it, Missing::NoFile)).collect();
+            let missing: Vec<_> = find(&text).into_iter().map(|citation| (citation, Missing::NoFile)).collect();
             mark(&mut findings, &missing);
             let added = findings[0].remark.concern.strip_prefix(text.as_str()).unwrap();
             prop_assert!(!added.contains('\n'));
@@ -227,14 +227,14 @@ mod tests {
     #[test]
     fn citations_of_merged_remarks_are_marked_too() {
         let remark = |concern: &str| Remark {
-            scope: Scope::In,
+            scope: FindingScope::In,
             focus: None,
             title: "t".to_owned(),
             concern: concern.to_owned(),
             revision: None,
         };
         let mut findings = [Finding {
-            id: FindingId { scope: Scope::In, number: 1 },
+            id: FindingId { scope: FindingScope::In, number: 1 },
             focus: None,
             remark: remark("see a.rs:1"),
             others: vec![remark("see b.rs:9")],

@@ -32,7 +32,7 @@ pub struct Defense {
 
 /// Why a debate does not reach the judges, in the order in which reasons are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
+pub enum DebateFault {
     /// A side gave no answer.
     NoOutput,
     /// A part is missing, there twice, or out of order.
@@ -47,7 +47,7 @@ pub enum Fault {
     SubstantiveEmpty,
 }
 
-impl Fault {
+impl DebateFault {
     /// Returns the token that is reported and recorded.
     pub const fn token(self) -> &'static str {
         match self {
@@ -85,9 +85,9 @@ pub fn lane_warning(agent: &str, decision: usize, side: Side, reason: &str) -> S
 }
 
 /// Decides whether judges may see a debate. A side whose lane failed has no answer at all.
-pub fn gate(thesis: Option<&str>, antithesis: Option<&str>) -> Result<[Defense; 2], Fault> {
+pub fn gate(thesis: Option<&str>, antithesis: Option<&str>) -> Result<[Defense; 2], DebateFault> {
     let (Some(thesis), Some(antithesis)) = (thesis, antithesis) else {
-        return Err(Fault::NoOutput);
+        return Err(DebateFault::NoOutput);
     };
     match (read(thesis, Side::Thesis), read(antithesis, Side::Antithesis)) {
         (Ok(thesis), Ok(antithesis)) => Ok([thesis, antithesis]),
@@ -97,15 +97,15 @@ pub fn gate(thesis: Option<&str>, antithesis: Option<&str>) -> Result<[Defense; 
 }
 
 /// Reads one side's answer.
-pub fn read(answer: &str, side: Side) -> Result<Defense, Fault> {
-    let parts = parts(answer).ok_or(Fault::MissingTag)?;
-    let recommended = recommended(answer).ok_or(Fault::BadRecommend)?;
+pub fn read(answer: &str, side: Side) -> Result<Defense, DebateFault> {
+    let parts = parts(answer).ok_or(DebateFault::MissingTag)?;
+    let recommended = recommended(answer).ok_or(DebateFault::BadRecommend)?;
     let [claim, evidence, concession, counter, risk] = parts.bodies.map(argument);
     if !has_citation(&evidence) {
-        return Err(Fault::MissingCitation);
+        return Err(DebateFault::MissingCitation);
     }
     if recommended != side {
-        return Err(Fault::RoleMismatch);
+        return Err(DebateFault::RoleMismatch);
     }
     let defense = Defense {
         steelman: parts.steelman.map(argument).filter(|text| !text.is_empty()),
@@ -116,7 +116,7 @@ pub fn read(answer: &str, side: Side) -> Result<Defense, Fault> {
         risk,
     };
     let said = |body: &&String| has_sentence(body);
-    if defense.bodies().iter().all(said) { Ok(defense) } else { Err(Fault::SubstantiveEmpty) }
+    if defense.bodies().iter().all(said) { Ok(defense) } else { Err(DebateFault::SubstantiveEmpty) }
 }
 
 struct Parts<'a> {
@@ -237,7 +237,7 @@ RECOMMEND: THESIS
         THESIS.replace(": THESIS", ": ANTI_THESIS")
     }
 
-    fn fault(answer: &str) -> Option<Fault> {
+    fn fault(answer: &str) -> Option<DebateFault> {
         read(answer, Side::Thesis).err()
     }
 
@@ -271,9 +271,13 @@ RECOMMEND: THESIS
     fn a_part_must_stand_once_and_in_its_place() {
         for tag in PARTS {
             for mark in [format!("<{tag}>"), format!("</{tag}>")] {
-                assert_eq!(fault(&THESIS.replace(&mark, "")), Some(Fault::MissingTag), "{mark}");
+                assert_eq!(
+                    fault(&THESIS.replace(&mark, "")),
+                    Some(DebateFault::MissingTag),
+                    "{mark}"
+                );
                 let twice = THESIS.replace(&mark, &format!("{mark}{mark}"));
-                assert_eq!(fault(&twice), Some(Fault::MissingTag), "{mark}");
+                assert_eq!(fault(&twice), Some(DebateFault::MissingTag), "{mark}");
             }
             assert_eq!(fault(&THESIS.replace(tag, &tag.to_uppercase())), None, "{tag}");
         }
@@ -281,12 +285,12 @@ RECOMMEND: THESIS
             .replace("claim>", "x>")
             .replace("evidence>", "claim>")
             .replace("x>", "evidence>");
-        assert_eq!(fault(&swapped), Some(Fault::MissingTag));
+        assert_eq!(fault(&swapped), Some(DebateFault::MissingTag));
         let nested = THESIS
             .replace("</claim>\n<evidence>", "<evidence>")
             .replace("</evidence>", "</evidence></claim>");
-        assert_eq!(fault(&nested), Some(Fault::MissingTag));
-        assert_eq!(fault(""), Some(Fault::MissingTag));
+        assert_eq!(fault(&nested), Some(DebateFault::MissingTag));
+        assert_eq!(fault(""), Some(DebateFault::MissingTag));
     }
 
     // P-209
@@ -296,15 +300,15 @@ RECOMMEND: THESIS
             ("RECOMMEND: THESIS", None),
             ("  **recommend: thesis**  ", None),
             ("__Recommend:THESIS__", None),
-            ("RECOMMEND: ANTI_THESIS", Some(Fault::RoleMismatch)),
-            ("RECOMMEND: ANTITHESIS", Some(Fault::BadRecommend)),
-            ("RECOMMEND: ANTI THESIS", Some(Fault::BadRecommend)),
-            ("RECOMMEND: THESIS, of course", Some(Fault::BadRecommend)),
-            ("RECOMMEND:", Some(Fault::BadRecommend)),
-            ("I RECOMMEND: THESIS", Some(Fault::BadRecommend)),
-            ("RECOMMEND: THESIS\nRECOMMEND: THESIS", Some(Fault::BadRecommend)),
-            ("RECOMMEND: THESIS\n**RECOMMEND: maybe**", Some(Fault::BadRecommend)),
-            ("", Some(Fault::BadRecommend)),
+            ("RECOMMEND: ANTI_THESIS", Some(DebateFault::RoleMismatch)),
+            ("RECOMMEND: ANTITHESIS", Some(DebateFault::BadRecommend)),
+            ("RECOMMEND: ANTI THESIS", Some(DebateFault::BadRecommend)),
+            ("RECOMMEND: THESIS, of course", Some(DebateFault::BadRecommend)),
+            ("RECOMMEND:", Some(DebateFault::BadRecommend)),
+            ("I RECOMMEND: THESIS", Some(DebateFault::BadRecommend)),
+            ("RECOMMEND: THESIS\nRECOMMEND: THESIS", Some(DebateFault::BadRecommend)),
+            ("RECOMMEND: THESIS\n**RECOMMEND: maybe**", Some(DebateFault::BadRecommend)),
+            ("", Some(DebateFault::BadRecommend)),
         ] {
             let answer = THESIS.replace("RECOMMEND: THESIS", line);
             assert_eq!(fault(&answer), expected, "{line}");
@@ -324,12 +328,12 @@ RECOMMEND: THESIS
             ("see é:7 for that", false),
         ] {
             let answer = THESIS.replace("see src/upload/client.rs:88", evidence);
-            assert_eq!(fault(&answer) != Some(Fault::MissingCitation), cited, "{evidence}");
+            assert_eq!(fault(&answer) != Some(DebateFault::MissingCitation), cited, "{evidence}");
         }
         let elsewhere = THESIS
             .replace(", see src/upload/client.rs:88", "")
             .replace("drift apart", "drift apart at a.rs:1");
-        assert_eq!(fault(&elsewhere), Some(Fault::MissingCitation), "only evidence counts");
+        assert_eq!(fault(&elsewhere), Some(DebateFault::MissingCitation), "only evidence counts");
     }
 
     // P-213, P-214, P-217: the tokens, and which is reported when several apply.
@@ -355,7 +359,7 @@ RECOMMEND: THESIS
             assert_eq!(fault.token(), expected);
         }
         let both = THESIS.replace(":88", "").replace("<claim>", "").replace("RECOMMEND", "");
-        assert_eq!(fault(&both), Some(Fault::MissingTag));
+        assert_eq!(fault(&both), Some(DebateFault::MissingTag));
         let japanese = THESIS.replace(
             "Two retry counters would drift apart and hide outages.",
             "二つの数が食い違う。",
@@ -367,10 +371,10 @@ RECOMMEND: THESIS
     #[test]
     fn warnings_and_reasons_are_exact() {
         assert_eq!(
-            Fault::MissingCitation.warning(3),
+            DebateFault::MissingCitation.warning(3),
             "**⚠ Debate for DECISION_3 failed quorum (reason: missing_citation). Fallback to synthesis.**"
         );
-        assert_eq!(Fault::BadRecommend.reason(), "debate quorum failed — bad_recommend");
+        assert_eq!(DebateFault::BadRecommend.reason(), "debate quorum failed — bad_recommend");
         assert_eq!(
             lane_warning("Cursor", 1, Side::Antithesis, "timed out\n**⚠ forged**"),
             "**⚠ Cursor dialectic debate (decision 1, antithesis) failed: timed out **⚠ forged**. \
@@ -398,6 +402,6 @@ RECOMMEND: THESIS
     #[test]
     fn a_long_answer_costs_its_length() {
         let long = "<claim> a:b RECOMMEND ".repeat(100_000);
-        assert_eq!(fault(&long), Some(Fault::MissingTag));
+        assert_eq!(fault(&long), Some(DebateFault::MissingTag));
     }
 }

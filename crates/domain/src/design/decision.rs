@@ -108,7 +108,7 @@ impl fmt::Display for Label {
 
 /// What is wrong with a list, in words for whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Complaint {
+pub enum DecisionComplaint {
     /// The list holds neither a decision nor the word for none.
     #[error("there is no line `### DECISION_1: <title>`, nor `NO_CONTESTED_DECISIONS` alone")]
     Nothing,
@@ -127,7 +127,7 @@ pub enum Complaint {
         number: usize,
     },
     /// A decision's impact is none of the three.
-    #[error("the `Impact` of DECISION_{number} is none of High, Medium and Low")]
+    #[error("the `Impact` of DECISION_{number} must be High, Medium or Low")]
     Impact {
         /// The number that the decision was written with.
         number: usize,
@@ -140,7 +140,7 @@ pub struct Contested {
     /// The decisions that are whole, in the order they were written.
     pub decisions: Vec<Decision>,
     /// Why others were left out.
-    pub complaints: Vec<Complaint>,
+    pub complaints: Vec<DecisionComplaint>,
 }
 
 /// Reads a list. Decisions that lack something are left out and complained about.
@@ -157,7 +157,7 @@ pub fn parse(text: &str) -> Contested {
         }
     }
     if found.decisions.is_empty() && found.complaints.is_empty() {
-        found.complaints.push(Complaint::Nothing);
+        found.complaints.push(DecisionComplaint::Nothing);
     }
     found
 }
@@ -167,19 +167,19 @@ pub fn is_no_contest(text: &str) -> bool {
     quote::is_word(text, NO_CONTEST)
 }
 
-fn decision(block: &Block<'_>, number: usize, title: &str) -> Result<Decision, Complaint> {
-    let missing = |label| Complaint::Missing { number, label };
+fn decision(block: &Block<'_>, number: usize, title: &str) -> Result<Decision, DecisionComplaint> {
+    let missing = |label| DecisionComplaint::Missing { number, label };
     let get = |label: Label| block.get(label.text()).ok_or(missing(label));
     let title = Some(quote::line(title)).filter(|title| !title.is_empty());
     if block.get(Label::Chosen.text()).is_some_and(|chosen| chosen == EXAMPLE) {
-        return Err(Complaint::Example { number });
+        return Err(DecisionComplaint::Example { number });
     }
     Ok(Decision {
         title: title.ok_or(missing(Label::Title))?,
         chosen: get(Label::Chosen)?,
         alternative: get(Label::Alternative)?,
         tension: get(Label::Tension)?,
-        impact: Impact::parse(&get(Label::Impact)?).ok_or(Complaint::Impact { number })?,
+        impact: Impact::parse(&get(Label::Impact)?).ok_or(DecisionComplaint::Impact { number })?,
         affected: get(Label::Affected)?,
     })
 }
@@ -213,7 +213,7 @@ pub fn render(decisions: &[Decision]) -> String {
     if decisions.is_empty() {
         return format!("{NO_CONTEST}\n");
     }
-    let blocks = decisions.iter().enumerate().map(|(index, it)| it.block(index + 1));
+    let blocks = decisions.iter().enumerate().map(|(index, decision)| decision.block(index + 1));
     blocks.collect::<Vec<_>>().join("\n")
 }
 
@@ -315,7 +315,7 @@ mod tests {
             made("one later", Impact::High, "Codex-Pragmatic"),
         ];
         let order = in_order(list, &labels);
-        let titles: Vec<_> = order.iter().map(|it| it.title.as_str()).collect();
+        let titles: Vec<_> = order.iter().map(|decision| decision.title.as_str()).collect();
         assert_eq!(titles, ["three", "one", "one later", "medium", "low"]);
     }
 
@@ -334,7 +334,7 @@ mod tests {
         let both = format!("NO_CONTESTED_DECISIONS\n\n{FILE}");
         assert_eq!(parse(&both).decisions.len(), 2, "it does not stand alone");
         for text in ["", "we all agree", "NO_CONTESTED_DECISIONS really"] {
-            assert_eq!(parse(text).complaints, [Complaint::Nothing], "{text:?}");
+            assert_eq!(parse(text).complaints, [DecisionComplaint::Nothing], "{text:?}");
         }
     }
 
@@ -358,7 +358,7 @@ mod tests {
         let plain = FILE.replace("- **Chosen**: Return", "- Chosen: Return");
         assert_eq!(render(&parse(&plain).decisions), FILE);
         let unsure = parse(&FILE.replace(": Medium", ": High/Medium/Low"));
-        assert_eq!(unsure.complaints, [Complaint::Impact { number: 2 }]);
+        assert_eq!(unsure.complaints, [DecisionComplaint::Impact { number: 2 }]);
         let spoken = parse(&FILE.replace(": Medium", ": **low** (one module)"));
         assert_eq!(spoken.decisions[1].impact, Impact::Low);
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::block::{Block, Labels, blocks, numbered};
+use super::notice::Notice;
 use super::progress::{Breadcrumbs, Step};
 use super::quote;
 use super::resolution::Resolution;
@@ -48,20 +49,22 @@ impl Round {
         }
     }
 
-    /// Returns the line for a design that asks nobody.
-    pub fn unattended(self, lines: &Breadcrumbs, seconds: u64) -> String {
-        lines.skipped(self.step(), "skipped (auto mode)", seconds)
+    /// Tells that nobody is there to be asked.
+    pub fn unattended(self, seconds: u64) -> Notice {
+        Notice::StepSkipped { step: self.step(), why: "skipped (auto mode)".to_owned(), seconds }
     }
 
-    /// Returns the line for a round that has nothing to ask.
-    pub fn nothing(self, lines: &Breadcrumbs, seconds: u64) -> String {
-        let (step, none) = (self.step(), "no clarifying questions needed");
+    /// Tells that a round has nothing to ask.
+    pub fn nothing(self, seconds: u64) -> Notice {
+        let step = self.step();
+        let skipped = |why: &str| Notice::StepSkipped { step, why: why.to_owned(), seconds };
         match self {
-            Self::Clarifying => lines.done(step, none, seconds),
-            Self::Scope => lines.skipped(step, "no scope decisions require discussion", seconds),
-            Self::Design => {
-                lines.skipped(step, "no additional decisions require discussion", seconds)
+            Self::Clarifying => {
+                let what = "no clarifying questions needed".to_owned();
+                Notice::StepDone { step, what, seconds }
             }
+            Self::Scope => skipped("no scope decisions require discussion"),
+            Self::Design => skipped("no additional decisions require discussion"),
         }
     }
 
@@ -71,9 +74,10 @@ impl Round {
         format!("ℹ {place} — {title}: {} (by the code)", quote::line(&settled.resolution))
     }
 
-    /// Returns the line for a round that settled so many decisions.
-    pub fn resolved(self, count: usize, lines: &Breadcrumbs, seconds: u64) -> String {
-        lines.done(self.step(), &format!("{count} decisions resolved"), seconds)
+    /// Tells how many decisions a round settled.
+    pub fn resolved(self, count: usize, seconds: u64) -> Notice {
+        let what = format!("{count} decisions resolved");
+        Notice::StepDone { step: self.step(), what, seconds }
     }
 
     /// Returns the line that says that the remaining questions are not asked.
@@ -89,7 +93,7 @@ impl Round {
 
 /// One question of the chair's. Every value stands on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct ChairQuestion {
     /// What it is about, in a few words.
     pub title: String,
     /// The question.
@@ -105,7 +109,7 @@ pub struct Question {
 
 /// What is wrong with a list of questions, in words for whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Complaint {
+pub enum QuestionComplaint {
     /// The list holds neither a question nor the word for none.
     #[error("there is no line `### Question 1: <title>`, nor `NO_QUESTIONS` alone")]
     Nothing,
@@ -123,9 +127,9 @@ pub enum Complaint {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Questions {
     /// The questions that are whole, in the order they were written.
-    pub questions: Vec<Question>,
+    pub questions: Vec<ChairQuestion>,
     /// Why others were left out.
-    pub complaints: Vec<Complaint>,
+    pub complaints: Vec<QuestionComplaint>,
 }
 
 impl Questions {
@@ -143,7 +147,7 @@ impl Questions {
             }
         }
         if found.questions.is_empty() && found.complaints.is_empty() {
-            found.complaints.push(Complaint::Nothing);
+            found.complaints.push(QuestionComplaint::Nothing);
         }
         found
     }
@@ -155,7 +159,7 @@ impl Questions {
 
     /// Returns what the code answers, which nobody is asked.
     pub fn answered_by_code(&self) -> Vec<Settled> {
-        let settled = |question: &Question| {
+        let settled = |question: &ChairQuestion| {
             let resolution = question.answered.clone()?;
             Some(question.settled(resolution, Source::Codebase))
         };
@@ -163,13 +167,13 @@ impl Questions {
     }
 
     /// Returns the open questions that are more than the round asks.
-    pub fn beyond(&self, round: Round) -> Vec<Question> {
+    pub fn beyond(&self, round: Round) -> Vec<ChairQuestion> {
         let open = self.questions.iter().filter(|question| question.answered.is_none());
         open.skip(round.cap()).cloned().collect()
     }
 
     /// Puts questions first that an earlier round had no room for. None of them is asked twice.
-    pub fn put_first(&mut self, earlier: Vec<Question>) {
+    pub fn put_first(&mut self, earlier: Vec<ChairQuestion>) {
         let asked: BTreeSet<_> = earlier.iter().map(|question| subject(&question.title)).collect();
         self.questions.retain(|question| !asked.contains(&subject(&question.title)));
         self.questions.splice(0..0, earlier);
@@ -177,7 +181,7 @@ impl Questions {
 
     /// Returns the questions to ask, up to the round's cap, and how many are left to whoever
     /// implements.
-    pub fn to_ask(&self, round: Round) -> (Vec<&Question>, usize) {
+    pub fn to_ask(&self, round: Round) -> (Vec<&ChairQuestion>, usize) {
         let cap = round.cap();
         let mut open: Vec<_> =
             self.questions.iter().filter(|asked| asked.answered.is_none()).collect();
@@ -187,13 +191,17 @@ impl Questions {
     }
 }
 
-fn question(block: &Block<'_>, number: usize, title: &str) -> Result<Question, Complaint> {
-    let missing = |label| Complaint::Missing { number, label };
+fn question(
+    block: &Block<'_>,
+    number: usize,
+    title: &str,
+) -> Result<ChairQuestion, QuestionComplaint> {
+    let missing = |label| QuestionComplaint::Missing { number, label };
     let title = Some(quote::line(title)).filter(|title| !title.is_empty());
     let asked = block.get("Question").filter(|asked| asked != EXAMPLE);
     let answered = block.get("Answered by code");
     let recommended = block.get("Recommended").or_else(|| answered.clone());
-    Ok(Question {
+    Ok(ChairQuestion {
         title: title.ok_or(missing("title"))?,
         question: asked.ok_or(missing("Question"))?,
         options: block.items("Options"),
@@ -244,7 +252,7 @@ fn is_terse(answer: &str) -> bool {
     words.is_empty() || TERSE.contains(&words)
 }
 
-impl Question {
+impl ChairQuestion {
     /// Takes a person's answer: one of the options by its number, or words. A terse answer means
     /// what was recommended; nobody is asked twice.
     pub fn resolve(&self, answer: &str) -> Settled {
@@ -303,14 +311,14 @@ pub struct Settled {
 
 /// Writes the file of a round.
 pub fn render(settled: &[Settled]) -> String {
-    let block = |(index, it): (usize, &Settled)| {
+    let block = |(index, decision): (usize, &Settled)| {
         format!(
             "### Decision {}: {}\n- **Question**: {}\n- **Resolution**: {}\n- **Source**: {}\n",
             index + 1,
-            quote::line(&it.title),
-            quote::line(&it.question),
-            quote::line(&it.resolution),
-            it.source.word()
+            quote::line(&decision.title),
+            quote::line(&decision.question),
+            quote::line(&decision.resolution),
+            decision.source.word()
         )
     };
     settled.iter().enumerate().map(block).collect::<Vec<_>>().join("\n")
@@ -354,7 +362,7 @@ impl Ground {
     /// Tells whether a question is asked in the second round: nobody settled it in the first, or a
     /// finding that was accepted or a decision that is still contested stands against it. That a
     /// question names such a finding is believed only if there is one.
-    pub fn qualifies(&self, question: &Question) -> bool {
+    pub fn qualifies(&self, question: &ChairQuestion) -> bool {
         let mentions = &question.mentions;
         !self.covered.contains(&subject(&question.title))
             || !self.challenges.is_disjoint(&mentions.findings)
@@ -418,7 +426,7 @@ Here is what I would ask.
 - **Recommended**: No
 ";
 
-    fn list() -> Vec<Question> {
+    fn list() -> Vec<ChairQuestion> {
         Questions::parse(LIST).questions
     }
 
@@ -450,7 +458,7 @@ Here is what I would ask.
             let said: Vec<_> = found.complaints.iter().map(ToString::to_string).collect();
             assert_eq!((said, found.questions.len()), (vec![complaint.to_owned()], 2));
         }
-        assert_eq!(Questions::parse("Nothing to ask!").complaints, [Complaint::Nothing]);
+        assert_eq!(Questions::parse("Nothing to ask!").complaints, [QuestionComplaint::Nothing]);
     }
 
     // P-168, P-176, P-183: caps, and what is left is left to whoever implements.
@@ -474,7 +482,14 @@ Here is what I would ask.
     // P-167, P-170, P-171, P-175, P-179, P-184, P-185
     #[test]
     fn rounds_say_how_they_ended() {
-        let lines = Breadcrumbs::default();
+        let crumbs = Breadcrumbs::default();
+        let text = |notice: &Notice| {
+            if let Notice::StepDone { step, what, seconds } = notice {
+                return crumbs.done(*step, what, *seconds);
+            }
+            let Notice::StepSkipped { step, why, seconds } = notice else { panic!("{notice:?}") };
+            crumbs.skipped(*step, why, *seconds)
+        };
         for (round, unattended, nothing) in [
             (
                 Round::Clarifying,
@@ -492,10 +507,10 @@ Here is what I would ask.
                 "⏩ 3.5: discussion r2 — no additional decisions require discussion (2s)",
             ),
         ] {
-            assert_eq!(round.unattended(&lines, 2), unattended);
-            assert_eq!(round.nothing(&lines, 2), nothing);
+            assert_eq!(text(&round.unattended(2)), unattended);
+            assert_eq!(text(&round.nothing(2)), nothing);
         }
-        let resolved = |round: Round| round.resolved(3, &lines, 60);
+        let resolved = |round: Round| text(&round.resolved(3, 60));
         assert_eq!(resolved(Round::Scope), "✅ 1d: discussion r1 — 3 decisions resolved (1m)");
         assert_eq!(resolved(Round::Design), "✅ 3.5: discussion r2 — 3 decisions resolved (1m)");
     }

@@ -15,6 +15,8 @@ pub use super::question_id::QuestionId;
 use super::rules::RulesVersion;
 use super::seat::{Available, Holder, Panel};
 use super::setup::SetUp;
+use super::setup::ground::{BranchRule, DirtyTree};
+use super::sketch::SketchPanel;
 use super::voting_block::{MarkerWord, Poll};
 use crate::lane::cap::SaidCap;
 use crate::lane::collected::CollectedStatus;
@@ -153,8 +155,12 @@ pub struct Settings {
     pub documents: Vec<String>,
     /// Whether the answers are recorded ones: a rehearsal.
     pub is_rehearsal: bool,
-    /// Whether it stays on the branch that is checked out.
+    /// Whether the original's gate lets it stay on the branch that is checked out.
     pub no_branch: bool,
+    /// On which branch it works.
+    pub branch_rule: BranchRule,
+    /// Whether it begins on uncommitted changes.
+    pub dirty_tree: DirtyTree,
     /// What whoever asked knows of the branch.
     pub branch_info: Option<String>,
     /// The feature's folder, which gets the plan.
@@ -176,6 +182,11 @@ impl Settings {
     /// Tells whether a process of its own does the heavy part: two sketches are not worth one.
     pub const fn is_heavy(&self) -> bool {
         self.subagent && !self.quick
+    }
+
+    /// Returns how many agents sketch.
+    pub const fn sketch_panel(&self) -> SketchPanel {
+        if self.quick { SketchPanel::Quick } else { SketchPanel::Full }
     }
 
     /// Returns the agent behind a holder.

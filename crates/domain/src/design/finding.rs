@@ -51,7 +51,7 @@ impl FocusArea {
 
 /// Whether a finding is about the change that is planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
+pub enum FindingScope {
     /// It is; if accepted, the plan is revised.
     In,
     /// It is not; if accepted, it is filed for later and never implemented here.
@@ -65,7 +65,7 @@ pub const OUT_OF_SCOPE: &str = "[OUT_OF_SCOPE]";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FindingId {
     /// In scope or out; each is numbered by itself.
-    pub scope: Scope,
+    pub scope: FindingScope,
     /// From one.
     pub number: u32,
 }
@@ -78,8 +78,8 @@ impl FindingId {
             start.eq_ignore_ascii_case(name).then(|| &text[name.len()..])
         };
         let (scope, rest) = match named("FINDING_") {
-            Some(rest) => (Scope::In, rest),
-            None => (Scope::Out, named("OOS_")?),
+            Some(rest) => (FindingScope::In, rest),
+            None => (FindingScope::Out, named("OOS_")?),
         };
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let number = rest[..end].parse().ok()?;
@@ -90,8 +90,8 @@ impl FindingId {
 impl fmt::Display for FindingId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.scope {
-            Scope::In => "FINDING",
-            Scope::Out => "OOS",
+            FindingScope::In => "FINDING",
+            FindingScope::Out => "OOS",
         };
         write!(f, "{name}_{}", self.number)
     }
@@ -101,7 +101,7 @@ impl fmt::Display for FindingId {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// Whether it says that the thing lies outside the planned change.
-    pub scope: Scope,
+    pub scope: FindingScope,
     /// The focus area, if it gave one that exists.
     pub focus: Option<FocusArea>,
     /// A few words for the whole.
@@ -173,7 +173,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_id_reads_as_it_prints(out: bool, number: u32, rest in "[^0-9]*") {
-            let id = FindingId { scope: if out { Scope::Out } else { Scope::In }, number };
+            let id = FindingId { scope: if out { FindingScope::Out } else { FindingScope::In }, number };
             let text = format!("{id}{rest}");
             prop_assert_eq!(FindingId::split(&text), Some((id, &*rest)));
         }

@@ -1,7 +1,7 @@
 //! The heavy part of a design in a process of its own: what that process says at its end, and whether
 //! it is believed.
 //!
-//! The worker goes on in the same journal and says one line. Whoever started it believes the line
+//! The worker goes on in the same journal and says one line. The process that started it believes the line
 //! only if what it made is there.
 
 use super::design_file::DesignFile;
@@ -12,14 +12,14 @@ pub enum Worked {
     /// All that was asked for is there.
     Complete,
     /// It is not, for this reason.
-    Failed(Reason),
+    Failed(GiveUpReason),
 }
 
 /// Why a worker gave up, in a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reason(String);
+pub struct GiveUpReason(String);
 
-impl Reason {
+impl GiveUpReason {
     /// It ended without a line that can be believed, or without what it should have made.
     pub const NOTHING_MADE: &str = "worker-yielded-without-artifacts";
     /// The working tree was changed, and a person must be asked.
@@ -44,24 +44,24 @@ impl Reason {
 impl Worked {
     /// A worker that ended without its work.
     pub fn nothing_made() -> Self {
-        Self::Failed(Reason(Reason::NOTHING_MADE.to_owned()))
+        Self::Failed(GiveUpReason(GiveUpReason::NOTHING_MADE.to_owned()))
     }
 
     /// A worker that gave up for a reason of ours.
     pub fn gave_up(word: &str) -> Self {
-        Reason::parse(word).map_or_else(Self::nothing_made, Self::Failed)
+        GiveUpReason::parse(word).map_or_else(Self::nothing_made, Self::Failed)
     }
 
     /// Tells whether a person must look after the tree.
     pub fn is_dirty_tree(&self) -> bool {
-        matches!(self, Self::Failed(reason) if reason.as_str() == Reason::DIRTY_TREE)
+        matches!(self, Self::Failed(reason) if reason.as_str() == GiveUpReason::DIRTY_TREE)
     }
 
     /// Returns the one line that a worker says.
     pub fn line(&self) -> String {
         match self {
             Self::Complete => "DESIGN_HEAVY=complete".to_owned(),
-            Self::Failed(Reason(word)) => format!("DESIGN_HEAVY=failed REASON={word}"),
+            Self::Failed(GiveUpReason(word)) => format!("DESIGN_HEAVY=failed REASON={word}"),
         }
     }
 
@@ -72,13 +72,13 @@ impl Worked {
             "DESIGN_HEAVY=complete" => Some(Self::Complete),
             line => {
                 let word = line.strip_prefix("DESIGN_HEAVY=failed REASON=")?;
-                Reason::parse(word).map(Self::Failed)
+                GiveUpReason::parse(word).map(Self::Failed)
             }
         }
     }
 
-    /// Returns what is believed of what a worker said, given how long each of its files is.
-    pub fn judged(said: &str, length: impl Fn(&str) -> Option<u64>) -> Self {
+    /// Reads what a worker said, and believes it only if its files have the length that it implies.
+    pub fn from_output(said: &str, length: impl Fn(&str) -> Option<u64>) -> Self {
         let is_written = |name: &&str| length(name).is_some_and(|length| length > 0);
         let is_there = |name: &&str| length(name).is_some();
         match Self::parse(said) {
@@ -141,7 +141,7 @@ mod tests {
                 let is_there = all.contains(&name) && name != missing;
                 is_there.then_some(if name == empty { 0 } else { 9 })
             };
-            Worked::judged(said, length)
+            Worked::from_output(said, length)
         };
         let complete = "DESIGN_HEAVY=complete\n";
         assert_eq!(judged(complete, "", ""), Worked::Complete);
@@ -165,9 +165,9 @@ mod tests {
     #[test]
     fn a_reason_is_one_short_word() {
         for wrong in ["", "two words", "Upper", "a\nb", &"x".repeat(41)] {
-            assert_eq!(Reason::parse(wrong), None, "{wrong:?}");
+            assert_eq!(GiveUpReason::parse(wrong), None, "{wrong:?}");
         }
-        assert!(Reason::parse(&"x".repeat(40)).is_some());
+        assert!(GiveUpReason::parse(&"x".repeat(40)).is_some());
     }
 
     proptest! {

@@ -23,7 +23,7 @@ use crate::markdown::lines;
 
 mod verdict;
 
-pub use verdict::Verdict;
+pub use verdict::JudgesVerdict;
 
 /// What judges are told above the cases.
 const INSTRUCTIONS: &str = "\
@@ -130,14 +130,14 @@ impl Contest<'_> {
 
 /// One judge's vote on one decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Vote {
+pub struct JudgeVote {
     /// The side that wins in the judge's eyes.
     pub side: Side,
     /// Why, on one line.
     pub rationale: String,
 }
 
-impl Vote {
+impl JudgeVote {
     /// Tells whether the rationale takes the vote back: `THESIS — no wait, ANTI_THESIS`.
     fn is_taken_back(&self) -> bool {
         let mut others = Side::BOTH.into_iter().filter(|side| *side != self.side).map(Side::token);
@@ -147,9 +147,9 @@ impl Vote {
 
 /// All that one judge voted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Votes {
+pub struct JudgeVotes {
     /// The votes by decision. A decision without one is abstained on.
-    pub votes: BTreeMap<usize, Vote>,
+    pub votes: BTreeMap<usize, JudgeVote>,
     /// Decisions that were voted on more than once; the first vote counts.
     pub repeated: BTreeSet<usize>,
     /// Decisions on which both votes were cast, so that neither counts.
@@ -162,7 +162,7 @@ pub struct Votes {
     pub after: String,
 }
 
-impl Votes {
+impl JudgeVotes {
     /// Takes away what the judge says otherwise outside of its block, and all that counts for nothing.
     fn settle(&mut self, outside: impl Iterator<Item = (usize, Side)>) {
         for (number, side) in outside {
@@ -188,7 +188,7 @@ pub enum Judgement {
     /// The judge disowned its block of votes with these words: an abstention, too.
     Disowned(String),
     /// The judge voted.
-    Votes(Votes),
+    Votes(JudgeVotes),
 }
 
 /// What a judge was asked; its answer is read by this.
@@ -209,7 +209,8 @@ pub fn read(answer: Option<&str>, asked: Asked<'_>) -> Judgement {
         return Judgement::Ineligible;
     };
     let counted = counted(answer, asked.reading, form(asked.policy));
-    let mut votes = Votes { form: counted.form, after: counted.after, ..Votes::default() };
+    let mut votes =
+        JudgeVotes { form: counted.form, after: counted.after, ..JudgeVotes::default() };
     for (number, vote) in counted.votes {
         if !asked.on_ballot.contains(&number) {
             continue;
@@ -251,7 +252,7 @@ fn corrected(after: &str) -> impl Iterator<Item = (usize, Side)> + use<> {
 }
 
 /// Returns what these rules take for a vote.
-fn form(policy: Policy) -> fn(&str) -> Option<(usize, Vote)> {
+fn form(policy: Policy) -> fn(&str) -> Option<(usize, JudgeVote)> {
     match policy {
         Policy::Seed => exact_vote,
         Policy::Safe => clear_vote,
@@ -316,7 +317,7 @@ impl Judgement {
         }
     }
 
-    fn on(&self, number: usize) -> Option<&Vote> {
+    fn on(&self, number: usize) -> Option<&JudgeVote> {
         match self {
             Self::Votes(votes) => votes.votes.get(&number),
             Self::Ineligible | Self::Unparseable | Self::Disowned(_) => None,
@@ -331,18 +332,18 @@ fn is_answer(answer: &str) -> bool {
 }
 
 /// Reads `DECISION_2: THESIS — because`. A word of the two without a dash behind it is no vote.
-fn exact_vote(line: &str) -> Option<(usize, Vote)> {
+fn exact_vote(line: &str) -> Option<(usize, JudgeVote)> {
     let (number, rest) = numbered(unwrapped(line.trim()))?;
     let rest = rest.strip_prefix(':')?.trim_start();
     let end = rest.find(|c: char| c.is_whitespace() || c == '—').unwrap_or(rest.len());
     let (token, rest) = rest.split_at(end);
     // A hyphen without a blank before it is part of the token, and such a token is none.
     let rationale = rest.trim_start().strip_prefix(['—', '-'])?;
-    Some((number, Vote { side: Side::parse(token)?, rationale: quote::line(rationale) }))
+    Some((number, JudgeVote { side: Side::parse(token)?, rationale: quote::line(rationale) }))
 }
 
 /// Reads the same in a list, in bold, behind another dash or without a reason. A sentence is no vote.
-fn clear_vote(line: &str) -> Option<(usize, Vote)> {
+fn clear_vote(line: &str) -> Option<(usize, JudgeVote)> {
     let line = unwrapped(without_mark(line.trim()));
     let (number, rest) = numbered(line.trim_start_matches(EMPHASIS))?;
     let rest = rest.trim_start_matches(EMPHASIS).trim_start().strip_prefix(':')?;
@@ -351,7 +352,7 @@ fn clear_vote(line: &str) -> Option<(usize, Vote)> {
     let (token, rest) = rest.split_at(end);
     let side = Side::parse(token.trim_end_matches('_'))?;
     let rationale = reason(rest.trim_start_matches(EMPHASIS))?;
-    Some((number, Vote { side, rationale: quote::line(rationale) }))
+    Some((number, JudgeVote { side, rationale: quote::line(rationale) }))
 }
 
 /// Splits `DECISION_2` off.
@@ -366,20 +367,20 @@ fn numbered(line: &str) -> Option<(usize, &str)> {
 
 /// Counts the votes on a decision. A judge who abstained does not count, so of three votes two
 /// decide, and of two both.
-pub fn verdict(number: usize, judges: &[Judgement]) -> Verdict {
+pub fn verdict(number: usize, judges: &[Judgement]) -> JudgesVerdict {
     let votes: Vec<_> = judges.iter().filter_map(|judge| judge.on(number)).collect();
     let count = |side| votes.iter().filter(|vote| vote.side == side).count();
     let (thesis, antithesis) = (count(Side::Thesis), count(Side::Antithesis));
     if votes.len() < 2 {
-        return Verdict::TooFew(votes.len());
+        return JudgesVerdict::TooFew(votes.len());
     }
     if thesis == antithesis {
-        return Verdict::Tie;
+        return JudgesVerdict::Tie;
     }
     let side = if thesis > antithesis { Side::Thesis } else { Side::Antithesis };
     let winning = votes.iter().filter(|vote| vote.side == side && !vote.rationale.is_empty());
     let rationales = winning.map(|vote| vote.rationale.clone()).collect();
-    Verdict::Won { side, thesis, antithesis, rationales }
+    JudgesVerdict::Won { side, thesis, antithesis, rationales }
 }
 
 #[cfg(test)]
@@ -546,7 +547,7 @@ mod tests {
         };
         let line = "- **DECISION_1**: **ANTI_THESIS** because";
         let warning =
-            format!("**⚠ Codex judge: 1 line looks like a vote and is none: \"{line}\"**");
+            format!("**⚠ Codex judge: 1 line looks like a vote but does not count: \"{line}\"**");
         assert_eq!(near(line, Policy::Safe), Some(warning));
         let in_a_list = "- DECISION_1: THESIS — x";
         assert!(near(in_a_list, Policy::Seed).is_some());
@@ -697,11 +698,11 @@ mod tests {
             let judges: Vec<_> = words.chars().map(|c| judge(&c.to_string())).collect();
             let verdict = verdict(1, &judges);
             let said = match &verdict {
-                Verdict::Won { side, thesis, antithesis, rationales } => {
+                JudgesVerdict::Won { side, thesis, antithesis, rationales } => {
                     assert_eq!(rationales.len(), *thesis.max(antithesis));
                     format!("{} {thesis}-{antithesis}", side.token())
                 }
-                Verdict::Tie | Verdict::TooFew(_) => verdict.reason().unwrap(),
+                JudgesVerdict::Tie | JudgesVerdict::TooFew(_) => verdict.reason().unwrap(),
             };
             assert_eq!(said, expected, "{words}");
         }
@@ -729,7 +730,7 @@ mod tests {
         #[test]
         fn any_answer_is_judged(text in any::<String>(), line in "(\\*\\*)?(DECISION_)?[0-9]{0,2}:? ?(ANTI_)?(THESIS)? ?[—-]? ?[a-z]{0,3}(\\*\\*)?\n?") {
             let policies = [Policy::Safe, Policy::Seed];
-            for (text, policy) in [text, line.repeat(3)].iter().flat_map(|it| policies.map(|policy| (it, policy))) {
+            for (text, policy) in [text, line.repeat(3)].iter().flat_map(|text| policies.map(|policy| (text, policy))) {
                 if let Judgement::Votes(votes) = read_plain(Some(text), &[1, 2], policy) {
                     prop_assert!(votes.votes.keys().all(|number| [1, 2].contains(number)));
                     prop_assert!(votes.votes.values().all(|vote| !vote.rationale.contains('\n')));

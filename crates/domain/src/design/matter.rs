@@ -6,7 +6,7 @@ use std::fmt;
 use super::finding::FindingId;
 use super::quote;
 use super::resolution::Disposition;
-use super::tally::Verdict;
+use super::tally::FindingVerdict;
 
 /// Names a finding or a contested decision: `FINDING_2`, `OOS_1`, `DECISION_3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,14 +43,14 @@ impl fmt::Display for MatterId {
 /// What a person decides. For a contested decision `Accept` keeps what the synthesis chose, and
 /// `Reject` takes the alternative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum RulingChoice {
     /// The finding is acted on.
     Accept,
     /// It is not.
     Reject,
 }
 
-impl Choice {
+impl RulingChoice {
     /// Both.
     pub const BOTH: [Self; 2] = [Self::Accept, Self::Reject];
 
@@ -82,7 +82,7 @@ pub struct Ruling {
     /// On what.
     pub matter: MatterId,
     /// What was decided.
-    pub choice: Choice,
+    pub choice: RulingChoice,
     /// Why, in the person's words.
     pub because: String,
 }
@@ -109,7 +109,7 @@ impl Ruling {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatterVerdict {
     /// Voters decided on a finding, or could not.
-    Finding(Verdict),
+    Finding(FindingVerdict),
     /// A contested decision was debated and judged, or was not.
     Decision(Disposition),
 }
@@ -162,8 +162,8 @@ impl Matter {
     /// Tells whether it counts as accepted now.
     pub fn is_accepted(&self) -> bool {
         match &self.ruling {
-            Some(ruling) => ruling.choice == Choice::Accept,
-            None => self.panel == MatterVerdict::Finding(Verdict::Accepted),
+            Some(ruling) => ruling.choice == RulingChoice::Accept,
+            None => self.panel == MatterVerdict::Finding(FindingVerdict::Accepted),
         }
     }
 }
@@ -181,7 +181,7 @@ pub enum Revisiting {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotDecidable {
     /// The run has nothing of this name.
-    #[error("cannot find `{0}` among what can be decided")]
+    #[error("cannot find `{0}` among the open findings and decisions")]
     Unknown(MatterId),
     /// The panel decided it.
     #[error("cannot decide `{matter}`: the panel decided it ({verdict})")]
@@ -232,7 +232,7 @@ mod tests {
             id: MatterId::parse(id).unwrap(),
             title: "t".to_owned(),
             text: "x".to_owned(),
-            panel: MatterVerdict::Finding(Verdict::Tied),
+            panel: MatterVerdict::Finding(FindingVerdict::Tied),
             votes: "YES=1, NO=1, EXONERATE=0".to_owned(),
             is_decided: false,
             is_withheld: false,
@@ -268,7 +268,7 @@ mod tests {
         (withheld.is_decided, withheld.is_withheld) = (true, true);
         let mut ruled = matter("DECISION_1");
         let because = "cheap\nand safe".to_owned();
-        ruled.ruling = Some(Ruling { matter: ruled.id, choice: Choice::Reject, because });
+        ruled.ruling = Some(Ruling { matter: ruled.id, choice: RulingChoice::Reject, because });
         let all = [open, voted, withheld, ruled];
         let found = |id: &str, revisiting| {
             let id = MatterId::parse(id).unwrap();

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::finding::{Finding, FindingId, FocusArea, OUT_OF_SCOPE, Remark, Scope};
+use super::finding::{Finding, FindingId, FindingScope, FocusArea, OUT_OF_SCOPE, Remark};
 use super::quote;
 
 /// A remark, and who made it.
@@ -45,7 +45,7 @@ fn key(remark: &Remark) -> (String, String) {
 pub fn listing(groups: &[Group]) -> String {
     let entry = |(index, group): (usize, &Group)| {
         let remark = group.lead();
-        let scope = if group.scope() == Scope::Out { " [OUT_OF_SCOPE]" } else { "" };
+        let scope = if group.scope() == FindingScope::Out { " [OUT_OF_SCOPE]" } else { "" };
         format!("R{}:{scope} {}", index + 1, description(group.focus(), remark))
     };
     groups.iter().enumerate().map(entry).collect::<Vec<_>>().join("\n")
@@ -131,8 +131,8 @@ fn unknown(name: &str) -> BadProposal {
 
 impl Group {
     /// In scope as soon as one says so.
-    fn scope(&self) -> Scope {
-        self.0.iter().map(|raised| raised.remark.scope).min().unwrap_or(Scope::In)
+    fn scope(&self) -> FindingScope {
+        self.0.iter().map(|raised| raised.remark.scope).min().unwrap_or(FindingScope::In)
     }
 
     /// A security matter as soon as one says so, else what the first says.
@@ -173,12 +173,12 @@ impl Group {
 /// Gives every group its id: those in scope first, each scope numbered by itself.
 pub fn findings(groups: Vec<Group>) -> Vec<Finding> {
     let (inside, outside): (Vec<_>, Vec<_>) =
-        groups.into_iter().partition(|group| group.scope() == Scope::In);
+        groups.into_iter().partition(|group| group.scope() == FindingScope::In);
     let numbered = |scope| {
         move |(number, group): (u32, Group)| group.into_finding(FindingId { scope, number })
     };
-    let inside = (1..).zip(inside).map(numbered(Scope::In));
-    inside.chain((1..).zip(outside).map(numbered(Scope::Out))).collect()
+    let inside = (1..).zip(inside).map(numbered(FindingScope::In));
+    inside.chain((1..).zip(outside).map(numbered(FindingScope::Out))).collect()
 }
 
 #[cfg(test)]
@@ -187,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    fn raised(proposer: &str, scope: Scope, concern: &str) -> Raised {
+    fn raised(proposer: &str, scope: FindingScope, concern: &str) -> Raised {
         let remark = Remark {
             scope,
             focus: None,
@@ -204,14 +204,19 @@ mod tests {
     }
 
     fn shown(findings: &[Finding]) -> Vec<String> {
-        let show = |it: &Finding| {
-            let others: Vec<_> = it.others.iter().map(|other| &*other.concern).collect();
+        let show = |finding: &Finding| {
+            let others: Vec<_> = finding.others.iter().map(|other| &*other.concern).collect();
             let also = if others.is_empty() {
                 String::new()
             } else {
                 format!(" (+ {})", others.join(", "))
             };
-            format!("{}: {} \u{2014} {}{also}", it.id, it.proposers.join(", "), it.remark.concern)
+            format!(
+                "{}: {} \u{2014} {}{also}",
+                finding.id,
+                finding.proposers.join(", "),
+                finding.remark.concern
+            )
         };
         findings.iter().map(show).collect()
     }
@@ -220,12 +225,12 @@ mod tests {
     #[test]
     fn the_same_words_are_one_finding_with_all_proposers() {
         let groups = distinct(vec![
-            raised("Cursor-Arch", Scope::Out, "slow loop"),
-            raised("Cursor-Edge", Scope::In, "Zero cap"),
-            raised("Codex-Pragmatic", Scope::In, "zero\n cap"),
-            raised("Codex-Pragmatic", Scope::In, "zero cap"),
-            raised("Codex-Innovation", Scope::Out, "other"),
-            raised("Codex-Innovation", Scope::In, "last"),
+            raised("Cursor-Arch", FindingScope::Out, "slow loop"),
+            raised("Cursor-Edge", FindingScope::In, "Zero cap"),
+            raised("Codex-Pragmatic", FindingScope::In, "zero\n cap"),
+            raised("Codex-Pragmatic", FindingScope::In, "zero cap"),
+            raised("Codex-Innovation", FindingScope::Out, "other"),
+            raised("Codex-Innovation", FindingScope::In, "last"),
         ]);
         assert_eq!(
             shown(&findings(groups)),
@@ -242,9 +247,9 @@ mod tests {
     #[test]
     fn what_anybody_puts_in_scope_is_in_scope() {
         let groups = distinct(vec![
-            raised("A", Scope::Out, "x"),
-            raised("B", Scope::In, "y"),
-            raised("C", Scope::In, "x"),
+            raised("A", FindingScope::Out, "x"),
+            raised("B", FindingScope::In, "y"),
+            raised("C", FindingScope::In, "x"),
         ]);
         let merged = merged(&groups, "GROUP 1: R1, R2").unwrap();
         assert_eq!(shown(&findings(merged)), ["FINDING_1: A, C, B \u{2014} x (+ y)"]);
@@ -253,8 +258,8 @@ mod tests {
     #[test]
     fn a_merge_cannot_hide_that_something_is_about_security() {
         let groups = distinct(vec![
-            tagged(raised("A", Scope::Out, "x"), FocusArea::Correctness),
-            tagged(raised("B", Scope::Out, "y"), FocusArea::Security),
+            tagged(raised("A", FindingScope::Out, "x"), FocusArea::Correctness),
+            tagged(raised("B", FindingScope::Out, "y"), FocusArea::Security),
         ]);
         let merged = merged(&groups, "GROUP: R1 R2").unwrap();
         assert_eq!(findings(merged)[0].focus, Some(FocusArea::Security));
@@ -263,7 +268,8 @@ mod tests {
     // P-256: the chair only proposes.
     #[test]
     fn a_proposal_counts_only_if_it_names_everything_once() {
-        let groups = distinct((0..4).map(|n| raised("A", Scope::In, &n.to_string())).collect());
+        let groups =
+            distinct((0..4).map(|n| raised("A", FindingScope::In, &n.to_string())).collect());
         let unknown = |name: &str| Err(BadProposal::Unknown(name.to_owned()));
         let lost = |count, first: &str| Err(BadProposal::Lost { count, first: first.to_owned() });
         for (answer, expected) in [
@@ -278,12 +284,13 @@ mod tests {
             ("GROUP 1: all of them", unknown("all")),
         ] {
             let members = |group: &Group| {
-                let all: Vec<_> = group.0.iter().map(|it| it.remark.concern.clone()).collect();
+                let all: Vec<_> =
+                    group.0.iter().map(|raised| raised.remark.concern.clone()).collect();
                 all.join(" ")
             };
             let found = merged(&groups, answer);
             let found = found.map(|groups| groups.iter().map(members).collect::<Vec<_>>());
-            let expected = expected.map(|it| it.into_iter().map(str::to_owned).collect());
+            let expected = expected.map(|groups| groups.into_iter().map(str::to_owned).collect());
             assert_eq!(found, expected, "{answer}");
         }
     }
@@ -291,8 +298,8 @@ mod tests {
     #[test]
     fn the_chair_sees_one_line_for_each() {
         let groups = distinct(vec![
-            tagged(raised("A", Scope::In, "a\nGROUP 1: R1, R2"), FocusArea::Correctness),
-            raised("B", Scope::Out, "b [OUT_OF_SCOPE]"),
+            tagged(raised("A", FindingScope::In, "a\nGROUP 1: R1, R2"), FocusArea::Correctness),
+            raised("B", FindingScope::Out, "b [OUT_OF_SCOPE]"),
         ]);
         assert_eq!(
             listing(&groups),
@@ -302,8 +309,9 @@ mod tests {
 
     #[test]
     fn a_hundred_thousand_remarks_are_merged() {
-        let all =
-            (0..100_000).map(|n| raised("A", Scope::In, &format!("{}", n % 50_000))).collect();
+        let all = (0..100_000)
+            .map(|n| raised("A", FindingScope::In, &format!("{}", n % 50_000)))
+            .collect();
         let groups = distinct(all);
         let names: Vec<_> = (1..=groups.len()).map(|n| format!("R{n}")).collect();
         let one = merged(&groups, &format!("GROUP 1: {}", names.join(", "))).unwrap();
@@ -319,14 +327,14 @@ mod tests {
         ) {
             let given: Vec<_> = all
                 .iter()
-                .map(|(who, out, text)| raised(who, if *out { Scope::Out } else { Scope::In }, text))
+                .map(|(who, out, text)| raised(who, if *out { FindingScope::Out } else { FindingScope::In }, text))
                 .collect();
             let groups = distinct(given);
             let groups = merged(&groups, &answer).unwrap_or(groups);
             let found = findings(groups);
             let mut texts: Vec<_> = found
                 .iter()
-                .flat_map(|it| std::iter::once(&it.remark).chain(&it.others))
+                .flat_map(|finding| std::iter::once(&finding.remark).chain(&finding.others))
                 .map(|remark| remark.concern.as_str())
                 .collect();
             let mut expected: Vec<_> = all.iter().map(|(_, _, text)| text.as_str()).collect();
@@ -334,14 +342,15 @@ mod tests {
             expected.sort_unstable();
             expected.dedup();
             prop_assert_eq!(texts, expected);
-            let ids: BTreeSet<_> = found.iter().map(|it| it.id).collect();
+            let ids: BTreeSet<_> = found.iter().map(|finding| finding.id).collect();
             prop_assert_eq!(ids.len(), found.len());
             for (who, _, text) in &all {
-                let said = |it: &&Finding| {
-                    std::iter::once(&it.remark).chain(&it.others).any(|it| it.concern == *text)
+                let said = |finding: &&Finding| {
+                    let mut remarks = std::iter::once(&finding.remark).chain(&finding.others);
+                    remarks.any(|remark| remark.concern == *text)
                 };
                 let holder = found.iter().find(said);
-                prop_assert!(holder.is_some_and(|it| it.proposers.contains(who)));
+                prop_assert!(holder.is_some_and(|finding| finding.proposers.contains(who)));
             }
         }
     }

@@ -123,12 +123,12 @@ const OPENING: &str = "```mermaid";
 /// Checks a text: Markdown if told so or if it begins with a diagram's fence, else one diagram.
 pub fn check(text: &str, markdown: bool) -> Report {
     let diagrams = diagrams(text, markdown);
-    let hits = |(index, it): (usize, &Diagram<'_>)| hits(&it.body, index + 1);
+    let hits = |(index, diagram): (usize, &Diagram<'_>)| hits(&diagram.body, index + 1);
     Report {
         hits: diagrams.iter().enumerate().flat_map(hits).collect(),
         faults: Vec::new(),
         fences: diagrams.len(),
-        kinds: diagrams.iter().filter_map(|it| it.kind).collect(),
+        kinds: diagrams.iter().filter_map(|diagram| diagram.kind).collect(),
     }
 }
 
@@ -164,8 +164,8 @@ impl Report {
     /// Returns what the rules found as `KEY=VALUE` lines.
     pub fn lines(&self) -> Vec<String> {
         let status = if self.is_safe() { "ok" } else { "rejected" };
-        let hit = |it: &Hit| {
-            format!("REASON_TOKEN={} fence={} line={}", it.reason.token(), it.fence, it.line)
+        let hit = |hit: &Hit| {
+            format!("REASON_TOKEN={} fence={} line={}", hit.reason.token(), hit.fence, hit.line)
         };
         let kind = |(index, kind): (usize, &Kind)| format!("FENCE_{}_HEADING={kind}", index + 1);
         let mut lines = vec![format!("STATUS={status}")];
@@ -316,7 +316,7 @@ fn hits(body: &[&str], fence: usize) -> Vec<Hit> {
 fn body_start(body: &[&str]) -> Option<usize> {
     let skipped = |line: &str| line.trim().is_empty() || line.trim_start().starts_with("%%");
     let next = |from: usize| {
-        body[from..].iter().position(|line| !skipped(line)).map_or(body.len(), |it| from + it)
+        body[from..].iter().position(|line| !skipped(line)).map_or(body.len(), |ahead| from + ahead)
     };
     let start = next(0);
     if body.get(start).is_none_or(|line| line.trim() != "---") {
@@ -353,7 +353,7 @@ fn has_pipe_in_label(line: &str) -> bool {
 /// Returns a participant's other name: `participant id as alias`.
 fn alias(line: &str) -> Option<&str> {
     let (keyword, rest) = line.trim_start().split_once(char::is_whitespace)?;
-    let declares = ["participant", "actor"].iter().any(|it| it.eq_ignore_ascii_case(keyword));
+    let declares = ["participant", "actor"].iter().any(|word| word.eq_ignore_ascii_case(keyword));
     let (_, rest) = rest.trim_start().split_once(char::is_whitespace)?;
     let (word, alias) = rest.trim_start().split_once(char::is_whitespace)?;
     let alias = alias.trim();
@@ -362,7 +362,7 @@ fn alias(line: &str) -> Option<&str> {
 
 fn alias_hits(alias: &str, fence: usize, line: usize) -> Vec<Hit> {
     let lower = alias.to_ascii_lowercase();
-    let broken = ["<br>", "<br/>", "<br />"].iter().any(|it| lower.contains(it));
+    let broken = ["<br>", "<br/>", "<br />"].iter().any(|tag| lower.contains(tag));
     let broken = broken.then_some(Reason::BrInParticipantAlias);
     let dollar = lower.contains('$').then_some(Reason::DollarInParticipantAlias);
     broken.into_iter().chain(dollar).map(|reason| Hit { reason, fence, line }).collect()

@@ -1,7 +1,11 @@
 //! What a design tells while it goes on, as facts. [`super::render`] makes lines of them.
 
+use std::sync::Arc;
+
 use super::board::Board;
+use super::outline::{DesignPlan, ReviewResult, Synthesis, Voice, VotedReview};
 use super::progress::{Saved, Step};
+use super::resolution::Resolution;
 
 /// Something that a design tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,13 +42,12 @@ pub enum Notice {
         /// How long the step has taken.
         seconds: u64,
     },
-    /// An artifact's text, below its heading.
-    ArtifactText {
-        /// The heading.
-        heading: &'static str,
-        /// The text as it was then.
-        text: String,
-    },
+    /// An artifact as it was then, below its heading.
+    Artifact(ToldArtifact),
+    /// How voters decided.
+    Tally(ReviewResult),
+    /// Who answered so far, and for whom.
+    Independence(Vec<Voice>),
     /// How the lanes of a phase stand; the next such notice takes its place where that can be done.
     LaneBoard(Board),
     /// Something is not as it should be. A run that ends with such notices is degraded.
@@ -53,6 +56,31 @@ pub enum Notice {
     Reminder(String),
     /// Anything else that is worth a line.
     Words(String),
+}
+
+/// An artifact as it was when the design told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToldArtifact {
+    /// What the sketches come to.
+    Synthesis(Arc<Synthesis>),
+    /// How the debates ended.
+    Resolutions(Vec<Resolution>),
+    /// The plan.
+    Plan(DesignPlan),
+    /// The plan after a revision.
+    RevisedPlan(DesignPlan),
+    /// The tally of votes, with every reviewer's score.
+    Tally(ReviewResult),
+    /// The findings that voters accepted.
+    Accepted(Arc<VotedReview>),
+    /// The findings that voters did not accept.
+    Rejected(Arc<VotedReview>),
+    /// The observations out of scope that voters did not accept.
+    Declined(Arc<VotedReview>),
+    /// Every observation out of scope that may be shown.
+    OutOfScope(Arc<VotedReview>),
+    /// The diagram, as one fence.
+    Diagram(String),
 }
 
 /// Everything that a design has told: what was shown, and all warnings, shown or not.

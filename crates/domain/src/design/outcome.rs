@@ -5,17 +5,17 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::{Finding, FindingId, FocusArea, Remark, Scope};
+use super::finding::{Finding, FindingId, FindingScope, FocusArea, Remark};
 use super::merge::description;
 use super::quote;
 use super::security::may_be_about_security;
-use super::tally::{Counted, Tally, Verdict, Voter};
+use super::tally::{Counted, FindingVerdict, Tally, Voter};
 
 /// Said when the panel accepted nothing that is in scope.
 pub const ALL_REJECTED: &str =
     "**\u{2139} Voting panel rejected all in-scope findings. Plan unchanged.**";
 
-/// A finding, and what became of it.
+/// A finding, with its votes and its verdict.
 type Decided<'a> = (&'a Finding, &'a Counted);
 
 fn decided<'a>(findings: &'a [Finding], tally: &'a Tally) -> impl Iterator<Item = Decided<'a>> {
@@ -25,14 +25,14 @@ fn decided<'a>(findings: &'a [Finding], tally: &'a Tally) -> impl Iterator<Item 
 /// Returns the findings that the plan is to be revised for.
 pub fn to_revise<'a>(findings: &'a [Finding], tally: &'a Tally) -> Vec<&'a Finding> {
     let accepted = |(finding, counted): &Decided<'_>| {
-        finding.id.scope == Scope::In && counted.verdict == Verdict::Accepted
+        finding.id.scope == FindingScope::In && counted.verdict == FindingVerdict::Accepted
     };
     decided(findings, tally).filter(accepted).map(|(finding, _)| finding).collect()
 }
 
 /// Tells whether there were findings in scope, and none was accepted.
 pub fn all_rejected(findings: &[Finding], tally: &Tally) -> bool {
-    findings.iter().any(|finding| finding.id.scope == Scope::In)
+    findings.iter().any(|finding| finding.id.scope == FindingScope::In)
         && to_revise(findings, tally).is_empty()
 }
 
@@ -102,7 +102,7 @@ fn blocks(all: impl Iterator<Item = String>) -> String {
 /// reason, so that a reader who never saw the review can follow.
 pub fn rejected(findings: &[Finding], tally: &Tally, voters: &[Voter]) -> String {
     let left = decided(findings, tally).filter(|(finding, counted)| {
-        finding.id.scope == Scope::In && counted.verdict != Verdict::Accepted
+        finding.id.scope == FindingScope::In && counted.verdict != FindingVerdict::Accepted
     });
     let block = |(finding, counted): Decided<'_>| {
         format!(
@@ -122,12 +122,12 @@ fn why_not(counted: &Counted, voters: &[Voter]) -> String {
         return format!("{id} ({counts}). A person {verdict} it: {}", quote::line(because));
     }
     let meaning = match counted.verdict {
-        Verdict::Accepted => "accepted it",
-        Verdict::Neutral => "did not reach a majority for it",
-        Verdict::Exonerated => "found it legitimate, but not worth acting on now",
-        Verdict::Rejected => "rejected it",
-        Verdict::Undecided => "did not vote on it",
-        Verdict::Tied => "is divided on it, and no person has decided",
+        FindingVerdict::Accepted => "accepted it",
+        FindingVerdict::Neutral => "did not reach a majority for it",
+        FindingVerdict::Exonerated => "found it legitimate, but not worth acting on now",
+        FindingVerdict::Rejected => "rejected it",
+        FindingVerdict::Undecided => "did not vote on it",
+        FindingVerdict::Tied => "is divided on it, and no person has decided",
     };
     let said = |voter: &Voter| {
         let cast = voter.votes.on(counted.id)?;
@@ -152,14 +152,14 @@ pub fn out_of_scope(findings: &[Finding], tally: &Tally) -> String {
 /// Renders the observations that were not accepted, for whoever watches.
 pub fn out_of_scope_declined(findings: &[Finding], tally: &Tally) -> String {
     observations(findings, tally, |(finding, counted)| {
-        !is_held_back(finding) && counted.verdict != Verdict::Accepted
+        !is_held_back(finding) && counted.verdict != FindingVerdict::Accepted
     })
 }
 
 /// Renders `oos-accepted-design.md`: what is to be filed as issues.
 pub fn out_of_scope_accepted(findings: &[Finding], tally: &Tally) -> String {
     observations(findings, tally, |(finding, counted)| {
-        !is_held_back(finding) && counted.verdict == Verdict::Accepted
+        !is_held_back(finding) && counted.verdict == FindingVerdict::Accepted
     })
 }
 
@@ -173,7 +173,8 @@ fn observations(
     tally: &Tally,
     wanted: impl Fn(&Decided<'_>) -> bool,
 ) -> String {
-    let outside = decided(findings, tally).filter(|(finding, _)| finding.id.scope == Scope::Out);
+    let outside =
+        decided(findings, tally).filter(|(finding, _)| finding.id.scope == FindingScope::Out);
     blocks(outside.filter(wanted).map(observation))
 }
 
@@ -202,7 +203,7 @@ pub fn is_held_back(finding: &Finding) -> bool {
         let texts: Vec<_> = texts.into_iter().flatten().map(String::as_str).collect();
         may_be_about_security(&texts.join("\n\n"))
     };
-    finding.id.scope == Scope::Out
+    finding.id.scope == FindingScope::Out
         && (finding.focus == Some(FocusArea::Security)
             || suspect(&finding.remark)
             || finding.others.iter().any(suspect))
@@ -218,7 +219,7 @@ mod tests {
     use super::super::voting_block::Reading;
     use super::*;
 
-    fn finding(scope: Scope, number: u32, who: &str, title: &str, concern: &str) -> Finding {
+    fn finding(scope: FindingScope, number: u32, who: &str, title: &str, concern: &str) -> Finding {
         let remark = Remark {
             scope,
             focus: None,
@@ -231,16 +232,18 @@ mod tests {
     }
 
     fn sample() -> Vec<Finding> {
-        let mut zero = finding(Scope::In, 1, "Cursor-Edge", "Zero cap", "A cap of zero\nis open");
+        let mut zero =
+            finding(FindingScope::In, 1, "Cursor-Edge", "Zero cap", "A cap of zero\nis open");
         zero.remark.revision = Some("Add a rule".to_owned());
-        let mut shared = finding(Scope::In, 2, "Codex-Innovation", "Shared", "Share the counter");
+        let mut shared =
+            finding(FindingScope::In, 2, "Codex-Innovation", "Shared", "Share the counter");
         shared.focus = Some(FocusArea::Architecture);
         let slow = "Retries in a tight loop, src/d.rs:40-61";
         vec![
             zero,
             shared,
-            finding(Scope::Out, 1, "Cursor-Arch", "No back-off", slow),
-            finding(Scope::Out, 2, "Cursor-Arch", "Old name", "Rename it"),
+            finding(FindingScope::Out, 1, "Cursor-Arch", "No back-off", slow),
+            finding(FindingScope::Out, 2, "Cursor-Arch", "Old name", "Rename it"),
         ]
     }
 
@@ -270,7 +273,8 @@ mod tests {
     #[test]
     fn accepted_findings_say_how_the_plan_was_revised() {
         let (findings, tally) = (sample(), counted(&sample()));
-        let ids: Vec<_> = to_revise(&findings, &tally).iter().map(|it| it.id.to_string()).collect();
+        let ids: Vec<_> =
+            to_revise(&findings, &tally).iter().map(|finding| finding.id.to_string()).collect();
         assert_eq!(ids, ["FINDING_1"]);
         let resolution = "Added an edge case\n### and a test".to_owned();
         let resolutions = BTreeMap::from([(findings[0].id, resolution)]);
@@ -372,7 +376,7 @@ mod tests {
             ("``a ` focus-area=security``", false),
             ("The loop is slow", false),
         ] {
-            let mut one = finding(Scope::Out, 1, "A", "A title", concern);
+            let mut one = finding(FindingScope::Out, 1, "A", "A title", concern);
             assert_eq!(is_held_back(&one), held, "{concern}");
             let all = [one.clone()];
             let tally = counted(&all);
@@ -382,7 +386,7 @@ mod tests {
             one.focus = Some(FocusArea::Security);
             assert!(is_held_back(&one), "tagged: {concern}");
             let seen = one.remark.clone();
-            one = finding(Scope::Out, 1, "A", "A title", "words");
+            one = finding(FindingScope::Out, 1, "A", "A title", "words");
             one.others = vec![seen];
             assert_eq!(is_held_back(&one), held, "merged: {concern}");
         }
@@ -402,7 +406,7 @@ mod tests {
             answer in "((FINDING|OOS)_[1-6]: (YES|NO)\n){0,9}",
         ) {
             let findings: Vec<_> = (1..).zip(&texts).zip(&outside).map(|((n, text), out)| {
-                finding(if *out { Scope::Out } else { Scope::In }, n, "A", text, text)
+                finding(if *out { FindingScope::Out } else { FindingScope::In }, n, "A", text, text)
             }).collect();
             let voters = [Voter { name: "V".to_owned(), votes: Votes::parse(&answer, Reading::Plain) }];
             let tally = tally(&findings, &voters, Policy::Safe);

@@ -6,30 +6,28 @@ use std::sync::Arc;
 use super::decision::Decision;
 use super::discussion::{Settled, render};
 use super::event::{Boundary, PanelVerdict, Settings};
-use super::finding::{Finding, FindingId};
+use super::finding::{Finding, FindingId, FindingScope};
 use super::lane_id::LaneKind;
 use super::matter::{Matter, MatterId, Ruling};
+use super::notice::Notice;
 use super::outcome;
 use super::plan;
-use super::render::Line;
-use super::resolution::{Ending, Resolution};
+use super::resolution::{DecisionEnding, Resolution};
 use super::seat::{Available, Holder};
-use super::tally::{self, Score, Tally, Voter};
+use super::tally::{self, Counted, FindingVerdict, Score, Tally, Voter};
 use super::walk::Next;
 
 /// What a design has come to so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outline {
-    /// Everything that was shown so far, as text.
-    pub lines: Vec<Line>,
-    /// The artifacts so far, as text, by file name.
-    pub files: BTreeMap<String, Arc<str>>,
+pub struct DesignOutline {
+    /// How the design was asked for; nothing before it begins.
+    pub settings: Option<Settings>,
+    /// Everything that the design has told so far.
+    pub notices: Vec<Notice>,
     /// What went wrong on the way.
     pub warnings: Vec<String>,
     /// Which of the two agents can still be asked.
     pub available: Available,
-    /// How many different models decided so far and who answered for whom, in one sentence.
-    pub independence: Option<String>,
     /// What the panel voted on or left undecided, and what people decided of it.
     pub matters: Vec<Matter>,
     /// Whether it is in the part that a process of its own does.
@@ -44,7 +42,7 @@ pub struct Outline {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PhaseResults {
     /// What is to be built, and what its author said about it.
-    pub scope: Arc<Scope>,
+    pub scope: Arc<SettledScope>,
     /// What the sketches come to.
     pub synthesis: Option<Arc<Synthesis>>,
     /// The ballot that judges decided on.
@@ -52,7 +50,7 @@ pub struct PhaseResults {
     /// How each contested decision ended; an empty list if nothing was contested.
     pub resolutions: Option<Vec<Resolution>>,
     /// The plan as it is now.
-    pub plan: Option<Plan>,
+    pub plan: Option<DesignPlan>,
     /// What reviewers found, and how voters decided.
     pub review: Option<ReviewResult>,
     /// What was settled with the author after the review.
@@ -75,7 +73,7 @@ pub struct PhaseResults {
 
 /// What is to be built, and what was settled about it before the first sketch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Scope {
+pub struct SettledScope {
     /// What is to be built, in its author's words.
     pub feature: String,
     /// What the clarifying questions settled.
@@ -86,7 +84,7 @@ pub struct Scope {
     pub is_interviewed: bool,
 }
 
-impl Scope {
+impl SettledScope {
     /// What is to be built, with what its author said about it since.
     pub fn with_answers(&self) -> String {
         let file = self.file();
@@ -114,7 +112,7 @@ pub struct Synthesis {
 
 /// A plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Plan {
+pub struct DesignPlan {
     /// The text, with a line end.
     pub text: Arc<str>,
     /// Where its list of tasks begins in the text.
@@ -123,7 +121,7 @@ pub struct Plan {
     pub task_count: usize,
 }
 
-impl Plan {
+impl DesignPlan {
     /// Makes a plan of a text.
     pub fn new(text: &str) -> Self {
         let text: Arc<str> = format!("{}\n", text.trim_end()).into();
@@ -148,7 +146,7 @@ pub enum ReviewResult {
     /// There are findings, and voters have not decided yet.
     OnBallot(Arc<[Finding]>),
     /// Voters decided.
-    Voted(Arc<Review>),
+    Voted(Arc<VotedReview>),
 }
 
 impl ReviewResult {
@@ -164,7 +162,7 @@ impl ReviewResult {
 
 /// A review that came to votes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Review {
+pub struct VotedReview {
     /// The findings, in the order of the ballot.
     pub findings: Arc<[Finding]>,
     /// What each voter said.
@@ -179,7 +177,7 @@ pub struct Review {
     pub notes: BTreeMap<FindingId, String>,
 }
 
-impl Review {
+impl VotedReview {
     /// Scores every reviewer, by the panel's votes alone.
     pub fn scores(&self) -> Vec<Score> {
         tally::scores(&self.findings, &self.voted, &self.reviewers)
@@ -188,6 +186,32 @@ impl Review {
     /// Returns the accepted findings that the plan is to be revised for.
     pub fn accepted(&self) -> Vec<&Finding> {
         outcome::to_revise(&self.findings, &self.tally)
+    }
+
+    /// Tells whether voters left a finding in scope that they did not accept.
+    pub(super) fn has_rejected(&self) -> bool {
+        let all = self.findings.iter().zip(&self.tally.items);
+        all.filter(|(finding, _)| finding.id.scope == FindingScope::In)
+            .any(|(_, counted)| counted.verdict != FindingVerdict::Accepted)
+    }
+
+    /// Tells whether there is an observation out of scope that may be shown.
+    pub(super) fn has_observations(&self) -> bool {
+        self.observations().next().is_some()
+    }
+
+    /// Tells whether voters declined an observation out of scope that may be shown.
+    pub(super) fn has_declined(&self) -> bool {
+        self.observations().any(|counted| counted.verdict != FindingVerdict::Accepted)
+    }
+
+    /// Returns the counted votes on every observation out of scope that may be shown.
+    fn observations(&self) -> impl Iterator<Item = &Counted> {
+        let all = self.findings.iter().zip(&self.tally.items);
+        let shown = all.filter(|(finding, _)| {
+            finding.id.scope == FindingScope::Out && !outcome::is_held_back(finding)
+        });
+        shown.map(|(_, counted)| counted)
     }
 }
 
@@ -238,7 +262,7 @@ pub struct SuspectTree {
 impl PhaseResults {
     /// The results of a design that has only been asked for.
     pub(super) fn new(settings: &Settings) -> Self {
-        let scope = Scope { feature: settings.feature.clone(), ..Scope::default() };
+        let scope = SettledScope { feature: settings.feature.clone(), ..SettledScope::default() };
         Self { scope: Arc::new(scope), ..Self::default() }
     }
 
@@ -248,9 +272,17 @@ impl PhaseResults {
     }
 
     /// Returns the review, if it came to votes.
-    pub fn voted(&self) -> Option<&Review> {
+    pub fn voted(&self) -> Option<&VotedReview> {
         match &self.review {
             Some(ReviewResult::Voted(review)) => Some(review),
+            _ => None,
+        }
+    }
+
+    /// The same, to be kept as it is now.
+    pub(super) fn voted_review(&self) -> Option<Arc<VotedReview>> {
+        match &self.review {
+            Some(ReviewResult::Voted(review)) => Some(Arc::clone(review)),
             _ => None,
         }
     }
@@ -260,10 +292,10 @@ impl PhaseResults {
         let decisions = self.resolutions.iter().flatten().map(|entry| PanelVerdict {
             matter: MatterId::Decision(entry.number),
             word: match entry.ending {
-                Ending::Voted { winner, .. } => winner.word().to_owned(),
-                Ending::Fallback { .. } | Ending::BucketSkipped { .. } | Ending::OverCap { .. } => {
-                    entry.disposition().word().to_owned()
-                }
+                DecisionEnding::Voted { winner, .. } => winner.word().to_owned(),
+                DecisionEnding::Fallback { .. }
+                | DecisionEnding::BucketSkipped { .. }
+                | DecisionEnding::OverCap { .. } => entry.disposition().word().to_owned(),
             },
         });
         let counted = self.voted().into_iter().flat_map(|review| &review.voted.items);
@@ -280,7 +312,7 @@ impl PhaseResults {
     }
 
     /// Changes the review, if it came to votes.
-    pub(super) fn voted_mut(&mut self) -> Option<&mut Review> {
+    pub(super) fn voted_mut(&mut self) -> Option<&mut VotedReview> {
         match &mut self.review {
             Some(ReviewResult::Voted(review)) => Some(Arc::make_mut(review)),
             _ => None,
@@ -297,13 +329,13 @@ mod tests {
     fn the_list_of_tasks_begins_at_its_heading() {
         let list = "## Tasks\n### Task 1: One\n**Files:** a.rs\n### Task 2: Two\n**Files:** b.rs\n";
         let before = "\u{feff}## Approach\nSee ## Tasks below.\n```\n## Tasks\n```\n\n";
-        let plan = Plan::new(&format!("{before}{list}\n\n"));
+        let plan = DesignPlan::new(&format!("{before}{list}\n\n"));
         assert_eq!((plan.task_list(), plan.task_count), (list, 2));
-        let none = Plan::new("## Approach\nSee ## Tasks below.");
+        let none = DesignPlan::new("## Approach\nSee ## Tasks below.");
         assert_eq!(
             (none.task_list(), none.task_count, &*none.text),
             ("", 0, "## Approach\nSee ## Tasks below.\n")
         );
-        assert_eq!(Plan::default().task_list(), "");
+        assert_eq!(DesignPlan::default().task_list(), "");
     }
 }

@@ -40,7 +40,8 @@ pub fn split<'a, const N: usize>(
 /// Reads `=== name ===`, whatever emphasis stands around it.
 fn is_marker(line: &str, name: &str) -> bool {
     let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '#' | '`' | '_');
-    let inner = line.trim_matches(marks).strip_prefix("===").and_then(|it| it.strip_suffix("==="));
+    let inner =
+        line.trim_matches(marks).strip_prefix("===").and_then(|rest| rest.strip_suffix("==="));
     inner.is_some_and(|inner| inner.trim_matches(marks).eq_ignore_ascii_case(name))
 }
 

@@ -1,6 +1,6 @@
 //! Plans: whether the chair's plan has all that its readers need.
 //!
-//! A plan is read by reviewers, by whoever implements it, and by programs that take its tasks
+//! A plan is read by reviewers, by its implementer, and by programs that take its tasks
 //! apart. [`read`] takes it out of the chair's answer and brings it into the usual form; [`check`]
 //! says what it lacks, in words that can be given back to the chair.
 
@@ -22,7 +22,7 @@ use crate::markdown::{bare, lines, without_mark};
 
 /// A part that a plan is made of, each under a heading of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum PlanPart {
     /// The files, each with what happens to it.
     Files,
     /// The strategy, the decisions and what they cost.
@@ -37,7 +37,7 @@ pub enum Part {
     Tasks,
 }
 
-impl Part {
+impl PlanPart {
     /// All parts, in the order of a plan.
     pub const ALL: [Self; 6] = [
         Self::Files,
@@ -61,7 +61,7 @@ impl Part {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for PlanPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.title())
     }
@@ -108,27 +108,27 @@ impl fmt::Display for TaskPart {
 
 /// What a plan lacks, in words for whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Complaint {
+pub enum PlanComplaint {
     /// A part is not there.
     #[error("the plan has no `## {0}`")]
-    NoPart(Part),
+    NoPart(PlanPart),
     /// A part says nothing.
     #[error("`## {0}` is empty")]
-    EmptyPart(Part),
+    EmptyPart(PlanPart),
     /// A part is there more than once, so one of them may be a draft.
     #[error("there is more than one `## {0}`")]
-    TwicePart(Part),
+    TwicePart(PlanPart),
     /// No task can be read.
     #[error("`## Tasks` has no heading such as `### Task 1: Title`")]
     NoTasks,
     /// A task stands where nobody looks for it.
-    #[error("Task {0} does not stand under `## Tasks`")]
+    #[error("Task {0} is not under `## Tasks`")]
     Misplaced(String),
     /// Two tasks have one number.
     #[error("there is more than one Task {0}")]
     Twice(String),
     /// A task repeats the example of the form.
-    #[error("Task {0} repeats the example and is no task of this plan")]
+    #[error("Task {0} repeats the example and is not a task of this plan")]
     Example(String),
     /// A part of a task is not there or says nothing.
     #[error("Task {number} has no `{part}`")]
@@ -141,29 +141,29 @@ pub enum Complaint {
 }
 
 /// Checks a plan. An empty list means that it has all it needs.
-pub fn check(plan: &str) -> Vec<Complaint> {
+pub fn check(plan: &str) -> Vec<PlanComplaint> {
     let sections = sections(plan);
-    let find = |part: Part| {
+    let find = |part: PlanPart| {
         sections.iter().find(|section| section.title.eq_ignore_ascii_case(part.title()))
     };
-    let only_documents = find(Part::Files).is_some_and(|files| only_documents(files.body));
+    let only_documents = find(PlanPart::Files).is_some_and(|files| only_documents(files.body));
     let mut complaints = Vec::new();
-    for part in Part::ALL {
+    for part in PlanPart::ALL {
         let is_it = |section: &&Section<'_>| section.title.eq_ignore_ascii_case(part.title());
         if sections.iter().filter(is_it).count() > 1 {
-            complaints.push(Complaint::TwicePart(part));
+            complaints.push(PlanComplaint::TwicePart(part));
         }
         match find(part) {
             // A change of documents alone has no ways to fail that are worth a chapter.
-            None if part == Part::FailureModes && only_documents => {}
-            None => complaints.push(Complaint::NoPart(part)),
+            None if part == PlanPart::FailureModes && only_documents => {}
+            None => complaints.push(PlanComplaint::NoPart(part)),
             Some(section) if !says_something(section.body) => {
-                complaints.push(Complaint::EmptyPart(part));
+                complaints.push(PlanComplaint::EmptyPart(part));
             }
             Some(_) => {}
         }
     }
-    let tasks = find(Part::Tasks).map(|section| section.body);
+    let tasks = find(PlanPart::Tasks).map(|section| section.body);
     complaints.extend(tasks.map(task_complaints).unwrap_or_default());
     let elsewhere = sections.iter().filter(|section| Some(section.body) != tasks);
     complaints.extend(elsewhere.flat_map(misplaced));
@@ -173,7 +173,7 @@ pub fn check(plan: &str) -> Vec<Complaint> {
 /// Returns where the list of tasks begins in a plan, with its heading.
 pub fn task_list_start(plan: &str) -> Option<usize> {
     let sections = sections(plan);
-    let tasks = sections.iter().find(|section| section.title == Part::Tasks.title())?;
+    let tasks = sections.iter().find(|section| section.title == PlanPart::Tasks.title())?;
     Some(tasks.start)
 }
 
@@ -186,7 +186,7 @@ pub fn task_count(plan: &str) -> usize {
 /// whatever it says.
 pub fn is_begun(plan: &str) -> bool {
     let is_part =
-        |title: &str| Part::ALL.iter().any(|part| title.eq_ignore_ascii_case(part.title()));
+        |title: &str| PlanPart::ALL.iter().any(|part| title.eq_ignore_ascii_case(part.title()));
     sections(plan).iter().any(|section| is_part(section.title) && says_something(section.body))
 }
 
@@ -266,29 +266,29 @@ fn sections<'a>(plan: &'a str) -> Vec<Section<'a>> {
     places.iter().zip(ends).map(section).collect()
 }
 
-fn task_complaints(section: &str) -> Vec<Complaint> {
-    let Ok(tasks) = task_list::tasks(section) else { return vec![Complaint::NoTasks] };
+fn task_complaints(section: &str) -> Vec<PlanComplaint> {
+    let Ok(tasks) = task_list::tasks(section) else { return vec![PlanComplaint::NoTasks] };
     let mut seen = BTreeSet::new();
     let mut complaints = Vec::new();
     for task in &tasks {
         let number = || task.number.to_owned();
         if !seen.insert(task.number) {
-            complaints.push(Complaint::Twice(number()));
+            complaints.push(PlanComplaint::Twice(number()));
         }
         let said = [Some(task.title), task.done_when(), task.source()];
         if said.into_iter().flatten().any(is_example) {
-            complaints.push(Complaint::Example(number()));
+            complaints.push(PlanComplaint::Example(number()));
             continue;
         }
         let missing = TaskPart::ALL.into_iter().filter(|part| !has(task, *part));
-        complaints.extend(missing.map(|part| Complaint::NoTaskPart { number: number(), part }));
+        complaints.extend(missing.map(|part| PlanComplaint::NoTaskPart { number: number(), part }));
     }
     complaints
 }
 
-fn misplaced(section: &Section<'_>) -> Vec<Complaint> {
+fn misplaced(section: &Section<'_>) -> Vec<PlanComplaint> {
     let tasks = task_list::tasks(section.body).unwrap_or_default();
-    tasks.iter().map(|task| Complaint::Misplaced(task.number.to_owned())).collect()
+    tasks.iter().map(|task| PlanComplaint::Misplaced(task.number.to_owned())).collect()
 }
 
 fn has(task: &ListedTask<'_>, part: TaskPart) -> bool {
@@ -397,7 +397,7 @@ Count retries.
     // P-244, P-245: each part that is missing or says nothing is named.
     #[test]
     fn what_is_missing_is_named() {
-        for part in Part::ALL.into_iter().take(5) {
+        for part in PlanPart::ALL.into_iter().take(5) {
             let heading = format!("## {part}");
             let gone = PLAN.replace(&heading, "### Something else");
             assert_eq!(said(&gone), [format!("the plan has no `## {part}`")]);
@@ -443,7 +443,7 @@ Count retries.
             PLAN.replace("### Task 1", "### Step 1").replace("### Task 2", "### Step 2");
         assert_eq!(said(&unnumbered), ["`## Tasks` has no heading such as `### Task 1: Title`"]);
         let early = PLAN.replace("Count in the client.", "### Task 9: Early\n**Files:** a.rs");
-        assert_eq!(said(&early), ["Task 9 does not stand under `## Tasks`"]);
+        assert_eq!(said(&early), ["Task 9 is not under `## Tasks`"]);
         let two = said(&PLAN.replace("**Source:**", "Source"));
         assert_eq!(two, ["Task 1 has no `**Source:**`", "Task 2 has no `**Source:**`"]);
     }

@@ -172,10 +172,10 @@ impl Breadcrumbs {
         self.done(saved.step(), &format!("{} saved", saved.words()), seconds)
     }
 
-    /// The design is complete. Inside of other work nobody is told so: it goes on.
-    pub fn complete(&self, seconds: u64) -> Option<String> {
-        let alone = self.prefix.number.is_empty();
-        alone.then(|| self.done(Step::Cleanup, "design complete!", seconds))
+    /// Tells whether no other work goes on after the design. Inside of other work it does not say
+    /// that it is complete.
+    pub const fn is_alone(&self) -> bool {
+        self.prefix.number.is_empty()
     }
 
     /// Returns a step's number and path.
@@ -382,11 +382,8 @@ mod tests {
     // P-87
     #[test]
     fn only_a_design_of_its_own_says_that_it_is_complete() {
-        let alone = Breadcrumbs::default().complete(3780).unwrap();
-        assert_eq!(alone, "✅ 5: cleanup — design complete! (1h3m)");
-        assert_eq!(inside().complete(3780), None);
-        let path_only = Breadcrumbs { prefix: Prefix::parse("::x") };
-        assert!(path_only.complete(1).is_some());
+        assert!(Breadcrumbs::default().is_alone() && !inside().is_alone());
+        assert!(Breadcrumbs { prefix: Prefix::parse("::x") }.is_alone());
     }
 
     // P-89, N-6
@@ -414,7 +411,7 @@ mod tests {
     #[test]
     fn what_is_saved_is_named_in_a_line() {
         let lines: Vec<_> =
-            Saved::ALL.iter().map(|it| Breadcrumbs::default().saved(*it, 9)).collect();
+            Saved::ALL.iter().map(|saved| Breadcrumbs::default().saved(*saved, 9)).collect();
         assert_eq!(
             lines,
             [

@@ -11,7 +11,7 @@ mod template;
 mod vote;
 
 pub use chair::{
-    DIAGRAM_SKELETON, GROUPS_SKELETON, Interview, PLAN_SKELETON, Plan, QUESTIONS_SKELETON,
+    DIAGRAM_SKELETON, GROUPS_SKELETON, Interview, PLAN_SKELETON, PlanMaterial, QUESTIONS_SKELETON,
     REVISION_SKELETON, Revision, SYNTHESIS_SKELETON, diagram, interview, merge, plan, questions,
     revision, ruling, scope, synthesis, update, with_complaints,
 };

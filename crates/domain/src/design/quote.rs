@@ -397,7 +397,7 @@ mod tests {
             "é",
             "word",
         ]);
-        let known = prop::collection::vec(pieces, 0..24).prop_map(|it| it.concat());
+        let known = prop::collection::vec(pieces, 0..24).prop_map(|pieces| pieces.concat());
         prop_oneof![known, any::<String>()]
     }
 

@@ -5,15 +5,25 @@ mod files;
 mod independence;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
+pub(super) use self::files::accepted_findings;
 pub use self::files::files;
-pub(super) use self::files::{accepted_findings, nothing_voted, rejected_findings, tally};
+use self::files::{rejected_findings, tally};
 pub use self::independence::independence_in_short;
 
 use super::board::Board;
-use super::notice::Notice;
-use super::progress::Breadcrumbs;
+use super::event::Settings;
+use super::notice::{Notice, ToldArtifact};
+use super::outcome;
+use super::outline::DesignOutline;
+use super::progress::{Breadcrumbs, Shown};
 use super::quote;
+use super::resolution;
+
+/// The heading of the tally and the scoreboard together.
+const TALLY: &str = "## Voting Tally and Reviewer Competition Scoreboard";
 
 /// A line to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +44,21 @@ impl Line {
     }
 }
 
+/// Renders everything that a design has told so far.
+pub fn lines(outline: &DesignOutline) -> Vec<Line> {
+    let Some(settings) = &outline.settings else { return Vec::new() };
+    outline.notices.iter().map(|notice| line(notice, settings)).collect()
+}
+
+/// Renders every artifact that a design has made so far, by file name.
+pub fn artifacts(outline: &DesignOutline) -> BTreeMap<String, Arc<str>> {
+    let settings = outline.settings.as_ref();
+    settings.map(|settings| files(&outline.results, settings)).unwrap_or_default()
+}
+
 /// Renders a notice. Agents' words cannot steer a terminal that shows it.
-pub fn line(notice: &Notice, crumbs: &Breadcrumbs) -> Line {
+pub fn line(notice: &Notice, settings: &Settings) -> Line {
+    let crumbs = Breadcrumbs { prefix: settings.prefix.clone() };
     let text = match notice {
         Notice::LaneBoard(board) => return Line::Table(board.clone()),
         Notice::StepBegins { step, with: None } => crumbs.start(*step),
@@ -43,10 +66,46 @@ pub fn line(notice: &Notice, crumbs: &Breadcrumbs) -> Line {
         Notice::StepDone { step, what, seconds } => crumbs.done(*step, what, *seconds),
         Notice::StepSkipped { step, why, seconds } => crumbs.skipped(*step, why, *seconds),
         Notice::ArtifactSaved { saved, seconds } => crumbs.saved(*saved, *seconds),
-        Notice::ArtifactText { heading, text } => format!("{heading}\n\n{}", text.trim_end()),
+        Notice::Artifact(artifact) => under_heading(artifact),
+        Notice::Tally(review) => tally(review).trim_end().to_owned(),
+        Notice::Independence(voices) => {
+            let short = independence_in_short(voices, settings).unwrap_or_default();
+            format!("**ℹ Independence — {short}. More in independence.md.**")
+        }
         Notice::Warning(text) | Notice::Reminder(text) | Notice::Words(text) => {
             return Line::Text(quote::visible(text));
         }
     };
     Line::Text(quote::visible(&text))
+}
+
+/// Renders an artifact below its heading.
+fn under_heading(artifact: &ToldArtifact) -> String {
+    let (heading, text): (_, Cow<'_, str>) = match artifact {
+        ToldArtifact::Synthesis(synthesis) => {
+            (Shown::Synthesis.header(), synthesis.text.as_str().into())
+        }
+        ToldArtifact::Resolutions(resolutions) => {
+            (Shown::Resolutions.header(), resolution::entries(resolutions).into())
+        }
+        ToldArtifact::Plan(plan) => (Shown::Plan.header(), (&*plan.text).into()),
+        ToldArtifact::RevisedPlan(plan) => (Shown::RevisedPlan.header(), (&*plan.text).into()),
+        ToldArtifact::Tally(review) => (TALLY, tally(review)),
+        ToldArtifact::Accepted(review) => {
+            (Shown::Accepted.header(), accepted_findings(review).into())
+        }
+        ToldArtifact::Rejected(review) => {
+            (Shown::Rejected.header(), rejected_findings(review).into())
+        }
+        ToldArtifact::Declined(review) => {
+            let declined = outcome::out_of_scope_declined(&review.findings, &review.tally);
+            (Shown::OutOfScope.header(), declined.into())
+        }
+        ToldArtifact::OutOfScope(review) => {
+            let all = outcome::out_of_scope(&review.findings, &review.tally);
+            (Shown::OutOfScope.header(), all.into())
+        }
+        ToldArtifact::Diagram(fence) => (Shown::Diagram.header(), fence.trim().into()),
+    };
+    format!("{heading}\n\n{}", text.trim_end())
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use super::block::{Block, Labels, blocks, numbered};
 use super::debate::Defense;
 use super::decision::{CAP, Decision};
-use super::judge::Verdict;
-use super::matter::{Choice, Ruling};
+use super::judge::JudgesVerdict;
+use super::matter::{Ruling, RulingChoice};
 use super::quote;
 use super::seat::Side;
 
@@ -14,7 +14,7 @@ const PREFIX: &str = "DECISION_";
 
 /// How a decision ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
+pub enum DecisionEnding {
     /// Judges decided it; only this binds.
     Voted {
         /// The side that won.
@@ -99,32 +99,32 @@ pub struct Resolution {
     /// The case for the alternative.
     pub antithesis: String,
     /// How it ended.
-    pub ending: Ending,
+    pub ending: DecisionEnding,
     /// What a person decided since, on one line.
     pub person: Option<String>,
 }
 
 impl Resolution {
-    /// Records what judges decided. Without a winner the synthesis stands.
-    pub fn judged(
+    /// Returns what the judges decided. Without a winner the plan follows the synthesis.
+    pub fn from_verdict(
         number: usize,
         decision: &Decision,
         defenses: &[Defense; 2],
-        verdict: &Verdict,
+        verdict: &JudgesVerdict,
     ) -> Self {
         let [thesis, antithesis] = defenses;
         let ending = match verdict {
-            Verdict::Won { side, thesis: for_it, antithesis: against, rationales } => {
+            JudgesVerdict::Won { side, thesis: for_it, antithesis: against, rationales } => {
                 let loser = if *side == Side::Thesis { antithesis } else { thesis };
-                Ending::Voted {
+                DecisionEnding::Voted {
                     winner: *side,
                     thesis: *for_it,
                     antithesis: *against,
                     why: why(rationales, loser),
                 }
             }
-            Verdict::Tie | Verdict::TooFew(_) => {
-                Ending::Fallback { why: verdict.reason().unwrap_or_default() }
+            JudgesVerdict::Tie | JudgesVerdict::TooFew(_) => {
+                DecisionEnding::Fallback { why: verdict.reason().unwrap_or_default() }
             }
         };
         let summaries = [summary(&thesis.claim), summary(&antithesis.claim)];
@@ -139,13 +139,13 @@ impl Resolution {
         why: &str,
     ) -> Self {
         let summaries = claims.map(|claim| summary(claim.unwrap_or_default()));
-        Self::ended(number, decision, summaries, Ending::Fallback { why: quote::line(why) })
+        Self::ended(number, decision, summaries, DecisionEnding::Fallback { why: quote::line(why) })
     }
 
     /// Records a decision whose agent was not there.
     pub fn bucket_skipped(number: usize, decision: &Decision, why: &str) -> Self {
         let summary = "(no debate — bucket skipped)".to_owned();
-        let ending = Ending::BucketSkipped { why: quote::line(why) };
+        let ending = DecisionEnding::BucketSkipped { why: quote::line(why) };
         Self::ended(number, decision, [summary.clone(), summary], ending)
     }
 
@@ -153,11 +153,16 @@ impl Resolution {
     pub fn over_cap(number: usize, decision: &Decision) -> Self {
         let summary = "(no debate — ranked outside cap)".to_owned();
         let why = format!("decision ranked {number}, outside top-{CAP} dialectic selection cap");
-        Self::ended(number, decision, [summary.clone(), summary], Ending::OverCap { why })
+        Self::ended(number, decision, [summary.clone(), summary], DecisionEnding::OverCap { why })
     }
 
-    fn ended(number: usize, decision: &Decision, summaries: [String; 2], ending: Ending) -> Self {
-        let alternative = matches!(ending, Ending::Voted { winner: Side::Antithesis, .. });
+    fn ended(
+        number: usize,
+        decision: &Decision,
+        summaries: [String; 2],
+        ending: DecisionEnding,
+    ) -> Self {
+        let alternative = matches!(ending, DecisionEnding::Voted { winner: Side::Antithesis, .. });
         let taken = if alternative { &decision.alternative } else { &decision.chosen };
         let [thesis, antithesis] = summaries;
         let (title, resolution) = (quote::line(&decision.title), quote::line(taken));
@@ -166,14 +171,17 @@ impl Resolution {
 
     /// Tells whether it was to be debated and ended without a decision.
     pub const fn is_open(&self) -> bool {
-        matches!(self.ending, Ending::Fallback { .. } | Ending::BucketSkipped { .. })
+        matches!(
+            self.ending,
+            DecisionEnding::Fallback { .. } | DecisionEnding::BucketSkipped { .. }
+        )
     }
 
     /// Takes in what a person decided: what the synthesis chose, or the alternative.
     pub fn rule(&mut self, decision: &Decision, ruling: &Ruling) {
         let taken = match ruling.choice {
-            Choice::Accept => &decision.chosen,
-            Choice::Reject => &decision.alternative,
+            RulingChoice::Accept => &decision.chosen,
+            RulingChoice::Reject => &decision.alternative,
         };
         self.resolution = quote::line(taken);
         let because = quote::line(&ruling.because);
@@ -188,10 +196,10 @@ impl Resolution {
     /// Returns the ending's name.
     pub const fn disposition(&self) -> Disposition {
         match self.ending {
-            Ending::Voted { .. } => Disposition::Voted,
-            Ending::Fallback { .. } => Disposition::Fallback,
-            Ending::BucketSkipped { .. } => Disposition::BucketSkipped,
-            Ending::OverCap { .. } => Disposition::OverCap,
+            DecisionEnding::Voted { .. } => Disposition::Voted,
+            DecisionEnding::Fallback { .. } => Disposition::Fallback,
+            DecisionEnding::BucketSkipped { .. } => Disposition::BucketSkipped,
+            DecisionEnding::OverCap { .. } => Disposition::OverCap,
         }
     }
 
@@ -199,18 +207,18 @@ impl Resolution {
     pub const fn is_contested(&self) -> bool {
         !matches!(
             self.ending,
-            Ending::Voted { thesis: 0, .. } | Ending::Voted { antithesis: 0, .. }
+            DecisionEnding::Voted { thesis: 0, .. } | DecisionEnding::Voted { antithesis: 0, .. }
         )
     }
 
     fn entry(&self) -> String {
         let tally = match &self.ending {
-            Ending::Voted { thesis, antithesis, .. } => {
+            DecisionEnding::Voted { thesis, antithesis, .. } => {
                 format!("**Vote tally**: THESIS={thesis}, ANTI_THESIS={antithesis}\n")
             }
-            Ending::Fallback { .. } | Ending::BucketSkipped { .. } | Ending::OverCap { .. } => {
-                String::new()
-            }
+            DecisionEnding::Fallback { .. }
+            | DecisionEnding::BucketSkipped { .. }
+            | DecisionEnding::OverCap { .. } => String::new(),
         };
         let (label, why) = self.ending.why();
         let person = self.person.as_ref().map(|line| format!("**{PERSON}**: {line}\n"));
@@ -224,7 +232,7 @@ impl Resolution {
     }
 }
 
-impl Ending {
+impl DecisionEnding {
     /// Returns the label and the text of the line that says why.
     const fn why(&self) -> (&'static str, &String) {
         match self {
@@ -313,9 +321,9 @@ fn entry(block: &Block<'_>, number: usize, title: &str) -> Option<Resolution> {
     let why = |label| block.get(label).unwrap_or_default();
     let ending = match Disposition::ALL.into_iter().find(is_word)? {
         Disposition::Voted => voted(block)?,
-        Disposition::Fallback => Ending::Fallback { why: why("Why fallback") },
-        Disposition::BucketSkipped => Ending::BucketSkipped { why: why("Why skipped") },
-        Disposition::OverCap => Ending::OverCap { why: why("Why over-cap") },
+        Disposition::Fallback => DecisionEnding::Fallback { why: why("Why fallback") },
+        Disposition::BucketSkipped => DecisionEnding::BucketSkipped { why: why("Why skipped") },
+        Disposition::OverCap => DecisionEnding::OverCap { why: why("Why over-cap") },
     };
     Some(Resolution {
         number,
@@ -329,7 +337,7 @@ fn entry(block: &Block<'_>, number: usize, title: &str) -> Option<Resolution> {
 }
 
 /// Reads an ending by vote. The tally says who won; which reason is given must not contradict it.
-fn voted(block: &Block<'_>) -> Option<Ending> {
+fn voted(block: &Block<'_>) -> Option<DecisionEnding> {
     let tally = block.get("Vote tally")?;
     let count = |token: &str| {
         let parts = tally.split(',').map(|part| part.split_once('='));
@@ -343,7 +351,7 @@ fn voted(block: &Block<'_>) -> Option<Ending> {
         std::cmp::Ordering::Equal => return None,
     };
     let why = block.get(label).unwrap_or_default();
-    Some(Ending::Voted { winner, thesis, antithesis, why })
+    Some(DecisionEnding::Voted { winner, thesis, antithesis, why })
 }
 
 /// Takes a leading `CHOSEN —` off, as other programs write it.
@@ -430,12 +438,12 @@ mod tests {
         ]
     }
 
-    fn won(side: Side, thesis: usize, antithesis: usize) -> Verdict {
+    fn won(side: Side, thesis: usize, antithesis: usize) -> JudgesVerdict {
         let rationales = vec![
             "A second owner of back-off is the larger risk".to_owned(),
             "it is out of scope.".to_owned(),
         ];
-        Verdict::Won { side, thesis, antithesis, rationales }
+        JudgesVerdict::Won { side, thesis, antithesis, rationales }
     }
 
     fn all_four() -> Vec<Resolution> {
@@ -443,7 +451,7 @@ mod tests {
         let reason =
             "Codex unavailable — bucket 2 decisions (indices: 2, 4) skipped at Step 2a.5 step 4";
         vec![
-            Resolution::judged(1, &first, &defenses(), &won(Side::Thesis, 2, 1)),
+            Resolution::from_verdict(1, &first, &defenses(), &won(Side::Thesis, 2, 1)),
             Resolution::bucket_skipped(2, &decided("Cap reached", "Return a typed error"), reason),
             Resolution::fallback(
                 3,
@@ -467,22 +475,24 @@ mod tests {
     #[test]
     fn the_winner_is_the_resolution() {
         let decision = decided("t", "c");
-        let lost = Resolution::judged(1, &decision, &defenses(), &won(Side::Antithesis, 0, 3));
+        let lost =
+            Resolution::from_verdict(1, &decision, &defenses(), &won(Side::Antithesis, 0, 3));
         assert_eq!(lost.resolution, "In the queue worker");
         let text = render(std::slice::from_ref(&lost));
         assert!(text.contains("**Vote tally**: THESIS=0, ANTI_THESIS=3\n"), "{text}");
         let why = "\n**Why antithesis prevails**: A second owner of back-off is the larger risk; \
                    it is out of scope. The losing side itself conceded: Workers see more.\n";
         assert!(text.ends_with(why), "{text}");
-        for (verdict, reason) in
-            [(Verdict::Tie, "1-1 tie with 2 voters"), (Verdict::TooFew(1), "1 judges eligible")]
-        {
-            let open = Resolution::judged(1, &decision, &defenses(), &verdict);
+        for (verdict, reason) in [
+            (JudgesVerdict::Tie, "1-1 tie with 2 voters"),
+            (JudgesVerdict::TooFew(1), "1 judges eligible"),
+        ] {
+            let open = Resolution::from_verdict(1, &decision, &defenses(), &verdict);
             assert_eq!(
                 (open.resolution.as_str(), open.disposition()),
                 ("c", Disposition::Fallback)
             );
-            assert_eq!(open.ending, Ending::Fallback { why: reason.to_owned() });
+            assert_eq!(open.ending, DecisionEnding::Fallback { why: reason.to_owned() });
         }
     }
 
@@ -519,10 +529,10 @@ mod tests {
     fn only_one_voice_settles_a_decision() {
         let decision = decided("t", "c");
         let judged =
-            |verdict| Resolution::judged(1, &decision, &defenses(), &verdict).is_contested();
+            |verdict| Resolution::from_verdict(1, &decision, &defenses(), &verdict).is_contested();
         assert!(!judged(won(Side::Thesis, 3, 0)) && !judged(won(Side::Antithesis, 0, 2)));
         assert!(judged(won(Side::Thesis, 2, 1)) && judged(won(Side::Antithesis, 1, 2)));
-        assert!(judged(Verdict::Tie) && judged(Verdict::TooFew(0)));
+        assert!(judged(JudgesVerdict::Tie) && judged(JudgesVerdict::TooFew(0)));
         assert!(all_four().iter().all(Resolution::is_contested));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Reviewers are asked for one numbered list; hosts use two lists under headings. Agents take
 //! liberties with both, so a number may stand in a heading or in bold, tags may come in any order,
-//! and labels may be bullets. Whatever follows a number belongs to it until the next: a remark may
+//! and labels may be bullets. All text after a number belongs to it until the next: a remark may
 //! come out clumsy, but it cannot get lost. A table of findings is read if its columns leave no
 //! doubt. What is thought aloud, quoted, fenced as an example, repeated in a summary or copied from
 //! the prompt is no remark. Everything else is no review, and is asked for once more.
@@ -17,7 +17,7 @@ use self::heading::{Chapter, Chapters};
 use self::label::{Part, labelled, split_at_revision, title, without_emphasis};
 use self::tags::Tags;
 use super::aside::without_asides;
-use super::finding::{FocusArea, Remark, Scope};
+use super::finding::{FindingScope, FocusArea, Remark};
 use super::parts::document;
 use super::policy::Policy;
 use super::quote;
@@ -162,7 +162,7 @@ fn says_none(answer: &str) -> Option<Said> {
 }
 
 fn is_marked(remark: &Remark) -> bool {
-    remark.focus.is_some() || remark.scope == Scope::Out
+    remark.focus.is_some() || remark.scope == FindingScope::Out
 }
 
 fn all(answer: &str) -> Vec<Remark> {
@@ -196,7 +196,7 @@ fn plain(text: &str) -> &str {
 
 /// One entry of a list: the scope of the list, and its lines.
 struct Item<'a> {
-    scope: Scope,
+    scope: FindingScope,
     lines: Vec<&'a str>,
 }
 
@@ -362,7 +362,7 @@ impl Item<'_> {
             (false, false) if !lead.contains('\n') && title == without_emphasis(&lead) => concern,
             (false, false) => format!("{lead}\n{concern}"),
         };
-        let scope = if tags.out_of_scope { Scope::Out } else { self.scope };
+        let scope = if tags.out_of_scope { FindingScope::Out } else { self.scope };
         let said = !plain(&concern).is_empty() || !plain(&revision).is_empty();
         let revision = Some(revision).filter(|text| !plain(text).is_empty());
         said.then_some(Remark { scope, focus, title, concern, revision })
@@ -491,7 +491,7 @@ mod tests {
     #[test]
     fn bullets_and_numbers_in_one_answer_all_count() {
         let titles = |answer: &str| -> Vec<String> {
-            remarks(answer).unwrap().into_iter().map(|it| it.title).collect()
+            remarks(answer).unwrap().into_iter().map(|remark| remark.title).collect()
         };
         for (answer, expected) in [
             ("- [correctness] a\n- **[security]** b\n\n1. [code-quality] c\n2. d", "abcd"),
@@ -599,7 +599,8 @@ mod tests {
     fn findings_after_all_are_findings() {
         let answer = "NO_ISSUES_FOUND\n\nBut:\n1. [correctness] It is not synced.\n2. I like it.\n\
                       \n### Out-of-Scope Observations\n1. The log grows.\n";
-        let titles: Vec<_> = remarks(answer).unwrap().into_iter().map(|it| it.title).collect();
+        let titles: Vec<_> =
+            remarks(answer).unwrap().into_iter().map(|remark| remark.title).collect();
         assert_eq!(titles, ["It is not synced", "The log grows"]);
         let found = second_thoughts(answer);
         assert_eq!(found, Some(SecondThoughts { counted: 2, passed_over: 1 }));

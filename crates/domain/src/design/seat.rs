@@ -3,66 +3,8 @@
 //! A panel is made of two agents that compete and a host that fills gaps. Which agents these are is
 //! data; labels, file names and columns follow from the names given. Which seat each holds is a rule.
 
-/// The angle that a seat looks from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Personality {
-    /// Architecture and standards.
-    Arch,
-    /// Edge cases and failures.
-    Edge,
-    /// Ideas that nobody asked for.
-    Innovation,
-    /// The smallest safe change.
-    Pragmatic,
-    /// No angle at all.
-    Generic,
-}
-
-impl Personality {
-    /// The four that a full panel has, in the order of their seats.
-    pub const FOUR: [Self; 4] = [Self::Arch, Self::Edge, Self::Innovation, Self::Pragmatic];
-
-    /// Returns the word that stands in file names.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Arch => "arch",
-            Self::Edge => "edge",
-            Self::Innovation => "innovation",
-            Self::Pragmatic => "pragmatic",
-            Self::Generic => "generic",
-        }
-    }
-
-    /// Returns the word that stands in a seat's label.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Arch => "Arch",
-            Self::Edge => "Edge",
-            Self::Innovation => "Innovation",
-            Self::Pragmatic => "Pragmatic",
-            Self::Generic => "Generic",
-        }
-    }
-
-    /// Returns the role as an agent is told it; a generic seat has none.
-    pub const fn role(self) -> Option<&'static str> {
-        match self {
-            Self::Arch => Some("Architecture/Standards"),
-            Self::Edge => Some("Edge-cases/Failure-modes"),
-            Self::Innovation => Some("Innovation/Exploration"),
-            Self::Pragmatic => Some("Pragmatism/Safety"),
-            Self::Generic => None,
-        }
-    }
-
-    /// Returns who holds the personality. Each belongs to one agent, on every panel.
-    const fn owner(self) -> Holder {
-        match self {
-            Self::Arch | Self::Edge | Self::Generic => Holder::First,
-            Self::Innovation | Self::Pragmatic => Holder::Second,
-        }
-    }
-}
+pub use super::personality::Personality;
+use super::sketch::SketchPanel;
 
 /// One of the three that a panel is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -212,12 +154,12 @@ impl Panel {
     }
 
     /// Seats the sketchers: four, or two without personalities. The host sits in.
-    pub fn sketchers(&self, quick: bool, available: Available) -> Vec<Seat> {
+    pub fn sketchers(&self, panel: SketchPanel, available: Available) -> Vec<Seat> {
         let seat = |owner, personality| {
             let runner = if available.has(owner) { owner } else { Holder::Host };
-            self.seat(Part::Sketch(personality), owner, runner)
+            self.seat(SeatPart::Sketch(personality), owner, runner)
         };
-        if quick {
+        if panel == SketchPanel::Quick {
             let generic = |owner| seat(owner, Personality::Generic);
             return [Holder::First, Holder::Second].map(generic).to_vec();
         }
@@ -228,13 +170,13 @@ impl Panel {
     /// the host would tell the judges who wrote a defence.
     pub fn debaters(&self, decision: usize, available: Available) -> Option<[Seat; 2]> {
         let owner = bucket(decision);
-        let seat = |side| self.seat(Part::Debate { decision, side }, owner, owner);
+        let seat = |side| self.seat(SeatPart::Debate { decision, side }, owner, owner);
         available.has(owner).then(|| Side::BOTH.map(seat))
     }
 
     /// Seats three judges. The host sits in.
     pub fn judges(&self, available: Available) -> Vec<Seat> {
-        self.three([Holder::First, Holder::Second, Holder::Host], Part::Judge, available)
+        self.three([Holder::First, Holder::Second, Holder::Host], SeatPart::Judge, available)
     }
 
     /// Seats the four reviewers. The other agent sits in, and the host where neither is there.
@@ -242,45 +184,46 @@ impl Panel {
         let seat = |personality: Personality| {
             let owner = personality.owner();
             let chain = [owner, owner.other()];
-            let runner = chain.into_iter().find(|it| available.has(*it)).unwrap_or(Holder::Host);
-            self.seat(Part::Review(personality), owner, runner)
+            let runner =
+                chain.into_iter().find(|holder| available.has(*holder)).unwrap_or(Holder::Host);
+            self.seat(SeatPart::Review(personality), owner, runner)
         };
         Personality::FOUR.map(seat).to_vec()
     }
 
     /// Seats three voters. The host sits in.
     pub fn voters(&self, available: Available) -> Vec<Seat> {
-        self.three([Holder::Host, Holder::Second, Holder::First], Part::Vote, available)
+        self.three([Holder::Host, Holder::Second, Holder::First], SeatPart::Vote, available)
     }
 
-    fn three(&self, owners: [Holder; 3], part: Part, available: Available) -> Vec<Seat> {
+    fn three(&self, owners: [Holder; 3], part: SeatPart, available: Available) -> Vec<Seat> {
         let runner = |owner| if available.has(owner) { owner } else { Holder::Host };
         owners.map(|owner| self.seat(part, owner, runner(owner))).to_vec()
     }
 
-    fn seat(&self, part: Part, owner: Holder, runner: Holder) -> Seat {
+    fn seat(&self, part: SeatPart, owner: Holder, runner: Holder) -> Seat {
         let word = self.named(owner).word();
         let task = part.task();
         let file = match part {
-            Part::Debate { decision, side } => {
+            SeatPart::Debate { decision, side } => {
                 format!("debate-{decision}-{word}-{}.txt", side.word())
             }
             _ if owner != runner => {
                 format!("{}-fallback-{word}-{task}-output.txt", self.named(runner).word())
             }
-            Part::Review(_) if owner == Holder::Second => {
+            SeatPart::Review(_) if owner == Holder::Second => {
                 format!("{word}-primary-{task}-output.txt")
             }
-            Part::Sketch(_) | Part::Review(_) | Part::Judge | Part::Vote => {
+            SeatPart::Sketch(_) | SeatPart::Review(_) | SeatPart::Judge | SeatPart::Vote => {
                 format!("{word}-{task}-output.txt")
             }
         };
-        let kind = if part == Part::Vote { "plan-voter" } else { &task };
+        let kind = if part == SeatPart::Vote { "plan-voter" } else { &task };
         let name = self.named(owner).name();
         let label = match part {
-            Part::Sketch(it) | Part::Review(it) => format!("{name}-{}", it.label()),
-            Part::Judge | Part::Vote => name.to_owned(),
-            Part::Debate { decision, side } => format!("{name}-{decision}-{}", side.word()),
+            SeatPart::Sketch(it) | SeatPart::Review(it) => format!("{name}-{}", it.label()),
+            SeatPart::Judge | SeatPart::Vote => name.to_owned(),
+            SeatPart::Debate { decision, side } => format!("{name}-{decision}-{}", side.word()),
         };
         Seat { part, owner, runner, label, file, kind: format!("{word}-{kind}") }
     }
@@ -291,7 +234,7 @@ impl Panel {
         if seat.runner == seat.owner {
             seat.label.clone()
         } else if seat.runner == Holder::Host {
-            "Code".to_owned()
+            super::seat_name::HOST_REVIEWER.to_owned()
         } else {
             format!("{} ({})", seat.label, self.named(seat.runner).name())
         }
@@ -340,7 +283,7 @@ impl Side {
 
 /// What a seat is there for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum SeatPart {
     /// To sketch an approach.
     Sketch(Personality),
     /// To defend one side of a decision.
@@ -358,7 +301,7 @@ pub enum Part {
     Vote,
 }
 
-impl Part {
+impl SeatPart {
     fn task(self) -> String {
         match self {
             Self::Sketch(personality) => format!("sketch-{}", personality.word()),
@@ -374,7 +317,7 @@ impl Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seat {
     /// What it is there for.
-    pub part: Part,
+    pub part: SeatPart,
     /// Whose it is.
     pub owner: Holder,
     /// Who sits on it now.
@@ -422,7 +365,7 @@ mod tests {
         let row = |seat: &Seat| [seat.label.clone(), seat.file.clone(), seat.kind.clone()];
         let rows = |seats: Vec<Seat>| seats.iter().map(row).collect::<Vec<_>>();
         assert_eq!(
-            rows(panel.sketchers(false, BOTH)),
+            rows(panel.sketchers(SketchPanel::Full, BOTH)),
             [
                 ["Cursor-Arch", "cursor-sketch-arch-output.txt", "cursor-sketch-arch"],
                 ["Cursor-Edge", "cursor-sketch-edge-output.txt", "cursor-sketch-edge"],
@@ -435,7 +378,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            rows(panel.sketchers(true, BOTH)),
+            rows(panel.sketchers(SketchPanel::Quick, BOTH)),
             [
                 ["Cursor-Generic", "cursor-sketch-generic-output.txt", "cursor-sketch-generic"],
                 ["Codex-Generic", "codex-sketch-generic-output.txt", "codex-sketch-generic"],
@@ -515,8 +458,11 @@ mod tests {
             ),
             (NONE, [Host; 4], &[], [Host; 3], [Host; 4], [Host; 3]),
         ] {
-            assert_eq!(runners(&panel.sketchers(false, available)), sketches);
-            assert_eq!(runners(&panel.sketchers(true, available)), [sketches[0], sketches[2]]);
+            assert_eq!(runners(&panel.sketchers(SketchPanel::Full, available)), sketches);
+            assert_eq!(
+                runners(&panel.sketchers(SketchPanel::Quick, available)),
+                [sketches[0], sketches[2]]
+            );
             assert_eq!(debated(available), debates);
             assert_eq!(runners(&panel.judges(available)), judges);
             assert_eq!(runners(&panel.reviewers(available)), reviews);
@@ -549,7 +495,7 @@ mod tests {
                 "cursor-fallback-codex-plan-pragmatic-output.txt",
             ]
         );
-        let failed = &panel.sketchers(false, BOTH)[0];
+        let failed = &panel.sketchers(SketchPanel::Full, BOTH)[0];
         let again = failed.taken_by(Holder::Host, &panel);
         assert_eq!(again.file, "claude-fallback-cursor-sketch-arch-output.txt");
         assert_eq!((again.label.as_str(), again.runner), ("Cursor-Arch", Holder::Host));
@@ -595,7 +541,8 @@ mod tests {
         );
         let panel = panel.unwrap();
         let seats =
-            [panel.reviewers(SECOND), panel.judges(NONE), panel.sketchers(false, BOTH)].concat();
+            [panel.reviewers(SECOND), panel.judges(NONE), panel.sketchers(SketchPanel::Full, BOTH)]
+                .concat();
         let text = format!("{seats:?}").to_lowercase();
         assert!(!["cursor", "codex", "claude"].iter().any(|name| text.contains(name)), "{text}");
         assert_eq!(seats[0].file, "qwen3-max-fallback-gemini-plan-arch-output.txt");
@@ -636,8 +583,8 @@ mod tests {
             for available in [Available { first: a, second: b }, Available { first: c, second: d }] {
                 let debates = (1..=5).filter_map(|n| panel.debaters(n, available)).flatten();
                 let seats = [
-                    panel.sketchers(false, available),
-                    panel.sketchers(true, available),
+                    panel.sketchers(SketchPanel::Full, available),
+                    panel.sketchers(SketchPanel::Quick, available),
                     panel.judges(available),
                     panel.reviewers(available),
                     panel.voters(available),

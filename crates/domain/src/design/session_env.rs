@@ -1,7 +1,7 @@
 //! The file in which a workflow tells another what it already knows: lines of `KEY=value`.
 //!
 //! Nothing in it is ever evaluated. A line ends where it ends, a value is everything behind the first
-//! `=`, and a key that nobody knows says nothing. Keys that begin with the original's name may begin
+//! `=`, and an unknown key has no effect. Keys that begin with the original's name may begin
 //! with ours.
 
 mod order;
@@ -73,7 +73,7 @@ fn is_same(key: &str, other: &str) -> bool {
         let rest = word.strip_prefix(THEIRS).or_else(|| word.strip_prefix(OURS));
         rest.map(str::to_owned)
     };
-    rest(key).is_some_and(|it| rest(other) == Some(it))
+    rest(key).is_some_and(|name| rest(other) == Some(name))
 }
 
 /// Who never answers in the original's files, whatever they say: it was taken out of them.
@@ -170,7 +170,8 @@ fn pair(line: &str) -> Option<(&str, &str)> {
 /// Returns what the first line with a key says, byte for byte.
 pub fn value_of<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let exact = |line: &'t str| line.strip_prefix(key)?.strip_prefix('=');
-    let alike = |line: &'t str| pair(line).filter(|(name, _)| is_same(name, key)).map(|it| it.1);
+    let alike =
+        |line: &'t str| pair(line).filter(|(name, _)| is_same(name, key)).map(|pair| pair.1);
     text.lines().find_map(exact).or_else(|| text.lines().find_map(alike))
 }
 
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!(env.get(Key::TokenSessionId), Some("$(id)"), "it is a text");
         assert_eq!(env.get(Key::TimingLedger), None, "nothing is said");
         assert_eq!(env.get(Key::RepoUnavailable), None, "a space belongs to the key");
-        let health = ["codex", "cursor", "gemini", "claude"].map(|it| env.health(it));
+        let health = ["codex", "cursor", "gemini", "claude"].map(|agent| env.health(agent));
         assert_eq!(health, [Some(true), Some(false), None, None]);
     }
 
@@ -289,11 +290,11 @@ mod tests {
                     prop_assert!(text.contains(value) && !value.contains('\n'));
                 }
                 let first = value_of(&text, key.name());
-                prop_assert!(first.is_none_or(|it| text.contains(it)));
+                prop_assert!(first.is_none_or(|value| text.contains(value)));
             }
             prop_assert_eq!(env.health("gemini"), None);
             for order in [&["--file", "x", "--key", "REPO"][..], &["--key", &text]] {
-                let words: Vec<_> = order.iter().map(|it| (*it).to_owned()).collect();
+                let words: Vec<_> = order.iter().map(|word| (*word).to_owned()).collect();
                 if let Ok(order) = KeyOrder::parse(&words) {
                     order.answer(Some(&text)).ok();
                 }

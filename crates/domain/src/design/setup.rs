@@ -2,12 +2,13 @@
 //!
 //! What git knows is gathered elsewhere and comes in as plain values; what comes out is what is
 //! printed, and whether the design begins ([`SetUp`]). Programs read these lines, so each is exact.
-//! Where they speak of `main`, the repository's default branch is named, whatever it is called.
+//! Where they speak of `main`, Convoke names the repository's default branch.
 
 pub mod branch;
 pub mod branch_name;
 pub mod cleanup;
 pub mod entry_gate;
+pub mod ground;
 pub mod new_branch;
 pub mod preflight;
 pub mod session;
@@ -46,6 +47,11 @@ pub struct Ready {
     pub begins: Begins,
     /// What is printed in step 1.
     pub branch_lines: Vec<String>,
+    /// The branch that was checked out before a new one was made; empty for a commit.
+    pub left: Option<String>,
+    /// A digest of the working tree where uncommitted changes are allowed: the state that agents must
+    /// leave it in.
+    pub tree_before: Option<String>,
 }
 
 /// How the first line of a step reads.

@@ -10,6 +10,15 @@ use crate::markdown::{bare, lines};
 /// A sketch with fewer words says nothing.
 pub const FEWEST_WORDS: usize = 40;
 
+/// How many agents sketch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SketchPanel {
+    /// Four, each with a personality.
+    Full,
+    /// Two, without personalities.
+    Quick,
+}
+
 /// Why an answer is no sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoSketch {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::finding::{Finding, FindingId, Scope};
+use super::finding::{Finding, FindingId, FindingScope};
 use super::policy::Policy;
 use super::quote;
 use super::vote::{Vote, Votes};
@@ -19,7 +19,7 @@ pub struct Voter {
 
 /// What became of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum FindingVerdict {
     /// It is done; an item out of scope is filed.
     Accepted,
     /// Somebody was for it, but too few.
@@ -34,7 +34,7 @@ pub enum Verdict {
     Tied,
 }
 
-impl Verdict {
+impl FindingVerdict {
     /// Returns the word that is shown.
     pub const fn word(self) -> &'static str {
         match self {
@@ -53,10 +53,10 @@ impl Verdict {
     }
 
     /// Returns what a finding with this verdict earns each that raised it.
-    const fn points(self, scope: Scope) -> i64 {
+    const fn points(self, scope: FindingScope) -> i64 {
         match (self, scope) {
             (Self::Accepted, _) => 1,
-            (Self::Rejected, Scope::In) => -1,
+            (Self::Rejected, FindingScope::In) => -1,
             _ => 0,
         }
     }
@@ -110,7 +110,7 @@ pub struct Counted {
     /// The sums.
     pub counts: Counts,
     /// What they come to, or what a person decided.
-    pub verdict: Verdict,
+    pub verdict: FindingVerdict,
     /// The person's reason, if a person decided.
     pub person: Option<String>,
 }
@@ -167,21 +167,21 @@ pub fn tally(findings: &[Finding], voters: &[Voter], policy: Policy) -> Tally {
 
 /// A majority of those who count: by the safe rules everybody on the panel who voted at all, by the
 /// seed's those who voted on this item.
-fn verdict(counts: Counts, panel: usize, policy: Policy) -> Verdict {
+fn verdict(counts: Counts, panel: usize, policy: Policy) -> FindingVerdict {
     let eligible = match policy {
         Policy::Safe => panel,
         Policy::Seed => counts.all(),
     };
     if policy == Policy::Seed && eligible < FEWEST_VOTERS {
-        return Verdict::Accepted;
+        return FindingVerdict::Accepted;
     }
     match counts {
-        _ if counts.all() == 0 => Verdict::Undecided,
-        _ if counts.yes > eligible / 2 => Verdict::Accepted,
-        _ if policy == Policy::Safe && counts.is_tied() => Verdict::Tied,
-        Counts { yes: 1.., .. } => Verdict::Neutral,
-        Counts { exonerate: 1.., .. } => Verdict::Exonerated,
-        Counts { .. } => Verdict::Rejected,
+        _ if counts.all() == 0 => FindingVerdict::Undecided,
+        _ if counts.yes > eligible / 2 => FindingVerdict::Accepted,
+        _ if policy == Policy::Safe && counts.is_tied() => FindingVerdict::Tied,
+        Counts { yes: 1.., .. } => FindingVerdict::Neutral,
+        Counts { exonerate: 1.., .. } => FindingVerdict::Exonerated,
+        Counts { .. } => FindingVerdict::Rejected,
     }
 }
 
@@ -239,21 +239,21 @@ pub struct Score {
 }
 
 impl Score {
-    fn add(&mut self, scope: Scope, verdict: Verdict) {
+    fn add(&mut self, scope: FindingScope, verdict: FindingVerdict) {
         self.points += verdict.points(scope);
         match scope {
-            Scope::Out => {
+            FindingScope::Out => {
                 self.oos_proposed += 1;
-                self.oos_accepted += usize::from(verdict == Verdict::Accepted);
+                self.oos_accepted += usize::from(verdict == FindingVerdict::Accepted);
             }
-            Scope::In => {
+            FindingScope::In => {
                 self.findings += 1;
                 match verdict {
-                    Verdict::Accepted => self.accepted += 1,
-                    Verdict::Neutral | Verdict::Tied => self.neutral += 1,
-                    Verdict::Exonerated => self.exonerated += 1,
-                    Verdict::Rejected => self.rejected += 1,
-                    Verdict::Undecided => {}
+                    FindingVerdict::Accepted => self.accepted += 1,
+                    FindingVerdict::Neutral | FindingVerdict::Tied => self.neutral += 1,
+                    FindingVerdict::Exonerated => self.exonerated += 1,
+                    FindingVerdict::Rejected => self.rejected += 1,
+                    FindingVerdict::Undecided => {}
                 }
             }
         }
@@ -359,7 +359,7 @@ mod tests {
     use super::super::voting_block::Reading;
     use super::*;
 
-    fn finding(scope: Scope, number: u32, proposers: &[&str]) -> Finding {
+    fn finding(scope: FindingScope, number: u32, proposers: &[&str]) -> Finding {
         let remark = Remark {
             scope,
             focus: None,
@@ -377,7 +377,7 @@ mod tests {
 
     /// Votes of up to three voters on one finding: `y`, `n`, `e`, or `-` for one who abstains on it
     /// but voted on something else, or a blank for one who failed.
-    fn decide(votes: &str, policy: Policy) -> Verdict {
+    fn decide(votes: &str, policy: Policy) -> FindingVerdict {
         let answer = |c| match c {
             'y' => "FINDING_1: YES",
             'n' => "FINDING_1: NO",
@@ -386,14 +386,14 @@ mod tests {
             _ => "FINDING_9: YES",
         };
         let panel: Vec<_> = votes.chars().map(|c| voter("V", answer(c))).collect();
-        let findings = [finding(Scope::In, 1, &["A"]), finding(Scope::In, 2, &["A"])];
+        let findings = [finding(FindingScope::In, 1, &["A"]), finding(FindingScope::In, 2, &["A"])];
         tally(&findings, &panel, policy).items[0].verdict
     }
 
     // P-273, P-276
     #[test]
     fn the_seed_counts_those_who_voted_on_the_item() {
-        use Verdict::{Accepted, Exonerated, Neutral, Rejected};
+        use FindingVerdict::{Accepted, Exonerated, Neutral, Rejected};
         for (votes, expected) in [
             ("yyn", Accepted),
             ("yye", Accepted),
@@ -417,7 +417,7 @@ mod tests {
     // P-274
     #[test]
     fn a_panel_that_lost_voters_accepts_nothing_by_itself() {
-        use Verdict::{Accepted, Exonerated, Neutral, Rejected, Tied, Undecided};
+        use FindingVerdict::{Accepted, Exonerated, Neutral, Rejected, Tied, Undecided};
         for (votes, expected) in [
             ("yyn", Accepted),
             ("ynn", Neutral),
@@ -469,11 +469,11 @@ mod tests {
 
     fn sample() -> (Vec<Finding>, Vec<Voter>) {
         let findings = vec![
-            finding(Scope::In, 1, &["Cursor-Edge", "Codex-Pragmatic"]),
-            finding(Scope::In, 2, &["Codex-Innovation"]),
-            finding(Scope::In, 3, &["Code"]),
-            finding(Scope::Out, 1, &["Cursor-Arch"]),
-            finding(Scope::Out, 2, &["Codex-Innovation"]),
+            finding(FindingScope::In, 1, &["Cursor-Edge", "Codex-Pragmatic"]),
+            finding(FindingScope::In, 2, &["Codex-Innovation"]),
+            finding(FindingScope::In, 3, &["Code"]),
+            finding(FindingScope::Out, 1, &["Cursor-Arch"]),
+            finding(FindingScope::Out, 2, &["Codex-Innovation"]),
         ];
         let voters = vec![
             voter(
@@ -524,7 +524,8 @@ mod tests {
 
     #[test]
     fn a_name_cannot_break_out_of_its_cell() {
-        let tally = tally(&[finding(Scope::In, 1, &["A|B"])], &[voter("x|\ny", "")], Policy::Safe);
+        let tally =
+            tally(&[finding(FindingScope::In, 1, &["A|B"])], &[voter("x|\ny", "")], Policy::Safe);
         let report = report(&tally, &[Score { reviewer: "A|B\n".to_owned(), ..Score::default() }]);
         assert!(report.contains("| Item | x\\| y | YES |") && report.contains("\n| A\\|B | 0 |"));
     }
@@ -533,7 +534,7 @@ mod tests {
     fn a_hundred_thousand_findings_are_counted() {
         let names: Vec<_> = (0..1000).map(|n| format!("R{n}")).collect();
         let findings: Vec<_> = (1..=100_000_u32)
-            .map(|n| finding(Scope::In, n, &[&names[n as usize % 1000]]))
+            .map(|n| finding(FindingScope::In, n, &[&names[n as usize % 1000]]))
             .collect();
         let answer: Vec<_> = (1..=100_000).map(|n| format!("FINDING_{n}: YES")).collect();
         let answer = answer.join("\n");
@@ -552,11 +553,11 @@ mod tests {
             for (index, _) in votes.match_indices(['n', 'e']) {
                 let mut more = votes.clone();
                 more.replace_range(index..=index, "y");
-                if before == Verdict::Accepted {
+                if before == FindingVerdict::Accepted {
                     prop_assert_eq!(decide(&more, policy), before, "{} to {}", votes, more);
                 }
             }
-            if policy == Policy::Safe && before == Verdict::Accepted {
+            if policy == Policy::Safe && before == FindingVerdict::Accepted {
                 prop_assert!(votes.contains('y'));
             }
         }

@@ -1,7 +1,7 @@
 //! What a voter answered, taken apart into votes.
 //!
 //! A vote is a line that begins with an id and has one of three words directly behind the colon.
-//! Nothing further on in the line can change it, and a line that is not quite a vote is none: an
+//! Nothing further on in the line can change it, and a line that is not exactly a vote does not count: an
 //! abstention is noticed, a vote that was guessed is not. Which lines of an answer count is decided
 //! in [`voting_block`](super::voting_block).
 
@@ -243,8 +243,8 @@ pub(super) fn near_votes_warning(voter: &str, lines: &[String]) -> Option<String
     let more = if lines.len() > SHOWN { ", \u{2026}" } else { "" };
     let count = match lines.len() {
         0 => return None,
-        1 => "1 line looks like a vote and is none".to_owned(),
-        count => format!("{count} lines look like votes and are none"),
+        1 => "1 line looks like a vote but does not count".to_owned(),
+        count => format!("{count} lines look like votes but do not count"),
     };
     Some(unnumbered_warning(&format!("{voter}: {count}: {shown}{more}")))
 }
@@ -302,7 +302,7 @@ pub(super) fn reason(rest: &str) -> Option<&str> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::finding::Scope::{In, Out};
+    use super::super::finding::FindingScope::{In, Out};
     use super::super::voting_block::MarkerWord;
     use super::*;
 
@@ -471,9 +471,12 @@ mod tests {
             |count: usize| vec![format!("FINDING_1 \u{2014} YES {}", "x".repeat(99)); count];
         assert_eq!(near_votes_warning("Codex voter", &[]), None);
         let one = near_votes_warning("Codex voter", &["OOS_1 \"YES\"".to_owned()]).unwrap();
-        assert_eq!(one, "**⚠ Codex voter: 1 line looks like a vote and is none: \"OOS_1 'YES'\"**");
+        assert_eq!(
+            one,
+            "**⚠ Codex voter: 1 line looks like a vote but does not count: \"OOS_1 'YES'\"**"
+        );
         let many = near_votes_warning("Codex voter", &lines(1000)).unwrap();
-        assert!(many.contains(": 1000 lines look like votes and are none: "), "{many}");
+        assert!(many.contains(": 1000 lines look like votes but do not count: "), "{many}");
         assert!(many.chars().count() < 300, "{many}");
     }
 
@@ -500,14 +503,14 @@ mod tests {
         #[test]
         fn votes_are_found_in_any_order(cast in "[1-9]{0,9}", asked in "[1-9]{0,9}") {
             let id = |digit: char| FindingId { scope: In, number: digit.to_digit(10).unwrap() };
-            let lines: Vec<_> = cast.chars().map(|it| format!("FINDING_{it}: YES \u{2014} {it}")).collect();
+            let lines: Vec<_> = cast.chars().map(|digit| format!("FINDING_{digit}: YES \u{2014} {digit}")).collect();
             let votes = Votes::parse(&lines.join("\n"), Reading::Plain);
             let found: Vec<_> = votes.on_each(asked.chars().map(id)).collect();
-            let alone: Vec<_> = asked.chars().map(|it| votes.on(id(it))).collect();
+            let alone: Vec<_> = asked.chars().map(|digit| votes.on(id(digit))).collect();
             prop_assert_eq!(&found, &alone);
             for (digit, vote) in asked.chars().zip(found) {
                 let reason = cast.contains(digit).then(|| digit.to_string());
-                prop_assert_eq!(vote.map(|it| it.reason.clone()), reason);
+                prop_assert_eq!(vote.map(|vote| vote.reason.clone()), reason);
             }
         }
 

@@ -50,9 +50,9 @@ impl MarkerWord {
     /// How many letters a drawn word has: more than 40 bits of chance.
     const LENGTH: usize = 10;
 
-    /// Returns the word for answers that were written down before the run began. No text holds it by
+    /// Returns the word for answers that were recorded before the run began. No text holds it by
     /// chance.
-    pub fn recorded() -> Self {
+    pub fn for_recordings() -> Self {
         Self("recorded7q".to_owned())
     }
 
@@ -357,7 +357,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::finding::FindingId;
-    use super::super::finding::Scope::In;
+    use super::super::finding::FindingScope::In;
     use super::super::vote::{Vote, Votes};
     use super::*;
 
@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(drawn.as_str().len(), 10);
         assert_eq!(MarkerWord::parse(drawn.as_str()), Some(drawn.clone()));
         assert_ne!(drawn, MarkerWord::from_random(u64::MAX - 1));
-        let recorded = MarkerWord::recorded();
+        let recorded = MarkerWord::for_recordings();
         assert_eq!(MarkerWord::parse(recorded.as_str()), Some(recorded));
         for bad in ["", "abc", "a b c d", "wörter", "WORD", "line\nline", &"a".repeat(33)] {
             assert_eq!(MarkerWord::parse(bad), None, "{bad}");

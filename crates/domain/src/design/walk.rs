@@ -1,6 +1,6 @@
 //! The walk of a design: what its facts come to so far, and what is needed next.
 //!
-//! `events ─fold─► Facts ─walk─► Outline ─render─► lines and files`
+//! `events ─fold─► Facts ─walk─► DesignOutline ─render─► lines and files`
 //!
 //! The phases are functions over facts, in one table (`phases`). Each leaves a typed result in
 //! [`PhaseResults`] and tells notices; where a fact is missing it stops, and says which. So nothing has
@@ -8,7 +8,7 @@
 //! agent, and a recount walks the same way. [`DesignWalk`] walks a run that is under way: a new event
 //! repeats only the phase that waited for it.
 //!
-//! *Invariant:* more facts only ever add to the lines, never change them.
+//! *Invariant:* more facts only ever add to the notices, never change them.
 //! *Invariant:* a walk from the first event and one that went on with every event come to the same.
 
 mod chair;
@@ -35,14 +35,14 @@ mod votes;
 mod word;
 
 pub use self::course::{DesignWalk, walk};
-pub use self::question::{NoAnswer, Question, has_keys};
+pub use self::question::{NoAnswer, PersonQuestion, has_keys};
 use self::state::WalkState;
 use super::citation::Citation;
 use super::event::{Boundary, Health, LaneEnd, LaneId, Millis, Occasion, Reply, Settings};
 use super::facts::Facts;
-use super::notice::{Notice, NoticeLog};
+use super::notice::{Notice, NoticeLog, ToldArtifact};
 use super::outline::PhaseResults;
-use super::progress::{Breadcrumbs, Saved, Shown, Step};
+use super::progress::{Breadcrumbs, Saved, Step};
 use super::seat::Holder;
 use super::voting_block::Poll;
 
@@ -52,7 +52,7 @@ pub enum Next {
     /// Something has to be found out.
     Need(Need),
     /// Nothing: it has ended.
-    End(Ending),
+    End(DesignEnding),
 }
 
 /// Something that only the world knows.
@@ -66,9 +66,9 @@ pub enum Need {
     /// written, so that nothing in there can hold it.
     Word(Poll),
     /// What agents answer, all at once.
-    Lanes(Vec<Request>),
+    Lanes(Vec<LaneNeed>),
     /// What a person answers.
-    Ask(Box<Question>),
+    Ask(Box<PersonQuestion>),
     /// Whether the working tree is as it was.
     Tree(Boundary),
     /// Which of these citations exist.
@@ -81,7 +81,7 @@ pub enum Need {
 
 /// How a design ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ending {
+pub enum DesignEnding {
     /// With a plan.
     Complete {
         /// What was missing on the way.
@@ -114,7 +114,7 @@ pub struct Failed {
 
 /// A lane to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct LaneNeed {
     /// Its name.
     pub id: LaneId,
     /// Who is asked.
@@ -133,7 +133,7 @@ pub struct Request {
 #[derive(Debug)]
 enum Halt {
     Need(Need),
-    End(Ending),
+    End(DesignEnding),
 }
 
 type Walked<T> = Result<T, Halt>;
@@ -170,7 +170,11 @@ impl<'f> Walk<'f> {
     /// Ends here, because no agent did what only an agent can.
     fn failed(&mut self, why: &str) -> Halt {
         let lanes = std::mem::take(&mut self.state.asked);
-        Halt::End(Ending::Failed(Failed { why: why.to_owned(), step: self.state.step.0, lanes }))
+        Halt::End(DesignEnding::Failed(Failed {
+            why: why.to_owned(),
+            step: self.state.step.0,
+            lanes,
+        }))
     }
 
     /// Tells something. A process that does the heavy part for another shows nothing.
@@ -213,13 +217,19 @@ impl<'f> Walk<'f> {
         self.tell(Notice::ArtifactSaved { saved, seconds });
     }
 
-    /// Shows a text, or says that it was saved where another workflow shows it.
-    fn publish(&mut self, shown: Shown, saved: Option<Saved>, text: &str) {
+    /// Shows an artifact where no other workflow does.
+    fn show(&mut self, artifact: ToldArtifact) {
         if !self.settings.nested {
-            let text = text.trim_end().to_owned();
-            self.tell(Notice::ArtifactText { heading: shown.header(), text });
-        } else if let Some(saved) = saved {
+            self.tell(Notice::Artifact(artifact));
+        }
+    }
+
+    /// Shows an artifact, or says that it was saved where another workflow shows it.
+    fn publish(&mut self, artifact: ToldArtifact, saved: Saved) {
+        if self.settings.nested {
             self.saved(saved);
+        } else {
+            self.show(artifact);
         }
     }
 
@@ -234,7 +244,7 @@ impl<'f> Walk<'f> {
     }
 
     /// Returns what a person answered.
-    fn ask(&mut self, question: Question) -> Walked<&'f Reply> {
+    fn ask(&mut self, question: PersonQuestion) -> Walked<&'f Reply> {
         match self.facts.reply(&question.id) {
             Some((at, reply)) => {
                 self.state.at(at);

@@ -9,7 +9,7 @@ pub struct FeatureArtifact(Cow<'static, str>);
 
 /// A text that names no artifact.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot take `{given}` for an artifact: it must be one file name, such as `design.md`")]
+#[error("`{given}` is not an artifact: it must be one file name, such as `design.md`")]
 pub struct InvalidArtifact {
     given: String,
 }

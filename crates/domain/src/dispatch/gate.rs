@@ -89,13 +89,13 @@ pub fn failed(trial: &Trial<'_>) -> Option<String> {
         (GateCheck::V2, Err(error)) => Some(error.to_owned()),
         (GateCheck::V2, Ok(answer)) if answer.trim().is_empty() => Some("empty answer".to_owned()),
         (GateCheck::V3, _) if trial.first_line.trim().is_empty() => {
-            Some("the file begins with a blank line, which nobody can repeat".to_owned())
+            Some("the file begins with a blank line, which an agent cannot repeat".to_owned())
         }
         (GateCheck::V3, _) if field("FIRST LINE:") != Some(trial.first_line.trim()) => {
-            Some("the first line of the file is not known any more".to_owned())
+            Some("the resumed session does not know the first line of the file".to_owned())
         }
         (GateCheck::V4, _) if field("ISSUES:") != Some(issues.to_string().as_str()) => {
-            Some("the number of issues is not known any more".to_owned())
+            Some("the resumed session does not know the number of issues".to_owned())
         }
         (GateCheck::V1 | GateCheck::V2 | GateCheck::V3 | GateCheck::V4, _) => None,
     };
@@ -124,15 +124,15 @@ mod tests {
             (Trial { second_answer: Ok(" "), ..good }, Some("V2: empty answer")),
             (
                 Trial { second_answer: Ok("FIRST LINE: # Other\nISSUES: 2"), ..good },
-                Some("V3: the first line of the file is not known any more"),
+                Some("V3: the resumed session does not know the first line of the file"),
             ),
             (
                 Trial { first_line: " ", second_answer: Ok("FIRST LINE:\nISSUES: 2"), ..good },
-                Some("V3: the file begins with a blank line, which nobody can repeat"),
+                Some("V3: the file begins with a blank line, which an agent cannot repeat"),
             ),
             (
                 Trial { second_answer: Ok("FIRST LINE: # Notes\nISSUES: 3"), ..good },
-                Some("V4: the number of issues is not known any more"),
+                Some("V4: the resumed session does not know the number of issues"),
             ),
         ] {
             assert_eq!(failed(&trial).as_deref(), expected);

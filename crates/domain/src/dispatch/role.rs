@@ -19,7 +19,7 @@ pub struct RoleName {
 
 /// A text that names no role.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot take `{given}` for a role: it must read `command/role`, in small letters")]
+#[error("`{given}` is not a role: write `command/role` in lower case")]
 pub struct InvalidRoleName {
     given: String,
 }

@@ -215,7 +215,7 @@ impl fmt::Display for Cap {
 impl fmt::Display for Reached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spent = self.cap.shown(self.cap.spent(self.sum.usage));
-        write!(f, "{} may be spent, and {spent} were", self.cap)
+        write!(f, "used {spent} of {}", self.cap)
     }
 }
 
@@ -310,9 +310,9 @@ mod tests {
             assert_eq!(cap.allows(sum(usage)).is_ok(), allowed, "{cap} {usage:?}");
         }
         let reached = Cap::Tokens(100).allows(sum(usage(60, 41, None))).unwrap_err();
-        assert_eq!(reached.to_string(), "100 tokens may be spent, and 101 were");
+        assert_eq!(reached.to_string(), "used 101 of 100 tokens");
         let reached = Cap::MicroDollars(5000).allows(sum(usage(1, 1, Some(3_456_789))));
-        assert_eq!(reached.unwrap_err().to_string(), "$0.005 may be spent, and $3.46 were");
+        assert_eq!(reached.unwrap_err().to_string(), "used $3.46 of $0.005");
     }
 
     // Who still runs has time to say it.

@@ -46,12 +46,12 @@ impl AgentHealth {
         }
     }
 
-    /// Returns what a caller already knows of an agent that is there.
-    pub fn told(is_healthy: bool) -> Self {
+    /// Returns the health of an installed agent as a calling workflow reports it.
+    pub fn from_caller(is_healthy: bool) -> Self {
         if is_healthy { Self::Healthy } else { Self::Sick(None) }
     }
 
-    /// Says to whoever counts on an agent that it will not come.
+    /// Returns the warning that an agent will not take part.
     pub fn warning(&self, agent: &str) -> Option<String> {
         let name = capitalised(agent);
         match self {
@@ -227,8 +227,9 @@ mod tests {
     // P-68
     #[test]
     fn who_works_is_there_and_has_answered() {
-        assert!(AgentHealth::told(true).may_work());
-        for health in [AgentHealth::Missing, AgentHealth::NotAsked, AgentHealth::told(false)] {
+        assert!(AgentHealth::from_caller(true).may_work());
+        for health in [AgentHealth::Missing, AgentHealth::NotAsked, AgentHealth::from_caller(false)]
+        {
             assert!(!health.may_work(), "{health:?}");
         }
     }
@@ -305,7 +306,7 @@ mod tests {
             let (end, answer) = (ProcessEnd::Exited(0), Some("OK"));
             Attempt { number: 2, outcome, end, answer, trouble }.verdict().unwrap_err()
         };
-        let words = "m-1 was asked for, and m-2 answered";
+        let words = "Convoke asked for m-1, but m-2 answered";
         let told = format!("Probe attempt 2: {words}");
         assert_eq!(line(LaneOutcome::ModelMismatch, Some(words)), told);
         assert_eq!(line(LaneOutcome::ExitedEarly, None), "Probe attempt 2: exited_early");
@@ -320,7 +321,7 @@ mod tests {
             "**⚠ Codex not available (binary not found). Proceeding without Codex reviewer.**"
         );
         assert_eq!(
-            AgentHealth::told(false).warning("cursor").unwrap(),
+            AgentHealth::from_caller(false).warning("cursor").unwrap(),
             "**⚠ Cursor installed but not responding (health check failed). \
              Using Claude replacement.**"
         );

@@ -113,7 +113,7 @@ pub struct LaneEntry {
 }
 
 impl LaneEntry {
-    /// Returns what became of it, in the word that is shown.
+    /// Returns the outcome, in the word that is shown.
     pub fn state(&self) -> &'static str {
         match &self.over {
             None => "running",
@@ -197,11 +197,11 @@ impl LaneGrouping {
 pub struct Sum {
     /// How many there were.
     pub lanes: u64,
-    /// Of these, how many cannot tell what they spent: they run, were lost, or did not say.
+    /// How many of these reported no usage: they still run, were lost, or their clients report none.
     pub uncounted: u64,
     /// Of those, how many still run.
     pub running: u64,
-    /// How many of the others did not say what they cost.
+    /// How many of the others did not report their cost.
     pub without_money: u64,
     /// What the others spent.
     pub usage: Usage,

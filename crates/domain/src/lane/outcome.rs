@@ -148,7 +148,7 @@ impl fmt::Display for ProcessEnd {
 #[derive(Debug, Clone, Copy)]
 pub struct LaneCourse<'a> {
     /// What was said.
-    pub heard: &'a Heard,
+    pub heard: &'a LaneTranscript,
     /// How the process ended.
     pub end: ProcessEnd,
     /// The model that was asked for.
@@ -162,10 +162,10 @@ impl LaneCourse<'_> {
     /// nothing, whoever answers in it.
     pub fn difference(&self) -> Option<String> {
         if let Some((asked, found)) = self.other_session() {
-            return Some(format!("session {asked} was to go on, and {found} answered"));
+            return Some(format!("Convoke resumed session {asked}, but session {found} answered"));
         }
         let (asked, found) = self.other_model()?;
-        Some(format!("{asked} was asked for, and {found} answered"))
+        Some(format!("Convoke asked for {asked}, but {found} answered"))
     }
 
     /// A client that does not find a session may begin a new one without a word.
@@ -182,7 +182,7 @@ impl LaneCourse<'_> {
 
 /// What a client said, gathered.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Heard {
+pub struct LaneTranscript {
     /// The session's name.
     pub session: Option<String>,
     /// The model that answered.
@@ -201,7 +201,7 @@ pub struct Heard {
     pub tools: u64,
 }
 
-impl Heard {
+impl LaneTranscript {
     /// Takes in what was said.
     pub fn take(&mut self, event: LaneEvent) {
         match event {
@@ -283,7 +283,7 @@ pub fn outcome(course: &LaneCourse<'_>) -> LaneOutcome {
     }
 }
 
-fn is_answered(heard: &Heard) -> bool {
+fn is_answered(heard: &LaneTranscript) -> bool {
     let without_failure = heard.ended.as_ref().is_some_and(|ended| ended.failure.is_none());
     without_failure && heard.answer().is_some()
 }
@@ -311,7 +311,7 @@ fn judged_by_words(course: &LaneCourse<'_>) -> LaneOutcome {
     }
 }
 
-fn by_trouble(heard: &Heard) -> Option<LaneOutcome> {
+fn by_trouble(heard: &LaneTranscript) -> Option<LaneOutcome> {
     of_kind(heard.trouble.as_ref()?.kind)
 }
 
@@ -348,23 +348,23 @@ mod tests {
         LaneFailure { kind, message: "no".to_owned() }
     }
 
-    fn ended(answer: &str) -> Heard {
+    fn ended(answer: &str) -> LaneTranscript {
         let ended = Some(TurnEnd { answer: Some(answer.to_owned()), failure: None });
-        Heard { ended, ..Heard::default() }
+        LaneTranscript { ended, ..LaneTranscript::default() }
     }
 
-    fn judged(heard: &Heard, end: ProcessEnd) -> LaneOutcome {
+    fn judged(heard: &LaneTranscript, end: ProcessEnd) -> LaneOutcome {
         outcome(&LaneCourse { heard, end, model: Some("opus"), resume: Some("s-1") })
     }
 
     #[test]
     fn only_what_can_be_shown_is_a_success() {
-        let silent = Heard::default();
-        let mut spoke = Heard::default();
+        let silent = LaneTranscript::default();
+        let mut spoke = LaneTranscript::default();
         spoke.take(LaneEvent::Text("half an".to_owned()));
-        let mut refused = Heard::default();
+        let mut refused = LaneTranscript::default();
         refused.take(LaneEvent::Trouble(failure(FailureKind::Auth)));
-        let mut failed = Heard::default();
+        let mut failed = LaneTranscript::default();
         failed.take(LaneEvent::Ended(TurnEnd {
             answer: Some("an error text".to_owned()),
             failure: Some(failure(FailureKind::Other)),
@@ -396,7 +396,7 @@ mod tests {
 
     #[test]
     fn a_turn_that_ended_knows_best_what_went_wrong() {
-        let mut heard = Heard::default();
+        let mut heard = LaneTranscript::default();
         assert_eq!(heard.failure(), None);
         heard.take(LaneEvent::Trouble(failure(FailureKind::NoSession)));
         assert_eq!(heard.failure(), Some(&failure(FailureKind::NoSession)));
@@ -414,7 +414,7 @@ mod tests {
         let end = || LaneEvent::Ended(TurnEnd { answer: None, failure: None });
         let text = |text: &str| LaneEvent::Text(text.to_owned());
         let heard = |events: Vec<LaneEvent>| {
-            let mut heard = Heard::default();
+            let mut heard = LaneTranscript::default();
             for event in events {
                 heard.take(event);
             }
@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn trouble_that_was_got_over_is_forgotten() {
         for event in [LaneEvent::Text("on".to_owned()), LaneEvent::Tool("Read".to_owned())] {
-            let mut heard = Heard::default();
+            let mut heard = LaneTranscript::default();
             heard.take(LaneEvent::Trouble(failure(FailureKind::RateLimited)));
             assert_eq!(judged(&heard, ProcessEnd::StallLimit), LaneOutcome::RateLimited);
             heard.take(event);
@@ -482,16 +482,16 @@ mod tests {
     #[test]
     fn what_differs_is_named() {
         let mut heard = ended("yes");
-        let said = |heard: &Heard| {
+        let said = |heard: &LaneTranscript| {
             let (model, resume) = (Some("opus"), Some("s-1"));
             LaneCourse { heard, end: ProcessEnd::Exited(0), model, resume }.difference()
         };
         (heard.session, heard.model) = (Some("s-1".to_owned()), Some("claude-opus-5".to_owned()));
         assert_eq!(said(&heard), None);
         heard.model = Some("haiku".to_owned());
-        assert_eq!(said(&heard).unwrap(), "opus was asked for, and haiku answered");
+        assert_eq!(said(&heard).unwrap(), "Convoke asked for opus, but haiku answered");
         heard.session = Some("s-2".to_owned());
-        assert_eq!(said(&heard).unwrap(), "session s-1 was to go on, and s-2 answered");
+        assert_eq!(said(&heard).unwrap(), "Convoke resumed session s-1, but session s-2 answered");
     }
 
     #[test]

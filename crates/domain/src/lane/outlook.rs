@@ -54,7 +54,7 @@ impl fmt::Display for Shortage {
             Share::Tenth => "one in ten",
         };
         let Self { left, needed, .. } = self;
-        write!(f, "{left} are left of the budget, and {share} of earlier lanes needed {needed}")
+        write!(f, "{left} remaining, and {share} of earlier lanes needed {needed}")
     }
 }
 
@@ -80,13 +80,13 @@ mod tests {
         assert_eq!(
             words(Cap::Tokens(1000), 701).as_deref(),
             Some(
-                "299 tokens are left of the budget, and one in ten of earlier lanes needed 300 \
+                "299 tokens remaining, and one in ten of earlier lanes needed 300 \
                  tokens"
             )
         );
         assert_eq!(
             words(Cap::Tokens(1000), 950).as_deref(),
-            Some("50 tokens are left of the budget, and half of earlier lanes needed 100 tokens")
+            Some("50 tokens remaining, and half of earlier lanes needed 100 tokens")
         );
         assert_eq!(words(Cap::MicroDollars(1), 0), None, "nobody said what it costs");
         let range = Range { median: 2_000_000, p90: 2_000_000 };

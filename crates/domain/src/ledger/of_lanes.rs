@@ -4,11 +4,11 @@ use super::timing::{Seconds, TimedTask, WorkEnding};
 use super::tokens::{TokenCounts, TokenUse};
 use crate::design::event::LaneEnd;
 use crate::design::seat::Panel;
-use crate::design::walk::Request;
+use crate::design::walk::LaneNeed;
 use crate::lane::collected::CollectedStatus;
 
 /// Returns the row of a lane that ended; nothing for agents that the ledger does not know.
-pub fn task(panel: &Panel, request: &Request, end: &LaneEnd, now: Seconds) -> Option<TimedTask> {
+pub fn task(panel: &Panel, request: &LaneNeed, end: &LaneEnd, now: Seconds) -> Option<TimedTask> {
     let is_ok = end.status == CollectedStatus::Ok;
     let (code, ending) =
         if is_ok { (Some(0), WorkEnding::Complete) } else { (None, WorkEnding::Signal) };
@@ -19,7 +19,7 @@ pub fn task(panel: &Panel, request: &Request, end: &LaneEnd, now: Seconds) -> Op
 }
 
 /// Returns what a lane used, as far as its client says.
-pub fn used(panel: &Panel, request: &Request, end: &LaneEnd) -> Option<TokenUse> {
+pub fn used(panel: &Panel, request: &LaneNeed, end: &LaneEnd) -> Option<TokenUse> {
     let usage = end.usage?;
     let vendor = panel.named(request.holder).word().to_owned();
     let counts = TokenCounts {
@@ -41,8 +41,8 @@ mod tests {
     use crate::design::seat::Holder;
     use crate::lane::event::Usage;
 
-    fn request(holder: Holder) -> Request {
-        Request {
+    fn request(holder: Holder) -> LaneNeed {
+        LaneNeed {
             id: LaneId::parse("review/Cursor-Arch").unwrap(),
             holder,
             step: Step::Review,

@@ -138,12 +138,15 @@ fn climbs(path: &Path) -> bool {
 fn refused(path: &Path) -> FoundLedger {
     let path = path.display();
     FoundLedger::nowhere(format!(
-        "cannot use the ledger `{path}`: it is not below the folder for temporary files"
+        "cannot use the ledger `{path}`: it is outside of the folder for temporary files"
     ))
 }
 
 fn passed_over(path: &Path) -> String {
-    format!("the ledger `{}` is not where one may be; another is looked for", path.display())
+    format!(
+        "the ledger `{}` is outside of the folder for temporary files; looking for another",
+        path.display()
+    )
 }
 
 #[cfg(test)]

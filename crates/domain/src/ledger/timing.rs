@@ -192,7 +192,7 @@ fn is_known(kind: &str) -> bool {
 }
 
 fn whole(text: &str) -> Result<i64, LedgerMisuse> {
-    text.parse().map_err(|_| LedgerMisuse::new(format!("`{text}` is no whole number")))
+    text.parse().map_err(|_| LedgerMisuse::new(format!("`{text}` is not a whole number")))
 }
 
 fn moment(text: &str) -> Result<Seconds, LedgerMisuse> {
@@ -200,7 +200,7 @@ fn moment(text: &str) -> Result<Seconds, LedgerMisuse> {
     if digits {
         whole(text)
     } else {
-        Err(LedgerMisuse::new(format!("`{text}` is no time in seconds")))
+        Err(LedgerMisuse::new(format!("`{text}` is not a time in seconds")))
     }
 }
 

@@ -58,7 +58,7 @@ impl TokenUse {
         for word in words {
             let (key, value) = word
                 .split_once('=')
-                .ok_or_else(|| LedgerMisuse::new(format!("`{word}` is no KEY=VALUE")))?;
+                .ok_or_else(|| LedgerMisuse::new(format!("`{word}` is not KEY=VALUE")))?;
             let number = || number(key, value);
             match key {
                 "input" => counts.input = number()?,
@@ -78,7 +78,7 @@ impl TokenUse {
 fn number(key: &str, value: &str) -> Result<u64, LedgerMisuse> {
     let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| value.parse().ok()).flatten();
-    number.ok_or_else(|| LedgerMisuse::new(format!("`{key}={value}` is no number of tokens")))
+    number.ok_or_else(|| LedgerMisuse::new(format!("`{key}={value}` is not a number of tokens")))
 }
 
 /// A row of the ledger.

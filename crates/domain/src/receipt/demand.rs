@@ -1,4 +1,4 @@
-//! Sending somebody to read: files are named in a prompt and not pasted into it.
+//! Files that an agent must read: a prompt names them and does not paste them.
 
 /// Adds to a prompt which files are to be read before it is answered. Each is on a line of its own,
 /// by a path for which [`can_be_named`] holds.

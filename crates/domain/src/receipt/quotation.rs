@@ -2,7 +2,7 @@
 //!
 //! A quotation is text in back-ticks or double quotes, or lines behind `>`. It belongs to the file
 //! that is named nearest to it in its paragraph, else to the file that the review is about, else to
-//! the file that was named last. What belongs to no file is nobody's quotation.
+//! the file that was named last. A quotation without a file does not count.
 
 mod excerpt;
 
@@ -23,7 +23,7 @@ pub struct QuotableFile<'a> {
     pub text: &'a str,
 }
 
-/// A quotation, and what became of it.
+/// A quotation, and where it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quotation {
     /// The quoted words, without their quotation marks.

@@ -54,6 +54,17 @@ pub enum CommandEnd {
     Unknown,
 }
 
+impl CommandEnd {
+    /// Reads an exit code, where there is one.
+    pub const fn of_code(code: Option<i64>) -> Self {
+        match code {
+            Some(0) => Self::Well,
+            Some(_) => Self::Badly,
+            None => Self::Unknown,
+        }
+    }
+}
+
 /// What an agent saw of a command's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShellOutput<'a> {

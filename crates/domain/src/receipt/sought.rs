@@ -1,4 +1,4 @@
-//! Whether an output holds the text of a file, whatever command or tool it came from.
+//! Whether the output of any command or tool holds the text of a file.
 //!
 //! What a command says it does is a guess; what it showed is known. An output that holds the whole
 //! text of a file showed the file. A short text may stand in an output by chance, so it counts only

@@ -66,7 +66,7 @@ pub struct DeedRole(String);
 
 /// A text that names no role.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot take `{given}` for a role: it is made of `a-z`, `0-9`, `-`, `_`, `.` and `/`")]
+#[error("`{given}` is not a role: it may contain `a-z`, `0-9`, `-`, `_`, `.` and `/`")]
 pub struct InvalidDeedRole {
     given: String,
 }

@@ -8,7 +8,7 @@ pub struct TaskId(String);
 
 /// A text that is no id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot take `{given}` for a task's id")]
+#[error("`{given}` is not a task's id")]
 pub struct InvalidTaskId {
     given: String,
 }

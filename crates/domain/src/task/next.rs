@@ -82,7 +82,7 @@ impl Obstacles {
         let counts = [
             (self.begun, "in progress"),
             (self.waiting, "waiting for an open task"),
-            (self.held, "held by other agents"),
+            (self.held, "assigned to other agents"),
         ];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let words: Vec<_> = counts.map(|(count, words)| format!("{count} {words}")).collect();
@@ -142,7 +142,7 @@ mod tests {
         let lines = "1 - 1 - in_progress a\n1a 1 1 - in_progress x\n2 - 2 max pending b";
         let roots = trees(tasks(lines), |task| TaskState::among(&[], task));
         let found = Obstacles::among(&roots);
-        assert_eq!(found.words(), "1 in progress, 1 held by other agents");
+        assert_eq!(found.words(), "1 in progress, 1 assigned to other agents");
         assert_eq!(Obstacles::default().words(), "every task is closed");
     }
 }

@@ -1,5 +1,8 @@
-//! The task list as an agent reads it, where it stands, and what comes next.
+//! The task list as an agent reads it, its current task, and the next one.
 
+mod counts;
+
+pub use self::counts::TaskCounts;
 use super::tree::{TaskNode, in_turn};
 use super::{TaskState, TaskStatus};
 
@@ -42,7 +45,7 @@ pub fn clipped(text: &str, most: usize) -> String {
 
 /// A tree with the way to the task being worked on. Everything shown about a plan follows from it.
 #[derive(Debug, Clone)]
-pub struct Outline<'a> {
+pub struct TaskOutline<'a> {
     /// The lines shown at the top.
     group: &'a [TaskNode],
     /// From the marked top line down to the leaf; empty when everything is closed.
@@ -51,6 +54,8 @@ pub struct Outline<'a> {
     above: Option<&'a TaskNode>,
     /// Tasks of the plan that are not in the tree, because it is too large to be read.
     elsewhere: TaskCounts,
+    /// Whether other plans have open tasks.
+    has_other_plans: bool,
     /// How titles are written inside sentences.
     letters: Letters,
 }
@@ -64,61 +69,13 @@ pub enum Following<'a> {
     Parent(&'a TaskNode),
     /// Only tasks that wait for others; this is the first of them.
     Waiting(&'a TaskNode),
-    /// A task of the plan that is not in the tree.
+    /// A task that is not in the tree, of this plan or of another one.
     Elsewhere,
-    /// No task of the plan is open then.
+    /// No task of the branch is open then.
     Nothing,
 }
 
-/// How many tasks there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TaskCounts {
-    /// Those that are open.
-    pub open: usize,
-    /// Those that are completed or skipped.
-    pub closed: usize,
-}
-
-impl TaskCounts {
-    /// Counts nodes with everything below them.
-    pub fn of<'a>(nodes: impl IntoIterator<Item = &'a TaskNode>) -> Self {
-        nodes.into_iter().fold(Self::default(), |tally, node| {
-            let below = Self::of(&node.children);
-            let own = Self {
-                open: usize::from(!node.is_closed()),
-                closed: usize::from(node.is_closed()),
-            };
-            tally.plus(below).plus(own)
-        })
-    }
-
-    const fn plus(self, other: Self) -> Self {
-        Self { open: self.open + other.open, closed: self.closed + other.closed }
-    }
-
-    /// Returns what is left without some of them.
-    #[must_use]
-    pub const fn less(self, other: Self) -> Self {
-        Self {
-            open: self.open.saturating_sub(other.open),
-            closed: self.closed.saturating_sub(other.closed),
-        }
-    }
-
-    /// Renders the line that stands for tasks that are not shown.
-    fn line(self, which: &str) -> Option<String> {
-        let Self { open, closed } = self;
-        let number = open + closed;
-        let tasks = if number == 1 { "task" } else { "tasks" };
-        (number > 0).then(|| {
-            format!(
-                "- … {number} {which} {tasks} ({open} open, {closed} closed): `convoke task tree`"
-            )
-        })
-    }
-}
-
-impl<'a> Outline<'a> {
+impl<'a> TaskOutline<'a> {
     /// Takes the whole tree and the way to the current leaf.
     ///
     /// Shown are the siblings of the first task on the way that is numbered, or beside a numbered
@@ -137,13 +94,21 @@ impl<'a> Outline<'a> {
 
     fn of(group: &'a [TaskNode], path: &[&'a TaskNode]) -> Self {
         let (elsewhere, letters) = (TaskCounts::default(), Letters::Lower);
-        Self { group, path: path.to_vec(), above: None, elsewhere, letters }
+        let path = path.to_vec();
+        Self { group, path, above: None, elsewhere, has_other_plans: false, letters }
     }
 
     /// Adds how many tasks of the plan are not in the tree.
     #[must_use]
     pub const fn with_elsewhere(mut self, elsewhere: TaskCounts) -> Self {
         self.elsewhere = elsewhere;
+        self
+    }
+
+    /// Adds that other plans have open tasks, so that the branch is not finished with this one.
+    #[must_use]
+    pub const fn beside_open_plans(mut self) -> Self {
+        self.has_other_plans = true;
         self
     }
 
@@ -342,7 +307,7 @@ impl<'a> Outline<'a> {
         }
         match waiting {
             Some(task) => Following::Waiting(task),
-            None if self.elsewhere.open > 0 => Following::Elsewhere,
+            None if self.elsewhere.open > 0 || self.has_other_plans => Following::Elsewhere,
             None => Following::Nothing,
         }
     }
@@ -408,7 +373,7 @@ mod tests {
             let stuck = task.agent.as_ref().is_some_and(|agent| agent.as_str() == "stuck");
             TaskState::of(task.status, stuck.then_some(AgentStatus::Blocked))
         });
-        let outline = Outline::new(&roots, &current_path(&roots));
+        let outline = TaskOutline::new(&roots, &current_path(&roots));
         let position = outline.position().unwrap_or_default();
         let next = outline.next_action().unwrap_or_default();
         format!("{}\n{position}\n{next}", outline.lines().join("\n"))
@@ -503,7 +468,7 @@ mod tests {
                      3 - 3 - pending Task 3: C\n4 - 4 - completed Task 4: D\n\
                      5 - 5 - completed Task 5: E";
         let roots = trees(tasks(lines), |task| TaskState::of(task.status, None));
-        let outline = Outline::new(&roots, &current_path(&roots));
+        let outline = TaskOutline::new(&roots, &current_path(&roots));
         assert_eq!(
             outline.short_lines(),
             [
@@ -524,7 +489,7 @@ mod tests {
         lines.iter_mut().take(19).for_each(|line| *line = line.replace("pending", "completed"));
         lines.extend((1..30).map(|n| format!("p{n} 20 {n} - pending Part {n}")));
         let roots = trees(tasks(&lines.join("\n")), |task| TaskState::of(task.status, None));
-        let outline = Outline::new(&roots, &current_path(&roots));
+        let outline = TaskOutline::new(&roots, &current_path(&roots));
         assert_eq!(
             outline.near_lines(2),
             [
@@ -554,7 +519,7 @@ mod tests {
         lines.extend((2..40).map(|n| format!("{n} - {n} - completed Task {n}: Done")));
         lines.push("40 - 40 - pending Task 40: Next".to_owned());
         let roots = trees(tasks(&lines.join("\n")), |task| TaskState::of(task.status, None));
-        let outline = Outline::new(&roots, &current_path(&roots));
+        let outline = TaskOutline::new(&roots, &current_path(&roots));
         assert_eq!(
             outline.near_lines(3),
             [

@@ -1,4 +1,4 @@
-//! A working tree as it was when agents began to work, kept for whoever goes on with that work.
+//! A working tree as it was when agents began to work, kept for the process that resumes the work.
 //!
 //! A process that is killed compares nothing any more. What it knew is in a file, so that the next
 //! one can tell what is different; who made the difference, it cannot tell.

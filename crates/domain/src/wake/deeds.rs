@@ -9,7 +9,7 @@ use crate::task::deed::{
     DeedKind, DeedRole, TaskDeed, TaskVerdict, has_only_closed_parts, state_words,
 };
 use crate::task::next::{Beginner, next_to_begin};
-use crate::task::outline::{Following, Letters, Outline, clipped};
+use crate::task::outline::{Following, Letters, TaskOutline, clipped};
 use crate::task::tree::TaskNode;
 use crate::task::{TaskState, TaskStatus};
 use crate::text::is_disruptive;
@@ -78,7 +78,7 @@ pub struct MessageVerdict {
 /// Renders the section under "Your Next Action".
 pub(super) fn render(facts: &WakeFacts<'_>) -> String {
     let outline = facts.outline.as_ref();
-    let leaf = outline.and_then(Outline::leaf);
+    let leaf = outline.and_then(TaskOutline::leaf);
     let mut lines = said(facts);
     let steps = if let Some((outline, leaf)) = outline.zip(leaf) {
         lines.push(standing(facts, outline, leaf));
@@ -100,7 +100,7 @@ pub(super) fn render(facts: &WakeFacts<'_>) -> String {
 }
 
 /// Renders the line under the task list.
-pub(super) fn line(facts: &WakeFacts<'_>, outline: &Outline<'_>) -> Option<String> {
+pub(super) fn line(facts: &WakeFacts<'_>, outline: &TaskOutline<'_>) -> Option<String> {
     let leaf = outline.leaf()?;
     Some(action(outline, leaf, &TaskVerdict::of(&facts.known.of_task)) + ".")
 }
@@ -140,7 +140,7 @@ fn judged(deed: &TaskDeed) -> String {
 }
 
 /// Says how far the current task is, and what is recorded of it.
-fn standing(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &TaskNode) -> String {
+fn standing(facts: &WakeFacts<'_>, outline: &TaskOutline<'_>, leaf: &TaskNode) -> String {
     let mut sentences = vec![format!("{}: {}.", subject(outline, leaf), state_words(leaf.state))];
     if has_only_closed_parts(leaf) {
         sentences.push(format!("All of its parts are closed ({}).", parts(leaf)));
@@ -181,7 +181,7 @@ fn title(node: &TaskNode) -> String {
 }
 
 /// Names the current task, and the one it is part of.
-fn subject(outline: &Outline<'_>, leaf: &TaskNode) -> String {
+fn subject(outline: &TaskOutline<'_>, leaf: &TaskNode) -> String {
     match outline.current().filter(|top| !std::ptr::eq(*top, leaf)) {
         Some(top) => format!("{} of {}", title(leaf), Letters::Kept.of(top.task.label())),
         None => title(leaf),
@@ -189,7 +189,7 @@ fn subject(outline: &Outline<'_>, leaf: &TaskNode) -> String {
 }
 
 /// Returns what to do, without the skill's own step.
-fn steps(facts: &WakeFacts<'_>, outline: &Outline<'_>, leaf: &TaskNode) -> Vec<String> {
+fn steps(facts: &WakeFacts<'_>, outline: &TaskOutline<'_>, leaf: &TaskNode) -> Vec<String> {
     let found = TaskVerdict::of(&facts.known.of_task);
     let has_words = facts.message.is_some() && facts.known.of_message.is_empty();
     let question = has_words.then(|| meaning(leaf, &found));
@@ -238,7 +238,7 @@ fn meaning(leaf: &TaskNode, found: &TaskVerdict) -> String {
 }
 
 /// Says in half a sentence what to do about the current task, by its state and what is recorded.
-fn action(outline: &Outline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> String {
+fn action(outline: &TaskOutline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> String {
     let name = title(leaf);
     match (worked_on(leaf, found), found) {
         (TaskState::Blocked | TaskState::Failed, _) => {
@@ -317,7 +317,7 @@ fn worked_on(leaf: &TaskNode, found: &TaskVerdict) -> TaskState {
 }
 
 /// Says what comes after the current task.
-fn next(outline: &Outline<'_>) -> String {
+fn next(outline: &TaskOutline<'_>) -> String {
     match outline.following() {
         Following::Task(task) => {
             proceed(next_to_begin(std::slice::from_ref(task), Beginner::Leader).unwrap_or(task))

@@ -13,7 +13,7 @@ use super::{SkillText, WakeFacts, WakeFit};
 use crate::cut::{self, Accept};
 use crate::skill::SkillId;
 use crate::skill::prune::{PruneLevel, Pruned};
-use crate::task::outline::Outline;
+use crate::task::outline::TaskOutline;
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
 
@@ -266,7 +266,7 @@ pub fn wake_up(facts: &WakeFacts<'_>, room: WakeLimits, tokenizer: &dyn Tokenize
     match facts.fit {
         WakeFit::Kept if !fitting.fits() => {
             let outline = facts.short_outline.as_ref().or(facts.outline.as_ref());
-            let task = outline.and_then(Outline::leaf);
+            let task = outline.and_then(TaskOutline::leaf);
             let task = task.map(|leaf| leaf.task.content.as_str());
             let minimal = Minimal {
                 reader: &facts.reader,
@@ -491,9 +491,10 @@ mod tests {
                 notices: Vec::new(),
                 others: Vec::new(),
             },
-            outline: Some(Outline::new(roots, &current_path(roots))),
+            outline: Some(TaskOutline::new(roots, &current_path(roots))),
             plan: Some(PlanText::Found { file: PLAN_FILE, plan: ParsedPlan::parse(plan) }),
             no_task: None,
+            elsewhere: crate::wake::ElsewhereLines::default(),
             plan_task: current_path(roots).first().map(|node| node.task.content.clone()),
             activity: vec![
                 line("- 10:32 - @backend: \"Task 2 implementation complete, ready for review\""),

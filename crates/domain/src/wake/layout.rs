@@ -41,8 +41,7 @@ pub(super) fn unread_line(count: usize, reader: &AgentName) -> String {
 
 fn agent(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let skill = skill(facts, shape);
-    let tasks = tasks(facts, shape).or_else(|| facts.no_task.clone());
-    let tasks = tasks.unwrap_or_else(|| NONE.to_owned());
+    let tasks = all_tasks(facts, shape).unwrap_or_else(|| NONE.to_owned());
     let recent = activity(facts, shape).unwrap_or_else(|| NONE.to_owned());
     let new = message(facts, shape);
     let skill = format!("## Your Current Skill\n{skill}");
@@ -64,7 +63,7 @@ fn orchestrator(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let name = Some(format!("You are @{}, the orchestrator for this project.", facts.reader));
     let skill = Some(format!("## Current Skill\n{head}{}", skill(facts, shape)));
     let plan = plan_section(facts, shape);
-    let listed = tasks(facts, shape).or_else(|| facts.no_task.clone());
+    let listed = all_tasks(facts, shape);
     let tasks = listed.map(|lines| format!("## Current Tasks\n{lines}{}", place(facts)));
     let activity = activity(facts, shape).map(|lines| format!("## Recent Activity\n{lines}"));
     let new = Some(format!("## New Message\n{}", message(facts, shape)));
@@ -99,7 +98,8 @@ fn plan_section(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
                 WakeFit::Seed => None,
             };
             let parts = [Some(excerpt(plan, section, shape.plan)), mark];
-            let parts: Vec<_> = parts.into_iter().flatten().filter(|it| !it.is_empty()).collect();
+            let parts: Vec<_> =
+                parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
             parts.join("\n\n")
         }
     };
@@ -142,6 +142,14 @@ fn tasks(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
         TaskForm::Full => outline.lines(),
     };
     (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Returns the list, or what is said instead of it, and what is urgent outside of it.
+fn all_tasks(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
+    let listed = tasks(facts, shape).or_else(|| facts.no_task.clone());
+    let parts = [listed, facts.elsewhere.urgent.clone()];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 /// The two lines under the task list; nothing when everything is done.
@@ -189,6 +197,12 @@ fn is_message_cut(facts: &WakeFacts<'_>, shape: &Shape) -> bool {
 }
 
 fn message(facts: &WakeFacts<'_>, shape: &Shape) -> String {
+    let here = message_here(facts, shape);
+    let elsewhere = facts.elsewhere.unread.as_ref();
+    elsewhere.map_or(here.clone(), |line| format!("{here}\n{line}"))
+}
+
+fn message_here(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let Some(message) = &facts.message else { return with_count(NONE.to_owned(), 0, facts, shape) };
     let most = shape.message.unwrap_or(usize::MAX);
     match cut_message(&message.content, most, &facts.reader) {

@@ -1,4 +1,4 @@
-//! What an agent is told that still has its memory: where it stands, and what was said to it.
+//! The news for an agent that still has its memory: its place in the plan, and new messages.
 
 use super::fit::minimal::Minimal;
 use super::fit::{SHORT_MESSAGE, ShorteningStep, WakeLimits, WakeUp};

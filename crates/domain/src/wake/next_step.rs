@@ -3,7 +3,7 @@
 use super::WakeFacts;
 use super::deeds::{self, NextActionRule};
 use crate::skill::SkillId;
-use crate::task::outline::{Outline, reviewer};
+use crate::task::outline::{TaskOutline, reviewer};
 use crate::task::tree::TaskNode;
 
 /// How the work that a message reports on went.
@@ -59,7 +59,7 @@ pub(super) fn render(facts: &WakeFacts<'_>) -> String {
 }
 
 /// Renders the line under the task list.
-pub(super) fn line(facts: &WakeFacts<'_>, outline: &Outline<'_>) -> Option<String> {
+pub(super) fn line(facts: &WakeFacts<'_>, outline: &TaskOutline<'_>) -> Option<String> {
     match facts.known.rule {
         NextActionRule::Deeds => deeds::line(facts, outline),
         NextActionRule::Seed => outline.next_action(),
@@ -71,7 +71,7 @@ fn by_words(facts: &WakeFacts<'_>) -> String {
     let skill = facts.skill.id.as_ref().map_or("current", |id| id.bare());
     let go_on = format!("Continue with the {skill} workflow");
     let outline = facts.outline.as_ref();
-    let leaf = outline.and_then(Outline::leaf);
+    let leaf = outline.and_then(TaskOutline::leaf);
     let (sentence, mut steps) = match (&facts.message, outline.zip(leaf)) {
         (Some(message), Some((outline, leaf))) => {
             after_message(WorkOutcome::of(&message.content), outline, leaf, facts)
@@ -91,7 +91,7 @@ fn by_words(facts: &WakeFacts<'_>) -> String {
 
 fn after_message(
     outcome: WorkOutcome,
-    outline: &Outline<'_>,
+    outline: &TaskOutline<'_>,
     leaf: &TaskNode,
     facts: &WakeFacts<'_>,
 ) -> (String, Vec<String>) {

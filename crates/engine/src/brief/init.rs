@@ -20,7 +20,7 @@ const RESERVED: [&str; 3] = ["tokens.json", "components.json", "import-warnings.
 
 /// What was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum BriefInitOutcome {
     /// These files and folders were made.
     Created(Vec<PathBuf>),
     /// Somebody's files are there already; nothing was touched.
@@ -45,7 +45,7 @@ pub enum InitError {
         source: io::Error,
     },
     /// The system refused to list the folder.
-    #[error("cannot look into `{}`", path.display())]
+    #[error("cannot list `{}`", path.display())]
     List {
         /// The folder.
         path: PathBuf,
@@ -56,13 +56,13 @@ pub enum InitError {
 
 /// Creates the folder with its scaffold. A file that exists is never overwritten, not even when
 /// somebody creates it at the same moment.
-pub fn init(dir: &Path) -> Result<Outcome, InitError> {
+pub fn init(dir: &Path) -> Result<BriefInitOutcome, InitError> {
     if let Some(name) = reserved_name(dir)? {
         return Err(InitError::Reserved { name });
     }
     let taken = |name: &str| fs::symlink_metadata(dir.join(name)).is_ok();
     if !visible_files(dir)?.is_empty() || FILES.iter().any(|(name, _)| taken(name)) {
-        return Ok(Outcome::AlreadyInUse);
+        return Ok(BriefInitOutcome::AlreadyInUse);
     }
     let mut created = Vec::new();
     for folder in FOLDERS.map(|name| dir.join(name)) {
@@ -74,7 +74,7 @@ pub fn init(dir: &Path) -> Result<Outcome, InitError> {
         create(&path, write_new(&path, text))?;
         created.push(path);
     }
-    Ok(Outcome::Created(created))
+    Ok(BriefInitOutcome::Created(created))
 }
 
 fn reserved_name(dir: &Path) -> Result<Option<String>, InitError> {
@@ -140,12 +140,12 @@ mod tests {
     fn a_folder_is_created_once_and_never_touched_again() {
         let top = tempfile::tempdir().unwrap();
         let dir = top.path().join("deep/design");
-        assert!(matches!(init(&dir), Ok(Outcome::Created(paths)) if paths.len() == 6));
+        assert!(matches!(init(&dir), Ok(BriefInitOutcome::Created(paths)) if paths.len() == 6));
         let names =
             ["README.md", "research.md", "screenshots", "spec.md", "system.md", "wireframes"];
         assert_eq!(tree(&dir), names);
         fs::write(dir.join("spec.md"), "mine").unwrap();
-        assert!(matches!(init(&dir), Ok(Outcome::AlreadyInUse)));
+        assert!(matches!(init(&dir), Ok(BriefInitOutcome::AlreadyInUse)));
         assert_eq!(fs::read_to_string(dir.join("spec.md")).unwrap(), "mine");
     }
 
@@ -163,12 +163,12 @@ mod tests {
         for name in ["spec.md", "research.md"] {
             let top = tempfile::tempdir().unwrap();
             fs::create_dir(top.path().join(name)).unwrap();
-            assert!(matches!(init(top.path()), Ok(Outcome::AlreadyInUse)));
+            assert!(matches!(init(top.path()), Ok(BriefInitOutcome::AlreadyInUse)));
             assert_eq!(tree(top.path()), [name]);
         }
         let top = tempfile::tempdir().unwrap();
         fs::write(top.path().join("brief"), "").unwrap();
-        assert!(matches!(init(top.path()), Ok(Outcome::AlreadyInUse)));
+        assert!(matches!(init(top.path()), Ok(BriefInitOutcome::AlreadyInUse)));
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         fs::write(top.path().join(".gitkeep"), "").unwrap();
         fs::create_dir(top.path().join("assets")).unwrap();
-        assert!(matches!(init(top.path()), Ok(Outcome::Created(_))));
+        assert!(matches!(init(top.path()), Ok(BriefInitOutcome::Created(_))));
     }
 
     #[test]

@@ -36,9 +36,11 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: QUIET,
     read_only_by: "no tools",
+    oldest: Some((2, 1)),
     resumed_by: "by id",
     usage_scope: UsageScope { tokens: CounterScope::Run, money: CounterScope::Session },
     session_variable: Some("CLAUDE_CODE_SESSION_ID"),
+    shell_variable: Some("CLAUDECODE"),
     home: Some(ClientHome { variable: "CLAUDE_CONFIG_DIR", folder: ".claude" }),
     transcript: Some(TranscriptFormat {
         line: transcript::line,

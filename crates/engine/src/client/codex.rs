@@ -23,9 +23,11 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: &[],
     read_only_by: "sandbox",
+    oldest: Some((0, 166)),
     resumed_by: "by id",
     usage_scope: UsageScope { tokens: CounterScope::Session, money: CounterScope::Session },
     session_variable: Some("CODEX_THREAD_ID"),
+    shell_variable: None,
     home: Some(ClientHome { variable: "CODEX_HOME", folder: ".codex" }),
     transcript: Some(TranscriptFormat {
         line: transcript::line,

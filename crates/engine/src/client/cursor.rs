@@ -16,9 +16,11 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: &[],
     read_only_by: "ask mode",
+    oldest: None,
     resumed_by: "by id",
     usage_scope: UsageScope::RUN,
     session_variable: None,
+    shell_variable: Some("CURSOR_AGENT"),
     home: None,
     transcript: Some(TranscriptFormat {
         line: transcript::line,

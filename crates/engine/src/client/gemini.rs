@@ -30,9 +30,11 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: QUIET,
     read_only_by: "no tools",
+    oldest: Some((0, 61)),
     resumed_by: "by id, repeats tools",
     usage_scope: UsageScope::RUN,
     session_variable: None,
+    shell_variable: Some("GEMINI_CLI"),
     home: None,
     transcript: Some(TranscriptFormat {
         line: transcript::line,

@@ -31,6 +31,22 @@ pub struct HookWiring {
 }
 
 impl HookWiring {
+    /// The wiring of a client that takes its hooks as Claude Code does, in one file of this name below
+    /// a project's folder and below a user's.
+    pub(crate) const fn like_claude(file: &'static str) -> Self {
+        Self {
+            project_file: file,
+            user_file: file,
+            form: SettingsForm::Groups { name: None },
+            events: START_AND_PROMPT,
+            most_bytes: 9_900,
+            entries: EntryCount::Several,
+            compactions: Compactions::Announced,
+            moment: start_or_prompt,
+            answer: additional_context,
+        }
+    }
+
     /// Reads what an event means for an agent's memory. `cause` is the client's word for why a
     /// session begins or is compacted.
     pub fn moment(&self, event: &str, cause: Option<&str>) -> Option<Moment> {

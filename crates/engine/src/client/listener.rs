@@ -146,7 +146,7 @@ impl Exit {
         let kind = by_code.or(self.complaint.as_ref().map(|failure| failure.kind));
         let message = self.complaint.as_ref().map(|failure| failure.message.clone());
         let message = message.or_else(|| self.words.clone());
-        let message = message.unwrap_or_else(|| format!("it ended with code {code}"));
+        let message = message.unwrap_or_else(|| format!("the client exited with code {code}"));
         Some(failure(kind.unwrap_or(FailureKind::Other), &message))
     }
 }
@@ -168,7 +168,9 @@ impl<D: Dialect> DialectListener<D> {
     fn wonder(&mut self) {
         let Some((count, first)) = self.strange.take().filter(|_| !self.understood) else { return };
         if self.complaint.is_none() {
-            let words = format!("{count} lines came, and none was understood; the first: {first}");
+            let words = format!(
+                "the client printed {count} lines that Convoke cannot read; the first: {first}"
+            );
             self.said.trouble(failure(FailureKind::Other, &words));
         }
     }
@@ -210,7 +212,7 @@ impl<D: Dialect> Listener for DialectListener<D> {
         let tenths = bytes.saturating_mul(10).div_ceil(MEGABYTE);
         let (whole, part) = (tenths / 10, tenths % 10);
         let words = format!(
-            "it said a line of {whole}.{part} MB, and lines of more than {most} MB are not read"
+            "the client printed a line of {whole}.{part} MB; Convoke reads lines of at most {most} MB"
         );
         self.dialect.forget();
         self.said.trouble(failure(FailureKind::LongLine, &words));

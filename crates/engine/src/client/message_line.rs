@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::listener::Said;
 use crate::json::lenient::{Lenient, Readable};
-use crate::json::{parse, string};
+use crate::json::{owned, parse, string};
 
 /// One line. What is not always there, or not always the same, stays as it is written, so that one
 /// odd value does not cost the line.
@@ -165,7 +165,7 @@ impl<'a> Line<'a> {
     }
 
     fn granted(&self) -> Option<GrantedRights> {
-        let mode = string(self.permission_mode).map(Cow::into_owned);
+        let mode = owned(self.permission_mode);
         let tools: Vec<String> = parse(self.tools)?;
         Some(GrantedRights { mode, tools })
     }
@@ -208,6 +208,6 @@ impl<'a> Line<'a> {
 
     /// Returns the answer that a result carries.
     pub(in crate::client) fn answer(&self) -> Option<String> {
-        string(self.result).map(Cow::into_owned)
+        owned(self.result)
     }
 }

@@ -20,9 +20,11 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: QUIET,
     read_only_by: "no tools",
+    oldest: Some((1, 18)),
     resumed_by: "by id",
     usage_scope: UsageScope::RUN,
     session_variable: None,
+    shell_variable: Some("OPENCODE"),
     home: None,
     transcript: Some(TranscriptFormat {
         line: transcript::line,

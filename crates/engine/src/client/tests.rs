@@ -2,7 +2,7 @@
 
 use convoke_domain::hook::Moment;
 use convoke_domain::lane::event::{FailureKind, LaneEvent, LaneFailure, TurnEnd, Usage};
-use convoke_domain::lane::outcome::{Heard, LaneCourse, LaneOutcome, ProcessEnd, outcome};
+use convoke_domain::lane::outcome::{LaneCourse, LaneOutcome, LaneTranscript, ProcessEnd, outcome};
 use proptest::prelude::*;
 
 use super::*;
@@ -31,7 +31,7 @@ impl Run<'_> {
     }
 
     fn outcome(&self) -> LaneOutcome {
-        let mut heard = Heard::default();
+        let mut heard = LaneTranscript::default();
         self.events().into_iter().for_each(|event| heard.take(event));
         let end = self.code.map_or(ProcessEnd::Signalled(9), ProcessEnd::Exited);
         outcome(&LaneCourse { heard: &heard, end, model: None, resume: None })
@@ -90,7 +90,7 @@ fn recorded_runs_end_in_their_answer() {
     let tools = [10, 8, 4, 6, 6];
     for ((agent, stdout), tools) in recorded().into_iter().zip(tools) {
         let run = Run { agent, stdout: &stdout, stderr: "", code: Some(0) };
-        let mut heard = Heard::default();
+        let mut heard = LaneTranscript::default();
         run.events().into_iter().for_each(|event| heard.take(event));
         assert_eq!(heard.answer(), Some("I have read what I could."), "{agent}");
         assert_eq!(heard.tools, tools, "{agent}");
@@ -181,7 +181,8 @@ fn lines_that_nobody_understands_are_told_of() {
             assert_eq!(listener.stdout_line(line), [], "{agent}");
         }
         let events: Vec<_> = listener.exited(Some(0)).iter().map(shown).collect();
-        let words = "2 lines came, and none was understood; the first: Welcome to version 9!";
+        let words =
+            "the client printed 2 lines that Convoke cannot read; the first: Welcome to version 9!";
         assert_eq!(events, [format!("trouble Other: {words}")], "{agent}");
         // What stderr says of it is more.
         let mut listener = listen(agent);
@@ -203,7 +204,7 @@ fn lines_that_nobody_understands_are_told_of() {
 // Nobody knows what it said, so that is what is told; and also that it was not silent.
 #[test]
 fn a_line_that_is_too_long_is_told_of() {
-    let words = "it said a line of 8.1 MB, and lines of more than 8 MB are not read";
+    let words = "the client printed a line of 8.1 MB; Convoke reads lines of at most 8 MB";
     for agent in Client::ALL {
         let mut listener = listen(agent);
         listener.stdout_line("Welcome!");
@@ -243,7 +244,7 @@ fn an_exit_without_an_end_is_told_in_the_clients_words() {
         assert_eq!(failure.kind, FailureKind::Other, "{agent}");
     }
     let events = listen(Client::Codex).exited(Some(9));
-    assert_eq!(shown(&events[0]), "trouble Other: it ended with code 9");
+    assert_eq!(shown(&events[0]), "trouble Other: the client exited with code 9");
 }
 
 // A complaint that was got over is not why the process ended.
@@ -252,7 +253,7 @@ fn words_and_deeds_get_over_a_complaint() {
     let mut listener = listen(Client::Codex);
     assert_eq!(listener.stderr_line("429 Too Many Requests").len(), 1);
     listener.stdout_line(r#"{"type":"item.completed","item":{"type":"agent_message","text":"x"}}"#);
-    assert_eq!(shown(&listener.exited(Some(9))[0]), "trouble Other: it ended with code 9");
+    assert_eq!(shown(&listener.exited(Some(9))[0]), "trouble Other: the client exited with code 9");
 }
 
 #[test]

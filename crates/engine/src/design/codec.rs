@@ -40,7 +40,7 @@ pub enum CodecError {
         source: serde_json::Error,
     },
     /// A value in it makes no sense.
-    #[error("cannot make sense of `{value}` in an event of kind `{kind}`")]
+    #[error("cannot read `{value}` in an event of kind `{kind}`")]
     Value {
         /// The kind.
         kind: String,

@@ -14,12 +14,14 @@ use convoke_domain::design::event::{
     Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, Recovery, Reply, Settings, Stamped,
     Tree,
 };
-use convoke_domain::design::heavy::{Reason, Worked};
+use convoke_domain::design::heavy::{GiveUpReason, Worked};
 use convoke_domain::design::notice::Notice;
-use convoke_domain::design::outline::Outline;
-use convoke_domain::design::render::{self, Line};
+use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::render;
 use convoke_domain::design::setup::SetUp;
-use convoke_domain::design::walk::{DesignWalk, Ending, Need, Next, Question, Request};
+use convoke_domain::design::walk::{
+    DesignEnding, DesignWalk, LaneNeed, Need, Next, PersonQuestion,
+};
 use convoke_domain::run::RunState;
 use convoke_store::error::StoreError;
 use jiff::Timestamp;
@@ -30,7 +32,7 @@ use super::codec::CodecError;
 use super::word::marker_word;
 
 /// What a design cannot know by itself.
-pub trait World {
+pub trait DesignWorld {
     /// What can go wrong out there.
     type Error;
 
@@ -45,12 +47,12 @@ pub trait World {
     fn lanes(
         &mut self,
         settings: &Settings,
-        requests: &[Request],
-        tell: &mut Tell<'_, Self, Self::Error>,
+        requests: &[LaneNeed],
+        tell: &mut OnLaneNews<'_, Self, Self::Error>,
     ) -> Result<(), Self::Error>;
 
     /// Asks a person; nothing if whoever was asked went away.
-    fn ask(&mut self, question: &Question) -> Result<Option<Reply>, Self::Error>;
+    fn ask(&mut self, question: &PersonQuestion) -> Result<Option<Reply>, Self::Error>;
 
     /// Compares the working tree with what it was.
     fn tree(&mut self, boundary: Boundary) -> Result<Tree, Self::Error>;
@@ -70,10 +72,14 @@ pub trait World {
     fn folder(&self) -> String;
 
     /// Hands what was made to the workflow that asked for it.
-    fn export(&mut self, settings: &Settings, outline: &Outline) -> Result<Export, Self::Error>;
+    fn export(
+        &mut self,
+        settings: &Settings,
+        outline: &DesignOutline,
+    ) -> Result<Export, Self::Error>;
 
-    /// Shows something new: what it is, and its line.
-    fn show(&mut self, notice: &Notice, line: &Line) -> Result<(), Self::Error>;
+    /// Shows something new.
+    fn show(&mut self, settings: &Settings, notice: &Notice) -> Result<(), Self::Error>;
 
     /// Looks up what reviewers cite, and returns what does not exist.
     fn citations(
@@ -90,7 +96,7 @@ pub trait World {
 }
 
 /// Takes in what becomes of lanes.
-pub type Tell<'t, W, E> = dyn FnMut(&mut W, LaneNews) -> Result<(), E> + 't;
+pub type OnLaneNews<'t, W, E> = dyn FnMut(&mut W, LaneNews) -> Result<(), E> + 't;
 
 /// What becomes of a lane.
 #[derive(Debug, Clone)]
@@ -113,15 +119,15 @@ pub enum RunError<E> {
     #[error("cannot read the run's journal")]
     Codec(#[from] CodecError),
     /// Something out there.
-    #[error("cannot go on")]
+    #[error("cannot continue")]
     World(E),
 }
 
 /// How far a design came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum DesignOutcome {
     /// It has ended.
-    Ended(Ending),
+    Ended(DesignEnding),
     /// It was stopped, and can be resumed.
     Interrupted,
     /// The working tree was changed, and nobody is there to say what to do.
@@ -140,7 +146,7 @@ enum Part {
 }
 
 /// A design that is under way.
-struct Course<'s, 'w, W: World> {
+struct Course<'s, 'w, W: DesignWorld> {
     part: Part,
     journal: Journal<'s>,
     design: DesignWalk,
@@ -150,18 +156,18 @@ struct Course<'s, 'w, W: World> {
 }
 
 /// Goes on with a design until it ends or is stopped.
-pub fn run<W: World>(
+pub fn run<W: DesignWorld>(
     journal: Journal<'_>,
     events: Vec<Stamped>,
     world: &mut W,
-) -> Result<Outcome, RunError<W::Error>> {
+) -> Result<DesignOutcome, RunError<W::Error>> {
     let is_resumed = events.len() > 1;
     // What an earlier process showed is not shown again. A decision was only written down.
     let is_decision = |stamped: &Stamped| matches!(stamped.event, Event::Decided(_));
     let told = events.iter().rposition(|stamped| !is_decision(stamped)).map_or(0, |last| last + 1);
     let mut events = events.into_iter();
     let mut design = DesignWalk::fold(events.by_ref().take(told));
-    let shown = if is_resumed { design.told() } else { 0 };
+    let shown = if is_resumed { design.notice_count() } else { 0 };
     for decision in events {
         design.take(decision);
     }
@@ -172,30 +178,32 @@ pub fn run<W: World>(
     let outcome = course.go()?;
     let can_go_on = matches!(
         outcome,
-        Outcome::Ended(
-            Ending::OverBudget(_)
-                | Ending::Failed(_)
-                | Ending::HeavyFailed(_)
-                | Ending::NotExported(_)
+        DesignOutcome::Ended(
+            DesignEnding::OverBudget(_)
+                | DesignEnding::Failed(_)
+                | DesignEnding::HeavyFailed(_)
+                | DesignEnding::NotExported(_)
         )
     );
-    if !can_go_on && matches!(outcome, Outcome::Ended(_)) && course.design.facts().kept().is_none()
+    if !can_go_on
+        && matches!(outcome, DesignOutcome::Ended(_))
+        && course.design.facts().kept().is_none()
     {
         let kept = kept(&course.design.outline());
         course.take(Event::Kept(kept))?;
     }
     let state = match &outcome {
-        Outcome::Ended(
-            Ending::OverBudget(_)
-            | Ending::Failed(_)
-            | Ending::HeavyFailed(_)
-            | Ending::NotExported(_),
+        DesignOutcome::Ended(
+            DesignEnding::OverBudget(_)
+            | DesignEnding::Failed(_)
+            | DesignEnding::HeavyFailed(_)
+            | DesignEnding::NotExported(_),
         )
-        | Outcome::Interrupted
-        | Outcome::TreeNeedsAPerson
-        | Outcome::HeavyDone => RunState::Stopped,
-        Outcome::Ended(Ending::Refused(_)) => RunState::Refused,
-        Outcome::Ended(_) => RunState::Ended,
+        | DesignOutcome::Interrupted
+        | DesignOutcome::TreeNeedsAPerson
+        | DesignOutcome::HeavyDone => RunState::Stopped,
+        DesignOutcome::Ended(DesignEnding::Refused(_)) => RunState::Refused,
+        DesignOutcome::Ended(_) => RunState::Ended,
     };
     course.journal.store.mark_run(&course.journal.run, state, course.world.now())?;
     Ok(outcome)
@@ -203,39 +211,39 @@ pub fn run<W: World>(
 
 /// Does the heavy part of a design that another process began, and returns what is said of it. Nobody
 /// is asked anything here: whoever began it does that.
-pub fn work<W: World>(
+pub fn work<W: DesignWorld>(
     journal: Journal<'_>,
     events: Vec<Stamped>,
     world: &mut W,
 ) -> Result<Worked, RunError<W::Error>> {
     let mut design = DesignWalk::fold(events);
-    let shown = design.told();
+    let shown = design.notice_count();
     let mut course = Course { part: Part::Heavy, journal, design, shown, world };
     Ok(match course.go()? {
-        Outcome::HeavyDone => Worked::Complete,
-        Outcome::TreeNeedsAPerson => Worked::gave_up(Reason::DIRTY_TREE),
-        Outcome::Interrupted => Worked::gave_up("interrupted"),
-        Outcome::Ended(Ending::OverBudget(_)) => Worked::gave_up("over-budget"),
-        Outcome::Ended(Ending::Failed(_)) => Worked::gave_up("plan-missing"),
-        Outcome::Ended(_) => Worked::gave_up("internal-error"),
+        DesignOutcome::HeavyDone => Worked::Complete,
+        DesignOutcome::TreeNeedsAPerson => Worked::gave_up(GiveUpReason::DIRTY_TREE),
+        DesignOutcome::Interrupted => Worked::gave_up("interrupted"),
+        DesignOutcome::Ended(DesignEnding::OverBudget(_)) => Worked::gave_up("over-budget"),
+        DesignOutcome::Ended(DesignEnding::Failed(_)) => Worked::gave_up("plan-missing"),
+        DesignOutcome::Ended(_) => Worked::gave_up("internal-error"),
     })
 }
 
-impl<W: World> Course<'_, '_, W> {
-    fn go(&mut self) -> Result<Outcome, RunError<W::Error>> {
+impl<W: DesignWorld> Course<'_, '_, W> {
+    fn go(&mut self) -> Result<DesignOutcome, RunError<W::Error>> {
         loop {
             self.show()?;
             self.keep()?;
             let is_heavy = self.design.is_heavy();
             if self.part == Part::Heavy && !is_heavy {
-                return Ok(Outcome::HeavyDone);
+                return Ok(DesignOutcome::HeavyDone);
             }
             let need = match self.design.upcoming() {
-                Next::End(ending) => return Ok(Outcome::Ended(ending)),
+                Next::End(ending) => return Ok(DesignOutcome::Ended(ending)),
                 Next::Need(need) => need,
             };
             match (self.part, &need) {
-                (Part::Heavy, Need::Recover(..)) => return Ok(Outcome::TreeNeedsAPerson),
+                (Part::Heavy, Need::Recover(..)) => return Ok(DesignOutcome::TreeNeedsAPerson),
                 (Part::Whole, Need::Recover(..)) | (Part::Heavy, _) => {}
                 (Part::Whole, _) if is_heavy => {
                     if let Some(outcome) = self.delegated()? {
@@ -252,7 +260,7 @@ impl<W: World> Course<'_, '_, W> {
     }
 
     /// Has another process go on in the same journal, and takes in what it wrote there.
-    fn delegated(&mut self) -> Result<Option<Outcome>, RunError<W::Error>> {
+    fn delegated(&mut self) -> Result<Option<DesignOutcome>, RunError<W::Error>> {
         let worked = self.world.work().map_err(RunError::World)?;
         let entries = self.journal.store.events(&self.journal.run)?;
         self.journal.next = entries.last().map_or(1, |entry| entry.seq + 1);
@@ -294,9 +302,9 @@ impl<W: World> Course<'_, '_, W> {
     }
 
     /// Finds out what is needed; says how it ends if it cannot go on.
-    fn find_out(&mut self, need: Need) -> Result<Option<Outcome>, RunError<W::Error>> {
+    fn find_out(&mut self, need: Need) -> Result<Option<DesignOutcome>, RunError<W::Error>> {
         let settings = self.design.facts().settings().map(|(_, settings)| settings.clone());
-        let Some(settings) = settings else { return Ok(Some(Outcome::Interrupted)) };
+        let Some(settings) = settings else { return Ok(Some(DesignOutcome::Interrupted)) };
         let event = match need {
             Need::SetUp => {
                 Event::SetUp(Box::new(self.world.set_up(&settings).map_err(RunError::World)?))
@@ -328,7 +336,7 @@ impl<W: World> Course<'_, '_, W> {
             Need::Recover(boundary, detail) => {
                 match self.world.recover(boundary, &detail).map_err(RunError::World)? {
                     Some(recovery) => Event::TreeDecided(boundary, recovery),
-                    None => return Ok(Some(Outcome::TreeNeedsAPerson)),
+                    None => return Ok(Some(DesignOutcome::TreeNeedsAPerson)),
                 }
             }
         };
@@ -339,8 +347,8 @@ impl<W: World> Course<'_, '_, W> {
     fn lanes(
         &mut self,
         settings: &Settings,
-        requests: &[Request],
-    ) -> Result<Option<Outcome>, RunError<W::Error>> {
+        requests: &[LaneNeed],
+    ) -> Result<Option<DesignOutcome>, RunError<W::Error>> {
         let mut open = requests.len();
         let mut failed = None;
         let Self { journal, design, shown, world, .. } = self;
@@ -369,21 +377,24 @@ impl<W: World> Course<'_, '_, W> {
         if open > 0 && !is_over_budget { self.interrupted() } else { Ok(None) }
     }
 
-    fn interrupted(&mut self) -> Result<Option<Outcome>, RunError<W::Error>> {
+    fn interrupted(&mut self) -> Result<Option<DesignOutcome>, RunError<W::Error>> {
         self.take(Event::Interrupted("stopped by a signal".to_owned()))?;
-        Ok(Some(Outcome::Interrupted))
+        Ok(Some(DesignOutcome::Interrupted))
     }
 }
 
 /// Shows what a design has told since the last time.
-fn show_new<W: World>(
+fn show_new<W: DesignWorld>(
     design: &mut DesignWalk,
     shown: &mut usize,
     world: &mut W,
 ) -> Result<(), W::Error> {
-    for (notice, line) in design.notices_after(*shown) {
-        world.show(&notice, &line)?;
+    let notices = design.notices_after(*shown);
+    if let Some((_, settings)) = design.facts().settings() {
+        for notice in &notices {
+            world.show(settings, notice)?;
+        }
     }
-    *shown = design.told();
+    *shown = design.notice_count();
     Ok(())
 }

@@ -11,7 +11,7 @@ use convoke_domain::run::RunId;
 use jiff::Timestamp;
 
 use crate::file;
-use crate::lock::{Lock, NotLocked};
+use crate::lock::{Lock, LockError};
 use crate::skill::hash;
 
 /// What makes a folder one of ours. Nothing without it is ever removed.
@@ -39,12 +39,12 @@ pub struct RunFolders {
 #[derive(Debug, thiserror::Error)]
 pub enum RunFolderError {
     /// Another run works on the same files.
-    #[error("cannot work in `{}`", tree.display())]
+    #[error("cannot use the working tree `{}`", tree.display())]
     Held {
         /// The working tree.
         tree: PathBuf,
         /// Who, or why that cannot be told.
-        source: NotLocked,
+        source: LockError,
     },
     /// The system refused.
     #[error("cannot use `{}`", path.display())]
@@ -55,7 +55,7 @@ pub enum RunFolderError {
         source: io::Error,
     },
     /// It is not a folder of a run.
-    #[error("cannot take `{}` for the folder of a run: {why}", path.display())]
+    #[error("cannot use `{}` as the folder of a run: {why}", path.display())]
     NotOurs {
         /// The folder.
         path: PathBuf,
@@ -68,13 +68,13 @@ impl RunFolderError {
     /// Returns what the user can do next.
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Held { source: NotLocked::Held { .. }, .. } => {
+            Self::Held { source: LockError::Held { .. }, .. } => {
                 "wait until it ends, or work in another worktree (`git worktree add`)"
             }
             Self::Held { .. } | Self::File { .. } => {
                 "make it writable, or name another folder with XDG_STATE_HOME"
             }
-            Self::NotOurs { .. } => "look at it and remove it yourself",
+            Self::NotOurs { .. } => "check the folder and remove it yourself",
         }
     }
 }
@@ -182,7 +182,7 @@ impl RunFolders {
         };
         let (root, folder) = (canonical(&self.root)?, canonical(folder)?);
         if folder.parent() != Some(&root) {
-            let why = "it does not lie among them";
+            let why = "it is not in the folder of runs";
             return Err(RunFolderError::NotOurs { path: folder, why });
         }
         // To write this down is good; to tidy up is better.
@@ -210,11 +210,11 @@ fn make_private(folder: &Path) -> Result<(), RunFolderError> {
 
 /// A folder of ours is a folder itself, no link to one, and holds its marker.
 fn check_ours(folder: &Path) -> Result<(), RunFolderError> {
-    let kind = |path: &Path| fs::symlink_metadata(path).map(|it| it.file_type());
-    let why = if !kind(folder).is_ok_and(|it| it.is_dir()) {
-        "it is no folder itself"
-    } else if !kind(&folder.join(MARKER)).is_ok_and(|it| it.is_file()) {
-        "it has no marker"
+    let kind = |path: &Path| fs::symlink_metadata(path).map(|metadata| metadata.file_type());
+    let why = if !kind(folder).is_ok_and(|kind| kind.is_dir()) {
+        "it is not a folder"
+    } else if !kind(&folder.join(MARKER)).is_ok_and(|kind| kind.is_file()) {
+        "it lacks the marker file"
     } else {
         return Ok(());
     };
@@ -255,7 +255,7 @@ mod tests {
             assert_eq!(fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
         }
         let marker = fs::read_to_string(path.join(".convoke-run")).unwrap();
-        let keys: Vec<_> = marker.lines().map(|it| it.split('=').next().unwrap()).collect();
+        let keys: Vec<_> = marker.lines().map(|line| line.split('=').next().unwrap()).collect();
         let expected =
             ["convoke run", "PID", "PPID", "CLONE_PATH", "SESSION_ID", "PREFIX", "CREATED", "NOTE"];
         assert_eq!(keys, expected);
@@ -322,7 +322,7 @@ mod tests {
             let refused = folders.remove(folder, now());
             assert!(matches!(refused, Err(RunFolderError::NotOurs { .. })), "{refused:?}");
         }
-        assert!(folders.remove(Path::new(""), now()).is_ok_and(|it| !it));
+        assert!(folders.remove(Path::new(""), now()).is_ok_and(|was_removed| !was_removed));
         assert!(elsewhere.exists() && deeper.exists() && unmarked.exists());
         assert!(!root.join("cleanup-audit.log").exists());
     }

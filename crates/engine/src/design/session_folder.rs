@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 4096;
 
 /// A session that was set up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct DesignSession {
     /// Its folder.
     pub folder: PathBuf,
     /// Its name.
@@ -32,7 +32,7 @@ pub fn make(
     prefix: &str,
     project: &Path,
     now: Timestamp,
-) -> io::Result<Session> {
+) -> io::Result<DesignSession> {
     let name = project.file_name().unwrap_or_default().to_string_lossy();
     let name = format!("{prefix}-{}-", clone_tag(&name));
     let fresh = |root: &Path| {
@@ -58,7 +58,7 @@ pub fn make(
     };
     fs::write(folder.join("session-id"), format!("{id}\n"))?;
     fs::write(folder.join(MARKERS[0]), keepalive.text())?;
-    Ok(Session { folder, id, is_elsewhere })
+    Ok(DesignSession { folder, id, is_elsewhere })
 }
 
 /// A name that nobody else has.
@@ -84,7 +84,7 @@ pub fn remove(
     now: Timestamp,
 ) -> Result<(), CleanupError> {
     let dir = folder.display().to_string();
-    let names: Vec<_> = roots.iter().map(|it| format!("{}/", it.display())).collect();
+    let names: Vec<_> = roots.iter().map(|root| format!("{}/", root.display())).collect();
     let not_under = || CleanupError::NotUnder { roots: names.join(", "), dir: dir.clone() };
     let climbs = folder.components().any(|part| part == Component::ParentDir);
     let real_roots: Vec<_> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
@@ -104,7 +104,9 @@ pub fn remove(
     if holds || !is_below(&real, &real_roots) {
         return Err(not_under());
     }
-    let is_file = |name: &&str| fs::symlink_metadata(real.join(name)).is_ok_and(|it| it.is_file());
+    let is_file = |name: &&str| {
+        fs::symlink_metadata(real.join(name)).is_ok_and(|metadata| metadata.is_file())
+    };
     if !MARKERS.iter().any(is_file) {
         return Err(CleanupError::NoMarker(dir));
     }
@@ -168,7 +170,7 @@ mod tests {
             self.top.path().join(name)
         }
 
-        fn make(&self) -> Session {
+        fn make(&self) -> DesignSession {
             let (cache, temp) = (self.at("cache/sessions"), self.at("temp"));
             make(Some(&cache), &temp, "claude-design", &self.at("my app"), now()).unwrap()
         }

@@ -9,10 +9,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use convoke_domain::design::setup::branch::{
-    BranchFacts, BranchNotCreated, Choice, choose, kept, parse_branch_info,
+    BranchChoice, BranchFacts, BranchNotCreated, choose, kept, parse_branch_info, user_prefix,
 };
 use convoke_domain::design::setup::branch_name::branch_name;
 use convoke_domain::design::setup::entry_gate::{Gate, GateWords};
+use convoke_domain::design::setup::ground::{BranchRule, DirtyTree, counted, named_changes};
 use convoke_domain::design::setup::preflight::{Cleanliness, PreflightError, check};
 use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
 
@@ -30,7 +31,7 @@ const ATTEMPTS: usize = 5;
 
 /// What is done on a branch of the user's that seems to be about something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doubt {
+pub enum UnrelatedBranch {
     /// A person is asked, and nothing is done.
     Ask,
     /// The design goes on there.
@@ -41,17 +42,21 @@ pub enum Doubt {
 
 /// What is to be set up.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct SetUpRequest<'a> {
     /// A folder of the project.
     pub folder: &'a Path,
     /// What is to be designed.
     pub feature: &'a str,
     /// What was given with `--branch-info`.
     pub branch_info: Option<&'a str>,
-    /// Whether the checked-out branch is kept, whichever it is.
+    /// On which branch the design works.
+    pub branch_rule: BranchRule,
+    /// What becomes of uncommitted changes; the original's gate never allows them.
+    pub dirty_tree: DirtyTree,
+    /// Whether the original's gate keeps the checked-out branch, whichever it is.
     pub no_branch: bool,
     /// What is done on a branch that may not be meant.
-    pub doubt: Doubt,
+    pub doubt: UnrelatedBranch,
     /// Whether a remote that cannot be reached ends the design.
     pub strict_fetch: bool,
     /// How long the remote may take.
@@ -62,10 +67,10 @@ pub struct Request<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     /// There is no working tree.
-    #[error("cannot begin a design")]
+    #[error("cannot start a design")]
     NoWorkTree(#[from] NoWorkTree),
     /// There is nothing that a branch could begin at.
-    #[error("cannot begin a design: the repository has no commit yet")]
+    #[error("cannot start a design: the repository has no commit yet")]
     NoCommit,
 }
 
@@ -75,22 +80,31 @@ impl SetUpError {
         match self {
             Self::NoWorkTree(NoWorkTree::NoGit(_)) => "install git, or put it on the PATH",
             Self::NoWorkTree(NoWorkTree::Outside { .. }) => {
-                "go to a project that is in git, or make it one with `git init`"
+                "go to a git repository, or create one with `git init`"
             }
-            Self::NoCommit => "commit something first, or stay where you are with --no-branch",
+            Self::NoCommit => "commit something first, or stay on this branch with `--no-branch`",
         }
     }
 }
 
 /// Sets up a design. Nothing is changed before every check has passed.
-pub fn set_up(request: &Request<'_>) -> Result<SetUp, SetUpError> {
+pub fn set_up(request: &SetUpRequest<'_>) -> Result<SetUp, SetUpError> {
     let tree = WorkTree::at(request.folder)?;
     let has_commit = diff::head(tree.root()).is_some();
-    if !has_commit && !request.no_branch {
+    let makes_branch = match request.branch_rule {
+        BranchRule::Stay => false,
+        BranchRule::New => true,
+        BranchRule::Seed => !request.no_branch,
+    };
+    if !has_commit && makes_branch {
         return Err(SetUpError::NoCommit);
     }
     let start = Start { tree: &tree, request, main: tree.default_branch() };
-    Ok(start.begin().unwrap_or_else(SetUp::Refused))
+    let begun = match request.branch_rule {
+        BranchRule::Stay | BranchRule::New => start.begin_here(),
+        BranchRule::Seed => start.begin(),
+    };
+    Ok(begun.unwrap_or_else(SetUp::Refused))
 }
 
 fn cleanliness(tree: &WorkTree) -> Cleanliness {
@@ -111,11 +125,37 @@ struct News {
 /// What setting up knows from the beginning.
 struct Start<'a> {
     tree: &'a WorkTree,
-    request: &'a Request<'a>,
+    request: &'a SetUpRequest<'a>,
     main: String,
 }
 
 impl Start<'_> {
+    /// Begins at the commit that is checked out. Nothing is fetched or rebased, and the branch that is
+    /// checked out stays as it is.
+    fn begin_here(&self) -> Result<SetUp, Refusal> {
+        let mut news = News::default();
+        let listed = self.tree.changes().ok_or_else(Refusal::by_unknown_tree)?;
+        let changes = named_changes(&listed);
+        if !changes.is_empty() {
+            if self.request.dirty_tree == DirtyTree::Refused {
+                return Err(Refusal::by_changes(&changes));
+            }
+            let counted = counted(&changes);
+            news.lines.push(format!("**⚠ {counted}. The agents plan on them as they are.**"));
+        }
+        self.tree.forget_file(STALL_MARK);
+        let current = self.tree.branch().unwrap_or_default();
+        if self.request.branch_rule == BranchRule::Stay {
+            return Ok(self.keep(current, news));
+        }
+        let name = self.make_branch(&user_prefix(&self.tree.user_name()), "HEAD")?;
+        let from = if current.is_empty() { "a commit without a branch" } else { &current };
+        let begins = Begins::With(format!("made '{name}' from '{from}' and checked it out"));
+        let mut ready = self.at(name, news.lines, begins);
+        (ready.is_new, ready.left) = (true, Some(current));
+        Ok(SetUp::Ready(ready))
+    }
+
     fn begin(&self) -> Result<SetUp, Refusal> {
         let mut news = News::default();
         let words = self.gate_words(&mut news);
@@ -130,17 +170,19 @@ impl Start<'_> {
         self.check(gate).map_err(refused)?;
         // Asked before the remote is, which may take its time.
         let choice = choose(&facts, self.request.feature, &self.main);
-        if let (Choice::Doubtful { .. }, Doubt::Ask) = (&choice, self.request.doubt) {
+        if let (BranchChoice::Doubtful { .. }, UnrelatedBranch::Ask) = (&choice, self.request.doubt)
+        {
             return Ok(SetUp::Undecided { branch: facts.current });
         }
         self.update(gate, &mut news).map_err(refused)?;
         self.tree.forget_file(STALL_MARK);
         match (choice, self.request.doubt) {
-            (Choice::Keep, _) | (Choice::Doubtful { .. }, Doubt::Keep | Doubt::Ask) => {
+            (BranchChoice::Keep, _)
+            | (BranchChoice::Doubtful { .. }, UnrelatedBranch::Keep | UnrelatedBranch::Ask) => {
                 Ok(self.keep(facts.current, news))
             }
-            (Choice::Create { warning }, _) => self.create(&facts, warning, news),
-            (Choice::Doubtful { warning }, Doubt::Create) => {
+            (BranchChoice::Create { warning }, _) => self.create(&facts, warning, news),
+            (BranchChoice::Doubtful { warning }, UnrelatedBranch::Create) => {
                 self.create(&facts, Some(warning), news)
             }
         }
@@ -202,18 +244,22 @@ impl Start<'_> {
         warning: Option<String>,
         news: News,
     ) -> Result<SetUp, Refusal> {
-        let start = self.start(news.is_fetched);
+        let left = self.tree.branch().unwrap_or_default();
+        let name = self.make_branch(&facts.user_prefix, &self.start(news.is_fetched))?;
+        let mut ready = self.at(name, news.lines, Begins::Plain);
+        (ready.is_new, ready.left) = (true, Some(left));
+        ready.branch_lines.extend(warning);
+        Ok(SetUp::Ready(ready))
+    }
+
+    /// Makes a branch that is called after the feature, checks it out, and returns its name.
+    fn make_branch(&self, user_prefix: &str, start: &str) -> Result<String, Refusal> {
         let is_taken = |name: &str| self.tree.has_branch(name);
         let mut attempts = ATTEMPTS;
         loop {
-            let name = branch_name(&facts.user_prefix, self.request.feature, is_taken);
-            match self.tree.create_branch(&name, &start, TREE_LIMIT) {
-                Ok(()) => {
-                    let mut ready = self.at(name, news.lines, Begins::Plain);
-                    ready.is_new = true;
-                    ready.branch_lines.extend(warning);
-                    return Ok(SetUp::Ready(ready));
-                }
+            let name = branch_name(user_prefix, self.request.feature, is_taken);
+            match self.tree.create_branch(&name, start, TREE_LIMIT) {
+                Ok(()) => return Ok(name),
                 // Somebody else has just made it.
                 Err(_) if attempts > 1 && is_taken(&name) => attempts -= 1,
                 Err(said) => {
@@ -239,7 +285,16 @@ impl Start<'_> {
 
     fn at(&self, branch: String, setup_lines: Vec<String>, begins: Begins) -> Ready {
         let base = diff::head(self.tree.root()).unwrap_or_default();
-        Ready { branch, is_new: false, base, setup_lines, begins, branch_lines: Vec::new() }
+        Ready {
+            branch,
+            is_new: false,
+            base,
+            setup_lines,
+            begins,
+            branch_lines: Vec::new(),
+            left: None,
+            tree_before: None,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn marker_word(agents: &[Chosen], drawn_before: usize) -> MarkerWord 
     let is_recorded =
         |chosen: &Chosen| matches!(AgentRef::parse(&chosen.agent), Some(AgentRef::Replay(_)));
     if drawn_before == 0 && agents.iter().any(is_recorded) {
-        return MarkerWord::recorded();
+        return MarkerWord::for_recordings();
     }
     // The keys of a hash are the one source of chance in the standard library.
     MarkerWord::from_random(RandomState::new().hash_one(drawn_before))
@@ -33,13 +33,13 @@ mod tests {
         let words: Vec<_> = (0..50).map(|_| marker_word(&agents, 0).to_string()).collect();
         let different: std::collections::BTreeSet<_> = words.iter().collect();
         assert_eq!(different.len(), words.len());
-        assert!(!words.contains(&MarkerWord::recorded().to_string()));
+        assert!(!words.contains(&MarkerWord::for_recordings().to_string()));
     }
 
     #[test]
     fn recordings_are_given_the_word_that_they_were_written_with() {
         let agents = ["cursor", "replay:answers.jsonl", "claude"].map(chosen);
-        assert_eq!(marker_word(&agents, 0), MarkerWord::recorded());
-        assert_ne!(marker_word(&agents, 1), MarkerWord::recorded());
+        assert_eq!(marker_word(&agents, 0), MarkerWord::for_recordings());
+        assert_ne!(marker_word(&agents, 1), MarkerWord::for_recordings());
     }
 }

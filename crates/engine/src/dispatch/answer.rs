@@ -38,7 +38,9 @@ pub fn review(answer: &str) -> Result<Review, Ambiguity> {
         _ => return Err(doubt(Doubt::Several)),
     };
     let issues = match value.get("issues") {
-        Some(Tree::List(issues)) if issues.iter().all(|it| matches!(it, Tree::Object(_))) => issues,
+        Some(Tree::List(issues)) if issues.iter().all(|issue| matches!(issue, Tree::Object(_))) => {
+            issues
+        }
         _ => return Err(doubt(Doubt::Issues)),
     };
     if let Some(key) = contradiction(value, approved) {
@@ -87,7 +89,7 @@ pub fn kept(text: &str) -> Option<Vec<Review>> {
         return Some(reviews);
     }
     // Issues by themselves are of a reviewer that did not approve.
-    let are_issues = list.iter().all(|it| matches!(it, Tree::Object(_) | Tree::Text(_)));
+    let are_issues = list.iter().all(|issue| matches!(issue, Tree::Object(_) | Tree::Text(_)));
     let issues = || list.iter().map(read_issue).collect();
     are_issues.then(|| vec![Review { reviewer: None, approved: false, issues: issues() }])
 }
@@ -115,7 +117,7 @@ fn read_issue(value: &Tree) -> Issue {
     let told = ["description", "message", "title", "summary", "issue", "text"];
     let described = told.iter().find_map(|name| words(name));
     Issue {
-        severity: words("severity").map_or(Severity::Warning, |it| Severity::parse(&it)),
+        severity: words("severity").map_or(Severity::Warning, |word| Severity::parse(&word)),
         category: words("category"),
         description: described.unwrap_or_else(|| value.to_string()),
         location: words("location"),

@@ -21,20 +21,20 @@ use super::feature::MAX_BYTES;
 use crate::client::{PrintedEvents, adapter};
 use crate::file;
 use crate::skill::hash;
-use crate::transcript::own::{Homes, own_record};
-use crate::transcript::reads::{Ending, Session, Wanted, reads};
+use crate::transcript::own::{ClientHomes, own_record};
+use crate::transcript::reads::{RecordEnding, SessionRecord, WantedReads, reads};
 
 /// A record that proves nothing.
 #[derive(Debug, thiserror::Error)]
-pub enum NoEvidence {
+pub enum EvidenceError {
     /// It is not there, or no file.
-    #[error("cannot read the record `{}`: it is no file", path.display())]
+    #[error("cannot read the transcript `{}`: not a file", path.display())]
     NoFile {
         /// The record.
         path: PathBuf,
     },
     /// It cannot be read to its end.
-    #[error("cannot read the record `{}`", path.display())]
+    #[error("cannot read the transcript `{}`", path.display())]
     Unreadable {
         /// The record.
         path: PathBuf,
@@ -42,13 +42,13 @@ pub enum NoEvidence {
         source: io::Error,
     },
     /// It says nothing.
-    #[error("cannot judge by the record `{}`: it is empty", path.display())]
+    #[error("cannot use the transcript `{}`: it is empty", path.display())]
     Empty {
         /// The record.
         path: PathBuf,
     },
     /// No line of it is one that the client writes.
-    #[error("cannot use the record `{}`: it is not a transcript or event log of {client}", path.display())]
+    #[error("cannot use `{}`: not a transcript or event log of {client}", path.display())]
     Foreign {
         /// The record.
         path: PathBuf,
@@ -56,10 +56,10 @@ pub enum NoEvidence {
         client: &'static str,
     },
     /// It is the record of another answer.
-    #[error("the record's last answer differs from --response")]
+    #[error("the last answer in the transcript differs from --response")]
     OtherAnswer,
     /// Nothing in it says which reads came before the answer.
-    #[error("the record has no answer to compare with --response")]
+    #[error("the transcript has no answer to compare with --response")]
     NoAnswer,
 }
 
@@ -104,29 +104,30 @@ impl Evidence {
 /// matter of how the end of a file is counted.
 pub fn miscounted(claims: &[(String, u64)], references: &[Reference]) -> Vec<String> {
     let remark = |(name, claimed): &(String, u64)| {
-        let reference = references.iter().find(|it| it.expected_name() == Some(name))?;
+        let reference =
+            references.iter().find(|reference| reference.expected_name() == Some(name))?;
         let text = file::text(Path::new(reference.path.as_ref()?), MAX_BYTES)?;
         let lines = text.lines().count() as u64;
         (lines.abs_diff(*claimed) > 1)
-            .then(|| format!("{name} has {lines} lines, and the answer claims {claimed}"))
+            .then(|| format!("{name} has {lines} lines, but the answer claims {claimed}"))
     };
     claims.iter().filter_map(remark).collect()
 }
 
 /// A file that had to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Demand {
+pub struct DemandedFile {
     /// What whoever demands it calls it.
     pub name: String,
     /// Its absolute path.
     pub path: String,
 }
 
-impl Demand {
+impl DemandedFile {
     /// Returns what a role's references demand.
     pub fn of_references(references: &[Reference]) -> Vec<Self> {
-        let demand = |it: &Reference| {
-            let ExpectedFile { name, path } = it.expected()?;
+        let demand = |reference: &Reference| {
+            let ExpectedFile { name, path } = reference.expected()?;
             Some(Self { name: name.to_owned(), path: path.to_owned() })
         };
         references.iter().filter_map(demand).collect()
@@ -135,7 +136,7 @@ impl Demand {
 
 /// A record to judge by.
 #[derive(Debug, Clone, Copy)]
-pub struct Record<'a> {
+pub struct EvidenceSource<'a> {
     /// Whose it is.
     pub client: Client,
     /// The client's transcript, or the events that it printed.
@@ -143,17 +144,20 @@ pub struct Record<'a> {
     /// Where the client was started.
     pub project: &'a Path,
     /// Where clients keep their own records: one of printed events is judged by those, if found.
-    pub homes: &'a Homes,
+    pub homes: &'a ClientHomes,
     /// The answer that is judged, if it came by another way than the record: what was read before
     /// another answer proves nothing about this one.
     pub answer: Option<&'a str>,
 }
 
 /// Reads a client's record for what it proves about the files that had to be read.
-pub fn evidence(record: &Record<'_>, demands: &[Demand]) -> Result<Evidence, NoEvidence> {
+pub fn evidence(
+    record: &EvidenceSource<'_>,
+    demands: &[DemandedFile],
+) -> Result<Evidence, EvidenceError> {
     let demanded = Files::of(demands);
-    let names: Vec<_> = demands.iter().map(|it| base_name(&it.path)).collect();
-    let wanted = Wanted {
+    let names: Vec<_> = demands.iter().map(|demand| base_name(&demand.path)).collect();
+    let wanted = WantedReads {
         folder: Some(record.project),
         names: &names,
         texts: &demanded.sought,
@@ -161,17 +165,18 @@ pub fn evidence(record: &Record<'_>, demands: &[Demand]) -> Result<Evidence, NoE
     };
     let session = usable(record.client, record.path, &wanted)?;
     if let Some(given) = record.answer {
-        let recorded = session.answer.as_ref().ok_or(NoEvidence::NoAnswer)?;
-        recorded.is_same(given).then_some(()).ok_or(NoEvidence::OtherAnswer)?;
+        let recorded = session.answer.as_ref().ok_or(EvidenceError::NoAnswer)?;
+        recorded.is_same(given).then_some(()).ok_or(EvidenceError::OtherAnswer)?;
     }
     let id = session.printed.as_deref();
     let own = id.and_then(|id| own_record(record.client, id, record.homes));
     let answer = session.answer.as_ref().map(|answer| answer.text.as_str());
     // A record that goes on behind the answer was begun before it too.
-    let of_own = |path: PathBuf| usable(record.client, &path, &Wanted { answer, ..wanted }).ok();
+    let of_own =
+        |path: PathBuf| usable(record.client, &path, &WantedReads { answer, ..wanted }).ok();
     let own = own.and_then(of_own);
     let mut diagnostics = Vec::new();
-    if session.ending == Ending::Cut {
+    if session.ending == RecordEnding::Cut {
         diagnostics.push("record_cut".to_owned());
     }
     if session.answer.is_none() {
@@ -213,17 +218,17 @@ struct Files {
 }
 
 impl Files {
-    fn of(demands: &[Demand]) -> Self {
+    fn of(demands: &[DemandedFile]) -> Self {
         let now: Vec<_> =
-            demands.iter().map(|it| (canonical(&it.path), Now::of(&it.path))).collect();
+            demands.iter().map(|demand| (canonical(&demand.path), Now::of(&demand.path))).collect();
         let sought = now.iter().filter_map(|(path, now)| Sought::new(path, &now.contents()));
         Self { sought: sought.collect(), now }
     }
 
-    fn receipts(&self, demands: &[Demand], session: &Session) -> Vec<Receipt> {
+    fn receipts(&self, demands: &[DemandedFile], session: &SessionRecord) -> Vec<Receipt> {
         let both = demands.iter().zip(&self.now);
         let demanded: Vec<_> = both
-            .map(|(it, (path, now))| Demanded { name: &it.name, path, now: now.contents() })
+            .map(|(demand, (path, now))| Demanded { name: &demand.name, path, now: now.contents() })
             .collect();
         let answered = session.answer.as_ref().map(|answer| answer.step);
         receipts(&demanded, &session.reads, answered)
@@ -231,13 +236,17 @@ impl Files {
 }
 
 /// Reads a record and those of the agents that were sent, if it is one of the client's.
-fn usable(client: Client, path: &Path, wanted: &Wanted<'_>) -> Result<Session, NoEvidence> {
+fn usable(
+    client: Client,
+    path: &Path,
+    wanted: &WantedReads<'_>,
+) -> Result<SessionRecord, EvidenceError> {
     let mut session = read(client, path, wanted)?;
     if session.lines.understood == 0 && session.lines.passed_over == 0 {
-        return Err(NoEvidence::Empty { path: path.to_owned() });
+        return Err(EvidenceError::Empty { path: path.to_owned() });
     }
     if session.is_foreign() {
-        return Err(NoEvidence::Foreign { path: path.to_owned(), client: client.name() });
+        return Err(EvidenceError::Foreign { path: path.to_owned(), client: client.name() });
     }
     for path in subagents(path) {
         // What an agent that was sent read is worth knowing, and no reason to fail.
@@ -262,14 +271,18 @@ fn resolve(read: &mut Read) {
 fn canonical(path: &str) -> String {
     let whole = Some(Path::new(path)).filter(|path| path.is_absolute());
     let found = whole.and_then(|path| path.canonicalize().ok());
-    found.map_or_else(|| path.to_owned(), |it| it.display().to_string())
+    found.map_or_else(|| path.to_owned(), |real| real.display().to_string())
 }
 
-fn read(client: Client, path: &Path, wanted: &Wanted<'_>) -> Result<Session, NoEvidence> {
-    let no_file = || NoEvidence::NoFile { path: path.to_owned() };
+fn read(
+    client: Client,
+    path: &Path,
+    wanted: &WantedReads<'_>,
+) -> Result<SessionRecord, EvidenceError> {
+    let no_file = || EvidenceError::NoFile { path: path.to_owned() };
     let file = file::open_regular(path).ok_or_else(no_file)?;
     reads(client, BufReader::with_capacity(256 * 1024, file), wanted)
-        .map_err(|source| NoEvidence::Unreadable { path: path.to_owned(), source })
+        .map_err(|source| EvidenceError::Unreadable { path: path.to_owned(), source })
 }
 
 /// Claude Code keeps what its subagents did in a folder beside the record.
@@ -277,8 +290,9 @@ fn subagents(transcript: &Path) -> Vec<PathBuf> {
     let folder = transcript.with_extension("").join("subagents");
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut paths: Vec<_> =
-        paths.filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect();
+    let mut paths: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .collect();
     paths.sort();
     paths
 }
@@ -294,7 +308,7 @@ pub fn quoted(review: &Review, project: &Path, documents: &[PathBuf]) -> Vec<Vec
     };
     for path in documents {
         let name =
-            path.file_name().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
+            path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         add(name, path);
     }
     for location in review.issues.iter().filter_map(|issue| issue.location.as_deref()) {

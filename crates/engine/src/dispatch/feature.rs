@@ -22,16 +22,16 @@ pub struct Feature {
     /// Its absolute path; links in it are not resolved.
     pub dir: PathBuf,
     /// What `.meta.json` says, as far as it is used.
-    pub meta: Meta,
+    pub meta: FeatureMeta,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
     /// What Convoke writes beside its documents.
-    pub beside: Beside,
+    pub beside: FeatureNotes,
 }
 
 /// What Convoke writes into a feature's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beside {
+pub enum FeatureNotes {
     /// Nothing: it is no feature, but the whole project.
     Nothing,
     /// Its review history.
@@ -42,7 +42,7 @@ pub enum Beside {
 
 /// What a feature's notes say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Meta {
+pub struct FeatureMeta {
     /// Where its PRD came from.
     pub brainstorm_source: Option<String>,
     /// The project it belongs to.
@@ -60,7 +60,7 @@ pub struct Meta {
 /// A folder that is no feature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot find feature `{given}`")]
-pub struct NoFeature {
+pub struct FeatureNotFound {
     /// What was asked for.
     pub given: String,
     /// The features there are, by folder name.
@@ -69,7 +69,7 @@ pub struct NoFeature {
 
 impl Feature {
     /// Finds a feature by its folder, or by the name or number of one below `features`.
-    pub fn find(given: &Path, from: &Path, features: &Path) -> Result<Self, NoFeature> {
+    pub fn find(given: &Path, from: &Path, features: &Path) -> Result<Self, FeatureNotFound> {
         let named = from.join(given);
         let known = folders(features);
         let words = given.to_string_lossy();
@@ -81,7 +81,7 @@ impl Feature {
         let dir = Some(named).filter(|dir| dir.is_dir()).or_else(by_name);
         let Some(dir) = dir else {
             let given = words.into_owned();
-            return Err(NoFeature { given, known: known.into_iter().collect() });
+            return Err(FeatureNotFound { given, known: known.into_iter().collect() });
         };
         Ok(Self::at(&std::path::absolute(&dir).unwrap_or(dir)))
     }
@@ -89,20 +89,25 @@ impl Feature {
     /// Takes a folder that is there.
     pub fn at(dir: &Path) -> Self {
         let dir = PathBuf::from(path::normal(&dir.display().to_string()));
-        let (meta, diagnostics) = Meta::read(&dir.join(".meta.json"));
-        Self { dir, meta, diagnostics, beside: Beside::History }
+        let (meta, diagnostics) = FeatureMeta::read(&dir.join(".meta.json"));
+        Self { dir, meta, diagnostics, beside: FeatureNotes::History }
     }
 
     /// Takes the whole project, for a role that has to do with no feature.
     pub fn of_project(project: &Path) -> Self {
         let dir = std::path::absolute(project).unwrap_or_else(|_| project.to_owned());
         let dir = PathBuf::from(path::normal(&dir.display().to_string()));
-        Self { dir, meta: Meta::default(), diagnostics: Vec::new(), beside: Beside::Nothing }
+        Self {
+            dir,
+            meta: FeatureMeta::default(),
+            diagnostics: Vec::new(),
+            beside: FeatureNotes::Nothing,
+        }
     }
 
     /// Returns the folder's name. That of a whole project is no folder's.
     pub fn name(&self) -> String {
-        if self.beside == Beside::Nothing {
+        if self.beside == FeatureNotes::Nothing {
             return "(project)".to_owned();
         }
         self.dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
@@ -118,7 +123,9 @@ impl Feature {
 
     /// Tells where the PRD is, with remarks about that.
     pub fn prd(&self, project: &Path) -> (Prd, Vec<String>) {
-        if fs::metadata(self.dir.join(FeatureArtifact::PRD.file())).is_ok_and(|it| it.is_file()) {
+        if fs::metadata(self.dir.join(FeatureArtifact::PRD.file()))
+            .is_ok_and(|metadata| metadata.is_file())
+        {
             return (Prd::InFeature, Vec::new());
         }
         let Some(source) = &self.meta.brainstorm_source else { return (Prd::None, Vec::new()) };
@@ -130,7 +137,8 @@ impl Feature {
             Err(_) => remarks.push("prd_dangling".to_owned()),
         }
         let root = project.canonicalize().unwrap_or_else(|_| project.to_owned());
-        let inside = path.canonicalize().map_or(!source.contains(".."), |it| it.starts_with(root));
+        let inside =
+            path.canonicalize().map_or(!source.contains(".."), |real| real.starts_with(root));
         if !inside {
             remarks.push("prd_outside_project".to_owned());
         }
@@ -138,7 +146,7 @@ impl Feature {
     }
 }
 
-impl Meta {
+impl FeatureMeta {
     /// Reads the notes; whatever is missing, of another type or blank is not there.
     fn read(path: &Path) -> (Self, Vec<String>) {
         let remark = |text: String| (Self::default(), vec![text]);

@@ -23,10 +23,12 @@ use convoke_store::dispatch::{Post, Round};
 use convoke_store::error::StoreError;
 use serde_json::{Map, json};
 
-use super::feature::{Beside, Feature};
-use super::{Dispatch, DispatchError, Order, assemble, review_history};
+use super::feature::{Feature, FeatureNotes};
+use super::{Dispatch, DispatchError, DispatchOrder, assemble, review_history};
 use crate::file;
-use crate::git::diff::{Changes, Committed, Watched, changes_since, commit, head, look};
+use crate::git::diff::{
+    CommitOutcome, WatchedFiles, WorkTreeChanges, changes_since, commit, head, look,
+};
 
 /// Tries at a copy that has everything.
 const TRIES: usize = 20;
@@ -38,7 +40,7 @@ pub const STATE_FILE: &str = ".resume-state.json";
 #[derive(Debug, Clone, Copy)]
 pub struct NextRequest<'a> {
     /// What a fresh dispatch would be made of.
-    pub order: Order<'a>,
+    pub order: DispatchOrder<'a>,
     /// Whether it is the final validation.
     pub is_final: bool,
     /// The session of the round before, if it is known only now.
@@ -59,7 +61,7 @@ pub struct NextRequest<'a> {
 
 /// A round, ready to be dispatched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Next {
+pub struct NextRound {
     /// What was decided.
     pub decision: ResumeDecision,
     /// The text.
@@ -71,7 +73,7 @@ pub struct Next {
     /// What that is measured against.
     pub base_chars: u64,
     /// What came of committing, if it was asked for.
-    pub committed: Option<Committed>,
+    pub committed: Option<CommitOutcome>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
@@ -102,7 +104,7 @@ pub fn next(
     project: &Path,
     feature: &Feature,
     request: &NextRequest<'_>,
-) -> Result<Next, NextError> {
+) -> Result<NextRound, NextError> {
     let order = &request.order;
     let (name, role, iteration) =
         (feature.name(), order.role.name.to_string(), order.iteration.number);
@@ -141,8 +143,9 @@ pub fn next(
         ..remembered(&decision, &prompt, first, iteration, head(project))
     };
     let asked_before = store.round_before(scope, post, iteration.saturating_add(1))?;
-    let is_repeated = asked_before
-        .is_some_and(|it| it.state.last_iteration == iteration && it.mode == round.mode);
+    let is_repeated = asked_before.is_some_and(|before| {
+        before.state.last_iteration == iteration && before.mode == round.mode
+    });
     store.keep_round(scope, post, &round)?;
     let fresh_chars = chars(&fresh.prompt);
     let mut diagnostics = fresh.diagnostics;
@@ -150,32 +153,39 @@ pub fn next(
         diagnostics.push("review_history_not_written".to_owned());
     }
     write_state(store, scope, feature)?;
-    Ok(Next { decision, prompt, fresh_chars, delta_chars, base_chars, committed, diagnostics })
+    Ok(NextRound { decision, prompt, fresh_chars, delta_chars, base_chars, committed, diagnostics })
 }
 
 /// What a role looks at: its document, all that it reads of the feature, or the whole project.
-fn watched(feature: &Feature, role: &DispatchRole, fresh: &Dispatch) -> Watched {
+fn watched(feature: &Feature, role: &DispatchRole, fresh: &Dispatch) -> WatchedFiles {
     let at = |artifact: &FeatureArtifact| feature.dir.join(artifact.file());
     let required = || {
-        let of_project = fresh.references.iter().filter(|it| !role.reads.contains(&it.artifact));
+        let of_project =
+            fresh.references.iter().filter(|reference| !role.reads.contains(&reference.artifact));
         of_project.filter_map(|reference| reference.path.as_ref()).map(PathBuf::from)
     };
     match (&role.target, role.takes_files || role.reads_diff) {
-        (_, true) if role.target.is_none() || role.reads_diff => Watched::Everything,
-        (Some(target), _) => Watched::Files([at(target)].into_iter().chain(required()).collect()),
-        (None, _) => Watched::Files(role.reads.iter().map(at).chain(required()).collect()),
+        (_, true) if role.target.is_none() || role.reads_diff => WatchedFiles::Everything,
+        (Some(target), _) => {
+            WatchedFiles::Files([at(target)].into_iter().chain(required()).collect())
+        }
+        (None, _) => WatchedFiles::Files(role.reads.iter().map(at).chain(required()).collect()),
     }
 }
 
 /// Compares with what was shown, or, where git has thrown that away, with the commit of then.
-fn changes(project: &Path, before: &Round, watched: &Watched) -> Option<Changes> {
+fn changes(project: &Path, before: &Round, watched: &WatchedFiles) -> Option<WorkTreeChanges> {
     let since = |seen: &Option<String>| changes_since(project, seen.as_deref()?, watched);
     since(&before.seen).or_else(|| since(&before.state.last_commit_sha))
 }
 
-fn delta(changes: Option<&Changes>, chars: Option<u64>, committed: Option<&Committed>) -> Delta {
+fn delta(
+    changes: Option<&WorkTreeChanges>,
+    chars: Option<u64>,
+    committed: Option<&CommitOutcome>,
+) -> Delta {
     match (changes, committed) {
-        (_, Some(Committed::Failed(_))) => Delta::CommitFailed,
+        (_, Some(CommitOutcome::Failed(_))) => Delta::CommitFailed,
         (None, _) => Delta::Unavailable,
         (Some(changes), _) if changes.is_empty() => Delta::NoChanges,
         (Some(_), _) => Delta::Changed(chars.unwrap_or_default()),
@@ -183,13 +193,13 @@ fn delta(changes: Option<&Changes>, chars: Option<u64>, committed: Option<&Commi
 }
 
 /// Of one document the numbers say nothing, so they are not sent.
-fn sent_stat<'a>(changes: &'a Changes, role: &DispatchRole) -> &'a str {
+fn sent_stat<'a>(changes: &'a WorkTreeChanges, role: &DispatchRole) -> &'a str {
     if role.takes_files { &changes.stat } else { "" }
 }
 
 /// Counts all that a resumed prompt tells a session it has not seen: what changed, and what was done
 /// about the issues. An implementer is sent no summary of its own work.
-fn sent_chars(changes: &Changes, role: &DispatchRole, summary: &str) -> u64 {
+fn sent_chars(changes: &WorkTreeChanges, role: &DispatchRole, summary: &str) -> u64 {
     let summary =
         if role.form == PromptForm::Fix { "" } else { summary.trim_matches(['\r', '\n']) };
     chars(sent_stat(changes, role)) + chars(&changes.diff) + chars(summary)
@@ -206,7 +216,7 @@ fn made(
     request: &NextRequest<'_>,
     decision: &ResumeDecision,
     fresh: &Dispatch,
-    changes: Option<&Changes>,
+    changes: Option<&WorkTreeChanges>,
 ) -> Result<String, DispatchError> {
     let order = &request.order;
     if decision.is_noted() {
@@ -273,7 +283,7 @@ fn log(feature: &Feature, role: &str, iteration: u32, decision: &ResumeDecision)
 /// Writes what is remembered of a feature's roles beside it, if its user wants a copy there; nothing
 /// remembered is no file.
 pub fn write_state(store: &dyn Store, scope: &Scope, feature: &Feature) -> Result<(), NextError> {
-    if feature.beside != Beside::HistoryAndState {
+    if feature.beside != FeatureNotes::HistoryAndState {
         return Ok(());
     }
     let path = feature.dir.join(STATE_FILE);
@@ -294,7 +304,7 @@ pub fn write_state(store: &dyn Store, scope: &Scope, feature: &Feature) -> Resul
 fn write_rounds(path: &Path, rounds: &[(String, Round)]) -> io::Result<()> {
     // A feature may come from anywhere; its files do not lead us anywhere else.
     if path.is_symlink() {
-        return Err(io::Error::other("it is a link"));
+        return Err(io::Error::other("it is a symbolic link"));
     }
     if rounds.is_empty() {
         return match std::fs::remove_file(path) {

@@ -74,7 +74,8 @@ mod tests {
         let found = project_context(&feature, top.path()).unwrap();
         assert_eq!(found.project.as_deref(), Some("Shop"));
         assert_eq!(found.goals.as_deref(), Some("- sell books - soon"));
-        let statuses: Vec<_> = found.dependencies.iter().map(|it| it.status.as_deref()).collect();
+        let statuses: Vec<_> =
+            found.dependencies.iter().map(|dependency| dependency.status.as_deref()).collect();
         assert_eq!((statuses, found.priority), (vec![Some("completed"), None], None));
         write("features/032-y/.meta.json", r#"{"project_id":"P002"}"#);
         let other = Feature::at(&top.path().join("features/032-y"));

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use convoke_domain::dispatch::history::FILE;
 
-use super::feature::{Beside, Feature, MAX_BYTES, folders};
+use super::feature::{Feature, FeatureNotes, MAX_BYTES, folders};
 use crate::file;
 
 /// Adds one line to a feature's history; a whole project has none. Several may do so at once; each
 /// line stays whole.
 pub fn append(feature: &Feature, line: &str) -> io::Result<()> {
-    if feature.beside == Beside::Nothing {
+    if feature.beside == FeatureNotes::Nothing {
         return Ok(());
     }
     let mut options = OpenOptions::new();

@@ -47,11 +47,12 @@ pub fn demanded(
         let before = all.len();
         files.required(role, &mut all, &mut remarks);
         if all.len() == before && !role.needs_feature() && !role.reads_diff {
-            let patterns: Vec<_> = role.required.iter().map(|it| format!("`{it}`")).collect();
-            return refuse("required", format!("no file fits {}", patterns.join(", ")));
+            let patterns: Vec<_> =
+                role.required.iter().map(|pattern| format!("`{pattern}`")).collect();
+            return refuse("required", format!("no file matches {}", patterns.join(", ")));
         }
         if all.len() > before + MOST_FILES {
-            let reason = format!("more than {MOST_FILES} files fit; name fewer");
+            let reason = format!("more than {MOST_FILES} files match; name fewer");
             return refuse("required", reason);
         }
     }
@@ -156,7 +157,8 @@ mod tests {
     fn role(required: &[&str], reads_diff: bool) -> DispatchRole {
         let name = RoleName::parse("implement/code-simplifier").unwrap();
         let known = Roles::default().find(&name).cloned().unwrap();
-        let required = required.iter().map(|it| PathPattern::parse(it).unwrap()).collect();
+        let required =
+            required.iter().map(|pattern| PathPattern::parse(pattern).unwrap()).collect();
         DispatchRole { reads: Vec::new(), required, reads_diff, ..known }
     }
 
@@ -175,7 +177,7 @@ mod tests {
         let changed: Vec<_> = changed.iter().map(ToString::to_string).collect();
         match demanded(&feature, top, role, PromptProfile::Seed, &changed) {
             Ok((found, remarks)) => {
-                let names = found.iter().map(|it| it.artifact.file().to_owned());
+                let names = found.iter().map(|reference| reference.artifact.file().to_owned());
                 names.chain(remarks).collect::<Vec<_>>().join(" ")
             }
             Err(error) => error.to_string(),
@@ -193,7 +195,7 @@ mod tests {
             (&["src/a.rs", "*.py"], "src/a.rs required_no_match:*.py"),
             (
                 &["*.py"],
-                "cannot dispatch `implement/code-simplifier`: `required`: no file fits `*.py`",
+                "cannot dispatch `implement/code-simplifier`: `required`: no file matches `*.py`",
             ),
             (
                 &["README.md", "src/deep"],

@@ -30,7 +30,7 @@ pub struct Savings {
 
 /// What of a prompt is measured beside documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Framing {
+pub enum MeasuredParts {
     /// Everything: rubric, references, iteration, return format.
     Whole,
     /// The references alone.
@@ -38,11 +38,11 @@ pub enum Framing {
 }
 
 /// Measures every feature below a folder.
-pub fn measure(features: &Path, project: &Path, roles: &Roles, framing: Framing) -> Savings {
+pub fn measure(features: &Path, project: &Path, roles: &Roles, framing: MeasuredParts) -> Savings {
     let mut savings = Savings {
         measured: Vec::new(),
         skipped: Vec::new(),
-        roles: roles.all().iter().map(|it| (it.name.to_string(), Costs::default())).collect(),
+        roles: roles.all().iter().map(|role| (role.name.to_string(), Costs::default())).collect(),
         all: Costs::default(),
     };
     let features = std::path::absolute(features).unwrap_or_else(|_| features.to_owned());
@@ -91,13 +91,13 @@ fn sizes(feature: &Feature, project: &Path) -> Option<FeatureSizes> {
 }
 
 /// Measures a role's prompt without any document in it.
-fn frame(role: &DispatchRole, feature: &Feature, has_prd: bool, framing: Framing) -> Frame {
+fn frame(role: &DispatchRole, feature: &Feature, has_prd: bool, framing: MeasuredParts) -> Frame {
     let dir = feature.dir.display().to_string();
     let prd = if has_prd { Prd::InFeature } else { Prd::None };
     let length = |profile: PromptProfile, listed: bool| {
         let reads = role.reads(profile);
         let references: Vec<_> =
-            reads.iter().map(|it| Reference::resolve(it, &dir, &prd)).collect();
+            reads.iter().map(|artifact| Reference::resolve(artifact, &dir, &prd)).collect();
         let text = prompt(&PromptParts {
             role,
             profile,
@@ -112,10 +112,10 @@ fn frame(role: &DispatchRole, feature: &Feature, has_prd: bool, framing: Framing
         });
         let block = Text::new(&block(&references, role.noun)).chars();
         match (framing, listed) {
-            (Framing::Whole, true) => Text::new(&text).chars(),
-            (Framing::Whole, false) => Text::new(&text).chars() - block,
-            (Framing::Bare, true) => block,
-            (Framing::Bare, false) => 0,
+            (MeasuredParts::Whole, true) => Text::new(&text).chars(),
+            (MeasuredParts::Whole, false) => Text::new(&text).chars() - block,
+            (MeasuredParts::Bare, true) => block,
+            (MeasuredParts::Bare, false) => 0,
         }
     };
     Frame {
@@ -151,8 +151,12 @@ mod tests {
         let top = features(&["001-a", "002-b", "003-c"]);
         fs::remove_file(top.path().join("features/002-b/plan.md")).unwrap();
         fs::write(top.path().join("features/003-c/spec.md"), b"\xff").unwrap();
-        let found =
-            measure(&top.path().join("features"), top.path(), &Roles::default(), Framing::Whole);
+        let found = measure(
+            &top.path().join("features"),
+            top.path(),
+            &Roles::default(),
+            MeasuredParts::Whole,
+        );
         assert_eq!(
             (found.measured, found.skipped),
             (vec!["001-a".to_owned()], vec!["002-b".to_owned(), "003-c".to_owned()])

@@ -33,7 +33,7 @@ pub struct TaskRequest<'a> {
 
 /// Why a section was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct SectionChoice {
     /// Of which document.
     pub artifact: FeatureArtifact,
     /// By which id; `None` for all of it.
@@ -56,7 +56,7 @@ pub struct TaskDispatch {
     /// What must be read.
     pub references: Vec<Reference>,
     /// What was taken of each document, and why.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<SectionChoice>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
@@ -93,7 +93,7 @@ pub fn assemble(
         let known = all.iter().map(|task| task.number.to_owned()).collect();
         TaskError::NoSuchTask { number: request.number.to_owned(), known }
     })?;
-    let is_twice = all.iter().filter(|it| it.number == request.number).count() > 1;
+    let is_twice = all.iter().filter(|task| task.number == request.number).count() > 1;
     let mut reads = vec![&FeatureArtifact::PRD, &FeatureArtifact::SPEC];
     let prd = if request.prd_sections { prd_sections(feature, project) } else { None };
     if prd.is_some() {
@@ -150,11 +150,11 @@ fn scoped_text(
     document: &str,
     ids: &[String],
     rules: Rules,
-    choices: &mut Vec<Choice>,
+    choices: &mut Vec<SectionChoice>,
 ) -> String {
     let scoped = scope(document, ids, rules);
     let text = scoped.text(document);
-    let whole = |reason: String| Choice {
+    let whole = |reason: String| SectionChoice {
         artifact: artifact.clone(),
         id: None,
         title: None,
@@ -162,9 +162,13 @@ fn scoped_text(
         chars: text.chars().count(),
     };
     match &scoped {
-        Scoped::WholeUnreferenced => choices.push(whole("nothing refers to a part of it".into())),
+        Scoped::WholeUnreferenced => {
+            choices.push(whole("no task refers to a section of it".into()));
+        }
         Scoped::WholeNotFound(id) => {
-            choices.push(whole(format!("`{id}` leads to no heading, so all of it is given")));
+            choices.push(whole(format!(
+                "`{id}` matches no heading, so the prompt names the whole file"
+            )));
         }
         Scoped::Sections(found) => {
             choices.extend(found.iter().map(|(id, section)| chosen(artifact, id, section)));
@@ -173,13 +177,13 @@ fn scoped_text(
     text
 }
 
-fn chosen(artifact: &FeatureArtifact, id: &str, found: &FoundSection<'_>) -> Choice {
+fn chosen(artifact: &FeatureArtifact, id: &str, found: &FoundSection<'_>) -> SectionChoice {
     let reason = if found.shortened {
-        format!("the first heading that fits `{id}` without its last part")
+        format!("the first heading that matches `{id}` without its last part")
     } else {
-        format!("the first heading that fits `{id}`")
+        format!("the first heading that matches `{id}`")
     };
-    Choice {
+    SectionChoice {
         artifact: artifact.clone(),
         id: Some(id.to_owned()),
         title: Some(found.title.to_owned()),

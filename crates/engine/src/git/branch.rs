@@ -1,6 +1,6 @@
 //! The branches of a working tree: which there are, and making one.
 //!
-//! Git never asks back, because nobody may be there to answer, and starts no program that the
+//! Git never asks questions, because there may be no person to answer, and starts no program that the
 //! repository names (see `repository.rs`); a remote is asked with its user's own credentials.
 
 use std::ffi::OsString;
@@ -29,7 +29,7 @@ const USUAL: [&str; 2] = ["main", "master"];
 /// What git said when it refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct GitSaid(pub String);
+pub struct GitRefusal(pub String);
 
 /// A folder that is in no working tree, as git sees it.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ pub enum NoWorkTree {
         /// The folder.
         folder: PathBuf,
         /// What git said.
-        source: GitSaid,
+        source: GitRefusal,
     },
 }
 
@@ -62,7 +62,7 @@ impl WorkTree {
         if answer.status.success() && answer.stdout.pop_if(|byte| *byte == b'\n').is_some() {
             return Ok(Self { root: OsString::from_vec(answer.stdout).into() });
         }
-        let source = GitSaid(first_line(&answer.stderr));
+        let source = GitRefusal(first_line(&answer.stderr));
         Err(NoWorkTree::Outside { folder: folder.to_owned(), source })
     }
 
@@ -75,8 +75,8 @@ impl WorkTree {
         asked(question(&self.root).args(words))
     }
 
-    fn repository(&self) -> Result<Repository, GitSaid> {
-        Repository::at(&self.root).map_err(|error| GitSaid(words(&error)))
+    fn repository(&self) -> Result<Repository, GitRefusal> {
+        Repository::at(&self.root).map_err(|error| GitRefusal(words(&error)))
     }
 
     /// Returns the branch that is checked out; `None` when a commit is.
@@ -101,7 +101,9 @@ impl WorkTree {
         let of_remote = self.answer(&["symbolic-ref", "--quiet", &head]);
         let of_remote = of_remote.filter(|reference| self.has(reference));
         let start = format!("refs/remotes/{REMOTE}/");
-        if let Some(name) = of_remote.as_deref().and_then(|it| it.strip_prefix(&start)) {
+        if let Some(name) =
+            of_remote.as_deref().and_then(|reference| reference.strip_prefix(&start))
+        {
             return name.to_owned();
         }
         let of_user = self.answer(&["config", "init.defaultBranch"]);
@@ -131,11 +133,17 @@ impl WorkTree {
 
     /// Tells whether nothing is changed or new; `None` if git cannot tell.
     pub fn is_clean(&self) -> Option<bool> {
-        status(&self.repository().ok()?, &[]).ok().map(|lines| lines.is_empty())
+        self.changes().map(|lines| lines.is_empty())
+    }
+
+    /// Returns what `git status --porcelain` lists as changed or new; `None` if git cannot tell.
+    pub fn changes(&self) -> Option<String> {
+        let lines = status(&self.repository().ok()?, &[]).ok()?;
+        Some(String::from_utf8_lossy(&lines).into_owned())
     }
 
     /// Fetches a branch from the remote.
-    pub fn fetch(&self, branch: &str, limit: Duration) -> Result<(), GitSaid> {
+    pub fn fetch(&self, branch: &str, limit: Duration) -> Result<(), GitRefusal> {
         let repository = self.repository()?;
         let mut git = repository.network();
         git.args(["fetch", "--quiet", "--no-auto-gc", "--no-recurse-submodules", REMOTE, branch]);
@@ -143,7 +151,7 @@ impl WorkTree {
     }
 
     /// Brings the checked-out branch up to the remote's, and leaves it as it was if that fails.
-    pub fn rebase(&self, branch: &str, limit: Duration) -> Result<(), GitSaid> {
+    pub fn rebase(&self, branch: &str, limit: Duration) -> Result<(), GitRefusal> {
         let onto = format!("refs/remotes/{REMOTE}/{branch}");
         let repository = self.repository()?;
         refuse_programs(&repository, &onto)?;
@@ -158,7 +166,12 @@ impl WorkTree {
     }
 
     /// Makes a branch that begins at a reference, and checks it out.
-    pub fn create_branch(&self, name: &str, start: &str, limit: Duration) -> Result<(), GitSaid> {
+    pub fn create_branch(
+        &self,
+        name: &str,
+        start: &str,
+        limit: Duration,
+    ) -> Result<(), GitRefusal> {
         let repository = self.repository()?;
         refuse_programs(&repository, start)?;
         let mut git = repository.git(View::Converted);
@@ -176,8 +189,8 @@ impl WorkTree {
 
 /// Refuses to check a commit out if a file that changes with it has a filter or a merge driver: without
 /// that program the file would be wrong.
-fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitSaid> {
-    let failed = || GitSaid("git cannot tell what would change".to_owned());
+fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitRefusal> {
+    let failed = || GitRefusal("git cannot list the changes".to_owned());
     let index = repository.scratch().join("checkout");
     let git = |words: &[&str]| {
         let mut git = repository.git(View::Converted);
@@ -191,7 +204,9 @@ fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitSaid> {
     let names = said.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     let names = names.map(|name| OsString::from_vec(name.to_vec())).collect();
     match programmed(repository, Some(&index), &names).map_err(|_| failed())? {
-        Some(file) => Err(GitSaid(format!("{file}, which Convoke does not start; use git for it"))),
+        Some(file) => {
+            Err(GitRefusal(format!("{file}, which Convoke does not start; use git for it")))
+        }
         None => Ok(()),
     }
 }
@@ -220,7 +235,7 @@ fn words(error: &NoRepository) -> String {
     match error {
         NoRepository::NoGit(error) => error.to_string(),
         NoRepository::Refused(said) => first_line(said),
-        NoRepository::NoStandIn => "no temporary folder can be made".to_owned(),
+        NoRepository::NoStandIn => "cannot create a temporary folder".to_owned(),
     }
 }
 
@@ -230,22 +245,22 @@ pub fn remote_url(folder: &Path) -> Option<String> {
 }
 
 /// Runs git without its output, but not for longer than it may take.
-fn within(mut git: Command, limit: Duration) -> Result<(), GitSaid> {
+fn within(mut git: Command, limit: Duration) -> Result<(), GitRefusal> {
     git.stdout(Stdio::null());
     run_within(git, limit)
 }
 
 /// Runs git, but not for longer than it may take. Its output goes where the caller wants it.
-pub(super) fn run_within(mut git: Command, limit: Duration) -> Result<(), GitSaid> {
-    let said = |error: std::io::Error| GitSaid(error.to_string());
+pub(super) fn run_within(mut git: Command, limit: Duration) -> Result<(), GitRefusal> {
+    let said = |error: std::io::Error| GitRefusal(error.to_string());
     let mut heard = tempfile::tempfile().map_err(said)?;
     git.stderr(heard.try_clone().map_err(said)?);
     // A group of its own, so that whatever git starts can be stopped with it.
     let mut child = git.process_group(0).spawn().map_err(said)?;
     match ended(&mut child, limit).map_err(said)? {
         Some(true) => Ok(()),
-        Some(false) => Err(GitSaid(what_was_heard(&mut heard))),
-        None => Err(GitSaid(format!("no end after {} s", limit.as_secs()))),
+        Some(false) => Err(GitRefusal(what_was_heard(&mut heard))),
+        None => Err(GitRefusal(format!("did not end within {} s", limit.as_secs()))),
     }
 }
 

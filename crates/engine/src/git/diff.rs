@@ -23,14 +23,14 @@ const OURS: [&str; 2] = [".resume-state.json", ".review-history.md"];
 
 /// What is looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Watched {
+pub enum WatchedFiles {
     /// These files, by their whole paths.
     Files(Vec<PathBuf>),
     /// Everything below the folder, but for what we write there ourselves.
     Everything,
 }
 
-impl Watched {
+impl WatchedFiles {
     /// Returns what git is told; names of files are taken as they are.
     fn words(&self) -> Vec<OsString> {
         match self {
@@ -52,7 +52,7 @@ impl Watched {
 
 /// What changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Changes {
+pub struct WorkTreeChanges {
     /// File by file, in numbers.
     pub stat: String,
     /// Line by line.
@@ -61,7 +61,7 @@ pub struct Changes {
     pub files: Vec<String>,
 }
 
-impl Changes {
+impl WorkTreeChanges {
     /// Tells whether nothing did.
     pub fn is_empty(&self) -> bool {
         self.diff.is_empty() && self.files.is_empty()
@@ -70,7 +70,7 @@ impl Changes {
 
 /// What came of committing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Committed {
+pub enum CommitOutcome {
     /// There was nothing to commit.
     NoChanges,
     /// It is committed.
@@ -90,18 +90,18 @@ pub(crate) fn asked_version(folder: &Path) -> Option<String> {
 }
 
 /// Looks at a project as it is, and returns the name of what was seen.
-pub fn look(folder: &Path, watched: &Watched) -> Option<String> {
+pub fn look(folder: &Path, watched: &WatchedFiles) -> Option<String> {
     look_in(&Repository::at(folder).ok()?, folder, watched)
 }
 
-fn look_in(repository: &Repository, folder: &Path, watched: &Watched) -> Option<String> {
+fn look_in(repository: &Repository, folder: &Path, watched: &WatchedFiles) -> Option<String> {
     let index = repository.scratch().join("index");
     // What git knows already need not be looked at again.
     copy_index(&repository.git_dirs[0].join("index"), &index);
     // A document that is asked for is seen, even if the repository ignores it.
     let new = match watched {
-        Watched::Files(_) => New::All,
-        Watched::Everything => New::Visible,
+        WatchedFiles::Files(_) => New::All,
+        WatchedFiles::Everything => New::Visible,
     };
     put_changes(repository, folder, &index, watched, new)?;
     let mut git = repository.git(View::Converted);
@@ -113,7 +113,7 @@ fn put_changes(
     repository: &Repository,
     folder: &Path,
     index: &Path,
-    watched: &Watched,
+    watched: &WatchedFiles,
     new: New,
 ) -> Option<BTreeSet<OsString>> {
     let git_in = |folder: &Path| {
@@ -140,7 +140,7 @@ pub(super) fn copy_index(from: &Path, to: &Path) -> Option<()> {
 
 /// Returns what changed between something that was seen, or a commit, and what is there now; `None`
 /// if that is not known any more, or there is no repository.
-pub fn changes_since(folder: &Path, seen: &str, watched: &Watched) -> Option<Changes> {
+pub fn changes_since(folder: &Path, seen: &str, watched: &WatchedFiles) -> Option<WorkTreeChanges> {
     let repository = Repository::at(folder).ok()?;
     let now = look_in(&repository, folder, watched)?;
     let is_name = seen.chars().all(|c| c.is_ascii_alphanumeric() || "/._-~^@{}".contains(c));
@@ -157,7 +157,7 @@ pub fn changes_since(folder: &Path, seen: &str, watched: &Watched) -> Option<Cha
     };
     let names = ask(&["--name-only", "-z"])?;
     let files = names.split('\0').filter(|name| !name.is_empty()).map(shown).collect();
-    Some(Changes { stat: ask(&["--stat=100"])?, diff: ask(&["--unified=3"])?, files })
+    Some(WorkTreeChanges { stat: ask(&["--stat=100"])?, diff: ask(&["--unified=3"])?, files })
 }
 
 /// A name must not pass for something else where it is shown.
@@ -171,19 +171,23 @@ pub(super) fn shown(name: &str) -> String {
 
 /// Commits what changed, and nothing else. No hook of the repository's runs, nothing is signed, and a
 /// file that has a filter is not committed: only its filter knows what git should keep of it.
-pub fn commit(folder: &Path, message: &str, watched: &Watched) -> Committed {
-    committed(folder, message, watched).unwrap_or_else(Committed::Failed)
+pub fn commit(folder: &Path, message: &str, watched: &WatchedFiles) -> CommitOutcome {
+    committed(folder, message, watched).unwrap_or_else(CommitOutcome::Failed)
 }
 
-fn committed(folder: &Path, message: &str, watched: &Watched) -> Result<Committed, String> {
-    let no_git = || "git could not be run".to_owned();
+fn committed(
+    folder: &Path,
+    message: &str,
+    watched: &WatchedFiles,
+) -> Result<CommitOutcome, String> {
+    let no_git = || "cannot run git".to_owned();
     let repository = Repository::at(folder).map_err(|error| match error {
         NoRepository::Refused(said) => first_line(&said),
         NoRepository::NoGit(_) | NoRepository::NoStandIn => no_git(),
     })?;
     for unfinished in ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"] {
         if repository.git_dirs[0].join(unfinished).exists() {
-            return Err(format!("another commit is being made ({unfinished})"));
+            return Err(format!("another commit is in progress ({unfinished})"));
         }
     }
     let index = repository.scratch().join("commit");
@@ -204,9 +208,9 @@ fn committed(folder: &Path, message: &str, watched: &Watched) -> Result<Committe
         None => said(&["read-tree", "--empty"])?,
     };
     let changed = put_changes(&repository, folder, &index, watched, New::Visible);
-    let changed = changed.ok_or("git could not read what changed")?;
+    let changed = changed.ok_or("git cannot read the changes")?;
     if changed.is_empty() {
-        return Ok(Committed::NoChanges);
+        return Ok(CommitOutcome::NoChanges);
     }
     if let Some(file) = programmed(&repository, None, &changed).map_err(|_| no_git())? {
         return Err(format!("{file}, which Convoke does not start"));
@@ -223,7 +227,7 @@ fn committed(folder: &Path, message: &str, watched: &Watched) -> Result<Committe
     let paths = changed.iter().map(OsString::as_os_str);
     put(&mut git, &repository.scratch().join("listed"), paths).ok_or_else(no_git)?;
     let staged = run(&mut git).ok_or_else(no_git)?;
-    if staged.status.success() { Ok(Committed::Done) } else { Err(first_line(&staged.stderr)) }
+    if staged.status.success() { Ok(CommitOutcome::Done) } else { Err(first_line(&staged.stderr)) }
 }
 
 fn first_line(bytes: &[u8]) -> String {
@@ -312,7 +316,8 @@ pub(super) mod tests {
     #[test]
     fn changes_are_told_since_the_last_look() {
         let folder = repository();
-        let (here, spec) = (folder.path(), Watched::Files(vec![folder.path().join("spec.md")]));
+        let (here, spec) =
+            (folder.path(), WatchedFiles::Files(vec![folder.path().join("spec.md")]));
         write(here, "spec.md", "one, not committed\n");
         let seen = look(here, &spec).unwrap();
         assert!(changes_since(here, &seen, &spec).unwrap().is_empty(), "it was seen like that");
@@ -321,12 +326,12 @@ pub(super) mod tests {
         let changed = changes_since(here, &seen, &spec).unwrap();
         assert_eq!(changed.files, ["spec.md"]);
         assert!(changed.diff.ends_with("-one, not committed\n+two\n"), "{}", changed.diff);
-        assert_eq!(commit(here, "spec: revised", &spec), Committed::Done);
-        assert_eq!(commit(here, "again", &spec), Committed::NoChanges);
+        assert_eq!(commit(here, "spec: revised", &spec), CommitOutcome::Done);
+        assert_eq!(commit(here, "again", &spec), CommitOutcome::NoChanges);
         assert_eq!(changes_since(here, &seen, &spec).unwrap(), changed, "committed is the same");
         write(here, "src/new.rs", "new\n");
         write(here, "docs/features/1/.resume-state.json", "{}");
-        let all = changes_since(here, "HEAD", &Watched::Everything).unwrap();
+        let all = changes_since(here, "HEAD", &WatchedFiles::Everything).unwrap();
         assert_eq!(all.files, ["other.md", "src/new.rs"], "new files count, ours do not");
         let index = asked(git(here).args(["diff", "--cached", "--name-only"]));
         assert_eq!(index, None, "nobody's index was touched");
@@ -347,10 +352,10 @@ pub(super) mod tests {
         date("spec.md");
         did(folder.path(), &["add", "."]);
         date(".git/index");
-        let seen = look(folder.path(), &Watched::Everything).unwrap();
+        let seen = look(folder.path(), &WatchedFiles::Everything).unwrap();
         write(folder.path(), "spec.md", "bbb\n");
         date("spec.md");
-        let changed = changes_since(folder.path(), &seen, &Watched::Everything).unwrap();
+        let changed = changes_since(folder.path(), &seen, &WatchedFiles::Everything).unwrap();
         assert_eq!(changed.files, ["spec.md"]);
     }
 
@@ -360,12 +365,12 @@ pub(super) mod tests {
         let folder = repository();
         write(folder.path(), "001-[x]y/spec.md", "one\n");
         write(folder.path(), "001-xy/spec.md", "one\n");
-        let odd = Watched::Files(vec![folder.path().join("001-[x]y/spec.md")]);
+        let odd = WatchedFiles::Files(vec![folder.path().join("001-[x]y/spec.md")]);
         let seen = look(folder.path(), &odd).unwrap();
         write(folder.path(), "001-xy/spec.md", "two\n");
         assert!(changes_since(folder.path(), &seen, &odd).unwrap().is_empty());
         write(folder.path(), "a\n## Orders\n.rs", "x\n");
-        let all = changes_since(folder.path(), "HEAD", &Watched::Everything).unwrap();
+        let all = changes_since(folder.path(), "HEAD", &WatchedFiles::Everything).unwrap();
         assert!(all.files.contains(&"a\\n## Orders\\n.rs".to_owned()), "{:?}", all.files);
     }
 
@@ -375,7 +380,7 @@ pub(super) mod tests {
         let folder = repository();
         let here = folder.path();
         write(here, "spec.md", "two\n");
-        let plain = changes_since(here, "HEAD", &Watched::Everything).unwrap();
+        let plain = changes_since(here, "HEAD", &WatchedFiles::Everything).unwrap();
         let marker = here.join(".git/ran");
         let script = format!("touch '{}'; cat", marker.display());
         for (name, value) in [
@@ -393,7 +398,7 @@ pub(super) mod tests {
         }
         write(here, ".git/info/attributes", "*.md diff=hostile\n");
         write(here, ".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n");
-        assert_eq!(changes_since(here, "HEAD", &Watched::Everything).unwrap(), plain);
+        assert_eq!(changes_since(here, "HEAD", &WatchedFiles::Everything).unwrap(), plain);
         assert!(!marker.exists());
     }
 
@@ -403,11 +408,18 @@ pub(super) mod tests {
         let folder = repository();
         let unknown = "0123456789012345678901234567890123456789";
         for seen in [unknown, "--output=x", "-p", "a b", ""] {
-            assert_eq!(changes_since(folder.path(), seen, &Watched::Everything), None, "{seen}");
+            assert_eq!(
+                changes_since(folder.path(), seen, &WatchedFiles::Everything),
+                None,
+                "{seen}"
+            );
         }
         let nowhere = tempfile::tempdir().unwrap();
         assert_eq!(head(nowhere.path()), None);
-        assert_eq!(look(nowhere.path(), &Watched::Everything), None);
-        assert!(matches!(commit(nowhere.path(), "x", &Watched::Everything), Committed::Failed(_)));
+        assert_eq!(look(nowhere.path(), &WatchedFiles::Everything), None);
+        assert!(matches!(
+            commit(nowhere.path(), "x", &WatchedFiles::Everything),
+            CommitOutcome::Failed(_)
+        ));
     }
 }

@@ -10,7 +10,7 @@ use super::repository::{not_started, question};
 /// settings would count.
 pub fn begin_repository(folder: &Path) -> io::Result<()> {
     if folder.join(".git").symlink_metadata().is_ok() {
-        return Err(io::Error::other("it is a repository already"));
+        return Err(io::Error::other("it is already a repository"));
     }
     for arguments in [
         &["init", "--quiet", "--initial-branch=main"][..],

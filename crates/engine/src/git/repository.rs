@@ -17,7 +17,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::process::{command, search_path};
-use crate::program::{self, Search};
+use crate::program::{self, ProgramSearch};
 use crate::scratch;
 
 /// What a stand-in shares with the folder that it stands in for. None of it names a program.
@@ -295,7 +295,7 @@ fn quoted(text: &str) -> String {
 const NO_GIT: &str = "/dev/null/git";
 
 /// Looks for git, but for none that the working tree of a folder contains.
-pub(super) fn search_for_git(folder: &Path) -> Search {
+pub(super) fn search_for_git(folder: &Path) -> ProgramSearch {
     without_projects(folder, |folders| program::search(&search_path(), &["git"], folders))
 }
 

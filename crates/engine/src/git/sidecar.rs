@@ -1,5 +1,5 @@
 //! Notes on a working tree for other programs: a list of new files before, a look after, and lists of
-//! what changed beside the note. Whatever goes wrong is in the note; nothing here fails.
+//! what changed beside the note. An error is part of the note; nothing here fails.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

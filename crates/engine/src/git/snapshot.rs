@@ -115,7 +115,7 @@ impl Snapshot {
         KeptTree { branch, files, settings: self.settings.before().clone() }
     }
 
-    /// Says what became of it, as far as that is known when somebody asks it to stop.
+    /// Returns the verdict on the tree, as far as it is known when the user interrupts the check.
     pub fn compare(&self, cancel: &Cancel) -> TreeVerdict {
         let verdict = self.compared(cancel).unwrap_or_else(TreeVerdict::unknown);
         let (status, paths) = (verdict.status.name(), verdict.paths.len());
@@ -339,7 +339,7 @@ mod tests {
 
     impl Owned for [&str] {
         fn map_owned(&self) -> Vec<String> {
-            self.iter().map(|it| (*it).to_owned()).collect()
+            self.iter().map(|text| (*text).to_owned()).collect()
         }
     }
 

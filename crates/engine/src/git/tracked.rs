@@ -8,7 +8,7 @@ use crate::file;
 
 /// Whose a file in a project is, as git sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tracking {
+pub enum GitTracking {
     /// The file is in git's index, or git cannot be asked although there is a repository: it may
     /// have come with a clone.
     Tracked,
@@ -20,11 +20,11 @@ pub enum Tracking {
 /// a committed folder can look like a repository of its own. Case does not matter, because some
 /// filesystems open `A.toml` for `a.toml`. Git knows a file by the folder that it really is in, and a
 /// link may be committed as well as what it leads to: a file is untracked only if all of them are.
-pub fn tracking(folder: &Path, name: &str) -> Tracking {
+pub fn tracking(folder: &Path, name: &str) -> GitTracking {
     let is_untracked = |path: &PathBuf| is_untracked(path).unwrap_or(false);
     match places(folder, name) {
-        Some(places) if places.iter().all(is_untracked) => Tracking::Untracked,
-        Some(_) | None => Tracking::Tracked,
+        Some(places) if places.iter().all(is_untracked) => GitTracking::Untracked,
+        Some(_) | None => GitTracking::Tracked,
     }
 }
 
@@ -187,9 +187,9 @@ mod tests {
     fn a_file_is_tracked_from_the_moment_it_is_added() {
         let folder = repository();
         write(folder.path(), NAME, "");
-        assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+        assert_eq!(tracking(folder.path(), NAME), GitTracking::Untracked);
         did(folder.path(), &["add", NAME]);
-        assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked);
+        assert_eq!(tracking(folder.path(), NAME), GitTracking::Tracked);
     }
 
     // What a version of the index cannot tell by a look, git is asked for.
@@ -204,10 +204,10 @@ mod tests {
             write(folder.path(), NAME, "");
             did(folder.path(), &["add", "convoke.lint.toml"]);
             did(folder.path(), words);
-            assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+            assert_eq!(tracking(folder.path(), NAME), GitTracking::Untracked);
             did(folder.path(), &["add", NAME]);
             did(folder.path(), words);
-            assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked, "{words:?}");
+            assert_eq!(tracking(folder.path(), NAME), GitTracking::Tracked, "{words:?}");
         }
     }
 
@@ -216,8 +216,8 @@ mod tests {
         let folder = repository();
         write(folder.path(), "app/Convoke.Local.toml", "");
         did(folder.path(), &["add", "app"]);
-        assert_eq!(tracking(&folder.path().join("app"), NAME), Tracking::Tracked);
-        assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+        assert_eq!(tracking(&folder.path().join("app"), NAME), GitTracking::Tracked);
+        assert_eq!(tracking(folder.path(), NAME), GitTracking::Untracked);
     }
 
     #[test]
@@ -246,18 +246,18 @@ mod tests {
         {
             write(&inner, name, text);
         }
-        assert_eq!(tracking(&inner, NAME), Tracking::Tracked, "it looks like one");
+        assert_eq!(tracking(&inner, NAME), GitTracking::Tracked, "it looks like one");
         std::fs::remove_file(inner.join("HEAD")).unwrap();
         did(&inner, &["init", "--quiet"]);
-        assert_eq!(tracking(&inner, NAME), Tracking::Tracked, "it is one");
+        assert_eq!(tracking(&inner, NAME), GitTracking::Tracked, "it is one");
     }
 
     #[test]
     fn a_folder_without_repository_tracks_nothing_and_a_broken_one_may() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+        assert_eq!(tracking(folder.path(), NAME), GitTracking::Untracked);
         write(folder.path(), ".git/HEAD", "ref: refs/heads/main\n");
-        assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked);
+        assert_eq!(tracking(folder.path(), NAME), GitTracking::Tracked);
     }
 
     // A clone brings links along, and git knows what they lead to by another name.
@@ -278,12 +278,12 @@ mod tests {
             symlink(target, at(link)).unwrap();
         }
         for tracked in ["app/sub", "web/sub", "twice/sub", "own/../web/sub", "own"] {
-            assert_eq!(tracking(&at(tracked), NAME), Tracking::Tracked, "{tracked}");
+            assert_eq!(tracking(&at(tracked), NAME), GitTracking::Tracked, "{tracked}");
         }
-        assert_eq!(tracking(&at("web"), NAME), Tracking::Untracked, "there is no such file");
+        assert_eq!(tracking(&at("web"), NAME), GitTracking::Untracked, "there is no such file");
         let outside = tempfile::tempdir().unwrap();
         symlink(at("hop"), outside.path().join(NAME)).unwrap();
-        assert_eq!(tracking(outside.path(), NAME), Tracking::Tracked, "over two links");
+        assert_eq!(tracking(outside.path(), NAME), GitTracking::Tracked, "over two links");
     }
 
     #[test]
@@ -292,17 +292,17 @@ mod tests {
         write(outside.path(), "mine.toml", "");
         let link = folder.path().join(NAME);
         symlink(outside.path().join("mine.toml"), &link).unwrap();
-        assert_eq!(tracking(folder.path(), NAME), Tracking::Untracked);
+        assert_eq!(tracking(folder.path(), NAME), GitTracking::Untracked);
         did(folder.path(), &["add", NAME]);
-        assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked);
+        assert_eq!(tracking(folder.path(), NAME), GitTracking::Tracked);
         did(folder.path(), &["rm", "--quiet", "--force", NAME]);
         for target in [NAME, "gone/x", ".."] {
             symlink(target, &link).unwrap();
-            assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked, "{target}");
+            assert_eq!(tracking(folder.path(), NAME), GitTracking::Tracked, "{target}");
             std::fs::remove_file(&link).unwrap();
         }
         let gone = folder.path().join("gone");
-        assert_eq!(tracking(&gone, NAME), Tracking::Tracked, "there is no such folder");
+        assert_eq!(tracking(&gone, NAME), GitTracking::Tracked, "there is no such folder");
     }
 
     // Git takes such a folder for a repository, although it has no `.git`.
@@ -312,7 +312,7 @@ mod tests {
         for name in ["HEAD", "objects/x", "refs/x"] {
             write(folder.path(), name, "");
         }
-        assert_eq!(tracking(folder.path(), NAME), Tracking::Tracked);
-        assert_eq!(tracking(&folder.path().join("refs"), NAME), Tracking::Tracked);
+        assert_eq!(tracking(folder.path(), NAME), GitTracking::Tracked);
+        assert_eq!(tracking(&folder.path().join("refs"), NAME), GitTracking::Tracked);
     }
 }

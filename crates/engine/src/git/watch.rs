@@ -47,7 +47,7 @@ impl Watch {
         let read = repository.settings().iter().filter_map(|setting| setting.file.as_ref());
         let read = read.collect::<BTreeSet<_>>().into_iter().map(|file| top.join(file));
         let files: BTreeSet<_> = own.chain(read).collect();
-        let named = repository.settings().iter().filter(|it| it.name == "core.hookspath");
+        let named = repository.settings().iter().filter(|setting| setting.name == "core.hookspath");
         let named = named.filter_map(|setting| setting.value.as_ref());
         let folders = named.map(|folder| top.join(folder)).chain([git_dirs[1].join("hooks")]);
         let mut watch = Self {

@@ -144,7 +144,7 @@ impl Parser<'_> {
 
     fn value(&mut self, depth: usize) -> Parsed<Node> {
         if depth > MAX_DEPTH {
-            return Err("values lie too deep inside each other");
+            return Err("values are nested too deeply");
         }
         let start = self.at;
         let shape = match self.next() {

@@ -104,7 +104,7 @@ mod tests {
     fn what_is_no_text_is_passed_over_and_the_rest_is_read() {
         let odd = r#"["one", 2, -2, 2.5, true, null, ["x"], {"y": "z"}, "a\nb"]"#;
         let read: Vec<Lenient<Cow<'_, str>>> = serde_json::from_str(odd).unwrap();
-        let texts: Vec<_> = read.iter().filter_map(|it| it.0.as_deref()).collect();
+        let texts: Vec<_> = read.iter().filter_map(|element| element.0.as_deref()).collect();
         assert_eq!((read.len(), texts), (9, vec!["one", "a\nb"]));
         assert!(matches!(read[0].0, Some(Cow::Borrowed(_))), "nothing is copied without need");
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Cancel {
     shared: Arc<Shared>,
     /// Passes on what our parent is asked.
-    _parent: Option<Arc<Watch>>,
+    _parent: Option<Arc<CancelWatch>>,
 }
 
 #[derive(Default)]
@@ -26,7 +26,7 @@ struct Watchers {
 }
 
 /// Whoever waits is woken for as long as this is held.
-pub struct Watch {
+pub struct CancelWatch {
     shared: Arc<Shared>,
     number: u64,
 }
@@ -48,7 +48,7 @@ impl Cancel {
     }
 
     /// Has somebody woken when it is asked, also if it was asked already.
-    pub fn watch(&self, wake: impl Fn() + Send + 'static) -> Watch {
+    pub fn watch(&self, wake: impl Fn() + Send + 'static) -> CancelWatch {
         let mut watchers = self.shared.watchers();
         let number = watchers.count;
         watchers.count += 1;
@@ -58,7 +58,7 @@ impl Cancel {
         } else {
             watchers.wake.insert(number, Box::new(wake));
         }
-        Watch { shared: Arc::clone(&self.shared), number }
+        CancelWatch { shared: Arc::clone(&self.shared), number }
     }
 
     /// Returns one that is asked when this one is, and can be asked alone.
@@ -76,7 +76,7 @@ impl Shared {
     }
 }
 
-impl Drop for Watch {
+impl Drop for CancelWatch {
     fn drop(&mut self) {
         self.shared.watchers().wake.remove(&self.number);
     }

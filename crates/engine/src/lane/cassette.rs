@@ -29,14 +29,14 @@ pub struct Cassette {
     /// How fast it is played: 0 is at once, 1 as it was recorded.
     pub pace: f64,
     /// The lanes, in the order of the file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CassetteEntry>,
 }
 
 /// One recorded lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct CassetteEntry {
     /// What was asked.
-    pub request: Request,
+    pub request: CassetteRequest,
     /// What was said, and when.
     pub events: Vec<(Duration, LaneEvent)>,
     /// How it ended.
@@ -47,13 +47,13 @@ pub struct Entry {
 
 /// What was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct CassetteRequest {
     /// Stands for prompt, model and session.
     pub hash: String,
     /// What the lane is for, in the asker's words.
     pub label: Option<String>,
     /// What a later lane must have in common with it.
-    pub matching: Matching,
+    pub matching: CassetteMatching,
     /// Who answered.
     pub agent: String,
     /// The model that was asked for.
@@ -66,7 +66,7 @@ pub struct Request {
 
 /// What a lane must have in common with a recorded one to be given its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Matching {
+pub enum CassetteMatching {
     /// The same prompt, model and session.
     #[default]
     Exact,
@@ -76,14 +76,14 @@ pub enum Matching {
 
 /// What is asked now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct LaneIdentity {
     /// Stands for prompt, model and session.
     pub hash: String,
     /// What the lane is for.
     pub label: Option<String>,
 }
 
-impl Identity {
+impl LaneIdentity {
     /// Makes out what is asked. How lines end and where the user's home is make no difference.
     pub fn new(
         prompt: &str,
@@ -102,7 +102,7 @@ impl Identity {
 #[derive(Debug, thiserror::Error)]
 pub enum CassetteError {
     /// A line is not what it should be.
-    #[error("line {line} is not understood")]
+    #[error("line {line} is not a known event")]
     Line {
         /// Which one.
         line: usize,
@@ -123,7 +123,7 @@ impl Cassette {
     /// Reads a cassette. Empty lines mean nothing.
     pub fn parse(text: &str) -> Result<Self, CassetteError> {
         let mut cassette: Option<Self> = None;
-        let mut open: Option<Entry> = None;
+        let mut open: Option<CassetteEntry> = None;
         let mut last = 0;
         for (at, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
             last = at + 1;
@@ -150,11 +150,11 @@ impl Cassette {
 
     /// Returns the lane that was recorded for what is asked now: by prompt, model and session, else
     /// by label where the entry allows it. Never just the next one.
-    pub fn find(&self, asked: &Identity) -> Option<&Entry> {
-        let is_exact = |entry: &&Entry| entry.request.hash == asked.hash;
-        let is_labelled = |entry: &&Entry| {
+    pub fn find(&self, asked: &LaneIdentity) -> Option<&CassetteEntry> {
+        let is_exact = |entry: &&CassetteEntry| entry.request.hash == asked.hash;
+        let is_labelled = |entry: &&CassetteEntry| {
             let request = &entry.request;
-            request.matching == Matching::Label
+            request.matching == CassetteMatching::Label
                 && request.label.is_some()
                 && request.label == asked.label
         };
@@ -172,7 +172,7 @@ fn begun(line: &Line) -> Result<Cassette, &'static str> {
         return Err("it must begin with a line `cassette`");
     };
     if *version != VERSION {
-        return Err("it is of another version");
+        return Err("it has another version");
     }
     let pace = Some(*pace).filter(|pace| PACES.contains(pace));
     let pace = pace.ok_or("`pace` must be from 0 to 100")?;
@@ -180,25 +180,28 @@ fn begun(line: &Line) -> Result<Cassette, &'static str> {
 }
 
 /// Adds a line to the lane that is open, and returns it when it is whole.
-fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static str> {
+fn added(
+    line: Line,
+    open: &mut Option<CassetteEntry>,
+) -> Result<Option<CassetteEntry>, &'static str> {
     match (line, open.take()) {
-        (Line::Cassette { .. }, _) => Err("it has begun before"),
+        (Line::Cassette { .. }, _) => Err("a file has only one line `cassette`"),
         (Line::Request(request), None) => {
             let (events, end, took) = (Vec::new(), ProcessEnd::Lost, Duration::ZERO);
-            *open = Some(Entry { request: request.into(), events, end, took });
+            *open = Some(CassetteEntry { request: request.into(), events, end, took });
             Ok(None)
         }
         (Line::Request(_), Some(_)) => Err("the lane before has no line `end`"),
         (_, None) => Err("it belongs to no lane; a line `request` must come first"),
         (Line::End { how, took_ms }, Some(mut entry)) => {
-            entry.end = ProcessEnd::parse(&how).ok_or("`how` is no end of a lane")?;
+            entry.end = ProcessEnd::parse(&how).ok_or("`how` is not a known end of a lane")?;
             entry.took = Duration::from_millis(took_ms);
             Ok(Some(entry))
         }
         (said, Some(mut entry)) => {
-            let (at, event) = said.event().ok_or("its `kind` is no kind of failure")?;
+            let (at, event) = said.event().ok_or("its `kind` is not a known failure")?;
             if entry.events.last().is_some_and(|(before, _)| *before > at) {
-                return Err("it is said before the line above it");
+                return Err("its time is earlier than that of the line above");
             }
             entry.events.push((at, event));
             *open = Some(entry);
@@ -207,16 +210,16 @@ fn added(line: Line, open: &mut Option<Entry>) -> Result<Option<Entry>, &'static
     }
 }
 
-impl Entry {
+impl CassetteEntry {
     /// Returns a lane that was written instead of recorded: it is found by its label, and gives an
     /// answer after a while.
     pub fn answered(label: &str, answer: &str, took: Duration) -> Self {
         let ended = TurnEnd { answer: Some(answer.to_owned()), failure: None };
         Self {
-            request: Request {
+            request: CassetteRequest {
                 hash: String::new(),
                 label: Some(label.to_owned()),
-                matching: Matching::Label,
+                matching: CassetteMatching::Label,
                 agent: String::new(),
                 model: None,
                 prompt: String::new(),
@@ -237,7 +240,7 @@ impl Entry {
 }
 
 /// Returns the line that begins a lane.
-pub(super) fn request_line(request: &Request, home: Option<&Path>) -> String {
+pub(super) fn request_line(request: &CassetteRequest, home: Option<&Path>) -> String {
     format!("{}\n", Line::request(request, &|text| scrubbed(text, home)))
 }
 

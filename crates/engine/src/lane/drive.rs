@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use convoke_domain::client::Client;
 use convoke_domain::lane::event::LaneEvent;
-use convoke_domain::lane::outcome::{Heard, LaneCourse, LaneOutcome, ProcessEnd, outcome};
+use convoke_domain::lane::outcome::{LaneCourse, LaneOutcome, LaneTranscript, ProcessEnd, outcome};
 
 use super::agent_ref::AgentRef;
 use super::cancel::Cancel;
-use super::cassette::{Cassette, Identity};
+use super::cassette::{Cassette, LaneIdentity};
 use super::http::endpoint::Endpoint;
-use super::supervisor::{self, Limits, Stream, Talk, Words};
+use super::supervisor::{self, Limits, OutputLine, Stream, TurnState};
 use super::{http, replay};
 use crate::client::{
     ClientCommand, ClientRequest, UsageScope, command, excess, listen, usage_scope,
@@ -44,7 +44,7 @@ pub enum Runner<'a> {
     /// A model's API.
     Http(&'a Endpoint),
     /// What was recorded for this.
-    Replay(&'a Cassette, &'a Identity),
+    Replay(&'a Cassette, &'a LaneIdentity),
 }
 
 /// A client's program, with what it needs.
@@ -62,11 +62,11 @@ pub struct Program<'a> {
 
 /// What became of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Driven {
+pub struct LaneResult {
     /// The judgement.
     pub outcome: LaneOutcome,
     /// What was said.
-    pub heard: Heard,
+    pub heard: LaneTranscript,
     /// How the process ended.
     pub end: ProcessEnd,
     /// How long it took.
@@ -97,14 +97,14 @@ pub(super) struct Ran {
 }
 
 /// Runs a lane. `notice` is told of every event as it comes.
-pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&LaneEvent)) -> io::Result<Driven> {
-    let mut heard = Heard::default();
+pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&LaneEvent)) -> io::Result<LaneResult> {
+    let mut heard = LaneTranscript::default();
     let mut take = |events: Vec<LaneEvent>| {
         for event in events {
             notice(&event);
             heard.take(event);
         }
-        if heard.ended.is_some() { Talk::IsOver } else { Talk::GoesOn }
+        if heard.ended.is_some() { TurnState::IsOver } else { TurnState::GoesOn }
     };
     let Ran { end, took, bytes, stderr } = match &lane.runner {
         Runner::Program(program) => run_program(program, lane, &mut take)?,
@@ -121,7 +121,7 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&LaneEvent)) -> io::Result<
     };
     let outcome = outcome(&course);
     let is_other = matches!(outcome, LaneOutcome::ModelMismatch | LaneOutcome::SessionLost);
-    Ok(Driven {
+    Ok(LaneResult {
         outcome,
         difference: course.difference().filter(|_| is_other),
         end,
@@ -152,7 +152,7 @@ fn counts(runner: &Runner<'_>) -> UsageScope {
 fn run_program(
     program: &Program<'_>,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
 ) -> io::Result<Ran> {
     let ClientCommand { arguments, variables, stdin, files } =
         command(program.agent, &lane.request);
@@ -177,11 +177,11 @@ fn run_program(
     };
     let finished = supervisor::run(&child_process, &mut |stream, words| {
         take(match (stream, words) {
-            (Stream::Stdout, Words::Line(text)) => listener.stdout_line(text),
-            (Stream::Stderr, Words::Line(text)) => listener.stderr_line(text),
-            (Stream::Stdout, Words::TooLong(bytes)) => listener.long_line(bytes),
+            (Stream::Stdout, OutputLine::Line(text)) => listener.stdout_line(text),
+            (Stream::Stderr, OutputLine::Line(text)) => listener.stderr_line(text),
+            (Stream::Stdout, OutputLine::TooLong(bytes)) => listener.long_line(bytes),
             // What is said there besides ends no turn, and is not the answer.
-            (Stream::Stderr, Words::TooLong(_)) => Vec::new(),
+            (Stream::Stderr, OutputLine::TooLong(_)) => Vec::new(),
         })
     })?;
     take(listener.exited(match finished.end {

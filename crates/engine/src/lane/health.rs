@@ -1,4 +1,4 @@
-//! Asking agents whether they answer, all at once, and remembering it for a while.
+//! Probing all agents in parallel, and remembering the results for a while.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::cancel::Cancel;
-use super::drive::{Driven, Lane, Program, Runner, drive};
+use super::drive::{Lane, LaneResult, Program, Runner, drive};
 use super::http::endpoint::Endpoint;
 use super::supervisor::Limits;
 use crate::client::{ClientRequest, Rights};
@@ -30,17 +30,17 @@ const LIMITS: Limits = Limits {
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Asks programs whether they answer, all of them at once. Each has three attempts with a pause
-/// between. When somebody asks to stop, whoever has not answered by then counts as not asked: being
+/// between, unless the first says that no other would help: nobody is logged in, a flag is unknown. When somebody asks to stop, whoever has not answered by then counts as not asked: being
 /// cut off says nothing about them.
 pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
-        programs.iter().map(|it| (Runner::Program(it.clone()), None, None)).collect();
+        programs.iter().map(|program| (Runner::Program(program.clone()), None, None)).collect();
     all_at_once(&asked, pause, cancel)
 }
 
 /// A model's API that is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Api<'a> {
+pub struct ProbedApi<'a> {
     /// Where.
     pub endpoint: &'a Endpoint,
     /// For which model.
@@ -50,9 +50,9 @@ pub struct Api<'a> {
 }
 
 /// Asks models' APIs as [`probe`] asks programs.
-pub fn probe_apis(apis: &[Api<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
+pub fn probe_apis(apis: &[ProbedApi<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
-        apis.iter().map(|it| (Runner::Http(it.endpoint), Some(it.model), it.effort)).collect();
+        apis.iter().map(|api| (Runner::Http(api.endpoint), Some(api.model), api.effort)).collect();
     all_at_once(&asked, pause, cancel)
 }
 
@@ -62,9 +62,9 @@ type Asked<'a> = (Runner<'a>, Option<&'a str>, Option<&'a str>);
 fn all_at_once(asked: &[Asked<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     thread::scope(|scope| {
         let asked: Vec<_> =
-            asked.iter().map(|it| scope.spawn(move || ask(it, pause, cancel))).collect();
-        let lost = || AgentHealth::Sick(Some("the probe did not end".to_owned()));
-        asked.into_iter().map(|it| it.join().unwrap_or_else(|_| lost())).collect()
+            asked.iter().map(|agent| scope.spawn(move || ask(agent, pause, cancel))).collect();
+        let lost = || AgentHealth::Sick(Some("the probe did not finish".to_owned()));
+        asked.into_iter().map(|probe| probe.join().unwrap_or_else(|_| lost())).collect()
     })
 }
 
@@ -77,10 +77,16 @@ fn ask(asked: &Asked<'_>, pause: Duration, cancel: &Cancel) -> AgentHealth {
         match attempt(asked, number, cancel) {
             Ok(()) => return AgentHealth::Healthy,
             Err(_) if cancel.is_asked() => return AgentHealth::NotAsked,
-            Err(words) => last = Some(words),
+            Err(Refusal { words, is_lasting }) => {
+                last = Some(words);
+                // Another attempt would only cost time.
+                if is_lasting {
+                    break;
+                }
+            }
         }
     }
-    AgentHealth::Sick(Some(last.unwrap_or_else(|| "it was not asked".to_owned())))
+    AgentHealth::Sick(Some(last.unwrap_or_else(|| "Convoke did not probe it".to_owned())))
 }
 
 /// Waits; `false` if somebody asked to stop.
@@ -94,9 +100,19 @@ fn waited(pause: Duration, cancel: &Cancel) -> bool {
     !cancel.is_asked()
 }
 
+/// Why an agent did not answer as it should.
+struct Refusal {
+    words: String,
+    /// Whether it would not answer to another attempt either.
+    is_lasting: bool,
+}
+
 /// Asks once, in a folder where there is nothing to read and nothing to spoil.
-fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String> {
-    let broken = |error: std::io::Error| format!("Probe attempt {number}: {error}");
+fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusal> {
+    let broken = |error: std::io::Error| {
+        let words = format!("Probe attempt {number}: {error}");
+        Refusal { words, is_lasting: false }
+    };
     let scratch = crate::scratch::lane().map_err(broken)?;
     let folder = scratch.path().join("empty");
     fs::create_dir(&folder).map_err(broken)?;
@@ -115,16 +131,18 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), String
         program.variables.push(("TMPDIR".into(), scratch.path().into()));
     }
     let lane = Lane { runner, request, limits: LIMITS, cancel };
-    let Driven { outcome, end, heard, difference, .. } =
+    let LaneResult { outcome, end, heard, difference, .. } =
         drive(&lane, &mut |_| ()).map_err(broken)?;
     let failure = heard.failure().map(|failure| failure.message.as_str());
     let trouble = failure.or(difference.as_deref());
-    Attempt { number, outcome, end, answer: heard.answer(), trouble }.verdict()
+    let is_lasting = heard.failure().is_some_and(|failure| failure.kind.is_lasting());
+    let attempt = Attempt { number, outcome, end, answer: heard.answer(), trouble };
+    attempt.verdict().map_err(|words| Refusal { words, is_lasting })
 }
 
 /// What was found out lately, so that not every run pays for it again.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Remembered(BTreeMap<String, Entry>);
+pub struct HealthCache(BTreeMap<String, Entry>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
@@ -144,7 +162,7 @@ impl Entry {
     }
 }
 
-impl Remembered {
+impl HealthCache {
     /// Reads what is remembered; what cannot be read is forgotten.
     pub fn read(path: &Path) -> Self {
         let text = file::text(path, MAX_BYTES).unwrap_or_default();
@@ -217,10 +235,10 @@ mod tests {
         let at = |second| Timestamp::from_second(second).unwrap();
         let most = Duration::from_mins(10);
         let sick = AgentHealth::Sick(Some("it hung".to_owned()));
-        let mut remembered = Remembered::read(&path);
+        let mut remembered = HealthCache::read(&path);
         remembered.note("codex", &program, &sick, at(1000));
         remembered.write(&path).unwrap();
-        let remembered = Remembered::read(&path);
+        let remembered = HealthCache::read(&path);
         let get = |agent, program: &Path, now| remembered.get(agent, program, at(now), most);
         assert_eq!(get("codex", &program, 1599), Some(sick));
         assert_eq!(get("codex", &program, 1600), None, "too old");
@@ -234,7 +252,7 @@ mod tests {
         file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
         assert_eq!(get("codex", &program, 1001), None, "another program");
         fs::write(&path, "{ not json").unwrap();
-        assert_eq!(Remembered::read(&path), Remembered::default());
+        assert_eq!(HealthCache::read(&path), HealthCache::default());
     }
 
     // Waiting ends at once when somebody asks to stop.

@@ -25,7 +25,7 @@ use self::connection::{Head, News, Request, agent};
 use self::endpoint::Endpoint;
 use super::drive::{Lane, Ran};
 use super::stopwatch::Stopwatch;
-use super::supervisor::{Limits, Talk};
+use super::supervisor::{Limits, TurnState};
 use crate::file::create_private;
 
 /// How many chunks may wait to be looked at.
@@ -55,7 +55,7 @@ pub fn unanswered(endpoint: &Endpoint, most: Duration) -> Option<String> {
 pub(super) fn run(
     endpoint: &Endpoint,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
 ) -> io::Result<Ran> {
     let scratch = Path::new(lane.request.scratch);
     create_private(&scratch.join("stdin"))?.write_all(lane.request.prompt.as_bytes())?;
@@ -74,7 +74,7 @@ pub(super) fn run(
             Asked::Over(end) => break end,
             Asked::Reset { .. } if !was_reset => was_reset = true,
             Asked::Reset { words } => {
-                exchange.tell(take, vec![trouble(&format!("the connection broke: {words}"))]);
+                exchange.tell(take, vec![trouble(&format!("the connection failed: {words}"))]);
                 break ProcessEnd::Exited(1);
             }
             Asked::Refused { head, words } => {
@@ -109,7 +109,7 @@ impl Exchange<'_> {
     fn ask(
         &mut self,
         body: &Map<String, Value>,
-        take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
+        take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
     ) -> Asked {
         let agent = agent(self.endpoint, self.lane.limits);
         let request = Request {
@@ -138,7 +138,7 @@ impl Exchange<'_> {
     fn listen(
         &mut self,
         news: &Receiver<News>,
-        take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
+        take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
     ) -> Asked {
         let mut stream = AnswerStream::new(self.endpoint);
         loop {
@@ -189,7 +189,7 @@ impl Exchange<'_> {
                 }
                 Ok(News::Broken { words, .. }) => {
                     self.tell(take, stream.listener.closed());
-                    self.tell(take, vec![trouble(&format!("the connection broke: {words}"))]);
+                    self.tell(take, vec![trouble(&format!("the connection failed: {words}"))]);
                     ProcessEnd::Exited(1)
                 }
                 Ok(News::Cancelled) => ProcessEnd::Cancelled,
@@ -202,7 +202,7 @@ impl Exchange<'_> {
     }
 
     /// Hands on events, without the key wherever it may stand in them.
-    fn tell(&self, take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk, events: Vec<LaneEvent>) {
+    fn tell(&self, take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState, events: Vec<LaneEvent>) {
         let hidden = |text: &mut String| {
             if let Some(key) = &self.endpoint.key {
                 *text = key.hidden_in(text).into_owned();

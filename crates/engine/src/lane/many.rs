@@ -1,4 +1,4 @@
-//! Many lanes at once, within limits, until they are all over or there are enough answers.
+//! Many lanes in parallel, within limits, until all have ended or there are enough answers.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -10,21 +10,21 @@ use convoke_domain::lane::queue::{LaneLimits, Queue};
 use super::cancel::Cancel;
 
 /// A lane that waits for its turn.
-pub struct Waiting<'a, T> {
+pub struct QueuedLane<'a, T> {
     /// Who is asked.
     pub agent: &'a str,
     /// How long it is expected to take.
     pub expected: Duration,
     /// What is done. It is told who may stop it, and whom to tell what is said.
-    pub work: Work<'a, T>,
+    pub work: LaneWork<'a, T>,
 }
 
 /// What a lane does when its turn comes.
-pub type Work<'a, T> = Box<dyn FnOnce(&Cancel, &mut dyn FnMut(&LaneEvent)) -> T + Send + 'a>;
+pub type LaneWork<'a, T> = Box<dyn FnOnce(&Cancel, &mut dyn FnMut(&LaneEvent)) -> T + Send + 'a>;
 
 /// What happens to a lane, by its number.
 #[derive(Debug)]
-pub enum News<'a, T> {
+pub enum QueueEvent<'a, T> {
     /// It begins.
     Started,
     /// Its agent says something.
@@ -35,7 +35,7 @@ pub enum News<'a, T> {
 
 /// Whether there are enough answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Enough {
+pub enum EnoughAnswers {
     /// Then the others are stopped.
     Yes,
     /// The others go on.
@@ -43,7 +43,7 @@ pub enum Enough {
 }
 
 /// Tells what happens, all of it from one thread, and in order for each lane.
-pub type Notice<'n, T> = dyn FnMut(usize, News<'_, T>) -> Enough + 'n;
+pub type OnQueueEvent<'n, T> = dyn FnMut(usize, QueueEvent<'_, T>) -> EnoughAnswers + 'n;
 
 /// What threads tell.
 enum Told<T> {
@@ -53,17 +53,18 @@ enum Told<T> {
 
 /// Runs lanes, and returns what came of each, in their order; nothing for those that never began.
 pub fn run<'a, T: Send>(
-    lanes: Vec<Waiting<'a, T>>,
+    lanes: Vec<QueuedLane<'a, T>>,
     room: LaneLimits,
     cancel: &Cancel,
-    notice: &mut Notice<'_, T>,
+    notice: &mut OnQueueEvent<'_, T>,
 ) -> Vec<Option<T>> {
     let cancel = cancel.child();
     let agents: Vec<&str> = lanes.iter().map(|lane| lane.agent).collect();
     let expected = lanes.iter().map(|lane| lane.expected);
     let queue = Queue::new(agents.iter().copied().zip(expected), room);
     let mut results: Vec<Option<T>> = lanes.iter().map(|_| None).collect();
-    let mut work: Vec<Option<Work<'a, T>>> = lanes.into_iter().map(|it| Some(it.work)).collect();
+    let mut work: Vec<Option<LaneWork<'a, T>>> =
+        lanes.into_iter().map(|lane| Some(lane.work)).collect();
     let (sender, receiver) = channel();
     thread::scope(|scope| {
         let cancel = &cancel;
@@ -98,11 +99,11 @@ struct Crowd<'c> {
 
 impl Crowd<'_> {
     /// Starts whatever may be started.
-    fn start<T>(&mut self, spawn: &mut dyn FnMut(usize), notice: &mut Notice<'_, T>) {
+    fn start<T>(&mut self, spawn: &mut dyn FnMut(usize), notice: &mut OnQueueEvent<'_, T>) {
         while !self.cancel.is_asked() {
             let Some(number) = self.queue.start() else { return };
             self.running += 1;
-            self.heed(notice(number, News::Started));
+            self.heed(notice(number, QueueEvent::Started));
             spawn(number);
         }
         self.queue.close();
@@ -113,15 +114,15 @@ impl Crowd<'_> {
         &mut self,
         news: &Receiver<Told<T>>,
         results: &mut [Option<T>],
-        notice: &mut Notice<'_, T>,
+        notice: &mut OnQueueEvent<'_, T>,
     ) {
         match news.recv() {
-            Ok(Told::Said(number, event)) => self.heed(notice(number, News::Said(event))),
+            Ok(Told::Said(number, event)) => self.heed(notice(number, QueueEvent::Said(event))),
             Ok(Told::Ended(number, result)) => {
                 self.running -= 1;
                 self.queue.ended(self.agents[number]);
                 if let Some(result) = &result {
-                    self.heed(notice(number, News::Ended(result)));
+                    self.heed(notice(number, QueueEvent::Ended(result)));
                 }
                 results[number] = result;
             }
@@ -130,8 +131,8 @@ impl Crowd<'_> {
         }
     }
 
-    fn heed(&self, enough: Enough) {
-        if enough == Enough::Yes {
+    fn heed(&self, enough: EnoughAnswers) {
+        if enough == EnoughAnswers::Yes {
             self.cancel.cancel();
         }
     }
@@ -156,9 +157,12 @@ mod tests {
 
     use super::*;
 
-    fn lane<'a, T>(agent: &'a str, work: impl FnOnce(&Cancel) -> T + Send + 'a) -> Waiting<'a, T> {
-        let work: Work<'a, T> = Box::new(move |cancel, _| work(cancel));
-        Waiting { agent, expected: Duration::ZERO, work }
+    fn lane<'a, T>(
+        agent: &'a str,
+        work: impl FnOnce(&Cancel) -> T + Send + 'a,
+    ) -> QueuedLane<'a, T> {
+        let work: LaneWork<'a, T> = Box::new(move |cancel, _| work(cancel));
+        QueuedLane { agent, expected: Duration::ZERO, work }
     }
 
     /// Waits until it is asked to stop.
@@ -184,8 +188,8 @@ mod tests {
         });
         let mut started = 0;
         let results = run(lanes.collect(), ROOM, &Cancel::default(), &mut |_, news| {
-            started += usize::from(matches!(news, News::Started));
-            Enough::No
+            started += usize::from(matches!(news, QueueEvent::Started));
+            EnoughAnswers::No
         });
         assert_eq!(results, (0..20).map(Some).collect::<Vec<_>>());
         assert!(started == 20 && most.into_inner() <= 3);
@@ -201,8 +205,8 @@ mod tests {
         ];
         let outer = Cancel::default();
         let results = run(lanes, ROOM, &outer, &mut |_, news| match news {
-            News::Ended(&"answered") => Enough::Yes,
-            News::Started | News::Said(_) | News::Ended(_) => Enough::No,
+            QueueEvent::Ended(&"answered") => EnoughAnswers::Yes,
+            QueueEvent::Started | QueueEvent::Said(_) | QueueEvent::Ended(_) => EnoughAnswers::No,
         });
         assert_eq!(results, [Some("stopped"), Some("answered"), Some("stopped"), None]);
         assert!(!outer.is_asked(), "who asked for the lanes goes on");
@@ -215,23 +219,23 @@ mod tests {
         let alone = LaneLimits { in_all: 1, of_agent: 1 };
         let results = run(lanes, alone, &cancel, &mut |_, _| {
             cancel.cancel();
-            Enough::No
+            EnoughAnswers::No
         });
         assert_eq!(results, [Some("stopped"), None]);
     }
 
     #[test]
     fn what_is_said_is_told_in_order() {
-        let work: Work<'_, ()> = Box::new(|_, say| {
+        let work: LaneWork<'_, ()> = Box::new(|_, say| {
             for text in ["one", "two"] {
                 say(&LaneEvent::Text(text.to_owned()));
             }
         });
-        let lanes = vec![Waiting { agent: "a", expected: Duration::ZERO, work }];
+        let lanes = vec![QueuedLane { agent: "a", expected: Duration::ZERO, work }];
         let mut told = Vec::new();
         run(lanes, ROOM, &Cancel::default(), &mut |number, news| {
             told.push(format!("{number} {news:?}"));
-            Enough::No
+            EnoughAnswers::No
         });
         assert_eq!(
             told,

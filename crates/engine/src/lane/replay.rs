@@ -12,11 +12,12 @@ use convoke_domain::lane::outcome::ProcessEnd;
 
 use super::cancel::Cancel;
 use super::cassette::{
-    Cassette, CassetteError, Entry, Identity, Request, end_line, event_line, request_line,
+    Cassette, CassetteEntry, CassetteError, CassetteRequest, LaneIdentity, end_line, event_line,
+    request_line,
 };
-use super::drive::{Driven, Lane, Ran};
+use super::drive::{Lane, LaneResult, Ran};
 use super::stopwatch::Stopwatch;
-use super::supervisor::{Limits, Talk};
+use super::supervisor::{Limits, TurnState};
 use crate::client::failure::failure;
 
 /// No cassette is longer.
@@ -25,9 +26,9 @@ const LONGEST: u64 = 256 * 1024 * 1024;
 /// Plays the lane that was recorded for what is asked.
 pub(super) fn play(
     cassette: &Cassette,
-    asked: &Identity,
+    asked: &LaneIdentity,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
 ) -> Ran {
     let Some(entry) = cassette.find(asked) else {
         let count = cassette.entries.len();
@@ -50,10 +51,10 @@ pub(super) fn play(
 
 /// Says everything in its time; returns what stopped it, if anything did.
 fn played(
-    entry: &Entry,
+    entry: &CassetteEntry,
     pace: f64,
     lane: &Lane<'_>,
-    take: &mut dyn FnMut(Vec<LaneEvent>) -> Talk,
+    take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
 ) -> Option<ProcessEnd> {
     let watch = Stopwatch::start();
     let Limits { wall, first_byte, stall, .. } = lane.limits;
@@ -103,30 +104,30 @@ pub struct Recorder {
     /// lanes stand one after the other.
     spool: File,
     /// How much that is, in bytes; or why it is not all.
-    spooled: Result<u64, TapeError>,
+    spooled: Result<u64, ReplayError>,
 }
 
 /// Why a cassette cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum TapeError {
+pub enum ReplayError {
     /// Its file cannot be read or written.
-    #[error("its file cannot be used")]
+    #[error("cannot use its file")]
     Io(#[from] io::Error),
     /// It is something else.
-    #[error("it is no cassette")]
+    #[error("not a cassette")]
     NotACassette(#[from] CassetteError),
     /// It is a folder, a pipe or a device: one of these may never end.
-    #[error("it is no regular file")]
+    #[error("not a regular file")]
     NotAFile,
     /// It holds more than a cassette may, or would.
-    #[error("no cassette may be longer than {} MB", LONGEST / 1024 / 1024)]
+    #[error("a cassette has at most {} MB", LONGEST / 1024 / 1024)]
     TooLong,
 }
 
 impl Recorder {
     /// Begins to listen, for a cassette that is made, for its user alone, if it is not there. What
     /// cannot be added to is refused now: afterwards an answer would be lost that somebody paid for.
-    pub fn start(path: &Path, home: Option<PathBuf>) -> Result<Self, TapeError> {
+    pub fn start(path: &Path, home: Option<PathBuf>) -> Result<Self, ReplayError> {
         match fs::metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             found => judge(&found?)?,
@@ -145,21 +146,21 @@ impl Recorder {
         let line = event_line(self.watch.elapsed(), event, self.home.as_deref());
         let after = before + line.len() as u64;
         self.spooled = match self.spool.write_all(line.as_bytes()) {
-            _ if after > LONGEST => Err(TapeError::TooLong),
-            written => written.map(|()| after).map_err(TapeError::Io),
+            _ if after > LONGEST => Err(ReplayError::TooLong),
+            written => written.map(|()| after).map_err(ReplayError::Io),
         };
     }
 
     /// Adds the lane to the cassette: all of it, or nothing. Lanes that end at the same time wait for
     /// each other.
-    pub fn save(self, request: &Request, driven: &Driven) -> Result<(), TapeError> {
+    pub fn save(self, request: &CassetteRequest, driven: &LaneResult) -> Result<(), ReplayError> {
         let Self { mut file, home, mut spool, spooled, .. } = self;
         let spooled = spooled?;
         file.lock()?;
         let begun = begun(&mut file)?;
         let length = file.metadata()?.len();
         if length + spooled > LONGEST {
-            return Err(TapeError::TooLong);
+            return Err(ReplayError::TooLong);
         }
         let mut add = || {
             file.write_all(
@@ -178,7 +179,7 @@ impl Recorder {
 }
 
 /// Returns what must be written before the next lane: the first line, or the end of the last.
-fn begun(file: &mut File) -> Result<String, TapeError> {
+fn begun(file: &mut File) -> Result<String, ReplayError> {
     let text = text(file)?;
     if text.trim().is_empty() {
         return Ok(format!("{}\n", Cassette::head()));
@@ -189,20 +190,20 @@ fn begun(file: &mut File) -> Result<String, TapeError> {
 
 /// Reads a cassette from its file. It is judged before it is opened, because a pipe would be waited
 /// for.
-pub fn load(path: &Path) -> Result<Cassette, TapeError> {
+pub fn load(path: &Path) -> Result<Cassette, ReplayError> {
     judge(&fs::metadata(path)?)?;
     Ok(Cassette::parse(&text(&mut File::open(path)?)?)?)
 }
 
-fn judge(found: &Metadata) -> Result<(), TapeError> {
+fn judge(found: &Metadata) -> Result<(), ReplayError> {
     if !found.is_file() {
-        return Err(TapeError::NotAFile);
+        return Err(ReplayError::NotAFile);
     }
-    if found.len() > LONGEST { Err(TapeError::TooLong) } else { Ok(()) }
+    if found.len() > LONGEST { Err(ReplayError::TooLong) } else { Ok(()) }
 }
 
 /// Reads an open file from its beginning, if it is one that ends.
-fn text(file: &mut File) -> Result<String, TapeError> {
+fn text(file: &mut File) -> Result<String, ReplayError> {
     judge(&file.metadata()?)?;
     let mut text = String::new();
     file.rewind()?;
@@ -212,18 +213,18 @@ fn text(file: &mut File) -> Result<String, TapeError> {
 
 #[cfg(test)]
 mod tests {
-    use convoke_domain::lane::outcome::{Heard, LaneOutcome};
+    use convoke_domain::lane::outcome::{LaneOutcome, LaneTranscript};
 
-    use super::super::cassette::Matching;
+    use super::super::cassette::CassetteMatching;
     use super::*;
     use crate::client::UsageScope;
 
-    fn request() -> Request {
+    fn request() -> CassetteRequest {
         let text = || "x".to_owned();
-        Request {
+        CassetteRequest {
             hash: text(),
             label: None,
-            matching: Matching::Exact,
+            matching: CassetteMatching::Exact,
             agent: text(),
             model: None,
             prompt: text(),
@@ -231,10 +232,10 @@ mod tests {
         }
     }
 
-    fn driven() -> Driven {
-        Driven {
+    fn driven() -> LaneResult {
+        LaneResult {
             outcome: LaneOutcome::Answered,
-            heard: Heard::default(),
+            heard: LaneTranscript::default(),
             end: ProcessEnd::Exited(0),
             took: Duration::from_secs(7),
             bytes: 0,
@@ -270,7 +271,8 @@ mod tests {
         for entry in entries {
             assert_eq!((entry.end, entry.took), (ProcessEnd::Exited(0), Duration::from_secs(7)));
             let said: Vec<_> = entry.events.into_iter().map(|(_, event)| event).collect();
-            let expected: Vec<_> = (0..100).map(|it| LaneEvent::Text(format!("~/{it}"))).collect();
+            let expected: Vec<_> =
+                (0..100).map(|number| LaneEvent::Text(format!("~/{number}"))).collect();
             assert_eq!(said, expected);
         }
     }
@@ -287,14 +289,14 @@ mod tests {
         full.spooled = Ok(LONGEST - 10);
         full.notice(&spoken(1));
         full.notice(&spoken(2));
-        assert!(matches!(full.save(&request(), &driven()), Err(TapeError::TooLong)));
+        assert!(matches!(full.save(&request(), &driven()), Err(ReplayError::TooLong)));
         let mut nearly = begin();
         nearly.spooled = Ok(LONGEST - 10);
-        assert!(matches!(nearly.save(&request(), &driven()), Err(TapeError::TooLong)));
+        assert!(matches!(nearly.save(&request(), &driven()), Err(ReplayError::TooLong)));
         assert_eq!(fs::read(&path).unwrap(), before);
         File::options().write(true).open(&path).unwrap().set_len(LONGEST + 1).unwrap();
-        assert!(matches!(Recorder::start(&path, None), Err(TapeError::TooLong)));
-        assert!(matches!(load(&path), Err(TapeError::TooLong)));
+        assert!(matches!(Recorder::start(&path, None), Err(ReplayError::TooLong)));
+        assert!(matches!(load(&path), Err(ReplayError::TooLong)));
     }
 
     // A device never ends, and would fill the memory.
@@ -305,8 +307,8 @@ mod tests {
         let made = crate::process::command("mkfifo", folder.path()).arg("pipe").status();
         assert!(made.unwrap().success());
         for path in [Path::new("/dev/full"), Path::new("/dev/zero"), folder.path(), &pipe] {
-            assert!(matches!(Recorder::start(path, None), Err(TapeError::NotAFile)), "{path:?}");
-            assert!(matches!(load(path), Err(TapeError::NotAFile)), "{path:?}");
+            assert!(matches!(Recorder::start(path, None), Err(ReplayError::NotAFile)), "{path:?}");
+            assert!(matches!(load(path), Err(ReplayError::NotAFile)), "{path:?}");
         }
     }
 

@@ -88,7 +88,7 @@ pub enum Stream {
 
 /// Something that a client said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Words<'a> {
+pub enum OutputLine<'a> {
     /// A whole line, or the last one without its end.
     Line(&'a str),
     /// A line of so many bytes that it is not read.
@@ -97,7 +97,7 @@ pub enum Words<'a> {
 
 /// Whether a client has said all it has to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Talk {
+pub enum TurnState {
     /// There may be more.
     GoesOn,
     /// Its turn is over.
@@ -130,7 +130,7 @@ enum News {
 }
 
 /// Who is given every line, and says whether the turn is over.
-type Hear<'a> = dyn FnMut(Stream, Words<'_>) -> Talk + 'a;
+type Hear<'a> = dyn FnMut(Stream, OutputLine<'_>) -> TurnState + 'a;
 
 /// Runs a client to its end.
 pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<ExitReport> {
@@ -260,9 +260,9 @@ impl Attention {
         self.bytes += bytes as u64;
         self.last = Some(self.watch.elapsed());
         let text = text(whole.lines);
-        let lines = text.lines().map(Words::Line);
-        for words in whole.too_long.map(Words::TooLong).into_iter().chain(lines) {
-            if hear(stream, words) == Talk::IsOver && self.over.is_none() {
+        let lines = text.lines().map(OutputLine::Line);
+        for words in whole.too_long.map(OutputLine::TooLong).into_iter().chain(lines) {
+            if hear(stream, words) == TurnState::IsOver && self.over.is_none() {
                 self.over = Some(self.watch.elapsed());
             }
         }
@@ -391,8 +391,8 @@ mod tests {
         #[test]
         fn pieces_make_the_same_lines(pieces in prop::collection::vec("[a-c\n]{0,6}", 0..12)) {
             let mut lines = Lines::default();
-            let mut heard: Vec<_> = pieces.iter().map(|it| add(&mut lines, it.as_bytes()).lines).collect();
-            prop_assert!(heard.iter().all(|it| it.is_empty() || it.ends_with(b"\n")));
+            let mut heard: Vec<_> = pieces.iter().map(|piece| add(&mut lines, piece.as_bytes()).lines).collect();
+            prop_assert!(heard.iter().all(|lines| lines.is_empty() || lines.ends_with(b"\n")));
             heard.push(lines.rest().lines);
             prop_assert_eq!(text(heard.concat()), pieces.concat());
         }

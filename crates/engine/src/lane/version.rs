@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::cancel::Cancel;
 use super::drive::Program;
-use super::supervisor::{ChildProcess, Limits, Stream, Talk, Words, run};
+use super::supervisor::{ChildProcess, Limits, OutputLine, Stream, TurnState, run};
 use crate::client::adapter;
 
 /// How long a client may take to say its version.
@@ -47,13 +47,13 @@ fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
     };
     let mut said = None;
     run(&child_process, &mut |stream, words| {
-        if let (Stream::Stdout, Words::Line(line), None) = (stream, words, &said)
+        if let (Stream::Stdout, OutputLine::Line(line), None) = (stream, words, &said)
             && !line.trim().is_empty()
         {
             let shown = line.trim().chars().filter(|c| !c.is_control()).take(MOST_SHOWN);
             said = Some(shown.collect());
         }
-        Talk::GoesOn
+        TurnState::GoesOn
     })
     .ok()?;
     said
@@ -75,6 +75,6 @@ pub fn is_supervised(convoke: &Path, program: &Path, cancel: &Cancel) -> bool {
         limits: Limits { wall: LIMIT, first_byte: LIMIT, stall: LIMIT, grace: LIMIT },
         cancel,
     };
-    run(&child_process, &mut |_, _| Talk::GoesOn)
+    run(&child_process, &mut |_, _| TurnState::GoesOn)
         .is_ok_and(|finished| finished.end == ProcessEnd::Exited(0))
 }

@@ -1,4 +1,4 @@
-//! A folder held open: what is done in it is done there, whatever becomes of its name.
+//! A folder held open: operations reach the same folder even if its name changes.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -192,7 +192,9 @@ fn judge(stat: &Stat) -> Result<(), Unusable> {
 /// Tells whether a name was made by [`fresh_name`].
 pub(super) fn is_fresh(name: &str, prefix: &str) -> bool {
     let rest = name.strip_prefix(prefix);
-    rest.is_some_and(|it| it.len() == 6 && it.bytes().all(|it| it.is_ascii_lowercase()))
+    rest.is_some_and(|letters| {
+        letters.len() == 6 && letters.bytes().all(|letter| letter.is_ascii_lowercase())
+    })
 }
 
 /// Adds six random letters.

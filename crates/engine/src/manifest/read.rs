@@ -95,7 +95,7 @@ fn open_named(folder: &Folder, path: &str) -> Result<(String, File, Stat), Rejec
     let below = parent.strip_prefix(&folder.path).map_err(|_| Rejection::Escaped)?;
     let canonical = parent.join(name);
     // It is printed, and a line end in it would be a line of its own.
-    let canonical = canonical.to_str().filter(|it| !has_control(it.as_bytes()));
+    let canonical = canonical.to_str().filter(|path| !has_control(path.as_bytes()));
     let canonical = canonical.ok_or(Rejection::ControlChar)?.to_owned();
     // From here on only what is held open counts.
     let mut inner: Option<Folder> = None;

@@ -1,4 +1,4 @@
-//! What the files of a run were when it ended, for whoever wants to know whether they still are.
+//! The hashes of a run's files at its end, to check the files later.
 //!
 //! There is no secret in it: it holds against accidents and careless hands, not against somebody who
 //! writes it anew. The run's journal is the place to ask then.
@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use convoke_domain::design::event::{Chosen, LaneEnd, LaneId, Settings};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::matter::Matter;
-use convoke_domain::design::outline::Outline;
+use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::render;
 use convoke_domain::design::seat::Holder;
-use convoke_domain::design::walk::{Ending, Next};
+use convoke_domain::design::walk::{DesignEnding, Next};
 use convoke_domain::run::RunId;
 use convoke_store::journal::Run;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,8 @@ const VERSION: u32 = 1;
 
 /// The record of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunRecord {
     /// The version of this form.
     pub manifest: u32,
     /// The run's id.
@@ -48,29 +50,30 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<u32>,
     /// What was asked for.
-    pub feature: Feature,
+    pub feature: RecordedFeature,
     /// The design documents that it was made from, as one block.
-    pub brief: Option<Digest>,
+    pub brief: Option<TextDigest>,
     /// Further documents that agents were told of, by path.
     pub documents: Vec<String>,
     /// Who took part.
-    pub seats: Vec<Seat>,
+    pub seats: Vec<RecordedSeat>,
     /// Who answered.
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<RecordedLane>,
     /// What people decided where the panel had not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub decided: Vec<Decided>,
+    pub decided: Vec<RecordedDecision>,
     /// The journal up to its end.
-    pub journal: Journal,
+    pub journal: RecordedJournal,
     /// Whether nothing else lies in the folder of its files.
     pub exclusive: bool,
     /// The files.
-    pub files: Vec<Entry>,
+    pub files: Vec<RecordedFile>,
 }
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Feature {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecordedFeature {
     /// In words.
     pub text: String,
     /// Their hash.
@@ -79,7 +82,8 @@ pub struct Feature {
 
 /// A text that is not told again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Digest {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TextDigest {
     /// Its length.
     pub bytes: u64,
     /// Its hash.
@@ -88,7 +92,8 @@ pub struct Digest {
 
 /// One of those who took part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seat {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecordedSeat {
     /// `first`, `second` or `host`.
     pub seat: String,
     /// What it is called.
@@ -103,7 +108,8 @@ pub struct Seat {
 
 /// One that was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lane {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecordedLane {
     /// The lane.
     pub lane: String,
     /// The agent.
@@ -116,7 +122,8 @@ pub struct Lane {
 
 /// A person's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decided {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecordedDecision {
     /// The finding or contested decision.
     pub id: String,
     /// `accept` or `reject`.
@@ -127,7 +134,8 @@ pub struct Decided {
 
 /// A journal as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Journal {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecordedJournal {
     /// How many events it has.
     pub events: u64,
     /// The last value of its chain.
@@ -136,7 +144,8 @@ pub struct Journal {
 
 /// A file as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecordedFile {
     /// Its name.
     pub name: String,
     /// Its length.
@@ -147,15 +156,15 @@ pub struct Entry {
 
 /// A run of which there is no record.
 #[derive(Debug, thiserror::Error)]
-pub enum NoRecord {
+pub enum RecordError {
     /// It goes on, or was stopped.
-    #[error("cannot vouch for the files of `{run}`: the run is not at its end")]
+    #[error("cannot export the files of `{run}`: the run has not ended")]
     Unfinished {
         /// The run.
         run: RunId,
     },
     /// Its files are not what they were.
-    #[error("cannot vouch for the files of `{run}`: `{file}` is not what it was at the end")]
+    #[error("cannot export the files of `{run}`: `{file}` does not match its recorded SHA-256")]
     Differs {
         /// The run.
         run: RunId,
@@ -163,9 +172,7 @@ pub enum NoRecord {
         file: String,
     },
     /// Its files are what they were only by the rules of another version.
-    #[error(
-        "cannot vouch for the files of `{run}`: `{file}` changed with the rules ({difference})"
-    )]
+    #[error("cannot export the files of `{run}`: `{file}` changed with the rules ({difference})")]
     OtherRules {
         /// The run.
         run: RunId,
@@ -178,22 +185,22 @@ pub enum NoRecord {
 
 /// A text that is no record.
 #[derive(Debug, thiserror::Error)]
-pub enum BadRecord {
+pub enum RecordFormError {
     /// It is another kind of file.
-    #[error("cannot take it for the record of a run")]
+    #[error("not the manifest of a run")]
     Form(#[source] serde_json::Error),
     /// It is of another version.
-    #[error("cannot read a record of version {0}")]
+    #[error("cannot read a manifest of version {0}")]
     Version(u32),
     /// A name could lead elsewhere, or is there twice.
-    #[error("cannot take `{}` for the name of a file", .0.escape_debug())]
+    #[error("`{}` is not a valid file name", .0.escape_debug())]
     Name(String),
 }
 
-impl Record {
+impl RunRecord {
     /// Makes the record of a run that has ended.
-    pub fn of_run(run: &Run, facts: &Facts, outline: &Outline) -> Result<Self, NoRecord> {
-        let unfinished = || NoRecord::Unfinished { run: run.id.clone() };
+    pub fn of_run(run: &Run, facts: &Facts, outline: &DesignOutline) -> Result<Self, RecordError> {
+        let unfinished = || RecordError::Unfinished { run: run.id.clone() };
         let kept = facts.kept().ok_or_else(unfinished)?;
         let (_, settings) = facts.settings().ok_or_else(unfinished)?;
         let (ending, degraded) = ending(&outline.next).ok_or_else(unfinished)?;
@@ -203,10 +210,11 @@ impl Record {
         if let Some(file) = names.into_iter().find(|name| now.get(*name) != then.get(*name)) {
             let (run, file) = (run.id.clone(), file.clone());
             return Err(match settings.rules.difference() {
-                Some(difference) => NoRecord::OtherRules { run, file, difference },
-                None => NoRecord::Differs { run, file },
+                Some(difference) => RecordError::OtherRules { run, file, difference },
+                None => RecordError::Differs { run, file },
             });
         }
+        let files = render::artifacts(outline);
         Ok(Self {
             manifest: VERSION,
             run: run.id.to_string(),
@@ -218,15 +226,18 @@ impl Record {
             degraded,
             rehearsal: settings.is_rehearsal,
             rules: Some(settings.rules.number()),
-            feature: Feature { text: settings.feature.clone(), sha256: hash(&settings.feature) },
+            feature: RecordedFeature {
+                text: settings.feature.clone(),
+                sha256: hash(&settings.feature),
+            },
             brief: settings.brief.as_ref().map(|text| digest(text)),
             documents: settings.documents.clone(),
             seats: seats(settings, facts),
             lanes: lanes(facts),
             decided: outline.matters.iter().filter_map(decided).collect(),
-            journal: Journal { events: run.last_seq, chain: run.last_chain.clone() },
+            journal: RecordedJournal { events: run.last_seq, chain: run.last_chain.clone() },
             exclusive: true,
-            files: outline.files.iter().map(|(name, text)| Entry::of(name, text)).collect(),
+            files: files.iter().map(|(name, text)| RecordedFile::of(name, text)).collect(),
         })
     }
 
@@ -239,7 +250,7 @@ impl Record {
 
     /// Is about other files, which lie among others.
     #[must_use]
-    pub fn with_files(self, files: Vec<Entry>) -> Self {
+    pub fn with_files(self, files: Vec<RecordedFile>) -> Self {
         Self { files, exclusive: false, ..self }
     }
 
@@ -250,25 +261,25 @@ impl Record {
     }
 
     /// Reads a record.
-    pub fn parse(text: &str) -> Result<Self, BadRecord> {
-        let record: Self = serde_json::from_str(text).map_err(BadRecord::Form)?;
+    pub fn parse(text: &str) -> Result<Self, RecordFormError> {
+        let record: Self = serde_json::from_str(text).map_err(RecordFormError::Form)?;
         if record.manifest != VERSION {
-            return Err(BadRecord::Version(record.manifest));
+            return Err(RecordFormError::Version(record.manifest));
         }
         let mut names = BTreeSet::new();
-        for Entry { name, .. } in &record.files {
+        for RecordedFile { name, .. } in &record.files {
             if !is_plain(name) || !names.insert(name) {
-                return Err(BadRecord::Name(name.clone()));
+                return Err(RecordFormError::Name(name.clone()));
             }
         }
         Ok(record)
     }
 }
 
-impl Entry {
+impl RecordedFile {
     /// Describes a text under a name.
     pub fn of(name: &str, text: &str) -> Self {
-        let Digest { bytes, sha256 } = digest(text);
+        let TextDigest { bytes, sha256 } = digest(text);
         Self { name: name.to_owned(), bytes, sha256 }
     }
 }
@@ -281,33 +292,37 @@ fn is_plain(name: &str) -> bool {
         && name.len() <= 255
 }
 
-fn digest(text: &str) -> Digest {
-    Digest { bytes: text.len() as u64, sha256: hash(text) }
+fn digest(text: &str) -> TextDigest {
+    TextDigest { bytes: text.len() as u64, sha256: hash(text) }
 }
 
 fn ending(next: &Next) -> Option<(String, Vec<String>)> {
     let word = match next {
         Next::Need(_)
-        | Next::End(Ending::OverBudget(_) | Ending::HeavyFailed(_) | Ending::NotExported(_)) => {
+        | Next::End(
+            DesignEnding::OverBudget(_)
+            | DesignEnding::HeavyFailed(_)
+            | DesignEnding::NotExported(_),
+        ) => {
             return None;
         }
-        Next::End(Ending::Complete { degraded }) => {
+        Next::End(DesignEnding::Complete { degraded }) => {
             return Some(("complete".to_owned(), degraded.clone()));
         }
-        Next::End(Ending::Refused(_)) => "refused".to_owned(),
-        Next::End(Ending::DirtyTree) => "dirty tree".to_owned(),
-        Next::End(Ending::Failed(failed)) => format!("failed: {}", failed.why),
+        Next::End(DesignEnding::Refused(_)) => "refused".to_owned(),
+        Next::End(DesignEnding::DirtyTree) => "dirty tree".to_owned(),
+        Next::End(DesignEnding::Failed(failed)) => format!("failed: {}", failed.why),
     };
     Some((word, Vec::new()))
 }
 
-fn seats(settings: &Settings, facts: &Facts) -> Vec<Seat> {
+fn seats(settings: &Settings, facts: &Facts) -> Vec<RecordedSeat> {
     let holders = [("first", Holder::First), ("second", Holder::Second), ("host", Holder::Host)];
     let seat = |(word, holder): (&str, Holder)| {
         let Chosen { agent, model } = settings.chosen(holder);
         let of_agent = facts.ended().into_iter().filter(|(_, end)| end.agent == *agent);
         let models: BTreeSet<_> = of_agent.filter_map(|(_, end)| end.model.clone()).collect();
-        Seat {
+        RecordedSeat {
             seat: word.to_owned(),
             name: settings.panel.named(holder).name().to_owned(),
             agent: agent.clone(),
@@ -318,17 +333,17 @@ fn seats(settings: &Settings, facts: &Facts) -> Vec<Seat> {
     holders.map(seat).into()
 }
 
-fn decided(matter: &Matter) -> Option<Decided> {
+fn decided(matter: &Matter) -> Option<RecordedDecision> {
     let ruling = matter.ruling.as_ref()?;
-    Some(Decided {
+    Some(RecordedDecision {
         id: matter.id.to_string(),
         choice: ruling.choice.word().to_owned(),
         because: (!matter.is_withheld).then(|| ruling.because.clone()),
     })
 }
 
-fn lanes(facts: &Facts) -> Vec<Lane> {
-    let lane = |(id, end): (&LaneId, &LaneEnd)| Lane {
+fn lanes(facts: &Facts) -> Vec<RecordedLane> {
+    let lane = |(id, end): (&LaneId, &LaneEnd)| RecordedLane {
         lane: id.to_string(),
         agent: end.agent.clone(),
         model: end.model.clone(),
@@ -343,8 +358,8 @@ mod tests {
 
     use super::*;
 
-    fn record(name: &str) -> Record {
-        Record {
+    fn record(name: &str) -> RunRecord {
+        RunRecord {
             manifest: VERSION,
             run: "r".to_owned(),
             project: "p".to_owned(),
@@ -355,37 +370,37 @@ mod tests {
             degraded: Vec::new(),
             rehearsal: false,
             rules: Some(2),
-            feature: Feature { text: "f".to_owned(), sha256: hash("f") },
+            feature: RecordedFeature { text: "f".to_owned(), sha256: hash("f") },
             brief: Some(digest("brief")),
             documents: Vec::new(),
             seats: Vec::new(),
             lanes: Vec::new(),
             decided: Vec::new(),
-            journal: Journal { events: 1, chain: "c".to_owned() },
+            journal: RecordedJournal { events: 1, chain: "c".to_owned() },
             exclusive: true,
-            files: vec![Entry::of("plan.txt", "plan"), Entry::of(name, "")],
+            files: vec![RecordedFile::of("plan.txt", "plan"), RecordedFile::of(name, "")],
         }
     }
 
     #[test]
     fn names_that_lead_elsewhere_are_refused() {
         let read = record("oos.md");
-        assert_eq!(Record::parse(&read.text()).unwrap(), read);
+        assert_eq!(RunRecord::parse(&read.text()).unwrap(), read);
         for name in ["", ".", "..", "a/b", "/a", "../a", "a\nb", "a\0", "plan.txt", RECORD_FILE] {
-            let error = Record::parse(&record(name).text()).unwrap_err();
-            assert!(matches!(error, BadRecord::Name(_)), "{name:?}");
+            let error = RunRecord::parse(&record(name).text()).unwrap_err();
+            assert!(matches!(error, RecordFormError::Name(_)), "{name:?}");
         }
         let later = record("a").text().replace("\"manifest\": 1", "\"manifest\": 2");
-        assert!(matches!(Record::parse(&later), Err(BadRecord::Version(2))));
+        assert!(matches!(RunRecord::parse(&later), Err(RecordFormError::Version(2))));
     }
 
     proptest! {
         #[test]
         fn any_text_is_answered(text in "\\PC*|\\{\"manifest\": 1[^}]{0,20}\\}", at in 0_usize..200) {
-            prop_assert!(Record::parse(&text).is_err());
+            prop_assert!(RunRecord::parse(&text).is_err());
             let mut cut = record("a").text();
             cut.truncate(at);
-            prop_assert!(Record::parse(&cut).is_err());
+            prop_assert!(RunRecord::parse(&cut).is_err());
         }
     }
 }

@@ -10,7 +10,7 @@ use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE, ManifestArtifact};
 use jiff::Timestamp;
 
 use super::read::{Bundle, read};
-use super::write::{Order, Source, WriteError, write};
+use super::write::{ArtifactSource, BundleOrder, WriteError, write};
 
 /// Numbers that look random and are the same every time.
 struct Dice(u64);
@@ -32,8 +32,14 @@ fn design(top: &Path, text: &str) -> PathBuf {
 }
 
 fn export(from: &Path, parent: &Path) -> Result<PathBuf, WriteError> {
-    let source = Source::Folder(from);
-    write(&Order { source, parent, session_id: None, now: Timestamp::UNIX_EPOCH, record: None })
+    let source = ArtifactSource::Folder(from);
+    write(&BundleOrder {
+        source,
+        parent,
+        session_id: None,
+        now: Timestamp::UNIX_EPOCH,
+        record: None,
+    })
 }
 
 /// Says again what a manifest must be, without any of the code that reads one.
@@ -56,9 +62,9 @@ fn is_in_order(bytes: &[u8], export: &Path) -> bool {
     let is_file = |key: &str, is_filled: bool, is_optional: bool| match values(key)[..] {
         [] | [""] => is_optional,
         [path] => {
-            let named = fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
+            let named = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
             let real = fs::canonicalize(path).unwrap_or_default();
-            let size = fs::metadata(path).map_or(0, |it| it.len());
+            let size = fs::metadata(path).map_or(0, |metadata| metadata.len());
             path.starts_with('/')
                 && named
                 && real.starts_with(export)
@@ -88,7 +94,7 @@ fn is_in_order(bytes: &[u8], export: &Path) -> bool {
             move |(key, is_filled, is_optional)| is_file(key, is_filled, is_optional)
         })
         .into_iter()
-        .all(|it| it)
+        .all(|is_right| is_right)
 }
 
 /// Changes a manifest somewhere.

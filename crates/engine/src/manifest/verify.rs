@@ -8,7 +8,7 @@ use convoke_domain::manifest::MANIFEST_FILE;
 use sha2::{Digest, Sha256};
 
 use super::folder::{Folder, Unusable, open_file};
-use super::record::{BadRecord, Entry, Record};
+use super::record::{RecordFormError, RecordedFile, RunRecord};
 use crate::batch::at_once;
 
 /// No record is longer.
@@ -19,9 +19,9 @@ const PIECE: usize = 256 * 1024;
 
 /// What became of files.
 #[derive(Debug)]
-pub struct Verdict {
+pub struct RecordVerdict {
     /// What they were.
-    pub record: Record,
+    pub record: RunRecord,
     /// Those that are not as they were.
     pub changed: Vec<String>,
     /// Those that are not there.
@@ -32,7 +32,7 @@ pub struct Verdict {
 
 /// Why nothing can be said about files.
 #[derive(Debug, thiserror::Error)]
-pub enum Unverifiable {
+pub enum VerifyError {
     /// There is no record.
     #[error("cannot find `{}`", path.display())]
     Absent {
@@ -53,7 +53,7 @@ pub enum Unverifiable {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: BadRecord,
+        source: RecordFormError,
     },
     /// A file cannot be read.
     #[error("cannot read `{name}`")]
@@ -71,7 +71,7 @@ enum Fate {
     Missing,
 }
 
-impl Verdict {
+impl RecordVerdict {
     /// Tells whether everything is as it was.
     pub const fn is_same(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && self.extra.is_empty()
@@ -79,10 +79,11 @@ impl Verdict {
 }
 
 /// Compares the files beside a record with it.
-pub fn verify(path: &Path) -> Result<Verdict, Unverifiable> {
+pub fn verify(path: &Path) -> Result<RecordVerdict, VerifyError> {
     let record = read_record(path)?;
-    let around = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let unreadable = |source| Unverifiable::Unreadable { path: around.to_owned(), source };
+    let around =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let unreadable = |source| VerifyError::Unreadable { path: around.to_owned(), source };
     let folder = Folder::open(around).map_err(unreadable)?;
     let fates = at_once(&record.files, |entry| fate(&folder, entry));
     let (mut changed, mut missing) = (Vec::new(), Vec::new());
@@ -103,16 +104,16 @@ pub fn verify(path: &Path) -> Result<Verdict, Unverifiable> {
             }
         }
     }
-    Ok(Verdict { record, changed, missing, extra })
+    Ok(RecordVerdict { record, changed, missing, extra })
 }
 
 /// Reads a record.
-pub fn read_record(path: &Path) -> Result<Record, Unverifiable> {
-    let unreadable = |source| Unverifiable::Unreadable { path: path.to_owned(), source };
+pub fn read_record(path: &Path) -> Result<RunRecord, VerifyError> {
+    let unreadable = |source| VerifyError::Unreadable { path: path.to_owned(), source };
     let (file, _) = open_file(path).map_err(|error| match error {
-        Unusable::Absent => Unverifiable::Absent { path: path.to_owned() },
-        Unusable::Link => unreadable(io::Error::other("it is a link")),
-        Unusable::NotRegular => unreadable(io::Error::other("it is no plain file")),
+        Unusable::Absent => VerifyError::Absent { path: path.to_owned() },
+        Unusable::Link => unreadable(io::Error::other("it is a symbolic link")),
+        Unusable::NotRegular => unreadable(io::Error::other("it is not a regular file")),
         Unusable::Io(source) => unreadable(source),
     })?;
     let mut text = String::new();
@@ -120,11 +121,11 @@ pub fn read_record(path: &Path) -> Result<Record, Unverifiable> {
     if length as u64 > MAX_BYTES {
         return Err(unreadable(io::ErrorKind::FileTooLarge.into()));
     }
-    Record::parse(&text).map_err(|source| Unverifiable::Bad { path: path.to_owned(), source })
+    RunRecord::parse(&text).map_err(|source| VerifyError::Bad { path: path.to_owned(), source })
 }
 
-fn fate(folder: &Folder, entry: &Entry) -> Result<Fate, Unverifiable> {
-    let failed = |source| Unverifiable::File { name: entry.name.clone(), source };
+fn fate(folder: &Folder, entry: &RecordedFile) -> Result<Fate, VerifyError> {
+    let failed = |source| VerifyError::File { name: entry.name.clone(), source };
     let (mut file, stat) = match folder.file(&entry.name) {
         Ok(opened) => opened,
         Err(Unusable::Absent) => return Ok(Fate::Missing),

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use super::folder::{Folder, Unusable};
 use super::publish::{Seal, Stage, sweep};
-use super::record::{RECORD_FILE, Record};
+use super::record::{RECORD_FILE, RunRecord};
 use super::verify::read_record;
 
 /// No artifact is longer.
@@ -28,7 +28,7 @@ const SESSION_FILE: &str = "session-id";
 
 /// Where the artifacts come from.
 #[derive(Debug, Clone, Copy)]
-pub enum Source<'a> {
+pub enum ArtifactSource<'a> {
     /// From a folder.
     Folder(&'a Path),
     /// From a run, by name.
@@ -37,9 +37,9 @@ pub enum Source<'a> {
 
 /// A bundle to write.
 #[derive(Debug, Clone, Copy)]
-pub struct Order<'a> {
+pub struct BundleOrder<'a> {
     /// Where its files come from.
-    pub source: Source<'a>,
+    pub source: ArtifactSource<'a>,
     /// The folder of whoever asked.
     pub parent: &'a Path,
     /// What the environment says about the session.
@@ -47,7 +47,7 @@ pub struct Order<'a> {
     /// When it is written.
     pub now: Timestamp,
     /// What the files are, if they come from a run. It is left beside them.
-    pub record: Option<&'a Record>,
+    pub record: Option<&'a RunRecord>,
 }
 
 /// Why no bundle was written. What was there before is still there, unless moving failed; then
@@ -90,13 +90,13 @@ pub enum WriteError {
         source: Unspeakable,
     },
     /// The folder holds something else.
-    #[error("cannot write into `{}`: there are other files in it", path.display())]
+    #[error("cannot write into `{}`: it contains other files", path.display())]
     Occupied {
         /// The folder.
         path: PathBuf,
     },
     /// Another process writes there.
-    #[error("cannot export into `{}`: another process is doing so", path.display())]
+    #[error("cannot export into `{}`: another process is writing to it", path.display())]
     Busy {
         /// The folder.
         path: PathBuf,
@@ -112,7 +112,7 @@ pub enum WriteError {
 }
 
 /// Writes a bundle, and returns where its manifest is.
-pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
+pub fn write(order: &BundleOrder<'_>) -> Result<PathBuf, WriteError> {
     let store = Store::open(order.source)?;
     let parent = opened(order.parent)?;
     let export = parent
@@ -124,7 +124,7 @@ pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
     }
     let prefix = format!("{EXPORT_DIR}.stage.");
     let is_ours = |name: &str| {
-        name == RECORD_FILE || ManifestArtifact::ALL.iter().any(|it| it.file() == name)
+        name == RECORD_FILE || ManifestArtifact::ALL.iter().any(|artifact| artifact.file() == name)
     };
     sweep(&parent, &prefix, &export, MANIFEST_FILE, is_ours).map_err(publish)?;
     let mut stage = Stage::set(&parent, &prefix).map_err(publish)?;
@@ -154,7 +154,7 @@ pub fn write(order: &Order<'_>) -> Result<PathBuf, WriteError> {
 pub fn write_all(
     folder: &Path,
     files: &BTreeMap<String, Arc<str>>,
-    record: &Record,
+    record: &RunRecord,
 ) -> Result<PathBuf, WriteError> {
     let unusable = |source| WriteError::Folder { path: folder.to_owned(), source };
     fs::create_dir_all(folder).map_err(unusable)?;
@@ -182,11 +182,11 @@ pub fn write_all(
 /// is anything of which no record speaks.
 fn earlier(folder: &Folder) -> io::Result<Option<Vec<String>>> {
     let names = folder.names()?;
-    let is_ours = |name: &OsString| name.to_str().is_some_and(|it| it.starts_with(RECORD_FILE));
+    let is_ours = |name: &OsString| name.to_str().is_some_and(|name| name.starts_with(RECORD_FILE));
     let (ours, others): (Vec<_>, Vec<_>) = names.into_iter().partition(is_ours);
     let records = ours.iter().filter_map(|name| read_record(&folder.path.join(name)).ok());
-    let known: Vec<_> = records.flat_map(|it| it.files).map(|file| file.name).collect();
-    let is_known = |name: &OsString| known.iter().any(|it| **it == **name);
+    let known: Vec<_> = records.flat_map(|record| record.files).map(|file| file.name).collect();
+    let is_known = |name: &OsString| known.iter().any(|file| **file == **name);
     Ok(others.iter().all(is_known).then_some(known))
 }
 
@@ -195,7 +195,7 @@ fn opened(path: &Path) -> Result<Folder, WriteError> {
 }
 
 fn describe(
-    order: &Order<'_>,
+    order: &BundleOrder<'_>,
     parent: &Folder,
     export: &Folder,
     artifacts: &[ManifestArtifact],
@@ -221,10 +221,10 @@ enum Store<'a> {
 }
 
 impl<'a> Store<'a> {
-    fn open(source: Source<'a>) -> Result<Self, WriteError> {
+    fn open(source: ArtifactSource<'a>) -> Result<Self, WriteError> {
         Ok(match source {
-            Source::Folder(path) => Self::Folder(opened(path)?),
-            Source::Texts(texts) => Self::Texts(texts),
+            ArtifactSource::Folder(path) => Self::Folder(opened(path)?),
+            ArtifactSource::Texts(texts) => Self::Texts(texts),
         })
     }
 
@@ -248,8 +248,8 @@ impl<'a> Store<'a> {
         let why = match found {
             Unusable::Absent if artifact.is_optional() => return Ok(false),
             Unusable::Absent => "it is missing",
-            Unusable::Link => "it is a link",
-            Unusable::NotRegular => "it is no plain file",
+            Unusable::Link => "it is a symbolic link",
+            Unusable::NotRegular => "it is not a regular file",
             Unusable::Io(source) => return Err(WriteError::File { file, source }),
         };
         Err(WriteError::Artifact { file, why })

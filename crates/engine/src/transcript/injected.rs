@@ -14,14 +14,14 @@ pub(crate) const MARK: &str = "[convoke wake-up ";
 
 /// What a record says about injected texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Injected {
+pub struct InjectedTexts {
     /// Every text with our mark that the agent still has.
     texts: Vec<String>,
     /// Up to when the record is complete: what was injected before and is not here did not arrive.
     complete_until: Option<Timestamp>,
 }
 
-impl Injected {
+impl InjectedTexts {
     pub(crate) const fn of(texts: Vec<String>, complete_until: Option<Timestamp>) -> Self {
         Self { texts, complete_until }
     }
@@ -51,7 +51,7 @@ impl Injected {
 
 /// Reads a client's record of a session; `None` if there is none, or none that we can read. `from`
 /// is where the record ended when the last text was made; what was injected then comes later.
-pub fn injected(client: Client, transcript: &Path, from: u64) -> Option<Injected> {
+pub fn injected(client: Client, transcript: &Path, from: u64) -> Option<InjectedTexts> {
     (adapter(client).transcript?.injected?)(transcript, from)
 }
 
@@ -59,9 +59,9 @@ pub fn injected(client: Client, transcript: &Path, from: u64) -> Option<Injected
 pub(crate) fn read_lines(
     transcript: &Path,
     from: u64,
-    take: fn(&mut Injected, &str),
-) -> Option<Injected> {
-    let mut found = Injected::default();
+    take: fn(&mut InjectedTexts, &str),
+) -> Option<InjectedTexts> {
+    let mut found = InjectedTexts::default();
     each_line(transcript, from, |line| take(&mut found, line))?;
     Some(found)
 }
@@ -110,7 +110,7 @@ mod tests {
 
     const PART: &str = "[convoke wake-up 1/1 ab]\nDo <this>.\n[end of convoke wake-up 1/1 ab]\n";
 
-    fn found(client: Client, record: &[Value]) -> Injected {
+    fn found(client: Client, record: &[Value]) -> InjectedTexts {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("record.jsonl");
         let lines = record.iter().map(|value| format!("{value}\n")).collect::<Vec<_>>();

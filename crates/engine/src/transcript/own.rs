@@ -1,6 +1,6 @@
 //! Where a client itself keeps the record of a session that it printed events of.
 //!
-//! What is printed is for whoever watches. Codex prints the whole output of a command and gives its
+//! What a client prints is for a person who watches. Codex prints the whole output of a command and gives its
 //! agent less; Claude Code does not print the files that a prompt mentions. Their own records have
 //! what the agent got.
 
@@ -13,22 +13,22 @@ use crate::client::adapter;
 
 /// The folders in which clients keep what is theirs.
 #[derive(Debug, Clone, Default)]
-pub struct Homes(Vec<(Client, PathBuf)>);
+pub struct ClientHomes(Vec<(Client, PathBuf)>);
 
-impl Homes {
+impl ClientHomes {
     fn get(&self, client: Client) -> Option<&Path> {
         self.0.iter().find(|(of, _)| *of == client).map(|(_, folder)| folder.as_path())
     }
 }
 
-impl FromIterator<(Client, PathBuf)> for Homes {
+impl FromIterator<(Client, PathBuf)> for ClientHomes {
     fn from_iter<I: IntoIterator<Item = (Client, PathBuf)>>(folders: I) -> Self {
         Self(folders.into_iter().collect())
     }
 }
 
 /// Finds the record of a session by its id; `None` if the client keeps none that we know of.
-pub fn own_record(client: Client, session: &str, homes: &Homes) -> Option<PathBuf> {
+pub fn own_record(client: Client, session: &str, homes: &ClientHomes) -> Option<PathBuf> {
     // The id is from a record, and names no folder.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if session.is_empty() || session.len() > 128 || !session.chars().all(is_plain) {
@@ -71,7 +71,7 @@ mod tests {
         }
         let homes = [Client::Claude, Client::Codex]
             .map(|client| (client, folder.path().join(client.name())));
-        let homes = Homes::from_iter(homes);
+        let homes = ClientHomes::from_iter(homes);
         for (client, id, expected) in [
             (Client::Codex, "ab-12", Some(codex)),
             (Client::Codex, "cd", Some(archived)),
@@ -84,6 +84,6 @@ mod tests {
             let expected = expected.map(|name| folder.path().join(name));
             assert_eq!(own_record(client, id, &homes), expected, "{client:?} {id}");
         }
-        assert_eq!(own_record(Client::Codex, "ab-12", &Homes::default()), None);
+        assert_eq!(own_record(Client::Codex, "ab-12", &ClientHomes::default()), None);
     }
 }

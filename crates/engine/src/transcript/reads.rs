@@ -27,7 +27,7 @@ const USUAL_LINE_BYTES: usize = 1024 * 1024;
 
 /// What is looked for in a record.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wanted<'a> {
+pub struct WantedReads<'a> {
     /// Where the client was started; for records that do not say.
     pub folder: Option<&'a Path>,
     /// The base names of the files that matter. The texts of others are not kept, nor are commands
@@ -41,11 +41,11 @@ pub struct Wanted<'a> {
 
 /// What a record says about one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct SessionRecord {
     /// Every look at files, in order.
     pub reads: Vec<Read>,
     /// The last answer, if one was given.
-    pub answer: Option<Answer>,
+    pub answer: Option<FinalAnswer>,
     /// Whose record it is.
     pub of: FileReader,
     /// The session's name, if this is what the client printed: its own record may tell more.
@@ -53,19 +53,19 @@ pub struct Session {
     /// How much of the record was understood.
     pub lines: LineCount,
     /// How the record ends.
-    pub ending: Ending,
+    pub ending: RecordEnding,
 }
 
 /// What an agent answered in the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct FinalAnswer {
     /// Its place among the reads.
     pub step: usize,
     /// What it says, up to a limit.
     pub text: String,
 }
 
-impl Answer {
+impl FinalAnswer {
     /// Tells whether it is the same answer, but for white space.
     pub fn is_same(&self, other: &str) -> bool {
         let other = other.trim_start_matches('\u{feff}');
@@ -84,14 +84,14 @@ pub struct LineCount {
 
 /// How a record ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum RecordEnding {
     /// With a whole line.
     Whole,
     /// In the middle of a line: it is still written, or its writer died.
     Cut,
 }
 
-impl Session {
+impl SessionRecord {
     /// Tells whether the record is not one of this client's: it has lines, and none makes sense.
     pub const fn is_foreign(&self) -> bool {
         self.lines.understood == 0 && self.lines.passed_over > 0
@@ -105,7 +105,11 @@ impl Session {
 }
 
 /// Reads a client's record of a session.
-pub fn reads(client: Client, source: impl BufRead, wanted: &Wanted<'_>) -> io::Result<Session> {
+pub fn reads(
+    client: Client,
+    source: impl BufRead,
+    wanted: &WantedReads<'_>,
+) -> io::Result<SessionRecord> {
     // Of a client whose records Convoke cannot read, every line is passed over.
     let format = adapter(client).transcript;
     let mut recorder = Recorder::new(wanted);
@@ -121,9 +125,9 @@ pub fn reads(client: Client, source: impl BufRead, wanted: &Wanted<'_>) -> io::R
 }
 
 /// Hands every line to `take`, without its end. What is not text is made text.
-fn each_line(mut source: impl BufRead, mut take: impl FnMut(&str)) -> io::Result<Ending> {
+fn each_line(mut source: impl BufRead, mut take: impl FnMut(&str)) -> io::Result<RecordEnding> {
     let mut line = Vec::new();
-    let mut ending = Ending::Whole;
+    let mut ending = RecordEnding::Whole;
     loop {
         line.clear();
         line.shrink_to(USUAL_LINE_BYTES);
@@ -145,7 +149,7 @@ fn each_line(mut source: impl BufRead, mut take: impl FnMut(&str)) -> io::Result
             take(&text);
         }
         let is_cut = !is_whole && !text.is_empty() && !is_json(&text);
-        ending = if is_cut { Ending::Cut } else { Ending::Whole };
+        ending = if is_cut { RecordEnding::Cut } else { RecordEnding::Whole };
     }
 }
 

@@ -10,7 +10,7 @@ use convoke_store::error::StoreError;
 use convoke_store::message::Addressed;
 
 use super::work::LONG_TITLE;
-use super::{Call, Sources};
+use super::{WakeCall, WakeSources};
 
 /// The most messages and the most deeds that are shown as recent.
 const RECENT: usize = 10;
@@ -29,7 +29,7 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    pub(super) fn read(sources: &Sources<'_>, call: &Call) -> Result<Self, StoreError> {
+    pub(super) fn read(sources: &WakeSources<'_>, call: &WakeCall) -> Result<Self, StoreError> {
         let (store, scope, agent) = (sources.store, sources.scope, &call.agent);
         let mut addressed =
             store.addressed_to(scope, agent, Addressed::Unread, None, RECENT + 1)?;

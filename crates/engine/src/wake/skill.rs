@@ -16,8 +16,8 @@ use convoke_domain::wake::{PlanText, SkillText};
 use convoke_store::error::StoreError;
 use convoke_store::skill::Injection;
 
-use super::Sources;
-use crate::skill::{Found, Skill};
+use super::WakeSources;
+use crate::skill::{Skill, SkillSearch};
 
 /// The most skills that are proposed.
 const MOST_PROPOSED: usize = 3;
@@ -42,7 +42,7 @@ pub(super) struct Settled {
 }
 
 /// Settles on a skill: the strongest that is named and found, or what the original would guess.
-pub(super) fn settle(sources: &Sources<'_>, need: &Need<'_>) -> Result<Settled, StoreError> {
+pub(super) fn settle(sources: &WakeSources<'_>, need: &Need<'_>) -> Result<Settled, StoreError> {
     let tasks: Vec<_> = need.path.iter().map(|node| &node.task).collect();
     if sources.skill_rule == SkillRule::Seed {
         let history = need.history.and_then(|injection| injection.skill.as_ref());
@@ -98,7 +98,7 @@ const fn who(reason: SkillReason) -> &'static str {
 }
 
 /// Says which installed skills share words with the current task, and how to choose one.
-fn proposal(sources: &Sources<'_>, tasks: &[&Task]) -> String {
+fn proposal(sources: &WakeSources<'_>, tasks: &[&Task]) -> String {
     let words: Vec<_> = tasks.iter().map(|task| task.content.as_str()).collect();
     let fitting = fitting(&words.join(" "), &sources.library.described(), MOST_PROPOSED);
     let task = tasks.last().map_or(String::new(), |task| format!(" --task {}", task.id));
@@ -121,7 +121,7 @@ type FoundSkill = (Option<Skill>, Vec<String>, Vec<String>);
 /// Finds the chosen skill in the version of the task, else the last injected, else the pinned one.
 /// Says so when that is gone or has changed.
 fn find_skill(
-    sources: &Sources<'_>,
+    sources: &WakeSources<'_>,
     choice: &SkillChoice,
     need: &Need<'_>,
 ) -> Result<FoundSkill, StoreError> {
@@ -137,8 +137,8 @@ fn find_skill(
     let tasks = need.path.iter().rev().map(|node| &node.task);
     let of_task = tasks.filter(|task| names_it(task)).find_map(|task| task.skill_version.clone());
     let configured = store.pinned(sources.scope, &choice.skill)?;
-    let pin = of_task.or(before.and_then(|it| it.version.clone())).or(configured);
-    let Found { skill: found, passed_over } =
+    let pin = of_task.or(before.and_then(|injection| injection.version.clone())).or(configured);
+    let SkillSearch { skill: found, passed_over } =
         sources.library.look_for(&choice.skill, pin.as_deref());
     let unreadable =
         |(path, reason): &(PathBuf, _)| format!("skill_unreadable: {}: {reason}", path.display());
@@ -170,7 +170,7 @@ fn drift(skill: &Skill, pin: Option<&str>, before: Option<&Injection>) -> Option
 }
 
 fn skill_text(
-    sources: &Sources<'_>,
+    sources: &WakeSources<'_>,
     choice: &SkillChoice,
     skill: Option<&Skill>,
     notices: Vec<String>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use convoke_domain::agent::Agent;
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::outline::{Outline, TaskCounts};
+use convoke_domain::task::outline::{TaskCounts, TaskOutline};
 use convoke_domain::task::tree::{TaskNode, current_path, current_path_of, trees};
 use convoke_domain::task::{Task, TaskState};
 use convoke_domain::text::{CharOffset, Text, is_disruptive};
@@ -13,7 +13,7 @@ use convoke_domain::wake::{WakeFit, WakeProfile};
 use convoke_store::error::StoreError;
 use convoke_store::task::{ActivePlan, Surroundings};
 
-use super::{Call, Sources};
+use super::{WakeCall, WakeSources};
 
 /// The largest plan that is read whole.
 const MOST_TASKS: usize = 500;
@@ -32,13 +32,15 @@ pub(super) struct Work {
     /// The titles as they are stored.
     titles: BTreeMap<TaskId, String>,
     pub(super) plan_file: Option<String>,
+    /// Whether other plans have open tasks, as far as the reader leads.
+    has_other_plans: bool,
 }
 
 impl Work {
     /// Reads a plan's tasks, all of them where the contract's list is wanted.
     pub(super) fn read(
-        sources: &Sources<'_>,
-        call: &Call,
+        sources: &WakeSources<'_>,
+        call: &WakeCall,
         fit: WakeFit,
         agents: &[Agent],
     ) -> Result<Self, StoreError> {
@@ -61,23 +63,26 @@ impl Work {
             trees(clipped, |task| TaskState::among(agents, task))
         };
         let (roots, short_roots) = (grown(LONG_TITLE), grown(SHORT_TITLE));
+        let leads = agent.is_none() && fit == WakeFit::Kept;
+        let has_other_plans = leads && store.is_open_elsewhere(scope, plan_file.as_deref())?;
         let titles = tasks.into_iter().map(|task| (task.id, task.content)).collect();
-        Ok(Self { roots, short_roots, elsewhere, titles, plan_file })
+        Ok(Self { roots, short_roots, elsewhere, titles, plan_file, has_other_plans })
     }
 
     /// Returns the whole title of the line that is marked as current.
-    pub(super) fn marked_title(&self, outline: Option<&Outline<'_>>) -> Option<String> {
+    pub(super) fn marked_title(&self, outline: Option<&TaskOutline<'_>>) -> Option<String> {
         self.titles.get(&outline?.current()?.task.id).cloned()
     }
 
     pub(super) fn outline<'a>(
         &self,
         roots: &'a [TaskNode],
-        sources: &Sources<'_>,
-        call: &Call,
-    ) -> Option<Outline<'a>> {
+        sources: &WakeSources<'_>,
+        call: &WakeCall,
+    ) -> Option<TaskOutline<'a>> {
         let letters = sources.next_action.letters();
-        let outline = Outline::new(roots, &current(roots, call)).with_letters(letters);
+        let outline = TaskOutline::new(roots, &current(roots, call)).with_letters(letters);
+        let outline = if self.has_other_plans { outline.beside_open_plans() } else { outline };
         (!roots.is_empty()).then(|| outline.with_elsewhere(self.elsewhere))
     }
 
@@ -85,7 +90,7 @@ impl Work {
     /// siblings.
     pub(super) fn place<'a>(
         &'a self,
-        sources: &Sources<'_>,
+        sources: &WakeSources<'_>,
         path: &[&'a TaskNode],
     ) -> Result<NewsPlace<'a>, StoreError> {
         let (siblings, phase) = match path {
@@ -106,7 +111,7 @@ impl Work {
 }
 
 /// Returns the way to the task that the agent is working on.
-pub(super) fn current<'a>(roots: &'a [TaskNode], call: &Call) -> Vec<&'a TaskNode> {
+pub(super) fn current<'a>(roots: &'a [TaskNode], call: &WakeCall) -> Vec<&'a TaskNode> {
     match call.profile {
         WakeProfile::Orchestrator => current_path(roots),
         WakeProfile::Agent => current_path_of(roots, &call.agent),
@@ -129,7 +134,7 @@ fn clip_title(task: &Task, fit: WakeFit, most: usize) -> Task {
 }
 
 /// The orchestrator follows the whole scope, an agent what it holds.
-fn active_plan(sources: &Sources<'_>, call: &Call) -> Result<ActivePlan, StoreError> {
+fn active_plan(sources: &WakeSources<'_>, call: &WakeCall) -> Result<ActivePlan, StoreError> {
     let of = (call.profile == WakeProfile::Agent).then_some(&call.agent);
     sources.store.active_plan(sources.scope, of)
 }

@@ -8,7 +8,7 @@ use convoke_domain::brief::DocumentOutcome;
 use convoke_domain::brief::settings::Layer;
 use convoke_domain::text::Text;
 use convoke_domain::token::{Budget, Estimate};
-use convoke_engine::brief::{Layers, Mode, load, resolve};
+use convoke_engine::brief::{BriefLayers, BriefMode, load, resolve};
 
 use super::cases::Case;
 
@@ -19,8 +19,8 @@ pub(crate) fn verdict(case: &Case) -> String {
     fs::write(folder.join("spec.md"), &case.payload).unwrap();
     let budget = case.keys.get("budget").map(|tokens| tokens.parse().unwrap());
     let call = Layer { budget: budget.and_then(Budget::new), ..Layer::default() };
-    let resolved = resolve(project.path(), Layers { call, ..Layers::default() });
-    let loaded = load(project.path(), Mode::Standalone, resolved);
+    let resolved = resolve(project.path(), BriefLayers { call, ..BriefLayers::default() });
+    let loaded = load(project.path(), BriefMode::Standalone, resolved);
     let brief = loaded.brief(&Estimate);
     let entries = brief.entries().iter().filter(|entry| entry.fate != DocumentOutcome::Absent);
     entries.map(|entry| shown(&entry.fate)).collect::<Vec<_>>().join("; ")

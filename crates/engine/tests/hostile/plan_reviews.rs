@@ -2,7 +2,7 @@
 //! withholds from published files because they may be about security; or why it asks for the review
 //! again. With `policy: seed` the original's rules hold.
 
-use convoke_domain::design::finding::Scope;
+use convoke_domain::design::finding::FindingScope;
 use convoke_domain::design::merge::{Raised, distinct, findings};
 use convoke_domain::design::outcome::is_held_back;
 use convoke_domain::design::policy::Policy;
@@ -16,7 +16,7 @@ pub(crate) fn verdict(case: &Case) -> String {
         return format!("again: {flaw}");
     }
     let found = remarks(&answer).unwrap_or_default();
-    let out = found.iter().filter(|remark| remark.scope == Scope::Out).count();
+    let out = found.iter().filter(|remark| remark.scope == FindingScope::Out).count();
     if found.is_empty() {
         return "nothing".to_owned();
     }

@@ -21,8 +21,8 @@ use std::path::Path;
 
 use convoke_domain::client::Client;
 use convoke_domain::receipt::{ReadState, Span};
-use convoke_engine::dispatch::evidence::{Demand, Record, evidence};
-use convoke_engine::transcript::own::Homes;
+use convoke_engine::dispatch::evidence::{DemandedFile, EvidenceSource, evidence};
+use convoke_engine::transcript::own::ClientHomes;
 
 use super::cases::Case;
 
@@ -43,9 +43,10 @@ pub(crate) fn verdict(case: &Case) -> String {
         keep(client, &project, own);
     }
     let answer = case.keys.get("response").map(String::as_str);
-    let homes: Homes = Client::ALL.map(|client| (client, project.clone())).into_iter().collect();
-    let record = Record { client, path: &record, project: &project, homes: &homes, answer };
-    let demand = Demand { name: "design".to_owned(), path: path.display().to_string() };
+    let homes: ClientHomes =
+        Client::ALL.map(|client| (client, project.clone())).into_iter().collect();
+    let record = EvidenceSource { client, path: &record, project: &project, homes: &homes, answer };
+    let demand = DemandedFile { name: "design".to_owned(), path: path.display().to_string() };
     match evidence(&record, &[demand]) {
         Ok(found) => word(&found.receipts[0].0.standing),
         Err(error) => error.to_string(),
@@ -67,7 +68,11 @@ fn keep(client: Client, home: &Path, lines: &str) {
 
 fn word(standing: &ReadState) -> String {
     let spans = |lines: &[Span]| {
-        lines.iter().map(|it| format!(" {}-{}", it.first, it.last)).collect::<Vec<_>>().concat()
+        lines
+            .iter()
+            .map(|span| format!(" {}-{}", span.first, span.last))
+            .collect::<Vec<_>>()
+            .concat()
     };
     match standing {
         ReadState::Whole => "whole".to_owned(),

@@ -4,7 +4,7 @@
 //! with different votes, `withdrawn` for those whose vote was taken back, where they were found, and how many lines a warning shows because they look
 //! like votes. With `policy: seed` the original's rules hold.
 
-use convoke_domain::design::finding::{FindingId, Scope};
+use convoke_domain::design::finding::{FindingId, FindingScope};
 use convoke_domain::design::vote::{Votes, near_votes};
 use convoke_domain::design::voting_block::{Form, MarkerWord, Reading};
 
@@ -13,7 +13,8 @@ use super::cases::Case;
 /// The word of every ballot in the data.
 pub(crate) const WORD: &str = "qzvkwtrbnx";
 
-const BALLOT: [(Scope, u32); 4] = [(Scope::In, 1), (Scope::In, 2), (Scope::In, 3), (Scope::Out, 1)];
+const BALLOT: [(FindingScope, u32); 4] =
+    [(FindingScope::In, 1), (FindingScope::In, 2), (FindingScope::In, 3), (FindingScope::Out, 1)];
 
 pub(crate) fn verdict(case: &Case) -> String {
     let word = MarkerWord::parse(WORD).unwrap();

@@ -18,6 +18,7 @@ struct StillBound {
 
 /// An agent that was removed.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovedAgentReport {
     /// Its name.
     pub removed: String,

@@ -12,6 +12,7 @@ use crate::workspace::{Workspace, refused};
 
 /// An agent that has another name.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RenamedAgentReport {
     /// The old name.
     pub from: String,
@@ -29,7 +30,9 @@ pub fn rename_agent(
 ) -> Result<RenamedAgentReport, Failure> {
     let Workspace { store, scope } = Workspace::open(session, None)?;
     if from.is_human() || to.is_human() {
-        return Err(Failure::new(ErrorClass::Usage, HumanAgent));
+        let deed = if from.is_human() { "rename" } else { "name an agent" };
+        return Err(Failure::new(ErrorClass::Usage, HumanAgent(deed))
+            .hint("`convoke agent list` shows the agents of this branch"));
     }
     store.rename_agent(&scope.project, from, to).map_err(refused)?;
     let bound_by = rebind(session, from, to)?.map(|path| path.display().to_string());

@@ -16,11 +16,11 @@ const RECENT: SignedDuration = SignedDuration::from_hours(12);
 
 #[derive(Debug, thiserror::Error)]
 enum UnknownSession {
-    #[error("cannot tell which session is meant: no session of this project has called a hook")]
+    #[error("cannot find the session: no session of this project has called a hook")]
     None,
-    #[error("cannot tell which session is meant: {} began lately: {}", .0.len(), .0.join(", "))]
+    #[error("cannot choose a session: {} began lately: {}", .0.len(), .0.join(", "))]
     Several(Vec<String>),
-    #[error("cannot tell which session is meant: this runs inside {}", .0.join(" and "))]
+    #[error("cannot choose a session: this runs inside {}", .0.join(" and "))]
     Nested(Vec<String>),
     #[error("there is no session `{0}` in this project")]
     NoSuch(String),
@@ -28,6 +28,7 @@ enum UnknownSession {
 
 /// A session that belongs to an agent.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoundSessionReport {
     /// The client.
     pub client: &'static str,
@@ -48,13 +49,13 @@ pub fn bind_session(
 ) -> Result<BoundSessionReport, Failure> {
     let Workspace { store, scope } = Workspace::open(session, None)?;
     if name.is_human() {
-        return Err(Failure::new(ErrorClass::Usage, HumanAgent));
+        return Err(Failure::new(ErrorClass::Usage, HumanAgent("bind a session to")));
     }
     let known = store.sessions(&scope.project).map_err(refused)?;
     let (client, id) = meant(session, id, &known).map_err(|error| {
         Failure::new(ErrorClass::Refused, error)
-            .hint("`--session ID` names one, by its client's own name for it")
-            .hint(format!("or begin a client with `CONVOKE_AGENT={name}` set"))
+            .hint("name one with `--session ID`, the client's id of the session")
+            .hint(format!("or start a client with `CONVOKE_AGENT={name}` set"))
     })?;
     let bound = ClientSession { client, id: &id };
     let before = store.bound(bound).map_err(refused)?;

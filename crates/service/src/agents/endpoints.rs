@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use convoke_domain::lane::health::AgentHealth;
-use convoke_engine::lane::health::{Api, Remembered, probe_apis};
+use convoke_engine::lane::health::{HealthCache, ProbedApi, probe_apis};
 
 use super::{AgentReport, HealthSource, reason};
 use crate::failure::{Failure, with_causes};
@@ -25,7 +25,7 @@ pub(super) fn known_apis(
     settings: Settings,
 ) -> Result<Vec<KnownApi>, Failure> {
     let cache = session.environment.health_cache();
-    let mut remembered = cache.as_deref().map(Remembered::read).unwrap_or_default();
+    let mut remembered = cache.as_deref().map(HealthCache::read).unwrap_or_default();
     let known = |listed: Listed| {
         let health = match &listed.configured {
             Err(failure) => AgentHealth::Sick(Some(with_causes(failure.error.as_ref()))),
@@ -47,7 +47,7 @@ pub(super) fn known_apis(
         .filter_map(|(at, api)| Some((at, api.listed.configured.as_ref().ok()?)))
         .map(|(at, api)| {
             let effort = api.effort.as_deref();
-            (at, Api { endpoint: &api.endpoint, model: &api.model, effort })
+            (at, ProbedApi { endpoint: &api.endpoint, model: &api.model, effort })
         })
         .unzip();
     let answers = probe_apis(&asked, settings.pause, &session.cancel());

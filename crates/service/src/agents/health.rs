@@ -4,7 +4,7 @@ use convoke_domain::client::Client;
 use convoke_domain::lane::health::AgentHealth;
 use convoke_engine::client::adapter;
 use convoke_engine::lane::drive::Program;
-use convoke_engine::lane::health::{Remembered, probe};
+use convoke_engine::lane::health::{HealthCache, probe};
 
 use super::stopped;
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ use crate::settings::health;
 
 /// Which agents are probed. A probe costs a few tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Probing {
+pub enum ProbePolicy {
     /// None: a remembered result counts, and an agent without one is not asked.
     Never,
     /// Those without a remembered result.
@@ -28,14 +28,14 @@ pub enum Probing {
 /// An interrupt is a failure: an agent that was cut off must not pass for one that does not answer.
 pub fn healths_of(
     words: &[&str],
-    probing: Probing,
+    probing: ProbePolicy,
     session: &Session,
     reporter: &Reporter,
 ) -> Result<Vec<Option<AgentHealth>>, Failure> {
     let settings = health::settings(session)?;
     let environment = &session.environment;
     let cache = environment.health_cache();
-    let mut remembered = cache.as_deref().map(Remembered::read).unwrap_or_default();
+    let mut remembered = cache.as_deref().map(HealthCache::read).unwrap_or_default();
     let convoke = environment.program();
     let mut found = Vec::new();
     let mut is_stopped = false;
@@ -49,12 +49,12 @@ pub fn healths_of(
             continue;
         };
         let known = remembered.get(agent.name(), &path, session.now(), settings.remember);
-        let known = known.filter(|_| probing != Probing::Afresh);
+        let known = known.filter(|_| probing != ProbePolicy::Afresh);
         let variables = seen_by(agent, session)?;
         let program = Program { agent, program: &path, convoke: &convoke, variables };
         let health = match known {
             Some(health) => health,
-            None if probing != Probing::Never => {
+            None if probing != ProbePolicy::Never => {
                 let asked = probe(&[program], settings.pause, &session.cancel()).pop();
                 let health = asked.unwrap_or(AgentHealth::NotAsked);
                 is_stopped |= health == AgentHealth::NotAsked;

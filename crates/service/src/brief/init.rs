@@ -1,7 +1,7 @@
 //! A design folder to write in.
 
 use convoke_domain::brief::settings::BriefSettings;
-use convoke_engine::brief::init::{InitError, Outcome, init};
+use convoke_engine::brief::init::{BriefInitOutcome, InitError, init};
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
@@ -9,6 +9,7 @@ use crate::session::Session;
 
 /// What was created in the design folder.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefInitReport {
     /// The folder.
     pub dir: String,
@@ -26,10 +27,12 @@ pub fn init_folder(
 ) -> Result<BriefInitReport, Failure> {
     let outcome = init(&session.project.join(settings.dir.as_str())).map_err(refused)?;
     let dir = format!("{}/", settings.dir.display());
-    let already_in_use = outcome == Outcome::AlreadyInUse;
+    let already_in_use = outcome == BriefInitOutcome::AlreadyInUse;
     let created: Vec<_> = match outcome {
-        Outcome::Created(paths) => paths.iter().map(|path| path.display().to_string()).collect(),
-        Outcome::AlreadyInUse => Vec::new(),
+        BriefInitOutcome::Created(paths) => {
+            paths.iter().map(|path| path.display().to_string()).collect()
+        }
+        BriefInitOutcome::AlreadyInUse => Vec::new(),
     };
     if already_in_use {
         session.reporter().warn(format!("{dir} already contains files — skip template deployment"));

@@ -5,11 +5,12 @@ use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::{Brief, BriefEntry, DocumentOutcome};
 use convoke_domain::text::CharOffset;
 use convoke_domain::token::Estimate;
-use convoke_engine::brief::{Loaded, ReadTrace};
+use convoke_engine::brief::{LoadedBrief, ReadTrace};
 use serde::Serialize;
 
 /// What a brief came to. Fields are only ever added.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefReport {
     /// The block, whole.
     pub block: String,
@@ -45,6 +46,7 @@ pub struct BriefReport {
 
 /// What became of one name of the priority list.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefCandidateReport {
     /// The name.
     pub token: String,
@@ -56,6 +58,7 @@ pub struct BriefCandidateReport {
 
 /// One document of the block.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefIncludedReport {
     /// Its name.
     pub token: String,
@@ -75,6 +78,7 @@ pub struct BriefIncludedReport {
 
 /// One file that was asked for.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefReadReport {
     /// Where it is.
     pub path: String,
@@ -84,6 +88,7 @@ pub struct BriefReadReport {
 
 /// A remark about configuration or documents.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefDiagnosticReport {
     /// What kind of remark it is.
     pub code: String,
@@ -93,7 +98,7 @@ pub struct BriefDiagnosticReport {
 
 impl BriefReport {
     /// Reports on a brief.
-    pub fn new(loaded: &Loaded, brief: &Brief<'_>) -> Self {
+    pub fn new(loaded: &LoadedBrief, brief: &Brief<'_>) -> Self {
         let settings = &loaded.settings;
         let names = |wanted: fn(&DocumentOutcome<'_>) -> bool| {
             let entries = brief.entries().iter().filter(|entry| wanted(&entry.fate));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use convoke_domain::manifest::Rejection;
 use convoke_engine::manifest::read::read;
-use convoke_engine::manifest::write::{Order, Source, write};
+use convoke_engine::manifest::write::{ArtifactSource, BundleOrder, write};
 
 use super::ScriptReply;
 use crate::failure::{ErrorClass, Failure};
@@ -47,8 +47,8 @@ fn export(session: &Session, words: &[String]) -> Result<PathBuf, Failure> {
     }
     let folders = design.zip(implement).ok_or_else(|| wrong(ManifestWordError::NoFolders))?;
     let session_id = session.environment.session_id();
-    let order = Order {
-        source: Source::Folder(&folders.0),
+    let order = BundleOrder {
+        source: ArtifactSource::Folder(&folders.0),
         parent: &folders.1,
         session_id: session_id.as_deref(),
         now: session.now(),

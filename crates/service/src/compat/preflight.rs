@@ -1,6 +1,8 @@
 //! Whether a workflow may begin here, and whether the working tree is clean.
 
-use convoke_domain::design::setup::preflight::{Probe, Skips, UnknownOption, clean_lines};
+use convoke_domain::design::setup::preflight::{
+    GitFailure, Probe, Skips, UnknownOption, clean_lines,
+};
 use convoke_engine::design::setup::steps::{self, StepError};
 use convoke_engine::git::branch::porcelain;
 
@@ -35,9 +37,9 @@ pub(super) fn lines(checked: Result<(), StepError>) -> Vec<String> {
 /// say `--fail-closed`.
 pub fn clean_tree(session: &Session, words: &[String]) -> ScriptReply {
     let reporter = session.reporter();
-    let fail_closed = match words {
-        [] => false,
-        [flag] if flag == "--fail-closed" => true,
+    let failure = match words {
+        [] => GitFailure::Passed,
+        [flag] if flag == "--fail-closed" => GitFailure::Unknown,
         [.., word] => {
             reporter.say(format!("clean-tree: unknown flag: {word}"));
             return ScriptReply::code(2);
@@ -54,6 +56,6 @@ pub fn clean_tree(session: &Session, words: &[String]) -> ScriptReply {
             reporter.say(format!("clean-tree: git did not run: {}", words.trim_end()));
         }
     }
-    let (lines, code) = clean_lines(&found, fail_closed);
+    let (lines, code) = clean_lines(&found, failure);
     ScriptReply::lines(&lines, code)
 }

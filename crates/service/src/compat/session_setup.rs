@@ -17,7 +17,7 @@ use convoke_engine::git::branch::remote_url;
 
 use super::session_env::{MAX_BYTES, NO_FILE, write_file};
 use super::{FETCH_LIMIT, ScriptEnd, ScriptReply, joined, preflight};
-use crate::agents::{Probing, healths_of};
+use crate::agents::{ProbePolicy, healths_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
@@ -133,12 +133,16 @@ impl Setup<'_> {
             .filter(|at| self.order.check_reviewers && told[*at].is_none() && !skips[*at])
             .map(|at| agents[at].name())
             .collect();
-        let (found, trouble) =
-            match healths_of(&asked, Probing::Unknown, self.session, &self.session.reporter()) {
-                Ok(found) => (found, None),
-                Err(failure) if failure.class == ErrorClass::Interrupted => return Err(failure),
-                Err(failure) => (Vec::new(), Some(failure.error.to_string())),
-            };
+        let (found, trouble) = match healths_of(
+            &asked,
+            ProbePolicy::Unknown,
+            self.session,
+            &self.session.reporter(),
+        ) {
+            Ok(found) => (found, None),
+            Err(failure) if failure.class == ErrorClass::Interrupted => return Err(failure),
+            Err(failure) => (Vec::new(), Some(failure.error.to_string())),
+        };
         let of = |at: usize| {
             let program = environment.find_program(adapter(agents[at]).programs, project);
             let is_available = program.is_some();

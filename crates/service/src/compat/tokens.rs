@@ -9,97 +9,74 @@ use convoke_domain::ledger::token_report::{HostUse, full, terse};
 use convoke_domain::ledger::tokens::{TokenEvent, TokenRow};
 use convoke_engine::client::claude::spent::spent;
 use convoke_engine::ledger::token_rows::{line, rows};
-use convoke_engine::ledger::{self, real, token_file};
+use convoke_engine::ledger::{real, token_file};
 
 use super::ScriptReply;
+use super::ledger::ScriptLedger;
 use crate::session::Session;
 
 /// Writes to the ledger of tokens, or reports on it.
 pub fn tokens(session: &Session, words: &[String]) -> ScriptReply {
-    ScriptReply::text(answer(session, words), 0)
+    let (program, title) = ("token-ledger", "Token report");
+    let ledger = ScriptLedger { session, program, title, bracket: Bracket::Tokens };
+    ScriptReply::text(answer(&ledger, words), 0)
 }
 
 /// Returns what is printed.
-fn answer(session: &Session, words: &[String]) -> String {
+fn answer(ledger: &ScriptLedger<'_>, words: &[String]) -> String {
     let request = match LedgerRequest::<TokenOrder>::parse(words) {
         Ok(request) => request,
         Err(misuse) => {
-            warn(session, &misuse.to_string());
+            ledger.warn(&misuse.to_string());
             return String::new();
         }
     };
-    let named = session.environment.ledgers();
-    let id = session.environment.token_session();
-    let working = session.environment.current_dir().unwrap_or_default();
-    let name = token_file(&named, id.as_deref(), &working);
+    let environment = &ledger.session.environment;
+    let named = environment.ledgers();
+    let working = environment.current_dir().unwrap_or_default();
+    let name = token_file(&named, environment.token_session().as_deref(), &working);
     let given = request.ledger.as_deref().map(Path::new);
     let found = place::tokens(given, &named, &name, &real);
-    found.warnings.iter().for_each(|warning| warn(session, warning));
+    found.warnings.iter().for_each(|warning| ledger.warn(warning));
     let Some(path) = found.path else {
         let is_report = matches!(request.order, TokenOrder::Report(_));
-        return if is_report { unavailable("there is no ledger") } else { String::new() };
+        return if is_report { ledger.unavailable("there is no ledger") } else { String::new() };
     };
     match request.order {
-        TokenOrder::Mark(step) => append(session, &path, TokenEvent::Mark(step)),
-        TokenOrder::Record(used) => append(session, &path, TokenEvent::Use(used)),
-        TokenOrder::Dump => {
-            let text = ledger::read(&path).unwrap_or_default();
-            return format!("{}\n{text}", path.display());
+        TokenOrder::Mark(step) => append(ledger, &path, TokenEvent::Mark(step)),
+        TokenOrder::Record(used) => append(ledger, &path, TokenEvent::Use(used)),
+        TokenOrder::Dump => return ScriptLedger::dump(&path),
+        TokenOrder::Report(wanted) => {
+            return ledger.report(&path, &wanted, |text| report(ledger, text, &wanted));
         }
-        TokenOrder::Report(wanted) => return report(session, &path, &wanted),
     }
     String::new()
 }
 
-fn append(session: &Session, path: &Path, event: TokenEvent) {
-    let row = TokenRow { at: session.now(), event };
-    if let Err(error) = ledger::append(path, &line(&row)) {
-        warn(session, &error.to_string());
-    }
+fn append(ledger: &ScriptLedger<'_>, path: &Path, event: TokenEvent) {
+    ledger.append(path, &line(&TokenRow { at: ledger.session.now(), event }));
 }
 
-/// Returns the report, unless it goes into a document.
-fn report(session: &Session, path: &Path, wanted: &ReportRequest) -> String {
-    let Some(text) = ledger::read(path) else {
-        return unavailable("the ledger cannot be read");
-    };
-    let (rows, wrong) = rows(&text);
+/// Renders the report, if a step was marked.
+fn report(ledger: &ScriptLedger<'_>, text: &str, wanted: &ReportRequest) -> Option<String> {
+    let (rows, wrong) = rows(text);
     if wrong > 0 {
-        warn(session, &format!("{wrong} lines of the ledger are no rows"));
+        ledger.warn(&format!("{wrong} lines of the ledger are not rows"));
     }
-    let host = host(session);
-    let report = if wanted.is_full {
-        full(&rows, &host)
-    } else {
-        terse(&rows, &host).map(|line| line + "\n")
-    };
-    let Some(report) = report else { return unavailable("no step was marked") };
-    let Some(document) = &wanted.append else { return report };
-    if let Err(error) = ledger::place(Path::new(document), Bracket::Tokens, &report) {
-        warn(session, &error.to_string());
-    }
-    String::new()
+    let host = host(ledger);
+    if wanted.is_full { full(&rows, &host) } else { terse(&rows, &host).map(|line| line + "\n") }
 }
 
 /// Returns what the host used itself, as far as its record is there.
-fn host(session: &Session) -> Vec<HostUse> {
-    let Some(source) = session.environment.claude_source() else {
-        warn(
-            session,
-            "LARCH_CLAUDE_SOURCE_FILE names no record, so Claude's own tokens are not counted",
+fn host(ledger: &ScriptLedger<'_>) -> Vec<HostUse> {
+    let Some(source) = ledger.session.environment.claude_source() else {
+        ledger.warn(
+            "LARCH_CLAUDE_SOURCE_FILE names no transcript, so Claude's own tokens are not counted",
         );
         return Vec::new();
     };
     spent(&source).unwrap_or_else(|| {
-        warn(session, &format!("cannot read `{}`", source.display()));
+        ledger.warn(&format!("cannot read `{}`", source.display()));
         Vec::new()
     })
-}
-
-fn unavailable(why: &str) -> String {
-    format!("Token report unavailable: {why}\n")
-}
-
-fn warn(session: &Session, text: &str) {
-    session.reporter().say(format!("token-ledger: warning: {text}"));
 }

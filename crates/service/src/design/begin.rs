@@ -10,6 +10,7 @@ use convoke_domain::design::event::{Event, Settings};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
 use convoke_domain::design::rules::RulesVersion;
+use convoke_domain::design::setup::ground::{BranchRule, DirtyTree};
 use convoke_domain::run::RunId;
 use convoke_engine::client::adapter;
 
@@ -42,8 +43,12 @@ pub struct DesignRequest {
     pub step_prefix: Option<String>,
     /// What the calling workflow knows of the branch.
     pub branch_info: Option<String>,
-    /// Whether the run stays on the branch that is checked out.
+    /// Whether the original's gate lets the run stay on the branch that is checked out.
     pub no_branch: bool,
+    /// Whether the run makes a branch of its own.
+    pub new_branch: bool,
+    /// Whether the run begins on uncommitted changes.
+    pub dirty_tree: DirtyTree,
     /// Who takes part, as `FIRST,SECOND,HOST`, instead of the clients that are installed.
     pub seats: Option<String>,
     /// The rule set.
@@ -92,7 +97,7 @@ pub fn design(
     let feature = short_enough(feature.to_owned())?;
     let seats = match &request.seats {
         Some(words) => Seats::parse(words)?,
-        None => Seats::found(session).ok_or_else(nobody)?,
+        None => Seats::found(session).ok_or_else(no_agent)?,
     };
     let settings = request.settings(session, seats, feature, Answers::Given)?;
     let workspace = Workspace::open(session, None)?;
@@ -108,9 +113,7 @@ fn rehearse(
     front_end: &mut dyn DesignFrontEnd,
 ) -> Result<EndedDesign, Failure> {
     if !request.feature.is_empty() {
-        session
-            .reporter()
-            .say("note: a rehearsal is about its own feature; what you asked for is not looked at");
+        session.reporter().say("note: a rehearsal plans its own example feature and ignores yours");
     }
     let rehearsal = Rehearsal::prepare(match source {
         RehearsalSource::Example => None,
@@ -134,7 +137,36 @@ impl DesignRequest {
             return Err(Failure::new(ErrorClass::Usage, DesignError::Folder { path, source }));
         }
         self.course.check()?;
+        self.check_ground()?;
         self.calling_session().map_or(Ok(()), |env| has_folder(Path::new(env)))
+    }
+
+    /// Refuses what only a design under Convoke's own rules can do.
+    fn check_ground(&self) -> Result<(), Failure> {
+        let option = if self.dirty_tree == DirtyTree::Allowed {
+            "--allow-dirty"
+        } else if self.new_branch {
+            "--branch"
+        } else {
+            return Ok(());
+        };
+        if self.branch_rule() == BranchRule::Seed {
+            let error = DesignError::SeedGround { option };
+            return Err(Failure::new(ErrorClass::Usage, error));
+        }
+        Ok(())
+    }
+
+    /// A workflow that calls brings its own branch along, and the original's gate judges it.
+    fn branch_rule(&self) -> BranchRule {
+        let is_called = self.branch_info.is_some() || self.calling_session().is_some();
+        if self.policy == Policy::Seed || is_called {
+            BranchRule::Seed
+        } else if self.new_branch {
+            BranchRule::New
+        } else {
+            BranchRule::Stay
+        }
     }
 
     /// Returns the session file of the calling workflow, if there is one.
@@ -165,6 +197,8 @@ impl DesignRequest {
             documents: self.feature_dir.as_deref().map(documents).unwrap_or_default(),
             is_rehearsal: answers == Answers::Recorded,
             no_branch: self.no_branch,
+            branch_rule: self.branch_rule(),
+            dirty_tree: self.dirty_tree,
             branch_info: self.branch_info.clone(),
             feature_dir: self.feature_dir.as_deref().map(absolute),
             budget: self.course.budget.clone(),
@@ -202,7 +236,7 @@ fn has_folder(env: &Path) -> Result<(), Failure> {
     }
     let path = folder.to_owned();
     let failure = Failure::new(ErrorClass::Usage, DesignError::NoParent { path });
-    Err(failure.hint("make it, or leave out `--session-env`"))
+    Err(failure.hint("create it, or leave out `--session-env`"))
 }
 
 fn short_enough(feature: String) -> Result<String, Failure> {
@@ -211,15 +245,15 @@ fn short_enough(feature: String) -> Result<String, Failure> {
         return Ok(feature);
     }
     let failure = Failure::new(ErrorClass::Usage, DesignError::LongFeature { length });
-    Err(failure.hint("say it in a sentence, and put the rest in a document: `--feature DIR`"))
+    Err(failure.hint("describe it in a sentence, and put the rest in a document: `--feature DIR`"))
 }
 
-fn nobody() -> Failure {
+fn no_agent() -> Failure {
     let looked_for = Client::ALL.map(|client| adapter(client).programs).concat().join(", ");
     Failure::new(ErrorClass::Prerequisite, DesignError::Nobody { looked_for })
         .hint("install one of them and log in")
-        .hint("or name an API of your configuration: `--seats http:a,http:b,http:c`")
-        .hint("or see how it goes without any: `convoke design --rehearse`")
+        .hint("or use configured model APIs: `--seats http:a,http:b,http:c`")
+        .hint("or try it with recorded answers: `convoke design --rehearse`")
 }
 
 fn absolute(path: impl AsRef<Path>) -> String {

@@ -47,14 +47,14 @@ pub(super) fn blindness(workspace: &Workspace, run: &RunId, cap: Cap) -> Option<
 
 fn said(found: Option<Forecast>) -> String {
     let Some(Forecast { runs, tokens, micro_dollars, is_partial }) = found else {
-        return "unknown, because no earlier run of this project says what it needed".to_owned();
+        return "unknown, because no earlier run of this project reported its usage".to_owned();
     };
     let range = |Range { median, p90 }: Range, shown: fn(u64) -> String| {
-        format!("{}, and nine of ten no more than {}", shown(median), shown(p90))
+        format!("{}, and nine of ten at most {}", shown(median), shown(p90))
     };
     let money =
         micro_dollars.map_or_else(String::new, |money| format!(" ({})", range(money, dollars)));
-    let partial = if is_partial { ", as far as their lanes say" } else { "" };
+    let partial = if is_partial { " (not all lanes reported usage)" } else { "" };
     let runs = if runs == 1 { "an earlier run".to_owned() } else { format!("{runs} earlier runs") };
     format!("{runs} needed {} tokens{money}{partial}", range(tokens, short))
 }
@@ -62,9 +62,9 @@ fn said(found: Option<Forecast>) -> String {
 fn compared(found: Option<Forecast>, budget: Option<Cap>) -> String {
     let (Some(found), Some(cap)) = (found, budget) else { return String::new() };
     let words = match found.under(cap) {
-        Prospect::Enough => "will probably be enough",
-        Prospect::Tight => "may not be enough",
-        Prospect::TooLittle => "will probably not be enough",
+        Prospect::Enough => "is probably enough",
+        Prospect::Tight => "may be too small",
+        Prospect::TooLittle => "is probably too small",
         Prospect::Unknown => "cannot be compared",
     };
     format!("; the budget of {cap} {words}")
@@ -76,9 +76,11 @@ pub fn amount(usage: &Usage) -> String {
     usage.micro_dollars.map_or(tokens.clone(), |money| format!("{tokens} {}", dollars(money)))
 }
 
-/// What stands in front of a table of lanes.
-pub fn in_all(usage: &Usage) -> String {
-    format!("{} in all ", amount(usage))
+/// Says what was spent: `303.2k tokens, $1.23`.
+pub fn spent_in_words(usage: &Usage) -> String {
+    let money =
+        usage.micro_dollars.map_or_else(String::new, |money| format!(", {}", dollars(money)));
+    format!("{} tokens{money}", short(usage.tokens()))
 }
 
 /// Shows a number in few digits: `950`, `12.3k`, `1.2M`.
@@ -113,9 +115,8 @@ mod tests {
         });
         assert_eq!(
             said(found) + &compared(found, Cap::parse("150k").ok()),
-            "3 earlier runs needed 120.0k, and nine of ten no more than 180.0k tokens ($1.20, and \
-             nine of ten no more than $2.00), as far as their lanes say; the budget of 150000 \
-             tokens may not be enough"
+            "3 earlier runs needed 120.0k, and nine of ten at most 180.0k tokens ($1.20, and nine of ten at most $2.00) (not all lanes reported usage); the budget of 150000 \
+             tokens may be too small"
         );
         assert_eq!(compared(None, Cap::parse("$1").ok()), "");
     }

@@ -7,16 +7,18 @@ use std::time::Duration;
 
 use convoke_domain::design::event::{Event, Settings, Stamped};
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::outline::{Outline, Plan};
-use convoke_domain::design::walk::{DesignWalk, Ending};
+use convoke_domain::design::outline::{DesignOutline, DesignPlan};
+use convoke_domain::design::render;
+use convoke_domain::design::setup::{Ready, SetUp};
+use convoke_domain::design::walk::{DesignEnding, DesignWalk};
 use convoke_domain::lane::cap::SaidCap;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::tree::TreeStatus;
-use convoke_engine::design::run::{Outcome, RunError, run};
+use convoke_engine::design::run::{DesignOutcome, RunError, run};
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 use convoke_engine::lock::Lock;
 
-use super::ending::{DesignReport, Earlier, EndedDesign, hand_over, withheld};
+use super::ending::{DesignOverview, DesignReport, Earlier, EndedDesign, hand_over, withheld};
 use super::front_end::DesignFrontEnd;
 use super::nested::Caller;
 use super::person::{Person, Written};
@@ -27,7 +29,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::lane::PinnedRules;
 use crate::manifest::run_record;
 use crate::observer::Reporter;
-use crate::run::RunKind;
+use crate::run::{ResultsReport, RunKind, run_spending};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -51,10 +53,18 @@ pub struct CourseRequest {
 }
 
 /// Tells the workflow that asked for the design how it ended.
-fn tell_caller(settings: &Settings, outcome: &Outcome, progress: &Outline, reporter: Reporter) {
+fn tell_caller(
+    settings: &Settings,
+    outcome: &DesignOutcome,
+    progress: &DesignOutline,
+    reporter: Reporter,
+) {
     let Some(caller) = Caller::of(settings, reporter) else { return };
     caller.ends(settings, progress.available);
-    let is_failed = matches!(outcome, Outcome::Ended(Ending::HeavyFailed(_) | Ending::Failed(_)));
+    let is_failed = matches!(
+        outcome,
+        DesignOutcome::Ended(DesignEnding::HeavyFailed(_) | DesignEnding::Failed(_))
+    );
     if settings.subagent && is_failed {
         caller.withdraw(progress);
     }
@@ -64,7 +74,7 @@ fn tell_caller(settings: &Settings, outcome: &Outcome, progress: &Outline, repor
 fn keep_withheld(
     folders: &RunFolders,
     id: &RunId,
-    progress: &Outline,
+    progress: &DesignOutline,
     kind: RunKind,
     reporter: &Reporter,
 ) -> Option<PathBuf> {
@@ -92,9 +102,21 @@ impl CourseRequest {
         _lock: Lock,
         front_end: &mut dyn DesignFrontEnd,
     ) -> Result<EndedDesign, Failure> {
+        let span = tracing::info_span!("design", run = %id);
+        let _entered = span.enter();
         let ended = self.go_on(session, workspace, id, front_end);
-        if ended.is_err() {
-            workspace.store.mark_run(id, RunState::Stopped, session.now()).ok();
+        match &ended {
+            Ok(ended) => {
+                let (class, warnings) = (ended.report.class, ended.report.degraded.len());
+                tracing::info!(?class, warnings, "the design ended");
+            }
+            Err(failure) => {
+                tracing::warn!(class = ?failure.class, "the design stopped");
+                workspace.store.mark_run(id, RunState::Stopped, session.now()).ok();
+            }
+        }
+        if !ended.as_ref().is_ok_and(|ended| ended.report.class.is_none()) {
+            tell_branch(workspace, id, &session.reporter());
         }
         ended
     }
@@ -110,6 +132,7 @@ impl CourseRequest {
         worker::wait_for_last(session, &folders, id)?;
         let (journal, events) = open_journal(workspace, id)?;
         let settings = begun(id, &events)?.clone();
+        front_end.open(id, &settings);
         let again = |failure| resumable(failure, id, &settings);
         let mut stage = self.stage(session, id, &events, front_end).map_err(again)?;
         // What is played costs nothing.
@@ -122,17 +145,17 @@ impl CourseRequest {
             ground::check(&mut stage, &Facts::fold(events.iter().cloned()))?;
         }
         let outcome = run(journal, events, &mut stage).map_err(|error| again(run_failed(error)))?;
-        let is_complete = matches!(outcome, Outcome::Ended(Ending::Complete { .. }));
+        let is_complete = matches!(outcome, DesignOutcome::Ended(DesignEnding::Complete { .. }));
         let left_behind = is_complete.then(|| stage.left_behind()).flatten();
         if let Some(warning) = &left_behind {
             stage.front_end.say(warning);
         }
-        if stage.is_unanswered && outcome == Outcome::Interrupted {
+        if stage.is_unanswered && outcome == DesignOutcome::Interrupted {
             return Err(unanswered(id));
         }
         // A person who stops us at this question does the same as at any other.
-        let is_stopped = outcome == Outcome::TreeNeedsAPerson && session.is_stopped();
-        let outcome = if is_stopped { Outcome::Interrupted } else { outcome };
+        let is_stopped = outcome == DesignOutcome::TreeNeedsAPerson && session.is_stopped();
+        let outcome = if is_stopped { DesignOutcome::Interrupted } else { outcome };
         let tree = if left_behind.is_some() { TreeStatus::Dirty } else { TreeStatus::Clean };
         let report = self.conclude(&mut stage, workspace, &settings, &outcome, tree)?;
         Ok(EndedDesign { report, _stopping: stage.stopping.take() })
@@ -144,7 +167,7 @@ impl CourseRequest {
         stage: &mut Stage<'_>,
         workspace: &Workspace,
         settings: &Settings,
-        outcome: &Outcome,
+        outcome: &DesignOutcome,
         tree: TreeStatus,
     ) -> Result<DesignReport, Failure> {
         let (session, id) = (stage.session, stage.run.clone());
@@ -153,7 +176,7 @@ impl CourseRequest {
         let mut design = DesignWalk::fold(events);
         let progress = design.outline();
         let facts = design.into_facts();
-        let is_complete = matches!(outcome, Outcome::Ended(Ending::Complete { .. }));
+        let is_complete = matches!(outcome, DesignOutcome::Ended(DesignEnding::Complete { .. }));
         if let (true, Some(file)) = (is_complete, &self.answers) {
             for (line, id) in stage.person.unasked(&facts) {
                 let said = format!("answers `{id}`, which was never asked");
@@ -164,11 +187,13 @@ impl CourseRequest {
         if facts.set_up().is_some() {
             tell_caller(settings, outcome, &progress, reporter.clone());
         }
+        let mut plan_file = None;
         if let (true, Some(dir)) = (is_complete, &settings.feature_dir) {
             let kept = workspace.store.run(&workspace.scope.project, &id).map_err(refused)?;
             let record = run_record(workspace, &kept, &facts, &progress)?;
-            hand_over(Path::new(dir), &id, &progress, record, &earlier, &reporter)
+            let left = hand_over(Path::new(dir), &id, &progress, record, &earlier, &reporter)
                 .map_err(|failure| resumable(failure, &id, settings))?;
+            plan_file = Some(left.display().to_string());
         }
         let folders = folders(session)?;
         if is_complete {
@@ -176,7 +201,9 @@ impl CourseRequest {
         }
         let kind = RunKind::of(settings);
         let withheld = keep_withheld(&folders, &id, &progress, kind, &reporter);
-        let report = DesignReport::new(&id, outcome, &progress, withheld.as_deref(), kind);
+        let overview = overview(session, workspace, &id, &facts, &progress, settings, plan_file);
+        let report =
+            DesignReport::new(&id, outcome, &progress, withheld.as_deref(), kind, overview);
         Ok(report.after(tree))
     }
 
@@ -227,6 +254,7 @@ impl CourseRequest {
             forecast: None,
             is_blind: false,
             watch: None,
+            tree_before: ready(events).and_then(|ready| ready.tree_before.clone()),
         })
     }
 
@@ -246,8 +274,51 @@ impl CourseRequest {
     }
 }
 
+/// Returns where a run began, if it did.
+fn ready(events: &[Stamped]) -> Option<&Ready> {
+    events.iter().rev().find_map(|stamped| {
+        let Event::SetUp(set_up) = &stamped.event else { return None };
+        let SetUp::Ready(ready) = &**set_up else { return None };
+        Some(ready)
+    })
+}
+
+/// Says which branch a run made and left checked out when it did not come to its end.
+fn tell_branch(workspace: &Workspace, id: &RunId, reporter: &Reporter) {
+    let Ok((_, events)) = open_journal(workspace, id) else { return };
+    let Some(Ready { branch, is_new: true, left: Some(left), .. }) = ready(&events) else { return };
+    let back = if left.is_empty() { "git checkout -" } else { &format!("git switch {left}") };
+    reporter.say(format!(
+        "note: the branch `{branch}`, which this run made, is still checked out; `{back}` goes back"
+    ));
+}
+
+/// Gathers what a person sees at a glance.
+fn overview(
+    session: &Session,
+    workspace: &Workspace,
+    id: &RunId,
+    facts: &Facts,
+    progress: &DesignOutline,
+    settings: &Settings,
+    plan_file: Option<String>,
+) -> DesignOverview {
+    let began = facts.settings().map_or(0, |(at, _)| at);
+    let took = session.now().as_millisecond().saturating_sub(began);
+    let accepted = progress.results.accepted_findings() as u64;
+    DesignOverview {
+        panel: settings.panel.clone(),
+        results: ResultsReport::new(&progress.results, Some(settings)),
+        warnings: progress.warnings.clone(),
+        independence: render::independence_in_short(&progress.results.voices, settings),
+        cost: run_spending(workspace, id, facts, accepted).ok(),
+        seconds: u64::try_from(took / 1000).unwrap_or_default(),
+        plan_file,
+    }
+}
+
 /// Returns the plans that a run had before each decision of a person.
-fn earlier_plans(events: &[Stamped]) -> Vec<Plan> {
+fn earlier_plans(events: &[Stamped]) -> Vec<DesignPlan> {
     let mut design = DesignWalk::default();
     let mut plans = Vec::new();
     for stamped in events {

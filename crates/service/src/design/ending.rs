@@ -3,26 +3,29 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::design::outcome;
-use convoke_domain::design::outline::{Outline, Plan};
-use convoke_domain::design::walk::{Ending, Failed};
+use convoke_domain::design::outline::{DesignOutline, DesignPlan};
+use convoke_domain::design::render;
+use convoke_domain::design::seat::Panel;
+use convoke_domain::design::walk::{DesignEnding, Failed};
 use convoke_domain::run::RunId;
 use convoke_domain::tree::TreeStatus;
-use convoke_engine::design::run::Outcome;
+use convoke_engine::design::run::DesignOutcome;
 use convoke_engine::file;
-use convoke_engine::manifest::record::{Entry, Record};
+use convoke_engine::manifest::record::{RecordedFile, RunRecord};
 use serde::Serialize;
 
 use super::{DesignError, texts};
 use crate::failure::{ErrorClass, Failure};
-use crate::interruption::Hold;
+use crate::interruption::ExitHold;
 use crate::observer::Reporter;
-use crate::run::{MattersReport, RunKind, open, way_out};
+use crate::run::{MattersReport, ResultsReport, RunKind, SpendingReport, open, way_out};
 
 /// How a design ended.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DesignReport {
     /// The run.
     pub run: String,
@@ -49,30 +52,52 @@ pub struct DesignReport {
     /// What the user can do next.
     #[serde(skip)]
     pub hint: Option<String>,
+    /// What a person sees at a glance.
+    #[serde(skip)]
+    pub overview: DesignOverview,
+}
+
+/// What a person sees of a design at a glance when it ends. `show` has all of it for programs.
+#[derive(Debug, Clone)]
+pub struct DesignOverview {
+    /// Who took part.
+    pub panel: Panel,
+    /// What the phases came to.
+    pub results: ResultsReport,
+    /// What went wrong on the way.
+    pub warnings: Vec<String>,
+    /// How many different models decided, and who answered for whom.
+    pub independence: Option<String>,
+    /// What it has cost; nothing if that cannot be told.
+    pub cost: Option<SpendingReport>,
+    /// How long it took since it was asked for.
+    pub seconds: u64,
+    /// Where the plan was left in the feature's folder.
+    pub plan_file: Option<String>,
 }
 
 /// With which code a design is refused because of the branch that is checked out.
 const OTHER_BRANCH: u8 = 1;
 
 /// What helps then.
-const STAY: &str =
-    "`convoke design --no-branch` stays on what is checked out; it has no `--skip-branch-check`";
+const STAY: &str = "leave out `--policy seed` to plan on the branch that is checked out";
 
 /// A design that ended. While it lives, a second request to stop waits: the front end shows first how
 /// the run can be resumed.
 pub struct EndedDesign {
     /// How it ended.
     pub report: DesignReport,
-    pub(super) _stopping: Option<Hold>,
+    pub(super) _stopping: Option<ExitHold>,
 }
 
 impl DesignReport {
     pub(super) fn new(
         id: &RunId,
-        outcome: &Outcome,
-        progress: &Outline,
+        outcome: &DesignOutcome,
+        progress: &DesignOutline,
         withheld: Option<&Path>,
         kind: RunKind,
+        overview: DesignOverview,
     ) -> Self {
         let (class, ending, degraded, hint) = summary(id, outcome);
         let first = open(progress).first().copied();
@@ -82,14 +107,15 @@ impl DesignReport {
             degraded: degraded.to_vec(),
             matters: MattersReport::new(progress),
             withheld_file: withheld.map(|path| path.display().to_string()),
-            artifacts: texts(&progress.files),
+            artifacts: texts(&render::artifacts(progress)),
             class,
             is_planned: matches!(
                 outcome,
-                Outcome::Ended(Ending::Complete { .. } | Ending::NotExported(_))
+                DesignOutcome::Ended(DesignEnding::Complete { .. } | DesignEnding::NotExported(_))
             ),
             way_out: first.map(|matter| way_out(id, matter, kind)),
             hint: Some(hint).filter(|hint| !hint.is_empty()),
+            overview,
         }
     }
 
@@ -105,52 +131,55 @@ impl DesignReport {
 /// Returns what kind of problem there is, how the run ended, its warnings, and what can be done next.
 fn summary<'o>(
     id: &RunId,
-    outcome: &'o Outcome,
+    outcome: &'o DesignOutcome,
 ) -> (Option<ErrorClass>, String, &'o [String], String) {
     match outcome {
-        Outcome::Ended(Ending::Complete { degraded }) => {
+        DesignOutcome::Ended(DesignEnding::Complete { degraded }) => {
             let hint = format!("convoke show {id} --artifact plan");
             (None, "complete".to_owned(), degraded.as_slice(), hint)
         }
-        Outcome::Ended(Ending::Refused(code)) => {
-            // The line about another branch is a contract, and names a flag of another program.
+        DesignOutcome::Ended(DesignEnding::Refused(code)) => {
+            // The line about another branch is a contract, and names another program's flag.
             let hint = if *code == OTHER_BRANCH { STAY } else { "" };
             (Some(ErrorClass::Prerequisite), "refused".to_owned(), &[][..], hint.to_owned())
         }
-        Outcome::Ended(Ending::DirtyTree) => {
+        DesignOutcome::Ended(DesignEnding::DirtyTree) => {
             (Some(ErrorClass::TreeChanged), "dirty tree".to_owned(), &[][..], String::new())
         }
-        Outcome::Ended(Ending::Failed(Failed { why, .. })) => {
-            let hint =
-                format!("convoke resume {id} asks again; convoke doctor says who can answer");
+        DesignOutcome::Ended(DesignEnding::Failed(Failed { why, .. })) => {
+            let hint = format!(
+                "convoke resume {id} asks again; convoke doctor shows which agents can answer"
+            );
             (Some(ErrorClass::NoAnswer), format!("failed: {why}"), &[][..], hint)
         }
-        Outcome::Ended(Ending::OverBudget(why)) => {
+        DesignOutcome::Ended(DesignEnding::OverBudget(why)) => {
             let hint = format!("convoke resume {id} --budget MORE");
             (Some(ErrorClass::OverBudget), format!("over budget: {why}"), &[][..], hint)
         }
-        Outcome::Ended(Ending::HeavyFailed(why)) => (
+        DesignOutcome::Ended(DesignEnding::HeavyFailed(why)) => (
             Some(ErrorClass::NoAnswer),
-            format!("the heavy part failed: {why}"),
+            format!("the worker process failed: {why}"),
             &[][..],
             format!("convoke resume {id}"),
         ),
-        Outcome::Ended(Ending::NotExported(why)) => (
+        DesignOutcome::Ended(DesignEnding::NotExported(why)) => (
             Some(ErrorClass::Prerequisite),
             format!("complete, but not exported: {why}"),
             &[][..],
             format!("convoke resume {id}"),
         ),
-        Outcome::Interrupted => (
+        DesignOutcome::Interrupted => (
             Some(ErrorClass::Interrupted),
             "interrupted".to_owned(),
             &[][..],
             format!("convoke resume {id}"),
         ),
-        Outcome::HeavyDone => (None, "heavy part done".to_owned(), &[][..], String::new()),
-        Outcome::TreeNeedsAPerson => (
+        DesignOutcome::HeavyDone => {
+            (None, "worker process done".to_owned(), &[][..], String::new())
+        }
+        DesignOutcome::TreeNeedsAPerson => (
             Some(ErrorClass::TreeChanged),
-            "the working tree was changed; put it in order".to_owned(),
+            "the working tree was changed; restore it".to_owned(),
             &[][..],
             format!("convoke resume {id}"),
         ),
@@ -158,7 +187,7 @@ fn summary<'o>(
 }
 
 /// Returns the file of what a run withholds from published files; nothing if it withholds nothing.
-pub(super) fn withheld(id: &RunId, progress: &Outline) -> Option<String> {
+pub(super) fn withheld(id: &RunId, progress: &DesignOutline) -> Option<String> {
     let review = progress.results.voted()?;
     let blocks = outcome::held_back(&review.findings, &review.tally);
     if blocks.is_empty() {
@@ -178,7 +207,7 @@ pub(super) fn withheld(id: &RunId, progress: &Outline) -> Option<String> {
 /// The plans that a run had before people decided more. A file that still holds one of them is the
 /// run's own, and no person has worked on it since.
 pub(super) struct Earlier {
-    pub(super) plans: Vec<Plan>,
+    pub(super) plans: Vec<DesignPlan>,
 }
 
 impl Earlier {
@@ -191,30 +220,31 @@ impl Earlier {
         match name {
             "plan" => self.plans.iter().any(|plan| *plan.text == *text),
             "tasks" => self.plans.iter().any(|plan| plan.task_list() == text),
-            _ => Record::parse(&text).is_ok_and(|record| record.run == id.as_str()),
+            _ => RunRecord::parse(&text).is_ok_and(|record| record.run == id.as_str()),
         }
     }
 }
 
 /// Leaves the plan, its tasks and the record of both with the feature's other documents. What
 /// somebody else wrote there stays, and so does whatever a link points to: then they are left beside
-/// it, under the run's name.
+/// it, under the run's name. Returns where the plan is.
 pub(super) fn hand_over(
     folder: &Path,
     id: &RunId,
-    progress: &Outline,
-    record: Record,
+    progress: &DesignOutline,
+    record: RunRecord,
     earlier: &Earlier,
     reporter: &Reporter,
-) -> Result<(), Failure> {
+) -> Result<PathBuf, Failure> {
     let plan = progress.results.plan.clone().unwrap_or_default();
     let mut files = Vec::new();
     for (name, text) in [("plan", &*plan.text), ("tasks", plan.task_list())] {
         let name = leave(folder, (name, "md"), id, text, earlier, reporter)?;
-        files.push(Entry::of(&name, text));
+        files.push(RecordedFile::of(&name, text));
     }
-    leave(folder, ("manifest", "json"), id, &record.with_files(files).text(), earlier, reporter)
-        .map(drop)
+    let left = files.first().map(|file| folder.join(&file.name)).unwrap_or_default();
+    leave(folder, ("manifest", "json"), id, &record.with_files(files).text(), earlier, reporter)?;
+    Ok(left)
 }
 
 /// Leaves a file, and returns its name.
@@ -244,9 +274,7 @@ fn leave(
         let source = ErrorKind::AlreadyExists.into();
         return Err(Failure::new(ErrorClass::Prerequisite, DesignError::Folder { path, source }));
     }
-    reporter.say(format!(
-        "note: `{usual}` was there already and is not touched; the new one is `{other}`"
-    ));
+    reporter.say(format!("note: `{usual}` exists and stays unchanged; the new file is `{other}`"));
     Ok(other)
 }
 

@@ -12,14 +12,28 @@ use super::MAX_FEATURE;
 #[derive(Debug, thiserror::Error)]
 pub enum DesignError {
     /// There is nothing to design.
-    #[error("cannot design nothing: say what the feature is")]
+    #[error("cannot start a design without a feature: describe it in a sentence")]
     NoFeature,
     /// The feature is described at too great a length.
-    #[error("cannot take a feature of {length} bytes: {MAX_FEATURE} is the most")]
+    #[error("the feature has {length} bytes, but {MAX_FEATURE} is the most")]
     LongFeature {
         /// How long it is, in bytes.
         length: usize,
     },
+    /// The original's gate judges the branch, and knows no such option.
+    #[error(
+        "cannot use `{option}` here: with `--policy seed`, or called by a workflow, the original's \
+         gate chooses the branch"
+    )]
+    SeedGround {
+        /// The option.
+        option: &'static str,
+    },
+    /// Changes by an agent could not be told from those that were there.
+    #[error(
+        "cannot plan on uncommitted changes: Convoke cannot take a snapshot of the working tree"
+    )]
+    NoSnapshot,
     /// No client is installed.
     #[error("cannot find any agent; looked for {looked_for} on the PATH")]
     Nobody {
@@ -27,7 +41,7 @@ pub enum DesignError {
         looked_for: String,
     },
     /// An agent that the run names does not exist.
-    #[error("cannot ask `{name}`: no agent is called so")]
+    #[error("cannot use `{name}`: unknown agent")]
     NoAgent {
         /// What the run calls it.
         name: String,
@@ -41,36 +55,36 @@ pub enum DesignError {
         source: io::Error,
     },
     /// The calling workflow's folder does not exist.
-    #[error("cannot hand anything over: there is no folder `{}`", path.display())]
+    #[error("cannot write the results: the folder `{}` does not exist", path.display())]
     NoParent {
         /// The folder.
         path: PathBuf,
     },
     /// The worker of an earlier process still writes.
-    #[error("cannot go on with the run: its worker still writes, in process {pid}")]
+    #[error("cannot resume the run: its worker process {pid} still writes to it")]
     WorkerLives {
         /// The worker's process.
         pid: u32,
     },
     /// The journal has no beginning.
-    #[error("cannot go on with `{run}`: it was never begun")]
+    #[error("cannot resume `{run}`: it never started")]
     NotBegun {
         /// The run.
         run: RunId,
     },
     /// A question found no person.
-    #[error("cannot ask anybody: nobody is at the keyboard")]
+    #[error("cannot ask you a question: there is no terminal")]
     NobodyToAsk,
     /// The user stopped the run.
-    #[error("cannot go on with the run: it was interrupted")]
+    #[error("the run was interrupted")]
     Stopped,
     /// The project is not as the run left it.
-    #[error("cannot go on with the run: {0}")]
+    #[error("cannot continue the run: {0}")]
     OtherGround(String),
     /// There is no folder for runs.
-    #[error("cannot tell where runs are kept: HOME is not set")]
+    #[error("cannot find the runs: HOME is not set")]
     NoHome,
     /// The journal cannot be read.
-    #[error("cannot go on with the run")]
+    #[error("cannot continue the run")]
     Journal(#[source] Box<dyn Error + Send + Sync>),
 }

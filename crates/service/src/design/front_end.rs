@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use convoke_domain::design::event::LaneId;
+use convoke_domain::design::event::{LaneEnd, LaneId, Settings};
+use convoke_domain::design::notice::Notice;
 use convoke_domain::design::render::Line;
-use convoke_domain::lane::event::Usage;
+use convoke_domain::design::walk::LaneNeed;
+use convoke_domain::lane::event::LaneEvent;
+use convoke_domain::run::RunId;
+use convoke_engine::lane::many::QueueEvent;
 
 use crate::failure::Failure;
 
@@ -23,8 +27,16 @@ pub enum TypedAnswer {
 
 /// A front end of designs. A terminal prompts; one without a person declines.
 pub trait DesignFrontEnd {
-    /// Shows a line of the design. A failure stops the run, which can be resumed.
-    fn show(&mut self, line: &Line) -> Result<(), Failure>;
+    /// Learns which run begins or goes on, before anything else.
+    fn open(&mut self, run: &RunId, settings: &Settings);
+
+    /// Shows something that the design tells: what it is, and its line for programs. A failure stops
+    /// the run, which can be resumed.
+    fn show(&mut self, notice: &Notice, line: &Line) -> Result<(), Failure>;
+
+    /// Learns what Convoke does itself now, such as asking agents whether they answer; nothing when
+    /// that is over.
+    fn works(&mut self, activity: Option<&str>);
 
     /// Says something beside the design that every front end shows.
     fn say(&mut self, text: &str);
@@ -32,11 +44,14 @@ pub trait DesignFrontEnd {
     /// Says what is good to know; a front end that only prints data leaves it out.
     fn note(&mut self, text: &str);
 
-    /// Receives what a lane has spent so far.
-    fn lane_spends(&mut self, lane: &LaneId, usage: Usage);
+    /// Learns that a lane begins.
+    fn lane_starts(&mut self, request: &LaneNeed, settings: &Settings);
 
-    /// Receives what a lane spent that is over.
-    fn lane_spent(&mut self, lane: &LaneId, usage: Usage);
+    /// Receives what the agent of a lane says.
+    fn lane_says(&mut self, lane: &LaneId, event: &LaneEvent);
+
+    /// Learns how a lane ended; nothing if it was stopped or could not be tried.
+    fn lane_ends(&mut self, lane: &LaneId, end: Option<&LaneEnd>);
 
     /// Tells whether a person can answer, and be asked again.
     fn has_person(&self) -> bool;
@@ -47,20 +62,26 @@ pub trait DesignFrontEnd {
 
 /// A front end that shows nothing and answers nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unattended;
+pub struct UnattendedFrontEnd;
 
-impl DesignFrontEnd for Unattended {
-    fn show(&mut self, _line: &Line) -> Result<(), Failure> {
+impl DesignFrontEnd for UnattendedFrontEnd {
+    fn open(&mut self, _run: &RunId, _settings: &Settings) {}
+
+    fn show(&mut self, _notice: &Notice, _line: &Line) -> Result<(), Failure> {
         Ok(())
     }
+
+    fn works(&mut self, _activity: Option<&str>) {}
 
     fn say(&mut self, _text: &str) {}
 
     fn note(&mut self, _text: &str) {}
 
-    fn lane_spends(&mut self, _lane: &LaneId, _usage: Usage) {}
+    fn lane_starts(&mut self, _request: &LaneNeed, _settings: &Settings) {}
 
-    fn lane_spent(&mut self, _lane: &LaneId, _usage: Usage) {}
+    fn lane_says(&mut self, _lane: &LaneId, _event: &LaneEvent) {}
+
+    fn lane_ends(&mut self, _lane: &LaneId, _end: Option<&LaneEnd>) {}
 
     fn has_person(&self) -> bool {
         false
@@ -68,5 +89,21 @@ impl DesignFrontEnd for Unattended {
 
     fn ask(&mut self, _question: &str, _limit: Option<Duration>) -> TypedAnswer {
         TypedAnswer::End
+    }
+}
+
+/// Shows how a lane goes on.
+pub(super) fn show_lane(
+    front_end: &mut dyn DesignFrontEnd,
+    request: &LaneNeed,
+    settings: &Settings,
+    news: &QueueEvent<'_, Result<Option<LaneEnd>, Failure>>,
+) {
+    match news {
+        QueueEvent::Started => front_end.lane_starts(request, settings),
+        QueueEvent::Said(event) => front_end.lane_says(&request.id, event),
+        QueueEvent::Ended(came) => {
+            front_end.lane_ends(&request.id, came.as_ref().ok().and_then(Option::as_ref));
+        }
     }
 }

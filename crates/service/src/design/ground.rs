@@ -1,13 +1,13 @@
-//! Whether a run that is resumed still stands on its own ground: its branch, and a clean tree.
+//! Whether a resumed run still has its branch and a clean working tree.
 //!
-//! Agents are held to leave the working tree as it was. If somebody else has changed it meanwhile,
+//! Agents are held to leave the working tree as it was. If a person has changed it meanwhile,
 //! they would be blamed for it, and what they say would be about other files than the rest.
 
 use convoke_domain::design::event::{Boundary, Reply, Tree};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::setup::{Ready, SetUp};
-use convoke_domain::design::walk::{Ending, Need, Next, walk};
-use convoke_engine::design::run::World;
+use convoke_domain::design::walk::{DesignEnding, Need, Next, walk};
+use convoke_engine::design::run::DesignWorld;
 use convoke_engine::git::branch::WorkTree;
 use convoke_engine::git::diff::head;
 
@@ -26,7 +26,9 @@ struct Other {
 pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure> {
     let Some((_, SetUp::Ready(ready))) = facts.set_up() else { return Ok(()) };
     let looks_by_itself = match walk(facts).next {
-        Next::End(Ending::Complete { .. } | Ending::Refused(_) | Ending::DirtyTree) => {
+        Next::End(
+            DesignEnding::Complete { .. } | DesignEnding::Refused(_) | DesignEnding::DirtyTree,
+        ) => {
             return Ok(());
         }
         Next::Need(Need::Tree(_) | Need::Recover(..)) => true,
@@ -49,7 +51,7 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
     }
     let now_at = head(&stage.session.project).unwrap_or_default();
     if now_at != ready.base {
-        stage.front_end.say("note: there are other commits here than when the run began");
+        stage.front_end.say("note: the branch has other commits than when the run began");
     }
     Ok(())
 }
@@ -69,7 +71,7 @@ fn other(
         let (here, there) = (shown(&branch), shown(&ready.branch));
         let to = if ready.branch.is_empty() { &ready.base } else { &ready.branch };
         return Ok(Some(Other {
-            found: format!("{here} is checked out, and the run belongs to {there}"),
+            found: format!("the run belongs to {there}, but {here} is checked out"),
             hint: format!(
                 "git switch {}{to}",
                 if ready.branch.is_empty() { "--detach " } else { "" }
@@ -79,8 +81,16 @@ fn other(
     if looks_by_itself || stage.tree(Boundary::Sketches)? == Tree::Clean {
         return Ok(None);
     }
-    Ok(Some(Other {
-        found: "the working tree has changes, yours or of an agent that was stopped".to_owned(),
-        hint: "git status, and then commit or stash what is yours".to_owned(),
+    Ok(Some(if ready.tree_before.is_some() {
+        Other {
+            found: "the working tree differs from the uncommitted state that the run began on"
+                .to_owned(),
+            hint: "bring the files back to that state".to_owned(),
+        }
+    } else {
+        Other {
+            found: "the working tree has changes: yours, or those of a stopped agent".to_owned(),
+            hint: "run `git status`, then commit or stash your changes".to_owned(),
+        }
     }))
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use convoke_domain::design::event::{LaneEnd, Settings};
-use convoke_domain::design::walk::Request;
+use convoke_domain::design::walk::LaneNeed;
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::collected::{self, CollectedStatus, collected};
 use convoke_domain::lane::event::LaneEvent;
@@ -14,11 +14,12 @@ use convoke_domain::run::RunId;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 use convoke_engine::scratch;
+use tracing::Span;
 
 use super::DesignError;
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{
-    LaneProgress, LaneRequest, LaneRun, Outlook, PinnedRules, Watch, lane_failed, why,
+    BudgetNotice, LaneProgress, LaneRequest, LaneRun, PinnedRules, TreeWatching, lane_failed, why,
 };
 use crate::session::Session;
 
@@ -37,11 +38,16 @@ pub(super) struct Order<'o> {
     pub(super) limits: Limits,
     /// Whether the user's rules go before the prompts.
     pub(super) rules: PinnedRules,
+    /// What the log says of the phase; lanes run in threads of their own.
+    pub(super) span: Span,
 }
 
 impl Order<'_> {
     /// Asks an agent, and once more if it said nothing.
-    pub(super) fn run(&self, request: &Request, hear: &mut dyn FnMut(&LaneEvent)) -> Came {
+    pub(super) fn run(&self, request: &LaneNeed, hear: &mut dyn FnMut(&LaneEvent)) -> Came {
+        let client = self.settings.chosen(request.holder).agent.as_str();
+        let seat = tracing::info_span!(parent: &self.span, "seat", seat = %request.id, client);
+        let _entered = seat.enter();
         let first = self.ask(request, false, hear)?;
         match first {
             Some((_, true)) => Ok(self.ask(request, true, hear)?.map(|(end, _)| end)),
@@ -52,7 +58,7 @@ impl Order<'_> {
     /// Asks, and tells whether it is worth asking again.
     fn ask(
         &self,
-        request: &Request,
+        request: &LaneNeed,
         is_second: bool,
         hear: &mut dyn FnMut(&LaneEvent),
     ) -> Result<Option<(LaneEnd, bool)>, Failure> {
@@ -104,7 +110,7 @@ impl Order<'_> {
     /// Runs the lane.
     fn drive(
         &self,
-        request: &Request,
+        request: &LaneNeed,
         agent: &AgentRef,
         hear: &mut dyn FnMut(&LaneEvent),
     ) -> Result<LaneRun, Failure> {
@@ -120,7 +126,7 @@ impl Order<'_> {
             limits: self.limits,
             purpose,
             budget: self.budget,
-            outlook: Outlook::Silent,
+            outlook: BudgetNotice::Silent,
             ..LaneRequest::new(agent, &request.prompt)
         };
         let scratch = scratch::lane().map_err(lane_failed)?;
@@ -131,12 +137,12 @@ impl Order<'_> {
             ControlFlow::Continue(())
         };
         let (reporter, folder) = (self.session.reporter(), scratch.path());
-        lane.run_told(self.session, folder, &reporter, Watch::Nothing, &mut on_progress)
+        lane.run_told(self.session, folder, &reporter, TreeWatching::Nothing, &mut on_progress)
     }
 }
 
 /// What is recorded of a lane that could not even be tried.
-pub(super) fn not_run(settings: &Settings, request: &Request, reason: &str) -> LaneEnd {
+pub(super) fn not_run(settings: &Settings, request: &LaneNeed, reason: &str) -> LaneEnd {
     LaneEnd {
         status: CollectedStatus::Failed,
         reason: reason.to_owned(),
@@ -146,4 +152,10 @@ pub(super) fn not_run(settings: &Settings, request: &Request, reason: &str) -> L
         usage: None,
         took: 0,
     }
+}
+
+/// Returns the span of the phase that asks for lanes.
+pub(super) fn phase_span(requests: &[LaneNeed]) -> Span {
+    let phase = requests.first().map(|request| request.step.number());
+    tracing::info_span!("phase", phase, lanes = requests.len())
 }

@@ -1,24 +1,27 @@
 //! A design that another workflow asked for: what that workflow knows, and what it gets.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{Export, LaneEnd, Settings};
 use convoke_domain::design::mark;
 use convoke_domain::design::notice::Notice;
-use convoke_domain::design::outline::Outline;
+use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::render;
 use convoke_domain::design::seat::{Available, Holder, Panel};
 use convoke_domain::design::session_env::{Key, SessionEnv, last_health};
-use convoke_domain::design::walk::Request;
+use convoke_domain::design::walk::LaneNeed;
 use convoke_domain::execution_log::Category;
 use convoke_domain::lane::health::AgentHealth;
 use convoke_domain::ledger::{of_lanes, place, timing, tokens};
 use convoke_domain::manifest::{EXPORT_DIR, MANIFEST_FILE};
 use convoke_engine::ledger::token_rows::line as token_line;
-use convoke_engine::ledger::{self, NotWritten, real, token_file};
-use convoke_engine::manifest::write::{Order, Source, write};
+use convoke_engine::ledger::{self, LedgerError, real, token_file};
+use convoke_engine::manifest::write::{ArtifactSource, BundleOrder, write};
 use convoke_engine::{execution_log, file};
 
 use super::DesignError;
@@ -29,10 +32,10 @@ use crate::session::Session;
 /// No session file is larger.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// What is accepted out of scope, for whoever asked to file.
+/// Accepted findings out of scope, for the calling workflow to file.
 const ACCEPTED: &str = DesignFile::FiledOutOfScope.name();
 
-/// What went wrong, in the folder of whoever asked.
+/// The log of problems in the folder of the calling workflow.
 const LOG: &str = "execution-issues.md";
 
 /// Whose rows ours are.
@@ -46,27 +49,27 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Reads the session file of whoever asked. One that is not there says nothing.
+    /// Reads the session file of the calling workflow. A missing file counts as empty.
     pub(super) fn of(settings: &Settings, reporter: Reporter) -> Option<Self> {
         let env = PathBuf::from(settings.session_env.as_deref()?);
         let text = file::lossy_text(&env, MAX_BYTES);
         let place = env.display();
         if text.is_none() && env.exists() {
-            reporter.warn(format!("cannot read {place}; nothing in it counts"));
+            reporter.warn(format!("cannot read {place}; Convoke ignores it"));
         }
         let told = SessionEnv::parse(&text.unwrap_or_default());
         for key in told.repeated() {
-            reporter.warn(format!("{key} stands in {place} twice; the last one counts"));
+            reporter.warn(format!("{key} appears twice in {place}; the last one counts"));
         }
         for key in told.unusable().map(Key::name) {
-            reporter.warn(format!("{key} in {place} is malformed; it does not count"));
+            reporter.warn(format!("{key} in {place} is malformed; Convoke ignores it"));
         }
         Some(Self { reporter, env, told })
     }
 
     /// Returns what is known of an agent, by its word: it need not be asked.
     pub(super) fn health(&self, word: &str) -> Option<AgentHealth> {
-        self.told.health(word).map(AgentHealth::told)
+        self.told.health(word).map(AgentHealth::from_caller)
     }
 
     /// Leaves who can be asked, beside the session file.
@@ -75,7 +78,7 @@ impl Caller {
         self.leave_health(&text);
     }
 
-    /// Marks a step that begins in the ledgers of whoever asked. They never stop a run.
+    /// Marks a step that begins in the ledgers of the calling workflow. An error there never stops a run.
     pub(super) fn mark(&self, session: &Session, notice: &Notice) {
         let Notice::StepBegins { step, .. } = notice else { return };
         self.time(session, timing::TimingEvent::Mark(mark::of_time(*step)));
@@ -85,7 +88,7 @@ impl Caller {
     }
 
     /// Writes down a lane that ended in the same ledgers.
-    pub(super) fn lane(&self, session: &Session, panel: &Panel, request: &Request, end: &LaneEnd) {
+    pub(super) fn lane(&self, session: &Session, panel: &Panel, request: &LaneNeed, end: &LaneEnd) {
         if let Some(task) = of_lanes::task(panel, request, end, session.now().as_second()) {
             self.time(session, timing::TimingEvent::Task(task));
         }
@@ -152,12 +155,11 @@ impl Caller {
         session: &Session,
         settings: &Settings,
         folder: &Path,
-        progress: &Outline,
+        progress: &DesignOutline,
     ) -> Export {
         self.ends(settings, progress.available);
-        if !progress.files.contains_key(ACCEPTED) {
-            remove(&self.folder().join(ACCEPTED), &self.reporter);
-        }
+        let files = render::artifacts(progress);
+        self.remove_stale(&files);
         for issue in &progress.results.issues {
             let logged =
                 execution_log::append_once(&self.folder().join(LOG), Category::Warnings, issue);
@@ -167,8 +169,8 @@ impl Caller {
         }
         let id = session.environment.only(["SESSION_ID"]).pop();
         let id = id.and_then(|(_, value)| value.into_string().ok());
-        let order = Order {
-            source: Source::Texts(&progress.files),
+        let order = BundleOrder {
+            source: ArtifactSource::Texts(&files),
             parent: &self.folder(),
             session_id: id.as_deref(),
             now: session.now(),
@@ -188,19 +190,24 @@ impl Caller {
 
     /// Takes back the manifest of an earlier design, and what that had accepted. Whoever asked was told
     /// that there is none, and must not take those for this design's.
-    pub(super) fn withdraw(&self, progress: &Outline) {
+    pub(super) fn withdraw(&self, progress: &DesignOutline) {
         remove(&self.folder().join(EXPORT_DIR).join(MANIFEST_FILE), &self.reporter);
-        if !progress.files.contains_key(ACCEPTED) {
+        self.remove_stale(&render::artifacts(progress));
+    }
+
+    /// Removes what an earlier design had accepted, if this one has no such file.
+    fn remove_stale(&self, files: &BTreeMap<String, Arc<str>>) {
+        if !files.contains_key(ACCEPTED) {
             remove(&self.folder().join(ACCEPTED), &self.reporter);
         }
     }
 
-    /// Returns the folder of whoever asked.
+    /// Returns the folder of the calling workflow.
     fn folder(&self) -> PathBuf {
         self.env.parent().map_or_else(PathBuf::new, Path::to_owned)
     }
 
-    /// Puts a file into that folder. One that is gone is not made again: nobody would look there.
+    /// Puts a file into that folder. Convoke does not create a missing folder: no program would read it.
     fn put(&self, path: &Path, text: &str) -> io::Result<()> {
         if !self.folder().is_dir() {
             return Err(ErrorKind::NotFound.into());
@@ -232,7 +239,7 @@ fn remove(path: &Path, reporter: &Reporter) {
     }
 }
 
-fn complain(written: Result<(), NotWritten>, reporter: &Reporter) {
+fn complain(written: Result<(), LedgerError>, reporter: &Reporter) {
     if let Err(error) = written {
         reporter.warn(error.to_string());
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use convoke_domain::design::event::{QuestionId, Reply};
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::walk::Question;
+use convoke_domain::design::walk::PersonQuestion;
 
 use super::front_end::{DesignFrontEnd, TypedAnswer};
 
@@ -40,7 +40,7 @@ impl Person {
     }
 
     /// Tells whether the answer was written down.
-    pub(super) fn has_written(&self, question: &Question) -> bool {
+    pub(super) fn has_written(&self, question: &PersonQuestion) -> bool {
         self.written.answers.contains_key(&question.id)
     }
 
@@ -58,7 +58,7 @@ impl Person {
     /// cannot be meant is asked again. What was written down is taken once.
     pub(super) fn ask(
         &mut self,
-        question: &Question,
+        question: &PersonQuestion,
         front_end: &mut dyn DesignFrontEnd,
     ) -> Option<Reply> {
         if let Some((_, answer)) = self.written.answers.remove(&question.id) {
@@ -68,23 +68,23 @@ impl Person {
         if let Some(recorded) = &mut self.recorded {
             front_end.say(&asked(question, "Recommended"));
             let Some((_, answer)) = recorded.answers.remove(&question.id) else {
-                front_end.say("no recorded answer; the recommendation is taken");
+                front_end.say("no recorded answer; accepting the recommendation");
                 return Some(Reply::Recommended);
             };
             front_end.say(&format!("recorded answer: {answer}"));
             return Some(taken(question, &answer, front_end));
         }
         loop {
-            let text = asked(question, "Enter takes the recommendation");
+            let text = asked(question, "Enter accepts the recommendation");
             let answer = match front_end.ask(&text, self.patience) {
                 TypedAnswer::Line(answer) => answer,
                 TypedAnswer::TooLate => {
-                    front_end.say("no answer in time; the recommendation stands");
+                    front_end.say("no answer in time; accepting the recommendation");
                     return Some(Reply::Recommended);
                 }
                 // Whoever leaves a terminal may come back to a run that waits.
                 TypedAnswer::End if self.patience.is_some() && !front_end.has_person() => {
-                    front_end.say("nobody is there to answer; the recommendation stands");
+                    front_end.say("no terminal to ask at; accepting the recommendation");
                     return Some(Reply::Recommended);
                 }
                 TypedAnswer::End | TypedAnswer::Stopped => return None,
@@ -92,7 +92,7 @@ impl Person {
             match question.read(&answer) {
                 // The next line of a pipe is for the next question.
                 Err(wrong) if front_end.has_person() => {
-                    front_end.say(&format!("{wrong}; once more"));
+                    front_end.say(&format!("{wrong}; try again"));
                 }
                 Ok(_) | Err(_) => return Some(taken(question, &answer, front_end)),
             }
@@ -113,7 +113,7 @@ impl Written {
             let answered = parts.and_then(|(id, answer)| Some((QuestionId::parse(id)?, answer)));
             let first = answered.and_then(|(id, _)| written.answers.get(&id));
             let fault = match (answered, first) {
-                (None, _) => "answers no question; it would be `1d/2: the answer`".to_owned(),
+                (None, _) => "is not an answer; write it as `1d/2: the answer`".to_owned(),
                 (Some((id, _)), Some((first, _))) => {
                     format!("answers `{id}` again; line {first} counts")
                 }
@@ -128,8 +128,8 @@ impl Written {
     }
 }
 
-/// Takes an answer, and says which where it is only a number, or what nobody can mean.
-fn taken(question: &Question, answer: &str, front_end: &mut dyn DesignFrontEnd) -> Reply {
+/// Reads an answer, and says which option a number means, or why the answer is unusable.
+fn taken(question: &PersonQuestion, answer: &str, front_end: &mut dyn DesignFrontEnd) -> Reply {
     match question.read(answer) {
         Ok(reply) => {
             if let Some(option) = question.chosen(answer) {
@@ -138,17 +138,17 @@ fn taken(question: &Question, answer: &str, front_end: &mut dyn DesignFrontEnd) 
             reply
         }
         Err(wrong) if question.is_open => {
-            front_end.say(&format!("warning: {wrong}; it is taken as an answer in words"));
+            front_end.say(&format!("warning: {wrong}; Convoke takes it as an answer in words"));
             Reply::Words(answer.trim().to_owned())
         }
         Err(wrong) => {
-            front_end.say(&format!("warning: {wrong}; the recommendation stands"));
+            front_end.say(&format!("warning: {wrong}; Convoke accepts the recommendation"));
             Reply::Recommended
         }
     }
 }
 
-fn asked(question: &Question, offer: &str) -> String {
+fn asked(question: &PersonQuestion, offer: &str) -> String {
     let options = (1..).zip(&question.options).map(|(at, option)| format!("  {at}. {option}"));
     let head = format!("\n[{}] {}\n{}", question.id, question.title, question.text);
     let tail = format!("{offer}: {}", question.recommended);

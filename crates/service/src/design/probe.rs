@@ -8,7 +8,7 @@ use convoke_domain::lane::health::AgentHealth as Known;
 use convoke_engine::lane::agent_ref::AgentRef;
 
 use super::stage::{Stage, stopped};
-use crate::agents::{Probing, healths_of};
+use crate::agents::{ProbePolicy, healths_of};
 use crate::failure::{ErrorClass, Failure};
 
 /// Finds out which of the two agents can be asked.
@@ -28,9 +28,9 @@ pub(super) fn probe(
         let told = stage.caller.as_ref().and_then(|caller| caller.health(named.word()));
         let is_believed = told.is_some() && occasion == Occasion::SetUp;
         let probing = match occasion {
-            _ if is_silent || is_believed => Probing::Never,
-            Occasion::SetUp => Probing::Unknown,
-            Occasion::Judges => Probing::Afresh,
+            _ if is_silent || is_believed => ProbePolicy::Never,
+            Occasion::SetUp => ProbePolicy::Unknown,
+            Occasion::Judges => ProbePolicy::Afresh,
         };
         let health = match health(stage, word, probing, occasion)? {
             // The caller's word is believed only where the program is there.
@@ -59,7 +59,7 @@ pub(super) fn probe(
 fn health(
     stage: &Stage<'_>,
     word: &str,
-    probing: Probing,
+    probing: ProbePolicy,
     occasion: Occasion,
 ) -> Result<Option<Known>, Failure> {
     // A recording that is not there is a missing agent, too.
@@ -73,7 +73,7 @@ fn health(
         asked.map_err(|failure| if was_stopped(&failure) { stopped(&stage.run) } else { failure });
     let health = asked?.pop().flatten();
     // A remembered result does not count for judges, not even where no probe is allowed.
-    let is_remembered = probing == Probing::Never && occasion == Occasion::Judges;
+    let is_remembered = probing == ProbePolicy::Never && occasion == Occasion::Judges;
     let has_answered = |health: &Known| matches!(health, Known::Healthy | Known::Sick(_));
     Ok(match health {
         Some(health) if is_remembered && has_answered(&health) => Some(Known::NotAsked),

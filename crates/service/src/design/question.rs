@@ -1,38 +1,39 @@
 //! Questions that a run asks beside those of its agents.
 
 use convoke_domain::design::event::{Boundary, QuestionId};
-use convoke_domain::design::walk::Question;
+use convoke_domain::design::walk::PersonQuestion;
 
-pub(super) fn branch(branch: &str) -> Question {
-    Question {
+pub(super) fn branch(branch: &str) -> PersonQuestion {
+    PersonQuestion {
         id: QuestionId::Branch,
         title: "Branch".to_owned(),
-        text: format!("The branch `{branch}` may be about something else. Where shall this begin?"),
+        text: format!(
+            "The branch `{branch}` may belong to other work. Where should the design start?"
+        ),
         options: vec!["A new branch".to_owned(), "Keep it".to_owned()],
         recommended: "A new branch".to_owned(),
         is_open: false,
     }
 }
 
-pub(super) fn recovery(boundary: Boundary) -> Question {
-    Question {
+pub(super) fn recovery(boundary: Boundary) -> PersonQuestion {
+    PersonQuestion {
         id: QuestionId::Tree(boundary),
         title: "Working tree".to_owned(),
-        text: "Agents that may only read have left it changed. Put it in order yourself, or stop."
-            .to_owned(),
-        options: vec!["Restored; look again".to_owned(), "Cancel".to_owned()],
+        text: "A read-only agent changed it. Restore it yourself, or stop.".to_owned(),
+        options: vec!["Restored; check again".to_owned(), "Cancel".to_owned()],
         recommended: "Cancel".to_owned(),
         is_open: false,
     }
 }
 
 /// What to do about a run that is resumed somewhere else than it was stopped.
-pub(super) fn other_ground(found: &str) -> Question {
-    Question {
+pub(super) fn other_ground(found: &str) -> PersonQuestion {
+    PersonQuestion {
         id: QuestionId::Ground,
         title: "Resuming".to_owned(),
-        text: format!("This is not as the run left it: {found}. Nothing is changed for you."),
-        options: vec!["It is in order now; look again".to_owned(), "Stop".to_owned()],
+        text: format!("This differs from what the run left: {found}. Convoke changes nothing."),
+        options: vec!["Fixed; check again".to_owned(), "Stop".to_owned()],
         recommended: "Stop".to_owned(),
         is_open: false,
     }

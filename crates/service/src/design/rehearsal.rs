@@ -11,7 +11,7 @@ use std::time::Duration;
 use convoke_domain::client::Client;
 use convoke_domain::lane::event::{LaneEvent, Usage};
 use convoke_engine::git::fresh::begin_repository;
-use convoke_engine::lane::cassette::{Cassette, Entry};
+use convoke_engine::lane::cassette::{Cassette, CassetteEntry};
 use tempfile::TempDir;
 
 use super::DesignError;
@@ -126,7 +126,7 @@ fn lay_out(folder: &Path, files: &Files) -> io::Result<()> {
 }
 
 /// Makes a recorded lane of an answer. Values between `---` lines at its start say how it was given.
-fn entry(lane: &str, text: &str) -> Entry {
+fn entry(lane: &str, text: &str) -> CassetteEntry {
     let (head, answer) = parts(text);
     let value = |name: &str| {
         let mut said = head.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
@@ -139,7 +139,7 @@ fn entry(lane: &str, text: &str) -> Entry {
     let took = Duration::from_secs(took);
     let usage = LaneEvent::Usage(Usage { input, output, ..Usage::default() });
     let model = value("model").map(|model| LaneEvent::Model(model.to_owned()));
-    let mut entry = Entry::answered(lane, answer.trim(), took);
+    let mut entry = CassetteEntry::answered(lane, answer.trim(), took);
     let before = [Some(usage), model].into_iter().flatten().map(|event| (took, event));
     entry.events.splice(0..0, before);
     entry

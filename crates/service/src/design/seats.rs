@@ -20,11 +20,11 @@ pub(super) struct Seats {
 /// Why three agents cannot take part.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SeatsError {
-    #[error("cannot seat `{0}`: three agents are needed, such as `cursor,codex,claude`")]
+    #[error("cannot use `{0}`: name three agents, such as `cursor,codex,claude`")]
     NotThree(String),
-    #[error("cannot seat `{0}`: no agent is called so")]
+    #[error("cannot use `{0}`: unknown agent")]
     Unknown(String),
-    #[error("cannot ask `{0}` for that model: it must be a name, on one line")]
+    #[error("cannot use that model for `{0}`: it must be a name on one line")]
     Model(String),
     #[error(transparent)]
     Name(#[from] BadName),
@@ -35,11 +35,11 @@ impl From<SeatsError> for Failure {
         let names = Agent::ALL.map(Agent::name);
         let hints = match &error {
             SeatsError::Name(BadName::Twice(_)) => {
-                vec!["an API can have several names: [lane.http.ONE], [lane.http.TWO]".to_owned()]
+                vec!["to seat one API several times, give it several names: [lane.http.ONE], [lane.http.TWO]".to_owned()]
             }
             SeatsError::Unknown(word) => {
                 let known = format!(
-                    "there are {}, `http:NAME` of your configuration, and `replay:FILE`",
+                    "known agents: {}, `http:NAME` for a configured model API, and `replay:FILE`",
                     names.join(", ")
                 );
                 did_you_mean(word, names).into_iter().chain([known]).collect()
@@ -50,13 +50,13 @@ impl From<SeatsError> for Failure {
     }
 }
 
-/// Whom to ask when nobody says otherwise: first those that compete, and the host.
+/// The default agents: first the two that compete, then the host.
 const USUAL: [Agent; 2] = [Agent::Cursor, Agent::Codex];
 const HOSTS: [Agent; 6] =
     [Agent::Claude, Agent::Codex, Agent::Cursor, Agent::Gemini, Agent::Opencode, Agent::Qwen];
 
 impl Seats {
-    /// Reads `FIRST,SECOND,HOST`, each perhaps with a model: `codex=gpt-5.5`.
+    /// Reads `FIRST,SECOND,HOST`, each with an optional model: `codex=gpt-5.5`.
     pub(super) fn parse(words: &str) -> Result<Self, SeatsError> {
         let seats: Vec<_> = words.split(',').map(str::trim).collect();
         let [first, second, host] = seats.as_slice() else {
@@ -65,7 +65,7 @@ impl Seats {
         Self::of([seat(first)?, seat(second)?, seat(host)?])
     }
 
-    /// Seats whoever is installed. The host is one that is, so that there is always somebody; the
+    /// Seats installed clients. The host is always an installed one, so that one agent can answer; the
     /// other two are there if they can be.
     pub(super) fn found(session: &Session) -> Option<Self> {
         let installed = |agent: &Agent| {

@@ -9,36 +9,37 @@ use std::time::Duration;
 use convoke_domain::design::citation::{Citation, Missing};
 use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{
-    Boundary, Export, Health, LaneEnd, Occasion, Recovery, Reply, Settings, Tree,
+    Boundary, Export, Health, Occasion, Recovery, Reply, Settings, Tree,
 };
 use convoke_domain::design::heavy::Worked;
 use convoke_domain::design::notice::Notice;
-use convoke_domain::design::outline::Outline;
-use convoke_domain::design::render::Line;
+use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::render;
+use convoke_domain::design::seat::Holder;
 use convoke_domain::design::setup::SetUp;
-use convoke_domain::design::walk::{Question, Request};
+use convoke_domain::design::setup::ground::DirtyTree;
+use convoke_domain::design::walk::{LaneNeed, PersonQuestion};
 use convoke_domain::lane::cap::Cap;
 use convoke_domain::lane::collected::CollectedStatus;
-use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::queue::LaneLimits;
 use convoke_domain::run::RunId;
 use convoke_domain::tree::sidecar::{TreeMode, TreeRequest};
 use convoke_domain::tree::{TreeStatus, TreeVerdict};
 use convoke_engine::design::citations;
-use convoke_engine::design::run::{LaneNews, Tell, World};
-use convoke_engine::design::setup::{self, Doubt};
+use convoke_engine::design::run::{DesignWorld, LaneNews, OnLaneNews};
+use convoke_engine::design::setup::{self, UnrelatedBranch};
 use convoke_engine::git::sidecar::check;
-use convoke_engine::lane::many::{self, Enough, News, Waiting};
+use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
 use jiff::Timestamp;
 
-use super::front_end::DesignFrontEnd;
-use super::lane::{Order, not_run};
+use super::front_end::{DesignFrontEnd, show_lane};
+use super::lane::{Order, not_run, phase_span};
 use super::nested::Caller;
 use super::person::Person;
 use super::probe::probe;
 use super::{DesignError, cost, lane_limits, question, worker};
 use crate::failure::{ErrorClass, Failure};
-use crate::interruption::Hold;
+use crate::interruption::ExitHold;
 use crate::lane::{PinnedRules, TreeWatch};
 use crate::observer::QuietObserver;
 use crate::session::Session;
@@ -83,8 +84,8 @@ pub(super) struct Stage<'a> {
     /// Whether this process is such a one. It shows nothing.
     pub(super) is_worker: bool,
     /// Held from the moment on when we were asked to stop, until that is written down.
-    pub(super) stopping: Option<Hold>,
-    /// Whether a question found nobody.
+    pub(super) stopping: Option<ExitHold>,
+    /// Whether a question found no person to answer it.
     pub(super) is_unanswered: bool,
     /// What the run will probably cost, until that was said.
     pub(super) forecast: Option<String>,
@@ -92,14 +93,18 @@ pub(super) struct Stage<'a> {
     pub(super) is_blind: bool,
     /// The working tree as it was when agents began to work.
     pub(super) watch: Option<TreeWatch>,
+    /// A digest of the working tree as the run began, if that was on uncommitted changes.
+    pub(super) tree_before: Option<String>,
 }
 
 impl Stage<'_> {
-    fn set_up_with(&self, settings: &Settings, doubt: Doubt) -> Result<SetUp, Failure> {
-        let request = setup::Request {
+    fn set_up_with(&self, settings: &Settings, doubt: UnrelatedBranch) -> Result<SetUp, Failure> {
+        let request = setup::SetUpRequest {
             folder: &self.session.project,
             feature: &settings.feature,
             branch_info: self.beginning.branch_info.as_deref(),
+            branch_rule: settings.branch_rule,
+            dirty_tree: settings.dirty_tree,
             no_branch: self.beginning.no_branch,
             doubt,
             strict_fetch: false,
@@ -113,6 +118,27 @@ impl Stage<'_> {
 }
 
 impl Stage<'_> {
+    /// Finds where the run begins, and asks a person where that is in doubt.
+    fn find_ground(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
+        let doubt = if settings.auto { UnrelatedBranch::Create } else { UnrelatedBranch::Ask };
+        self.front_end.works(Some("preparing the branch"));
+        let found = self.set_up_with(settings, doubt);
+        self.front_end.works(None);
+        let found = found?;
+        let SetUp::Undecided { branch } = &found else { return Ok(found) };
+        let question = question::branch(branch);
+        let keeps = match self.ask(&question)? {
+            Some(Reply::Words(words)) => words == question.options[1],
+            Some(Reply::Recommended) => false,
+            None if self.session.is_stopped() => return Err(stopped(&self.run)),
+            None => return Err(unanswered(&self.run)),
+        };
+        self.set_up_with(
+            settings,
+            if keeps { UnrelatedBranch::Keep } else { UnrelatedBranch::Create },
+        )
+    }
+
     /// Says once that the budget cannot be held against some lanes.
     fn blindness(&mut self) -> Option<String> {
         let cap = self.budget.filter(|_| !self.is_blind && !self.is_worker)?;
@@ -123,32 +149,35 @@ impl Stage<'_> {
     }
 }
 
-impl World for Stage<'_> {
+impl DesignWorld for Stage<'_> {
     type Error = Failure;
 
     fn set_up(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
-        let doubt = if settings.auto { Doubt::Create } else { Doubt::Ask };
-        let found = self.set_up_with(settings, doubt)?;
-        let SetUp::Undecided { branch } = &found else { return Ok(found) };
-        let question = question::branch(branch);
-        let keeps = match self.ask(&question)? {
-            Some(Reply::Words(words)) => words == question.options[1],
-            Some(Reply::Recommended) => false,
-            None if self.session.is_stopped() => return Err(stopped(&self.run)),
-            None => return Err(unanswered(&self.run)),
-        };
-        self.set_up_with(settings, if keeps { Doubt::Keep } else { Doubt::Create })
+        let mut set_up = self.find_ground(settings)?;
+        if let SetUp::Ready(ready) = &mut set_up
+            && settings.dirty_tree == DirtyTree::Allowed
+        {
+            ready.tree_before = Some(self.tree_digest()?);
+            self.tree_before.clone_from(&ready.tree_before);
+        }
+        Ok(set_up)
     }
 
     fn probe(&mut self, settings: &Settings, occasion: Occasion) -> Result<Health, Failure> {
-        probe(self, settings, occasion)
+        let names =
+            [Holder::First, Holder::Second].map(|holder| settings.panel.named(holder).name());
+        let activity = format!("asking {} whether they answer", names.join(" and "));
+        self.front_end.works(Some(&activity));
+        let health = probe(self, settings, occasion);
+        self.front_end.works(None);
+        health
     }
 
     fn lanes(
         &mut self,
         settings: &Settings,
-        requests: &[Request],
-        tell: &mut Tell<'_, Self, Failure>,
+        requests: &[LaneNeed],
+        tell: &mut OnLaneNews<'_, Self, Failure>,
     ) -> Result<(), Failure> {
         if let Some(forecast) = self.forecast.take() {
             self.front_end.note(&forecast);
@@ -168,8 +197,9 @@ impl World for Stage<'_> {
             budget: self.budget,
             limits: lane_limits(self.limit),
             rules: self.rules,
+            span: phase_span(requests),
         };
-        let waiting = requests.iter().map(|request| Waiting {
+        let waiting = requests.iter().map(|request| QueuedLane {
             agent: settings.chosen(request.holder).agent.as_str(),
             expected: Duration::from_secs(request.holder.slowness()),
             work: Box::new(|_: &_, hear: &mut dyn FnMut(&_)| order.run(request, hear)),
@@ -177,42 +207,36 @@ impl World for Stage<'_> {
         let mut failed = None;
         many::run(waiting.collect(), ROOM, &self.session.cancel(), &mut |number, news| {
             let id = requests[number].id.clone();
-            match &news {
-                News::Said(LaneEvent::Usage(usage)) => self.front_end.lane_spends(&id, *usage),
-                News::Ended(Ok(Some(LaneEnd { usage: Some(usage), .. }))) => {
-                    self.front_end.lane_spent(&id, *usage);
-                }
-                News::Said(_) | News::Started | News::Ended(_) => {}
-            }
+            show_lane(self.front_end, &requests[number], settings, &news);
             let told = match news {
-                News::Started => tell(self, LaneNews::Started(id)),
-                News::Ended(Ok(Some(end))) if end.status == CollectedStatus::CapHit => {
+                QueueEvent::Started => tell(self, LaneNews::Started(id)),
+                QueueEvent::Ended(Ok(Some(end))) if end.status == CollectedStatus::CapHit => {
                     tell(self, LaneNews::OverBudget(end.reason.clone()))
                 }
-                News::Ended(Ok(Some(end))) => {
+                QueueEvent::Ended(Ok(Some(end))) => {
                     if let Some(caller) = &self.caller {
                         caller.lane(self.session, &settings.panel, &requests[number], end);
                     }
                     tell(self, LaneNews::Ended(id, Box::new(end.clone())))
                 }
-                News::Ended(Ok(None)) | News::Said(_) => Ok(()),
-                News::Ended(Err(error)) => {
+                QueueEvent::Ended(Ok(None)) | QueueEvent::Said(_) => Ok(()),
+                QueueEvent::Ended(Err(error)) => {
                     let end = not_run(settings, &requests[number], &error.error.to_string());
                     tell(self, LaneNews::Ended(id, Box::new(end)))
                 }
             };
             match told {
-                Ok(()) => Enough::No,
+                Ok(()) => EnoughAnswers::No,
                 Err(failure) => {
                     failed.get_or_insert(failure);
-                    Enough::Yes
+                    EnoughAnswers::Yes
                 }
             }
         });
         failed.map_or(Ok(()), Err)
     }
 
-    fn ask(&mut self, question: &Question) -> Result<Option<Reply>, Failure> {
+    fn ask(&mut self, question: &PersonQuestion) -> Result<Option<Reply>, Failure> {
         let held = self.session.interruption.hold();
         let reply = self.person.ask(question, self.front_end);
         if reply.is_none() {
@@ -232,6 +256,9 @@ impl World for Stage<'_> {
             // This is told now, and not again when the run is resumed.
             self.forget_tree();
             return Ok(Tree::Suspect { status: status.name().to_owned(), detail });
+        }
+        if let Some(before) = &self.tree_before {
+            return Ok(self.compared_with(before));
         }
         let request = TreeRequest { mode: TreeMode::Checkpoint, baseline: None, sidecar: None };
         let note = check(&self.session.project, &request);
@@ -286,32 +313,35 @@ impl World for Stage<'_> {
         })
     }
 
-    fn export(&mut self, settings: &Settings, progress: &Outline) -> Result<Export, Failure> {
+    fn export(&mut self, settings: &Settings, progress: &DesignOutline) -> Result<Export, Failure> {
         if let Some(caller) = &self.caller {
             return Ok(caller.export(self.session, settings, &self.folder, progress));
         }
         let folder = self.folder.display().to_string();
-        Ok(Export::Failed { folder, why: "nobody asked".to_owned() })
+        Ok(Export::Failed { folder, why: "no calling workflow asked for the files".to_owned() })
     }
 
     fn work(&mut self) -> Result<Option<Worked>, Failure> {
         // What the worker's agents leave behind at the end is told here, with the exit code.
         self.begin_watch()?;
-        worker::started(self)
+        self.front_end.works(Some("another process makes and reviews the plan"));
+        let worked = worker::started(self);
+        self.front_end.works(None);
+        worked
     }
 
     fn folder(&self) -> String {
         self.folder.display().to_string()
     }
 
-    fn show(&mut self, notice: &Notice, line: &Line) -> Result<(), Failure> {
+    fn show(&mut self, settings: &Settings, notice: &Notice) -> Result<(), Failure> {
         if self.is_worker {
             return Ok(());
         }
         if let Some(caller) = &self.caller {
             caller.mark(self.session, notice);
         }
-        self.front_end.show(line)
+        self.front_end.show(notice, &render::line(notice, settings))
     }
 
     fn keep(&mut self, files: &BTreeMap<String, Arc<str>>) -> Result<(), Failure> {
@@ -325,7 +355,7 @@ impl World for Stage<'_> {
                 // Only whoever began the run leaves anything outside of its folder.
                 let caller = self.caller.as_ref().filter(|_| !self.is_worker);
                 let is_theirs = caller.map(|caller| caller.keep(name, text)).transpose();
-                let hint = format!("put it in order, and then `convoke resume {}`", self.run);
+                let hint = format!("restore it, then run `convoke resume {}`", self.run);
                 let is_theirs = is_theirs.map_err(|failure| failure.hint(hint))?;
                 if is_theirs != Some(true) {
                     keep_file(&self.folder, name, text)?;
@@ -341,15 +371,15 @@ impl World for Stage<'_> {
     }
 }
 
-/// Whoever begins a run that asks has to answer, too.
+/// A person who begins a run with questions has to answer them.
 pub(super) fn unanswered(run: &RunId) -> Failure {
     Failure::new(ErrorClass::Usage, DesignError::NobodyToAsk)
         .hint(format!("answer from a file: `convoke resume {run} --answers FILE`"))
-        .hint(format!("or let the recommendations stand: `convoke resume {run} --answer-limit 1`"))
-        .hint("or begin another that asks nobody, with `--auto`")
+        .hint(format!("or accept the recommendations: `convoke resume {run} --answer-limit 1`"))
+        .hint("or start another run that never prompts: `convoke design --auto`")
 }
 
-/// Whoever stops us at a question before or after the run itself can go on with it.
+/// A person who stops Convoke at a question before or after the run can resume it.
 pub(super) fn stopped(run: &RunId) -> Failure {
     let failure = Failure::new(ErrorClass::Interrupted, DesignError::Stopped);
     failure.hint(format!("convoke resume {run}"))

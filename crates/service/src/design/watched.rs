@@ -2,13 +2,15 @@
 
 use std::fs;
 
-use convoke_domain::tree::TreeStatus;
+use convoke_domain::design::event::Tree;
 use convoke_domain::tree::kept::KeptTree;
+use convoke_domain::tree::{DirtyReason, TreeStatus};
 use convoke_engine::client::Rights;
 use convoke_engine::file;
 
+use super::DesignError;
 use super::stage::{Stage, keep_file};
-use crate::failure::Failure;
+use crate::failure::{ErrorClass, Failure};
 use crate::lane::{TreeLook, TreeWatch};
 use crate::observer::Reporter;
 
@@ -30,13 +32,38 @@ impl Stage<'_> {
         if self.watch.is_some() {
             return Ok(());
         }
+        self.front_end.works(Some("taking a snapshot of the working tree"));
         let watch = TreeWatch::begin(Rights::ReadOnly, &self.look(&self.session.reporter()));
+        self.front_end.works(None);
         let kept = watch.kept();
         self.watch = Some(watch);
         match kept.filter(|_| !self.folder.join(KEPT_TREE).exists()) {
             Some(kept) => keep_file(&self.folder, KEPT_TREE, &kept.text()),
             None => Ok(()),
         }
+    }
+
+    /// Returns a digest of all that is in the working tree, committed or not.
+    pub(super) fn tree_digest(&self) -> Result<String, Failure> {
+        self.find_digest().ok_or_else(|| {
+            Failure::new(ErrorClass::Prerequisite, DesignError::NoSnapshot)
+                .hint("commit or stash your changes, and leave out `--allow-dirty`")
+        })
+    }
+
+    fn find_digest(&self) -> Option<String> {
+        let watch = TreeWatch::begin(Rights::ReadOnly, &self.look(&self.session.reporter()));
+        watch.kept().map(|kept| kept.files)
+    }
+
+    /// Compares the working tree with the uncommitted state that the run began on.
+    pub(super) fn compared_with(&self, before: &str) -> Tree {
+        let (status, reason) = match self.find_digest() {
+            Some(now) if now == before => return Tree::Clean,
+            Some(_) => (TreeStatus::Dirty, DirtyReason::WorkingTreeDirty),
+            None => (TreeStatus::Unknown, DirtyReason::LookFailed),
+        };
+        Tree::Suspect { status: status.name().to_owned(), detail: reason.name().to_owned() }
     }
 
     /// Says what changed in the working tree since a process was interrupted while agents worked.

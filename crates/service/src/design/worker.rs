@@ -7,11 +7,11 @@ use convoke_domain::design::heavy::Worked;
 use convoke_domain::run::RunId;
 use convoke_engine::design::run::work;
 use convoke_engine::design::run_folder::RunFolders;
-use convoke_engine::lane::supervisor::{ChildProcess as Errand, Limits, Talk, run};
+use convoke_engine::lane::supervisor::{ChildProcess as Errand, Limits, TurnState, run};
 use convoke_engine::{file, owner, scratch};
 
 use super::course::{CourseRequest, folders, held, run_failed};
-use super::front_end::Unattended;
+use super::front_end::UnattendedFrontEnd;
 use super::stage::{Stage, stopped};
 use super::{DesignError, open_journal};
 use crate::failure::{ErrorClass, Failure};
@@ -21,6 +21,9 @@ use crate::workspace::Workspace;
 
 /// A worker says one line.
 const MAX_BYTES: u64 = 64 * 1024;
+
+/// On stderr it may write a log, too.
+const MAX_STDERR: u64 = 16 * 1024 * 1024;
 
 /// Lanes have limits of their own; a worker that waits for them has time.
 const PATIENCE: Duration = Duration::from_hours(24 * 7);
@@ -40,10 +43,12 @@ pub fn run_worker(
     run: &RunId,
     course: &CourseRequest,
 ) -> Result<Worked, Failure> {
+    let span = tracing::info_span!("design", run = %run, worker = std::process::id());
+    let _entered = span.enter();
     let workspace = Workspace::open(session, None)?;
     let _lock = folders(session)?.hold_for_worker(run).map_err(held)?;
     let (journal, events) = open_journal(&workspace, run)?;
-    let mut front_end = Unattended;
+    let mut front_end = UnattendedFrontEnd;
     let mut stage = course.stage(session, run, &events, &mut front_end)?;
     stage.is_worker = true;
     work(journal, events, &mut stage).map_err(run_failed)
@@ -64,9 +69,8 @@ pub(super) fn wait_for_last(
         }
         if left.is_zero() {
             let error = DesignError::WorkerLives { pid: worker.pid };
-            return Err(
-                Failure::new(ErrorClass::Prerequisite, error).hint("wait until that has ended")
-            );
+            return Err(Failure::new(ErrorClass::Prerequisite, error)
+                .hint("wait until that process has ended"));
         }
         if left == LAST_WORDS {
             session.reporter().say("note: waiting for the worker of an earlier process to end");
@@ -86,18 +90,18 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
         convoke: &convoke,
         program: &convoke,
         arguments: &stage.worker,
-        variables: &stage.session.environment.all(),
+        variables: &stage.session.environment.for_worker(),
         folder: &stage.session.project,
         stdin: None,
         scratch: scratch.path(),
         limits: Limits { wall: PATIENCE, first_byte: PATIENCE, stall: PATIENCE, grace: GRACE },
         cancel: &cancel,
     };
-    let finished = run(&errand, &mut |_, _| Talk::GoesOn).map_err(lane_failed)?;
+    let finished = run(&errand, &mut |_, _| TurnState::GoesOn).map_err(lane_failed)?;
     if cancel.is_asked() {
         return Ok(None);
     }
-    let said = file::text(&finished.stderr, MAX_BYTES).unwrap_or_default();
+    let said = file::text(&finished.stderr, MAX_STDERR).unwrap_or_default();
     let reporter = stage.session.reporter();
     said.lines().for_each(|line| reporter.say(line));
     let said = file::text(&finished.stdout, MAX_BYTES).unwrap_or_default();
@@ -105,5 +109,5 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
         let found = fs::symlink_metadata(stage.folder.join(name)).ok()?;
         found.is_file().then_some(found.len())
     };
-    Ok(Some(Worked::judged(&said, length)))
+    Ok(Some(Worked::from_output(&said, length)))
 }

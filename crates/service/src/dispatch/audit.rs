@@ -10,6 +10,7 @@ use crate::settings::dispatch::settings;
 
 /// Everything that looks pasted.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AuditReport {
     /// What was found, file by file.
@@ -18,6 +19,7 @@ pub struct AuditReport {
 
 /// A line that looks like a part of a pasted document.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PasteReport {
     /// The file of the prompt.
     pub file: String,

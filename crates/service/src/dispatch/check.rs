@@ -38,12 +38,12 @@ pub struct CheckRequest {
     /// Whether an approval needs proof of reading.
     pub proof: Proof,
     /// Whether the judgement is written down.
-    pub keeping: Keeping,
+    pub keeping: JudgementKeeping,
 }
 
 /// Whether a judgement is written to the review history and the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeping {
+pub enum JudgementKeeping {
     /// It is.
     Kept,
     /// It is only returned.
@@ -78,7 +78,7 @@ pub fn check_answer(
         proof: request.proof,
     };
     let judged = submission.judge(&reporter)?;
-    if request.keeping == Keeping::Kept {
+    if request.keeping == JudgementKeeping::Kept {
         judged.keep(&workspace, request.agent.as_deref(), &reporter)?;
     }
     Ok(judged.report)

@@ -84,7 +84,7 @@ impl Dispatched<'_> {
     }
 }
 
-/// Records that a role was sent whose prompt needs no store. If there is none, the user is told.
+/// Records that a role was sent whose prompt needs no store. Without a store, it warns the user.
 pub(super) fn record_prompt(session: &Session, role: &RoleName, kind: DeedKind) {
     let reporter = session.reporter();
     match Workspace::open(session, None) {

@@ -8,7 +8,7 @@ use convoke_domain::dispatch::gate::{
 };
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::drive::LaneResult;
 use convoke_engine::scratch;
 use convoke_store::Store;
 use serde::Serialize;
@@ -24,6 +24,7 @@ const TEXT: &str = "\n\nThe harbour office opens at 8 am and closes at 7 am.\n\
 
 /// What came of a try.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateReport {
     /// Whether sessions can be resumed.
     pub passed: bool,
@@ -33,6 +34,7 @@ pub struct GateReport {
 
 /// The two prompts of a try by hand.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GatePromptsReport {
     /// For a fresh session.
     pub first: String,
@@ -66,7 +68,7 @@ pub struct GateAnswers {
 
 #[derive(Debug, thiserror::Error)]
 enum GateError {
-    #[error("cannot try `{name}`: a model's API keeps no sessions to resume")]
+    #[error("cannot test `{name}`: a model API keeps no sessions to resume")]
     NoSessions { name: String },
 }
 
@@ -84,10 +86,10 @@ pub(super) fn is_passed(
 pub(super) fn to_pass(client: &AgentRef) -> String {
     match client {
         AgentRef::Client(_) | AgentRef::Replay(_) => format!(
-            "hint: nothing is resumed before `convoke dispatch gate --client {client}` has passed"
+            "hint: Convoke resumes sessions of {client} only after `convoke dispatch gate --client {client}` has passed"
         ),
         AgentRef::Http(_) => {
-            format!("note: `{client}` keeps no sessions, so every round begins afresh")
+            format!("note: `{client}` keeps no sessions, so every round starts fresh")
         }
     }
 }
@@ -124,7 +126,7 @@ pub fn try_gate(session: &Session, trial: &GateTrial) -> Result<Option<GateRepor
     let client = &trial.client;
     if let AgentRef::Http(_) = client {
         let error = GateError::NoSessions { name: client.to_string() };
-        let hint = "every round of an API begins afresh, so it needs no gate";
+        let hint = "every round of a model API starts fresh, so it needs no gate";
         return Err(Failure::new(ErrorClass::Usage, error).hint(hint));
     }
     let version = version(client, session)?;
@@ -165,7 +167,7 @@ impl GateTrial {
         prompt: &str,
         resume: Option<&str>,
         session: &Session,
-    ) -> Result<Driven, Failure> {
+    ) -> Result<LaneResult, Failure> {
         let order = LaneRequest {
             model: self.model.as_deref(),
             resume,
@@ -181,7 +183,7 @@ impl GateTrial {
 }
 
 /// Returns what failed. A lane without an answer says itself why.
-fn scored(first: &Driven, second: Option<&Driven>, first_line: &str) -> Option<String> {
+fn scored(first: &LaneResult, second: Option<&LaneResult>, first_line: &str) -> Option<String> {
     if first.outcome != LaneOutcome::Answered {
         return Some(format!("V1: {}", first.outcome.name()));
     }

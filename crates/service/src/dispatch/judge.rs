@@ -13,7 +13,9 @@ use convoke_domain::dispatch::resume::unusable;
 use convoke_domain::dispatch::review::Review;
 use convoke_domain::dispatch::role::{Noun, PromptProfile, Proof};
 use convoke_engine::dispatch::answer::{beside, review};
-use convoke_engine::dispatch::evidence::{Demand, Evidence, NoEvidence, Record, evidence, quoted};
+use convoke_engine::dispatch::evidence::{
+    DemandedFile, Evidence, EvidenceError, EvidenceSource, evidence, quoted,
+};
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{demanded, references, review_history};
@@ -122,7 +124,7 @@ impl Judged {
             write_state(&**store, scope, feature).map_err(next_failed)?;
         } else {
             reporter.say(
-                "note: the session is not kept, because `dispatch next` did not make this round",
+                "note: Convoke does not store the session, because `dispatch next` did not start this round",
             );
         }
         Ok(())
@@ -241,9 +243,9 @@ impl Submission<'_> {
         references: &[Reference],
         reporter: &Reporter,
     ) -> Result<(Option<Evidence>, Option<String>), Failure> {
-        let demands = Demand::of_references(references);
+        let demands = DemandedFile::of_references(references);
         let Some((client, path)) = self.record else {
-            let why = "the agent leaves no record that Convoke understands".to_owned();
+            let why = "the agent leaves no transcript that Convoke can read".to_owned();
             let is_unknown = self.no_proof == NoProof::Told && !demands.is_empty();
             return Ok((None, is_unknown.then_some(why)));
         };
@@ -251,10 +253,11 @@ impl Submission<'_> {
         let homes = session.environment.client_homes();
         // What Convoke itself started wrote both the answer and the record.
         let answer = self.answer.filter(|_| self.no_proof == NoProof::Refused);
-        let record = Record { client, path, project: &session.project, homes: &homes, answer };
+        let record =
+            EvidenceSource { client, path, project: &session.project, homes: &homes, answer };
         match evidence(&record, &demands) {
             Ok(found) => Ok((Some(found), None)),
-            Err(error @ (NoEvidence::OtherAnswer | NoEvidence::NoAnswer)) => {
+            Err(error @ (EvidenceError::OtherAnswer | EvidenceError::NoAnswer)) => {
                 Ok((None, Some(error.to_string())))
             }
             Err(error) if self.no_proof == NoProof::Told => {
@@ -264,15 +267,15 @@ impl Submission<'_> {
             }
             Err(error) => {
                 let hint = match error {
-                    NoEvidence::Foreign { .. } => {
+                    EvidenceError::Foreign { .. } => {
                         let clients = Client::WITH_HOOKS.map(Client::name).join(", ");
                         Some(format!("name the client that wrote it with `--client`: {clients}"))
                     }
-                    NoEvidence::NoFile { .. }
-                    | NoEvidence::Unreadable { .. }
-                    | NoEvidence::OtherAnswer
-                    | NoEvidence::NoAnswer
-                    | NoEvidence::Empty { .. } => None,
+                    EvidenceError::NoFile { .. }
+                    | EvidenceError::Unreadable { .. }
+                    | EvidenceError::OtherAnswer
+                    | EvidenceError::NoAnswer
+                    | EvidenceError::Empty { .. } => None,
                 };
                 Err(Failure::new(ErrorClass::Prerequisite, error).maybe_hint(hint))
             }
@@ -352,7 +355,7 @@ fn verdict_word(
 #[derive(Default)]
 struct Ruling {
     review: Option<Review>,
-    /// Why there is none.
+    /// Why the answer has no verdict.
     ambiguity: Option<Ambiguity>,
     /// Why Convoke asked once more.
     first: Option<Ambiguity>,

@@ -7,10 +7,10 @@ use convoke_domain::dispatch::review::{Issue, Review};
 use convoke_domain::dispatch::role::{DispatchRole, PromptForm, PromptProfile};
 use convoke_domain::dispatch::texts;
 use convoke_domain::finding::FileFinding;
-use convoke_engine::dispatch::Order;
+use convoke_engine::dispatch::DispatchOrder;
 use convoke_engine::dispatch::answer::{failed_issues, kept};
 use convoke_engine::file;
-use convoke_engine::git::diff::{Watched, changes_since};
+use convoke_engine::git::diff::{WatchedFiles, changes_since};
 use serde_json::Value;
 
 use super::DispatchFailure;
@@ -74,7 +74,7 @@ struct NoChanges {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot begin iteration {iteration}: the last one is {max}")]
+#[error("cannot start round {iteration}: the limit is {max}")]
 struct BeyondLast {
     iteration: u32,
     max: u32,
@@ -114,7 +114,7 @@ impl PromptMaterials {
         let max = self.max.unwrap_or(settings.max_iterations);
         if self.iteration > max {
             let error = BeyondLast { iteration: self.iteration, max };
-            let hint = format!("let there be more with `--max {}`", self.iteration);
+            let hint = format!("allow more rounds with `--max {}`", self.iteration);
             return Err(Failure::new(ErrorClass::Usage, error).hint(hint));
         }
         let outcome = self.outcome.as_ref();
@@ -161,8 +161,8 @@ impl ChangedFiles {
             Self::Listed(files) => return Ok(files.clone()),
             Self::Since(commit) => commit,
         };
-        let changes =
-            changes_since(&session.project, commit, &Watched::Everything).ok_or_else(|| {
+        let changes = changes_since(&session.project, commit, &WatchedFiles::Everything)
+            .ok_or_else(|| {
                 let error = NoChanges { commit: commit.clone() };
                 Failure::new(ErrorClass::Prerequisite, error)
                     .hint("name a commit of this repository")
@@ -172,8 +172,8 @@ impl ChangedFiles {
 }
 
 impl Materials {
-    pub(super) fn order<'a>(&'a self, role: &'a DispatchRole) -> Order<'a> {
-        Order {
+    pub(super) fn order<'a>(&'a self, role: &'a DispatchRole) -> DispatchOrder<'a> {
+        DispatchOrder {
             role,
             profile: self.profile,
             rubric: &self.rubric,

@@ -6,9 +6,9 @@ use convoke_domain::dispatch::resume::ResumeDecision;
 use convoke_domain::dispatch::role::Proof;
 use convoke_domain::dispatch::savings::resumed_loop_per_mille;
 use convoke_domain::text::Text;
-use convoke_engine::dispatch::next::{Next, NextRequest, next};
+use convoke_engine::dispatch::next::{NextRequest, NextRound, next};
 use convoke_engine::dispatch::{DispatchError, assemble};
-use convoke_engine::git::diff::Committed;
+use convoke_engine::git::diff::CommitOutcome;
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
@@ -43,6 +43,7 @@ pub struct NextRoundRequest {
 
 /// A round that was decided and remembered.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextRoundReport {
     /// The role.
     pub role: String,
@@ -94,7 +95,7 @@ pub(super) struct RoundPlan<'a> {
 
 impl RoundPlan<'_> {
     /// Decides the round, makes its prompt and remembers it.
-    pub(super) fn decide(&self) -> Result<Next, Failure> {
+    pub(super) fn decide(&self) -> Result<NextRound, Failure> {
         let FoundPost { session, settings, role, feature } = self.post;
         let Workspace { store, scope } = self.workspace;
         let request = NextRequest {
@@ -206,10 +207,10 @@ fn agent_id(decision: &ResumeDecision) -> Option<&str> {
 }
 
 /// Says what came of committing, in the original's words.
-fn committed(committed: &Committed) -> String {
+fn committed(committed: &CommitOutcome) -> String {
     match committed {
-        Committed::NoChanges => "NO_CHANGES".to_owned(),
-        Committed::Done => "COMMIT_OK".to_owned(),
-        Committed::Failed(why) => format!("COMMIT_FAILED ({why})"),
+        CommitOutcome::NoChanges => "NO_CHANGES".to_owned(),
+        CommitOutcome::Done => "COMMIT_OK".to_owned(),
+        CommitOutcome::Failed(why) => format!("COMMIT_FAILED ({why})"),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::dispatch::role::{DispatchRole, RoleName};
-use convoke_engine::dispatch::feature::{Beside, Feature, NoFeature};
+use convoke_engine::dispatch::feature::{Feature, FeatureNotFound, FeatureNotes};
 
 use super::DispatchFailure;
 use crate::failure::{ErrorClass, Failure, did_you_mean};
@@ -60,7 +60,7 @@ pub(super) fn find_feature(
     let features = session.project.join(&settings.artifacts_root).join("features");
     let mut feature = Feature::find(named, &from, &features).map_err(no_feature)?;
     if settings.state_file {
-        feature.beside = Beside::HistoryAndState;
+        feature.beside = FeatureNotes::HistoryAndState;
     }
     Ok(feature)
 }
@@ -77,12 +77,14 @@ pub(super) fn say_changes<'a>(
     }
 }
 
-fn no_feature(error: NoFeature) -> Failure {
+fn no_feature(error: FeatureNotFound) -> Failure {
     let known: Vec<_> = error.known.iter().map(String::as_str).collect();
     let nearest = did_you_mean(&error.given, known.iter().copied());
     let list = match known.as_slice() {
-        [] => "there are no features here; `dispatch.artifacts_root` says where to look".to_owned(),
-        [.., last] => format!("{} features here, the last one is `{last}`", known.len()),
+        [] => {
+            "this project has no features; `dispatch.artifacts_root` sets their folder".to_owned()
+        }
+        [.., last] => format!("{} features exist; the newest is `{last}`", known.len()),
     };
     Failure::new(ErrorClass::Prerequisite, error).maybe_hint(nearest).hint(list)
 }

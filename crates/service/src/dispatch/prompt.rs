@@ -19,6 +19,7 @@ use crate::settings::dispatch::{ChangedBy, settings};
 
 /// The prompt of a fresh dispatch.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchPromptReport {
     /// The role.
     pub role: String,
@@ -43,6 +44,7 @@ pub struct DispatchPromptReport {
 
 /// What a dispatch demands to be read.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArtifactsReport {
     /// What must be read.
     pub artifacts: Vec<ReferenceReport>,
@@ -55,6 +57,7 @@ pub struct ArtifactsReport {
 
 /// One line of the block.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReferenceReport {
     /// What it is.
     pub label: String,

@@ -14,6 +14,7 @@ use crate::workspace::{Workspace, refused};
 
 /// What the features' own histories say.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryRateReport {
     /// By feature.
     pub features: Vec<HistoryRateRow>,
@@ -25,6 +26,7 @@ pub struct HistoryRateReport {
 
 /// What histories say of a feature or a role.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryRateRow {
     /// The feature or role.
     pub name: String,
@@ -48,6 +50,7 @@ impl HistoryRateRow {
 
 /// What the ledger says.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchRateReport {
     /// By role.
     pub roles: Vec<DispatchRateRow>,
@@ -65,6 +68,7 @@ pub struct DispatchRateReport {
 
 /// What the ledger says of a feature or a role.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchRateRow {
     /// The feature or role.
     pub name: String,

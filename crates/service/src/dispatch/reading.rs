@@ -3,7 +3,7 @@
 use convoke_domain::dispatch::confirmation::{Confirmation, ConfirmationLevel, confirmation};
 use convoke_domain::dispatch::required::Reference;
 use convoke_domain::dispatch::role::{DispatchRole, Proof, RoleName};
-use convoke_engine::dispatch::evidence::{Demand, Evidence, miscounted};
+use convoke_engine::dispatch::evidence::{DemandedFile, Evidence, miscounted};
 
 use crate::failure::{ErrorClass, Failure};
 use crate::receipt::ReceiptReport;
@@ -39,7 +39,9 @@ impl Reading {
         // may have been compacted or replaced, and the file changed, since then.
         let not_proven = match evidence {
             Some(found) => found.without_proof(),
-            None => Demand::of_references(references).into_iter().map(|file| file.name).collect(),
+            None => {
+                DemandedFile::of_references(references).into_iter().map(|file| file.name).collect()
+            }
         };
         let counts = confirmation.as_ref().map(|found| found.line_counts.as_slice());
         let mut remarks = evidence.map(|found| found.diagnostics.clone()).unwrap_or_default();
@@ -71,16 +73,16 @@ fn receipts(found: &Evidence, read_before: &[(String, u32)]) -> Vec<ReceiptRepor
 /// Says why files that an answer names are not confirmed.
 fn confirmation_remarks(found: &Confirmation) -> Vec<String> {
     let disputed = found.disputed.join(", ");
-    let disagree = format!("the answer says two things about reading {disputed}");
+    let disagree = format!("the answer contradicts itself about reading {disputed}");
     let unclear = found.unclear.iter().map(|name| {
-        format!("`{name}` in the answer fits several required files; a path would be clear")
+        format!("`{name}` in the answer matches several required files; only a path is unambiguous")
     });
     let disagree = (!found.disputed.is_empty()).then_some(disagree);
     disagree.into_iter().chain(unclear).collect()
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot require proof of `{role}`: it has nothing to read")]
+#[error("cannot require proof from `{role}`: it has no files to read")]
 struct NothingToProve {
     role: RoleName,
 }

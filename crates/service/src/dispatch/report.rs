@@ -17,6 +17,7 @@ use crate::settings::dispatch::ChangedBy;
 
 /// What was found about an answer.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerCheckReport {
     /// The role.
     pub role: String,
@@ -70,6 +71,7 @@ pub struct AnswerCheckReport {
 
 /// A judgement with the lanes that it is about, as one document.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchRoundReport {
     /// The lane that ran last.
     pub lane: LaneSummary,
@@ -97,6 +99,7 @@ impl DispatchRoundReport {
 
 /// What an answer says about reading.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfirmationReport {
     /// Whether it confirms what the settings demand.
     pub confirmed: bool,
@@ -124,6 +127,7 @@ impl From<Confirmation> for ConfirmationReport {
 
 /// An answer without a verdict.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AmbiguityReport {
     /// A word for programs.
     pub reason: &'static str,
@@ -148,6 +152,7 @@ impl AmbiguityReport {
 
 /// An issue in its reviewer's words.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IssueWords {
     /// How heavy it is.
     pub severity: String,
@@ -187,6 +192,7 @@ impl IssueWords {
 
 /// An issue, with what it quotes.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReviewIssueReport {
     /// The issue.
     #[serde(flatten)]
@@ -274,7 +280,7 @@ impl AnswerCheckReport {
         if self.requires_proof && !self.not_proven.is_empty() {
             let files = self.not_proven.join(", ");
             // Without a record, the agent may well have read everything.
-            let word = if self.receipts.is_some() { "not read" } else { "no record shows it" };
+            let word = if self.receipts.is_some() { "not read" } else { "no transcript shows it" };
             lines.push(format!("proof         {confirmed}{word}: {files}"));
         } else if is_confirmed && !self.unproven.is_empty() {
             let files = self.unproven.join(", ");

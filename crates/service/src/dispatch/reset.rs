@@ -14,6 +14,7 @@ use crate::workspace::{Workspace, refused};
 
 /// What was forgotten.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgottenRoundsReport {
     /// How many roles had rounds.
     pub forgotten: usize,

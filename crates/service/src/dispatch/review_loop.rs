@@ -17,6 +17,7 @@ use convoke_engine::client::Rights;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
+use tracing::Span;
 
 use self::entry::{Grounds, answers, kept_reviews, review_text, spent, stop_of, without_verdict};
 use self::ground::warn_of_changes;
@@ -27,7 +28,7 @@ use super::next::NextRoundRequest;
 use super::post::{PostName, find_feature, unknown};
 use super::run::{Assignment, Judgement, RunRoundRequest};
 use crate::failure::Failure;
-use crate::lane::{CallBudget, PinnedRules, TreeLook, TreeWatch, Watch};
+use crate::lane::{CallBudget, PinnedRules, TreeLook, TreeWatch, TreeWatching};
 use crate::observer::Reporter;
 use crate::session::Session;
 use crate::settings::dispatch::{Settings, settings};
@@ -78,6 +79,8 @@ pub struct FinishedLoop {
 
 /// Everything a loop goes by.
 struct Course<'a> {
+    /// What the log says of the loop; reviewers are asked in threads of their own.
+    span: Span,
     request: &'a ReviewLoopRequest,
     session: &'a Session,
     settings: &'a Settings,
@@ -98,10 +101,13 @@ pub fn review_loop(
     session: &Session,
     request: &ReviewLoopRequest,
 ) -> Result<FinishedLoop, Failure> {
+    let span = tracing::info_span!("review_loop", command = request.command);
+    let _entered = span.enter();
     let settings = settings(session)?;
     let feature = find_feature(request.feature.as_deref(), session, &settings)?;
     let is_fixed = request.rights == Rights::Write && !request.stops_for_fix;
     let course = Course {
+        span: span.clone(),
         request,
         session,
         settings: &settings,
@@ -249,9 +255,9 @@ impl Course<'_> {
         let limit = self.request.budget.limits.wall;
         let look = TreeLook { session: self.session, reporter: &reporter, limit };
         let watch = TreeWatch::begin(Rights::ReadOnly, &look);
+        let ask = |role: &String| self.span.in_scope(|| self.ask(role, round));
         let ended: Vec<Result<Option<LoopStop>, Failure>> = thread::scope(|threads| {
-            let all: Vec<_> =
-                roles.iter().map(|role| threads.spawn(|| self.ask(role, round))).collect();
+            let all: Vec<_> = roles.iter().map(|role| threads.spawn(|| ask(role))).collect();
             let over = all.into_iter().map(thread::ScopedJoinHandle::join);
             over.map(|ended| ended.unwrap_or(Ok(Some(LoopStop::LaneFailed)))).collect()
         });
@@ -355,7 +361,7 @@ impl Course<'_> {
             task: self.request.task.clone(),
             rules: self.request.rules,
         };
-        Assignment::new(self.session, self.settings, request, Watch::Nothing)
+        Assignment::new(self.session, self.settings, request, TreeWatching::Nothing)
     }
 }
 

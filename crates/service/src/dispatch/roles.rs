@@ -9,6 +9,7 @@ use crate::settings::dispatch::settings;
 
 /// A role.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchRoleReport {
     /// Its command and name.
     pub role: String,

@@ -9,7 +9,7 @@ use convoke_domain::dispatch::role::{Noun, Proof};
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::task::id::TaskId;
 use convoke_engine::client::{Rights, adapter};
-use convoke_engine::dispatch::next::Next;
+use convoke_engine::dispatch::next::NextRound;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::scratch;
 
@@ -22,8 +22,8 @@ use super::post::{FoundPost, say_changes};
 use super::report::DispatchRoundReport;
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{
-    CallBudget, LaneRequest, LaneRun, Outlook, PinnedRules, Watch, check_agent, lane_failed,
-    over_budget_warning, sentence, why,
+    BudgetNotice, CallBudget, LaneRequest, LaneRun, PinnedRules, TreeWatching, check_agent,
+    lane_failed, over_budget_warning, sentence, why,
 };
 use crate::observer::Reporter;
 use crate::session::Session;
@@ -64,7 +64,7 @@ pub struct FinishedRound {
 pub fn run_round(session: &Session, request: RunRoundRequest) -> Result<FinishedRound, Failure> {
     let settings = settings(session)?;
     let role = request.next.post.role.clone();
-    let assignment = Assignment::new(session, &settings, request, Watch::Tree)?;
+    let assignment = Assignment::new(session, &settings, request, TreeWatching::Tree)?;
     assignment.check()?;
     say_changes([&role], &settings, session);
     let workspace = Workspace::open(session, None)?;
@@ -82,7 +82,7 @@ pub(super) struct Assignment<'a> {
     materials: Materials,
     /// Whether its lane watches the working tree, or the caller does for several lanes that run at
     /// the same time.
-    watch: Watch,
+    watch: TreeWatching,
 }
 
 /// The result of a round.
@@ -101,7 +101,7 @@ impl<'a> Assignment<'a> {
         session: &'a Session,
         settings: &'a Settings,
         request: RunRoundRequest,
-        watch: Watch,
+        watch: TreeWatching,
     ) -> Result<Self, Failure> {
         let post = request.next.post.find(session, settings)?;
         let materials = request.next.materials.settle(&post)?;
@@ -128,6 +128,9 @@ impl<'a> Assignment<'a> {
         workspace: &Workspace,
         reporter: &Reporter,
     ) -> Result<Judgement, Failure> {
+        let (role, client) = (&self.post.role.name, &self.request.client);
+        let span = tracing::info_span!("dispatch", %role, %client);
+        let _entered = span.enter();
         let FoundPost { session, role, .. } = &self.post;
         let task = self.request.task.as_ref();
         let dispatched = Dispatched { session, workspace, role: &role.name, task };
@@ -205,7 +208,7 @@ impl<'a> Assignment<'a> {
         workspace: &Workspace,
         resume_failed: Option<&str>,
         reporter: &Reporter,
-    ) -> Result<Next, Failure> {
+    ) -> Result<NextRound, Failure> {
         let client = &self.request.client;
         let plan = RoundPlan {
             post: &self.post,
@@ -264,12 +267,14 @@ impl<'a> Assignment<'a> {
             limits: budget.limits,
             purpose: budget.purpose(self.post.role.name.to_string()),
             budget: budget.budget,
-            outlook: Outlook::Forecast,
+            outlook: BudgetNotice::Forecast,
             ..LaneRequest::new(client, prompt)
         };
         let ran = match self.watch {
-            Watch::Tree => order.run_watched(self.post.session, scratch, reporter)?,
-            Watch::Nothing => order.run(self.post.session, scratch, reporter, Watch::Nothing)?,
+            TreeWatching::Tree => order.run_watched(self.post.session, scratch, reporter)?,
+            TreeWatching::Nothing => {
+                order.run(self.post.session, scratch, reporter, TreeWatching::Nothing)?
+            }
         };
         reporter.say(sentence(&ran.driven, None));
         if let Some(line) = over_budget_warning(&ran.driven, ran.over) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use convoke_domain::dispatch::savings::{Cost, Costs};
-use convoke_engine::dispatch::savings::{Framing, measure};
+use convoke_engine::dispatch::savings::{MeasuredParts, measure};
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
@@ -18,6 +18,7 @@ struct NothingToMeasure {
 
 /// What references save.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchSavingsReport {
     /// The features that were measured.
     pub features: Vec<String>,
@@ -35,6 +36,7 @@ pub struct DispatchSavingsReport {
 
 /// What references save for one role.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoleSavingsReport {
     /// The role.
     pub role: String,
@@ -45,6 +47,7 @@ pub struct RoleSavingsReport {
 
 /// What dispatches cost in each way to make them.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchCostsReport {
     /// With every document pasted.
     pub pasted: DispatchCostReport,
@@ -56,6 +59,7 @@ pub struct DispatchCostsReport {
 
 /// What dispatches cost.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchCostReport {
     /// What the dispatcher sends, in tenths of tokens.
     pub prompt_tokens_x10: u64,
@@ -78,7 +82,7 @@ impl DispatchCostsReport {
 pub fn savings(
     session: &Session,
     features: Option<PathBuf>,
-    framing: Framing,
+    framing: MeasuredParts,
 ) -> Result<DispatchSavingsReport, Failure> {
     let settings = settings(session)?;
     let default = || session.project.join(&settings.artifacts_root).join("features");

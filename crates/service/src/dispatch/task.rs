@@ -6,7 +6,9 @@ use convoke_domain::dispatch::role::RoleName;
 use convoke_domain::dispatch::texts::task_instructions;
 use convoke_domain::task::deed::DeedKind;
 use convoke_domain::text::Text;
-use convoke_engine::dispatch::task::{Choice, TaskDispatch, TaskError, TaskRequest, assemble};
+use convoke_engine::dispatch::task::{
+    SectionChoice, TaskDispatch, TaskError, TaskRequest, assemble,
+};
 use serde::Serialize;
 
 use super::deed::record_prompt;
@@ -29,6 +31,7 @@ pub struct TaskPromptRequest {
 
 /// The prompt of one task's implementer.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskPromptReport {
     /// The task's number.
     pub number: String,
@@ -48,6 +51,7 @@ pub struct TaskPromptReport {
 
 /// What was taken of a document, and why.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskSectionReport {
     /// The document.
     pub artifact: String,
@@ -92,14 +96,14 @@ pub fn task_prompt(
     })
 }
 
-fn section(choice: Choice) -> TaskSectionReport {
-    let Choice { artifact, id, title, reason, chars } = choice;
+fn section(choice: SectionChoice) -> TaskSectionReport {
+    let SectionChoice { artifact, id, title, reason, chars } = choice;
     TaskSectionReport { artifact: artifact.file().to_owned(), id, title, reason, chars }
 }
 
 fn failed(error: TaskError) -> Failure {
     let hint = match &error {
-        TaskError::NoSuchTask { known, .. } => Some(format!("there are: {}", known.join(", "))),
+        TaskError::NoSuchTask { known, .. } => Some(format!("known tasks: {}", known.join(", "))),
         TaskError::NoTasks(_) | TaskError::Document(_) => None,
     };
     Failure::new(ErrorClass::Refused, error).maybe_hint(hint)

@@ -26,7 +26,9 @@ pub(super) fn endpoints(session: &Session, wanted: ApiCheck) -> Option<Vec<Docto
     let cancel = session.cancel();
     let all = match listed(session) {
         Ok(all) => all,
-        Err(failure) => return Some(vec![DoctorCheck::failure(NAME, &failure, "mend the file")]),
+        Err(failure) => {
+            return Some(vec![DoctorCheck::failure(NAME, &failure, "correct the file")]);
+        }
     };
     let (sender, found) = sync_channel(1);
     let stops = sender.clone();
@@ -50,7 +52,7 @@ fn look_at(listed: &Listed, wanted: ApiCheck) -> DoctorCheck {
     let Configured { endpoint, .. } = match &listed.configured {
         Ok(configured) => configured,
         Err(failure) => {
-            let check = DoctorCheck::failure(NAME, failure, "mend your configuration");
+            let check = DoctorCheck::failure(NAME, failure, "correct your configuration");
             // Who does not use it now needs no key.
             let is_keyless = listed.key == Some(KeyState::Missing);
             return if is_keyless { DoctorCheck::warn(NAME, check.found, KEY_FIX) } else { check };
@@ -65,7 +67,7 @@ fn look_at(listed: &Listed, wanted: ApiCheck) -> DoctorCheck {
         Some(why) => DoctorCheck::warn(
             NAME,
             format!("{found} does not answer: {why}"),
-            format!("start it, or mend `url` in `[lane.http.{}]`", listed.name),
+            format!("start it, or correct `url` in `[lane.http.{}]`", listed.name),
         ),
     }
 }

@@ -1,23 +1,29 @@
 //! Whether hooks that are installed also work: called by a program that is there, and trusted.
 
 use std::path::Path;
+use std::time::Duration;
 
 use convoke_domain::client::Client;
-use convoke_engine::client::codex::trust::{Trust, trust};
+use convoke_engine::client::codex::trust::{HookTrust, trust};
 use convoke_engine::file;
-use convoke_engine::hooks::{Level, programs, settings_file};
+use convoke_engine::hooks::{HooksLevel, programs, settings_file};
 
 use super::DoctorCheck;
 use crate::hooks::{is_same, is_there, obstacle, plugin};
 use crate::session::Session;
+use crate::settings::wake::settings_for_hook;
 use crate::workspace::Workspace;
 
 /// No settings file a person writes is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
+/// A store that is busy for longer is told of by another check.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
     let project = std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
-    let bases = [(Level::Project, Some(project)), (Level::User, session.environment.home())];
+    let bases =
+        [(HooksLevel::Project, Some(project)), (HooksLevel::User, session.environment.home())];
     let mut checks = Vec::new();
     let mut installed = Vec::new();
     for client in Client::WITH_HOOKS {
@@ -31,8 +37,8 @@ pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
             checks.extend(found);
         }
     }
-    if let Some(name) = plugin(session, Level::Project) {
-        checks.push(DoctorCheck::ok("hooks", format!("the plugin {name} brings them along")));
+    if let Some(name) = plugin(session, HooksLevel::Project) {
+        checks.push(DoctorCheck::ok("hooks", format!("the plugin {name} provides them")));
         installed.push(Client::Claude);
     }
     if checks.is_empty() {
@@ -49,32 +55,37 @@ pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
 fn wake_ups(client: Client, session: &Session) -> Option<DoctorCheck> {
     let name = "wake-ups";
     // What keeps the store from opening is told by another check.
-    let workspace = Workspace::open(session, None).ok()?;
-    Some(match obstacle(client, session, &workspace).ok()? {
-        Some(obstacle) => {
+    let workspace = Workspace::open_for_hook(session, PATIENCE).ok()?;
+    let read = settings_for_hook(session);
+    Some(match (obstacle(client, session, &workspace, &read).ok()?, read.1.as_slice()) {
+        (Some(obstacle), _) => {
             DoctorCheck::warn(name, format!("not delivered: {}", obstacle.why), obstacle.fix)
         }
-        None => DoctorCheck::ok(name, "a session that begins now is given one"),
+        (None, []) => DoctorCheck::ok(name, "a session that begins now receives one"),
+        (None, left_out) => {
+            let found = format!("delivered without settings of {}", left_out.join(" and "));
+            DoctorCheck::warn(name, found, "mend what `configuration` names")
+        }
     })
 }
 
-fn check(client: Client, level: Level, path: &Path, session: &Session) -> Option<DoctorCheck> {
+fn check(client: Client, level: HooksLevel, path: &Path, session: &Session) -> Option<DoctorCheck> {
     let text = file::text(path, MAX_BYTES)?;
     let shown = path.display();
     let again = match level {
-        Level::Project => format!("convoke hooks install {}", client.name()),
-        Level::User => format!("convoke hooks install {} --user", client.name()),
+        HooksLevel::Project => format!("convoke hooks install {}", client.name()),
+        HooksLevel::User => format!("convoke hooks install {} --user", client.name()),
     };
     let called = match programs(&text, client) {
         Ok(called) if called.is_empty() => return None,
         Ok(called) => called,
         Err(error) => {
             let found = format!("{shown} cannot be read: {error}");
-            return Some(DoctorCheck::warn("hooks", found, "mend the file"));
+            return Some(DoctorCheck::warn("hooks", found, "correct the file"));
         }
     };
     if let Some(gone) = called.iter().find(|program| !is_there(program, session)) {
-        let found = format!("{shown} calls {}, which is not there", gone.display());
+        let found = format!("{shown} calls {}, which does not exist", gone.display());
         return Some(DoctorCheck::fail("hooks", found, format!("run `{again}`")));
     }
     let own = session.environment.program();
@@ -82,11 +93,17 @@ fn check(client: Client, level: Level, path: &Path, session: &Session) -> Option
         called.iter().find(|program| program.is_absolute() && !is_same(program, &own))
     {
         let found = format!("{shown} calls another convoke: {}", other.display());
-        return Some(DoctorCheck::warn("hooks", found, format!("run `{again}`, or leave it so")));
+        return Some(DoctorCheck::warn(
+            "hooks",
+            found,
+            format!("run `{again}`, or leave it as it is"),
+        ));
     }
     let trusted = (client == Client::Codex).then(|| codex_trust(&text, path, session)).flatten();
     Some(match trusted {
-        None | Some(Trust::Trusted) => DoctorCheck::ok("hooks", format!("{shown} calls us")),
+        None | Some(HookTrust::Trusted) => {
+            DoctorCheck::ok("hooks", format!("{shown} calls this convoke"))
+        }
         Some(trust) => {
             let found = format!("{shown} is not called: {}", trust.words());
             DoctorCheck::warn("hooks", found, "run `/hooks` in Codex once")
@@ -94,7 +111,7 @@ fn check(client: Client, level: Level, path: &Path, session: &Session) -> Option
     })
 }
 
-fn codex_trust(settings: &str, path: &Path, session: &Session) -> Option<Trust> {
+fn codex_trust(settings: &str, path: &Path, session: &Session) -> Option<HookTrust> {
     let config = session.environment.codex_home()?.join("config.toml");
     trust(settings, path, &file::text(&config, MAX_BYTES).unwrap_or_default())
 }

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
-use convoke_engine::git::tracked::{Tracking, exclude_file, is_shown, tracking};
-use convoke_engine::hooks::binding::{BindingError, bind, bound, unbind};
-use convoke_engine::hooks::{Level, settings_file};
+use convoke_engine::git::tracked::{GitTracking, exclude_file, is_shown, tracking};
+use convoke_engine::hooks::binding::{bind, bound, unbind};
+use convoke_engine::hooks::{HooksLevel, settings_file, trusted};
+use convoke_engine::toml_text::TomlTextError;
 use convoke_store::Store;
 use convoke_store::install::Install;
 
@@ -15,10 +16,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::LOCAL_FILE;
 use crate::settings::wake::settings;
-use crate::workspace::{Workspace, open_store, refused};
-
-/// The agent of those who have only one.
-const DEFAULT: &str = "me";
+use crate::workspace::{Workspace, default_agent, open_store, refused};
 
 /// What is to be written so that sessions have an agent.
 pub(super) struct Binding {
@@ -37,19 +35,19 @@ struct FileChange {
 
 #[derive(Debug, thiserror::Error)]
 enum BindError {
-    #[error("cannot bind this project to @{agent}: git tracks `{LOCAL_FILE}`, or cannot be asked")]
+    #[error("cannot bind this project to @{agent}: git tracks `{LOCAL_FILE}`, or git failed")]
     Committed { agent: AgentName },
-    #[error("cannot bind sessions to `human`: that is the person at the keyboard")]
+    #[error("cannot bind sessions to `human`: the name means you")]
     Human,
     #[error("cannot change `{}`", path.display())]
-    File { path: PathBuf, source: BindingError },
+    File { path: PathBuf, source: TomlTextError },
 }
 
 /// Returns the file that names the agent, for a project or for all of a user's.
-fn path(session: &Session, level: Level) -> Result<PathBuf, Failure> {
+fn path(session: &Session, level: HooksLevel) -> Result<PathBuf, Failure> {
     match level {
-        Level::Project => Ok(absolute(&session.project).join(LOCAL_FILE)),
-        Level::User => {
+        HooksLevel::Project => Ok(absolute(&session.project).join(LOCAL_FILE)),
+        HooksLevel::User => {
             let path = session.environment.user_config();
             path.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, HooksError::NoHome))
         }
@@ -75,19 +73,19 @@ impl Binding {
         let text = before.as_deref().unwrap_or_default();
         let here = bound(text).map_err(|source| unusable(&path, source))?;
         let whose = match level {
-            Level::Project => "this project",
-            Level::User => "all your projects",
+            HooksLevel::Project => "this project",
+            HooksLevel::User => "all your projects",
         };
         let shown = match level {
-            Level::Project => LOCAL_FILE.to_owned(),
-            Level::User => path.display().to_string(),
+            HooksLevel::Project => LOCAL_FILE.to_owned(),
+            HooksLevel::User => path.display().to_string(),
         };
         let kept = match (named, &here) {
             (Some(name), Some(present)) if name == present => {
                 Some((present.clone(), shown.clone()))
             }
             (None, Some(present)) => Some((present.clone(), shown.clone())),
-            (None, None) if level == Level::Project => {
+            (None, None) if level == HooksLevel::Project => {
                 let elsewhere = settings(session)?.agent;
                 elsewhere.map(|(agent, place)| (agent, place.words().to_owned()))
             }
@@ -102,11 +100,13 @@ impl Binding {
             };
             return Ok(Self { agent, change: None, words });
         }
-        let agent = named.cloned().unwrap_or_else(|| AgentName::known(DEFAULT));
-        if level == Level::Project && tracking(&session.project, LOCAL_FILE) == Tracking::Tracked {
+        let agent = named.cloned().unwrap_or_else(default_agent);
+        if level == HooksLevel::Project
+            && tracking(&session.project, LOCAL_FILE) == GitTracking::Tracked
+        {
             let client = target.client.name();
             return Err(Failure::new(ErrorClass::Refused, BindError::Committed { agent })
-                .hint(format!("if it is committed, take it out: `git rm --cached {LOCAL_FILE}`"))
+                .hint(format!("if it is committed, remove it: `git rm --cached {LOCAL_FILE}`"))
                 .hint(format!(
                     "`convoke hooks install {client} --user` binds all your projects instead"
                 )));
@@ -123,11 +123,12 @@ impl Binding {
         let Workspace { store, scope } = Workspace::open(session, None)?;
         if let Some(FileChange { path, before, after }) = self.change {
             write_remembered(session, &*store, &path, target.client, before, after)?;
-            if target.level == Level::Project {
+            if target.level == HooksLevel::Project {
                 leave_out_of_git(&*store, target.client, session)?;
             }
+            session.settings.forget();
         }
-        if target.level == Level::Project
+        if target.level == HooksLevel::Project
             && store.agent(&scope, &self.agent).map_err(refused)?.is_none()
         {
             store.add_agent(&scope, &self.agent, target.client.name()).map_err(refused)?;
@@ -142,10 +143,10 @@ impl Binding {
     }
 }
 
-fn unusable(path: &Path, source: BindingError) -> Failure {
+fn unusable(path: &Path, source: TomlTextError) -> Failure {
     let error = BindError::File { path: path.to_owned(), source };
     Failure::new(ErrorClass::Refused, error)
-        .hint("nothing was changed; correct the file, then try again")
+        .hint("nothing was changed; correct the file and try again")
 }
 
 /// Writes a file of ours, after remembering what it was.
@@ -198,19 +199,33 @@ pub(super) fn release(
             return Ok(());
         }
     }
+    release_binding(target, store, session)
+}
+
+/// Takes our binding out even if another client's hooks need it, unless the user has changed it.
+pub(crate) fn release_binding(
+    target: &HooksTarget,
+    store: &dyn Store,
+    session: &Session,
+) -> Result<(), Failure> {
     let path = path(session, target.level)?;
     let Some(install) = store.install(&path.display().to_string()).map_err(refused)? else {
         return Ok(());
     };
     let current = read(&path)?;
+    let is_as_written = current.as_deref() == Some(install.installed.as_str());
     match without_binding(current.as_deref(), &install) {
         Ok(Some(text)) if current.as_deref() == Some(&text) => {}
         Ok(Some(text)) => write(&path, &text)?,
         Ok(None) => remove(&path)?,
-        Err(error) => session.reporter().say(format!("note: `{}` stays: {error}", path.display())),
+        Err(error) => session
+            .reporter()
+            .say(format!("note: Convoke leaves `{}` unchanged: {error}", path.display())),
     }
+    session.settings.forget();
     store.forget_install(&path.display().to_string()).map_err(refused)?;
-    if target.level == Level::Project && !path.exists() {
+    // A file that was there before, and is as it was, is shown to git again as it was.
+    if target.level == HooksLevel::Project && (is_as_written || !path.exists()) {
         show_to_git(store, session)?;
     }
     Ok(())
@@ -220,10 +235,14 @@ pub(super) fn release(
 fn without_binding(
     current: Option<&str>,
     install: &Install,
-) -> Result<Option<String>, BindingError> {
+) -> Result<Option<String>, TomlTextError> {
     let Some(current) = current else { return Ok(None) };
     if current == install.installed {
-        return Ok(install.original.clone());
+        let original = install.original.as_deref();
+        let left = unbind(current, original)?;
+        let bare = original.map(|text| unbind(text, original)).transpose()?;
+        let is_trusted = trusted(bare.as_deref(), Some(left.clone())) == bare;
+        return Ok(if is_trusted { install.original.clone() } else { Some(left) });
     }
     if bound(current)? == bound(&install.installed)? {
         return unbind(current, install.original.as_deref()).map(Some);
@@ -238,10 +257,13 @@ fn show_to_git(store: &dyn Store, session: &Session) -> Result<(), Failure> {
     let Some(install) = store.install(&known).map_err(refused)? else { return Ok(()) };
     if let Some(current) = read(&path)? {
         let line = format!("{LOCAL_FILE}\n");
-        match (current == install.installed, install.original) {
-            (true, None) => remove(&path)?,
-            (true, Some(original)) => write(&path, &original)?,
-            (false, _) => write(&path, &current.replacen(&line, "", 1))?,
+        let left = current.replacen(&line, "", 1);
+        let is_ours = current == install.installed;
+        let left =
+            if is_ours { trusted(install.original.as_deref(), Some(left)) } else { Some(left) };
+        match left {
+            None => remove(&path)?,
+            Some(text) => write(&path, &text)?,
         }
     }
     store.forget_install(&known).map_err(refused)
@@ -253,7 +275,7 @@ pub fn rebind(
     from: &AgentName,
     to: &AgentName,
 ) -> Result<Option<PathBuf>, Failure> {
-    let path = path(session, Level::Project)?;
+    let path = path(session, HooksLevel::Project)?;
     let Some(text) = read(&path)? else { return Ok(None) };
     if bound(&text).map_err(|source| unusable(&path, source))?.as_ref() != Some(from) {
         return Ok(None);
@@ -270,5 +292,6 @@ pub fn rebind(
         store.remember_install(&known, Client::Claude, &install).map_err(refused)?;
     }
     write(&path, &renamed)?;
+    session.settings.forget();
     Ok(Some(path))
 }

@@ -7,10 +7,11 @@ use convoke_domain::scope::AgentName;
 use convoke_engine::hooks::{install, original};
 use convoke_store::Store;
 use convoke_store::install::Install;
+use serde::Serialize;
 
 use super::binding::{Binding, release};
 use super::{
-    HooksError, HooksReport, HooksTarget, Rehearsal, hooks_status, malformed, plugin, read, remove,
+    DryRun, HooksError, HooksReport, HooksTarget, hooks_status, malformed, plugin, read, remove,
     write,
 };
 use crate::failure::{ErrorClass, Failure};
@@ -32,7 +33,7 @@ pub struct InstallHooksRequest {
     /// Whether the entries are written even if the plugin for Claude Code brings them along.
     pub ignores_plugin: bool,
     /// Whether anything is written.
-    pub rehearsal: Rehearsal,
+    pub rehearsal: DryRun,
     /// How many entries share a long wake-up.
     pub entries: u8,
 }
@@ -42,8 +43,24 @@ pub struct InstallHooksRequest {
 pub enum HooksChange {
     /// The file was changed; this is what is known about the hooks now.
     Done(Box<HooksReport>),
-    /// The file would hold this.
-    DryRun(String),
+    /// Nothing was written; the file would hold this.
+    DryRun(HooksDryRunReport),
+}
+
+/// What a client's settings would hold.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HooksDryRunReport {
+    /// The settings file.
+    pub path: String,
+    /// Its text; empty where there would be no file.
+    pub text: String,
+}
+
+impl HooksDryRunReport {
+    fn new(path: &Path, text: String) -> Self {
+        Self { path: path.display().to_string(), text }
+    }
 }
 
 /// Adds hook entries to a client's settings, and binds its sessions to an agent.
@@ -68,13 +85,14 @@ pub fn install_hooks(
     if let Some(remark) = remark {
         reporter.say(format!("note: {remark}"));
     }
-    if request.rehearsal == Rehearsal::DryRun {
-        return Ok(HooksChange::DryRun(installed));
+    if request.rehearsal == DryRun::DryRun {
+        return Ok(HooksChange::DryRun(HooksDryRunReport::new(&path, installed)));
     }
     let known = path.display().to_string();
     // What the file was is safe before the file changes.
     let install = Install { original, installed, installed_at: session.now() };
     store.remember_install(&known, client, &install).map_err(refused)?;
+    remember_folders(&*store, &path, &target.base(session)?, client, session)?;
     write(&path, &install.installed)?;
     binding.carry_out(target, session)?;
     if client == Client::Codex {
@@ -91,6 +109,56 @@ pub fn install_hooks(
     status(session, target)
 }
 
+/// Binds the sessions of a client in this project to an agent, and writes no entries.
+pub(crate) fn bind_sessions(
+    session: &Session,
+    target: &HooksTarget,
+    agent: &AgentName,
+) -> Result<(), Failure> {
+    Binding::plan(target, Some(agent), session)?.carry_out(target, session)
+}
+
+/// Returns the folders between a base and a file in it, the deepest first.
+fn folders_between<'a>(path: &'a Path, base: &Path) -> impl Iterator<Item = &'a Path> {
+    let base = base.to_owned();
+    let above = path.ancestors().skip(1);
+    above.take_while(move |folder| folder.starts_with(&base) && *folder != base)
+}
+
+/// Remembers the folders that come with a settings file, as files that were not there and hold
+/// nothing.
+fn remember_folders(
+    store: &dyn Store,
+    path: &Path,
+    base: &Path,
+    client: Client,
+    session: &Session,
+) -> Result<(), Failure> {
+    for folder in folders_between(path, base).filter(|folder| !folder.exists()) {
+        let made =
+            Install { original: None, installed: String::new(), installed_at: session.now() };
+        let known = folder.display().to_string();
+        store.remember_install(&known, client, &made).map_err(refused)?;
+    }
+    Ok(())
+}
+
+/// Removes the folders that came with a settings file, as far as nothing is in them.
+fn remove_folders(store: &dyn Store, path: &Path, base: &Path) -> Result<(), Failure> {
+    for folder in folders_between(path, base) {
+        let known = folder.display().to_string();
+        let Some(made) = store.install(&known).map_err(refused)? else { continue };
+        if made.original.is_none() && made.installed.is_empty() {
+            // One that holds something else stays, and so do those above it.
+            if std::fs::remove_dir(folder).is_err() && folder.exists() {
+                break;
+            }
+            store.forget_install(&known).map_err(refused)?;
+        }
+    }
+    Ok(())
+}
+
 fn status(session: &Session, target: &HooksTarget) -> Result<HooksChange, Failure> {
     Ok(HooksChange::Done(Box::new(hooks_status(session, target)?)))
 }
@@ -104,15 +172,17 @@ impl InstallHooksRequest {
 
     /// Writes no entries, because a plugin brings them along. An agent that was named is bound.
     fn decline(&self, plugin: &str, session: &Session) -> Result<HooksChange, Failure> {
-        if self.agent.is_none() || self.rehearsal == Rehearsal::DryRun {
+        if self.agent.is_none() || self.rehearsal == DryRun::DryRun {
             let error = HooksError::Plugin { name: plugin.to_owned() };
             return Err(Failure::new(ErrorClass::Refused, error)
-                .hint("`convoke hooks install claude --as NAME` binds an agent, and writes no entries")
-                .hint("`--force` writes them; a wake-up is delivered once even so"));
+                .hint("`convoke hooks install claude --as NAME` binds an agent without writing entries")
+                .hint("`--force` writes them; Convoke still delivers each wake-up once"));
         }
         let target = &self.target;
-        Binding::plan(target, self.agent.as_ref(), session)?.carry_out(target, session)?;
-        let words = format!("note: the plugin {plugin} brings the hooks along; none were written");
+        if let Some(agent) = &self.agent {
+            bind_sessions(session, target, agent)?;
+        }
+        let words = format!("note: the plugin {plugin} provides the hooks; Convoke wrote none");
         session.reporter().say(words);
         status(session, target)
     }
@@ -160,13 +230,14 @@ impl HooksTarget {
 pub fn uninstall_hooks(
     session: &Session,
     target: &HooksTarget,
-    rehearsal: Rehearsal,
+    rehearsal: DryRun,
 ) -> Result<HooksChange, Failure> {
     let path = target.path(session)?;
     let (current, store) = (read(&path)?, open_store(session)?);
     let restored = target.original(&*store, &path, current.as_deref())?;
-    if rehearsal == Rehearsal::DryRun {
-        return Ok(HooksChange::DryRun(restored.unwrap_or_default()));
+    if rehearsal == DryRun::DryRun {
+        let report = HooksDryRunReport::new(&path, restored.unwrap_or_default());
+        return Ok(HooksChange::DryRun(report));
     }
     match restored {
         Some(text) if current.as_ref() != Some(&text) => write(&path, &text)?,
@@ -174,6 +245,9 @@ pub fn uninstall_hooks(
         Some(_) | None => {}
     }
     store.forget_install(&path.display().to_string()).map_err(refused)?;
+    if !path.exists() {
+        remove_folders(&*store, &path, &target.base(session)?)?;
+    }
     release(target, &*store, session)?;
     status(session, target)
 }

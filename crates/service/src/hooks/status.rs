@@ -2,12 +2,13 @@
 //! if nothing is.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use convoke_domain::client::Client;
 use convoke_domain::wake::SectionOrder;
-use convoke_engine::client::codex::trust::Trust;
-use convoke_engine::hooks::{Level, count, programs};
-use convoke_engine::wake::Call;
+use convoke_engine::client::codex::trust::HookTrust;
+use convoke_engine::hooks::{HooksLevel, count, programs};
+use convoke_engine::wake::WakeCall;
 use convoke_store::delivery::Activity;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -16,12 +17,16 @@ use super::{HooksTarget, malformed, plugin, read};
 use crate::failure::Failure;
 use crate::pin::{PinList, PinReport, pin_reports};
 use crate::session::Session;
-use crate::settings::wake::settings;
-use crate::wake::{assemble_wake, profile_of, session_address};
+use crate::settings::wake::{Settings, settings_for_hook};
+use crate::wake::{assemble_wake, hook_address, profile_of};
 use crate::workspace::{Workspace, refused};
+
+/// A person waits longer than a client.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is known about a client's hooks.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HooksReport {
     /// The client's settings.
     pub path: String,
@@ -43,8 +48,10 @@ pub struct HooksReport {
     pub delivered_at: Option<String>,
     /// When one was last seen in the client's own record.
     pub arrived_at: Option<String>,
+    /// Files and variables whose mistakes hooks leave out.
+    pub left_out: Vec<String>,
     /// Why nothing can be delivered at present.
-    pub not_delivered: Option<Obstacle>,
+    pub not_delivered: Option<DeliveryObstacle>,
     /// The user's rules that hold here, with where each arrived last.
     pub pins: Vec<PinReport>,
 }
@@ -56,14 +63,15 @@ pub fn hooks_status(session: &Session, target: &HooksTarget) -> Result<HooksRepo
 
 /// Why nothing can be delivered at present.
 #[derive(Debug, Clone, Serialize)]
-pub struct Obstacle {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DeliveryObstacle {
     /// In words that follow "not delivered:".
     pub why: String,
     /// What to do about it, in words that follow a semicolon.
     pub fix: String,
 }
 
-impl Obstacle {
+impl DeliveryObstacle {
     fn new(why: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { why: why.into(), fix: fix.into() }
     }
@@ -77,7 +85,8 @@ impl HooksTarget {
         let unreadable = |source| malformed(&path, source);
         let entries = count(text, self.client).map_err(unreadable)?;
         let called = programs(text, self.client).map_err(unreadable)?;
-        let workspace = Workspace::open(session, None)?;
+        let workspace = Workspace::open_for_hook(session, PATIENCE)?;
+        let read = settings_for_hook(session);
         let Activity { fired_at, delivered_at, arrived_at } =
             workspace.store.activity(self.client, &workspace.scope.project).map_err(refused)?;
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
@@ -88,22 +97,23 @@ impl HooksTarget {
         let not_delivered = if installed {
             match self.obstacle_to_calling(gone, trust, session) {
                 Some(found) => Some(found),
-                None => obstacle(self.client, session, &workspace)?,
+                None => obstacle(self.client, session, &workspace, &read)?,
             }
         } else {
-            Some(Obstacle::new("no hooks are installed", format!("run `{}`", self.again())))
+            Some(DeliveryObstacle::new("no hooks are installed", format!("run `{}`", self.again())))
         };
-        let (agent, agent_from) = agent(session, &workspace)?.unzip();
+        let (agent, agent_from) = agent_of_sessions(session, &workspace, &read)?.unzip();
         Ok(HooksReport {
             installed,
             entries,
             plugin,
-            trust: trust.map(Trust::words),
+            trust: trust.map(HookTrust::words),
             agent,
             agent_from,
             fired_at: time(fired_at),
             delivered_at: time(delivered_at),
             arrived_at: time(arrived_at),
+            left_out: read.1,
             not_delivered,
             pins: pin_reports(session, &workspace, PinList::Here)?,
             path: path.display().to_string(),
@@ -114,41 +124,45 @@ impl HooksTarget {
     fn obstacle_to_calling(
         &self,
         gone: Option<&PathBuf>,
-        trust: Option<Trust>,
+        trust: Option<HookTrust>,
         session: &Session,
-    ) -> Option<Obstacle> {
+    ) -> Option<DeliveryObstacle> {
         if let Some(program) = gone {
-            let why = format!("the hooks call {}, which is not there", program.display());
-            return Some(Obstacle::new(why, format!("run `{}`", self.again())));
+            let why = format!("the hooks call {}, which does not exist", program.display());
+            return Some(DeliveryObstacle::new(why, format!("run `{}`", self.again())));
         }
         if !self.is_folder_trusted(session) {
             let why = "Codex reads no settings in a folder that you have not trusted";
-            return Some(Obstacle::new(why, "start `codex` here once and trust the folder"));
+            return Some(DeliveryObstacle::new(
+                why,
+                "start `codex` here once and trust the folder",
+            ));
         }
-        let trust = trust.filter(|trust| *trust != Trust::Trusted)?;
+        let trust = trust.filter(|trust| *trust != HookTrust::Trusted)?;
         let why = format!("Codex skips the hooks, which are {}", trust.words());
-        Some(Obstacle::new(why, "run `/hooks` in Codex"))
+        Some(DeliveryObstacle::new(why, "run `/hooks` in Codex"))
     }
 
     /// Returns the command that installs these hooks.
     fn again(&self) -> String {
-        let user = if self.level == Level::User { " --user" } else { "" };
+        let user = if self.level == HooksLevel::User { " --user" } else { "" };
         format!("convoke hooks install {}{user}", self.client.name())
     }
 }
 
 /// Returns the agent of a session that begins now, and what names it.
-fn agent(
+pub(crate) fn agent_of_sessions(
     session: &Session,
     workspace: &Workspace,
+    read: &(Settings, Vec<String>),
 ) -> Result<Option<(String, &'static str)>, Failure> {
-    let settings = settings(session)?;
-    let Some(address) = session_address(session, workspace, &settings, None)? else {
+    let Some(address) = hook_address(session, workspace, read, None)? else {
         return Ok(None);
     };
-    let place = match (session.environment.agent(), &settings.agent) {
+    let place = match (session.environment.agent(), &read.0.agent) {
+        (Some(_), _) => "CONVOKE_AGENT",
         (None, Some((_, place))) => place.words(),
-        (Some(_), _) | (None, None) => "CONVOKE_AGENT",
+        (None, None) => "a mistake may hide the one that is set",
     };
     Ok(Some((address.agent.to_string(), place)))
 }
@@ -158,28 +172,33 @@ pub fn obstacle(
     client: Client,
     session: &Session,
     workspace: &Workspace,
-) -> Result<Option<Obstacle>, Failure> {
-    let settings = settings(session)?;
-    let Some(address) = session_address(session, workspace, &settings, None)? else {
+    read: &(Settings, Vec<String>),
+) -> Result<Option<DeliveryObstacle>, Failure> {
+    let settings = &read.0;
+    let Some(address) = hook_address(session, workspace, read, None)? else {
+        if session.environment.agent().is_some() {
+            let why = "the value of CONVOKE_AGENT is no agent's name";
+            return Ok(Some(DeliveryObstacle::new(why, "set another one, or unset it")));
+        }
         let fix = format!("run `convoke hooks install {} --as NAME`", client.name());
-        return Ok(Some(Obstacle::new("no agent is set for this project", fix)));
+        return Ok(Some(DeliveryObstacle::new("no agent is set for this project", fix)));
     };
     let agent = address.agent;
-    let call = Call {
+    let call = WakeCall {
         agent: agent.clone(),
-        profile: profile_of(&agent, &settings),
+        profile: profile_of(&agent, settings),
         order: SectionOrder::CriticalFirst,
         extent: None,
         message: None,
     };
-    let assembled = assemble_wake(session, workspace, &settings, &call, settings.budget)?;
+    let assembled = assemble_wake(session, workspace, settings, &call, settings.budget)?;
     if !assembled.is_empty() {
         return Ok(None);
     }
     let branch = &workspace.scope.branch;
     let why = format!("@{agent} has no open task and no unread message on the branch `{branch}`");
     let fix = "run `convoke task import PLAN.md` or `convoke task add TITLE`";
-    Ok(Some(Obstacle::new(why, fix)))
+    Ok(Some(DeliveryObstacle::new(why, fix)))
 }
 
 /// Tells whether a program can be called.

@@ -7,7 +7,7 @@ use convoke_domain::client::Client;
 use convoke_engine::client::{Rights, adapter};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::Program;
-use convoke_engine::lane::replay::{TapeError, load};
+use convoke_engine::lane::replay::{ReplayError, load};
 use convoke_engine::lane::version::versions;
 
 use super::LaneError;
@@ -64,7 +64,7 @@ pub fn check_agent(agent: &AgentRef, rights: Rights, session: &Session) -> Resul
     }
 }
 
-pub(super) fn cassette_failed(path: &Path, source: TapeError) -> Failure {
+pub(super) fn cassette_failed(path: &Path, source: ReplayError) -> Failure {
     Failure::new(ErrorClass::Prerequisite, LaneError::Cassette { path: path.to_owned(), source })
 }
 

@@ -50,6 +50,8 @@ pub fn is_paid(lane: &LaneEntry) -> bool {
 
 /// Says how many earlier lanes a budget cannot count.
 pub fn uncounted_warning(uncounted: u64) -> String {
-    let (lanes, them) = if uncounted == 1 { ("lane", "it") } else { ("lanes", "them") };
-    format!("what {uncounted} {lanes} spent is unknown; the budget cannot be held against {them}")
+    match uncounted {
+        1 => "1 earlier lane reported no usage and is not counted".to_owned(),
+        more => format!("{more} earlier lanes reported no usage and are not counted"),
+    }
 }

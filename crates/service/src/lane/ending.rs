@@ -5,10 +5,10 @@ use std::time::Duration;
 use convoke_domain::lane::cap::Reached;
 use convoke_domain::lane::event::{FailureKind, LaneEvent, LaneFailure as Trouble, Usage};
 use convoke_domain::lane::ledger::LaneEnding;
-use convoke_domain::lane::outcome::{Heard, LaneOutcome, ProcessEnd};
+use convoke_domain::lane::outcome::{LaneOutcome, LaneTranscript, ProcessEnd};
 use convoke_domain::text::one_line;
 use convoke_engine::client::UsageScope;
-use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::drive::LaneResult;
 use jiff::Timestamp;
 
 use super::LaneError;
@@ -20,31 +20,31 @@ use crate::failure::with_causes;
 const LONGEST_WHY: usize = 300;
 
 /// Says of a lane that went on after its budget was used up that this is why it was stopped.
-pub(super) fn stopped_by_budget(driven: &mut Driven, reached: &Reached) {
+pub(super) fn stopped_by_budget(driven: &mut LaneResult, reached: &Reached) {
     if driven.end != ProcessEnd::Cancelled {
         return;
     }
     (driven.end, driven.outcome) = (ProcessEnd::BudgetLimit, LaneOutcome::OverBudget);
-    driven.heard.take(trouble(format!("the budget is used up: {reached}")));
+    driven.heard.take(trouble(format!("the budget is spent: {reached}")));
 }
 
 fn trouble(message: String) -> LaneEvent {
     LaneEvent::Trouble(Trouble { kind: FailureKind::OverBudget, message })
 }
 
-pub(super) fn not_started(message: String) -> Driven {
-    let mut heard = Heard::default();
+pub(super) fn not_started(message: String) -> LaneResult {
+    let mut heard = LaneTranscript::default();
     heard.take(trouble(message));
     never_ran(LaneOutcome::OverBudget, ProcessEnd::BudgetLimit, heard)
 }
 
-/// A lane that nobody wants any more before it begins.
-pub(super) fn never_begun() -> Driven {
-    never_ran(LaneOutcome::Cancelled, ProcessEnd::Cancelled, Heard::default())
+/// A lane that the user cancelled before it began.
+pub(super) fn never_begun() -> LaneResult {
+    never_ran(LaneOutcome::Cancelled, ProcessEnd::Cancelled, LaneTranscript::default())
 }
 
-fn never_ran(outcome: LaneOutcome, end: ProcessEnd, heard: Heard) -> Driven {
-    Driven {
+fn never_ran(outcome: LaneOutcome, end: ProcessEnd, heard: LaneTranscript) -> LaneResult {
+    LaneResult {
         outcome,
         heard,
         end,
@@ -60,7 +60,7 @@ fn never_ran(outcome: LaneOutcome, end: ProcessEnd, heard: Heard) -> Driven {
 }
 
 /// Returns how a lane ended, as it is kept.
-pub(super) fn ending(driven: &Driven, now: Timestamp) -> LaneEnding {
+pub(super) fn ending(driven: &LaneResult, now: Timestamp) -> LaneEnding {
     let heard = &driven.heard;
     LaneEnding {
         outcome: driven.outcome,
@@ -79,7 +79,7 @@ pub(super) fn ending(driven: &Driven, now: Timestamp) -> LaneEnding {
 
 /// Returns how a lane ended that might not start, or was not wanted any more before it did: it is
 /// known to have spent nothing.
-pub(super) fn refused_ending(driven: &Driven, now: Timestamp) -> LaneEnding {
+pub(super) fn refused_ending(driven: &LaneResult, now: Timestamp) -> LaneEnding {
     let said = Some(Usage::default());
     LaneEnding { end: ProcessEnd::NotStarted.to_string(), said, ..ending(driven, now) }
 }
@@ -89,14 +89,14 @@ pub(super) fn failed_ending(failure: &Failure, now: Timestamp) -> LaneEnding {
     // Whoever was not there spent nothing; whoever broke off may have.
     let is_broken = matches!(failure.error.downcast_ref(), Some(LaneError::Run(_)));
     let end = if is_broken { ProcessEnd::Lost } else { ProcessEnd::NotStarted };
-    let driven = never_ran(LaneOutcome::NotStarted, end, Heard::default());
+    let driven = never_ran(LaneOutcome::NotStarted, end, LaneTranscript::default());
     let why = shortened(&with_causes(failure.error.as_ref()));
     LaneEnding { why: Some(why), ..ending(&driven, now) }
 }
 
 /// Returns what is known to have been spent. Whoever was never reached spent nothing, and what is
 /// played costs nothing.
-fn said(driven: &Driven) -> Option<Usage> {
+fn said(driven: &LaneResult) -> Option<Usage> {
     let of_client = driven.heard.usage.filter(|_| !driven.is_recorded);
     of_client.or_else(|| (driven.end == ProcessEnd::NotStarted).then(Usage::default))
 }

@@ -33,7 +33,7 @@ impl LaneRequest<'_> {
         let Some(found) = forecast(&alike, LAST) else { return };
         reporter.note(sentence(&found));
         if let Some(short) = self.budget.and_then(|cap| shortage(&found, cap, already)) {
-            reporter.warn(format!("the budget may not do: {short}"));
+            reporter.warn(format!("the remaining budget is probably too small: {short}"));
         }
     }
 }

@@ -64,7 +64,7 @@ pub struct LaneEntryReport {
     pub pid: u32,
 }
 
-/// What one run spent, whatever its client counts.
+/// What one run spent; Convoke subtracts what the client counted for earlier runs of the session.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpentReport {

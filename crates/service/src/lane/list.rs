@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::ledger::LaneEntry;
 use convoke_domain::lane::outcome::LaneOutcome;
-use convoke_engine::owner::{Whereabouts, stop as stop_owner, whereabouts};
+use convoke_engine::owner::{OwnerState, stop as stop_owner, whereabouts};
 use convoke_store::Store;
 use convoke_store::lane::LaneQuery;
 use jiff::Timestamp;
@@ -46,7 +46,7 @@ enum ListError {
     Elsewhere { id: i64, pid: u32 },
     #[error("cannot stop lane {id}")]
     Refused { id: i64, source: std::io::Error },
-    #[error("cannot see lane {id} stop: process {pid} was asked, and still runs")]
+    #[error("lane {id} has not stopped: process {pid} still runs")]
     Stubborn { id: i64, pid: u32 },
 }
 
@@ -81,12 +81,12 @@ pub fn stop(session: &Session, id: i64) -> Result<StoppedLane, Failure> {
     }
     let owner = &entry.begun.owner;
     let outcome = match whereabouts(owner) {
-        Whereabouts::Gone => None,
-        Whereabouts::Elsewhere => {
+        OwnerState::Gone => None,
+        OwnerState::Elsewhere => {
             let error = ListError::Elsewhere { id, pid: owner.pid };
             return Err(Failure::new(ErrorClass::Prerequisite, error));
         }
-        Whereabouts::Here => {
+        OwnerState::Here => {
             ask_owner(&entry)?;
             Some(LaneOutcome::Cancelled)
         }
@@ -114,7 +114,7 @@ fn find(store: &dyn Store, id: i64) -> Result<LaneEntry, Failure> {
 fn close_lost(store: &dyn Store, now: Timestamp) -> Result<(), Failure> {
     let query = LaneQuery { open: true, ..LaneQuery::default() };
     for entry in store.lanes(query).map_err(refused)? {
-        if whereabouts(&entry.begun.owner) == Whereabouts::Gone {
+        if whereabouts(&entry.begun.owner) == OwnerState::Gone {
             store.close_lane(entry.id, None, now).map_err(refused)?;
         }
     }

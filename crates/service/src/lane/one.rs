@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::lane::substance::{Measure, substance};
-use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::drive::LaneResult;
 use convoke_engine::scratch;
 
 use super::keep::{keep, make_ready};
 use super::reading::Reading;
 use super::report::LaneReport;
 use super::tree::is_dirty;
-use super::{LaneError, LaneRequest, LaneRun, OnProgress, ReadingReport, Watch, lane_failed};
+use super::{
+    LaneError, LaneRequest, LaneRun, OnProgress, ReadingReport, TreeWatching, lane_failed,
+};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
@@ -26,7 +28,7 @@ pub struct OneLane<'a> {
     /// Whether the answer is checked for substance.
     pub checks_substance: bool,
     /// Whether the working tree is watched.
-    pub watch: Watch,
+    pub watch: TreeWatching,
 }
 
 /// One lane that is over.
@@ -84,7 +86,7 @@ pub fn run_one(
     Ok(FinishedLane { run, report, reading, not_kept: kept.err() })
 }
 
-fn thin(lane: &OneLane<'_>, driven: &Driven) -> Option<String> {
+fn thin(lane: &OneLane<'_>, driven: &LaneResult) -> Option<String> {
     let answer = driven.heard.answer().filter(|_| lane.checks_substance)?;
     substance(answer, Measure::Review).err().map(|thin| thin.to_string())
 }

@@ -4,7 +4,7 @@ use convoke_domain::design::policy::Policy;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::pin::Pin;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::drive::LaneResult;
 
 use super::LaneRequest;
 use crate::failure::with_causes;
@@ -49,7 +49,7 @@ impl LaneRequest<'_> {
         }
         store.pins(scope, session.now()).unwrap_or_else(|error| {
             let why = with_causes(&error);
-            reporter.warn(format!("your pinned rules are not in the prompt: {why}"));
+            reporter.warn(format!("the prompt lacks your pinned rules: {why}"));
             Vec::new()
         })
     }
@@ -60,7 +60,7 @@ impl LaneRequest<'_> {
         session: &Session,
         workspace: &Workspace,
         pins: &[Pin],
-        driven: &Driven,
+        driven: &LaneResult,
         reporter: &Reporter,
     ) {
         if pins.is_empty() || driven.outcome != LaneOutcome::Answered {
@@ -74,7 +74,7 @@ impl LaneRequest<'_> {
             workspace.store.pins_delivered(&ids, &agent, client_session, session.now())
         {
             let why = with_causes(&error);
-            reporter.warn(format!("the receipts of your rules are not written down: {why}"));
+            reporter.warn(format!("Convoke cannot record that your rules arrived: {why}"));
         }
     }
 }

@@ -6,7 +6,7 @@ use convoke_domain::client::Client;
 use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::receipt::demand::{can_be_named, with_reading};
 use convoke_engine::client::adapter;
-use convoke_engine::dispatch::evidence::{Demand, Record, evidence};
+use convoke_engine::dispatch::evidence::{DemandedFile, EvidenceSource, evidence};
 use convoke_engine::file;
 use convoke_engine::lane::agent_ref::AgentRef;
 
@@ -19,31 +19,31 @@ use crate::session::Session;
 
 /// The files that are to be read.
 pub(super) struct Reading {
-    demands: Vec<Demand>,
+    demands: Vec<DemandedFile>,
 }
 
 /// What is known of the reading when there is an answer.
 pub struct ReadingReport {
-    /// One for each file; none if nobody can tell.
+    /// One for each file; empty if the transcript does not show what was read.
     pub receipts: Option<Vec<ReceiptReport>>,
     /// Files that are known not to have been read before the answer.
     pub unproven: Vec<String>,
-    /// Why nobody can tell.
+    /// Why the transcript does not show what was read.
     unknown: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
 enum NotReadable {
-    #[error("cannot have `{}` read: there is no such file", path.display())]
+    #[error("cannot require `{}`: no such file", path.display())]
     Absent { path: PathBuf },
-    #[error("cannot have `{}` read: {reason}", path.display())]
+    #[error("cannot require `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
-    #[error("cannot name {path:?} in a prompt: it does not fit on a line of text")]
+    #[error("cannot name {path:?} in a prompt: it is not one line of text")]
     Unnameable { path: PathBuf },
 }
 
 impl Reading {
-    /// Looks whether there is everything to read, and somebody who can.
+    /// Checks that every file exists and that the agent can read files.
     pub(super) fn find(paths: &[PathBuf], agent: &AgentRef) -> Result<Self, Failure> {
         if let (AgentRef::Http(_), [_, ..]) = (agent, paths) {
             let what = "files to read: it has no tools";
@@ -51,7 +51,7 @@ impl Reading {
             return Err(Failure::new(ErrorClass::Usage, error)
                 .hint("leave out `--read`, and put what matters into the prompt"));
         }
-        let mut demands: Vec<Demand> = Vec::new();
+        let mut demands: Vec<DemandedFile> = Vec::new();
         for path in paths {
             let demand = demand(path)?;
             if demands.iter().all(|other| !is_same(other, &demand)) {
@@ -81,15 +81,15 @@ impl Reading {
         let unknown = |why: String| ReadingReport {
             receipts: None,
             unproven: Vec::new(),
-            unknown: Some(format!("what {agent} read cannot be told: {why}")),
+            unknown: Some(format!("Convoke cannot tell what {agent} read: {why}")),
         };
         let has_transcript = |client: &Client| adapter(*client).transcript.is_some();
         let Some(client) = agent.client().filter(has_transcript) else {
-            return Some(unknown("it leaves no record that convoke understands".to_owned()));
+            return Some(unknown("it leaves no transcript that Convoke can read".to_owned()));
         };
         let (path, homes) = (scratch.join("stdout"), session.environment.client_homes());
         let project = session.project.as_path();
-        let record = Record { client, path: &path, project, homes: &homes, answer: None };
+        let record = EvidenceSource { client, path: &path, project, homes: &homes, answer: None };
         Some(match evidence(&record, &self.demands) {
             Ok(found) => ReadingReport {
                 unproven: found.unproven(),
@@ -115,14 +115,14 @@ impl ReadingReport {
     }
 }
 
-fn demand(path: &Path) -> Result<Demand, Failure> {
+fn demand(path: &Path) -> Result<DemandedFile, Failure> {
     let owned = || path.to_owned();
     let absolute = std::path::absolute(path).unwrap_or_else(|_| owned());
     let named = absolute.to_str().filter(|path| can_be_named(path));
     let error = match (named, file::open_regular(&absolute)) {
         (Some(named), Some(_)) => {
             let name = path.display().to_string();
-            return Ok(Demand { name, path: named.to_owned() });
+            return Ok(DemandedFile { name, path: named.to_owned() });
         }
         (None, Some(_)) => NotReadable::Unnameable { path: owned() },
         // Only what cannot be opened is asked why.
@@ -138,7 +138,7 @@ fn demand(path: &Path) -> Result<Demand, Failure> {
     Err(Failure::new(ErrorClass::Prerequisite, error))
 }
 
-fn is_same(one: &Demand, other: &Demand) -> bool {
-    let real = |demand: &Demand| Path::new(&demand.path).canonicalize().unwrap_or_default();
+fn is_same(one: &DemandedFile, other: &DemandedFile) -> bool {
+    let real = |demand: &DemandedFile| Path::new(&demand.path).canonicalize().unwrap_or_default();
     one.path == other.path || real(one) == real(other)
 }

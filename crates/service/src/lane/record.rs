@@ -24,7 +24,7 @@ use super::ending::{
 use super::forecast::LOOKED_THROUGH;
 use super::report::warnings;
 use super::tree::{TreeLook, TreeWatch};
-use super::{LaneProgress, LaneRequest, LaneRun, OnProgress, Outlook, Watch, log};
+use super::{BudgetNotice, LaneProgress, LaneRequest, LaneRun, OnProgress, TreeWatching, log};
 use crate::failure::Failure;
 use crate::failure::with_causes;
 use crate::observer::Reporter;
@@ -32,10 +32,10 @@ use crate::session::Session;
 use crate::settings::{lane, wake};
 use crate::workspace::Workspace;
 
-/// How long a lane waits for the store. It begins all the same.
+/// How long a lane waits for the store. After that it begins without one.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What stands against the start of a lane.
+/// The reasons against the start of a lane.
 #[derive(Default)]
 struct Admission {
     /// Why it may not start: too much was spent already.
@@ -56,7 +56,7 @@ impl LaneRequest<'_> {
         session: &Session,
         scratch: &Path,
         reporter: &Reporter,
-        watch: Watch,
+        watch: TreeWatching,
     ) -> Result<LaneRun, Failure> {
         self.run_told(session, scratch, reporter, watch, &mut |progress| {
             if let LaneProgress::Said(event) = progress {
@@ -73,7 +73,7 @@ impl LaneRequest<'_> {
         session: &Session,
         scratch: &Path,
         reporter: &Reporter,
-        watch: Watch,
+        watch: TreeWatching,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneRun, Failure> {
         let span = log::span(self);
@@ -88,7 +88,7 @@ impl LaneRequest<'_> {
         session: &Session,
         scratch: &Path,
         reporter: &Reporter,
-        watch: Watch,
+        watch: TreeWatching,
         span: &Span,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneRun, Failure> {
@@ -103,17 +103,17 @@ impl LaneRequest<'_> {
         if let Some(why) = refusal {
             return Ok(refused_run(session, record, why, uncounted, reporter));
         }
-        if uncounted > 0 && self.outlook != Outlook::Silent {
+        if uncounted > 0 && self.outlook != BudgetNotice::Silent {
             reporter.warn(uncounted_warning(uncounted));
         }
-        if let Some(books) = books.as_ref().filter(|_| self.outlook == Outlook::Forecast) {
+        if let Some(books) = books.as_ref().filter(|_| self.outlook == BudgetNotice::Forecast) {
             self.look_ahead(books, reporter);
         }
         let mut meter = self.meter(books.as_ref(), reporter);
         let look = TreeLook { session, reporter, limit: self.limits.wall };
         let tree = match watch {
-            Watch::Tree => TreeWatch::begin(self.rights, &look),
-            Watch::Nothing => TreeWatch::Off,
+            TreeWatching::Tree => TreeWatch::begin(self.rights, &look),
+            TreeWatching::Nothing => TreeWatch::Off,
         };
         let pins = self.pins(session, books.as_ref().map(|books| &books.workspace), reporter);
         let is_unwanted =
@@ -158,7 +158,7 @@ impl LaneRequest<'_> {
         scratch: &Path,
         reporter: &Reporter,
     ) -> Result<LaneRun, Failure> {
-        let run = self.run(session, scratch, reporter, Watch::Tree)?;
+        let run = self.run(session, scratch, reporter, TreeWatching::Tree)?;
         warnings(self.agent, &run.driven, run.tree.as_ref())
             .for_each(|warning| reporter.warn(warning));
         Ok(run)
@@ -178,7 +178,7 @@ impl LaneRequest<'_> {
         }
         let Some(books) = books else {
             let is_capped = !settings.budgets_per_day.is_empty() || self.budget.is_some();
-            let why = "what was spent cannot be looked up, and there is a budget";
+            let why = "a budget is set, but Convoke cannot look up what was spent";
             return Ok(Admission { refusal: is_capped.then(|| why.to_owned()), uncounted: 0 });
         };
         let mut budgets = Vec::new();
@@ -189,13 +189,13 @@ impl LaneRequest<'_> {
                 settings
                     .budgets_per_day
                     .iter()
-                    .map(move |cap| (*cap, sum, "the budget of the day is used up"))
+                    .map(move |cap| (*cap, sum, "the day's budget is spent"))
             };
             budgets.extend(sum.into_iter().flat_map(of_day));
         }
         if let Some(cap) = self.budget {
             let sum = kept(reporter, self.sum_of_run(books)).unwrap_or_default();
-            budgets.push((cap, sum, "the budget is used up"));
+            budgets.push((cap, sum, "the budget is spent"));
         }
         let reached = budgets.iter().find_map(|(cap, sum, what)| {
             cap.allows(*sum).err().map(|reached| format!("{what}: {reached}"))
@@ -235,7 +235,7 @@ impl LaneRequest<'_> {
         })
     }
 
-    /// Says what it will probably need. That nobody can tell costs no lane.
+    /// Says what the lane will probably need. An unknown forecast stops no lane.
     fn look_ahead(&self, books: &Books, reporter: &Reporter) {
         let Workspace { store, scope } = &books.workspace;
         let project = Some(scope.project.as_str());
@@ -306,7 +306,7 @@ impl Books {
             Ok(workspace) => Some(Self { workspace }),
             Err(failure) => {
                 let why = with_causes(failure.error.as_ref());
-                reporter.warn(format!("the lane is not written down: {why}"));
+                reporter.warn(format!("Convoke cannot record the lane: {why}"));
                 failure.hints.into_iter().for_each(|hint| reporter.hint(hint));
                 None
             }
@@ -341,13 +341,13 @@ fn kept<T>(reporter: &Reporter, answer: Result<T, StoreError>) -> Option<T> {
     answer
         .map_err(|error| {
             let why = with_causes(&error);
-            reporter.warn(format!("the lane is not written down: {why}"));
+            reporter.warn(format!("Convoke cannot record the lane: {why}"));
         })
         .ok()
 }
 
 /// Returns when the day began.
-fn day(now: Timestamp, session: &Session) -> Result<Option<Timestamp>, Failure> {
+pub(crate) fn day(now: Timestamp, session: &Session) -> Result<Option<Timestamp>, Failure> {
     let clock = wake::settings(session)?.clock;
     let midnight = clock.to_datetime(now).date().to_datetime(Time::midnight());
     Ok(clock.to_timestamp(midnight).ok())

@@ -7,7 +7,7 @@ use convoke_domain::text::one_line;
 use convoke_domain::tree::TreeVerdict;
 use convoke_engine::client::{CounterScope, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Driven;
+use convoke_engine::lane::drive::LaneResult;
 use serde::Serialize;
 
 use super::LaneRun;
@@ -206,7 +206,7 @@ impl From<Overdraft> for OverBudgetReport {
 }
 
 /// Says that a lane exceeded a budget. One that was stopped for it has said so.
-pub fn over_budget_warning(driven: &Driven, over: Option<Overdraft>) -> Option<String> {
+pub fn over_budget_warning(driven: &LaneResult, over: Option<Overdraft>) -> Option<String> {
     let over = over.filter(|_| driven.outcome != LaneOutcome::OverBudget)?;
     Some(over.to_string())
 }
@@ -232,7 +232,7 @@ impl UsageReport {
 }
 
 /// Says in one line what became of a lane.
-pub fn sentence(driven: &Driven, thin: Option<&str>) -> String {
+pub fn sentence(driven: &LaneResult, thin: Option<&str>) -> String {
     let usage = driven.heard.usage.map_or(String::new(), |usage| {
         format!(", {} tokens in, {} out", usage.input, usage.output)
     });
@@ -245,7 +245,7 @@ pub fn sentence(driven: &Driven, thin: Option<&str>) -> String {
 }
 
 /// Says why there is no answer, as far as the client says, or as it shows.
-pub fn why(driven: &Driven) -> Option<String> {
+pub fn why(driven: &LaneResult) -> Option<String> {
     if driven.outcome == LaneOutcome::Answered {
         return None;
     }
@@ -255,19 +255,19 @@ pub fn why(driven: &Driven) -> Option<String> {
 }
 
 /// Returns what went wrong, if that is why there is no answer.
-pub(super) fn unanswered(driven: &Driven) -> Option<&LaneFailure> {
+pub(super) fn unanswered(driven: &LaneResult) -> Option<&LaneFailure> {
     driven.heard.failure().filter(|_| driven.outcome != LaneOutcome::Answered)
 }
 
 /// Says what a lane did, or could have done, that it was not asked to.
 pub fn warnings(
     agent: &AgentRef,
-    driven: &Driven,
+    driven: &LaneResult,
     tree: Option<&TreeVerdict>,
 ) -> impl Iterator<Item = String> {
     let excess = (!driven.excess.is_empty()).then(|| {
         let excess = one_line(&driven.excess.join(", "));
-        format!("{agent} was to read only, and says that it has more rights: {excess}")
+        format!("{agent} started read-only, but the client reports more rights: {excess}")
     });
     let tree = tree.and_then(|verdict| verdict.warning(&agent.to_string()));
     excess.into_iter().chain(tree)

@@ -9,8 +9,8 @@ use convoke_domain::pin::{Pin, before_prompt};
 use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::cancel::Cancel;
-use convoke_engine::lane::cassette::{Identity, Matching, Request, shown};
-use convoke_engine::lane::drive::{Driven, Lane, Program, Runner, drive};
+use convoke_engine::lane::cassette::{CassetteMatching, CassetteRequest, LaneIdentity, shown};
+use convoke_engine::lane::drive::{Lane, LaneResult, Program, Runner, drive};
 use convoke_engine::lane::replay::{Recorder, load};
 
 use super::agent::{NO_TOOLS, cassette_failed, program, unable, variables};
@@ -30,7 +30,7 @@ impl LaneRequest<'_> {
         pins: &[Pin],
         mut meter: Option<&mut Meter>,
         on_progress: &mut OnProgress<'_>,
-    ) -> Result<Driven, Failure> {
+    ) -> Result<LaneResult, Failure> {
         let recorder = self.record.map(|path| {
             let recorder = Recorder::start(path, session.environment.home());
             recorder.map_err(|source| cassette_failed(path, source))
@@ -74,7 +74,7 @@ impl LaneRequest<'_> {
         scratch: &Path,
         cancel: &Cancel,
         notice: &mut dyn FnMut(&LaneEvent),
-    ) -> Result<Driven, Failure> {
+    ) -> Result<LaneResult, Failure> {
         let folder =
             std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
         let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
@@ -127,23 +127,27 @@ impl LaneRequest<'_> {
     /// An API keeps no session and has no tools; to say nothing would look like success.
     fn refuse_tools(&self) -> Result<(), Failure> {
         match (self.resume, self.rights) {
-            (Some(_), _) => Err(unable(self.agent, "a session to go on with: it keeps none")),
+            (Some(_), _) => Err(unable(self.agent, "a session to resume: it keeps none")),
             (None, Rights::Write) => Err(unable(self.agent, NO_TOOLS)),
             (None, Rights::ReadOnly) => Ok(()),
         }
     }
 
-    fn identity(&self, session: &Session) -> Identity {
+    fn identity(&self, session: &Session) -> LaneIdentity {
         let home = session.environment.home();
-        Identity::new(self.prompt, self.model, self.resume, self.label, home.as_deref())
+        LaneIdentity::new(self.prompt, self.model, self.resume, self.label, home.as_deref())
     }
 
     /// Returns how the lane is recorded. Who gives it a label wants it to be found by that.
-    fn request(&self, session: &Session) -> Request {
-        let Identity { hash, label } = self.identity(session);
-        Request {
+    fn request(&self, session: &Session) -> CassetteRequest {
+        let LaneIdentity { hash, label } = self.identity(session);
+        CassetteRequest {
             hash,
-            matching: if label.is_some() { Matching::Label } else { Matching::Exact },
+            matching: if label.is_some() {
+                CassetteMatching::Label
+            } else {
+                CassetteMatching::Exact
+            },
             label,
             agent: self.agent.to_string(),
             model: self.model.map(str::to_owned),

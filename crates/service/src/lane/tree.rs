@@ -1,4 +1,4 @@
-//! Watching the working tree while somebody works in it who may only read.
+//! Watching the working tree while a read-only agent runs in it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -15,15 +15,15 @@ use serde::Serialize;
 use crate::observer::Reporter;
 use crate::session::Session;
 
-/// How long nobody wonders what happens.
+/// How long a snapshot may take before Convoke says what it does.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// How long a look may always take, however short the limit of a lane is.
 const LEAST: Duration = Duration::from_secs(10);
 
-/// The working tree as it was before a lane, or several at once.
+/// The working tree as it was before one lane, or several parallel ones.
 pub enum TreeWatch {
-    /// There is nothing to watch for: the agent may write, or nobody wants to know.
+    /// There is nothing to watch for: the agent may write, or the check is switched off.
     Off,
     /// It cannot be watched.
     Blind(DirtyReason),
@@ -42,8 +42,8 @@ pub struct TreeLook<'a> {
 }
 
 impl TreeWatch {
-    /// Looks at the project's working tree, if nobody may change it. Who is asked to stop meanwhile
-    /// stops at once.
+    /// Takes a snapshot of the project's working tree if the agent is read-only. An interruption
+    /// stops it immediately.
     pub fn begin(rights: Rights, look: &TreeLook<'_>) -> Self {
         if rights == Rights::Write {
             return Self::Off;
@@ -68,8 +68,8 @@ impl TreeWatch {
         }
     }
 
-    /// Says what became of it; `None` if nobody wants to know. A lane that was stopped is looked
-    /// after all the same, until somebody is in a hurry.
+    /// Returns the verdict on the tree; `None` if the check is switched off. A stopped lane is checked,
+    /// too, unless the user interrupts again.
     pub fn end(&self, look: &TreeLook<'_>) -> Option<TreeVerdict> {
         let snapshot = match self {
             Self::Off => return None,
@@ -85,7 +85,7 @@ impl TreeWatch {
     }
 }
 
-/// Tells who stopped a look: somebody, or its limit.
+/// Tells what stopped a snapshot: the user, or its time limit.
 fn named(reason: DirtyReason, is_late: bool) -> DirtyReason {
     if is_late && reason == DirtyReason::LookStopped { DirtyReason::LookTimedOut } else { reason }
 }
@@ -142,7 +142,7 @@ impl TreeReport {
     }
 }
 
-/// Tells whether somebody who could only read left something.
+/// Tells whether a read-only agent left changes behind.
 pub(super) fn is_dirty(verdict: Option<&TreeVerdict>) -> bool {
     verdict.is_some_and(|verdict| verdict.status == TreeStatus::Dirty)
 }

@@ -6,7 +6,7 @@ use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::manifest::{MANIFEST_FILE, Rejection};
 use convoke_engine::manifest::read::read_export;
 use convoke_engine::manifest::record::RECORD_FILE;
-use convoke_engine::manifest::verify::{Unverifiable, Verdict, verify};
+use convoke_engine::manifest::verify::{RecordVerdict, VerifyError, verify};
 use serde::Serialize;
 
 use super::place;
@@ -14,6 +14,7 @@ use crate::failure::{ErrorClass, Failure};
 
 /// What became of the files of a manifest.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestVerifyReport {
     /// Whether nothing changed, is missing or was added.
     pub ok: bool,
@@ -47,7 +48,7 @@ pub fn verify_manifest(path: &Path) -> Result<ManifestVerifyReport, Failure> {
     let verdict = match verify(&record) {
         Ok(verdict) => Some(verdict),
         // A bundle need not have one.
-        Err(Unverifiable::Absent { .. }) if manifest.symlink_metadata().is_ok() => None,
+        Err(VerifyError::Absent { .. }) if manifest.symlink_metadata().is_ok() => None,
         Err(error) => {
             let hint = "a manifest is written by `convoke manifest write`";
             return Err(Failure::new(ErrorClass::Prerequisite, error).hint(hint));
@@ -63,9 +64,9 @@ pub fn verify_manifest(path: &Path) -> Result<ManifestVerifyReport, Failure> {
 /// A bundle counts its files, or is refused.
 fn report(
     bundle: Option<Result<usize, Rejection>>,
-    verdict: Option<Verdict>,
+    verdict: Option<RecordVerdict>,
 ) -> ManifestVerifyReport {
-    let is_same = verdict.as_ref().is_none_or(Verdict::is_same);
+    let is_same = verdict.as_ref().is_none_or(RecordVerdict::is_same);
     let (refused, bundled) = match bundle {
         Some(Ok(files)) => (None, files),
         Some(Err(rejection)) => (Some(rejection.to_string()), 0),
@@ -83,7 +84,7 @@ fn report(
         missing: Vec::new(),
         extra: Vec::new(),
     };
-    if let Some(Verdict { record, changed, missing, extra, .. }) = verdict {
+    if let Some(RecordVerdict { record, changed, missing, extra, .. }) = verdict {
         let rules = record.rules.map_or(RulesVersion::UNNUMBERED, RulesVersion::new);
         report.run = Some(record.run);
         report.written_under = Some(rules.number());

@@ -50,6 +50,7 @@ pub struct OlderMessages {
 
 /// A message for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MessageReport {
     /// Its number.
     pub id: i64,

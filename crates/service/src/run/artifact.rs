@@ -14,17 +14,17 @@ struct NoArtifact {
 
 pub(super) fn artifact(known: &KnownRun, name: &str) -> Result<ArtifactReport, Failure> {
     let long = DesignFile::long_name(name);
-    let Some(text) = known.progress.files.get(long) else {
-        let names = known.progress.files.keys().map(String::as_str);
+    let files = known.artifacts();
+    let Some(text) = files.get(long) else {
+        let names = files.keys().map(String::as_str);
         let all: Vec<_> = names.chain(DesignFile::SHORT.map(|(short, _)| short)).collect();
-        let there = |(short, file): &(_, DesignFile)| {
-            known.progress.files.contains_key(file.name()).then_some(*short)
-        };
+        let there =
+            |(short, file): &(_, DesignFile)| files.contains_key(file.name()).then_some(*short);
         let short: Vec<_> = DesignFile::SHORT.iter().filter_map(there).collect();
-        let long: Vec<_> = known.progress.files.keys().map(String::as_str).collect();
+        let long: Vec<_> = files.keys().map(String::as_str).collect();
         let list = match [short, long].concat().as_slice() {
-            [] => "the run has none yet".to_owned(),
-            names => format!("there are {}", names.join(", ")),
+            [] => "the run has no artifacts yet".to_owned(),
+            names => format!("known artifacts: {}", names.join(", ")),
         };
         let failure = Failure::new(ErrorClass::Refused, NoArtifact { name: name.to_owned() });
         return Err(failure.maybe_hint(did_you_mean(name, all)).hint(list));

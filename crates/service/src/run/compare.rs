@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use convoke_domain::design::event::Settings;
 use convoke_domain::design::forecast::COMPARED;
-use convoke_domain::design::outline::Plan;
+use convoke_domain::design::outline::DesignPlan;
 use convoke_domain::design::plan::{check, read};
 use convoke_domain::design::prompt;
 use convoke_domain::design::seat::Holder;
-use convoke_domain::design::walk::{Ending, Next};
+use convoke_domain::design::walk::{DesignEnding, Next};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::ledger::{Purpose, Sum};
 use convoke_domain::lane::outcome::LaneOutcome;
@@ -35,6 +35,7 @@ pub struct CompareRequest {
 
 /// One way to a plan, in numbers.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareSideReport {
     /// `panel` or `single`.
     pub way: &'static str,
@@ -58,6 +59,7 @@ pub struct CompareSideReport {
 
 /// Both ways to a plan.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareReport {
     /// Whether the panel's plan is what it came to in the end.
     pub is_finished: bool,
@@ -73,7 +75,7 @@ pub struct CompareReport {
 
 /// What came of asking for a single pass.
 #[derive(Debug, Clone)]
-pub enum Comparison {
+pub enum CompareOutcome {
     /// There are two plans.
     Compared(Box<CompareReport>),
     /// The agent gave no plan.
@@ -87,7 +89,7 @@ struct NoPlan {
 }
 
 /// Has the host of a run write a plan from the feature alone, and compares it with the panel's.
-pub fn compare(session: &Session, request: &CompareRequest) -> Result<Comparison, Failure> {
+pub fn compare(session: &Session, request: &CompareRequest) -> Result<CompareOutcome, Failure> {
     let known = named_run(session, Some(&request.run))?;
     let settings = known.facts.settings().map(|(_, settings)| settings);
     let plan = known.progress.results.plan.as_ref();
@@ -97,12 +99,14 @@ pub fn compare(session: &Session, request: &CompareRequest) -> Result<Comparison
     let took: u64 = known.facts.ended().iter().map(|(_, end)| end.took).sum();
     let Sum { lanes, usage, .. } = known.sum()?;
     let panel = CompareSideReport::new("panel", lanes, plan, usage, took / 1000);
-    let is_finished =
-        matches!(known.progress.next, Next::End(Ending::Complete { .. } | Ending::NotExported(_)));
+    let is_finished = matches!(
+        known.progress.next,
+        Next::End(DesignEnding::Complete { .. } | DesignEnding::NotExported(_))
+    );
     let reporter = session.reporter();
     if !is_finished {
         reporter.say(format!(
-            "note: the run is not at its end, so the panel's plan is unfinished; see `convoke resume {}`",
+            "note: the run has not ended, so the panel's plan is unfinished; see `convoke resume {}`",
             known.run.id
         ));
     }
@@ -113,12 +117,12 @@ pub fn compare(session: &Session, request: &CompareRequest) -> Result<Comparison
     let ran = single(session, request.limit, settings, &known.run.id)?;
     reporter.say(sentence(&ran.driven, None));
     let answer = ran.driven.heard.answer().filter(|_| ran.driven.outcome == LaneOutcome::Answered);
-    let Some(answer) = answer else { return Ok(Comparison::NoPlan(ran.driven.outcome)) };
+    let Some(answer) = answer else { return Ok(CompareOutcome::NoPlan(ran.driven.outcome)) };
     let single_plan = read(answer).text;
     let (took, usage) = (ran.driven.took.as_secs(), ran.spent.unwrap_or_default());
-    let single = CompareSideReport::new("single", 1, &Plan::new(&single_plan), usage, took);
+    let single = CompareSideReport::new("single", 1, &DesignPlan::new(&single_plan), usage, took);
     let report = CompareReport { is_finished, decided, panel, single, single_plan };
-    Ok(Comparison::Compared(Box::new(report)))
+    Ok(CompareOutcome::Compared(Box::new(report)))
 }
 
 /// Has the host write a plan from the feature alone.
@@ -133,7 +137,7 @@ fn single(
         Failure::new(ErrorClass::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
     })?;
     let empty = "";
-    let prompt = prompt::plan(&prompt::Plan {
+    let prompt = prompt::plan(&prompt::PlanMaterial {
         feature: &settings.feature,
         discussion: empty,
         synthesis: empty,
@@ -157,7 +161,7 @@ fn single(
 }
 
 impl CompareSideReport {
-    fn new(way: &'static str, lanes: u64, plan: &Plan, usage: Usage, seconds: u64) -> Self {
+    fn new(way: &'static str, lanes: u64, plan: &DesignPlan, usage: Usage, seconds: u64) -> Self {
         Self {
             way,
             lanes,

@@ -3,11 +3,11 @@
 use convoke_domain::design::event::Event;
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::matter::{
-    Choice, Matter, MatterId, NotDecidable, Revisiting, Ruling, decidable,
+    Matter, MatterId, NotDecidable, Revisiting, Ruling, RulingChoice, decidable,
 };
-use convoke_domain::design::outline::Outline;
+use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::progress::Step;
-use convoke_domain::design::walk::{Ending, Need, Next, walk};
+use convoke_domain::design::walk::{DesignEnding, Need, Next, walk};
 use convoke_domain::run::{RunId, RunState};
 use serde::Serialize;
 
@@ -47,6 +47,7 @@ pub enum DecisionOutcome {
 
 /// What a run leaves to people, and what they decided.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunMattersReport {
     /// The run.
     pub run: String,
@@ -62,16 +63,20 @@ pub struct RunMattersReport {
 enum DecisionError {
     #[error("cannot decide `{0}` without a reason")]
     NoReason(MatterId),
-    #[error("cannot take a reason of {0} bytes: {LONGEST_REASON} is the most")]
+    #[error("the reason has {0} bytes, but {LONGEST_REASON} is the most")]
     LongReason(usize),
-    #[error("cannot decide anything in `{0}` now: it is running")]
+    #[error("cannot decide anything in `{0}` while it is running")]
     Running(RunId),
     #[error("cannot decide anything in `{0}`: it ended without a plan")]
     NoPlan(RunId),
 }
 
 /// Makes a person's decision of its parts. It needs a reason.
-pub fn person_ruling(matter: MatterId, choice: Choice, because: &str) -> Result<Ruling, Failure> {
+pub fn person_ruling(
+    matter: MatterId,
+    choice: RulingChoice,
+    because: &str,
+) -> Result<Ruling, Failure> {
     let usage = |error| Failure::new(ErrorClass::Usage, error);
     let because = because.trim().to_owned();
     if because.is_empty() {
@@ -120,7 +125,7 @@ pub fn decide(
     let facts = Facts::fold(events);
     must_be_real(&run.id, &facts)?;
     let progress = walk(&facts);
-    if matches!(progress.next, Next::End(Ending::DirtyTree | Ending::Refused(_))) {
+    if matches!(progress.next, Next::End(DesignEnding::DirtyTree | DesignEnding::Refused(_))) {
         return Err(Failure::new(ErrorClass::Refused, DecisionError::NoPlan(run.id)));
     }
     let matter = decidable(&progress.matters, ruling.matter, revisiting)
@@ -138,25 +143,24 @@ pub fn decide(
         let ended = course.go(session, &workspace, &run.id, lock, front_end)?;
         return Ok(DecisionOutcome::Acted(Box::new(ended)));
     }
-    reporter.say("note: the run is not at its end; it acts on the decision when it is");
+    reporter.say("note: the run has not ended; it acts on the decision later");
     reporter.hint(format!("convoke resume {}", run.id));
     Ok(DecisionOutcome::Waiting(run.id))
 }
 
 /// Tells whether nothing but decisions of people is left to act on.
-fn is_at_its_end(progress: &Outline) -> bool {
+fn is_at_its_end(progress: &DesignOutline) -> bool {
     match &progress.next {
-        Next::End(Ending::Complete { .. } | Ending::NotExported(_)) | Next::Need(Need::Export) => {
-            true
-        }
-        Next::End(Ending::Failed(failed)) => failed.step == Step::Decisions,
+        Next::End(DesignEnding::Complete { .. } | DesignEnding::NotExported(_))
+        | Next::Need(Need::Export) => true,
+        Next::End(DesignEnding::Failed(failed)) => failed.step == Step::Decisions,
         Next::Need(Need::Lanes(lanes)) => lanes.iter().all(|lane| lane.step == Step::Decisions),
         Next::End(_) | Next::Need(_) => false,
     }
 }
 
 /// Adds what can be decided instead.
-fn undecidable(error: NotDecidable, run: &RunId, progress: &Outline) -> Failure {
+fn undecidable(error: NotDecidable, run: &RunId, progress: &DesignOutline) -> Failure {
     let hint = match &error {
         NotDecidable::ByPerson { .. } => "change it with `--again`".to_owned(),
         NotDecidable::Unknown(_) | NotDecidable::ByPanel { .. } => {
@@ -167,7 +171,7 @@ fn undecidable(error: NotDecidable, run: &RunId, progress: &Outline) -> Failure 
             };
             match (ids(open), ids(withheld.filter(|matter| matter.ruling.is_none()).collect())) {
                 (open, withheld) if open.is_empty() && withheld.is_empty() => {
-                    format!("nothing is undecided in {run}")
+                    format!("no open decisions in {run}")
                 }
                 (open, withheld) if withheld.is_empty() => format!("undecided: {open}"),
                 (open, withheld) if open.is_empty() => format!("withheld: {withheld}"),

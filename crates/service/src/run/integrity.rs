@@ -1,4 +1,4 @@
-//! Whether a run's journal is as it was written, for whoever is about to rely on it.
+//! Whether a run's journal is as it was written, checked before Convoke relies on it.
 
 use convoke_domain::run::RunId;
 use convoke_store::journal::Integrity;
@@ -9,17 +9,17 @@ use crate::observer::Reporter;
 use crate::workspace::{Workspace, refused};
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot go on with `{run}`: its journal was changed at event {event}")]
+#[error("cannot resume `{run}`: its journal was changed at event {event}")]
 struct Changed {
     run: RunId,
     event: u64,
 }
 
-/// How often is looked again while somebody else writes.
+/// How often Convoke reads a journal again while another process writes to it.
 const LOOKS: usize = 5;
 
-/// Checks a journal. A verdict counts only if nobody wrote meanwhile; a journal that is written all
-/// the time has somebody who works on it, and is checked when they are done.
+/// Checks a journal. A verdict counts only if no process wrote meanwhile; a journal that a process
+/// keeps writing to is checked when that process has ended.
 pub(crate) fn journal_integrity(workspace: &Workspace, id: &RunId) -> Result<Integrity, Failure> {
     let Workspace { store, scope } = workspace;
     let last = || store.run(&scope.project, id).map(|run| run.last_seq).map_err(refused);
@@ -33,15 +33,15 @@ pub(crate) fn journal_integrity(workspace: &Workspace, id: &RunId) -> Result<Int
     Ok(Integrity::Sound)
 }
 
-/// Refuses a run whose answers are perhaps not those that were given.
+/// Refuses a run whose journal was changed, because its answers may be forged.
 pub(crate) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<(), Failure> {
     match integrity {
         Integrity::Sound => Ok(()),
         Integrity::BrokenAt(event) => {
             let failure = Failure::new(ErrorClass::Refused, Changed { run: id.clone(), event });
             Err(failure
-                .hint(format!("look closer: `convoke recount {id}`"))
-                .hint("put the store back as it was, or begin another: `convoke design`"))
+                .hint(format!("compare the journal: `convoke recount {id}`"))
+                .hint("restore the store from a backup, or start another run: `convoke design`"))
         }
     }
 }
@@ -55,8 +55,7 @@ impl KnownRun {
         if let Integrity::BrokenAt(event) = self.integrity {
             let run = &self.run.id;
             reporter.warn(format!(
-                "the journal of {run} was changed at event {event}; what follows from it \
-                 is perhaps not what happened"
+                "the journal of {run} was changed at event {event}; the results below may be wrong"
             ));
         }
     }

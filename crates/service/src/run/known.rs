@@ -1,8 +1,12 @@
 //! A run with all that its journal tells.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::outline::Outline;
-use convoke_domain::design::walk::{DesignWalk, Ending, Next};
+use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::render;
+use convoke_domain::design::walk::{DesignEnding, DesignWalk, Next};
 use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::{RunId, RunState};
 use convoke_store::journal::{Integrity, Run};
@@ -16,7 +20,7 @@ use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot go on with `{run}`: it is a rehearsal, and its copy of the project is gone")]
+#[error("cannot resume `{run}`: it is a rehearsal, and its copy of the project is gone")]
 struct NotAgain {
     run: RunId,
 }
@@ -27,7 +31,22 @@ pub(crate) fn must_be_real(run: &RunId, facts: &Facts) -> Result<(), Failure> {
         return Ok(());
     }
     let failure = Failure::new(ErrorClass::Refused, NotAgain { run: run.clone() });
-    Err(failure.hint("begin another: `convoke design --rehearse`"))
+    Err(failure.hint("start another: `convoke design --rehearse`"))
+}
+
+/// Adds up what a run has cost: from the ledger, or from the journal of a rehearsal.
+pub(crate) fn run_spending(
+    workspace: &Workspace,
+    run: &RunId,
+    facts: &Facts,
+    accepted: u64,
+) -> Result<SpendingReport, Failure> {
+    if facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
+        return Ok(SpendingReport::recorded(&facts.ended(), accepted));
+    }
+    let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
+    let entries = workspace.store.lanes(query).map_err(refused)?;
+    Ok(SpendingReport::paid(&entries, accepted))
 }
 
 /// A run with all that is known of it.
@@ -40,7 +59,7 @@ pub struct KnownRun {
     /// What its journal says.
     pub facts: Facts,
     /// What follows from that.
-    pub progress: Outline,
+    pub progress: DesignOutline,
 }
 
 impl KnownRun {
@@ -58,6 +77,11 @@ impl KnownRun {
         Ok(Self { workspace, run, integrity, facts, progress })
     }
 
+    /// Renders every artifact that the run has made so far, by file name.
+    pub fn artifacts(&self) -> BTreeMap<String, Arc<str>> {
+        render::artifacts(&self.progress)
+    }
+
     /// Tells whether every answer of the run was recorded.
     pub fn is_rehearsal(&self) -> bool {
         self.facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal)
@@ -66,12 +90,7 @@ impl KnownRun {
     /// Adds up what it has cost.
     pub(super) fn spending(&self) -> Result<SpendingReport, Failure> {
         let accepted = self.progress.results.accepted_findings() as u64;
-        if self.is_rehearsal() {
-            return Ok(SpendingReport::recorded(&self.facts.ended(), accepted));
-        }
-        let query = LaneQuery { run: Some(self.run.id.as_str()), ..LaneQuery::default() };
-        let entries = self.workspace.store.lanes(query).map_err(refused)?;
-        Ok(SpendingReport::paid(&entries, accepted))
+        run_spending(&self.workspace, &self.run.id, &self.facts, accepted)
     }
 
     /// Returns how many lanes it had and what they spent, as `show` says it.
@@ -82,26 +101,32 @@ impl KnownRun {
     /// Returns the warnings of a run that came to its end.
     pub(super) fn degraded(&self) -> &[String] {
         match &self.progress.next {
-            Next::End(Ending::Complete { degraded }) => degraded,
+            Next::End(DesignEnding::Complete { degraded }) => degraded,
             Next::End(_) | Next::Need(_) => &[],
         }
     }
 
     pub(super) fn ending(&self, state: RunState) -> String {
         match &self.progress.next {
-            Next::Need(_) => format!("{}, not at its end", state.name()),
-            Next::End(Ending::Complete { degraded }) if degraded.is_empty() => {
+            Next::Need(_) => format!("{}, unfinished", state.name()),
+            Next::End(DesignEnding::Complete { degraded }) if degraded.is_empty() => {
                 "complete".to_owned()
             }
-            Next::End(Ending::Complete { degraded }) => {
+            Next::End(DesignEnding::Complete { degraded }) => {
                 format!("complete, DEGRADED ({})", warning_count(degraded.len()))
             }
-            Next::End(Ending::Refused(_)) => "refused".to_owned(),
-            Next::End(Ending::DirtyTree) => "ended because of a changed working tree".to_owned(),
-            Next::End(Ending::Failed(failed)) => format!("failed: {}", failed.why),
-            Next::End(Ending::OverBudget(why)) => format!("over budget: {why}"),
-            Next::End(Ending::HeavyFailed(why)) => format!("stopped, its worker failed: {why}"),
-            Next::End(Ending::NotExported(why)) => format!("complete, but not exported: {why}"),
+            Next::End(DesignEnding::Refused(_)) => "refused".to_owned(),
+            Next::End(DesignEnding::DirtyTree) => {
+                "ended because of a changed working tree".to_owned()
+            }
+            Next::End(DesignEnding::Failed(failed)) => format!("failed: {}", failed.why),
+            Next::End(DesignEnding::OverBudget(why)) => format!("over budget: {why}"),
+            Next::End(DesignEnding::HeavyFailed(why)) => {
+                format!("stopped, its worker failed: {why}")
+            }
+            Next::End(DesignEnding::NotExported(why)) => {
+                format!("complete, but not exported: {why}")
+            }
         }
     }
 }

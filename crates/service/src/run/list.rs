@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use convoke_domain::design::quote::line;
 use convoke_domain::run::{RunId, RunState};
 use convoke_engine::design::run_folder::RunFolders;
 
@@ -39,7 +40,7 @@ pub(super) fn worked_on(session: &Session) -> HashSet<RunId> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot show a run: there is none yet")]
+#[error("this project has no runs yet")]
 struct NoRun;
 
 /// Returns the last run of the project.
@@ -48,4 +49,21 @@ pub(super) fn last_run(session: &Session) -> Result<RunId, Failure> {
     let runs = store.runs(&scope.project).map_err(refused)?;
     let last = runs.into_iter().next().map(|run| run.id);
     last.ok_or_else(|| Failure::new(ErrorClass::Refused, NoRun).hint("convoke design --rehearse"))
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot resume: no run of this project was stopped")]
+struct NothingStopped;
+
+/// Returns the last run of the project that was stopped, and tells the user which one that is.
+pub fn last_stopped_run(session: &Session) -> Result<RunId, Failure> {
+    let stopped = list_runs(session)?.into_iter().find(|run| run.state == RunState::Stopped.name());
+    let run = stopped.and_then(|run| Some((RunId::parse(&run.run).ok()?, run.feature)));
+    let Some((id, feature)) = run else {
+        return Err(
+            Failure::new(ErrorClass::Refused, NothingStopped).hint("`convoke runs` lists all runs")
+        );
+    };
+    session.reporter().say(format!("note: resuming {id}: {}", line(&feature)));
+    Ok(id)
 }

@@ -2,13 +2,14 @@
 
 use convoke_domain::design::event::Settings;
 use convoke_domain::design::matter::{Matter, Ruling};
-use convoke_domain::design::outline::Outline;
+use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::quote::line;
 use convoke_domain::run::RunId;
 use serde::Serialize;
 
 /// A finding or contested decision, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MatterReport {
     /// Its id, such as `FINDING_2`.
     pub id: String,
@@ -32,6 +33,7 @@ pub struct MatterReport {
 
 /// What a person decided, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionReport {
     /// `accept` or `reject`.
     pub choice: &'static str,
@@ -67,6 +69,7 @@ impl MatterReport {
 
 /// The three lists that a person looks at.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MattersReport {
     /// What neither the panel nor a person decided.
     pub undecided: Vec<MatterReport>,
@@ -78,7 +81,7 @@ pub struct MattersReport {
 
 impl MattersReport {
     /// Lists what a run leaves to people, and what they decided.
-    pub fn new(progress: &Outline) -> Self {
+    pub fn new(progress: &DesignOutline) -> Self {
         let listed = |wanted: fn(&Matter) -> bool| {
             progress.matters.iter().filter(|matter| wanted(matter)).map(MatterReport::new).collect()
         };
@@ -91,7 +94,7 @@ impl MattersReport {
 }
 
 /// Returns what neither the panel nor a person decided.
-pub(crate) fn open(progress: &Outline) -> Vec<&Matter> {
+pub(crate) fn open(progress: &DesignOutline) -> Vec<&Matter> {
     progress.matters.iter().filter(|matter| matter.is_open()).collect()
 }
 
@@ -108,7 +111,7 @@ impl MattersReport {
         };
         [
             section("undecided", &self.undecided, whole),
-            section("withheld, perhaps about security", &self.withheld, whole),
+            section("withheld, may concern security", &self.withheld, whole),
             section("decided by a person", &self.decided, decision),
         ]
         .concat()
@@ -129,12 +132,12 @@ fn whole(matter: &MatterReport) -> String {
 /// Says what a person decided, on one line.
 fn decision(matter: &Matter) -> String {
     let said = matter.ruling.as_ref().map_or_else(String::new, Ruling::line);
-    let pending = if matter.is_pending { " (the plan has still to follow)" } else { "" };
+    let pending = if matter.is_pending { " (the plan is not revised yet)" } else { "" };
     format!("{} {said}{pending}", matter.id)
 }
 
 /// Says what people decided, a line each, without reasons that may be about security.
-pub(super) fn decisions(progress: &Outline) -> Vec<String> {
+pub(super) fn decisions(progress: &DesignOutline) -> Vec<String> {
     let said = |matter: &Matter| {
         let ruling = matter.ruling.as_ref()?;
         let (id, past) = (matter.id, ruling.choice.past());

@@ -16,6 +16,7 @@ use crate::session::Session;
 
 /// Whether a run's journal is whole and gives the same artifacts.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecountReport {
     /// The run.
     pub run: String,
@@ -49,6 +50,7 @@ pub struct RecountReport {
 
 /// A verdict that other rules count otherwise.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedVerdictReport {
     /// The finding or decision.
     pub id: String,

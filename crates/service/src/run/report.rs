@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use convoke_domain::design::event::{Event, Kept, LaneEnd};
+use convoke_domain::design::event::{Event, Kept, LaneEnd, LaneId, Settings};
 use convoke_domain::design::facts::Facts;
+use convoke_domain::design::progress::Step;
 use convoke_domain::design::render::Line;
 use convoke_domain::design::rules::RulesVersion;
+use convoke_domain::design::seat::{Holder, Panel};
+use convoke_domain::design::seat_name::{lane_holder, lane_seat};
 use convoke_domain::run::RunState;
 use convoke_engine::design::codec::decode;
 use convoke_store::journal::{Entry, JournalStore, Run};
@@ -19,6 +22,7 @@ use crate::workspace::refused;
 
 /// A run in the list of a project's runs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSummaryReport {
     /// The run.
     pub run: String,
@@ -37,7 +41,7 @@ pub struct RunSummaryReport {
 }
 
 impl RunSummaryReport {
-    /// Says how the run stands: `ended, DEGRADED, 2 undecided`.
+    /// Returns the state of the run: `ended, DEGRADED, 2 undecided`.
     pub fn standing(&self) -> String {
         let degraded = if self.degraded == Some(true) { ", DEGRADED" } else { "" };
         let undecided = self.undecided.filter(|count| *count > 0);
@@ -75,6 +79,7 @@ impl Conclusion {
 
 /// What a run came to.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunShowReport {
     /// The run.
     pub run: String,
@@ -106,10 +111,14 @@ pub struct RunShowReport {
     /// Whether every answer was recorded.
     #[serde(skip)]
     pub is_rehearsal: bool,
+    /// Who took part; nothing if the journal does not say.
+    #[serde(skip)]
+    pub panel: Option<Panel>,
 }
 
 /// By which rules a run was counted.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RulesReport {
     /// The version that this program counts by.
     pub rules: u32,
@@ -126,6 +135,7 @@ impl RulesReport {
 
 /// A lane of a run that ended.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunLaneReport {
     /// The lane's name, such as `sketch/Codex-Generic`.
     pub lane: String,
@@ -143,10 +153,17 @@ pub struct RunLaneReport {
     pub output_tokens: Option<u64>,
     /// What it cost, in millionths of a dollar.
     pub micro_dollars: Option<u64>,
+    /// The step that asked it.
+    #[serde(skip)]
+    pub step: Step,
+    /// Who sat where, for people: `Claude · Architecture`.
+    #[serde(skip)]
+    pub seat: String,
 }
 
 /// One artifact of a run.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArtifactReport {
     /// The run.
     pub run: String,
@@ -158,6 +175,7 @@ pub struct ArtifactReport {
 
 /// What a run showed.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayReport {
     /// The run.
     pub run: String,
@@ -170,6 +188,7 @@ pub struct ReplayReport {
 
 /// A line that a run showed.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunLineReport {
     /// `text`, or `table` for how lanes stood.
     pub kind: &'static str,
@@ -187,10 +206,22 @@ impl RunLineReport {
     }
 }
 
+/// Returns who answered: whom the lane's name says, unless another agent did.
+fn holder(lane: &LaneId, end: &LaneEnd, settings: &Settings) -> Holder {
+    let named = lane_holder(lane, &settings.panel);
+    let answered = |holder: &Holder| settings.chosen(*holder).agent == end.agent;
+    let others = [Holder::First, Holder::Second, Holder::Host];
+    named.into_iter().chain(others).find(answered).or(named).unwrap_or(Holder::Host)
+}
+
 impl RunLaneReport {
-    pub(super) fn new(lane: &str, end: &LaneEnd) -> Self {
+    pub(super) fn new(lane: &LaneId, end: &LaneEnd, settings: Option<&Settings>) -> Self {
+        let seat = settings
+            .map(|settings| lane_seat(lane, settings.panel.named(holder(lane, end, settings))));
         Self {
-            lane: lane.to_owned(),
+            lane: lane.to_string(),
+            step: lane.step(),
+            seat: seat.unwrap_or_else(|| lane.to_string()),
             agent: end.agent.clone(),
             model: end.model.clone(),
             status: end.status.name(),

@@ -2,16 +2,17 @@
 
 use convoke_domain::design::decision::Decision;
 use convoke_domain::design::event::Settings;
-use convoke_domain::design::finding::{Finding, FocusArea, Scope};
+use convoke_domain::design::finding::{Finding, FindingScope, FocusArea};
 use convoke_domain::design::matter::MatterId;
 use convoke_domain::design::outcome::is_held_back;
-use convoke_domain::design::outline::{DiagramResult, PhaseResults, Review, Voice};
-use convoke_domain::design::resolution::Ending;
+use convoke_domain::design::outline::{DiagramResult, PhaseResults, Voice, VotedReview};
+use convoke_domain::design::resolution::DecisionEnding;
 use convoke_domain::design::tally::{Counted, Counts, Score};
 use serde::Serialize;
 
 /// The typed results of a run. A list is empty where a phase has not got so far.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultsReport {
     /// What the sketches differ on, with both sides and how each ended.
     pub decisions: Vec<ContestedDecisionReport>,
@@ -29,6 +30,7 @@ pub struct ResultsReport {
 
 /// A decision on which the sketches differ, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContestedDecisionReport {
     /// Its id, such as `DECISION_1`.
     pub id: String,
@@ -62,6 +64,7 @@ pub struct ContestedDecisionReport {
 
 /// How the judges of a debate voted.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgeVotesReport {
     /// The side that won.
     pub winner: &'static str,
@@ -73,6 +76,7 @@ pub struct JudgeVotesReport {
 
 /// What reviewers found, with how the panel voted on it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PanelFindingReport {
     /// Its id, such as `FINDING_2`.
     pub id: String,
@@ -106,6 +110,7 @@ pub struct PanelFindingReport {
 
 /// What a voter said of a finding.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingVoteReport {
     /// The voter.
     pub voter: String,
@@ -117,6 +122,7 @@ pub struct FindingVoteReport {
 
 /// How many votes there were of each kind.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VoteCountsReport {
     /// Votes for it.
     pub yes: usize,
@@ -128,6 +134,7 @@ pub struct VoteCountsReport {
 
 /// How the voters voted on all findings.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VoteTallyReport {
     /// The voters.
     pub voters: Vec<String>,
@@ -141,6 +148,7 @@ pub struct VoteTallyReport {
 
 /// What a reviewer scored.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReviewerScoreReport {
     /// The reviewer.
     pub reviewer: String,
@@ -164,6 +172,7 @@ pub struct ReviewerScoreReport {
 
 /// How large a plan is.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanSizeReport {
     /// How many words it has.
     pub words: usize,
@@ -173,6 +182,7 @@ pub struct PlanSizeReport {
 
 /// An answer that counts, and who gave it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PanelVoiceReport {
     /// What the answer was for.
     pub part: &'static str,
@@ -187,7 +197,7 @@ pub struct PanelVoiceReport {
 }
 
 impl ResultsReport {
-    pub(super) fn new(results: &PhaseResults, settings: Option<&Settings>) -> Self {
+    pub(crate) fn new(results: &PhaseResults, settings: Option<&Settings>) -> Self {
         let review = results.voted();
         let found = results.review.as_ref().map_or(&[][..], |review| review.findings());
         let counted = |place: usize| Some((review?, review?.tally.items.get(place)?, place));
@@ -241,15 +251,15 @@ fn contest(number: usize, decision: &Decision, results: &PhaseResults) -> Contes
 }
 
 impl JudgeVotesReport {
-    const fn new(ending: &Ending) -> Option<Self> {
-        let Ending::Voted { winner, thesis, antithesis, .. } = ending else { return None };
+    const fn new(ending: &DecisionEnding) -> Option<Self> {
+        let DecisionEnding::Voted { winner, thesis, antithesis, .. } = ending else { return None };
         let winner = winner.word();
         Some(Self { winner, thesis: *thesis, antithesis: *antithesis })
     }
 }
 
 impl PanelFindingReport {
-    fn new(finding: &Finding, counted: Option<(&Review, &Counted, usize)>) -> Self {
+    fn new(finding: &Finding, counted: Option<(&VotedReview, &Counted, usize)>) -> Self {
         let review = counted.map(|(review, ..)| review);
         let votes = review.into_iter().flat_map(|review| &review.voters).map(|voter| {
             let cast = voter.votes.on(finding.id);
@@ -264,7 +274,7 @@ impl PanelFindingReport {
         Self {
             id: finding.id.to_string(),
             title: finding.remark.title.clone(),
-            in_scope: finding.id.scope == Scope::In,
+            in_scope: finding.id.scope == FindingScope::In,
             focus: finding.focus.map(FocusArea::word),
             proposers: finding.proposers.clone(),
             concern: finding.remark.concern.clone(),
@@ -287,7 +297,7 @@ impl VoteCountsReport {
 }
 
 impl VoteTallyReport {
-    fn new(review: &Review) -> Self {
+    fn new(review: &VotedReview) -> Self {
         Self {
             voters: review.tally.columns.iter().map(|column| column.voter.clone()).collect(),
             eligible: review.tally.eligible,

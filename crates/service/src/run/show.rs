@@ -1,5 +1,6 @@
 //! What a run came to, and what it showed.
 
+use convoke_domain::design::render;
 use convoke_domain::run::RunId;
 
 use super::artifact::artifact;
@@ -30,6 +31,9 @@ pub fn show_run(session: &Session, run: Option<&RunId>) -> Result<RunShowReport,
     let lanes = known.facts.ended();
     let settings = known.facts.settings().map(|(_, settings)| settings);
     let state = known.run.state.seen(&known.run.id, &worked_on(session));
+    let voices = &known.progress.results.voices;
+    let independence =
+        settings.and_then(|settings| render::independence_in_short(voices, settings));
     Ok(RunShowReport {
         run: known.run.id.to_string(),
         state: state.name(),
@@ -37,13 +41,14 @@ pub fn show_run(session: &Session, run: Option<&RunId>) -> Result<RunShowReport,
         ending: known.ending(state),
         rules: RulesReport::new(&known.facts),
         degraded: known.degraded().to_vec(),
-        independence: known.progress.independence.clone(),
+        independence,
         matters: MattersReport::new(&known.progress),
         results: ResultsReport::new(&known.progress.results, settings),
-        artifacts: texts(&known.progress.files),
-        lanes: lanes.iter().map(|(id, end)| RunLaneReport::new(id.as_str(), end)).collect(),
+        artifacts: texts(&known.artifacts()),
+        lanes: lanes.iter().map(|(id, end)| RunLaneReport::new(id, end, settings)).collect(),
         cost: known.spending()?,
         is_rehearsal: known.is_rehearsal(),
+        panel: settings.map(|settings| settings.panel.clone()),
     })
 }
 
@@ -62,6 +67,6 @@ pub fn replay_run(session: &Session, run: &RunId) -> Result<ReplayReport, Failur
     Ok(ReplayReport {
         run: known.run.id.to_string(),
         rules: RulesReport::new(&known.facts),
-        lines: known.progress.lines.iter().map(RunLineReport::new).collect(),
+        lines: render::lines(&known.progress).iter().map(RunLineReport::new).collect(),
     })
 }

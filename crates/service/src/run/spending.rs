@@ -14,6 +14,7 @@ use serde::Serialize;
 
 /// What a run has cost.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpendingReport {
     /// Whether nothing was paid, because the answers were recorded.
     pub is_recorded: bool,
@@ -35,6 +36,7 @@ pub struct SpendingReport {
 
 /// A sum of lanes.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpendingRow {
     /// The step or the seat.
     pub name: String,
@@ -51,6 +53,9 @@ pub struct SpendingRow {
     /// The sum of all that the lanes reported.
     #[serde(skip)]
     pub sum: Sum,
+    /// The step, if it is the sum of one.
+    #[serde(skip)]
+    pub step: Option<Step>,
 }
 
 /// A lane: its step, its seat, and what it cost.
@@ -100,7 +105,10 @@ impl SpendingReport {
         Self {
             is_recorded,
             recorded_lanes: if is_recorded { all.lanes } else { 0 },
-            steps: steps.into_iter().map(|(step, sum)| SpendingRow::new(name(step), sum)).collect(),
+            steps: steps
+                .into_iter()
+                .map(|(step, sum)| SpendingRow { step, ..SpendingRow::new(name(step), sum) })
+                .collect(),
             seats: seats
                 .into_iter()
                 .map(|(seat, sum)| SpendingRow::new(seat.to_owned(), sum))
@@ -136,6 +144,7 @@ impl SpendingRow {
             output_tokens: sum.usage.output,
             micro_dollars: sum.usage.micro_dollars,
             sum,
+            step: None,
         }
     }
 }

@@ -7,10 +7,10 @@ use convoke_domain::brief::name::DocumentPriority;
 use convoke_domain::brief::settings::{DesignDir, Layer};
 use convoke_domain::pack::PackPolicy;
 use convoke_domain::token::{Budget, Vocabulary};
-use convoke_engine::brief::Layers;
+use convoke_engine::brief::BriefLayers;
 use toml::Value;
 
-use super::{Key, is_out_of_reach, list, number, read_layers, text, truth, whole};
+use super::{Key, list, number, read_layers, text, truth, whole};
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -32,7 +32,7 @@ pub const KEYS: [Key<Layer>; 8] = [
         name: "auto_load_on_design_command",
         expected: "true or false",
         default: "true",
-        meaning: "whether `--auto` may load anything",
+        meaning: "whether `brief --auto` prints the block",
         from_text: truth,
         set: |layer, value| put(&mut layer.auto_load, value.as_bool()),
     },
@@ -40,7 +40,7 @@ pub const KEYS: [Key<Layer>; 8] = [
         name: "token_budget",
         expected: "a whole number from 1 up",
         default: "20000",
-        meaning: "the most tokens the documents may cost",
+        meaning: "the token budget of the documents",
         from_text: number,
         set: |layer, value| put(&mut layer.budget, Budget::new(whole(value)?)),
     },
@@ -56,7 +56,7 @@ pub const KEYS: [Key<Layer>; 8] = [
         name: "policy",
         expected: "contract, strict or fill",
         default: "contract",
-        meaning: "which documents give way when not all fit",
+        meaning: "which documents to drop or cut when not all fit",
         from_text: text,
         set: |layer, value| put(&mut layer.policy, PackPolicy::parse(value.as_str()?)),
     },
@@ -64,7 +64,7 @@ pub const KEYS: [Key<Layer>; 8] = [
         name: "tokenizer",
         expected: "estimate, o200k or cl100k",
         default: "estimate",
-        meaning: "how tokens are counted",
+        meaning: "how to count tokens",
         from_text: text,
         set: |layer, value| put(&mut layer.tokenizer, Vocabulary::parse(value.as_str()?)),
     },
@@ -72,8 +72,7 @@ pub const KEYS: [Key<Layer>; 8] = [
         name: "literal_source",
         expected: "true or false",
         default: "false",
-        meaning: "cite `.moai/design/` even when another folder was read, and use the original's line \
-                  for a missing folder",
+        meaning: "cite `.moai/design/` even if the documents come from another folder, and use the original's line for a missing folder",
         from_text: truth,
         set: |layer, value| put(&mut layer.literal_source, value.as_bool()),
     },
@@ -81,18 +80,23 @@ pub const KEYS: [Key<Layer>; 8] = [
         name: "max_file_bytes",
         expected: "a whole number from 1 up",
         default: "67108864",
-        meaning: "a larger document is not read",
+        meaning: "skip documents with more bytes",
         from_text: number,
         set: |layer, value| put(&mut layer.max_file_bytes, whole(value).filter(|bytes| *bytes > 0)),
     },
 ];
 
 /// Collects what flags, environment and files say about briefs.
-pub fn layers(flags: Layer, session: &Session) -> Result<Layers, Failure> {
+pub fn layers(flags: Layer, session: &Session) -> Result<BriefLayers, Failure> {
     let [environment, local, project, user] = read_layers(session, SECTION, &KEYS)?;
-    let hidden = session.environment.user_config().filter(|path| is_out_of_reach(path));
-    let diagnostics = hidden.iter().map(|path| out_of_reach(path)).collect();
-    Ok(Layers { call: flags.over(environment), project: local.over(project), user, diagnostics })
+    let files = session.settings.files();
+    let diagnostics = files.hidden(session).into_iter().map(out_of_reach).collect();
+    Ok(BriefLayers {
+        call: flags.over(environment),
+        project: local.over(project),
+        user,
+        diagnostics,
+    })
 }
 
 /// Agents run in sandboxes that hide the user's folder; that is no mistake of anybody's.

@@ -10,6 +10,7 @@ use convoke_domain::dispatch::resumed_prompt::Wording;
 use convoke_domain::dispatch::role::{PromptProfile, RoleName, Roles};
 use convoke_domain::dispatch::task_prompt::TaskOrder;
 
+use super::files::settle_once;
 use super::role::{RoleChange, one};
 use super::trust::Author;
 use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, table, text, truth, whole};
@@ -92,7 +93,7 @@ pub const KEYS: [Key<Layer>; 12] = [
         name: "profile",
         expected: "seed, stable-prefix or all-reference",
         default: "seed",
-        meaning: "which generation of prompts",
+        meaning: "the style of prompts",
         from_text: text,
         set: |layer, value| one(value, PromptProfile::parse, &mut layer.profile),
     },
@@ -100,7 +101,7 @@ pub const KEYS: [Key<Layer>; 12] = [
         name: "max_iterations",
         expected: "a whole number from 1 up",
         default: "5",
-        meaning: "the most rounds of a review",
+        meaning: "the limit of rounds of a review",
         from_text: number,
         set: |layer, value| {
             let most = u32::try_from(whole(value)?).ok().filter(|most| *most > 0)?;
@@ -136,7 +137,7 @@ pub const KEYS: [Key<Layer>; 12] = [
         name: "guard_base",
         expected: "everything or prompt",
         default: "everything",
-        meaning: "what half of a delta's size is measured against: a fresh start with all it reads, or the first prompt alone",
+        meaning: "what the size of a resumed round's prompt is compared with: a fresh round with all it reads, or the first prompt alone",
         from_text: text,
         set: |layer, value| one(value, GuardBase::parse, &mut layer.guard_base),
     },
@@ -144,7 +145,7 @@ pub const KEYS: [Key<Layer>; 12] = [
         name: "resume_text",
         expected: "seed or g2",
         default: "seed",
-        meaning: "how a resumed session is spoken to",
+        meaning: "the wording of prompts to a resumed session",
         from_text: text,
         set: |layer, value| one(value, Wording::parse, &mut layer.resume_text),
     },
@@ -160,7 +161,7 @@ pub const KEYS: [Key<Layer>; 12] = [
         name: "prd_scope",
         expected: "whole or sections",
         default: "whole",
-        meaning: "send a task to all of the PRD, or give it two sections",
+        meaning: "refer a task to the whole PRD, or to two of its sections",
         from_text: text,
         set: |layer, value| {
             layer.prd_sections = Some(match value.as_str()? {
@@ -175,8 +176,7 @@ pub const KEYS: [Key<Layer>; 12] = [
         name: "state_file",
         expected: "true or false",
         default: "false",
-        meaning: "also write `.resume-state.json` beside a feature, as the original workflow does; \
-                  what counts is in the store",
+        meaning: "also write `.resume-state.json` beside a feature, as the original workflow does; Convoke itself reads the store",
         from_text: truth,
         set: |layer, value| {
             layer.state_file = Some(value.as_bool()?);
@@ -204,6 +204,10 @@ pub const KEYS: [Key<Layer>; 12] = [
 
 /// Collects what environment and files say about dispatches.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
+    settle_once(&session.settings.files().dispatch, || settle(session))
+}
+
+fn settle(session: &Session) -> Result<Settings, Failure> {
     let (layers, author) = read_authored(session, SECTION, &KEYS)?;
     let changed = changed(&layers, author);
     let all = layers.into_iter().reduce(Layer::over).unwrap_or_default();

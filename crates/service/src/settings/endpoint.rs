@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use convoke_engine::file;
 use convoke_engine::lane::agent_ref::is_name;
-use convoke_engine::lane::http::endpoint::{Api, BaseUrl, Endpoint, Key, UrlError};
+use convoke_engine::lane::http::endpoint::{Api, ApiKey, BaseUrl, Endpoint, UrlError};
 use toml::{Table, Value};
 
 use super::lane::SECTION;
-use super::{read_file, unknown, whole, wrong};
+use super::{unknown, whole, wrong};
 use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::session::Session;
 
@@ -21,21 +21,25 @@ const MAX_KEY: u64 = 64 * 1024;
 
 /// Every setting of an API: its name, what its value must be, and what it is for.
 const KEYS: [(&str, &str, &str); 8] = [
-    ("api", "`chat`, `responses` or `messages`", "how it is spoken to; it must be said"),
-    ("url", "an address", "its base, such as `http://127.0.0.1:11434/v1`; it must be said"),
-    ("model", "a name", "the model to ask when no flag names one; it must be said"),
+    ("api", "`chat`, `responses` or `messages`", "the protocol; required"),
+    ("url", "an address", "the base URL, such as `http://127.0.0.1:11434/v1`; required"),
+    ("model", "a name", "the model to use when no flag names one; required"),
     ("key_env", "a variable's name", "the variable that holds the key"),
-    ("key_file", "an absolute path", "the file that holds the key, which nobody else may read"),
+    (
+        "key_file",
+        "an absolute path",
+        "the file that holds the key; only you may have permission to read it",
+    ),
     (
         "max_tokens",
         "a whole number from 1 up",
-        "the longest answer; 8192 where an API must be told",
+        "the limit of an answer in tokens; 8192 if the API requires a limit",
     ),
-    ("effort", "a word", "how hard the model shall think, in the API's own words"),
+    ("effort", "a word", "the model's reasoning effort, in the API's own words"),
     (
         "allow_plain",
         "true or false",
-        "whether a key may be sent unencrypted to another machine; it may not unless this is true",
+        "whether Convoke may send the key unencrypted to another machine; the default is false",
     ),
 ];
 
@@ -50,7 +54,7 @@ pub struct Configured {
     pub effort: Option<String>,
 }
 
-/// An API as it stands in the configuration, whether or not it can be used.
+/// An API as configured, whether or not Convoke can use it.
 #[derive(Debug)]
 pub struct Listed {
     /// Its name.
@@ -72,7 +76,7 @@ pub enum KeyState {
     Unneeded,
     /// It is.
     Present,
-    /// It is not, or nobody may use it.
+    /// It is not configured, or Convoke may not use it.
     Missing,
 }
 
@@ -90,8 +94,7 @@ enum EndpointError {
 
 /// Returns all APIs of the user's configuration.
 pub fn listed(session: &Session) -> Result<Vec<Listed>, Failure> {
-    let file = users_file(session);
-    let table = read_file(&file)?;
+    let (file, table) = users_file(session)?;
     let all = section(&table, &file)?;
     let list = |(name, values): (&String, &Value)| {
         let words = |key: &str| values.get(key).and_then(words);
@@ -111,16 +114,16 @@ pub fn listed(session: &Session) -> Result<Vec<Listed>, Failure> {
     Ok(all.into_iter().flatten().map(list).collect())
 }
 
-/// Returns the only file that may name APIs.
-fn users_file(session: &Session) -> PathBuf {
-    let user = session.environment.user_config().filter(|path| !super::is_out_of_reach(path));
-    user.unwrap_or_default()
+/// Returns the only file that may name APIs, and what it says.
+fn users_file(session: &Session) -> Result<(PathBuf, Table), Failure> {
+    let files = session.settings.files();
+    let Some(file) = files.user(session) else { return Ok((PathBuf::new(), Table::new())) };
+    Ok((file.path.clone(), file.table()?.clone()))
 }
 
 /// Returns an API of the user's configuration, with its key.
 pub fn endpoint(session: &Session, name: &str) -> Result<Configured, Failure> {
-    let file = users_file(session);
-    let table = read_file(&file)?;
+    let (file, table) = users_file(session)?;
     let all = section(&table, &file)?;
     let Some(values) = all.and_then(|all| all.get(name)) else {
         let known: Vec<_> = all.into_iter().flat_map(Table::keys).map(String::as_str).collect();
@@ -209,7 +212,7 @@ impl Section<'_> {
     }
 
     /// The key is never in the configuration itself, which people show to each other.
-    fn key(&self, session: &Session) -> Result<Option<Key>, Failure> {
+    fn key(&self, session: &Session) -> Result<Option<ApiKey>, Failure> {
         let no_key = |why: String| {
             let error = EndpointError::NoKey { place: self.place.clone(), why };
             Failure::new(ErrorClass::Usage, error)
@@ -217,18 +220,18 @@ impl Section<'_> {
         if let Some(name) = self.value("key_env", words)? {
             let found = session.environment.only([name.as_str()]).pop();
             let (_, value) = found.ok_or_else(|| no_key(format!("`{name}` is not set")))?;
-            let key = value.to_str().and_then(Key::new);
+            let key = value.to_str().and_then(ApiKey::new);
             return key.map(Some).ok_or_else(|| no_key(format!("`{name}` holds no key")));
         }
         let absolute = |value: &Value| words(value).filter(|path| Path::new(path).is_absolute());
         let Some(path) = self.value("key_file", absolute)? else { return Ok(None) };
         let is_private = is_private(Path::new(&path));
-        let key = file::text(Path::new(&path), MAX_KEY).as_deref().and_then(Key::new);
-        let key = key.ok_or_else(|| no_key(format!("`{path}` holds none")))?;
+        let key = file::text(Path::new(&path), MAX_KEY).as_deref().and_then(ApiKey::new);
+        let key = key.ok_or_else(|| no_key(format!("`{path}` holds no key")))?;
         if is_private {
             return Ok(Some(key));
         }
-        Err(no_key(format!("others may read `{path}`")).hint(format!("chmod 600 {path}")))
+        Err(no_key(format!("other users can read `{path}`")).hint(format!("chmod 600 {path}")))
     }
 }
 
@@ -236,7 +239,7 @@ fn words(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned)
 }
 
-/// Tells whether nobody else may read a file.
+/// Tells whether only the owner may read a file.
 #[cfg(unix)]
 fn is_private(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -256,8 +259,7 @@ pub fn reference() -> String {
         KEYS.map(|(name, expected, meaning)| format!("| `{name}` | {expected} | {meaning} |\n"));
     format!(
         "## `[lane.http.NAME]`\n\n\
-         A model's API, for `--agent http:NAME`. Only the user's `config.toml` may have these sections: \
-         a project must not choose where its user's prompts and keys are sent.\n\n\
+         A model's API, for `--agent http:NAME`. Only your own `config.toml` may have these sections: a project must not choose where your prompts and keys go.\n\n\
          | key | value | meaning |\n|---|---|---|\n{}",
         rows.concat()
     )

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::files::settle_once;
 use super::{Key, number, read_layers, whole};
 use crate::failure::Failure;
 use crate::session::Session;
@@ -31,7 +32,7 @@ pub const KEYS: [Key<Layer>; 2] = [
         name: "remember_minutes",
         expected: "a whole number from 0 up",
         default: "10",
-        meaning: "how long an agent that answered, or did not, is not asked again",
+        meaning: "how long Convoke reuses the result of a probe",
         from_text: number,
         set: |layer, value| {
             layer.remember = Some(Duration::from_secs(whole(value)?.checked_mul(60)?));
@@ -42,7 +43,7 @@ pub const KEYS: [Key<Layer>; 2] = [
         name: "pause_seconds",
         expected: "a whole number from 0 up",
         default: "10",
-        meaning: "how long to wait before an agent that did not answer is asked once more",
+        meaning: "how long Convoke waits before it probes an agent again that did not answer",
         from_text: number,
         set: |layer, value| {
             layer.pause = Some(Duration::from_secs(whole(value)?));
@@ -53,6 +54,10 @@ pub const KEYS: [Key<Layer>; 2] = [
 
 /// Collects what environment and files say about health.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
+    settle_once(&session.settings.files().health, || settle(session))
+}
+
+fn settle(session: &Session) -> Result<Settings, Failure> {
     let layers = read_layers(session, SECTION, &KEYS)?;
     let remember = layers.iter().find_map(|layer| layer.remember);
     let pause = layers.iter().find_map(|layer| layer.pause);

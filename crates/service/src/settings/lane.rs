@@ -6,6 +6,7 @@ use convoke_domain::client::Client;
 use convoke_domain::lane::cap::Cap;
 use toml::Value;
 
+use super::files::settle_once;
 use super::{Key, list, read_layers, text};
 use crate::failure::Failure;
 use crate::session::Session;
@@ -40,7 +41,7 @@ pub const KEYS: [Key<Layer>; 2] = [
         name: "budget_per_day",
         expected: "tokens such as \"200k\" or \"1.5M\", or money such as \"$2.50\"",
         default: "no limit",
-        meaning: "when lanes of all projects have spent this in a day, no more are started",
+        meaning: "the budget of a day for the lanes of all projects; when it is spent, Convoke starts no more lanes",
         from_text: text,
         set: |layer, value| {
             layer.budget_per_day = Some(Cap::parse(value.as_str()?).ok()?);
@@ -52,8 +53,7 @@ pub const KEYS: [Key<Layer>; 2] = [
         expected: "a list of variables such as [\"OPENROUTER_API_KEY\"] (in a variable: separated \
                    by commas), or a table of such lists by client",
         default: "[]",
-        meaning: "variables of your environment that clients may see in addition, such as the key \
-                  of the provider that a client is configured for",
+        meaning: "further environment variables to pass to clients, such as the key of a client's provider",
         from_text: list,
         set: |layer, value| {
             layer.pass_env = Some(PassEnv::read(value)?);
@@ -112,6 +112,10 @@ fn is_passable(name: &str) -> bool {
 /// Returns what the environment and the files say about lanes. A budget that a project asks for
 /// holds beside the user's.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
+    settle_once(&session.settings.files().lane, || settle(session))
+}
+
+fn settle(session: &Session) -> Result<Settings, Failure> {
     let [environment, local, project, user] = read_layers(session, SECTION, &KEYS)?;
     let own = environment.budget_per_day.or(local.budget_per_day);
     let asked = [project.budget_per_day, user.budget_per_day];

@@ -1,14 +1,15 @@
 //! What is wrong with the configuration files, for commands that do not read the part in question.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use convoke_engine::git::tracked::is_left_out;
 use toml::{Table, Value};
 
-use super::trust::{Author, Origin, Refused, local_author, sift};
+use super::files::ConfigFile;
+use super::trust::{Author, Origin, Refused, sift};
 use super::{
-    Key, LOCAL_FILE, PROJECT_FILE, SECTIONS, brief, dispatch, endpoint, health, is_out_of_reach,
-    lane, parse_file, read_section, store, task, unknown, wake,
+    Key, LOCAL_FILE, SECTIONS, brief, dispatch, endpoint, health, lane, read_section, store, task,
+    unknown, wake,
 };
 use crate::failure::Failure;
 use crate::failure::with_causes;
@@ -36,25 +37,28 @@ pub fn remarks(session: &Session, told: Option<&Failure>) -> Vec<String> {
 
 /// Returns a line for each key that its file may not set.
 pub fn refusals(session: &Session) -> Vec<String> {
-    let user = user_file(session).and_then(|path| parse_file(&path).ok()).unwrap_or_default();
-    let files = [LOCAL_FILE, PROJECT_FILE].map(|name| session.project.join(name));
-    let lines = files.iter().zip([LOCAL_FILE, PROJECT_FILE]).flat_map(|(path, name)| {
-        let table = parse_file(path).unwrap_or_default();
-        refused(session, path, name, table, &user)
-    });
-    lines.collect()
-}
-
-fn user_file(session: &Session) -> Option<PathBuf> {
-    session.environment.user_config().filter(|path| !is_out_of_reach(path))
+    let files = session.settings.files();
+    let user = files.user(session).and_then(|file| file.parsed().ok()).cloned().unwrap_or_default();
+    let local = files.local(session);
+    let mut lines = Vec::new();
+    if let Ok(table) = local.parsed() {
+        let author = files.local_author(session, table);
+        lines.extend(refused(session, local, author, table, &user));
+    }
+    let project = files.project(session);
+    if let Ok(table) = project.parsed() {
+        lines.extend(refused(session, project, Author::Committer, table, &user));
+    }
+    lines
 }
 
 fn found(session: &Session) -> Vec<String> {
     let mut lines = Vec::new();
-    let files = [LOCAL_FILE, PROJECT_FILE].map(|name| session.project.join(name));
-    for path in files.into_iter().chain(user_file(session)) {
-        match parse_file(&path) {
-            Ok(table) => lines.extend(mistakes(&table, &path)),
+    let files = session.settings.files();
+    let here = [files.local(session), files.project(session)];
+    for file in here.into_iter().chain(files.user(session)) {
+        match file.parsed() {
+            Ok(table) => lines.extend(mistakes(table, &file.path)),
             Err(failure) => lines.push(with_causes(failure.error.as_ref())),
         }
     }
@@ -64,27 +68,24 @@ fn found(session: &Session) -> Vec<String> {
 
 fn refused(
     session: &Session,
-    path: &Path,
-    name: &str,
-    mut table: Table,
+    file: &ConfigFile,
+    author: Author,
+    table: &Table,
     user: &Table,
 ) -> Vec<String> {
-    let author = match name {
-        LOCAL_FILE => local_author(&session.project, &table),
-        _ => Author::Committer,
-    };
-    let is_foreign = name == LOCAL_FILE && author == Author::Committer;
+    let is_local = file.path.file_name().is_some_and(|name| name == LOCAL_FILE);
+    let is_foreign = is_local && author == Author::Committer;
     let tracked = match is_foreign.then(|| is_left_out(&session.project)) {
         Some(true) => " (git ignores its folder)",
         Some(false) => " (git tracks this file)",
         None => "",
     };
     let line = |refused: Refused| {
-        let (file, key, reason) = (path.display(), refused.key, refused.reason);
+        let (file, key, reason) = (file.path.display(), refused.key, refused.reason);
         format!("`{key}` in `{file}` is ignored: {reason}{tracked}; set it in your own config.toml")
     };
     let origin = Origin { author, project: &session.project, user };
-    sift(&mut table, origin).into_iter().map(line).collect()
+    sift(&mut table.clone(), origin).into_iter().map(line).collect()
 }
 
 fn mistakes(table: &Table, path: &Path) -> Vec<String> {

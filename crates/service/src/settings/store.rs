@@ -2,9 +2,10 @@
 //! must not choose where its user's memory is kept.
 
 use convoke_store::StoreLocation;
-use toml::Value;
+use toml::{Table, Value};
 
-use super::{read_file, wrong};
+use super::usable::user_table;
+use super::wrong;
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -21,17 +22,47 @@ pub fn location(session: &Session) -> Result<Option<StoreLocation>, Failure> {
     Ok(configured(session)?.or_else(default))
 }
 
+/// Returns the same for a hook: a mistake in the user's file counts as no word about the store.
+pub fn usable_location(session: &Session) -> Option<StoreLocation> {
+    if let Some(named) = session.environment.store() {
+        return Some(StoreLocation::parse(named));
+    }
+    let configured = in_table(&user_table(session)).unwrap_or_default();
+    configured.or_else(|| session.environment.default_store().map(StoreLocation::file))
+}
+
 fn configured(session: &Session) -> Result<Option<StoreLocation>, Failure> {
-    let user = session.environment.user_config().filter(|path| !super::is_out_of_reach(path));
-    let Some(file) = user else { return Ok(None) };
-    let Some(section) = read_file(&file)?.remove(SECTION) else { return Ok(None) };
+    let files = session.settings.files();
+    let Some(user) = files.user(session) else { return Ok(None) };
+    let (table, file) = (user.table()?, &user.path);
     let place = |name: &str| format!("{name}` in `{}", file.display());
-    let Value::Table(values) = section else { return Err(wrong(place(SECTION), "a table")) };
+    in_table(table).map_err(|mistake| match mistake {
+        StoreMistake::Section => wrong(place(SECTION), "a table"),
+        StoreMistake::Key(name) => {
+            super::unknown(&format!("{SECTION}.{name}"), file, "key", &["path"])
+        }
+        StoreMistake::Path => wrong(place("store.path"), "an absolute path"),
+    })
+}
+
+/// What is wrong with a `[store]` section.
+pub(super) enum StoreMistake {
+    /// It is no table.
+    Section,
+    /// There is no such key.
+    Key(String),
+    /// The path is no absolute one.
+    Path,
+}
+
+/// Returns where the store is by a user's file.
+pub(super) fn in_table(table: &Table) -> Result<Option<StoreLocation>, StoreMistake> {
+    let Some(section) = table.get(SECTION) else { return Ok(None) };
+    let Value::Table(values) = section else { return Err(StoreMistake::Section) };
     if let Some(name) = values.keys().find(|name| *name != "path") {
-        return Err(super::unknown(&format!("{SECTION}.{name}"), &file, "key", &["path"]));
+        return Err(StoreMistake::Key(name.clone()));
     }
     let Some(value) = values.get("path") else { return Ok(None) };
     let location = value.as_str().map(StoreLocation::parse);
-    let location = location.filter(|location| !location.is_relative());
-    location.map(Some).ok_or_else(|| wrong(place("store.path"), "an absolute path"))
+    location.filter(|location| !location.is_relative()).map(Some).ok_or(StoreMistake::Path)
 }

@@ -1,5 +1,6 @@
 //! The `[task]` section.
 
+use super::files::settle_once;
 use super::{Key, read_layers, truth};
 use crate::failure::Failure;
 use crate::session::Session;
@@ -25,7 +26,7 @@ pub const KEYS: [Key<Layer>; 1] = [Key {
     name: "close_parent",
     expected: "true or false",
     default: "false",
-    meaning: "complete a task with its last part, unless a recorded verdict is against it",
+    meaning: "complete a task with its last subtask, unless a recorded verdict rejects it",
     from_text: truth,
     set: |layer, value| {
         layer.close_parent = Some(value.as_bool()?);
@@ -35,7 +36,9 @@ pub const KEYS: [Key<Layer>; 1] = [Key {
 
 /// Collects what environment and files say about tasks.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
-    let layers = read_layers(session, SECTION, &KEYS)?;
-    let close_parent = layers.into_iter().find_map(|layer| layer.close_parent);
-    Ok(Settings { close_parent: close_parent.unwrap_or(false) })
+    settle_once(&session.settings.files().task, || {
+        let layers = read_layers(session, SECTION, &KEYS)?;
+        let close_parent = layers.into_iter().find_map(|layer| layer.close_parent);
+        Ok(Settings { close_parent: close_parent.unwrap_or(false) })
+    })
 }

@@ -12,7 +12,7 @@ use convoke_domain::dispatch::confirmation::ConfirmationLevel;
 use convoke_domain::dispatch::role::{RoleName, Roles};
 use convoke_domain::lane::cap::Cap;
 use convoke_engine::file::stays_inside;
-use convoke_engine::git::tracked::{Tracking, is_left_out, tracking};
+use convoke_engine::git::tracked::{GitTracking, is_left_out, tracking};
 use toml::{Table, Value};
 
 use super::{LOCAL_FILE, whole};
@@ -97,10 +97,10 @@ pub(super) struct Refused {
 pub(super) fn local_author(project: &Path, table: &Table) -> Author {
     let matters = RULES.iter().any(|(section, key, _)| at(table, section, key).is_some());
     match matters.then(|| tracking(project, LOCAL_FILE)) {
-        Some(Tracking::Tracked) => Author::Committer,
+        Some(GitTracking::Tracked) => Author::Committer,
         // What is unpacked into an ignored folder, such as `node_modules`, came from elsewhere.
-        Some(Tracking::Untracked) if is_left_out(project) => Author::Committer,
-        Some(Tracking::Untracked) | None => Author::User,
+        Some(GitTracking::Untracked) if is_left_out(project) => Author::Committer,
+        Some(GitTracking::Untracked) | None => Author::User,
     }
 }
 

@@ -8,17 +8,17 @@ use convoke_domain::wake::deeds::NextActionRule;
 use convoke_domain::wake::{WakeFit, WakeMode};
 use jiff::tz::Offset;
 
+use super::files::settle_once;
 use super::trust::Author;
-use super::{
-    Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, read_usable_layers, text, truth, whole,
-};
+use super::usable::{UsableLayers, read_usable_layers};
+use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, text, truth, whole};
 use crate::failure::Failure;
 use crate::session::Session;
 
 /// The section's name.
 pub const SECTION: &str = "wake";
 
-/// The budget of a wake-up when nobody says otherwise.
+/// The default budget of a wake-up.
 const DEFAULT_BUDGET: Budget = Budget::at_least_one(8000);
 
 /// A place that names the agent of a project's sessions, from the strongest to the weakest.
@@ -100,7 +100,7 @@ pub const KEYS: [Key<Layer>; 11] = [
         name: "agent",
         expected: "an agent's name",
         default: "none",
-        meaning: "the agent of sessions that no other is bound to; `convoke hooks install` sets it",
+        meaning: "the agent of sessions without another one; `convoke hooks install` sets it",
         from_text: text,
         set: |layer, value| {
             layer.agent = Some(AgentName::parse(value.as_str()?).ok()?);
@@ -111,7 +111,7 @@ pub const KEYS: [Key<Layer>; 11] = [
         name: "orchestrator",
         expected: "an agent's name",
         default: "the value of agent, else june",
-        meaning: "the agent that leads the others: it is told of the whole plan, and they of what they hold",
+        meaning: "the agent that leads the others; its wake-up has the whole plan, theirs only their own tasks",
         from_text: text,
         set: |layer, value| {
             layer.orchestrator = Some(AgentName::parse(value.as_str()?).ok()?);
@@ -122,7 +122,7 @@ pub const KEYS: [Key<Layer>; 11] = [
         name: "wake_budget",
         expected: "a whole number from 1 up",
         default: "8000",
-        meaning: "the most tokens a wake-up may cost",
+        meaning: "the token budget of a wake-up",
         from_text: number,
         set: |layer, value| {
             layer.budget = Some(Budget::new(whole(value)?)?);
@@ -133,7 +133,7 @@ pub const KEYS: [Key<Layer>; 11] = [
         name: "mode",
         expected: "seed or v0",
         default: "seed",
-        meaning: "tell an agent everything each time, or with v0 only the news while it remembers",
+        meaning: "repeat everything in each wake-up, or with v0 only the news while the agent keeps its memory",
         from_text: text,
         set: |layer, value| {
             layer.mode = Some(WakeMode::parse(value.as_str()?)?);
@@ -144,8 +144,7 @@ pub const KEYS: [Key<Layer>; 11] = [
         name: "fit",
         expected: "kept or seed",
         default: "kept",
-        meaning: "shorten every section that is too long so that the budget is kept, or with seed never \
-                  shorten the task list and the new message",
+        meaning: "shorten every section that is too long to fit the budget, or with seed never shorten the task list and the new message",
         from_text: text,
         set: |layer, value| {
             layer.fit = Some(WakeFit::parse(value.as_str()?)?);
@@ -156,7 +155,7 @@ pub const KEYS: [Key<Layer>; 11] = [
         name: "next_action",
         expected: "deeds or seed",
         default: "deeds",
-        meaning: "decide the next action by recorded deeds, or with seed by words of the message",
+        meaning: "choose the next action from recorded verdicts and dispatches, or with seed from words of the message",
         from_text: text,
         set: |layer, value| {
             layer.next_action = Some(NextActionRule::parse(value.as_str()?)?);
@@ -167,7 +166,7 @@ pub const KEYS: [Key<Layer>; 11] = [
         name: "skill_choice",
         expected: "named or seed",
         default: "named",
-        meaning: "inject a skill that is named and found, or with seed also one guessed from words",
+        meaning: "include a skill that is named and installed, or with seed also one guessed from words",
         from_text: text,
         set: |layer, value| {
             layer.skill_rule = Some(SkillRule::parse(value.as_str()?)?);
@@ -178,7 +177,7 @@ pub const KEYS: [Key<Layer>; 11] = [
         name: "clock",
         expected: "UTC or an offset such as +02:00",
         default: "UTC",
-        meaning: "the clock that times are shown by",
+        meaning: "the time zone of displayed times",
         from_text: text,
         set: |layer, value| {
             layer.clock = Some(offset(value.as_str()?)?);
@@ -202,7 +201,7 @@ pub const KEYS: [Key<Layer>; 11] = [
         name: "compat_patterns",
         expected: "true or false",
         default: "false",
-        meaning: "take the letters `pr` anywhere in a task for a pull request",
+        meaning: "treat the letters `pr` anywhere in a task as a pull request",
         from_text: truth,
         set: |layer, value| {
             let compatible = value.as_bool()?;
@@ -226,14 +225,16 @@ pub const KEYS: [Key<Layer>; 11] = [
 
 /// Collects what environment and files say about wake-ups.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
-    read_authored(session, SECTION, &KEYS).map(|(layers, author)| settled(layers, author))
+    settle_once(&session.settings.files().wake, || {
+        read_authored(session, SECTION, &KEYS).map(|(layers, author)| settled(layers, author))
+    })
 }
 
-/// Collects the same for a hook, without the project's files that cannot be used, and returns the
-/// names of those.
-pub fn settings_for_hook(session: &Session) -> Result<(Settings, Vec<&'static str>), Failure> {
-    let (layers, author, left_out) = read_usable_layers(session, SECTION, &KEYS)?;
-    Ok((settled(layers, author), left_out))
+/// Collects the same as far as it can be used, and returns the names of files and variables with a
+/// mistake: a hook delivers in any case.
+pub fn settings_for_hook(session: &Session) -> (Settings, Vec<String>) {
+    let UsableLayers { layers, author, left_out } = read_usable_layers(session, SECTION, &KEYS);
+    (settled(layers, author), left_out)
 }
 
 fn settled(layers: [Layer; 4], author: Author) -> Settings {

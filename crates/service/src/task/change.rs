@@ -6,7 +6,7 @@ use convoke_domain::task::{Task, TaskState, TaskStatus};
 use convoke_store::task::Change;
 use serde::Serialize;
 
-use super::{TaskDesk, parent};
+use super::{TaskDesk, known_task, parent};
 use crate::failure::Failure;
 use crate::message::note_stranger;
 use crate::workspace::{Workspace, refused};
@@ -26,17 +26,14 @@ pub enum TaskStep {
 
 /// How many tasks were removed.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovedCount {
     /// The task and everything below it.
     pub removed: usize,
 }
 
 /// Changes one task, and returns it as it is then.
-pub fn change_task(
-    desk: &TaskDesk<'_>,
-    id: &TaskId,
-    step: &TaskStep,
-) -> Result<Option<Task>, Failure> {
+pub fn change_task(desk: &TaskDesk<'_>, id: &TaskId, step: &TaskStep) -> Result<Task, Failure> {
     let change = match step {
         TaskStep::Done => Change::Status(TaskStatus::Completed),
         TaskStep::Skip => Change::Status(TaskStatus::Skipped),
@@ -54,27 +51,25 @@ pub(super) fn apply(
     desk: &TaskDesk<'_>,
     id: &TaskId,
     change: &Change<'_>,
-) -> Result<Option<Task>, Failure> {
+) -> Result<Task, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
     let reporter = session.reporter();
     let before = store.task(scope, id).map_err(refused)?.map(|task| task.status);
     let closed = store.change_task(scope, id, change, session.now()).map_err(refused)?;
     if closed > 0 {
-        reporter.say(format!("note: {closed} open parts were left out with it"));
+        reporter.say(format!("note: skipped its {closed} open subtasks"));
     }
-    let task = store.task(scope, id).map_err(refused)?;
-    let is_repeated = before.is_some() && before == task.as_ref().map(|task| task.status);
+    let task = known_task(&desk.workspace, id)?;
+    let is_repeated = before == Some(task.status);
     if let (Some(_), Some(status), true) = (verb(change), before, is_repeated) {
         let state = TaskState::Stored(status).words();
         reporter.say(format!("note: {id} is {state} already"));
     }
-    if let (Some(verb), Some(task), false) = (verb(change), &task, is_repeated) {
+    if let (Some(verb), false) = (verb(change), is_repeated) {
         let deed = format!("{verb} {}", task.content);
         store.record_event(scope, actor, &deed, session.now()).map_err(refused)?;
     }
-    if let Some(task) = &task {
-        parent::close(desk, task)?;
-    }
+    parent::close(desk, &task)?;
     Ok(task)
 }
 

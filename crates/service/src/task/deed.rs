@@ -27,6 +27,7 @@ pub struct VerdictRequest {
 
 /// A verdict or a dispatch for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeedReport {
     /// The task's id.
     pub task: String,
@@ -107,11 +108,11 @@ pub fn note_unless_started(session: &Session, task: &Task) {
     let state = match task.status {
         TaskStatus::InProgress => return,
         TaskStatus::Pending => "not started",
-        TaskStatus::Completed => "completed already",
+        TaskStatus::Completed => "completed",
         TaskStatus::Skipped => "skipped",
     };
     session.reporter().say(format!(
-        "note: {} is {state}; the verdict is kept and orders nothing about it",
+        "note: {} is {state}; Convoke stores the verdict, and the task stays {state}",
         task.id
     ));
 }

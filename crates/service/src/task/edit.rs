@@ -27,7 +27,7 @@ pub struct EditRequest {
 
 #[derive(Debug, thiserror::Error)]
 enum EditError {
-    #[error("cannot put `{id}` beside itself")]
+    #[error("cannot move `{id}` next to itself")]
     BesideItself { id: TaskId },
     #[error("cannot edit `{id}`: {why}")]
     NoTitle { id: TaskId, why: &'static str },
@@ -45,7 +45,7 @@ pub fn task_body(text: &str) -> Result<String, Failure> {
     let is_strange = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if body.contains(is_strange) {
         return Err(
-            misused(EditError::Control).hint("write plain text; tabs and line ends may be in it")
+            misused(EditError::Control).hint("use plain text; tabs and line breaks are allowed")
         );
     }
     Ok(body.trim_end().trim_start_matches('\n').to_owned())
@@ -63,7 +63,7 @@ pub fn edit_task(
     desk: &TaskDesk<'_>,
     request: &EditRequest,
     write: &mut WriteTask<'_>,
-) -> Result<Option<Task>, Failure> {
+) -> Result<Task, Failure> {
     let Workspace { store, scope } = &desk.workspace;
     let EditRequest { id, title, body, priority, after } = request;
     let body = body.as_deref().map(task_body).transpose()?;
@@ -84,7 +84,7 @@ pub fn edit_task(
         after: after.as_deref(),
     };
     store.edit_task(scope, id, &edit, desk.session.now()).map_err(refused)?;
-    store.task(scope, id).map_err(refused)
+    known_task(&desk.workspace, id)
 }
 
 /// Gives a task another place among its siblings, and returns it.
@@ -92,7 +92,7 @@ pub fn reorder_task(
     desk: &TaskDesk<'_>,
     id: &TaskId,
     place: SiblingPlace<'_>,
-) -> Result<Option<Task>, Failure> {
+) -> Result<Task, Failure> {
     if matches!(place, SiblingPlace::Before(sibling) | SiblingPlace::After(sibling) if sibling == id)
     {
         return Err(misused(EditError::BesideItself { id: id.clone() })
@@ -100,5 +100,5 @@ pub fn reorder_task(
     }
     let Workspace { store, scope } = &desk.workspace;
     store.reorder_task(scope, id, place, desk.session.now()).map_err(refused)?;
-    store.task(scope, id).map_err(refused)
+    known_task(&desk.workspace, id)
 }

@@ -11,6 +11,7 @@ use crate::workspace::{Workspace, refused};
 
 /// A removed task for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovedTaskReport {
     /// When it was removed.
     pub removed_at: String,
@@ -28,6 +29,7 @@ impl RemovedTaskReport {
 
 /// A change to a task for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskChangeReport {
     /// The step that it is part of; a step is undone as a whole.
     pub step: i64,
@@ -65,6 +67,7 @@ impl TaskChangeReport {
 
 /// How many tasks were restored.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestoredCount {
     /// The task and everything that was removed with it.
     pub restored: usize,
@@ -88,7 +91,7 @@ pub fn task_log(
     Ok(changes)
 }
 
-/// Undoes the last step, and returns what that was; nothing if there is none.
+/// Undoes the last step and returns it; `None` without a step to undo.
 pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<Vec<TaskChange>, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
     let changes = store.undo_task_step(scope, session.now()).map_err(refused)?;

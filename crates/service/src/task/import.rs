@@ -1,8 +1,6 @@
 //! Taking over the tasks of a plan.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use convoke_domain::finding::{FileFinding, Unreadable};
@@ -16,7 +14,8 @@ use convoke_store::foreign::{ForeignTask, is_database, read_tasks};
 use convoke_store::task::NewTask;
 use convoke_store::task_history::RemovedTask;
 
-use super::{TaskDesk, plan_file};
+use super::designed::designed_plan;
+use super::{AddedTasksReport, TaskDesk, plan_file};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
@@ -27,9 +26,6 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// So many headings that are no tasks are named.
 const NAMED: usize = 3;
 
-/// Convoke's folder in a project.
-const PLANS: &str = ".convoke";
-
 /// The parts of a task that is reviewed twice.
 const REVIEWED: [&str; 3] = ["Implementation", "Spec review", "Code quality review"];
 
@@ -39,12 +35,13 @@ enum ImportError {
     Absent { path: PathBuf },
     #[error("cannot import `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
-    #[error("cannot import `{}`: it has no `Task N` headings", path.display())]
+    #[error(
+        "cannot import `{}`: it has no `Task N` headings and no list with boxes or numbers",
+        path.display()
+    )]
     NoTasks { path: PathBuf },
-    #[error("cannot import `{}`: two headings read `{title}`", path.display())]
+    #[error("cannot import `{}`: two tasks read `{title}`", path.display())]
     Repeated { path: PathBuf, title: String },
-    #[error("cannot leave the plan in `{}`", path.display())]
-    NotLeft { path: PathBuf, source: io::Error },
     #[error("cannot import `{}`: it has no tasks of {project} on {branch}", path.display())]
     NotHere { path: PathBuf, project: String, branch: String },
 }
@@ -54,13 +51,8 @@ enum ImportError {
 pub enum ImportSource {
     /// A plan, from this folder or from the project's; or a database of june or otto.
     File(PathBuf),
-    /// A plan whose text is known already.
-    Plan {
-        /// Its path, relative to the project.
-        plan_file: String,
-        /// The whole plan.
-        text: String,
-    },
+    /// The plan of a finished design, named by its run or the beginning of the run's name.
+    Run(RunId),
 }
 
 /// Tasks to take over.
@@ -72,11 +64,18 @@ pub struct ImportRequest {
     pub adds_reviews: bool,
 }
 
-/// Takes over the tasks of a plan, or those of another program, and returns the new ids.
-pub fn import_tasks(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>, Failure> {
+/// Takes over the tasks of a plan, or those of another program. The report names those that are new.
+pub fn import_tasks(
+    desk: &TaskDesk<'_>,
+    request: &ImportRequest,
+) -> Result<AddedTasksReport, Failure> {
+    take_over(desk, request).map(|ids| AddedTasksReport::new(&ids))
+}
+
+fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
     let (plan_file, text) = match &request.source {
-        ImportSource::Plan { plan_file, text } => (plan_file.clone(), text.clone()),
+        ImportSource::Run(run) => designed_plan(session, run)?,
         ImportSource::File(path) if is_database(path) => return adopt(desk, path),
         ImportSource::File(path) => {
             let plan_file = plan_file(session, path)?;
@@ -91,7 +90,11 @@ pub fn import_tasks(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<
     let titles: Vec<_> = titles.iter().map(String::as_str).collect();
     let known = store.tasks_of_plan(scope, Some(&plan_file)).map_err(refused)?;
     note_changes(desk, &plan_file, &titles, &known)?;
-    let ids = store.import_tasks(scope, &plan_file, &titles, session.now()).map_err(refused)?;
+    let checked = plan.tasks.iter().zip(&titles).filter(|(section, _)| section.is_done());
+    let checked: Vec<_> = checked.map(|(_, title)| *title).collect();
+    let ids =
+        store.import_tasks(scope, &plan_file, &titles, &checked, session.now()).map_err(refused)?;
+    note_done(desk, &ids)?;
     let skipped = plan.tasks.len() - ids.len();
     if skipped > 0 {
         session.reporter().say(format!("note: {skipped} tasks of this plan are here already"));
@@ -106,13 +109,30 @@ pub fn import_tasks(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<
 fn check(plan: &ParsedPlan<'_>, path: PathBuf) -> Result<(), Failure> {
     if plan.tasks.is_empty() {
         return Err(Failure::new(ErrorClass::Refused, ImportError::NoTasks { path })
-            .hint("a task's heading reads `### Task 1: What is to be done`"));
+            .hint("a task reads `### Task 1: What is to be done`, `- [ ] …` or `1. …`"));
     }
     if let Some(title) = plan.repeated_title() {
         let title = title.to_owned();
         return Err(Failure::new(ErrorClass::Refused, ImportError::Repeated { path, title })
-            .hint("give each task's heading words of its own; nothing was imported"));
+            .hint("give each task a different title; nothing was imported"));
     }
+    Ok(())
+}
+
+/// Tells how many tasks are done from the start, because the plan says so.
+fn note_done(desk: &TaskDesk<'_>, ids: &[TaskId]) -> Result<(), Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let mut done = Vec::new();
+    for id in ids {
+        let task = store.task(scope, id).map_err(refused)?;
+        done.extend(task.filter(|task| task.status == TaskStatus::Completed).map(|task| task.id));
+    }
+    let Some(first) = done.first() else { return Ok(()) };
+    let (count, all) = (done.len(), ids.len());
+    desk.session.reporter().say(format!(
+        "note: {count} of {all} imported as done, because every box of theirs is checked; \
+         `convoke task start {first}` opens one again"
+    ));
     Ok(())
 }
 
@@ -180,29 +200,6 @@ fn add_reviews(desk: &TaskDesk<'_>, plan: &str) -> Result<(), Failure> {
     let names = REVIEWED.join(", ");
     session.reporter().say(format!("note: added to {} tasks each: {names}", bare.len()));
     Ok(())
-}
-
-/// Leaves a plan where agents find it and git does not. One that is there already stays as it is.
-pub fn leave_plan(session: &Session, run: &RunId, text: &str) -> Result<String, Failure> {
-    let place = format!("{PLANS}/plans/{run}.md");
-    for (name, text) in [(format!("{PLANS}/.gitignore"), "*\n"), (place.clone(), text)] {
-        let path = session.project.join(name);
-        let written = path
-            .parent()
-            .map_or(Ok(()), fs::create_dir_all)
-            .and_then(|()| File::options().write(true).create_new(true).open(&path))
-            .and_then(|mut file| file.write_all(text.as_bytes()));
-        match written {
-            Err(source) if source.kind() != ErrorKind::AlreadyExists => {
-                return Err(Failure::new(
-                    ErrorClass::Prerequisite,
-                    ImportError::NotLeft { path, source },
-                ));
-            }
-            Ok(()) | Err(_) => {}
-        }
-    }
-    Ok(place)
 }
 
 /// Takes over the tasks that another program kept for this project and branch.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use convoke_domain::pin::Pin;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::filter::{Stage, TaskFilter};
 use convoke_domain::task::id::TaskId;
@@ -48,6 +49,7 @@ pub struct BranchTasks {
 
 /// The tasks of one of several branches, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BranchTasksReport {
     /// The branch.
     pub branch: String,
@@ -68,13 +70,13 @@ impl TaskListing {
         if self.filter.is_empty() {
             return self.roots.iter().map(|node| TaskReport::of_node(node, None)).collect();
         }
-        self.listed().into_iter().map(TaskReport::alone).collect()
+        self.listed().into_iter().map(TaskReport::of_node_alone).collect()
     }
 
     /// Returns the tasks that the filter lets through, parents before their parts.
-    pub fn listed(&self) -> Vec<&Task> {
-        let all = flat(&self.roots).into_iter().map(|node| &node.task);
-        all.filter(|task| self.filter.lists(task)).collect()
+    pub fn listed(&self) -> Vec<&TaskNode> {
+        let all = flat(&self.roots).into_iter();
+        all.filter(|node| self.filter.lists(&node.task)).collect()
     }
 }
 
@@ -102,12 +104,15 @@ pub(super) fn read(desk: &TaskDesk<'_>, scope: &Scope) -> Result<Vec<TaskNode>, 
     let tasks = store.tasks(scope).map_err(refused)?;
     let agents = store.agents(scope).map_err(refused)?;
     let pins = store.pins(scope, desk.session.now()).map_err(refused)?;
-    let is_cancelled =
-        |task: &Task| pins.iter().any(|pin| pin.plan.is_some() && pin.plan == task.plan_file);
     Ok(trees(tasks, |task| {
         let state = TaskState::among(&agents, task);
-        if is_cancelled(task) { state.cancelled() } else { state }
+        if is_cancelled(&pins, task) { state.cancelled() } else { state }
     }))
+}
+
+/// Tells whether one of the rules says that a task's plan is cancelled.
+fn is_cancelled(pins: &[Pin], task: &Task) -> bool {
+    pins.iter().any(|pin| pin.plan.is_some() && pin.plan == task.plan_file)
 }
 
 /// Reads the tasks of the desk's branch, and tells where else there are open ones.
@@ -151,10 +156,13 @@ pub struct ShownTask {
     pub children: Vec<Task>,
     /// What is recorded about it.
     pub deeds: Vec<DeedReport>,
+    /// Whether its plan is cancelled.
+    pub is_cancelled: bool,
 }
 
 /// One task with its parts and what is recorded about it, for programs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShownTaskReport {
     /// The task with its parts.
     #[serde(flatten)]
@@ -167,7 +175,8 @@ impl ShownTask {
     /// Reports it for programs.
     pub fn report(&self) -> ShownTaskReport {
         let children = self.children.iter().map(TaskReport::alone).collect();
-        let task = TaskReport::new(&self.task, None, children);
+        let mut task = TaskReport::new(&self.task, None, children);
+        task.cancelled = self.is_cancelled && !self.task.status.is_closed();
         ShownTaskReport { task, deeds: self.deeds.clone() }
     }
 }
@@ -179,7 +188,10 @@ pub fn show_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<ShownTask, Failure>
     let mut children = store.children(scope, id).map_err(refused)?;
     children.sort_by(in_order);
     let deeds = store.deeds_of_task(scope, id).map_err(refused)?;
-    Ok(ShownTask { task, children, deeds: deeds.iter().map(DeedReport::new).collect() })
+    let pins = store.pins(scope, desk.session.now()).map_err(refused)?;
+    let is_cancelled = is_cancelled(&pins, &task);
+    let deeds = deeds.iter().map(DeedReport::new).collect();
+    Ok(ShownTask { task, children, deeds, is_cancelled })
 }
 
 /// All tasks of a branch, and the current one.

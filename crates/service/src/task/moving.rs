@@ -1,6 +1,5 @@
 //! Giving tasks another parent or another branch.
 
-use convoke_domain::scope::Scope;
 use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
 use convoke_store::task::Change;
@@ -8,8 +7,8 @@ use convoke_store::task_edit::{Moved, Moving};
 use serde::Serialize;
 
 use super::{TaskDesk, change};
-use crate::elsewhere::quoted;
 use crate::failure::Failure;
+use crate::project::count;
 use crate::workspace::{Workspace, checked_out, refused};
 
 /// Tasks that come to the desk's branch from another one.
@@ -23,24 +22,29 @@ pub struct BranchMove {
 
 /// Tasks that are on another branch now.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MovedTasksReport {
     /// Their ids, with those of their parts.
     pub moved: Vec<String>,
     /// The ids that were taken there: the old one and the new one.
     pub renamed: Vec<[String; 2]>,
+    /// How many messages came with all tasks of the branch.
+    pub messages: usize,
+    /// How many agents came with them.
+    pub agents: usize,
     /// Where they came from.
     pub from_branch: String,
     /// Where they are.
     pub branch: String,
 }
 
-/// Makes a task part of another one, or puts it to the top.
+/// Makes tasks part of another one, or puts them to the top, one after another.
 pub fn move_below(
     desk: &TaskDesk<'_>,
-    id: &TaskId,
+    ids: &[TaskId],
     parent: Option<&TaskId>,
-) -> Result<Option<Task>, Failure> {
-    change::apply(desk, id, &Change::Parent(parent))
+) -> Result<Vec<Task>, Failure> {
+    ids.iter().map(|id| change::apply(desk, id, &Change::Parent(parent))).collect()
 }
 
 /// Brings tasks of another branch to the desk's.
@@ -52,7 +56,7 @@ pub fn move_to_branch(
     let from = request.from_branch.clone().unwrap_or_else(|| checked_out(session));
     let moving = request.ids.as_ref().map_or(Moving::All, |ids| Moving::Tasks(ids));
     let moved = store.move_tasks(scope, &from, moving, session.now()).map_err(refused)?;
-    let Moved { ids, renamed } = &moved;
+    let Moved { ids, renamed, messages, agents } = &moved;
     let reporter = session.reporter();
     if ids.is_empty() {
         reporter.note(format!(
@@ -62,17 +66,15 @@ pub fn move_to_branch(
     for (old, new) in renamed {
         reporter.note(format!("note: `{old}` is taken there; the task is now `{new}`"));
     }
-    let there = Scope { branch: from.clone(), ..scope.clone() };
-    let has_agents = || Ok::<_, Failure>(!store.agents(&there).map_err(refused)?.is_empty());
-    if request.ids.is_none() && from != scope.branch && has_agents()? {
-        reporter.say(format!(
-            "note: messages and agents stay on {from}: `convoke inbox NAME --branch {}`",
-            quoted(&from)
-        ));
+    if messages + agents > 0 {
+        let counts = [count(*messages, "message"), count(*agents, "agent")];
+        reporter.say(format!("note: {} came along from {from}", counts.join(" and ")));
     }
     Ok(MovedTasksReport {
         moved: ids.iter().map(ToString::to_string).collect(),
         renamed: renamed.iter().map(|(old, new)| [old.to_string(), new.to_string()]).collect(),
+        messages: *messages,
+        agents: *agents,
         from_branch: from,
         branch: scope.branch.clone(),
     })

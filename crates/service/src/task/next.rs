@@ -4,6 +4,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::next::{Beginner, Obstacles, next_to_begin, of_plan_first};
+use convoke_domain::task::outline::clipped;
 use convoke_domain::task::tree::TaskNode;
 use convoke_store::task::{ActivePlan, Change};
 
@@ -12,6 +13,9 @@ use super::{TaskDesk, change};
 use crate::failure::{ErrorClass, Failure};
 use crate::settings::wake::settings;
 use crate::workspace::{Workspace, refused};
+
+/// How much of a title a note shows, in characters.
+const MOST_TITLE: usize = 80;
 
 /// There is nothing to begin.
 #[derive(Debug, thiserror::Error)]
@@ -35,11 +39,35 @@ pub fn next_task(desk: &TaskDesk<'_>) -> Result<NextTask, Failure> {
         if leads { (Beginner::Leader, None) } else { (Beginner::Agent(actor), Some(actor)) };
     let (active, mut others) = in_plan_order(desk, of)?;
     let found = next_to_begin(&active, beginner).or_else(|| next_to_begin(&others, beginner));
+    note_urgent(desk, of, found.map(|node| &node.task.id))?;
     if let Some(node) = found {
         return Ok(NextTask::Task(Box::new(node.task.clone())));
     }
     others.extend(active);
     Ok(NextTask::Nothing(Obstacles::among(&others).words()))
+}
+
+/// Names a task of high priority outside the plan that is being worked on: it is not the next one, but
+/// must not be forgotten either.
+fn note_urgent(
+    desk: &TaskDesk<'_>,
+    agent: Option<&AgentName>,
+    chosen: Option<&TaskId>,
+) -> Result<(), Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let plan = match store.active_plan(scope, agent).map_err(refused)? {
+        ActivePlan::Nothing => return Ok(()),
+        ActivePlan::WithoutFile => None,
+        ActivePlan::File(plan) => Some(plan),
+    };
+    let found = store.urgent_elsewhere(scope, plan.as_deref(), agent, 2).map_err(refused)?;
+    if let Some(task) = found.iter().find(|task| Some(&task.id) != chosen) {
+        let (id, title) = (&task.id, clipped(&task.content, MOST_TITLE));
+        desk.session.reporter().note(format!(
+            "note: `{id}` has high priority outside the plan that is being worked on: {title}"
+        ));
+    }
+    Ok(())
 }
 
 /// Reads all tasks: those of the plan that is being worked on, and all others.
@@ -57,7 +85,7 @@ pub(super) fn in_plan_order(
 }
 
 /// Starts a task; without an id, the next one.
-pub fn start_task(desk: &TaskDesk<'_>, id: Option<&TaskId>) -> Result<Option<Task>, Failure> {
+pub fn start_task(desk: &TaskDesk<'_>, id: Option<&TaskId>) -> Result<Task, Failure> {
     let id = match id {
         Some(id) => id.clone(),
         None => match next_task(desk)? {

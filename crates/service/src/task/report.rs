@@ -1,12 +1,30 @@
 //! Tasks for programs.
 
-use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::tree::TaskNode;
+use convoke_domain::task::{Task, TaskState};
 use serde::Serialize;
+
+/// Tasks that were added.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AddedTasksReport {
+    /// The id of the first one; nothing if no task is new.
+    pub id: Option<String>,
+    /// The ids of all of them, in their order.
+    pub ids: Vec<String>,
+}
+
+impl AddedTasksReport {
+    pub(super) fn new(ids: &[TaskId]) -> Self {
+        let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+        Self { id: ids.first().cloned(), ids }
+    }
+}
 
 /// A task for programs, with its parts.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskReport {
     /// Its id, such as `t-00012`.
     pub id: String,
@@ -18,6 +36,8 @@ pub struct TaskReport {
     pub body: Option<String>,
     /// How far it is, such as `in_progress`.
     pub status: &'static str,
+    /// Whether it is open and belongs to a cancelled plan.
+    pub cancelled: bool,
     /// How urgent it is among its siblings.
     pub priority: &'static str,
     /// The tasks that come before it.
@@ -53,7 +73,13 @@ impl TaskReport {
     /// Reports a node with everything below it; the current task is marked.
     pub fn of_node(node: &TaskNode, current: Option<&TaskId>) -> Self {
         let children = node.children.iter().map(|child| Self::of_node(child, current));
-        Self::new(&node.task, current, children.collect())
+        let report = Self::new(&node.task, current, children.collect());
+        Self { cancelled: node.state == TaskState::Cancelled, ..report }
+    }
+
+    /// Reports a node without its parts.
+    pub fn of_node_alone(node: &TaskNode) -> Self {
+        Self { cancelled: node.state == TaskState::Cancelled, ..Self::alone(&node.task) }
     }
 
     pub(super) fn new(task: &Task, current: Option<&TaskId>, children: Vec<Self>) -> Self {
@@ -64,6 +90,7 @@ impl TaskReport {
             content: task.content.clone(),
             body: task.body.clone(),
             status: task.status.name(),
+            cancelled: false,
             priority: task.priority.name(),
             after: names(&task.after),
             waits_for: names(&task.waits_for),

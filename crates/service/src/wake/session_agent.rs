@@ -6,11 +6,11 @@ use convoke_store::delivery::Session as ClientSession;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::wake::Settings;
-use crate::workspace::{Workspace, refused};
+use crate::workspace::{Workspace, default_agent, refused};
 
 /// Nothing says whom a command is for.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot tell whom to wake: no agent is set for this project")]
+#[error("cannot wake an agent: this project has no default agent")]
 struct NoAgentSet;
 
 /// Returns the agent that this session, or else this project, belongs to.
@@ -28,7 +28,7 @@ pub(super) fn present_agent(
     let address = session_address(session, workspace, settings, present)?;
     address.map(|address| address.agent).ok_or_else(|| {
         Failure::new(ErrorClass::Refused, NoAgentSet)
-            .hint("name one, as in `convoke wake june`, who leads by default")
+            .hint("name one, such as `convoke wake june`, the default orchestrator")
             .hint("`convoke hooks install CLIENT --as NAME` sets one for this project")
     })
 }
@@ -50,4 +50,22 @@ pub fn session_address(
     let bound = bound.map_err(refused)?.flatten();
     let bound = bound.filter(|address| address.scope.project == workspace.scope.project);
     Ok(bound.or_else(|| settings.agent.clone().map(|(agent, _)| here(agent))))
+}
+
+/// Returns whose a client's session is for a hook: where a mistake in a file may hide the agent, the
+/// one of the project's newest session, else the default one, so that the user's rules arrive.
+pub fn hook_address(
+    session: &Session,
+    workspace: &Workspace,
+    (settings, left_out): &(Settings, Vec<String>),
+    of: Option<ClientSession<'_>>,
+) -> Result<Option<Address>, Failure> {
+    let known = session_address(session, workspace, settings, of)?;
+    if known.is_some() || left_out.is_empty() || session.environment.agent().is_some() {
+        return Ok(known);
+    }
+    let Workspace { store, scope } = workspace;
+    let newest = store.sessions(&scope.project).map_err(refused)?.into_iter().next();
+    let agent = newest.map_or_else(default_agent, |newest| newest.agent.agent);
+    Ok(Some(Address { scope: scope.clone(), agent }))
 }

@@ -139,7 +139,7 @@ impl AgentStore for SqliteStore {
 }
 
 /// Every column that names an agent of the project in the same row.
-const NAMED: [(&str, &str); 11] = [
+const NAMED: [(&str, &str); 12] = [
     ("agents", "name"),
     ("tasks", "assigned_agent"),
     ("messages", "from_agent"),
@@ -151,6 +151,7 @@ const NAMED: [(&str, &str); 11] = [
     ("sessions", "agent"),
     ("task_deeds", "actor"),
     ("skill_uses", "agent"),
+    ("talk_moves", "agent"),
 ];
 
 /// Returns what an agent would leave behind; `None` if there is no such agent.

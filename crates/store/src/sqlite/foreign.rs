@@ -111,7 +111,7 @@ impl Reader<'_> {
         Ok(Some(ForeignTask { project, branch: text("branch")?, task }))
     }
 
-    /// Reads a column as text, whatever it holds; a column that is missing or empty is none.
+    /// Reads a column of any type as text; `None` for a missing or empty column.
     fn text(&self, row: &Row<'_>, name: &str) -> rusqlite::Result<Option<String>> {
         use rusqlite::types::ValueRef;
         if !self.columns.iter().any(|column| column == name) {

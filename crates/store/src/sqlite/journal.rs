@@ -32,7 +32,7 @@ impl JournalStore for SqliteStore {
         let state = RunState::Running.name();
         let values = params![id.as_str(), project, branch, feature, state, Time(now), chain];
         let begun = self.durably().and_then(|connection| connection.execute(sql, values));
-        match begun.map_err(failed("write down the run"))? {
+        match begun.map_err(failed("record the run"))? {
             0 => Err(StoreError::RunExists { id: id.clone() }),
             _ => Ok(()),
         }

@@ -38,7 +38,7 @@ impl LaneStore for SqliteStore {
             Time(lane.at),
         ];
         let id = self.connection().query_row(sql, values, |row| row.get(0));
-        id.map_err(failed("write down the lane"))
+        id.map_err(failed("record the lane"))
     }
 
     fn end_lane(&self, id: i64, ending: &LaneEnding) -> Result<Option<Usage>, StoreError> {
@@ -71,7 +71,7 @@ impl LaneStore for SqliteStore {
             transaction.commit()?;
             Ok(spent)
         };
-        end().map_err(failed("write down how the lane ended"))
+        end().map_err(failed("record how the lane ended"))
     }
 
     fn close_lane(

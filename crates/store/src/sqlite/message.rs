@@ -205,7 +205,7 @@ pub(super) fn insert_event(
     connection.execute(sql, values).map(drop)
 }
 
-/// Returns the hop of the wake-up that somebody is answering.
+/// Returns the hop of the wake-up that an agent is answering.
 fn answering(
     connection: &Connection,
     scope: &Scope,

@@ -13,7 +13,7 @@ const FILES: [&str; 4] = ["", "-wal", "-shm", "-lock"];
 /// What a folder is called that is ours alone.
 const OURS: &str = "convoke";
 
-/// Makes a folder that nobody else can look into. One that is there stays as it is.
+/// Creates a folder that only its owner can read. An existing folder keeps its permissions.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
@@ -25,7 +25,7 @@ pub(super) fn make_file(path: &Path) {
 }
 
 /// Takes from everybody else what an earlier version gave them: the files, and the folder if it has
-/// our name; any other may be somebody else's.
+/// our name; any other may belong to another program.
 pub(super) fn tighten(path: &Path) {
     for end in FILES {
         let mut name: OsString = path.into();
@@ -38,7 +38,7 @@ pub(super) fn tighten(path: &Path) {
     }
 }
 
-/// Only its owner can; that somebody else's store stays as it is costs nothing.
+/// Only its owner can; another user's store keeps its permissions.
 fn take_from_others(path: &Path, is_meant: fn(&fs::Metadata) -> bool) {
     let Ok(found) = fs::metadata(path) else { return };
     let mode = found.permissions().mode();

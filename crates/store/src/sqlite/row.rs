@@ -55,7 +55,7 @@ pub(super) fn one_of<T>(
 ) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     parse(&text).ok_or_else(|| {
-        let strange = format!("`{text}` is no {column}");
+        let strange = format!("`{text}` is not a valid {column}");
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, strange.into())
     })
 }

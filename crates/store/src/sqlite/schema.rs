@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::location::StoreLocation;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 17] = [
+const MIGRATIONS: [&str; 19] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -32,6 +32,8 @@ const MIGRATIONS: [&str; 17] = [
     include_str!("0015.sql"),
     include_str!("0016.sql"),
     include_str!("0017.sql"),
+    include_str!("0018.sql"),
+    include_str!("0019.sql"),
 ];
 
 /// Tables of counts that triggers keep.
@@ -116,7 +118,7 @@ pub(super) fn migrate(connection: &Connection, target: usize) -> rusqlite::Resul
     transaction.commit()
 }
 
-/// A database is ours if nobody has put anything into it yet, or if it says so. The tables are asked
+/// A database is ours if it is empty, or if it says so. The tables are asked
 /// for first: another process may make them, and their mark with them, between the two questions.
 fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
     let tables: i64 =
@@ -126,7 +128,7 @@ fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(tables == 0 || application == APPLICATION)
 }
 
-fn version(connection: &Connection) -> rusqlite::Result<usize> {
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<usize> {
     let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok(version as usize)
 }

@@ -2,9 +2,11 @@
 
 mod adopt;
 pub(super) mod dependency;
+mod row;
 mod step;
 mod surroundings;
 pub(super) mod tree;
+mod urgent;
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -12,24 +14,24 @@ use std::hash::BuildHasher;
 use convoke_domain::plan::renamed_from;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::id::TaskId;
-use convoke_domain::task::priority::TaskPriority;
 use convoke_domain::task::tree::top_down;
 use convoke_domain::task::{Task, TaskStatus};
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
 use self::adopt::adopt;
-use self::dependency::{joined, open_among, parse_ids, refuse_missing, refuse_waiting_circle};
+use self::dependency::{joined, refuse_missing, refuse_waiting_circle};
+pub(super) use self::row::read_task;
 use self::surroundings::PlanRows;
 use self::tree::{BELOW, close_below, height, refuse_circle, refuse_depth, take_over_plan};
 use super::deed::supersede_verdicts;
-use super::row::{Time, Word, one_of};
+use super::row::Time;
 use super::skill::release_pins;
 use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
 use crate::task::{ActivePlan, Change, NewTask, Surroundings, TaskStore};
 
-/// Tries at an id that nobody has; a million ids share a scope.
+/// Tries to find an unused id; a million ids share a scope.
 const TRIES: usize = 1000;
 
 impl TaskStore for SqliteStore {
@@ -55,6 +57,7 @@ impl TaskStore for SqliteStore {
         scope: &Scope,
         plan: &str,
         titles: &[&str],
+        done: &[&str],
         now: Timestamp,
     ) -> Result<Vec<TaskId>, StoreError> {
         let failed = failed("import the tasks");
@@ -66,7 +69,14 @@ impl TaskStore for SqliteStore {
         };
         let ids = titles.iter().filter(|title| is_new(title)).map(|content| {
             let task = NewTask { plan_file: Some(plan), ..NewTask::titled(content) };
-            insert(&step.transaction, scope, &task, now)
+            let id = insert(&step.transaction, scope, &task, now)?;
+            if done.contains(content) {
+                let sql = "UPDATE tasks SET status = 'completed', completed_at = ?4 \
+                           WHERE project = ?1 AND branch = ?2 AND id = ?3";
+                let values = params![scope.project, scope.branch, id.as_str(), Time(now)];
+                step.transaction.execute(sql, values).map_err(&failed)?;
+            }
+            Ok(id)
         });
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
         step.commit().map_err(failed)?;
@@ -153,6 +163,20 @@ impl TaskStore for SqliteStore {
             Some(None) => ActivePlan::WithoutFile,
             Some(Some(file)) => ActivePlan::File(file),
         })
+    }
+
+    fn urgent_elsewhere(
+        &self,
+        scope: &Scope,
+        plan: Option<&str>,
+        agent: Option<&AgentName>,
+        most: usize,
+    ) -> Result<Vec<Task>, StoreError> {
+        urgent::elsewhere(&self.connection(), scope, plan, agent, most)
+    }
+
+    fn is_open_elsewhere(&self, scope: &Scope, plan: Option<&str>) -> Result<bool, StoreError> {
+        urgent::is_open_elsewhere(&self.connection(), scope, plan)
     }
 
     fn change_task(
@@ -327,34 +351,6 @@ pub(super) fn list(
 ) -> Result<Vec<Task>, StoreError> {
     let read = |row: &Row<'_>| read_task(connection, row);
     rows(connection, sql, values, read).map_err(failed("read tasks"))
-}
-
-pub(super) fn read_task(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Task> {
-    let id = row.get("id").map(|Word(id): Word<TaskId>| id)?;
-    let parent: Option<Word<TaskId>> = row.get("parent_id")?;
-    let agent: Option<Word<AgentName>> = row.get("assigned_agent")?;
-    let completed_at: Option<Time> = row.get("completed_at")?;
-    let after = parse_ids(row.get_ref("after_ids")?.as_str()?)?;
-    let waits_for = open_among(connection, row, &after)?;
-    Ok(Task {
-        id,
-        parent: parent.map(|Word(id)| id),
-        plan_file: row.get("plan_file")?,
-        content: row.get("content")?,
-        body: row.get("body")?,
-        order: row.get("sort_index")?,
-        agent: agent.map(|Word(name)| name),
-        status: one_of(row, "status", TaskStatus::parse)?,
-        priority: one_of(row, "priority", TaskPriority::parse)?,
-        after,
-        waits_for,
-        skill: row.get("skill")?,
-        skill_version: row.get("skill_version")?,
-        notes: row.get("notes")?,
-        created_at: row.get("created_at").map(|Time(at)| at)?,
-        updated_at: row.get("updated_at").map(|Time(at)| at)?,
-        completed_at: completed_at.map(|Time(at)| at),
-    })
 }
 
 /// Finds an id that no task of the scope has or had.

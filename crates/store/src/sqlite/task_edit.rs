@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::row::Time;
+use super::talk_moves::take_talk;
 use super::task::dependency::{joined, refuse_missing, refuse_waiting_circle};
 use super::task::tree::BELOW;
 use super::task::{find, free_id, list, next_order, no_task, tasks_of};
@@ -101,7 +102,8 @@ impl TaskEditStore for SqliteStore {
                 tasks.iter().filter_map(|task| task.plan_file.clone()).collect();
             moved = carry(&step.transaction, &from, scope, tasks)?;
             let rules = if whole {
-                take_rules(&step.transaction, &from, scope)
+                take_talk(&step.transaction, &from, scope, &mut moved)
+                    .and_then(|()| take_rules(&step.transaction, &from, scope))
             } else {
                 copy_cancellations(&step.transaction, &from, scope, &plans, now)
             };

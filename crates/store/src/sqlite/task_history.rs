@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
 use super::row::{Time, Word, stored};
+use super::talk_moves::bring_talk_back;
 use super::task::dependency::parse_ids;
 use super::task::{no_task, read_task};
 use super::task_edit::{bring_records_back, bring_rules_back};
@@ -46,6 +47,7 @@ impl TaskHistoryStore for SqliteStore {
             }
         }
         bring_rules_back(&step.transaction, last, now).map_err(&failed)?;
+        bring_talk_back(&step.transaction, scope, last).map_err(&failed)?;
         step.mark_undo_of(last).map_err(&failed)?;
         step.commit().map_err(failed)?;
         Ok(joined(changes))

@@ -6,13 +6,13 @@ use std::sync::MutexGuard;
 use rusqlite::Connection;
 
 /// A change under way. It holds the connection, so no other thread's statement becomes part of it;
-/// whoever has one must use it instead of the store. It is undone unless it is committed.
+/// the holder of one must use it instead of the store. It is undone unless it is committed.
 pub(super) struct WriteTransaction<'a> {
     connection: MutexGuard<'a, Connection>,
 }
 
 impl<'a> WriteTransaction<'a> {
-    /// Begins a change. The store is taken at once, so that nothing read here can be outdated when it
+    /// Begins a change. It locks the store immediately, so that nothing read here can be outdated when it
     /// is written.
     pub(super) fn begin(connection: MutexGuard<'a, Connection>) -> rusqlite::Result<Self> {
         connection.execute_batch("BEGIN IMMEDIATE")?;

@@ -27,6 +27,7 @@ use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
 use convoke_domain::pin::{Pin, PinText};
 use convoke_domain::scope::{Address, AgentName, Scope};
+use convoke_domain::setup::{SetupChange, SetupStep};
 use convoke_domain::skill::SkillId;
 use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
 use convoke_domain::task::id::TaskId;
@@ -50,7 +51,7 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// What every backend must do.
-const RULES: [Rule; 65] = [
+const RULES: [Rule; 68] = [
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
     ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
     ("rules follow the tasks of a renamed branch", pin::rules_follow_their_tasks),
@@ -78,6 +79,7 @@ const RULES: [Rule; 65] = [
     ("a tree does not grow without end", task::trees_end),
     ("a plan is imported once", task::plans_are_imported_once),
     ("what a file was before it was changed is kept", memory::installs_are_kept),
+    ("what a setup did is kept until it is taken back", memory::setups_are_kept),
     ("a session belongs to whom it was bound to last", memory::sessions_are_bound),
     ("a loss is answered once at every entry, with one text", memory::losses_are_answered),
     ("an outdated text is replaced", memory::outdated_texts_are_replaced),
@@ -101,6 +103,8 @@ const RULES: [Rule; 65] = [
     ("steps are undone one after the other", task_history::steps_are_undone),
     ("removed tasks are restored", task_history::removed_tasks_are_restored),
     ("branches with tasks are listed", task::branches_are_listed),
+    ("urgent tasks are found outside a plan", task::urgent_tasks_elsewhere),
+    ("messages and agents follow all tasks of a branch", talk::talk_follows_a_branch),
     ("messages keep their order when the clock runs back", talk::time_never_runs_back),
     ("an agent is addressed by name or mention, from anywhere", talk::addressing),
     ("answers belong to what they answer", talk::answers_are_threaded),

@@ -47,6 +47,28 @@ pub(super) fn installs_are_kept(store: &dyn Store) {
     assert_eq!(store.install("/p").unwrap(), None);
 }
 
+pub(super) fn setups_are_kept(store: &dyn Store) {
+    let step = |path: &str, change: SetupChange| SetupStep { path: path.to_owned(), change };
+    let original = Some("# Rules".to_owned());
+    let steps = [
+        step("/p/.claude", SetupChange::Folder),
+        step("/p/.claude/settings.json", SetupChange::Hooks(Client::Claude)),
+        step("/p/convoke.local.toml", SetupChange::Binding(Client::Codex)),
+        step("/p/A", SetupChange::Guidance { original, written: "# Rules\nline".to_owned() }),
+        step("/p/B", SetupChange::Guidance { original: None, written: "line".to_owned() }),
+        step("/p/convoke.toml", SetupChange::Configuration { written: "[brief]".to_owned() }),
+    ];
+    for step in &steps {
+        store.remember_setup("/p", step, at(1)).unwrap();
+    }
+    assert_eq!(store.setup("/p").unwrap(), steps);
+    assert_eq!(store.setup("/q").unwrap(), []);
+    store.remember_setup("/p", &steps[0], at(2)).unwrap();
+    assert_eq!(store.setup("/p").unwrap()[5], steps[0], "a path is known once");
+    store.forget_setup("/p", "/p/.claude").unwrap();
+    assert_eq!(store.setup("/p").unwrap(), steps[1..]);
+}
+
 /// An event like no other.
 fn event(moment: Moment, trace: Trace) -> Noticed {
     static NEXT: AtomicU64 = AtomicU64::new(1);

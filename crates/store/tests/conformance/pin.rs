@@ -102,6 +102,15 @@ pub(super) fn rules_follow_their_tasks(store: &dyn Store) {
     store.undo_task_step(&there, at(4)).unwrap();
     assert_eq!((texts(store, &here(), 9), active(&here())), (all.clone(), ActivePlan::Nothing));
     assert_eq!(texts(store, &there, 9), ["everywhere"]);
+    // Rules of a branch without tasks follow, too.
+    let empty = Scope { branch: "empty".to_owned(), ..here() };
+    let on_empty = PinText::parse("on empty").unwrap();
+    let new = NewPin { text: &on_empty, reach: Reach::Branch, task: None, plan: None, until: None };
+    store.add_pin(&empty, &new, at(4)).unwrap();
+    store.move_tasks(&there, "empty", Moving::All, at(4)).unwrap();
+    assert_eq!(texts(store, &there, 9), ["everywhere", "on empty"]);
+    let last = store.pins(&there, at(4)).unwrap().last().unwrap().id;
+    store.remove_pin(&here().project, last, at(4)).unwrap();
     // One task alone takes its own rules along; its plan is cancelled there, too.
     let alone = [task.clone()];
     store.move_tasks(&there, "main", Moving::Tasks(&alone), at(5)).unwrap();

@@ -1,5 +1,7 @@
 //! Rules about agents, messages and deeds.
 
+use convoke_store::task_edit::Moving;
+
 use super::*;
 
 fn say(
@@ -284,4 +286,51 @@ pub(super) fn answers_are_threaded(store: &dyn Store) {
     assert!(store.thread(&here(), unheard).is_err());
     assert_eq!(store.message(&here(), asked).unwrap().unwrap().scope, far);
     assert_eq!(store.message(&here(), unheard).unwrap(), None);
+}
+
+// Messages, agents and sessions follow all tasks of a branch, and come back with them.
+pub(super) fn talk_follows_a_branch(store: &dyn Store) {
+    let there = Scope { branch: "feature/x".to_owned(), ..here() };
+    let june = name("june");
+    add(store, "a task", None, None);
+    store.add_agent(&here(), &june, "claude").unwrap();
+    store.add_agent(&here(), &name("max"), "claude").unwrap();
+    store.add_agent(&there, &name("max"), "claude").unwrap();
+    let read = say(store, &here(), "ana", Some("june"), &[], 1);
+    let unread = say(store, &here(), "ana", Some("june"), &[], 2);
+    let to_there = Address { scope: there.clone(), agent: name("max") };
+    say(store, &here(), "ana", Some("max"), std::slice::from_ref(&to_there), 3);
+    let receipt = Receipt { read: &[read], known: Some(read) };
+    store.change_agent(&here(), &june, &AgentChange::Received(receipt)).unwrap();
+    let session = Session { client: Client::Claude, id: "s" };
+    store.bind(session, &Address { scope: here(), agent: june.clone() }).unwrap();
+    let state = |scope: &Scope| {
+        let ids = |agent, which| {
+            let found = store.addressed_to(scope, agent, which, None, 9).unwrap();
+            found.into_iter().map(|message| message.id).collect::<Vec<_>>()
+        };
+        let unread = store.count_addressed_to(scope, &june, Addressed::Unread).unwrap();
+        let recent = store.recent_messages(scope, 9).unwrap().len();
+        let of_june = (ids(&june, Addressed::All), ids(&june, Addressed::Unread), unread);
+        (of_june, ids(&name("max"), Addressed::Unread).len(), recent)
+    };
+    let all = (vec![read, unread], vec![unread], 1);
+    let moved = store.move_tasks(&there, "main", Moving::All, at(4)).unwrap();
+    assert_eq!((moved.messages, moved.agents), (3, 1), "max is there already");
+    assert_eq!(state(&there), (all.clone(), 1, 3));
+    assert_eq!(state(&here()), ((vec![], vec![], 0), 0, 0));
+    assert_eq!(store.bound(session).unwrap().unwrap().scope, there);
+    assert!(store.agent(&there, &june).unwrap().is_some());
+    store.undo_task_step(&there, at(5)).unwrap();
+    let (of_june, _, recent) = state(&here());
+    assert_eq!((of_june, recent), (all, 3));
+    assert_eq!(state(&there).2, 0);
+    assert_eq!(store.bound(session).unwrap().unwrap().scope, here());
+    assert!(store.agent(&there, &june).unwrap().is_none());
+    // A single task takes no message along, and a branch without tasks all that it has.
+    let ids: Vec<_> = store.tasks(&here()).unwrap().into_iter().map(|task| task.id).collect();
+    let moved = store.move_tasks(&there, "main", Moving::Tasks(&ids), at(6)).unwrap();
+    assert_eq!((moved.messages, moved.agents), (0, 0));
+    let moved = store.move_tasks(&there, "main", Moving::All, at(7)).unwrap();
+    assert_eq!((moved.ids.len(), moved.messages), (0, 3));
 }

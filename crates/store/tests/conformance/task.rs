@@ -1,5 +1,8 @@
 //! Rules about tasks.
 
+use convoke_domain::task::priority::TaskPriority;
+use convoke_store::task_edit::TaskEdit;
+
 use super::*;
 
 // W-1, W-2
@@ -92,11 +95,25 @@ pub(super) fn trees_end(store: &dyn Store) {
 
 pub(super) fn plans_are_imported_once(store: &dyn Store) {
     let import =
-        |titles: &[&str]| store.import_tasks(&here(), "p.md", titles, at(1)).unwrap().len();
+        |titles: &[&str]| store.import_tasks(&here(), "p.md", titles, &[], at(1)).unwrap().len();
     assert_eq!(import(&["Task 1: a", "Task 2: b"]), 2);
     assert_eq!(import(&["Task 1: renamed", "Task 2: b", "Task 3: c"]), 1);
     add(store, "Fix 4 bugs", None, Some("p.md"));
     assert_eq!(import(&["Task 4: d"]), 1, "only tasks have numbers");
+    // What is done is completed if it is new; what is here stays as it is.
+    let titles = ["Task 1: a", "Task 5: e", "Task 6: f"];
+    let new = store.import_tasks(&here(), "p.md", &titles, &titles[..2], at(2)).unwrap();
+    let task = |id| store.task(&here(), id).unwrap().unwrap();
+    assert_eq!(
+        new.iter().map(|id| task(id).status).collect::<Vec<_>>(),
+        [TaskStatus::Completed, TaskStatus::Pending]
+    );
+    assert_eq!(task(&new[0]).completed_at, Some(at(2)));
+    let all = store.tasks_of_plan(&here(), Some("p.md")).unwrap();
+    let done = all.iter().filter(|task| task.status == TaskStatus::Completed).count();
+    assert_eq!(done, 1, "what was imported before stays open");
+    store.undo_task_step(&here(), at(3)).unwrap();
+    assert_eq!(store.tasks_of_plan(&here(), Some("p.md")).unwrap().len(), all.len() - 2);
 }
 
 // W-6
@@ -151,6 +168,14 @@ pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
         assert!(around.contains(near), "{near}");
     }
     assert!(!around.contains(&other) && !around.contains(&ids[399]));
+    // Work that is begun comes before everything else, in a large plan, too.
+    let begun = add(store, "deep", Some(&ids[390]), None);
+    set_status(store, &begun, TaskStatus::InProgress, 3);
+    let around = read(None, 100);
+    assert!(around.contains(&begun) && around.contains(&ids[389]), "what is begun is current");
+    assert!(around.contains(&ids[150]), "and the task that comes next");
+    assert!(!around.contains(&ids[170]), "and not all between them");
+    store.remove_task(&here(), &begun, at(3)).unwrap();
     let of_june = read(Some(&june), 100);
     assert!(of_june.contains(&ids[299]) && of_june.contains(&ids[300]));
     assert!(!of_june.contains(&ids[150]));
@@ -162,6 +187,45 @@ pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
     store.change_task(&here(), &ids[398], &Change::Parent(Some(&other)), at(4)).unwrap();
     set_status(store, &ids[0], TaskStatus::Pending, 4);
     assert!(read(None, 100).contains(&ids[0]), "what is opened again comes first");
+}
+
+// What is urgent is found outside the plan that is being worked on.
+pub(super) fn urgent_tasks_elsewhere(store: &dyn Store) {
+    let titles = [
+        ("first", Some("a.md"), TaskPriority::High),
+        ("mine", Some("b.md"), TaskPriority::High),
+        ("none", None, TaskPriority::High),
+        ("usual", Some("c.md"), TaskPriority::Normal),
+        ("late", Some("c.md"), TaskPriority::High),
+    ];
+    let tasks = titles.map(|(title, plan_file, priority)| NewTask {
+        plan_file,
+        priority,
+        ..NewTask::titled(title)
+    });
+    let ids = store.add_tasks(&here(), &tasks, at(1)).unwrap();
+    let urgent = |plan, agent, most| {
+        let found = store.urgent_elsewhere(&here(), plan, agent, most).unwrap();
+        let titles: Vec<_> = found.into_iter().map(|task| task.content).collect();
+        titles.join(" ")
+    };
+    assert_eq!(urgent(Some("b.md"), None, 9), "first none late");
+    assert_eq!(urgent(None, None, 9), "first mine late");
+    assert_eq!(urgent(Some("b.md"), None, 1), "first");
+    let june = name("june");
+    assert_eq!(urgent(Some("b.md"), Some(&june), 9), "");
+    store.change_task(&here(), &ids[2], &Change::Agent(Some(&june)), at(2)).unwrap();
+    assert_eq!(urgent(Some("b.md"), Some(&june), 9), "none");
+    set_status(store, &ids[0], TaskStatus::Completed, 3);
+    let edit = TaskEdit { after: Some(&ids[..2]), ..TaskEdit::default() };
+    store.edit_task(&here(), &ids[4], &edit, at(4)).unwrap();
+    assert_eq!(urgent(Some("b.md"), None, 9), "none", "what is closed or waits is not urgent");
+    let is_open = |plan| store.is_open_elsewhere(&here(), plan).unwrap();
+    assert!(is_open(Some("b.md")) && is_open(None) && is_open(Some("c.md")));
+    ids[1..].iter().for_each(|id| set_status(store, id, TaskStatus::Completed, 5));
+    assert!(!is_open(Some("b.md")) && !is_open(None));
+    set_status(store, &ids[1], TaskStatus::Pending, 6);
+    assert!(!is_open(Some("b.md")) && is_open(Some("a.md")) && is_open(None));
 }
 
 pub(super) fn branches_are_listed(store: &dyn Store) {

@@ -46,7 +46,7 @@ pub(super) fn every_change_is_logged(store: &dyn Store) {
     assert!(store.task_log(&elsewhere, None, 9).unwrap().is_empty());
     // What is refused leaves no trace.
     assert!(store.change_task(&here(), &id, &Change::Note("y"), at(5)).is_err());
-    store.import_tasks(&here(), "p.md", &[], at(5)).unwrap();
+    store.import_tasks(&here(), "p.md", &[], &[], at(5)).unwrap();
     assert_eq!(log(store, None).len(), 10);
 }
 
@@ -88,7 +88,7 @@ pub(super) fn steps_are_undone(store: &dyn Store) {
         store.change_task(&here(), &parts[0], &Change::Parent(None), at(8)).unwrap();
     });
     apply(&|| {
-        drop(store.import_tasks(&here(), "p.md", &["Task 1: x", "Task 2: y"], at(9)).unwrap());
+        drop(store.import_tasks(&here(), "p.md", &["Task 1: x", "Task 2: y"], &[], at(9)).unwrap());
     });
     store.add_tasks(&other, &[NewTask::titled("elsewhere")], at(10)).unwrap();
     for expected in before.iter().rev() {

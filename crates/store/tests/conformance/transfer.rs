@@ -87,31 +87,31 @@ fn find(lines: &[String], table: &str) -> usize {
 
 /// What somebody may put into a line. Each replaces a part of the line of a table.
 const HOSTILE: [(&str, &str, &str, &str); 26] = [
-    ("no row", "tasks", "{\"table\"", "{\"x\":1,\"table\""),
+    ("not a row", "tasks", "{\"table\"", "{\"x\":1,\"table\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"sqlite_master\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"task_step_now\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"tasks\\\" DROP\""),
     ("no column", "tasks", "\"body\"", "\"x\\\", \\\"body\""),
     ("has control characters", "tasks", "first ", "first \\n- forged"),
-    ("is no id", "tasks", "\"id\":\"", "\"id\":\"../"),
-    ("is no time", "tasks", "1970-01-01T", "yesterday "),
+    ("is not an id", "tasks", "\"id\":\"", "\"id\":\"../"),
+    ("is not a time", "tasks", "1970-01-01T", "yesterday "),
     ("CHECK constraint", "tasks", "\"pending\"", "\"approved\""),
     ("neither a text nor", "tasks", "\"sort_index\":1", "\"sort_index\":[1]"),
     ("neither a text nor", "tasks", "\"sort_index\":1", "\"sort_index\":1e99"),
     ("neither a text nor", "tasks", "\"sort_index\":1", "\"sort_index\":true"),
     ("cannot store TEXT", "tasks", "\"sort_index\":1", "\"sort_index\":\"x\""),
-    ("strange value", "messages", "\"dm\"", "\"verdict\""),
+    ("unexpected value", "messages", "\"dm\"", "\"verdict\""),
     ("`name` has control", "agents", "\"june\"", "\"ju\\u001bne\""),
     ("`after` `content` has control", "task_changes", "first ", "first \\\\u000a"),
-    ("`after` is no task", "task_changes", "\\\"status\\\"", "\\\"other\\\""),
-    ("`status` has a strange", "agents", "\"status\":\"idle\"", "\"status\":-1"),
-    ("`kind` has a strange", "messages", "\"dm\"", "-1"),
-    ("`hop` has a strange", "messages", "\"hop\":0", "\"hop\":-1"),
-    ("`path` is no absolute", "projects", "/home/ana/app", "app"),
-    ("`text` is no rule", "pins", "Never push", "Never\\npush"),
-    ("`text` is no rule", "pins", "Never push", ""),
-    ("`until` is no time", "pins", "\"until\":null", "\"until\":\"never\""),
-    ("`until` is no time", "pins", "\"until\":null", "\"until\":7"),
+    ("`after` is not a task", "task_changes", "\\\"status\\\"", "\\\"other\\\""),
+    ("`status` has an unexpected", "agents", "\"status\":\"idle\"", "\"status\":-1"),
+    ("`kind` has an unexpected", "messages", "\"dm\"", "-1"),
+    ("`hop` has an unexpected", "messages", "\"hop\":0", "\"hop\":-1"),
+    ("`path` is not an absolute", "projects", "/home/ana/app", "app"),
+    ("`text` is not a rule", "pins", "Never push", "Never\\npush"),
+    ("`text` is not a rule", "pins", "Never push", ""),
+    ("`until` is not a time", "pins", "\"until\":null", "\"until\":\"never\""),
+    ("`until` is not a time", "pins", "\"until\":null", "\"until\":7"),
     ("does not begin like", "", "store export", "another"),
 ];
 
@@ -125,10 +125,10 @@ fn hostile_lines(lines: &[String]) -> Vec<Case> {
     });
     let task = find(lines, "tasks");
     let texts = [
-        ("no JSON", "{".to_owned()),
-        ("no JSON object", "[1]".to_owned()),
-        ("no JSON", "[".repeat(100_000)),
-        ("no row", "{\"table\":\"tasks\"}".to_owned()),
+        ("not valid JSON", "{".to_owned()),
+        ("it is not a JSON object", "[1]".to_owned()),
+        ("not valid JSON", "[".repeat(100_000)),
+        ("not a row", "{\"table\":\"tasks\"}".to_owned()),
         ("rows should come before it", "{\"end\":true,\"rows\":1000}".to_owned()),
     ];
     let whole = texts.into_iter().map(|(why, text)| {
@@ -145,7 +145,7 @@ fn hostile_files(lines: &[String]) -> Vec<Case> {
     let mut cases = vec![
         ("ends before its last", Some(last + 1), lines[..last].to_vec()),
         ("UNIQUE constraint", Some(task + 2), [&lines[..=task], &lines[task..]].concat()),
-        ("it is the last", Some(lines.len() + 1), [lines, &lines[task..=task]].concat()),
+        ("it follows the last line", Some(lines.len() + 1), [lines, &lines[task..=task]].concat()),
     ];
     let mut dangling = lines.to_vec();
     dangling[recipient] = dangling[recipient].replace("\"message_id\":1", "\"message_id\":77");
@@ -154,7 +154,7 @@ fn hostile_files(lines: &[String]) -> Vec<Case> {
     let id = circle[task].split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let itself = format!("\"parent_id\":\"{id}\"");
     circle[task] = circle[task].replace("\"parent_id\":null", &itself);
-    cases.push(("is a part of itself", None, circle));
+    cases.push(("contains itself", None, circle));
     let rule = find(lines, "pins");
     let rules = (0..300).map(|n| lines[rule].replacen("\"id\":1", &format!("\"id\":{}", n + 1), 1));
     let mut many = [&lines[..rule], &rules.collect::<Vec<_>>(), &lines[rule + 1..]].concat();

@@ -4,15 +4,16 @@ use convoke::rehearsal::answers;
 use convoke_domain::design::event::{
     Chosen, Event, Health, Kept, Recovery, Reply, Settings, Stamped, Tree,
 };
-use convoke_domain::design::finding::{FindingId, Scope};
-use convoke_domain::design::matter::{Choice, MatterId, Ruling};
+use convoke_domain::design::finding::{FindingId, FindingScope};
+use convoke_domain::design::matter::{MatterId, Ruling, RulingChoice};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
 use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::seat::{Available, Panel};
+use convoke_domain::design::setup::ground::{BranchRule, DirtyTree};
 use convoke_domain::design::setup::{Begins, Ready, SetUp};
 use convoke_domain::design::voting_block::MarkerWord;
-use convoke_domain::design::walk::{DesignWalk, Need, Next, Request};
+use convoke_domain::design::walk::{DesignWalk, LaneNeed, Need, Next};
 
 use super::lane_end;
 
@@ -32,9 +33,9 @@ pub(super) fn whole_run(count: usize) -> Vec<Stamped> {
             due = found(need);
         }
     }
-    let matter = MatterId::Finding(FindingId { scope: Scope::Out, number: 1 });
+    let matter = MatterId::Finding(FindingId { scope: FindingScope::Out, number: 1 });
     for number in 0.. {
-        let choice = Choice::BOTH[number % 2];
+        let choice = RulingChoice::BOTH[number % 2];
         let ruling = Ruling { matter, choice, because: "It is so.".to_owned() };
         for event in [Event::Decided(ruling), Event::Resumed, Event::Kept(Kept::default())] {
             if events.len() == count {
@@ -56,14 +57,16 @@ fn found(need: Need) -> Vec<Event> {
             setup_lines: Vec::new(),
             begins: Begins::Plain,
             branch_lines: Vec::new(),
+            left: None,
+            tree_before: None,
         })))],
         Need::Probe(occasion) => {
             let available = Available { first: true, second: true };
             vec![Event::Probed { occasion, health: Health { available, warnings: Vec::new() } }]
         }
-        Need::Word(poll) => vec![Event::WordDrawn(poll, MarkerWord::recorded())],
+        Need::Word(poll) => vec![Event::WordDrawn(poll, MarkerWord::for_recordings())],
         Need::Lanes(requests) => {
-            let ended = |request: &Request| {
+            let ended = |request: &LaneNeed| {
                 let mut known = answers();
                 let answer = known.find(|(lane, _)| *lane == request.id.as_str());
                 Event::LaneEnded(
@@ -99,6 +102,8 @@ fn settings() -> Settings {
         documents: Vec::new(),
         is_rehearsal: true,
         no_branch: false,
+        branch_rule: BranchRule::Stay,
+        dirty_tree: DirtyTree::Refused,
         branch_info: None,
         feature_dir: None,
         budget: None,
@@ -112,7 +117,7 @@ pub(super) fn walked(events: Vec<Stamped>) -> DesignWalk {
     for event in events {
         design.take(event);
         std::hint::black_box((design.upcoming(), design.notices_after(shown)));
-        shown = design.told();
+        shown = design.notice_count();
     }
     design
 }

@@ -17,7 +17,7 @@ use convoke_domain::lane::queue::LaneLimits;
 use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::drive::{Lane, Program, Runner, drive};
-use convoke_engine::lane::many::{self, Enough, News, Waiting};
+use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
 use convoke_engine::lane::supervisor::Limits;
 
 use super::Client;
@@ -185,7 +185,7 @@ pub fn run(folder: &Path) -> Result<(), Error> {
     for lane in 0..LANES {
         fs::create_dir(folder.join(lane.to_string()))?;
     }
-    let lanes = (0..LANES).map(|number| Waiting {
+    let lanes = (0..LANES).map(|number| QueuedLane {
         agent: "claude",
         expected: Duration::ZERO,
         work: Box::new(move |cancel: &Cancel, tell: &mut dyn FnMut(&LaneEvent)| {
@@ -197,11 +197,11 @@ pub fn run(folder: &Path) -> Result<(), Error> {
     let room = LaneLimits { in_all: LANES, of_agent: LANES };
     let mut heard = 0;
     many::run(lanes.collect(), room, &Cancel::default(), &mut |_, news| {
-        heard += u64::from(matches!(news, News::Said(LaneEvent::Text(_))));
+        heard += u64::from(matches!(news, QueueEvent::Said(LaneEvent::Text(_))));
         if heard % NOTED == 0 {
             fs::write(folder.join("heard"), heard.to_string()).ok();
         }
-        Enough::No
+        EnoughAnswers::No
     });
     Err("the lanes ended by themselves".into())
 }

@@ -15,7 +15,7 @@ pub(super) struct RmArgs {
     #[arg(value_parser = AgentName::parse)]
     name: AgentName,
 
-    /// Remove it even if it has open tasks, unread messages, or the sessions of this project
+    /// Remove it even if it has open tasks, unread messages or sessions of this project
     #[arg(long)]
     force: bool,
 }
@@ -23,7 +23,7 @@ pub(super) struct RmArgs {
 impl RmArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let removal = if self.force { Removal::Anyway } else { Removal::IfIdle };
-        let report = remove_agent(app, &self.name, removal)?;
+        let report = remove_agent(&app.session, &self.name, removal)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {
@@ -36,7 +36,7 @@ impl RmArgs {
 }
 
 fn left(tasks: usize, unread: usize) -> String {
-    let tasks = (tasks > 0).then(|| format!("; open tasks that no agent has now: {tasks}"));
-    let unread = (unread > 0).then(|| format!("; messages that it had not read: {unread}"));
+    let tasks = (tasks > 0).then(|| format!("; open tasks that are now unassigned: {tasks}"));
+    let unread = (unread > 0).then(|| format!("; unread messages: {unread}"));
     tasks.unwrap_or_default() + &unread.unwrap_or_default()
 }

@@ -14,18 +14,18 @@ pub(super) struct RenameArgs {
     #[arg(value_name = "OLD", value_parser = AgentName::parse)]
     from: AgentName,
 
-    /// Its name from now on
+    /// The new name
     #[arg(value_name = "NEW", value_parser = AgentName::parse)]
     to: AgentName,
 }
 
 impl RenameArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = rename_agent(app, &self.from, &self.to)?;
+        let report = rename_agent(&app.session, &self.from, &self.to)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {
-                output.data(&format!("@{} is @{} from now on\n", report.from, report.to))?;
+                output.data(&format!("renamed @{} to @{}\n", report.from, report.to))?;
             }
         }
         Ok(Exit::Done)

@@ -8,25 +8,25 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Bind the present session to an agent
+/// Bind the current session to an agent
 ///
-/// From now on the session's wake-ups are this agent's, until it ends. Claude Code and Codex tell
-/// the commands that they run which session it is. From elsewhere, the session is the only one of
-/// this project that began or was compacted lately, or the one that you name.
+/// Until the session ends, Convoke delivers this agent's wake-ups to it. Claude Code and Codex tell
+/// the commands that they run which session it is. Elsewhere, Convoke takes the session that you
+/// name, or the only one of this project that began or was compacted lately.
 #[derive(Debug, clap::Args)]
 pub(super) struct UseArgs {
-    /// The agent, which is added if it is new
+    /// The agent; Convoke adds it if it does not exist
     #[arg(value_parser = AgentName::parse)]
     name: AgentName,
 
-    /// The session, by its client's own name for it
+    /// The client's id of the session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 }
 
 impl UseArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = bind_session(app, &self.name, self.session.as_deref())?;
+        let report = bind_session(&app.session, &self.name, self.session.as_deref())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

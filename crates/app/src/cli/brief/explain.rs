@@ -9,15 +9,15 @@ use convoke_domain::markdown::{bare, lines};
 use convoke_domain::scaffold::first_content_line;
 use convoke_domain::text::Text;
 use convoke_domain::token::{Budget, Tokens};
-use convoke_engine::brief::Loaded;
+use convoke_engine::brief::LoadedBrief;
 
-pub(super) fn table(loaded: &Loaded, brief: &Brief<'_>) -> String {
+pub(super) fn table(loaded: &LoadedBrief, brief: &Brief<'_>) -> String {
     let mut page = head(loaded, brief);
     match &loaded.folder {
         Folder::GateClosed => {
-            page.push_str("\nnot loaded: the project does not want auto loading\n");
+            page.push_str("\nnot loaded: the project disables automatic loading\n");
         }
-        Folder::Missing => page.push_str("\nnot loaded: there is no such folder\n"),
+        Folder::Missing => page.push_str("\nnot loaded: the folder does not exist\n"),
         Folder::Searched(_) => {
             let budget = loaded.settings.budget;
             let rows = brief.entries().iter().map(|entry| row(entry, budget));
@@ -30,7 +30,7 @@ pub(super) fn table(loaded: &Loaded, brief: &Brief<'_>) -> String {
     page
 }
 
-fn head(loaded: &Loaded, brief: &Brief<'_>) -> String {
+fn head(loaded: &LoadedBrief, brief: &Brief<'_>) -> String {
     let settings = &loaded.settings;
     let name = settings.tokenizer.name();
     let counted = if settings.tokenizer.is_exact() {
@@ -48,12 +48,12 @@ fn head(loaded: &Loaded, brief: &Brief<'_>) -> String {
     )
 }
 
-type Row = [String; 5];
+pub(super) type Row = [String; 5];
 
-fn render(rows: impl Iterator<Item = Row>) -> String {
+pub(super) fn render(rows: impl Iterator<Item = Row>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(["\nbrief", "\nchars", "\ntokens", "\nshare", "\nwhat became of it"]);
+    table.set_header(["\nbrief", "\nchars", "\ntokens", "\nshare", "\nresult"]);
     table.add_rows(rows);
     for column in table.column_iter_mut().skip(1).take(3) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -100,7 +100,7 @@ fn cut_words(text: Text<'_>, cut: Cut) -> String {
 }
 
 /// Keeps a table cell on one line, and a terminal from obeying what a document says.
-fn shortened(line: &str) -> String {
+pub(super) fn shortened(line: &str) -> String {
     const MOST: usize = 40;
     let line = line.replace(char::is_control, "\u{fffd}");
     match line.char_indices().nth(MOST) {
@@ -110,7 +110,7 @@ fn shortened(line: &str) -> String {
 }
 
 /// Returns a share of the budget in percent, to the tenth, rounded down.
-fn share(cost: Tokens, budget: Budget) -> String {
+pub(super) fn share(cost: Tokens, budget: Budget) -> String {
     let per_mille = u128::from(cost.tenths()) * 1000 / u128::from(budget.tokens().tenths());
     format!("{}.{} %", per_mille / 10, per_mille % 10)
 }

@@ -1,6 +1,6 @@
 //! `convoke brief init`: a design folder to write in.
 
-use convoke_engine::brief::Resolved;
+use convoke_engine::brief::ResolvedBriefSettings;
 use convoke_service::brief::{brief_settings, init_folder};
 use convoke_service::failure::Failure;
 
@@ -10,9 +10,10 @@ use crate::exit::Exit;
 use crate::output::Output;
 
 pub(super) fn run(options: &BriefOptions, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let Resolved { settings, diagnostics } = brief_settings(app, options.layer())?;
+    let ResolvedBriefSettings { settings, diagnostics } =
+        brief_settings(&app.session, options.layer())?;
     say_diagnostics(app, &diagnostics, output);
-    let report = init_folder(app, &settings)?;
+    let report = init_folder(&app.session, &settings)?;
     match app.format {
         Format::Text => {
             report.created.iter().try_for_each(|path| output.data(&format!("{path}\n")))?;

@@ -1,6 +1,6 @@
 //! `convoke brief rest`: the text that a cut left out.
 
-use convoke_engine::brief::Resolved;
+use convoke_engine::brief::ResolvedBriefSettings;
 use convoke_service::brief::{brief_settings, read_rest};
 use convoke_service::failure::Failure;
 
@@ -9,18 +9,18 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Print a document from a character offset on, cut and marked as before
+/// Print the rest of a document from a character offset
 ///
-/// Prints a `> source:` line, the untouched text and, if it was cut again, a line break and the
-/// `> truncated:` line with the offset to go on from. Reading on until no such line comes yields
-/// every character once.
+/// Prints a `> source:` line and the unchanged text. If the text exceeds the budget, a `>
+/// truncated:` line follows with the offset for the next call. Calls that continue until no such
+/// line comes yield every character once.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The document, by its bare name
+    /// The document's name without `.md`
     #[arg(value_name = "TOKEN")]
     name: String,
 
-    /// The offset to read on from, in characters
+    /// Start at this offset, in characters
     #[arg(long, value_name = "N")]
     from: usize,
 }
@@ -32,9 +32,10 @@ impl Args {
         app: &App,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let Resolved { settings, diagnostics } = brief_settings(app, options.layer())?;
+        let ResolvedBriefSettings { settings, diagnostics } =
+            brief_settings(&app.session, options.layer())?;
         say_diagnostics(app, &diagnostics, output);
-        let report = read_rest(app, &settings, &self.name, self.from)?;
+        let report = read_rest(&app.session, &settings, &self.name, self.from)?;
         match app.format {
             Format::Text => output.data(&report.cited)?,
             Format::Json => output.json(&report)?,

@@ -11,24 +11,24 @@ use crate::cli::lane::{PinArgs, seconds};
 /// What can be said anew when a run is resumed.
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct CourseArgs {
-    /// What all lanes together may spend, such as 2M tokens or $20
-    #[arg(long, value_name = "CAP", value_parser = SaidCap::parse)]
+    /// Stop the run after this many tokens or dollars, such as `2M` or `$20`
+    #[arg(long, value_name = "AMOUNT", value_parser = SaidCap::parse)]
     budget: Option<SaidCap>,
 
-    /// How long one lane may take, in seconds
+    /// Stop each lane after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds())]
     limit: Duration,
 
-    /// Answers to questions, one a line: `1d/2: the answer`
+    /// A file with answers to questions, one per line: `1d/2: the answer`
     #[arg(long, value_name = "FILE")]
     answers: Option<PathBuf>,
 
-    /// Take the recommendation when a question waited this long, in seconds, and immediately without
+    /// Accept the recommended answer after waiting this many seconds for yours; immediately without
     /// a terminal
     #[arg(long, value_name = "SECONDS", value_parser = seconds())]
     answer_limit: Option<Duration>,
 
-    /// Do not ask agents whether they answer before they are needed
+    /// Skip the check that each agent answers before Convoke needs it
     #[arg(long)]
     no_probe: bool,
 

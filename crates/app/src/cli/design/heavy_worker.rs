@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use convoke_service::failure::Failure;
 
-/// Do the heavy part of a run that another process began (called by convoke)
+/// Run the phases from sketches to review (called by convoke)
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct WorkerArgs {
     /// The run
@@ -24,7 +24,7 @@ pub(in crate::cli) struct WorkerArgs {
 impl WorkerArgs {
     /// Does the work, and says one line about it.
     pub(in crate::cli) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let worked = run_worker(app, &self.run, &self.course.request());
+        let worked = run_worker(&app.session, &self.run, &self.course.request());
         let worked = worked.unwrap_or_else(|failure| {
             output.failure(&failure);
             Worked::gave_up("internal-error")

@@ -1,57 +1,143 @@
-//! How a design is shown: text on stdout as it comes; the table of lanes in one place on a terminal,
-//! with what they have spent so far, and line by line elsewhere.
+//! How a design is shown: at a terminal a line for each phase and rows that live while agents work;
+//! elsewhere every line of the design as it comes.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use convoke_domain::design::board::Board;
-use convoke_domain::design::event::LaneId;
+use convoke_domain::design::event::{LaneEnd, LaneId, Settings};
+use convoke_domain::design::notice::{Notice, ToldArtifact};
 use convoke_domain::design::render::Line;
-use convoke_domain::lane::event::Usage;
-use convoke_domain::text::width;
+use convoke_domain::design::seat::Holder;
+use convoke_domain::design::seat_name::lane_seat;
+use convoke_domain::design::walk::LaneNeed;
+use convoke_domain::lane::event::LaneEvent;
+use convoke_domain::run::RunId;
+use convoke_service::design::{DesignFrontEnd, TypedAnswer};
+use convoke_service::failure::{ErrorClass, Failure};
 
-use convoke_service::design::{DesignFrontEnd, TypedAnswer, amount, in_all};
-
-use crate::app::{App, Format};
+use super::live::{Live, wipe};
+use crate::app::{App, Format, Verbosity};
 use crate::input::{self, Typed};
 use crate::interrupt;
 use crate::output::{Output, is_closed_pipe};
-use convoke_service::failure::{ErrorClass, Failure};
+use crate::terminal::markdown;
+use crate::terminal::progress::DesignProgress;
+use crate::terminal::styled::{Ink, StyledLine};
+
+/// How many lines of a feature are shown at the beginning.
+const MOST_FEATURE_LINES: usize = 6;
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot go on with the run: the output pipe was closed")]
+#[error("cannot continue the run: the output pipe was closed")]
 struct Unheard;
 
 /// What a design is shown on.
 pub(in crate::cli) struct Screen<'o> {
     output: &'o mut Output,
-    /// The table that stands where the next one may take its place.
-    board: Option<Board>,
-    /// What lanes have spent, as far as they say.
-    spent: HashMap<LaneId, Usage>,
-    is_terminal: bool,
-    is_json: bool,
+    manner: Manner,
+    verbosity: Verbosity,
+    /// The last plan that was not shown: a person sees it before being asked about it.
+    plan: Option<String>,
+}
+
+/// How it is shown.
+enum Manner {
+    /// Not at all: a report in JSON follows.
+    Silent,
+    /// Line by line.
+    Plain,
+    /// At a terminal where lines can be drawn again.
+    Live(Live),
 }
 
 impl<'o> Screen<'o> {
     pub(in crate::cli) fn new(app: &App, output: &'o mut Output) -> Self {
-        let is_json = app.format == Format::Json;
-        let is_terminal = output.is_terminal();
-        Self { output, board: None, spent: HashMap::new(), is_terminal, is_json }
+        let manner = match app.format {
+            Format::Json => Manner::Silent,
+            Format::Text if output.is_terminal() => Manner::Live(Live::start(&app.session)),
+            Format::Text => Manner::Plain,
+        };
+        Self { output, manner, verbosity: app.verbosity, plan: None }
     }
 
-    /// Draws a table in the place of the last one, in one line: another could not be drawn over it.
-    fn draw(&self, board: &Board) {
-        let all = self.spent.values().copied().reduce(Usage::plus);
-        let all = all.map_or_else(String::new, |all| in_all(&all));
-        let left = self.output.columns().saturating_sub(width(&all));
-        let spent = |lane: &LaneId| self.spent.get(lane).map_or_else(String::new, amount);
-        self.output.redraw(&(all + &board.within(left, spent)), self.board.is_some());
+    /// Ends the last phase, and stops drawing.
+    pub(in crate::cli) fn close(mut self) -> Result<(), Failure> {
+        let Manner::Live(live) = &self.manner else { return Ok(()) };
+        let over = live.update(DesignProgress::close);
+        wipe();
+        self.page(over.as_slice())
+    }
+
+    fn columns(&self) -> usize {
+        self.output.page_size().0
+    }
+
+    fn page(&mut self, lines: &[StyledLine]) -> Result<(), Failure> {
+        if lines.is_empty() { Ok(()) } else { self.output.page(lines) }
+    }
+
+    fn markdown(&mut self, text: &str) -> Result<(), Failure> {
+        let lines = markdown::lines(text, self.columns());
+        self.page(&lines)
     }
 
     fn print(&mut self, text: &str) -> Result<(), Failure> {
         self.output.data(&format!("{text}\n"))?;
         self.output.flush()
+    }
+
+    /// Shows what the design tells, where lines live.
+    fn show_live(&mut self, notice: &Notice, rendered: &Line) -> Result<(), Failure> {
+        let Manner::Live(live) = &self.manner else { return Ok(()) };
+        match notice {
+            Notice::StepBegins { step, with } => {
+                let over = live.update(|progress, now| progress.begin(*step, now));
+                if let Some(words) = with {
+                    live.update(|progress, _| progress.conclude(words));
+                }
+                self.page(over.as_slice())
+            }
+            Notice::StepDone { what: words, .. } => {
+                live.update(|progress, _| progress.conclude(words));
+                Ok(())
+            }
+            Notice::StepSkipped { why: words, .. } => {
+                live.update(|progress, _| progress.skip(words));
+                Ok(())
+            }
+            Notice::Artifact(artifact) => self.artifact(artifact, rendered),
+            Notice::Warning(text) | Notice::Words(text) => self.markdown(text),
+            // The rows say how lanes stand, and the last screen shows results and all warnings.
+            Notice::ArtifactSaved { .. }
+            | Notice::LaneBoard(_)
+            | Notice::Reminder(_)
+            | Notice::Tally(_)
+            | Notice::Independence(_) => Ok(()),
+        }
+    }
+
+    /// Texts are in files and in `show`; who wants all of them now says so.
+    fn artifact(&mut self, artifact: &ToldArtifact, rendered: &Line) -> Result<(), Failure> {
+        let whole = rendered.text();
+        if self.verbosity == Verbosity::Verbose {
+            return self.markdown(&whole);
+        }
+        if matches!(artifact, ToldArtifact::Plan(_) | ToldArtifact::RevisedPlan(_)) {
+            self.plan = Some(whole.to_string());
+        }
+        Ok(())
+    }
+
+    /// Breaks lines at word borders, as wide as the terminal; a list stays indented.
+    fn wrapped(&self, text: &str) -> String {
+        let columns = self.columns();
+        let wrap = |line: &str| {
+            let indent = " ".repeat(line.len() - line.trim_start_matches(' ').len());
+            let (first, rest) = (StyledLine::plain(&indent), StyledLine::plain(&(indent + "  ")));
+            let lines =
+                StyledLine::plain(line.trim_start_matches(' ')).wrapped(columns, &first, &rest);
+            lines.iter().map(StyledLine::text).collect::<Vec<_>>().join("\n")
+        };
+        text.lines().map(wrap).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -63,44 +149,80 @@ fn unheard(failure: Failure) -> Failure {
     Failure::new(ErrorClass::Prerequisite, Unheard)
 }
 
+/// Says what is designed, and who takes part.
+fn opening(run: &RunId, settings: &Settings, columns: usize) -> Vec<StyledLine> {
+    let (first, rest) = (StyledLine::new(Ink::Heading, "Design  "), StyledLine::plain("        "));
+    let feature = StyledLine::new(Ink::Strong, &settings.feature);
+    let mut lines = feature.wrapped(columns, &first, &rest);
+    if lines.len() > MOST_FEATURE_LINES {
+        lines.truncate(MOST_FEATURE_LINES);
+        lines.push(rest.clone().with(Ink::Quiet, "…"));
+    }
+    let named = |holder| {
+        let model = settings.chosen(holder).model.as_ref();
+        let name = settings.panel.named(holder).name();
+        model.map_or(name.to_owned(), |model| format!("{name} ({model})"))
+    };
+    let [one, two, host] = [Holder::First, Holder::Second, Holder::Host].map(named);
+    let rehearsal = if settings.is_rehearsal { " · rehearsal with recorded answers" } else { "" };
+    let panel = format!("{one}, {two}, {host} (chair) · run {run}{rehearsal}");
+    lines.extend(StyledLine::new(Ink::Quiet, &panel).wrapped(columns, &rest, &rest));
+    lines
+}
+
 impl DesignFrontEnd for Screen<'_> {
-    fn show(&mut self, line: &Line) -> Result<(), Failure> {
-        if self.is_json {
-            return Ok(());
+    fn open(&mut self, run: &RunId, settings: &Settings) {
+        if matches!(self.manner, Manner::Live(_)) {
+            let lines = opening(run, settings, self.columns());
+            // A terminal that cannot be written to is noticed with the first line of the design.
+            self.page(&lines).ok();
         }
-        match line {
-            Line::Table(board) if self.is_terminal => {
-                self.draw(board);
-                self.board = Some(board.clone());
-                Ok(())
-            }
-            Line::Text(_) | Line::Table(_) => {
-                self.board = None;
-                self.print(&line.text()).map_err(unheard)
-            }
+    }
+
+    fn show(&mut self, notice: &Notice, line: &Line) -> Result<(), Failure> {
+        match &self.manner {
+            Manner::Silent => Ok(()),
+            Manner::Plain => self.print(&line.text()).map_err(unheard),
+            Manner::Live(_) => self.show_live(notice, line).map_err(unheard),
+        }
+    }
+
+    fn works(&mut self, activity: Option<&str>) {
+        if let Manner::Live(live) = &self.manner {
+            live.update(|progress, now| progress.work(activity, now));
         }
     }
 
     fn say(&mut self, text: &str) {
-        self.board = None;
-        self.output.say(text);
+        match &self.manner {
+            Manner::Live(_) => self.output.say(&self.wrapped(text)),
+            Manner::Silent | Manner::Plain => self.output.say(text),
+        }
     }
 
     fn note(&mut self, text: &str) {
-        if !self.is_json {
+        if !matches!(self.manner, Manner::Silent) {
             self.say(text);
         }
     }
 
-    fn lane_spends(&mut self, lane: &LaneId, usage: Usage) {
-        self.lane_spent(lane, usage);
-        if let Some(board) = self.board.as_ref().filter(|_| self.is_terminal) {
-            self.draw(board);
+    fn lane_starts(&mut self, request: &LaneNeed, settings: &Settings) {
+        if let Manner::Live(live) = &self.manner {
+            let name = lane_seat(&request.id, settings.panel.named(request.holder));
+            live.update(|progress, now| progress.start(&request.id, name, now));
         }
     }
 
-    fn lane_spent(&mut self, lane: &LaneId, usage: Usage) {
-        self.spent.insert(lane.clone(), usage);
+    fn lane_says(&mut self, lane: &LaneId, event: &LaneEvent) {
+        if let Manner::Live(live) = &self.manner {
+            live.update(|progress, _| progress.hear(lane, event));
+        }
+    }
+
+    fn lane_ends(&mut self, lane: &LaneId, end: Option<&LaneEnd>) {
+        if let Manner::Live(live) = &self.manner {
+            live.update(|progress, now| progress.end(lane, end, now));
+        }
     }
 
     fn has_person(&self) -> bool {
@@ -108,11 +230,27 @@ impl DesignFrontEnd for Screen<'_> {
     }
 
     fn ask(&mut self, question: &str, limit: Option<Duration>) -> TypedAnswer {
-        match input::line(|| self.say(question), limit, &interrupt::cancel()) {
+        if let Some(plan) = self.plan.take() {
+            self.markdown(&plan).ok();
+        }
+        self.update_quietly(DesignProgress::ask);
+        let typed = input::line(|| self.say(question), limit, &interrupt::cancel());
+        self.update_quietly(DesignProgress::go_on);
+        match typed {
             Typed::Line(line) => TypedAnswer::Line(line),
             Typed::TooLate => TypedAnswer::TooLate,
             Typed::End => TypedAnswer::End,
             Typed::Stopped => TypedAnswer::Stopped,
+        }
+    }
+}
+
+impl Screen<'_> {
+    /// Nothing moves while a person types.
+    fn update_quietly(&self, change: fn(&mut DesignProgress)) {
+        if let Manner::Live(live) = &self.manner {
+            live.update(|progress, _| change(progress));
+            wipe();
         }
     }
 }

@@ -5,9 +5,10 @@ use convoke_service::design::{DesignReport, warning_count};
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::summary;
 use convoke_service::failure::Failure;
 
-/// Says how it ended, and what can be done next.
+/// Says how it ended, and what can be done next: on one screen at a terminal.
 pub(in crate::cli) fn tell(
     app: &App,
     report: &DesignReport,
@@ -16,6 +17,11 @@ pub(in crate::cli) fn tell(
     let exit = report.class.map_or(Exit::Done, Exit::from);
     if app.format == Format::Json {
         output.json(report)?;
+        return Ok(exit);
+    }
+    if output.is_terminal() {
+        let (columns, rows) = output.page_size();
+        output.page(&summary::lines(report, columns, rows))?;
         return Ok(exit);
     }
     let DesignReport { run, ending, degraded, .. } = report;
@@ -42,8 +48,7 @@ fn left_to_people(report: &DesignReport, output: &Output) {
         let accepted = held.iter().filter(|matter| matter.is_accepted).count();
         let place = report.withheld_file.as_ref().map(|path| format!(" They are in {path}."));
         output.say(&format!(
-            "withheld from published files: {} out of scope, perhaps about security \
-             ({accepted} accepted).{} `convoke show {}` lists them.",
+            "withheld from published files: {} out of scope that may concern security ({accepted} accepted).{} `convoke show {}` lists them.",
             findings(held.len()),
             place.unwrap_or_default(),
             report.run

@@ -13,11 +13,12 @@ use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Files with prompts
+    /// The files that hold the prompts
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Under `all-reference` not even the artifact under review may be pasted [default: seed]
+    /// The style of the prompts [default: seed]; `all-reference` also forbids pasting the artifact
+    /// under review
     #[arg(long, value_parser = profile())]
     profile: Option<PromptProfile>,
 }
@@ -26,7 +27,7 @@ impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let prompt = |path: &PathBuf| Ok((path.display().to_string(), read(path)?));
         let prompts = self.files.iter().map(prompt).collect::<Result<Vec<_>, Failure>>()?;
-        let report = audit_prompts(app, &prompts, self.profile)?;
+        let report = audit_prompts(&app.session, &prompts, self.profile)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

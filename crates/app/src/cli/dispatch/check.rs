@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::dispatch::role::{PromptProfile, Proof};
-use convoke_service::dispatch::{AnswerKind, CheckRequest, Keeping, check_answer};
+use convoke_service::dispatch::{AnswerKind, CheckRequest, JudgementKeeping, check_answer};
 use convoke_service::failure::Failure;
 
 use super::materials::ChangedArgs;
@@ -14,61 +14,64 @@ use crate::cli::hook::client;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Exit 0 means that the answer passes, 1 that it does not, and 4 that it is ambiguous: neither an
-/// approval nor a rejection.
+/// Judge an answer: its verdict, and whether the agent read every file
+///
+/// Exits 0 if the answer passes, 1 if it does not, and 4 if it is neither an approval nor a
+/// rejection.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     post: PostArgs,
 
-    /// The answer; `-` is stdin [default: the one in the record, else stdin]
+    /// Read the answer from this file; `-` reads stdin [default: the answer in the transcript, else
+    /// stdin]
     #[arg(long, value_name = "FILE")]
     response: Option<PathBuf>,
 
-    /// The client's own record of the session: its transcript, or the events that it printed
+    /// The client's transcript of the session, or the events that it printed
     #[arg(long, value_name = "FILE", requires = "client")]
     transcript: Option<PathBuf>,
 
-    /// The client that wrote the record. Answers of `http:NAME` and `replay:FILE` have none: leave it
-    /// out with `--transcript`
+    /// The client that wrote the transcript. For answers of `http:NAME` and `replay:FILE`, omit
+    /// this flag and `--transcript`
     #[arg(long, requires = "transcript", value_parser = client())]
     client: Option<Client>,
 
-    /// Fail unless the record shows that every required file was read whole
+    /// Fail unless the transcript shows that the agent read every required file completely
     #[arg(long)]
     require_proof: bool,
 
-    /// Judge the answer to `dispatch task`, which demands less than a fix round
+    /// Judge an answer to `dispatch task`, which requires fewer files than a fix round
     #[arg(long, value_name = "NUMBER")]
     task: Option<String>,
 
-    /// The profile of the prompt that it answers [default: seed]
+    /// The style of the prompt that was answered [default: seed]
     #[arg(long, value_parser = profile())]
     profile: Option<PromptProfile>,
 
-    /// The round that it answers
+    /// The number of the round that was answered
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     iteration: u32,
 
-    /// The session that answered, so that the next round can resume it
+    /// The session that answered; the next round can resume it
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
 
     #[command(flatten)]
     changed: ChangedArgs,
 
-    /// How many tokens the answer cost; 0 means that nothing was resumed
+    /// The tokens that the answer cost; 0 means that the session was not resumed
     #[arg(long, value_name = "N")]
     tokens: Option<u64>,
 
-    /// Only judge: write nothing to the review history and the ledger
+    /// Judge without writing to the review history and the ledger
     #[arg(long)]
     dry_run: bool,
 }
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = check_answer(app, &self.request()?)?;
+        let report = check_answer(&app.session, &self.request()?)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => show_check(&report, output)?,
@@ -92,7 +95,7 @@ impl Args {
             changed: self.changed.files(),
             tokens: self.tokens,
             proof: Proof::of(self.require_proof),
-            keeping: if self.dry_run { Keeping::DryRun } else { Keeping::Kept },
+            keeping: if self.dry_run { JudgementKeeping::DryRun } else { JudgementKeeping::Kept },
         })
     }
 }

@@ -15,13 +15,15 @@ use crate::cli::lane::{AgentWord, model_name};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// With `--client`, tries it: a fresh session reads a file, is resumed, and must still know what it
-/// read and said. What came of it is kept, and nothing is resumed with a client whose present
-/// version has not passed. Without a client, prints the two prompts to try by hand: the first for a
-/// fresh session, the second for the same session resumed; with both answers, judges them.
+/// Test whether a client's sessions can be resumed on this machine
+///
+/// With `--client`, a fresh session reads a file; Convoke resumes it and asks what it read and said.
+/// Convoke stores the result, and resumes sessions only with a client version that has passed.
+/// Without a client, prints two prompts to try by hand: the first for a fresh session, the second for
+/// the same session resumed. With both answers, judges them.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The client to try
+    /// The client to test
     #[arg(
         long,
         group = "who",
@@ -30,33 +32,33 @@ pub(super) struct Args {
     )]
     client: Option<AgentRef>,
 
-    /// The model [default: the client's own choice]
+    /// The model to use [default: the client's choice]
     #[arg(long, requires = "who", conflicts_with = "first", value_parser = model_name)]
     model: Option<String>,
 
-    /// A file for the session to read [default with a client: one that is there only meanwhile]
+    /// The file that the session reads [default with a client: a temporary file]
     #[arg(long, value_name = "FILE", required_unless_present = "who")]
     file: Option<PathBuf>,
 
-    /// With `--first` the fresh session's name, else the same as `--client`
+    /// With `--first`, the id of the fresh session; otherwise the same as `--client`
     #[arg(long, value_name = "ID", group = "who")]
     agent: Option<String>,
 
-    /// The fresh session's answer
+    /// A file with the fresh session's answer
     #[arg(long, value_name = "FILE", requires = "file")]
     first: Option<PathBuf>,
 
-    /// The resumed session's answer
+    /// A file with the resumed session's answer
     #[arg(long, value_name = "FILE", requires = "first")]
     second: Option<PathBuf>,
 
-    /// What went wrong when the session was resumed
+    /// The error of the attempt to resume the session
     #[arg(long, value_name = "TEXT", requires = "first", conflicts_with = "second")]
     error: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot try `{name}`: it is no client")]
+#[error("cannot test `{name}`: not a client")]
 struct NoClient {
     name: String,
 }
@@ -78,8 +80,9 @@ impl Args {
         let Some(name) = named else { return Ok(self.client.clone()) };
         let client = AgentRef::parse(name).ok_or_else(|| {
             let clients = Client::ALL.map(Client::name).join(", ");
-            Failure::new(ErrorClass::Usage, NoClient { name: name.clone() })
-                .hint(format!("clients are {clients}; a session's name goes with `--first`"))
+            Failure::new(ErrorClass::Usage, NoClient { name: name.clone() }).hint(format!(
+                "known clients: {clients}; `--agent` takes a session's id only with `--first`"
+            ))
         })?;
         Ok(Some(client))
     }
@@ -106,10 +109,13 @@ impl Args {
     fn try_out(&self, client: AgentRef, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let file = self.file.clone().zip(read_named(self.file.as_ref())?);
         let trial = GateTrial { client, model: self.model.clone(), file };
-        match try_gate(app, &trial)? {
-            Some(report) => {
-                show(&report, "hint: every round of this client begins afresh", app, output)
-            }
+        match try_gate(&app.session, &trial)? {
+            Some(report) => show(
+                &report,
+                "hint: Convoke starts every round of this client in a fresh session",
+                app,
+                output,
+            ),
             None => Ok(Exit::Interrupted),
         }
     }

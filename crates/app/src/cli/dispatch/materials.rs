@@ -10,49 +10,49 @@ use super::{profile, read, read_named};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ChangedArgs {
-    /// Files that were changed
+    /// The changed files
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "changed_since")]
     files: Vec<String>,
 
-    /// List the files that changed since a commit
+    /// Take the files that changed since this commit
     #[arg(long, value_name = "REV")]
     changed_since: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct MaterialArgs {
-    /// Which generation of prompts [default: seed]
+    /// The style of the prompt [default: seed]
     #[arg(long, value_parser = profile())]
     profile: Option<PromptProfile>,
 
-    /// The round, from one
+    /// The number of the round, starting at 1
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     iteration: u32,
 
-    /// The most rounds [default: 5]
+    /// Stop after this many rounds [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max: Option<u32>,
 
-    /// What was found before: a review, a list of reviews, or a list of issues, as JSON
+    /// Issues from earlier rounds, as JSON: a review, a list of reviews, or a list of issues
     #[arg(long, value_name = "FILE")]
     issues: Option<PathBuf>,
 
     #[command(flatten)]
     changed: ChangedArgs,
 
-    /// What the role is asked, instead of the built-in text
+    /// Use this rubric instead of the built-in one
     #[arg(long, value_name = "FILE")]
     rubric: Option<PathBuf>,
 
-    /// How it is to answer, instead of the built-in text
+    /// Use this answer format instead of the built-in one
     #[arg(long, value_name = "FILE")]
     returns: Option<PathBuf>,
 
-    /// How the reviewer before a phase's reviewer ended: text, or its review as JSON
+    /// The result of the review before a phase's review: text, or a review as JSON
     #[arg(long, value_name = "FILE")]
     outcome: Option<PathBuf>,
 
-    /// What the next phase expects, for a phase's reviewer
+    /// What the next phase expects; for a phase's reviewer
     #[arg(long, value_name = "FILE")]
     next_phase: Option<PathBuf>,
 }

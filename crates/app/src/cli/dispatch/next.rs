@@ -19,23 +19,23 @@ pub(super) struct NextArgs {
     #[command(flatten)]
     materials: MaterialArgs,
 
-    /// The session of the round before
+    /// The session that answered the previous round
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
 
-    /// What was done about the issues
+    /// A file that describes how the issues were fixed
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
 
-    /// Commit what changed first: the document under review, or everything
+    /// First commit the changes: the document under review, or all files
     #[arg(long)]
     commit: bool,
 
-    /// This is the final validation of a role that has passed before
+    /// Mark the round as the final validation by a role that passed before
     #[arg(long = "final")]
     is_final: bool,
 
-    /// Resuming for this round was tried, and this went wrong
+    /// The error of a failed attempt to resume the session for this round
     #[arg(long, value_name = "TEXT")]
     resume_failed: Option<String>,
 }
@@ -55,7 +55,7 @@ impl NextArgs {
     }
 
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = next_round(app, &self.request()?)?;
+        let report = next_round(&app.session, &self.request()?)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

@@ -24,7 +24,7 @@ pub(super) struct ArtifactsArgs {
     #[command(flatten)]
     post: PostArgs,
 
-    /// Which generation of prompts [default: seed]
+    /// The style of the prompt [default: seed]
     #[arg(long, value_parser = profile())]
     profile: Option<PromptProfile>,
 
@@ -34,7 +34,7 @@ pub(super) struct ArtifactsArgs {
 
 impl PromptArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = fresh_prompt(app, &self.post.name(), &self.materials.read()?)?;
+        let report = fresh_prompt(&app.session, &self.post.name(), &self.materials.read()?)?;
         say_remarks(app, &report.diagnostics, output);
         match app.format {
             Format::Text => output.data(&report.prompt)?,
@@ -46,7 +46,8 @@ impl PromptArgs {
 
 impl ArtifactsArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = artifacts(app, &self.post.name(), self.profile, &self.changed.files())?;
+        let report =
+            artifacts(&app.session, &self.post.name(), self.profile, &self.changed.files())?;
         say_remarks(app, &report.diagnostics, output);
         match app.format {
             Format::Text => output.data(&format!("{}\n", report.block))?,

@@ -12,12 +12,12 @@ use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Only this feature, by name or number
+    /// Count only this feature, by name or number
     #[arg(long, value_name = "NAME", conflicts_with = "histories")]
     feature: Option<String>,
 
-    /// Count the features' review histories instead of the ledger: what was logged before there was
-    /// one, which is at most one entry for each round
+    /// Count the features' review histories instead of the ledger; they hold at most one entry per
+    /// round, also from before the ledger existed
     #[arg(long)]
     histories: bool,
 }
@@ -27,7 +27,7 @@ impl Args {
         if self.histories {
             return show_histories(app, output);
         }
-        let report = ledger_rates(app, self.feature.as_deref())?;
+        let report = ledger_rates(&app.session, self.feature.as_deref())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text if report.roles.is_empty() => output.data("No dispatches yet.\n")?,
@@ -38,7 +38,7 @@ impl Args {
 }
 
 fn show_histories(app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let report = history_rates(app)?;
+    let report = history_rates(&app.session)?;
     match app.format {
         Format::Json => output.json(&report)?,
         Format::Text if report.features.is_empty() => output.data("No review histories.\n")?,
@@ -81,7 +81,7 @@ fn table(report: &DispatchRateReport) -> String {
     let head = |name: &str| format!("{name:<32} dispatches  unconfirmed    share  unproven\n");
     let rows = |rows: &[DispatchRateRow]| rows.iter().map(line).collect::<Vec<_>>().concat();
     let verdict = if report.escalate {
-        "More than a fifth did not confirm: look at the approach, not at the roles.\n"
+        "More than a fifth of the dispatches did not confirm: change the approach, not the roles.\n"
     } else {
         ""
     };
@@ -89,7 +89,9 @@ fn table(report: &DispatchRateReport) -> String {
     let resumes = match (resumed + fallbacks, report.resumes_badly) {
         (0, _) => String::new(),
         (tries, false) => format!("resumed {resumed} of {tries} tries\n"),
-        (tries, true) => format!("resumed only {resumed} of {tries} tries: is it worth it?\n"),
+        (tries, true) => {
+            format!("resumed only {resumed} of {tries} tries; consider fresh sessions\n")
+        }
     };
     format!(
         "{}{}\n{}{}\n{}{}{verdict}{resumes}",

@@ -20,55 +20,59 @@ use crate::output::Output;
 /// The columns that a line has.
 const COLUMNS: usize = 80;
 
-/// Convoke asks all reviewers in parallel, then only those that failed; when each has passed, it asks
-/// all of them once more. In between, with `--write`, the command's fixer fixes what was found;
-/// without it the loop stops for a person to do so, and the next call goes on. So does the next call
-/// after an interruption. `dispatch reset` begins afresh.
+/// Run a command's reviewers until all approve, with fixes in between
+///
+/// Convoke asks all reviewers in parallel, and then again those that did not approve. When each has
+/// approved, it asks all of them once more. With `--write`, the command's fixer fixes the issues
+/// between rounds; without it, the loop stops so that you can fix them. The next call continues the
+/// loop, also after an interruption. `dispatch reset` starts over.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The command, such as `implement`
+    /// The command whose reviewers run, such as `implement`
     command: String,
 
     #[command(flatten)]
     feature: MaybeFeature,
 
-    /// Who reviews: a client, `http:NAME` for a model's API of your configuration, or `replay:FILE`
+    /// The agent that reviews: a client, `http:NAME` for a configured model API, or `replay:FILE`
     /// for recorded lanes
     #[arg(long, value_parser = AgentWord)]
     client: AgentRef,
 
-    /// The model [default: the client's own choice]
+    /// The model to use [default: the client's choice]
     #[arg(long, value_parser = model_name)]
     model: Option<String>,
 
-    /// Who fixes: a client, or `replay:FILE` for recorded lanes [default: the reviewers' client]
+    /// The agent that fixes: a client, or `replay:FILE` for recorded lanes [default: the reviewers'
+    /// client]
     #[arg(long, value_name = "CLIENT", value_parser = AgentWord)]
     fix_client: Option<AgentRef>,
 
-    /// The most rounds [default: 5]
+    /// Stop after this many rounds [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max: Option<u32>,
 
-    /// Stop after each round of reviews, for a person to fix what was found
+    /// Stop after each round of reviews, so that you can fix the issues
     #[arg(long)]
     no_fix: bool,
 
-    /// Let the command's fixer change files, as far as its client's own settings allow
+    /// Let the command's fixer change files, as far as its client's settings allow
     #[arg(long)]
     write: bool,
 
-    /// List the files that changed since a commit
+    /// Take the files that changed since this commit
     #[arg(long, value_name = "REV")]
     changed_since: Option<String>,
 
-    /// Accept an approval only if the client's record shows that every required file was read whole
+    /// Accept an approval only if the client's transcript shows that the reviewer read every
+    /// required file completely
     #[arg(long)]
     require_proof: bool,
 
     #[command(flatten)]
     rules: PinArgs,
 
-    /// The stored task that is reviewed; Convoke records every verdict with it
+    /// The stored task under review; Convoke records every verdict on it
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     task: Option<TaskId>,
 
@@ -78,7 +82,7 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let FinishedLoop { report, hint } = review_loop(app, &self.request(app))?;
+        let FinishedLoop { report, hint } = review_loop(&app.session, &self.request(app))?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => output.data(&lines(&report))?,
@@ -104,7 +108,7 @@ impl Args {
             proof: Proof::of(self.require_proof),
             rules: self.rules.rules(),
             task: self.task.clone(),
-            budget: self.allowance.settle(app, "dispatch loop"),
+            budget: self.allowance.settle(&app.session, "dispatch loop"),
         }
     }
 }

@@ -14,38 +14,39 @@ use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// A round that cannot be resumed begins afresh, with a note. Reviewers may only read; an agent
-/// that works may write with `--write`. An answer that is neither an approval nor a rejection is
-/// asked for once more, in the same session, as the verdict alone.
+/// Run the next round with an agent and judge its answer
 ///
-/// Exit 0 means that the answer passes, 1 that it does not, and 4 that there is no answer or none
-/// with a verdict.
+/// If Convoke cannot resume the session, it starts a fresh one and says so. Reviewers run read-only;
+/// an implementer or fixer may change files with `--write`. If an answer is neither an approval nor
+/// a rejection, Convoke asks the same session once more for the verdict alone.
+///
+/// Exits 0 if the answer passes, 1 if it does not, and 4 without an answer or without a verdict.
 #[derive(Debug, clap::Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
     next: NextArgs,
 
-    /// Who answers: a client, `http:NAME` for a model's API of your configuration, or `replay:FILE`
+    /// The agent that answers: a client, `http:NAME` for a configured model API, or `replay:FILE`
     /// for recorded lanes
     #[arg(long, value_parser = AgentWord)]
     client: AgentRef,
 
-    /// The model [default: the client's own choice]
+    /// The model to use [default: the client's choice]
     #[arg(long, value_parser = model_name)]
     model: Option<String>,
 
-    /// Let the agent change files, as far as its client's own settings allow
+    /// Let the agent change files, as far as its client's settings allow
     #[arg(long)]
     write: bool,
 
-    /// Fail unless the client's record shows that every required file was read whole
+    /// Fail unless the client's transcript shows that the agent read every required file completely
     #[arg(long)]
     require_proof: bool,
 
     #[command(flatten)]
     rules: PinArgs,
 
-    /// The stored task that the role judges or works on; Convoke records the verdict with it
+    /// The stored task that the role reviews or implements; Convoke records the verdict on it
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     task: Option<TaskId>,
 
@@ -60,12 +61,12 @@ impl RunArgs {
             client: self.client.clone(),
             model: self.model.clone(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
-            budget: self.allowance.settle(app, "dispatch run"),
+            budget: self.allowance.settle(&app.session, "dispatch run"),
             proof: Proof::of(self.require_proof),
             task: self.task.clone(),
             rules: self.rules.rules(),
         };
-        let FinishedRound { report, class } = run_round(app, request)?;
+        let FinishedRound { report, class } = run_round(&app.session, request)?;
         match (app.format, &report.judged) {
             (Format::Json, _) => output.json(&report)?,
             (Format::Text, Some(judged)) => show_check(judged, output)?,

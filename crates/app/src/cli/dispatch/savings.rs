@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use convoke_domain::dispatch::savings::change_per_mille;
 use convoke_domain::token::Tokens;
-use convoke_engine::dispatch::savings::Framing;
+use convoke_engine::dispatch::savings::MeasuredParts;
 use convoke_service::dispatch::{
     DispatchCostReport, DispatchCostsReport, DispatchSavingsReport, RoleSavingsReport, savings,
 };
@@ -19,19 +19,19 @@ const BAR: u64 = 40;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A folder of feature folders [default: `docs/features`]
+    /// A folder that contains feature folders [default: `docs/features`]
     #[arg(long, value_name = "DIR")]
     features: Option<PathBuf>,
 
-    /// Count the documents and the lists of references alone, without rubrics and return formats
+    /// Count only documents and reference lists, without rubrics and answer formats
     #[arg(long)]
     bare: bool,
 }
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let framing = if self.bare { Framing::Bare } else { Framing::Whole };
-        let report = savings(app, self.features.clone(), framing)?;
+        let framing = if self.bare { MeasuredParts::Bare } else { MeasuredParts::Whole };
+        let report = savings(&app.session, self.features.clone(), framing)?;
         match app.format {
             Format::Text => output.data(&table(&report))?,
             Format::Json => output.json(&report)?,
@@ -72,8 +72,8 @@ fn table(report: &DispatchSavingsReport) -> String {
     };
     format!(
         "{count} measured{skipped}; tokens per feature, an estimate\n\n{}{}\nprompts, by role\n{}",
-        rows("what the dispatcher sends", prompt),
-        rows("what the agents pay, reading included", total),
+        rows("tokens that the dispatcher sends", prompt),
+        rows("tokens that the agents use, including reading", total),
         roles.collect::<Vec<_>>().concat()
     )
 }

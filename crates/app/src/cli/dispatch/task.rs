@@ -15,11 +15,11 @@ pub(super) struct Args {
     /// The task's number in `tasks.md`, such as `2.1`
     number: String,
 
-    /// The feature's folder, or the name or number of one below `docs/features`
+    /// The feature's folder, or the name or number of a folder in `docs/features`
     #[arg(long, value_name = "DIR")]
     feature: PathBuf,
 
-    /// Files to work on
+    /// The files to work on
     #[arg(long, value_name = "FILE", num_args = 1..)]
     files: Vec<String>,
 }
@@ -31,7 +31,7 @@ impl Args {
             feature: self.feature.clone(),
             files: self.files.clone(),
         };
-        let report = task_prompt(app, &request)?;
+        let report = task_prompt(&app.session, &request)?;
         say_remarks(app, &report.diagnostics, output);
         match app.format {
             Format::Text => output.data(&report.prompt)?,

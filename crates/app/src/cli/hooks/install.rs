@@ -4,11 +4,11 @@
 use convoke_domain::scope::AgentName;
 use convoke_service::failure::Failure;
 use convoke_service::hooks::{
-    HooksChange, InstallHooksRequest, Rehearsal, install_hooks, uninstall_hooks,
+    DryRun, HooksChange, InstallHooksRequest, install_hooks, uninstall_hooks,
 };
 
 use super::{Target, status};
-use crate::app::App;
+use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -17,7 +17,7 @@ pub(super) struct UninstallArgs {
     #[command(flatten)]
     target: Target,
 
-    /// Only print what the file would hold
+    /// Print the resulting file instead of writing it
     #[arg(long)]
     dry_run: bool,
 }
@@ -27,34 +27,37 @@ pub(super) struct InstallArgs {
     #[command(flatten)]
     target: Target,
 
-    /// The agent whose wake-ups the sessions get [default: the one that is set, else me]
+    /// Deliver this agent's wake-ups [default: the configured agent, else `me`]
     #[arg(long = "as", value_name = "NAME", value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
-    /// Name the program by its absolute path, even if it is on the PATH
+    /// Write the program's absolute path, even if it is on the PATH
     #[arg(long)]
     absolute: bool,
 
-    /// Write the entries even if the plugin for Claude Code brings them along
+    /// Add the hooks even if the Claude Code plugin already provides them
     #[arg(long)]
     force: bool,
 
-    /// Only print what the file would hold
+    /// Print the resulting file instead of writing it
     #[arg(long)]
     dry_run: bool,
 
-    /// How many entries share a long wake-up
+    /// Split a long wake-up over this many hook entries
     #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u8).range(1..=16))]
     entries: u8,
 }
 
-const fn rehearsal(dry_run: bool) -> Rehearsal {
-    if dry_run { Rehearsal::DryRun } else { Rehearsal::No }
+const fn rehearsal(dry_run: bool) -> DryRun {
+    if dry_run { DryRun::DryRun } else { DryRun::No }
 }
 
 fn print(change: HooksChange, app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match change {
-        HooksChange::DryRun(text) => output.data(&text).map(|()| Exit::Done),
+        HooksChange::DryRun(report) => match app.format {
+            Format::Json => output.json(&report).map(|()| Exit::Done),
+            Format::Text => output.data(&report.text).map(|()| Exit::Done),
+        },
         HooksChange::Done(report) => status::print(&report, app, output),
     }
 }
@@ -69,13 +72,13 @@ impl InstallArgs {
             rehearsal: rehearsal(self.dry_run),
             entries: self.entries,
         };
-        print(install_hooks(app, &request)?, app, output)
+        print(install_hooks(&app.session, &request)?, app, output)
     }
 }
 
 impl UninstallArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let change = uninstall_hooks(app, &self.target.target(), rehearsal(self.dry_run))?;
+        let change = uninstall_hooks(&app.session, &self.target.target(), rehearsal(self.dry_run))?;
         // Here it is good news that nothing is installed.
         print(change, app, output).map(|_| Exit::Done)
     }

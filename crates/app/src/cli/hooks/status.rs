@@ -2,10 +2,12 @@
 //! why nothing is delivered if nothing is.
 
 use convoke_service::failure::Failure;
-use convoke_service::hooks::{HooksReport, Obstacle};
+use convoke_service::hooks::{DeliveryObstacle, HooksReport};
 use convoke_service::pin::PinReport;
+use convoke_service::status::ClientHooks;
 
 use crate::app::{App, Format};
+use crate::cli::status::hooks_row;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -13,9 +15,30 @@ use crate::output::Output;
 pub(super) fn print(report: &HooksReport, app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match app.format {
         Format::Json => output.json(report)?,
-        Format::Text => output.data(&lines(report))?,
+        Format::Text => output.lines(&lines(report), 2)?,
     }
     Ok(if report.installed { Exit::Done } else { Exit::No })
+}
+
+/// Prints a line for each client; the answer is no if none has hooks.
+pub(super) fn print_all(
+    clients: &[ClientHooks],
+    app: &App,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    match app.format {
+        Format::Json => output.json(&clients)?,
+        Format::Text if clients.is_empty() => {
+            output.data("no client is on the PATH; see `convoke doctor`\n")?;
+        }
+        Format::Text => {
+            for hooks in clients {
+                output.data(&format!("{}\n", hooks_row(hooks, app.session.now())))?;
+            }
+        }
+    }
+    let is_installed = clients.iter().any(|hooks| hooks.installed);
+    Ok(if is_installed { Exit::Done } else { Exit::No })
 }
 
 /// Says what is known, from the settings to the agent.
@@ -40,11 +63,16 @@ fn lines(report: &HooksReport) -> String {
     let arrived = match (&report.delivered_at, &report.arrived_at) {
         (None, _) => String::new(),
         (Some(_), Some(at)) => format!(", arrived: seen in the client's record at {at}"),
-        (Some(_), None) => ", not seen in the client's record yet".to_owned(),
+        (Some(_), None) => "; the session's next event shows whether it arrived".to_owned(),
     };
     lines.push(format!("fired: {}", when(&report.fired_at)));
     lines.push(format!("delivered: {}{arrived}", when(&report.delivered_at)));
-    if let Some(Obstacle { why, fix }) = &report.not_delivered {
+    if !report.left_out.is_empty() {
+        let list: Vec<_> = report.left_out.iter().map(|name| format!("`{name}`")).collect();
+        let list = list.join(" and ");
+        lines.push(format!("Convoke ignores unusable settings of {list}; run `convoke doctor`"));
+    }
+    if let Some(DeliveryObstacle { why, fix }) = &report.not_delivered {
         lines.push(format!("not delivered: {why}; {fix}"));
     }
     lines.join("\n") + "\n" + &report.pins.iter().map(PinReport::status).collect::<String>()

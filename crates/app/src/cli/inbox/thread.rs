@@ -27,7 +27,7 @@ pub(super) fn print(
             output.json(&messages.iter().map(MessageReport::new).collect::<Vec<_>>())?;
         }
         Format::Text => {
-            let clock = wake::settings(app)?.clock;
+            let clock = wake::settings(&app.session)?.clock;
             for (depth, message) in nested(messages) {
                 let indent = "  ".repeat(depth.min(DEEPEST));
                 let text = line(message, reader, clock).replace('\n', &format!("\n{indent}"));

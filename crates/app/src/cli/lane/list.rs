@@ -13,10 +13,11 @@ use crate::app::{App, Format};
 use crate::cli::table;
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::grid::Grid;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
-    /// Also older ones, and those of other projects
+    /// Also list older lanes and those of other projects
     #[arg(long)]
     all: bool,
 }
@@ -30,19 +31,21 @@ pub(super) struct OneArgs {
 
 impl ListArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let entries = list(app, if self.all { LaneList::All } else { LaneList::Recent })?;
+        let entries = list(&app.session, if self.all { LaneList::All } else { LaneList::Recent })?;
         match app.format {
             Format::Json => {
                 output.json(&entries.iter().map(LaneEntryReport::new).collect::<Vec<_>>())?;
             }
             Format::Text if entries.is_empty() => output.data("No lanes yet.\n")?,
-            Format::Text => output.data(&listing(&entries, wake::settings(app)?.clock))?,
+            Format::Text => {
+                output.table(&listing(&entries, wake::settings(&app.session)?.clock))?;
+            }
         }
         Ok(Exit::Done)
     }
 }
 
-fn listing(entries: &[LaneEntry], clock: Offset) -> String {
+fn listing(entries: &[LaneEntry], clock: Offset) -> Grid {
     let row = |entry: &LaneEntry| {
         let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         let spent = entry.spent();
@@ -60,18 +63,18 @@ fn listing(entries: &[LaneEntry], clock: Offset) -> String {
         ]
     };
     let header = ["lane", "state", "agent", "role", "model", "began", "took", "tokens", "cost"];
-    table::render(header, entries.iter().map(row), &[0, 6, 7, 8])
+    table::grid(header, entries.iter().map(row), &[0, 6, 7, 8])
 }
 
 impl OneArgs {
     /// Prints everything that is known of a lane.
     pub(super) fn show(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        print(app, &show(app, self.id)?, output)
+        print(app, &show(&app.session, self.id)?, output)
     }
 
     /// Stops a lane by asking the convoke that runs it.
     pub(super) fn stop(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let StoppedLane { entry, was_over, with_it } = stop(app, self.id)?;
+        let StoppedLane { entry, was_over, with_it } = stop(&app.session, self.id)?;
         if was_over {
             output.say(&format!("note: lane {} is over: {}", self.id, entry.state()));
         }
@@ -86,7 +89,7 @@ fn print(app: &App, entry: &LaneEntry, output: &mut Output) -> Result<Exit, Fail
     let report = LaneEntryReport::new(entry);
     match app.format {
         Format::Json => output.json(&report)?,
-        Format::Text => output.data(&report.lines(wake::settings(app)?.clock))?,
+        Format::Text => output.data(&report.lines(wake::settings(&app.session)?.clock))?,
     }
     Ok(Exit::Done)
 }

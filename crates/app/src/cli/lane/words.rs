@@ -16,16 +16,16 @@ use super::seconds;
 /// Flags of every command that runs lanes by itself.
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct BudgetArgs {
-    /// What this call may spend, such as 200k tokens or $2.50: with `--run` all lanes of the run
-    /// together
-    #[arg(long, value_name = "CAP", value_parser = Cap::parse)]
+    /// Stop after this many tokens or dollars, such as `200k` or `$2.50`; with `--run`, all lanes
+    /// of that run count
+    #[arg(long, value_name = "AMOUNT", value_parser = Cap::parse)]
     pub(in crate::cli) budget: Option<Cap>,
 
-    /// The run that this is part of, in any words: `convoke usage --by run` sums it up
+    /// Group the lanes under this name; `convoke usage --by run` adds them up
     #[arg(long, value_name = "NAME", value_parser = model_name)]
     run: Option<String>,
 
-    /// How long each agent may take in all, in seconds
+    /// Stop each agent after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1200", value_parser = seconds())]
     limit: Duration,
 }

@@ -49,7 +49,7 @@ fn is_dash(path: &Path) -> bool {
 
 impl BackupArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = backup_store(app, &self.file)?;
+        let report = backup_store(&app.session, &self.file)?;
         print(&report, &format!("copied the store to {}\n", report.path), app, output)
     }
 }
@@ -58,9 +58,9 @@ impl ExportArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         if is_dash(&self.file) {
             let mut print = |line: &str| output.data(&format!("{line}\n"));
-            return export_store(app, ExportTarget::Lines(&mut print)).map(|_| Exit::Done);
+            return export_store(&app.session, ExportTarget::Lines(&mut print)).map(|_| Exit::Done);
         }
-        let report = export_store(app, ExportTarget::File(&self.file))?;
+        let report = export_store(&app.session, ExportTarget::File(&self.file))?;
         let rows = report.rows.unwrap_or_default();
         print(&report, &format!("wrote {rows} rows to {}\n", report.path), app, output)
     }
@@ -69,9 +69,9 @@ impl ExportArgs {
 impl ImportArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let report = if is_dash(&self.file) {
-            import_store(app, StoreImportSource::Reader(&mut input::reader()))?
+            import_store(&app.session, StoreImportSource::Reader(&mut input::reader()))?
         } else {
-            import_store(app, StoreImportSource::File(&self.file))?
+            import_store(&app.session, StoreImportSource::File(&self.file))?
         };
         let rows = report.rows.unwrap_or_default();
         print(&report, &format!("imported {rows} rows\n"), app, output)

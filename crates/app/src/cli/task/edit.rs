@@ -15,7 +15,7 @@ use convoke_service::task::{
 
 use super::{OneTask, print_changed, priority};
 use crate::app::App;
-use crate::exit::Exit;
+use crate::exit::CommandResult;
 use crate::input;
 use crate::output::Output;
 
@@ -31,19 +31,20 @@ pub(super) struct EditArgs {
     #[arg(long, value_name = "TEXT", value_parser = filled_line)]
     title: Option<String>,
 
-    /// The new body; an empty one removes it
+    /// The new description; an empty one removes it
     #[arg(long, value_name = "TEXT", conflicts_with = "body_file")]
     body: Option<String>,
 
-    /// Read the new body from a file; `-` reads stdin
+    /// Read the new description from a file; `-` reads stdin
     #[arg(long, value_name = "FILE")]
     body_file: Option<PathBuf>,
 
-    /// How urgent it is among its siblings
+    /// The priority among its siblings
     #[arg(long, value_parser = priority())]
     priority: Option<TaskPriority>,
 
-    /// A task that comes before it; may be repeated, and replaces those named before
+    /// A task that must be finished before it; may be repeated, and replaces the earlier
+    /// prerequisites
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     after: Vec<TaskId>,
 
@@ -68,7 +69,7 @@ struct PlaceArgs {
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     before: Option<TaskId>,
 
-    /// Put it right behind this sibling
+    /// Put it right after this sibling
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     after: Option<TaskId>,
 
@@ -76,14 +77,14 @@ struct PlaceArgs {
     #[arg(long)]
     first: bool,
 
-    /// Put it behind all its siblings
+    /// Put it after all its siblings
     #[arg(long)]
     last: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
 enum EditError {
-    #[error("cannot edit `{id}`: nothing is to be changed")]
+    #[error("cannot edit `{id}`: no change was given")]
     Nothing { id: TaskId },
     #[error("cannot start an editor: neither VISUAL nor EDITOR is set")]
     NoEditor,
@@ -104,12 +105,7 @@ fn misused(error: EditError) -> Failure {
 }
 
 impl EditArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let is_after = !self.after.is_empty() || self.no_after;
         let request = EditRequest {
             id: self.task.id.clone(),
@@ -119,7 +115,7 @@ impl EditArgs {
             after: is_after.then(|| self.after.clone()),
         };
         let edited = edit_task(desk, &request, &mut |task| self.written(task, app, output))?;
-        print_changed(edited.as_ref(), app, output)
+        print_changed(&edited, app, output)
     }
 
     fn given_body(&self) -> Result<Option<String>, Failure> {
@@ -141,7 +137,7 @@ impl EditArgs {
                 .hint("name what changes: --title, --body, --body-file, --priority or --after"));
         }
         let task = task()?;
-        let editor = app.environment.editor().ok_or_else(|| {
+        let editor = app.session.environment.editor().ok_or_else(|| {
             misused(EditError::NoEditor).hint("set EDITOR, or use --title and --body")
         })?;
         let text = format!("{}\n\n{}\n", task.content, task.body.unwrap_or_default());
@@ -168,12 +164,7 @@ fn read_file(path: &Path) -> Result<String, Failure> {
 }
 
 impl ReorderArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let place = match &self.place {
             PlaceArgs { before: Some(sibling), .. } => SiblingPlace::Before(sibling),
             PlaceArgs { after: Some(sibling), .. } => SiblingPlace::After(sibling),
@@ -181,6 +172,6 @@ impl ReorderArgs {
             PlaceArgs { .. } => SiblingPlace::Last,
         };
         let task = reorder_task(desk, &self.task.id, place)?;
-        print_changed(task.as_ref(), app, output)
+        print_changed(&task, app, output)
     }
 }

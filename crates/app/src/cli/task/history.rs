@@ -1,5 +1,7 @@
 //! What was done to tasks, and taking it back.
 
+use std::num::NonZeroUsize;
+
 use convoke_domain::task::history::TaskChange;
 use convoke_domain::task::id::TaskId;
 use convoke_service::failure::Failure;
@@ -13,7 +15,8 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use crate::app::{App, Format};
-use crate::exit::Exit;
+use crate::cli::at_least_one;
+use crate::exit::{CommandResult, Exit};
 use crate::output::Output;
 
 /// So many tasks of an undone step are named.
@@ -28,13 +31,13 @@ pub(super) struct RestoreArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct LogArgs {
-    /// Only the changes of this task
+    /// Show only changes to this task
     #[arg(value_name = "ID", value_parser = TaskId::parse)]
     id: Option<TaskId>,
 
-    /// Show at most so many changes
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: usize,
+    /// Show at most this many changes
+    #[arg(long, value_name = "N", default_value = "100", value_parser = at_least_one)]
+    limit: NonZeroUsize,
 }
 
 fn reports(changes: &[TaskChange]) -> Vec<TaskChangeReport> {
@@ -42,20 +45,15 @@ fn reports(changes: &[TaskChange]) -> Vec<TaskChangeReport> {
 }
 
 impl LogArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
-        let changes = task_log(desk, self.id.as_ref(), self.limit)?;
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
+        let changes = task_log(desk, self.id.as_ref(), self.limit.get())?;
         match app.format {
             Format::Json => output.json(&reports(&changes))?,
             Format::Text if changes.is_empty() => output.data("No changes.\n")?,
             Format::Text => {
-                let clock = wake::settings(app)?.clock;
+                let clock = wake::settings(&app.session)?.clock;
                 for change in &changes {
-                    output.data(&format!("{}\n", line(change, clock)))?;
+                    output.lines(&format!("{}\n", line(change, clock)), 4)?;
                 }
             }
         }
@@ -82,7 +80,7 @@ pub(super) fn undo(desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> Resul
     let changes = undo_task_step(desk)?;
     match app.format {
         Format::Json => output.json(&reports(&changes))?,
-        Format::Text => print_undone(&changes, wake::settings(app)?.clock, output)?,
+        Format::Text => print_undone(&changes, wake::settings(&app.session)?.clock, output)?,
     }
     Ok(if changes.is_empty() { Exit::No } else { Exit::Done })
 }
@@ -101,12 +99,7 @@ fn print_undone(changes: &[TaskChange], clock: Offset, output: &mut Output) -> R
 }
 
 impl RestoreArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let Some(id) = &self.id else { return list_removed(&removed_tasks(desk)?, app, output) };
         let count = restore_task(desk, id)?;
         match app.format {
@@ -124,7 +117,7 @@ fn list_removed(removed: &[RemovedTask], app: &App, output: &mut Output) -> Resu
         }
         Format::Text if removed.is_empty() => output.data("No removed tasks.\n")?,
         Format::Text => {
-            let clock = wake::settings(app)?.clock;
+            let clock = wake::settings(&app.session)?.clock;
             for RemovedTask { task, removed_at } in removed {
                 let when = time(*removed_at, clock);
                 output.data(&format!("{}  {}  removed {when}\n", task.id, task.content))?;

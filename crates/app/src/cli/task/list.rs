@@ -4,35 +4,36 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::scope::AgentName;
-use convoke_domain::task::Task;
 use convoke_domain::task::filter::Stage;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
+use convoke_domain::task::tree::TaskNode;
+use convoke_domain::task::{Task, TaskState};
 use convoke_service::failure::Failure;
 use convoke_service::task::{
     BranchTasks, ShownTask, TaskDesk, TaskListRequest, TaskListing, list_all_branches, list_tasks,
 };
 
 use crate::app::{App, Format};
-use crate::exit::Exit;
+use crate::exit::{CommandResult, Exit};
 use crate::output::Output;
 
 /// Which tasks are listed.
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
-    /// Only tasks so far; may be repeated
+    /// List only tasks with this status; may be repeated
     #[arg(long, value_parser = stage())]
     status: Vec<Stage>,
 
-    /// Only tasks of this agent
+    /// List only tasks of this agent
     #[arg(long, value_name = "AGENT", value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
-    /// Only tasks of this plan
+    /// List only tasks of this plan
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
 
-    /// Only tasks with all of these words in their title, body, note or id
+    /// List only tasks with all of these words in their title, description, note or id
     #[arg(long, value_name = "WORDS")]
     search: Option<String>,
 
@@ -43,7 +44,7 @@ pub(super) struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct SearchArgs {
-    /// The words, in any order; capitals do not matter
+    /// The words, in any order and letter case
     #[arg(required = true, value_name = "WORD")]
     words: Vec<String>,
 
@@ -57,12 +58,7 @@ fn stage() -> impl TypedValueParser<Value = Stage> {
 }
 
 impl SearchArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let mut request = self.filter.request();
         request.words.extend(self.words.clone());
         self.filter.list(desk, app, &request, output)
@@ -70,12 +66,7 @@ impl SearchArgs {
 }
 
 impl ListArgs {
-    pub(super) fn run(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         self.list(desk, app, &self.request(), output)
     }
 
@@ -94,7 +85,7 @@ impl ListArgs {
         app: &App,
         request: &TaskListRequest,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    ) -> CommandResult {
         if self.all_branches {
             return print_branches(&list_all_branches(desk, request)?, app, output);
         }
@@ -115,14 +106,14 @@ fn print(listing: &TaskListing, output: &mut Output) -> Result<(), Failure> {
                 0 => String::new(),
                 count => format!("  ({count} children)"),
             };
-            output.data(&format!("{}{children}\n", line(&root.task)))
+            output.lines(&format!("{}{children}\n", node_line(root)), 4)
         });
     }
     let listed = listing.listed();
     if listed.is_empty() {
         return output.data("No such tasks.\n");
     }
-    listed.into_iter().try_for_each(|task| output.data(&format!("{}\n", line(task))))
+    listed.into_iter().try_for_each(|node| output.lines(&format!("{}\n", node_line(node)), 4))
 }
 
 fn print_branches(all: &[BranchTasks], app: &App, output: &mut Output) -> Result<Exit, Failure> {
@@ -152,8 +143,12 @@ pub(super) fn print_detail(
     Ok(Exit::Done)
 }
 
-fn detail(ShownTask { task, children, deeds }: &ShownTask) -> String {
-    let status = if task.is_waiting() { "waiting" } else { task.status.name() };
+fn detail(ShownTask { task, children, deeds, is_cancelled }: &ShownTask) -> String {
+    let status = match task.is_waiting() {
+        _ if *is_cancelled && !task.status.is_closed() => TaskState::Cancelled.words(),
+        true => "waiting",
+        false => task.status.name(),
+    };
     let mut lines = vec![format!("{} \"{}\" [{}]", task.id, task.content, status)];
     lines.extend(task.parent.as_ref().map(|parent| format!("  Parent: {parent}")));
     lines.extend(task.notes.as_ref().map(|note| format!("  Note: {note}")));
@@ -182,7 +177,20 @@ fn detail(ShownTask { task, children, deeds }: &ShownTask) -> String {
 
 /// Renders a task on one line.
 pub(super) fn line(task: &Task) -> String {
-    let status = if task.is_waiting() { "waiting" } else { task.status.name() };
+    with_status(task, if task.is_waiting() { "waiting" } else { task.status.name() })
+}
+
+/// Renders a task of a list on one line; one of a cancelled plan says so.
+fn node_line(node: &TaskNode) -> String {
+    match node.state {
+        TaskState::Cancelled => with_status(&node.task, TaskState::Cancelled.words()),
+        TaskState::Stored(_) | TaskState::Blocked | TaskState::Failed | TaskState::Waiting => {
+            line(&node.task)
+        }
+    }
+}
+
+fn with_status(task: &Task, status: &str) -> String {
     format!("{}  {}  [{status}]{}", task.id, task.content, extra(task))
 }
 

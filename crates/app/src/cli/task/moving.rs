@@ -1,25 +1,26 @@
 //! Giving tasks another parent or another branch.
 
 use convoke_domain::task::id::TaskId;
-use convoke_service::failure::Failure;
-use convoke_service::task::{BranchMove, TaskDesk, filled_line, move_below, move_to_branch};
+use convoke_service::task::{
+    BranchMove, TaskDesk, TaskReport, filled_line, move_below, move_to_branch,
+};
 
-use super::print_changed;
+use super::list::line;
 use crate::app::{App, Format};
-use crate::exit::Exit;
+use crate::exit::{CommandResult, Exit};
 use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct MoveArgs {
-    /// The tasks; their parts move with them
+    /// The tasks; their subtasks move with them
     #[arg(value_name = "ID", required_unless_present = "all", value_parser = TaskId::parse)]
     ids: Vec<TaskId>,
 
-    /// The task they become part of [default: none, they go to the top]
+    /// Make them subtasks of this task [default: none, they move to the top level]
     #[arg(long, value_name = "ID", value_parser = TaskId::parse, conflicts_with = "from_branch")]
     under: Option<TaskId>,
 
-    /// Take the tasks from this branch [default: the checked-out one]
+    /// Take the tasks from this branch [default: the current one]
     #[arg(long, value_name = "NAME", value_parser = filled_line)]
     from_branch: Option<String>,
 
@@ -37,24 +38,24 @@ impl MoveArgs {
         app: &App,
         branch: Option<&str>,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    ) -> CommandResult {
         let is_of_branch = self.from_branch.is_some() || branch.is_some() && self.under.is_none();
         if is_of_branch {
             return self.to_branch(desk, app, output);
         }
-        for id in &self.ids {
-            let task = move_below(desk, id, self.under.as_ref())?;
-            print_changed(task.as_ref(), app, output)?;
+        let moved = move_below(desk, &self.ids, self.under.as_ref())?;
+        match app.format {
+            Format::Json => {
+                output.json(&moved.iter().map(TaskReport::alone).collect::<Vec<_>>())?;
+            }
+            Format::Text => {
+                moved.iter().try_for_each(|task| output.data(&format!("{}\n", line(task))))?;
+            }
         }
         Ok(Exit::Done)
     }
 
-    fn to_branch(
-        &self,
-        desk: &TaskDesk<'_>,
-        app: &App,
-        output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    fn to_branch(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let request = BranchMove {
             ids: (!self.all).then(|| self.ids.clone()),
             from_branch: self.from_branch.clone(),

@@ -2,11 +2,10 @@
 
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
-use convoke_service::failure::Failure;
 use convoke_service::task::{TaskDesk, VerdictRequest, filled_line, judge_task};
 
 use crate::app::{App, Format};
-use crate::exit::Exit;
+use crate::exit::{CommandResult, Exit};
 use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
@@ -15,11 +14,11 @@ pub(super) struct Args {
     #[arg(value_name = "ID", value_parser = TaskId::parse)]
     id: TaskId,
 
-    /// The role that judged it, such as `spec-reviewer`
+    /// The role that judged the task, such as `spec-reviewer`
     #[arg(long, value_name = "ROLE", value_parser = DeedRole::parse)]
     by: DeedRole,
 
-    /// Why, on one line
+    /// The reason, on one line
     #[arg(long, value_name = "TEXT", value_parser = filled_line)]
     because: Option<String>,
 }
@@ -31,7 +30,7 @@ impl Args {
         desk: &TaskDesk<'_>,
         app: &App,
         output: &mut Output,
-    ) -> Result<Exit, Failure> {
+    ) -> CommandResult {
         let request = VerdictRequest {
             task: self.id.clone(),
             kind,

@@ -4,7 +4,7 @@ use crate::design::seat::Side;
 
 /// What judges decided on one decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum JudgesVerdict {
     /// A side won.
     Won {
         /// The side.
@@ -22,7 +22,7 @@ pub enum Verdict {
     TooFew(usize),
 }
 
-impl Verdict {
+impl JudgesVerdict {
     /// Returns the reason that an open decision is recorded with.
     pub fn reason(&self) -> Option<String> {
         match self {

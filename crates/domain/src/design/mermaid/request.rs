@@ -44,7 +44,7 @@ impl Request {
                 let word = word.replace(char::is_control, " ");
                 return Err(Misuse { what: format!("unknown flag: {word}"), request });
             }
-            let Some(value) = words.next().filter(|it| !it.is_empty()).cloned() else {
+            let Some(value) = words.next().filter(|value| !value.is_empty()).cloned() else {
                 return Err(Misuse { what: format!("{word} needs a value"), request });
             };
             match word.as_str() {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     fn parse(words: &[&str]) -> Result<Request, Misuse> {
-        Request::parse(&words.iter().map(|&it| it.to_owned()).collect::<Vec<_>>())
+        Request::parse(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>())
     }
 
     // P-296

@@ -1,9 +1,9 @@
-//! The headings of a plan in whatever form they were written, and in the usual one.
+//! The headings of a plan as the agent wrote them, and in the usual form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::{Part, TaskPart};
+use super::{PlanPart, TaskPart};
 use crate::design::quote;
 use crate::markdown::bare;
 use crate::markdown::fence::{FenceLine, Fences};
@@ -28,7 +28,7 @@ struct Entry<'a> {
     title: &'a str,
     is_underlined: bool,
     /// The part that its words name.
-    part: Option<Part>,
+    part: Option<PlanPart>,
 }
 
 impl<'a> Entry<'a> {
@@ -42,14 +42,14 @@ impl<'a> Entry<'a> {
     }
 }
 
-fn part_named(title: &str, level: usize) -> Option<Part> {
+fn part_named(title: &str, level: usize) -> Option<PlanPart> {
     const LONGEST: usize = 60;
     let title = without_marks(title);
     if title.len() > LONGEST {
         return None;
     }
     let words = words(title);
-    let usual = Part::ALL.into_iter().map(|part| (part.title(), part));
+    let usual = PlanPart::ALL.into_iter().map(|part| (part.title(), part));
     let others = ALIASES.into_iter().filter(|_| level < LOOSE);
     usual.chain(others).find(|(name, _)| words == self::words(name)).map(|(_, part)| part)
 }
@@ -60,19 +60,19 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// What parts are called as well, where a heading is marked as one.
-const ALIASES: [(&str, Part); 12] = [
-    ("Files to modify or create", Part::Files),
-    ("Files to modify and create", Part::Files),
-    ("Files to create/modify", Part::Files),
-    ("Files to create or modify", Part::Files),
-    ("Files to change", Part::Files),
-    ("Edge cases and handling", Part::EdgeCases),
-    ("Edge cases & their handling", Part::EdgeCases),
-    ("Test strategy", Part::Testing),
-    ("Testing", Part::Testing),
-    ("Test plan", Part::Testing),
-    ("Implementation tasks", Part::Tasks),
-    ("Task list", Part::Tasks),
+const ALIASES: [(&str, PlanPart); 12] = [
+    ("Files to modify or create", PlanPart::Files),
+    ("Files to modify and create", PlanPart::Files),
+    ("Files to create/modify", PlanPart::Files),
+    ("Files to create or modify", PlanPart::Files),
+    ("Files to change", PlanPart::Files),
+    ("Edge cases and handling", PlanPart::EdgeCases),
+    ("Edge cases & their handling", PlanPart::EdgeCases),
+    ("Test strategy", PlanPart::Testing),
+    ("Testing", PlanPart::Testing),
+    ("Test plan", PlanPart::Testing),
+    ("Implementation tasks", PlanPart::Tasks),
+    ("Task list", PlanPart::Tasks),
 ];
 
 impl Outline {
@@ -215,7 +215,7 @@ fn level_of_parts(entries: &[Entry<'_>]) -> usize {
     let count = |level: usize| {
         let of_level = entries.iter().filter(|entry| entry.level == level);
         let parts: Vec<_> = of_level.filter_map(|entry| entry.part).collect();
-        Part::ALL.iter().filter(|part| parts.contains(part)).count()
+        PlanPart::ALL.iter().filter(|part| parts.contains(part)).count()
     };
     let best = (1..=LOOSE).rev().max_by_key(|level| count(*level));
     best.filter(|level| count(*level) > 0).unwrap_or(2)
@@ -223,16 +223,16 @@ fn level_of_parts(entries: &[Entry<'_>]) -> usize {
 
 /// Returns the entries that begin parts, by their places. A heading of another level is one only if
 /// no heading of the right level is, and if it does not stand among the tasks.
-fn chosen_parts(entries: &[Entry<'_>], level: usize) -> BTreeMap<usize, Part> {
-    let places = |part: Part| -> Vec<usize> {
+fn chosen_parts(entries: &[Entry<'_>], level: usize) -> BTreeMap<usize, PlanPart> {
+    let places = |part: PlanPart| -> Vec<usize> {
         let all = || entries.iter().enumerate().filter(|(_, entry)| entry.part == Some(part));
         let exact: Vec<_> =
             all().filter(|(_, entry)| entry.level == level).map(|(at, _)| at).collect();
         if exact.is_empty() { all().map(|(at, _)| at).collect() } else { exact }
     };
-    let tasks = places(Part::Tasks).first().copied().unwrap_or(entries.len());
+    let tasks = places(PlanPart::Tasks).first().copied().unwrap_or(entries.len());
     let mut chosen = BTreeMap::new();
-    for part in Part::ALL {
+    for part in PlanPart::ALL {
         let found = places(part);
         let is_exact = found.iter().all(|place| entries[*place].level == level);
         let is_alone = matches!(found.as_slice(), [place] if *place <= tasks);
@@ -259,11 +259,11 @@ fn atx(entry: &Entry<'_>) -> String {
 /// Returns the lines of the part that holds the tasks.
 fn tasks_region(
     entries: &[Entry<'_>],
-    parts: &BTreeMap<usize, Part>,
+    parts: &BTreeMap<usize, PlanPart>,
     level: usize,
     count: usize,
 ) -> Option<Range<usize>> {
-    let first = *parts.iter().find(|(_, part)| **part == Part::Tasks)?.0;
+    let first = *parts.iter().find(|(_, part)| **part == PlanPart::Tasks)?.0;
     let ends = |(place, entry): &(usize, &Entry<'_>)| {
         let is_other = entry.level <= level.min(2) && entry.level < LOOSE;
         *place > first && (parts.contains_key(place) || is_other && entry.task().is_none())

@@ -200,7 +200,7 @@ Count retries.
         );
         reads(&PLAN.replace("## ", "# "), PLAN);
         let mut numbered = PLAN.to_owned();
-        for (number, part) in (1..).zip(super::super::Part::ALL) {
+        for (number, part) in (1..).zip(super::super::PlanPart::ALL) {
             numbered = numbered.replace(&format!("## {part}\n"), &format!("## {number}. {part}\n"));
         }
         reads(&numbered, PLAN);

@@ -1,4 +1,4 @@
-//! Words around a plan that are meant for whoever asked, and are no part of it.
+//! Words around a plan that address the reader and are not part of it.
 
 use crate::design::parts::without_blank_lines;
 use crate::design::quote;

@@ -2,6 +2,7 @@
 //! counts.
 
 use super::super::quote::{self, Tag};
+use super::super::sketch::SketchPanel;
 use super::data;
 use super::template::fill;
 
@@ -65,9 +66,12 @@ pub fn synthesis(
     feature_text: &str,
     answered: &str,
     sketches: &[(&str, &str)],
-    full_panel: bool,
+    panel: SketchPanel,
 ) -> String {
-    let highlights = if full_panel { include_str!("chair/highlights.md") } else { "" };
+    let highlights = match panel {
+        SketchPanel::Full => include_str!("chair/highlights.md"),
+        SketchPanel::Quick => "",
+    };
     let labels: Vec<_> =
         sketches.iter().map(|(label, _)| format!("Sketch {}", quote::line(label))).collect();
     let sketch = |(label, (_, text))| Material { label, tag: Tag::Sketch, text };
@@ -79,7 +83,7 @@ pub fn synthesis(
 
 /// What a plan is written from.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan<'a> {
+pub struct PlanMaterial<'a> {
     /// What is to be built.
     pub feature: &'a str,
     /// The file of the interview about scope; may be empty.
@@ -91,7 +95,7 @@ pub struct Plan<'a> {
 }
 
 /// Asks for the plan.
-pub fn plan(plan: &Plan<'_>) -> String {
+pub fn plan(plan: &PlanMaterial<'_>) -> String {
     let material = [
         feature(plan.feature),
         discussion(plan.discussion),

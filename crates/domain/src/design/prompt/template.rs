@@ -3,7 +3,8 @@
 /// Fills every `{NAME}` of a text. What is filled in is not looked at again, so no value can open a
 /// gap of its own. A line that is one gap and gets nothing is left out with the blank line after it.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    let value = |name: &str| values.iter().find(|(known, _)| *known == name).map(|(_, it)| *it);
+    let value =
+        |name: &str| values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
     let mut lines = template.trim_end().split('\n').peekable();
     let mut filled = String::new();
     while let Some(line) = lines.next() {

@@ -8,6 +8,7 @@ use super::super::discussion::Questions;
 use super::super::finding::FocusArea;
 use super::super::outcome::resolutions;
 use super::super::seat::Side;
+use super::super::sketch::SketchPanel;
 use super::super::voting_block::MarkerWord;
 use super::super::{decision, mermaid, parts, plan as planning};
 use super::super::{merge as merging, review as reviewing};
@@ -51,7 +52,7 @@ const LISTING: &str = "R1: [correctness] Zero is open\nR2: Zero is not handled";
 fn chair_prompts() -> Vec<(&'static str, String)> {
     let sketches =
         [("Cursor-Arch", "Put it into the client."), ("Codex-Pragmatic", "One constant.")];
-    let from = Plan {
+    let from = PlanMaterial {
         feature: FEATURE,
         discussion: ANSWERED,
         synthesis: "The sketches agree on a cap.",
@@ -73,8 +74,8 @@ fn chair_prompts() -> Vec<(&'static str, String)> {
     vec![
         ("chair_questions", questions(FEATURE)),
         ("chair_scope", scope(FEATURE, ANSWERED)),
-        ("chair_synthesis", synthesis(FEATURE, ANSWERED, &sketches, true)),
-        ("chair_synthesis_quick", synthesis(FEATURE, "", &sketches, false)),
+        ("chair_synthesis", synthesis(FEATURE, ANSWERED, &sketches, SketchPanel::Full)),
+        ("chair_synthesis_quick", synthesis(FEATURE, "", &sketches, SketchPanel::Quick)),
         ("chair_plan", plan(&from)),
         ("chair_merge", merge(LISTING)),
         ("chair_revision", revision(&change)),
@@ -173,7 +174,7 @@ fn the_examples_are_what_the_parsers_read() {
     let groups = merging::distinct(six.collect());
     assert_eq!(merging::merged(&groups, &example(&merge(""))).unwrap().len(), 3);
     let all = chair_prompts();
-    let prompt = |name: &str| example(&all.iter().find(|(it, _)| *it == name).unwrap().1);
+    let prompt = |name: &str| example(&all.iter().find(|(known, _)| *known == name).unwrap().1);
     let both = prompt("chair_synthesis").replace(" ===\n", " ===\ntext\n");
     let [_, contested] =
         parts::split(&both, ["approach-synthesis.txt", "contested-decisions.md"]).unwrap();
@@ -183,7 +184,7 @@ fn the_examples_are_what_the_parsers_read() {
     assert_eq!(decision::parse(&contested).decisions.len(), 1);
     let both = prompt("chair_revision").replace(" ===\n", " ===\ntext\n");
     assert_eq!(
-        parts::split(&both, ["plan.txt", "resolutions"]).map(|[_, it]| resolutions(it).len()),
+        parts::split(&both, ["plan.txt", "resolutions"]).map(|[_, text]| resolutions(text).len()),
         Ok(1)
     );
 }
@@ -192,7 +193,7 @@ fn the_examples_are_what_the_parsers_read() {
 #[test]
 fn the_chair_is_shown_what_the_rules_read() {
     let all = chair_prompts();
-    let prompt = |name: &str| example(&all.iter().find(|(it, _)| *it == name).unwrap().1);
+    let prompt = |name: &str| example(&all.iter().find(|(known, _)| *known == name).unwrap().1);
     for name in ["chair_questions", "chair_scope", "chair_interview"] {
         assert_eq!(Questions::parse(&prompt(name)).questions, [], "the example is no question");
         let asked = prompt(name).replace("The question, in one or two sentences", "Is it so?");
@@ -249,7 +250,7 @@ proptest! {
                     Reader::Host,
                 ),
                 merge(text),
-                synthesis(text, text, &[("A", text), (text, text)], true),
+                synthesis(text, text, &[("A", text), (text, text)], SketchPanel::Full),
                 update(text, text),
                 with_complaints("x", &[text.to_owned()], PLAN_SKELETON),
                 review_again("x", text, "x"),

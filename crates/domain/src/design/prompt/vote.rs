@@ -7,7 +7,7 @@ use super::{EFFORT, Reader, data, settled};
 
 /// A ballot was rendered by us, so its own tags are kept. It is given with the question, because a
 /// client that may only read cannot be counted on to read outside of the project.
-const READ: &str = "The ballot stands at the end.";
+const READ: &str = "The ballot is at the end.";
 
 /// What judges and voters are given to decide by. A line of it that could be repeated as a vote is
 /// marked, so that it is none.

@@ -1,5 +1,6 @@
 //! The artifacts of a design: what its phases came to, file by file.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::design::discussion;
 use crate::design::event::Settings;
 use crate::design::finding::Finding;
 use crate::design::outcome;
-use crate::design::outline::{DiagramResult, PhaseResults, Review, ReviewResult, SuspectTree};
+use crate::design::outline::{DiagramResult, PhaseResults, ReviewResult, SuspectTree, VotedReview};
 use crate::design::progress::Shown;
 use crate::design::resolution;
 use crate::design::tally as votes;
@@ -76,15 +77,16 @@ fn of_review(review: &ReviewResult, settings: &Settings) -> Vec<(DesignFile, Str
     let empty = empty.map(|file| (file, String::new()));
     match review {
         ReviewResult::NotReviewed | ReviewResult::NothingFound => {
-            let tally = (DesignFile::Tally, nothing_voted(review).to_owned());
+            let tally = (DesignFile::Tally, tally(review).into_owned());
             [tally].into_iter().chain(empty).collect()
         }
         ReviewResult::OnBallot(findings) => on_ballot(findings),
-        ReviewResult::Voted(review) => {
+        ReviewResult::Voted(voted) => {
+            let review = &**voted;
             let (findings, counted) = (&review.findings, &review.tally);
             let mut files = on_ballot(findings);
             files.extend([
-                (DesignFile::Tally, tally(review)),
+                (DesignFile::Tally, counted_votes(review)),
                 (DesignFile::Rejected, rejected_findings(review)),
                 (DesignFile::OutOfScope, outcome::out_of_scope(findings, counted)),
                 (DesignFile::Accepted, accepted_findings(review)),
@@ -101,18 +103,18 @@ fn of_review(review: &ReviewResult, settings: &Settings) -> Vec<(DesignFile, Str
     }
 }
 
-/// Renders the tally of a review without votes.
-pub(in crate::design) const fn nothing_voted(review: &ReviewResult) -> &'static str {
+/// Renders `voting-tally.md`; empty while voters have not decided.
+pub(super) fn tally(review: &ReviewResult) -> Cow<'static, str> {
     match review {
-        ReviewResult::NotReviewed => NOT_REVIEWED,
-        ReviewResult::NothingFound | ReviewResult::OnBallot(_) | ReviewResult::Voted(_) => {
-            votes::NO_FINDINGS
-        }
+        ReviewResult::NotReviewed => NOT_REVIEWED.into(),
+        ReviewResult::NothingFound => votes::NO_FINDINGS.into(),
+        ReviewResult::OnBallot(_) => "".into(),
+        ReviewResult::Voted(review) => counted_votes(review).into(),
     }
 }
 
-/// Renders `voting-tally.md`. Points are for the panel's votes alone.
-pub(in crate::design) fn tally(review: &Review) -> String {
+/// Renders votes and scores. Points are for the panel's votes alone.
+fn counted_votes(review: &VotedReview) -> String {
     let mut tally = review.tally.clone();
     for (finding, counted) in review.findings.iter().zip(&mut tally.items) {
         if outcome::is_held_back(finding) && counted.person.is_some() {
@@ -123,11 +125,11 @@ pub(in crate::design) fn tally(review: &Review) -> String {
 }
 
 /// Renders `accepted-plan-findings.md`.
-pub(in crate::design) fn accepted_findings(review: &Review) -> String {
+pub(in crate::design) fn accepted_findings(review: &VotedReview) -> String {
     outcome::accepted(&review.findings, &review.tally, &review.notes)
 }
 
 /// Renders `rejected-findings.md`.
-pub(in crate::design) fn rejected_findings(review: &Review) -> String {
+pub(super) fn rejected_findings(review: &VotedReview) -> String {
     outcome::rejected(&review.findings, &review.tally, &review.voters)
 }

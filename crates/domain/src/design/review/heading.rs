@@ -1,13 +1,13 @@
 //! The headings of a review: which of its chapters hold findings.
 
-use crate::design::finding::Scope;
+use crate::design::finding::FindingScope;
 use crate::markdown::heading::Heading;
 
 /// What a chapter of a review holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chapter {
     /// Findings of this scope.
-    Findings(Scope),
+    Findings(FindingScope),
     /// Words about them: a summary, praise. Its lists repeat or add nothing.
     Remaining,
 }
@@ -16,14 +16,14 @@ pub(super) enum Chapter {
 pub(super) struct Chapters {
     current: Chapter,
     /// The scope of the list that was open before words about it began.
-    scope: Scope,
+    scope: FindingScope,
     /// The level of the heading that such words began with.
     level: usize,
 }
 
 impl Default for Chapters {
     fn default() -> Self {
-        Self { current: Chapter::Findings(Scope::In), scope: Scope::In, level: LOOSE }
+        Self { current: Chapter::Findings(FindingScope::In), scope: FindingScope::In, level: LOOSE }
     }
 }
 
@@ -108,13 +108,13 @@ fn titled(line: &str) -> Option<(usize, &str)> {
 }
 
 /// Reads the heading of one of the two lists of a host's review.
-fn scope_of_list(title: &str, words: &[&str]) -> Option<Scope> {
+fn scope_of_list(title: &str, words: &[&str]) -> Option<FindingScope> {
     let mut words: Vec<_> = words.iter().take(6).copied().collect();
     words.retain(|word| !word.chars().all(|c| c.is_ascii_digit()));
     match words.as_slice() {
         _ if title.contains('[') => None,
-        ["out", "of", "scope"] | ["out", "of", "scope", _] => Some(Scope::Out),
-        ["in", "scope"] | ["in", "scope", _] => Some(Scope::In),
+        ["out", "of", "scope"] | ["out", "of", "scope", _] => Some(FindingScope::Out),
+        ["in", "scope"] | ["in", "scope", _] => Some(FindingScope::In),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use super::heading::{Chapter, Chapters};
 use super::tags::Tags;
 use super::{plain, title};
-use crate::design::finding::{FocusArea, Remark, Scope};
+use crate::design::finding::{FindingScope, FocusArea, Remark};
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::table::{cells, is_delimiter, is_row};
 use crate::markdown::{bare, lines};
@@ -53,7 +53,7 @@ pub(super) fn remarks(answer: &str) -> Option<Vec<Remark>> {
     let mut fences = Fences::default();
     let mut chapters = Chapters::default();
     let (mut found, mut rows) = (Vec::new(), Vec::new());
-    let mut scope = Scope::In;
+    let mut scope = FindingScope::In;
     for line in lines(answer).map(bare).chain([""]) {
         let outside = fences.feed(line) == FenceLine::Outside;
         if outside && is_row(line) {
@@ -74,7 +74,7 @@ pub(super) fn remarks(answer: &str) -> Option<Vec<Remark>> {
     Some(found)
 }
 
-fn table_remarks(rows: &[&str], scope: Scope) -> Option<Vec<Remark>> {
+fn table_remarks(rows: &[&str], scope: FindingScope) -> Option<Vec<Remark>> {
     let [head, delimiter, body @ ..] = rows else { return None };
     let names: Vec<_> = cells(head).collect();
     let columns: Vec<_> = names.iter().map(|name| column(name)).collect();
@@ -95,7 +95,7 @@ fn column(name: &str) -> Column {
     HEADS.iter().find(named).map_or(Column::Other, |(_, column)| *column)
 }
 
-fn remark(row: &str, names: &[&str], columns: &[Column], scope: Scope) -> Option<Remark> {
+fn remark(row: &str, names: &[&str], columns: &[Column], scope: FindingScope) -> Option<Remark> {
     let values: Vec<_> = cells(row).map(|cell| cell.replace("\\|", "|")).collect();
     if values.len() != columns.len() {
         return None;
@@ -121,7 +121,7 @@ fn remark(row: &str, names: &[&str], columns: &[Column], scope: Scope) -> Option
     let more: Vec<_> = more.map(|((name, _), value)| format!("{}: {value}", plain(name))).collect();
     let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) };
     Some(Remark {
-        scope: if is_out { Scope::Out } else { scope },
+        scope: if is_out { FindingScope::Out } else { scope },
         focus: area,
         title: title(said.rest),
         concern: format!("{}{more}", said.rest.trim()),

@@ -84,7 +84,7 @@ pub fn parse_branch_info(value: &str) -> Result<GateWords, IncompleteBranchInfo>
 
 /// Which branch a design is made on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
+pub enum BranchChoice {
     /// The one that is checked out.
     Keep,
     /// A new one.
@@ -100,24 +100,24 @@ pub enum Choice {
 }
 
 /// Chooses the branch for a feature.
-pub fn choose(facts: &BranchFacts, feature: &str, main: &str) -> Choice {
+pub fn choose(facts: &BranchFacts, feature: &str, main: &str) -> BranchChoice {
     let BranchFacts { current, user_prefix, .. } = facts;
     if facts.is_main {
-        Choice::Create { warning: None }
+        BranchChoice::Create { warning: None }
     } else if !facts.is_user_branch {
         let warning = format!(
             "**⚠ Currently on branch '{current}' which doesn't match the expected \
              '{user_prefix}/*' pattern. Creating a new branch from {main}.**"
         );
-        Choice::Create { warning: Some(warning) }
+        BranchChoice::Create { warning: Some(warning) }
     } else if branch_name::is_about(current, user_prefix, feature) {
-        Choice::Keep
+        BranchChoice::Keep
     } else {
         let warning = format!(
             "**⚠ Current branch '{current}' may not match the requested feature. Creating a new \
              branch from {main}.**"
         );
-        Choice::Doubtful { warning }
+        BranchChoice::Doubtful { warning }
     }
 }
 
@@ -220,13 +220,13 @@ mod tests {
     #[test]
     fn a_branch_is_kept_only_if_it_is_the_users_and_about_the_feature() {
         let feature = "Add a search field";
-        assert_eq!(choose(&on("main"), feature, "main"), Choice::Create { warning: None });
-        assert_eq!(choose(&on("ann/search"), feature, "main"), Choice::Keep);
+        assert_eq!(choose(&on("main"), feature, "main"), BranchChoice::Create { warning: None });
+        assert_eq!(choose(&on("ann/search"), feature, "main"), BranchChoice::Keep);
         let warning = "**⚠ Current branch 'ann/dark-mode' may not match the requested feature. Creating a new branch from main.**";
-        let doubtful = Choice::Doubtful { warning: warning.to_owned() };
+        let doubtful = BranchChoice::Doubtful { warning: warning.to_owned() };
         assert_eq!(choose(&on("ann/dark-mode"), feature, "main"), doubtful);
         let warning = "**⚠ Currently on branch 'bob/search' which doesn't match the expected 'ann/*' pattern. Creating a new branch from main.**";
-        let create = Choice::Create { warning: Some(warning.to_owned()) };
+        let create = BranchChoice::Create { warning: Some(warning.to_owned()) };
         assert_eq!(choose(&on("bob/search"), feature, "main"), create);
         assert_eq!(kept("ann/search"), "using existing: ann/search");
     }

@@ -94,10 +94,10 @@ mod tests {
     #[test]
     fn a_name_that_is_taken_gets_a_number() {
         let taken = ["ann/search", "ann/search-2"];
-        assert_eq!(branch_name("ann", "Search", |it| taken.contains(&it)), "ann/search-3");
+        assert_eq!(branch_name("ann", "Search", |name| taken.contains(&name)), "ann/search-3");
         let long = "x".repeat(80);
         let first = free(&long);
-        let second = branch_name("ann", &long, |it| it == first);
+        let second = branch_name("ann", &long, |name| name == first);
         assert_eq!((second.len(), second.ends_with("x-2")), (49, true));
     }
 

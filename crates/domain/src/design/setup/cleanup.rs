@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_folder_is_named_with_or_without_its_flag() {
         let parsed = |words: &[&str]| {
-            let words: Vec<_> = words.iter().map(|it| (*it).to_owned()).collect();
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
             folder(&words).map(str::to_owned).map_err(|error| error.to_string())
         };
         assert_eq!(parsed(&["--dir", "/tmp/a"]), Ok("/tmp/a".to_owned()));

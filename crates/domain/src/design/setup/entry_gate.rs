@@ -1,6 +1,6 @@
 //! The gate at a design's beginning: whether it may go on from a branch that is not the default one.
 //!
-//! Only a branch of the user's own, or somebody who answers for the branch, opens it. That some
+//! Only a branch of the user's own, or a caller that vouches for the branch, opens it. That some
 //! branch is checked out does not.
 
 /// What the gate says.

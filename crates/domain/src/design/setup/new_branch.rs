@@ -111,7 +111,7 @@ mod tests {
         let required = "ERROR: --check or --branch is required";
         assert_eq!(parsed(""), Err((required.to_owned(), 2)));
         assert_eq!(parsed("--help"), Err(("Unknown option: --help".to_owned(), 2)));
-        assert_eq!(parsed("--branch").map_err(|it| it.1), Err(2));
+        assert_eq!(parsed("--branch").map_err(|refusal| refusal.1), Err(2));
     }
 
     // P-40

@@ -136,9 +136,17 @@ pub enum Probe {
     NotRun(String),
 }
 
-/// Returns what a script is told about a tree, and its exit code. Where `git status` fails the tree
-/// counts as clean, unless the script wants to know; where git does not even run, never.
-pub fn clean_lines(found: &Probe, fail_closed: bool) -> (Vec<String>, u8) {
+/// What a script wants to be told where git fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GitFailure {
+    /// That nothing is known of the tree.
+    Unknown,
+    /// That the tree is clean where `git status` fails, and nothing where git does not even run.
+    Passed,
+}
+
+/// Returns what a script is told about a tree, and its exit code.
+pub fn clean_lines(found: &Probe, failure: GitFailure) -> (Vec<String>, u8) {
     let brief = |text: &str| {
         let line: String = text.trim_end().chars().take(MOST_SHOWN).collect();
         line.replace(|c: char| c.is_control(), " ")
@@ -150,10 +158,10 @@ pub fn clean_lines(found: &Probe, fail_closed: bool) -> (Vec<String>, u8) {
         Probe::Listed(listed) => {
             (vec!["CLEAN=false".to_owned(), format!("DIRTY_OUT={}", brief(listed))], 0)
         }
-        Probe::Failed(code, words) if fail_closed => {
+        Probe::Failed(code, words) if failure == GitFailure::Unknown => {
             unknown(format!("git exited {code} ({})", brief(words)))
         }
-        Probe::NotRun(words) if fail_closed => {
+        Probe::NotRun(words) if failure == GitFailure::Unknown => {
             unknown(format!("git did not run ({})", brief(words)))
         }
         Probe::Failed(..) => (vec!["CLEAN=true".to_owned()], 0),
@@ -169,7 +177,7 @@ mod tests {
     #[test]
     fn a_script_skips_what_it_names() {
         let parsed = |words: &[&str]| {
-            Skips::parse(&words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
+            Skips::parse(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
         };
         assert!(parsed(&[]).unwrap().updates());
         let (branch, clean) = ("--skip-branch-check", "--skip-clean-check");
@@ -184,25 +192,25 @@ mod tests {
     // P-58
     #[test]
     fn a_script_is_told_whether_a_tree_is_clean() {
-        let told = |found, fail_closed| {
-            let (lines, code) = clean_lines(&found, fail_closed);
+        let told = |found, failure| {
+            let (lines, code) = clean_lines(&found, failure);
             (lines.join("|"), code)
         };
         let listed = |text: &str| Probe::Listed(text.to_owned());
-        assert_eq!(told(listed(""), true), ("CLEAN=true".to_owned(), 0));
+        assert_eq!(told(listed(""), GitFailure::Unknown), ("CLEAN=true".to_owned(), 0));
         let dirty = "CLEAN=false|DIRTY_OUT= M a ?? b".to_owned();
-        assert_eq!(told(listed(" M a\n?? b\n"), false), (dirty, 0));
+        assert_eq!(told(listed(" M a\n?? b\n"), GitFailure::Passed), (dirty, 0));
         let long = "é".repeat(400);
-        let (lines, _) = clean_lines(&listed(&long), false);
+        let (lines, _) = clean_lines(&listed(&long), GitFailure::Passed);
         assert_eq!(lines[1].chars().count(), "DIRTY_OUT=".len() + 256);
         let failed = || Probe::Failed(128, "fatal: no\n".to_owned());
-        assert_eq!(told(failed(), false), ("CLEAN=true".to_owned(), 0));
+        assert_eq!(told(failed(), GitFailure::Passed), ("CLEAN=true".to_owned(), 0));
         let unknown = "CLEAN=unknown|PROBE_ERROR=git exited 128 (fatal: no)".to_owned();
-        assert_eq!(told(failed(), true), (unknown, 1));
+        assert_eq!(told(failed(), GitFailure::Unknown), (unknown, 1));
         let not_run = || Probe::NotRun("not found".to_owned());
-        assert_eq!(told(not_run(), false), (String::new(), 3));
+        assert_eq!(told(not_run(), GitFailure::Passed), (String::new(), 3));
         let unknown = "CLEAN=unknown|PROBE_ERROR=git did not run (not found)".to_owned();
-        assert_eq!(told(not_run(), true), (unknown, 1));
+        assert_eq!(told(not_run(), GitFailure::Unknown), (unknown, 1));
     }
 
     fn said(gate: Gate, branch: Option<&str>, cleanliness: Cleanliness) -> Option<(String, u8)> {
@@ -219,7 +227,7 @@ mod tests {
         let elsewhere =
             "Not on main branch (on 'x'). Switch to main first, or pass --skip-branch-check.";
         assert_eq!(strict(Some("x"), Dirty), Some((elsewhere.to_owned(), 1)));
-        assert_eq!(strict(None, Clean).map(|it| it.1), Some(1));
+        assert_eq!(strict(None, Clean).map(|refusal| refusal.1), Some(1));
         let dirty = "Working tree is not clean. Commit or stash changes first.";
         assert_eq!(strict(Some("main"), Dirty), Some((dirty.to_owned(), 2)));
         let unknown =
@@ -232,7 +240,7 @@ mod tests {
     fn an_open_gate_does_not_make_a_tree_clean() {
         assert_eq!(said(Gate::Continue, Some("ann/x"), Cleanliness::Clean), None);
         assert_eq!(said(Gate::Continue, None, Cleanliness::Clean), None);
-        let code = said(Gate::Continue, Some("ann/x"), Cleanliness::Dirty).map(|it| it.1);
+        let code = said(Gate::Continue, Some("ann/x"), Cleanliness::Dirty).map(|refusal| refusal.1);
         assert_eq!(code, Some(2));
     }
 

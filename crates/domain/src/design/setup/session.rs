@@ -59,7 +59,7 @@ impl SessionOrder {
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let mut value = || {
-                let value = words.next().filter(|it| !it.starts_with("--"));
+                let value = words.next().filter(|word| !word.starts_with("--"));
                 value.cloned().ok_or_else(|| SessionOrderError::MissingValue(word.clone()))
             };
             match word.as_str() {
@@ -136,8 +136,8 @@ pub fn repository_of(url: &str) -> Option<String> {
     let path = path.trim_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
     let parts: Vec<_> = path.split('/').collect();
-    let is_name = |it: &&str| {
-        !it.is_empty() && it.chars().all(|c| is_plain(c) || c == '.') && !it.starts_with('.')
+    let is_name = |part: &&str| {
+        !part.is_empty() && part.chars().all(|c| is_plain(c) || c == '.') && !part.starts_with('.')
     };
     (parts.len() == 2 && parts.iter().all(is_name)).then(|| path.to_owned())
 }
@@ -180,13 +180,14 @@ impl Reviewers {
     /// Returns what is printed about them. Where nobody says that one answers, it does not.
     pub fn lines(&self) -> Vec<String> {
         let both = [("CODEX", &self.codex), ("CURSOR", &self.cursor)];
-        let available = both.map(|(name, it)| format!("{name}_AVAILABLE={}", it.is_available));
-        let healthy = both.map(|(name, it)| format!("{name}_HEALTHY={}", it.counts()));
-        let errors = both.into_iter().filter_map(|(name, it)| {
-            Some(format!("{name}_PROBE_ERROR={}", one_line(it.error.as_deref()?)))
+        let available =
+            both.map(|(name, health)| format!("{name}_AVAILABLE={}", health.is_available));
+        let healthy = both.map(|(name, health)| format!("{name}_HEALTHY={}", health.counts()));
+        let errors = both.into_iter().filter_map(|(name, health)| {
+            Some(format!("{name}_PROBE_ERROR={}", one_line(health.error.as_deref()?)))
         });
         let trouble = self.trouble.as_deref().map(one_line);
-        let trouble = trouble.map(|it| format!("WAIT_INFRA_ERROR={it}"));
+        let trouble = trouble.map(|trouble| format!("WAIT_INFRA_ERROR={trouble}"));
         let gone = ["GEMINI_HEALTHY=false", "GEMINI_AVAILABLE=false"].map(str::to_owned);
         available.into_iter().chain(healthy).chain(errors).chain(trouble).chain(gone).collect()
     }
@@ -340,7 +341,7 @@ mod tests {
         fn a_tag_is_plain(name in ".*") {
             let tag = clone_tag(&name);
             prop_assert!((1..=32).contains(&tag.len()) && tag.chars().all(is_plain));
-            prop_assert!(repository_of(&name).is_none_or(|it| it.matches('/').count() == 1));
+            prop_assert!(repository_of(&name).is_none_or(|repository| repository.matches('/').count() == 1));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What only the chair can write, checked before anything is built on it.
 
-use super::{Request, Walk, Walked};
+use super::{LaneNeed, Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::lane_id::{ChairTask, LaneKind};
@@ -108,7 +108,7 @@ impl<'f> Walk<'f> {
     ) -> Walked<&'f LaneEnd> {
         let word = self.settings.panel.named(holder).word();
         let id = LaneId::new(LaneKind::Chair(task.word), &format!("{word}{again}"));
-        let request = Request {
+        let request = LaneNeed {
             prompt: self.prompt_of(&id, prompt),
             id,
             holder,

@@ -2,20 +2,19 @@
 
 use super::phases::Passage;
 use super::rulings::left_to_people;
-use super::{Ending, Halt, Need, Walk, Walked, heavy};
+use super::{DesignEnding, Halt, Need, Walk, Walked, heavy};
 use crate::design::event::Export;
-use crate::design::notice::Notice;
-use crate::design::progress::{Saved, Shown, Step};
-use crate::design::render;
+use crate::design::notice::{Notice, ToldArtifact};
+use crate::design::progress::{Saved, Step};
 
 /// Says what was not taken up. The heavy part ends with it.
 pub(super) fn rejected(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Rejected);
-    let rejected = walk.results().voted().map(render::rejected_findings).unwrap_or_default();
-    if rejected.is_empty() {
-        walk.done("all suggestions implemented");
-    } else {
-        walk.publish(Shown::Rejected, Some(Saved::Rejected), &rejected);
+    match walk.results().voted_review() {
+        Some(review) if review.has_rejected() => {
+            walk.publish(ToldArtifact::Rejected(review), Saved::Rejected);
+        }
+        _ => walk.done("all suggestions implemented"),
     }
     heavy::end(walk)
 }
@@ -29,14 +28,13 @@ pub(super) fn clean_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     }
     remind(walk);
     if !walk.settings.nested {
-        let voices = &walk.state.results.voices;
-        if let Some(short) = render::independence_in_short(voices, walk.settings) {
-            walk.say(format!("**ℹ Independence — {short}. More in independence.md.**"));
+        let voices = walk.results().voices.clone();
+        if !voices.is_empty() {
+            walk.tell(Notice::Independence(voices));
         }
         left_to_people(walk);
-        let line = walk.crumbs().complete(walk.state.elapsed());
-        if let Some(line) = line {
-            walk.say(line);
+        if walk.crumbs().is_alone() {
+            walk.done("design complete!");
         }
     }
     Ok(Passage::On)
@@ -62,7 +60,7 @@ fn export(walk: &mut Walk<'_>) -> Walked<()> {
     match failed {
         // What a person decided changes the files, and they are handed over after that.
         _ if ruled.is_some() => Ok(()),
-        Some(why) if !facts.is_export_due() => Err(Halt::End(Ending::NotExported(why))),
+        Some(why) if !facts.is_export_due() => Err(Halt::End(DesignEnding::NotExported(why))),
         _ => Err(Halt::Need(Need::Export)),
     }
 }

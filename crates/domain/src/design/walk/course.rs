@@ -2,14 +2,13 @@
 
 use super::phases::go;
 use super::state::WalkState;
-use super::{Ending, Failed, Next, Walk};
+use super::{DesignEnding, Failed, Next, Walk};
 use crate::design::event::{Event, Settings, Stamped};
 use crate::design::facts::{Earlier, Facts};
 use crate::design::heavy::Worked;
 use crate::design::notice::{LogMark, Notice, NoticeLog};
-use crate::design::outline::{Outline, PhaseResults};
-use crate::design::progress::{Breadcrumbs, Step};
-use crate::design::render::{self, Line};
+use crate::design::outline::{DesignOutline, PhaseResults};
+use crate::design::progress::Step;
 use crate::design::seat::Available;
 
 /// A design under way. It takes in events and says what they come to; a new event repeats only the
@@ -67,7 +66,8 @@ impl DesignWalk {
     /// Asks those again who gave no answer that can be used, if the design ended for that reason.
     fn resume(&mut self) {
         self.advance();
-        let Some(Present { next: Next::End(Ending::Failed(failed)), .. }) = &self.present else {
+        let Some(Present { next: Next::End(DesignEnding::Failed(failed)), .. }) = &self.present
+        else {
             return;
         };
         let failed = failed.clone();
@@ -122,18 +122,16 @@ impl DesignWalk {
         self.present.as_ref().is_some_and(|present| present.state.is_heavy)
     }
 
-    /// Returns how many notices were told so far.
-    pub fn told(&mut self) -> usize {
+    /// Returns the number of notices so far.
+    pub fn notice_count(&mut self) -> usize {
         self.advance();
         told(&self.facts, &self.log).count()
     }
 
-    /// Returns the notices after the first so many, with their lines.
-    pub fn notices_after(&mut self, count: usize) -> Vec<(Notice, Line)> {
+    /// Returns the notices after the first so many.
+    pub fn notices_after(&mut self, count: usize) -> Vec<Notice> {
         self.advance();
-        let crumbs = crumbs(&self.facts);
-        let after = told_after(&self.facts, &self.log, count);
-        after.map(|notice| (notice.clone(), render::line(notice, &crumbs))).collect()
+        told_after(&self.facts, &self.log, count).cloned().collect()
     }
 
     /// Returns what each phase came to.
@@ -143,7 +141,7 @@ impl DesignWalk {
     }
 
     /// Returns everything that the design has come to so far.
-    pub fn outline(&mut self) -> Outline {
+    pub fn outline(&mut self) -> DesignOutline {
         self.advance();
         match (&self.present, self.facts.settings()) {
             (Some(Present { state, next }), Some((_, settings))) => {
@@ -162,7 +160,7 @@ impl From<Facts> for DesignWalk {
 }
 
 /// Walks from the first event as far as the facts go.
-pub fn walk(facts: &Facts) -> Outline {
+pub fn walk(facts: &Facts) -> DesignOutline {
     let Some((begun, settings)) = facts.settings() else { return nothing() };
     let state = WalkState::new(begun, settings);
     let mut walk = Walk { facts, settings, state, log: NoticeLog::default() };
@@ -177,15 +175,13 @@ fn outlined(
     state: &WalkState,
     log: &NoticeLog,
     next: Next,
-) -> Outline {
-    let crumbs = crumbs(facts);
+) -> DesignOutline {
     let results = state.results.clone();
-    Outline {
-        lines: told(facts, log).map(|notice| render::line(notice, &crumbs)).collect(),
-        files: render::files(&results, settings),
+    DesignOutline {
+        settings: Some(settings.clone()),
+        notices: told(facts, log).cloned().collect(),
         warnings: log.warnings.clone(),
         available: state.roster.available,
-        independence: render::independence_in_short(&results.voices, settings),
         matters: results.matters(facts.rulings()),
         is_heavy: state.is_heavy,
         results,
@@ -194,13 +190,12 @@ fn outlined(
 }
 
 /// The outline of events without a beginning.
-fn nothing() -> Outline {
-    Outline {
-        lines: Vec::new(),
-        files: std::collections::BTreeMap::new(),
+fn nothing() -> DesignOutline {
+    DesignOutline {
+        settings: None,
+        notices: Vec::new(),
         warnings: Vec::new(),
         available: Available { first: true, second: true },
-        independence: None,
         matters: Vec::new(),
         is_heavy: false,
         results: PhaseResults::default(),
@@ -210,12 +205,7 @@ fn nothing() -> Outline {
 
 fn never_begun() -> Next {
     let why = "it was never begun".to_owned();
-    Next::End(Ending::Failed(Failed { why, step: Step::Setup, lanes: Vec::new() }))
-}
-
-fn crumbs(facts: &Facts) -> Breadcrumbs {
-    let prefix = facts.settings().map(|(_, settings)| settings.prefix.clone());
-    Breadcrumbs { prefix: prefix.unwrap_or_default() }
+    Next::End(DesignEnding::Failed(Failed { why, step: Step::Setup, lanes: Vec::new() }))
 }
 
 /// Returns everything that was shown. What was shown before something was begun again stays shown.

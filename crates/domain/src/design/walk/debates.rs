@@ -2,18 +2,19 @@
 
 use super::judges::judge_contests;
 use super::phases::Passage;
-use super::{Request, Walk, Walked};
+use super::{LaneNeed, Walk, Walked};
 use crate::design::bucket;
-use crate::design::debate::{self, Defense, Fault};
+use crate::design::debate::{self, DebateFault, Defense};
 use crate::design::decision;
 use crate::design::event::{Boundary, LaneId};
 use crate::design::judge::Contest;
 use crate::design::lane_id::LaneKind;
-use crate::design::outline::{Scope, Synthesis};
-use crate::design::progress::{Shown, Step};
+use crate::design::notice::ToldArtifact;
+use crate::design::outline::{SettledScope, Synthesis};
+use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::resolution::{self, Resolution};
-use crate::design::seat::{Part, Seat, Side};
+use crate::design::seat::{Seat, SeatPart, Side};
 use crate::lane::collected::CollectedStatus;
 
 /// Debates and judges what is contested. Agents that fail here are asked again later.
@@ -28,9 +29,7 @@ pub(super) fn dialectic(walk: &mut Walk<'_>) -> Walked<Passage> {
     let available = walk.state.roster.available;
     let resolutions = resolve(walk, &synthesis)?;
     walk.state.roster.available = available;
-    if !walk.settings.nested {
-        walk.publish(Shown::Resolutions, None, resolution::entries(&resolutions).trim());
-    }
+    walk.show(ToldArtifact::Resolutions(resolutions.clone()));
     walk.done(&resolution::counts(&resolutions));
     walk.results().resolutions = Some(resolutions);
     Ok(Passage::On)
@@ -115,12 +114,12 @@ fn debate_all(walk: &mut Walk<'_>, synthesis: &Synthesis, selected: usize) -> Wa
     Ok(debated)
 }
 
-fn debate_request(walk: &mut Walk<'_>, seat: &Seat, synthesis: &Synthesis) -> Request {
+fn debate_request(walk: &mut Walk<'_>, seat: &Seat, synthesis: &Synthesis) -> LaneNeed {
     let (number, side) = debater(seat);
     let prompt = debate_prompt(&walk.state.results.scope, synthesis, number, side);
     let file = format!("debate-{number}-{}-prompt.txt", side.word());
     walk.results().answers.insert(file, prompt.as_str().into());
-    Request {
+    LaneNeed {
         id: LaneId::new(LaneKind::Debate, &format!("{number}/{}", side.word())),
         holder: seat.runner,
         step: walk.state.step.0,
@@ -131,16 +130,18 @@ fn debate_request(walk: &mut Walk<'_>, seat: &Seat, synthesis: &Synthesis) -> Re
 }
 
 /// A decision's number, and both cases or why there are not two.
-type Debated = (usize, Result<[Defense; 2], (Fault, [Option<String>; 2])>);
+type Debated = (usize, Result<[Defense; 2], (DebateFault, [Option<String>; 2])>);
 
 fn debater(seat: &Seat) -> (usize, Side) {
     match seat.part {
-        Part::Debate { decision, side } => (decision, side),
-        Part::Sketch(_) | Part::Judge | Part::Review(_) | Part::Vote => (1, Side::Thesis),
+        SeatPart::Debate { decision, side } => (decision, side),
+        SeatPart::Sketch(_) | SeatPart::Judge | SeatPart::Review(_) | SeatPart::Vote => {
+            (1, Side::Thesis)
+        }
     }
 }
 
-fn debate_prompt(scope: &Scope, synthesis: &Synthesis, number: usize, side: Side) -> String {
+fn debate_prompt(scope: &SettledScope, synthesis: &Synthesis, number: usize, side: Side) -> String {
     let decision = &synthesis.decisions[number - 1];
     let debate = prompt::Debate {
         feature: &scope.feature,

@@ -6,9 +6,10 @@ use super::{Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::lane_id::ChairTask;
 use crate::design::mermaid::{self, Report};
+use crate::design::notice::ToldArtifact;
 use crate::design::outline::{DiagramResult, PhaseResults};
 use crate::design::parts;
-use crate::design::progress::{Saved, Shown, Step};
+use crate::design::progress::{Saved, Step};
 use crate::design::prompt;
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
@@ -26,7 +27,7 @@ pub(super) fn diagram(walk: &mut Walk<'_>) -> Walked<Passage> {
             if walk.settings.nested {
                 walk.saved(Saved::Diagram);
             } else {
-                walk.publish(Shown::Diagram, None, fence.trim());
+                walk.show(ToldArtifact::Diagram(fence.clone()));
                 walk.done("generated");
             }
             walk.results().diagram = Some(DiagramResult::Drawn(fence));

@@ -2,13 +2,13 @@
 
 use crate::design::decision::Decision;
 use crate::design::facts::Ruled;
-use crate::design::finding::{Finding, FindingId, Scope};
-use crate::design::matter::{Choice, Matter, MatterId, MatterVerdict, Ruling};
+use crate::design::finding::{Finding, FindingId, FindingScope};
+use crate::design::matter::{Matter, MatterId, MatterVerdict, Ruling, RulingChoice};
 use crate::design::outcome;
-use crate::design::outline::{PhaseResults, Review};
+use crate::design::outline::{PhaseResults, VotedReview};
 use crate::design::quote;
 use crate::design::resolution::Resolution;
-use crate::design::tally::{Counted, Verdict};
+use crate::design::tally::{Counted, FindingVerdict};
 
 /// What holds of a matter before a decision on it.
 pub(super) struct EarlierRuling {
@@ -18,12 +18,12 @@ pub(super) struct EarlierRuling {
 }
 
 /// Changes what a finding comes to.
-fn rule_finding(review: &mut Review, id: FindingId, ruling: &Ruling) {
+fn rule_finding(review: &mut VotedReview, id: FindingId, ruling: &Ruling) {
     let counted = review.tally.items.iter_mut().find(|counted| counted.id == id);
     let Some(counted) = counted else { return };
     counted.verdict = match ruling.choice {
-        Choice::Accept => Verdict::Accepted,
-        Choice::Reject => Verdict::Rejected,
+        RulingChoice::Accept => FindingVerdict::Accepted,
+        RulingChoice::Reject => FindingVerdict::Rejected,
     };
     counted.person = Some(ruling.because.clone());
 }
@@ -90,19 +90,20 @@ impl PhaseResults {
         let before = before.map(|ruling| ruling.choice);
         let because = quote::line(&ruling.because);
         match ruling.matter {
-            MatterId::Finding(id) if id.scope == Scope::In => {
+            MatterId::Finding(id) if id.scope == FindingScope::In => {
                 let mut findings = self.voted()?.findings.iter();
                 let finding = findings.find(|finding| finding.id == id)?;
                 let listed = outcome::listing(&[finding]);
                 match (before, ruling.choice) {
-                    (Some(Choice::Reject) | None, Choice::Accept) => {
+                    (Some(RulingChoice::Reject) | None, RulingChoice::Accept) => {
                         Some(format!("{listed}\nA person accepted it: {because}"))
                     }
-                    (Some(Choice::Accept), Choice::Reject) => Some(format!(
+                    (Some(RulingChoice::Accept), RulingChoice::Reject) => Some(format!(
                         "{listed}\nThe plan was revised for it. A person rejects it now: {because} \
                          Take back what the plan says because of it."
                     )),
-                    (Some(Choice::Accept), Choice::Accept) | (_, Choice::Reject) => None,
+                    (Some(RulingChoice::Accept), RulingChoice::Accept)
+                    | (_, RulingChoice::Reject) => None,
                 }
             }
             MatterId::Finding(_) => None,
@@ -110,9 +111,10 @@ impl PhaseResults {
                 let decision = self.decision_at(number)?;
                 let (chosen, other) = (&decision.chosen, &decision.alternative);
                 let (taken, left) = match (before, ruling.choice) {
-                    (Some(Choice::Accept) | None, Choice::Reject) => (other, chosen),
-                    (Some(Choice::Reject), Choice::Accept) => (chosen, other),
-                    (Some(Choice::Reject), Choice::Reject) | (_, Choice::Accept) => return None,
+                    (Some(RulingChoice::Accept) | None, RulingChoice::Reject) => (other, chosen),
+                    (Some(RulingChoice::Reject), RulingChoice::Accept) => (chosen, other),
+                    (Some(RulingChoice::Reject), RulingChoice::Reject)
+                    | (_, RulingChoice::Accept) => return None,
                 };
                 let title = quote::line(&decision.title);
                 Some(format!(

@@ -2,17 +2,12 @@
 //! and then what was made.
 
 use super::phases::Passage;
-use super::{Ending, Halt, Walk, Walked};
+use super::{DesignEnding, Halt, Walk, Walked};
 use crate::design::facts::Worker;
 use crate::design::heavy::Worked;
-use crate::design::notice::Notice;
-use crate::design::outcome;
-use crate::design::outline::{DiagramResult, ReviewResult};
-use crate::design::progress::{Shown, Step};
-use crate::design::render;
-
-/// The heading of the tally and the scoreboard together.
-const TALLY: &str = "## Voting Tally and Reviewer Competition Scoreboard";
+use crate::design::notice::{Notice, ToldArtifact};
+use crate::design::outline::{DiagramResult, ReviewResult, VotedReview};
+use crate::design::progress::Step;
 
 /// From here on another process goes on, if that was asked for. Those that failed before stay told.
 pub(super) fn begin(walk: &mut Walk<'_>) {
@@ -52,7 +47,7 @@ pub(super) fn end(walk: &mut Walk<'_>) -> Walked<Passage> {
         return Ok(Passage::On);
     }
     if let Some(why) = walk.facts.worker_failure() {
-        return Err(Halt::End(Ending::HeavyFailed(why.to_owned())));
+        return Err(Halt::End(DesignEnding::HeavyFailed(why.to_owned())));
     }
     if !walk.settings.nested {
         show_artifacts(walk);
@@ -62,39 +57,32 @@ pub(super) fn end(walk: &mut Walk<'_>) -> Walked<Passage> {
 
 fn show_artifacts(walk: &mut Walk<'_>) {
     let results = walk.state.results.clone();
-    let review = results.voted();
-    let tally = match (&results.review, review) {
-        (_, Some(review)) => render::tally(review),
-        (Some(review @ (ReviewResult::NotReviewed | ReviewResult::NothingFound)), None) => {
-            render::nothing_voted(review).to_owned()
-        }
-        (Some(ReviewResult::OnBallot(_) | ReviewResult::Voted(_)) | None, None) => String::new(),
-    };
-    let accepted = review.map(render::accepted_findings).unwrap_or_default();
-    let out_of_scope = review.map(|review| outcome::out_of_scope(&review.findings, &review.tally));
-    show_under(walk, Shown::Plan.header(), results.plan.as_ref().map_or("", |plan| &plan.text));
-    show_under(walk, TALLY, &tally);
-    show_under(walk, Shown::Accepted.header(), &accepted);
-    show_under(walk, Shown::OutOfScope.header(), &out_of_scope.unwrap_or_default());
+    let review = results.voted_review();
+    let plan = results.plan.filter(|plan| !plan.text.trim().is_empty());
+    let tally = results.review.filter(|review| !matches!(review, ReviewResult::OnBallot(_)));
+    let with = |has: fn(&VotedReview) -> bool| review.clone().filter(|review| has(review));
+    let artifacts = [
+        plan.map(ToldArtifact::Plan),
+        tally.map(ToldArtifact::Tally),
+        with(|review| !review.accepted().is_empty()).map(ToldArtifact::Accepted),
+        with(VotedReview::has_observations).map(ToldArtifact::OutOfScope),
+    ];
+    for artifact in artifacts.into_iter().flatten() {
+        walk.show(artifact);
+    }
     if !walk.settings.auto {
         return;
     }
-    match &results.diagram {
-        Some(DiagramResult::Drawn(fence)) => show_under(walk, Shown::Diagram.header(), fence),
+    match results.diagram {
+        Some(DiagramResult::Drawn(fence)) => walk.show(ToldArtifact::Diagram(fence)),
         Some(DiagramResult::Rejected) => {
             walk.say("**⚠ Architecture diagram unavailable (rejected by sanitizer).**");
         }
         Some(DiagramResult::Missing) | None => walk
             .say("**⚠ Architecture diagram unavailable (Step 3b generation failed in subagent).**"),
     }
-    match review.map(render::rejected_findings).unwrap_or_default().as_str() {
-        "" => walk.say("## Plan Review — All Suggestions Implemented"),
-        rejected => show_under(walk, Shown::Rejected.header(), rejected),
-    }
-}
-
-fn show_under(walk: &mut Walk<'_>, heading: &'static str, text: &str) {
-    if !text.trim().is_empty() {
-        walk.tell(Notice::ArtifactText { heading, text: text.trim().to_owned() });
+    match with(VotedReview::has_rejected) {
+        Some(review) => walk.show(ToldArtifact::Rejected(review)),
+        None => walk.say("## Plan Review — All Suggestions Implemented"),
     }
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use super::chair::{Flawed, Said, Task};
 use super::phases::Passage;
 use super::plan::update;
-use super::{Question, Walk, Walked};
+use super::{PersonQuestion, Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::decision;
 use crate::design::discussion::{self, Ground, Questions, Round, Settled, render};
 use crate::design::event::{QuestionId, Reply};
 use crate::design::lane_id::ChairTask;
-use crate::design::outline::{Review, Scope};
-use crate::design::progress::{Shown, Step};
+use crate::design::notice::ToldArtifact;
+use crate::design::outline::{SettledScope, VotedReview};
+use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::render::accepted_findings;
 use crate::design::resolution;
@@ -28,7 +29,7 @@ pub(super) fn scope_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     }
     let feature = walk.settings.feature.clone();
     let (cleared, left) = clarify(walk, &feature)?;
-    let mut scope = Scope { feature, cleared, ..Scope::default() };
+    let mut scope = SettledScope { feature, cleared, ..SettledScope::default() };
     walk.begin(Step::DiscussionOne);
     let prompt = || prompt::scope(&scope.feature, &render(&scope.cleared));
     let mut questions = questions(walk, ChairTask::Scope, &prompt)?;
@@ -54,7 +55,7 @@ pub(super) fn scope_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
 fn clarify(
     walk: &mut Walk<'_>,
     feature: &str,
-) -> Walked<(Vec<Settled>, Vec<discussion::Question>)> {
+) -> Walked<(Vec<Settled>, Vec<discussion::ChairQuestion>)> {
     let questions = questions(walk, ChairTask::Questions, &|| prompt::questions(feature))?;
     answered_by_code(walk, Round::Clarifying, &questions);
     let (open, _) = questions.to_ask(Round::Clarifying);
@@ -94,7 +95,7 @@ pub(super) fn design_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
         })
     };
     let mut questions = questions(walk, ChairTask::Interview, &prompt)?;
-    let accepted = results.voted().map(Review::accepted).unwrap_or_default();
+    let accepted = results.voted().map(VotedReview::accepted).unwrap_or_default();
     let accepted: Vec<_> = accepted.iter().map(|finding| finding.id.number as usize).collect();
     let ground = Ground::new(&results.scope.settled, &accepted, resolutions);
     questions.questions.retain(|question| ground.qualifies(question));
@@ -111,7 +112,7 @@ pub(super) fn design_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     let before = plan.text.clone();
     let plan = update(walk, plan, &answers)?;
     if plan.text != before {
-        walk.publish(Shown::RevisedPlan, None, &plan.text);
+        walk.show(ToldArtifact::RevisedPlan(plan));
     }
     interview_over(walk, Round::Design, &settled, deferred);
     walk.results().design_interview = Some(settled);
@@ -158,9 +159,9 @@ fn interview(
     walk: &mut Walk<'_>,
     round: Round,
     number: usize,
-    question: &discussion::Question,
+    question: &discussion::ChairQuestion,
 ) -> Walked<Settled> {
-    let reply = walk.ask(Question {
+    let reply = walk.ask(PersonQuestion {
         id: QuestionId::Interview(round, number + 1),
         title: question.title.clone(),
         text: question.question.clone(),
@@ -178,16 +179,13 @@ fn interview_over(walk: &mut Walk<'_>, round: Round, settled: &[Settled], deferr
     if deferred > 0 {
         walk.say(round.deferral());
     }
-    let line = round.resolved(settled.len(), &walk.crumbs(), walk.state.elapsed());
-    walk.say(line);
+    walk.tell(round.resolved(settled.len(), walk.state.elapsed()));
 }
 
 fn unattended(walk: &mut Walk<'_>, round: Round) {
-    let line = round.unattended(&walk.crumbs(), walk.state.elapsed());
-    walk.say(line);
+    walk.tell(round.unattended(walk.state.elapsed()));
 }
 
 fn nothing_to_ask(walk: &mut Walk<'_>, round: Round) {
-    let line = round.nothing(&walk.crumbs(), walk.state.elapsed());
-    walk.say(line);
+    walk.tell(round.nothing(walk.state.elapsed()));
 }

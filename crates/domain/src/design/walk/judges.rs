@@ -1,9 +1,9 @@
-//! Step 2a.5, second half: three judges decide the debates, and know nobody's name.
+//! Step 2a.5, second half: three judges decide the debates without knowing the debaters' names.
 
 use std::collections::BTreeSet;
 
 use super::sketches::reader;
-use super::{Request, Walk, Walked};
+use super::{LaneNeed, Walk, Walked};
 use crate::design::anonymity::Hidden;
 use crate::design::event::{Boundary, Health, LaneId, Occasion};
 use crate::design::judge::{self, Asked, Contest, Judgement};
@@ -34,7 +34,7 @@ pub(super) fn judge_contests(
             let claims = defenses.each_ref().map(|defense| Some(defense.claim.as_str()));
             return Resolution::fallback(*number, decision, claims, &leak.to_string());
         }
-        Resolution::judged(*number, decision, defenses, &judge::verdict(*number, &judgements))
+        Resolution::from_verdict(*number, decision, defenses, &judge::verdict(*number, &judgements))
     };
     Ok(contests.iter().map(resolution).collect())
 }
@@ -98,9 +98,9 @@ fn judges_there(walk: &mut Walk<'_>) -> Walked<Available> {
     Ok(*available)
 }
 
-fn judge_request(walk: &Walk<'_>, seat: &Seat, decided: &Decided<'_>) -> Request {
+fn judge_request(walk: &Walk<'_>, seat: &Seat, decided: &Decided<'_>) -> LaneNeed {
     let id = judge_lane(seat);
-    Request {
+    LaneNeed {
         prompt: walk.prompt_of(&id, || prompt::judge(decided, reader(seat))),
         id,
         holder: seat.runner,

@@ -1,6 +1,6 @@
 //! Lanes on the way: what came of them, and how they stood meanwhile.
 
-use super::{Ending, Halt, Need, Request, Walk, Walked, seconds};
+use super::{DesignEnding, Halt, LaneNeed, Need, Walk, Walked, seconds};
 use crate::design::board::{Board, Cell, Standing, Table};
 use crate::design::event::{LaneEnd, LaneId, Millis};
 use crate::design::facts::Course;
@@ -38,7 +38,7 @@ impl<'f> Walk<'f> {
     /// stands for a place on it.
     pub(super) fn lanes(
         &mut self,
-        requests: Vec<Request>,
+        requests: Vec<LaneNeed>,
         watched: Option<(&mut Watched<'_>, &[usize])>,
     ) -> Walked<Vec<&'f LaneEnd>> {
         let facts = self.facts;
@@ -54,7 +54,7 @@ impl<'f> Walk<'f> {
             return Ok(ends);
         }
         if let Some((_, text)) = facts.budget() {
-            return Err(Halt::End(Ending::OverBudget(text.to_owned())));
+            return Err(Halt::End(DesignEnding::OverBudget(text.to_owned())));
         }
         let open = requests.into_iter().zip(courses).filter_map(|(request, course)| {
             course.is_none_or(|course| course.ended.is_none()).then_some(request)
@@ -65,7 +65,7 @@ impl<'f> Walk<'f> {
     /// Follows lanes through time, and shows how they stand whenever that changes.
     fn show_course(
         &mut self,
-        requests: &[Request],
+        requests: &[LaneNeed],
         courses: &[Option<&'f Course>],
         watched: Option<(&mut Watched<'_>, &[usize])>,
     ) {

@@ -2,8 +2,8 @@
 
 use super::state::WalkState;
 use super::{
-    Ending, Halt, Next, Walk, Walked, cleanup, debates, diagram, heavy, interview, plan, review,
-    rulings, setup, sketches,
+    DesignEnding, Halt, Next, Walk, Walked, cleanup, debates, diagram, heavy, interview, plan,
+    review, rulings, setup, sketches,
 };
 use crate::design::notice::LogMark;
 
@@ -52,7 +52,7 @@ pub(super) fn go(walk: &mut Walk<'_>, settle: &mut dyn FnMut(&WalkState, LogMark
     match halt {
         Halt::End(ending) => Next::End(ending),
         Halt::Need(need) => match walk.facts.worker_failure().filter(|_| walk.state.is_heavy) {
-            Some(why) => Next::End(Ending::HeavyFailed(why.to_owned())),
+            Some(why) => Next::End(DesignEnding::HeavyFailed(why.to_owned())),
             None => Next::Need(need),
         },
     }
@@ -60,7 +60,7 @@ pub(super) fn go(walk: &mut Walk<'_>, settle: &mut dyn FnMut(&WalkState, LogMark
 
 impl Walk<'_> {
     /// Returns the ending of a design that came through all phases.
-    pub(super) fn complete(&self) -> Ending {
-        Ending::Complete { degraded: self.log.warnings.clone() }
+    pub(super) fn complete(&self) -> DesignEnding {
+        DesignEnding::Complete { degraded: self.log.warnings.clone() }
     }
 }

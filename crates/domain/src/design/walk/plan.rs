@@ -10,17 +10,18 @@ use crate::design::aside::without_asides;
 use crate::design::design_file::DesignFile;
 use crate::design::finding::{Finding, FindingId};
 use crate::design::lane_id::ChairTask;
+use crate::design::notice::ToldArtifact;
 use crate::design::outcome;
-use crate::design::outline::{PhaseResults, Plan};
+use crate::design::outline::{DesignPlan, PhaseResults};
 use crate::design::parts;
 use crate::design::plan::{PlanReading, check, is_begun, read};
-use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
+use crate::design::progress::{Saved, Step, unnumbered_warning};
 use crate::design::prompt::{self, PLAN_SKELETON};
 use crate::design::resolution;
 use crate::design::rules::RulesVersion;
 
 /// What is said when nothing that the chair wrote is one.
-const NO_PLAN: &str = "nobody wrote a plan";
+const NO_PLAN: &str = "no agent wrote a usable plan";
 
 /// What is wrong with a revision that revises nothing.
 const UNCHANGED: &str = "the plan is the same as before; change it for what was accepted, or return \
@@ -40,7 +41,7 @@ pub(super) fn plan(walk: &mut Walk<'_>) -> Walked<Passage> {
     let PhaseResults { scope, synthesis, resolutions, .. } = walk.state.results.clone();
     let (synthesis, resolutions) = (synthesis.unwrap_or_default(), resolutions.unwrap_or_default());
     let prompt = || {
-        prompt::plan(&prompt::Plan {
+        prompt::plan(&prompt::PlanMaterial {
             feature: &scope.feature,
             discussion: &scope.file(),
             synthesis: &synthesis.text,
@@ -56,16 +57,16 @@ pub(super) fn plan(walk: &mut Walk<'_>) -> Walked<Passage> {
         Said::Nothing => return Err(walk.failed(NO_PLAN)),
     };
     let plan = keep(walk, &reading);
-    walk.publish(Shown::Plan, Some(Saved::Plan), &plan.text);
+    walk.publish(ToldArtifact::Plan(plan), Saved::Plan);
     Ok(Passage::On)
 }
 
 /// Has the plan revised for findings, and returns what was done about each.
 pub(super) fn revise(
     walk: &mut Walk<'_>,
-    plan: Plan,
+    plan: DesignPlan,
     findings: &[&Finding],
-) -> Walked<(Plan, BTreeMap<FindingId, String>)> {
+) -> Walked<(DesignPlan, BTreeMap<FindingId, String>)> {
     if findings.is_empty() {
         return Ok((plan, BTreeMap::new()));
     }
@@ -93,7 +94,7 @@ pub(super) fn revise(
             Ok((plan, not_revised(findings)))
         }
         Said::Nothing => {
-            let text = "The plan is not revised: nobody answered as the chair.";
+            let text = "The plan is not revised: no agent answered as the chair.";
             walk.warn(unnumbered_warning(text));
             Ok((plan, not_revised(findings)))
         }
@@ -105,7 +106,7 @@ pub(super) fn revise(
 /// earlier rules hold no second answer.
 pub(super) fn changing(
     walk: &Walk<'_>,
-    plan: &Plan,
+    plan: &DesignPlan,
 ) -> impl Fn(&str) -> Result<Revised, Flawed<Revised>> + use<> {
     let before = plan.text.clone();
     let is_asked_again = Cell::new(walk.facts.rules() < RulesVersion::UNCHANGED_PLANS);
@@ -125,7 +126,7 @@ pub(super) fn plan_was_left(walk: &mut Walk<'_>, ids: &str) {
 }
 
 /// Has the plan changed for what a person answered. An answer that cannot be used changes nothing.
-pub(super) fn update(walk: &mut Walk<'_>, plan: Plan, answers: &str) -> Walked<Plan> {
+pub(super) fn update(walk: &mut Walk<'_>, plan: DesignPlan, answers: &str) -> Walked<DesignPlan> {
     let prompt = || prompt::update(&plan.text, answers);
     match walk.chair(UPDATE, &prompt, &whole)? {
         Said::Well(reading) => Ok(keep(walk, &reading)),
@@ -138,11 +139,11 @@ pub(super) fn update(walk: &mut Walk<'_>, plan: Plan, answers: &str) -> Walked<P
 }
 
 /// Keeps a plan, and says how it differs from what the chair wrote.
-pub(super) fn keep(walk: &mut Walk<'_>, reading: &PlanReading) -> Plan {
+pub(super) fn keep(walk: &mut Walk<'_>, reading: &PlanReading) -> DesignPlan {
     if let Some(note) = reading.note() {
         walk.say(format!("**ℹ The chair's plan: {note}.**"));
     }
-    let plan = Plan::new(&reading.text);
+    let plan = DesignPlan::new(&reading.text);
     walk.results().plan = Some(plan.clone());
     plan
 }

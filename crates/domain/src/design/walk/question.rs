@@ -5,7 +5,7 @@ use crate::design::quote;
 
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+pub struct PersonQuestion {
     /// Its name.
     pub id: QuestionId,
     /// What it is about, in a few words.
@@ -24,20 +24,20 @@ pub struct Question {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoAnswer {
     /// A number without an option.
-    #[error("there is no option {0}")]
+    #[error("option {0} does not exist")]
     NoOption(String),
     /// Words where only options will do.
-    #[error("`{0}` is none of the options")]
+    #[error("`{0}` is not one of the options")]
     Other(String),
     /// Keys that move a cursor where there is none to move.
-    #[error("keys such as arrows are no answer")]
+    #[error("unrecognized input; type a number or text")]
     Keys,
 }
 
 /// How much of a wrong answer is repeated, in characters.
 const SHOWN: usize = 40;
 
-impl Question {
+impl PersonQuestion {
     /// Reads an answer: nothing for the recommendation, the number of an option, or words. Where only
     /// options will do, the beginning of one is enough, and it is returned whole.
     pub fn read(&self, answer: &str) -> Result<Reply, NoAnswer> {
@@ -101,8 +101,8 @@ mod tests {
     use super::*;
     use crate::design::discussion::Round;
 
-    fn question(options: &[&str], is_open: bool) -> Question {
-        Question {
+    fn question(options: &[&str], is_open: bool) -> PersonQuestion {
+        PersonQuestion {
             id: QuestionId::Interview(Round::Scope, 1),
             title: "Retries".to_owned(),
             text: "How many?".to_owned(),

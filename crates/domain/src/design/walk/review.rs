@@ -18,12 +18,12 @@ use crate::design::event::Boundary;
 use crate::design::finding::Finding;
 use crate::design::lane_id::{ChairTask, LaneKind};
 use crate::design::merge::{self, Raised};
+use crate::design::notice::{Notice, ToldArtifact};
 use crate::design::outcome;
-use crate::design::outline::{PhaseResults, Plan, Review, ReviewResult};
+use crate::design::outline::{DesignPlan, PhaseResults, ReviewResult, VotedReview};
 use crate::design::policy::Policy;
-use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
+use crate::design::progress::{Saved, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
-use crate::design::render;
 use crate::design::review::{self, SecondThoughts, remarks, second_thoughts};
 use crate::design::seat::Seat;
 use crate::design::tally::{self, Voter};
@@ -87,11 +87,11 @@ fn nothing_found(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) {
     let is_reviewed = !reviews.is_empty();
     let result = if is_reviewed { ReviewResult::NothingFound } else { ReviewResult::NotReviewed };
     if !is_reviewed {
-        walk.warn(unnumbered_warning("Nobody reviewed the plan."));
+        walk.warn(unnumbered_warning("No agent reviewed the plan."));
     } else if walk.settings.nested {
         walk.saved(Saved::Tally);
     } else {
-        walk.say(render::nothing_voted(&result).trim_end());
+        walk.tell(Notice::Tally(result.clone()));
     }
     walk.results().review = Some(result);
 }
@@ -149,7 +149,7 @@ fn findings(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) -> Walked<Vec<Finding>> 
 /// Counts, says what came of it, and has the plan revised.
 fn decide(
     walk: &mut Walk<'_>,
-    plan: Plan,
+    plan: DesignPlan,
     findings: Arc<[Finding]>,
     voters: Vec<Voter>,
     reviewers: Vec<String>,
@@ -161,29 +161,28 @@ fn decide(
     }
     let voted = tally.clone();
     let notes = BTreeMap::new();
-    let mut review = Review { findings, voters, reviewers, voted, tally, notes };
-    walk.results().review = Some(ReviewResult::Voted(Arc::new(review.clone())));
+    let mut review = Arc::new(VotedReview { findings, voters, reviewers, voted, tally, notes });
+    let result = ReviewResult::Voted(Arc::clone(&review));
+    walk.results().review = Some(result.clone());
     if walk.settings.nested {
         walk.saved(Saved::Tally);
     } else {
-        walk.say(render::tally(&review).trim_end());
+        walk.tell(Notice::Tally(result));
     }
-    let declined = outcome::out_of_scope_declined(&review.findings, &review.tally);
-    if !declined.is_empty() {
-        walk.publish(Shown::OutOfScope, None, &declined);
+    if review.has_declined() {
+        walk.show(ToldArtifact::Declined(Arc::clone(&review)));
     }
     if outcome::all_rejected(&review.findings, &review.tally) {
         walk.say(outcome::ALL_REJECTED);
     }
     let before = plan.text.clone();
     let (plan, notes) = revise(walk, plan, &review.accepted())?;
-    review.notes = notes;
-    let accepted = render::accepted_findings(&review);
-    walk.results().review = Some(ReviewResult::Voted(Arc::new(review)));
-    if !accepted.is_empty() {
-        walk.publish(Shown::Accepted, Some(Saved::Accepted), &accepted);
+    Arc::make_mut(&mut review).notes = notes;
+    walk.results().review = Some(ReviewResult::Voted(Arc::clone(&review)));
+    if !review.accepted().is_empty() {
+        walk.publish(ToldArtifact::Accepted(review), Saved::Accepted);
         if plan.text != before {
-            walk.publish(Shown::RevisedPlan, Some(Saved::RevisedPlan), &plan.text);
+            walk.publish(ToldArtifact::RevisedPlan(plan), Saved::RevisedPlan);
         }
     }
     Ok(Passage::On)

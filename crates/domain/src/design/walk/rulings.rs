@@ -4,13 +4,14 @@ use super::chair::{Flawed, Said, Task};
 use super::phases::Passage;
 use super::plan::{changing, is_same, keep, left_as_it_was, plan_was_left};
 use super::state::Roster;
-use super::{Ending, Halt, Need, Walk, Walked};
+use super::{DesignEnding, Halt, Need, Walk, Walked};
 use crate::design::event::Export;
 use crate::design::facts::Ruled;
 use crate::design::lane_id::ChairTask;
 use crate::design::matter::{Matter, MatterId, Ruling};
+use crate::design::notice::ToldArtifact;
 use crate::design::outline::PhaseResults;
-use crate::design::progress::{Shown, Step};
+use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::quote;
 
@@ -124,9 +125,7 @@ fn rule(walk: &mut Walk<'_>, place: usize, ruling: &Ruling) -> Walked<()> {
     }
     walk.results().note(id, note.map_or(NOT_SAID, |(_, note)| note));
     let plan = keep(walk, &reading);
-    if !walk.settings.nested {
-        walk.publish(Shown::RevisedPlan, None, &plan.text);
-    }
+    walk.show(ToldArtifact::RevisedPlan(plan));
     walk.done(&format!("plan revised for {id}"));
     Ok(())
 }
@@ -148,7 +147,7 @@ fn export_again(walk: &mut Walk<'_>, first: usize, next: Option<usize>) -> Walke
     }
     match failed {
         _ if next.is_some() => Ok(()),
-        Some(why) if !facts.is_export_due() => Err(Halt::End(Ending::NotExported(why))),
+        Some(why) if !facts.is_export_due() => Err(Halt::End(DesignEnding::NotExported(why))),
         Some(_) | None => Err(Halt::Need(Need::Export)),
     }
 }

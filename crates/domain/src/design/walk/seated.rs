@@ -1,7 +1,7 @@
-//! Lanes of a panel: everybody at once, and the host for whoever fails.
+//! Lanes of a panel: all seats in parallel, and the host in place of an agent that fails.
 
 use super::lanes::Watched;
-use super::{Request, Walk, Walked};
+use super::{LaneNeed, Walk, Walked};
 use crate::design::board::Table;
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::lane_id::LaneKind;
@@ -125,9 +125,9 @@ impl<'f> Walk<'f> {
         phase: &SeatedPhase<'_>,
         suffix: &str,
         prompt: &dyn Fn() -> String,
-    ) -> Request {
+    ) -> LaneNeed {
         let id = LaneId::new(phase.kind, &format!("{}{suffix}", seat.label));
-        Request {
+        LaneNeed {
             prompt: self.prompt_of(&id, prompt),
             id,
             holder: seat.runner,

@@ -1,7 +1,7 @@
 //! Steps 0 and 1: who is there, and on which branch.
 
 use super::phases::Passage;
-use super::{Ending, Halt, Need, Walk, Walked};
+use super::{DesignEnding, Halt, Need, Walk, Walked};
 use crate::design::event::{Health, Occasion};
 use crate::design::notice::Notice;
 use crate::design::progress::Step;
@@ -14,7 +14,7 @@ pub(super) fn set_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     match set_up {
         SetUp::Refused(refusal) => {
             walk.say_all(&refusal.lines);
-            return Err(Halt::End(Ending::Refused(refusal.code)));
+            return Err(Halt::End(DesignEnding::Refused(refusal.code)));
         }
         SetUp::Ready(ready) => walk.say_all(&ready.setup_lines),
         // A person has not said yet where it begins.

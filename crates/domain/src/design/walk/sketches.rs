@@ -12,12 +12,13 @@ use crate::design::decision::{self, Decision};
 use crate::design::design_file::DesignFile;
 use crate::design::event::Boundary;
 use crate::design::lane_id::{ChairTask, LaneKind};
+use crate::design::notice::ToldArtifact;
 use crate::design::outline::Synthesis;
 use crate::design::parts;
-use crate::design::progress::{Saved, Shown, Step, unnumbered_warning};
+use crate::design::progress::{Saved, Step, unnumbered_warning};
 use crate::design::prompt::{self, Reader};
-use crate::design::seat::{Holder, Part, Personality, Seat};
-use crate::design::sketch;
+use crate::design::seat::{Holder, Personality, Seat, SeatPart};
+use crate::design::sketch::{self, SketchPanel};
 use crate::lane::collected::CollectedStatus;
 
 const SYNTHESIS: Task =
@@ -29,13 +30,16 @@ const PARTS: [&str; 2] = [DesignFile::Synthesis.name(), DesignFile::Decisions.na
 pub(super) fn sketches(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Sketches);
     heavy::begin(walk);
-    let quick = walk.settings.quick;
-    let seats = walk.settings.panel.sketchers(quick, walk.state.roster.available);
+    let panel = walk.settings.sketch_panel();
+    let seats = walk.settings.panel.sketchers(panel, walk.state.roster.available);
     let feature = feature_for_sketches(walk);
     let phase = SeatedPhase {
         kind: LaneKind::Sketch,
         noun: "sketch",
-        table: if quick { Table::QuickSketches } else { Table::Sketches },
+        table: match panel {
+            SketchPanel::Quick => Table::QuickSketches,
+            SketchPanel::Full => Table::Sketches,
+        },
         prompt: &|seat| prompt::sketch(personality(seat), &feature, reader(seat)),
         flaw: &thin,
         again: &|seat, _, flaw| {
@@ -46,12 +50,11 @@ pub(super) fn sketches(walk: &mut Walk<'_>) -> Walked<Passage> {
     let sketches = walk.seated(&seats, &phase)?;
     walk.check_tree(Boundary::Sketches)?;
     if sketches.is_empty() {
-        return Err(walk.failed("nobody sketched"));
+        return Err(walk.failed("no agent produced a usable sketch"));
     }
-    let synthesis = synthesis(walk, &sketches)?;
-    let text = synthesis.text.clone();
-    walk.results().synthesis = Some(Arc::new(synthesis));
-    walk.publish(Shown::Synthesis, Some(Saved::Synthesis), &text);
+    let synthesis = Arc::new(synthesis(walk, &sketches)?);
+    walk.results().synthesis = Some(Arc::clone(&synthesis));
+    walk.publish(ToldArtifact::Synthesis(synthesis), Saved::Synthesis);
     Ok(Passage::On)
 }
 
@@ -70,7 +73,8 @@ fn synthesis(walk: &mut Walk<'_>, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
     let labelled: Vec<_> =
         sketches.iter().map(|sketch| (sketch.seat.label.as_str(), sketch.answer)).collect();
     let (settings, scope) = (walk.settings, walk.state.results.scope.clone());
-    let prompt = || prompt::synthesis(&settings.feature, &scope.file(), &labelled, !settings.quick);
+    let panel = settings.sketch_panel();
+    let prompt = || prompt::synthesis(&settings.feature, &scope.file(), &labelled, panel);
     let said = walk.chair(SYNTHESIS, &prompt, &read)?;
     let labels: Vec<_> = labelled.iter().map(|(label, _)| *label).collect();
     let (text, decisions) = match said {
@@ -84,8 +88,7 @@ fn synthesis(walk: &mut Walk<'_>, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
             (side_by_side(&labelled), Vec::new())
         }
         Said::Nothing => {
-            let text = "There is no synthesis: nobody answered as the chair. The sketches stand \
-                        side by side.";
+            let text = "There is no synthesis: no agent answered as the chair. The plan builds on the separate sketches.";
             walk.warn(unnumbered_warning(text));
             (side_by_side(&labelled), Vec::new())
         }
@@ -146,8 +149,8 @@ fn thin(answer: &str) -> Option<(CollectedStatus, String)> {
 
 pub(super) fn personality(seat: &Seat) -> Personality {
     match seat.part {
-        Part::Sketch(personality) | Part::Review(personality) => personality,
-        Part::Debate { .. } | Part::Judge | Part::Vote => Personality::Generic,
+        SeatPart::Sketch(personality) | SeatPart::Review(personality) => personality,
+        SeatPart::Debate { .. } | SeatPart::Judge | SeatPart::Vote => Personality::Generic,
     }
 }
 

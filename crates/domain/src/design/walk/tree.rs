@@ -1,6 +1,6 @@
 //! The working tree at the boundaries of a design.
 
-use super::{Ending, Halt, Need, Walk, Walked};
+use super::{DesignEnding, Halt, Need, Walk, Walked};
 use crate::design::event::{Boundary, Recovery, Tree};
 use crate::design::outline::SuspectTree;
 use crate::design::progress::unnumbered_warning;
@@ -29,7 +29,7 @@ impl Walk<'_> {
             };
             self.state.at(*at);
             if *recovery == Recovery::Cancelled {
-                return Err(Halt::End(Ending::DirtyTree));
+                return Err(Halt::End(DesignEnding::DirtyTree));
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Step 3, second half: three voters decide on every finding.
 
 use super::sketches::reader;
-use super::{Request, Walk, Walked};
+use super::{LaneNeed, Walk, Walked};
 use crate::design::correction::{after_note, after_warning, withdrawn_warning};
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::finding::Finding;
@@ -29,7 +29,7 @@ pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding], ballot: &str) -> 
     let texts = [scope.feature.as_str(), &discussion, &plan.text, ballot];
     let word = walk.marker_word(Poll::Voters, &ids, &texts)?;
     let decided = Decided { feature: &scope.feature, discussion: &discussion, ballot, word };
-    let request = |(place, (seat, id)): (usize, (&Seat, LaneId))| Request {
+    let request = |(place, (seat, id)): (usize, (&Seat, LaneId))| LaneNeed {
         prompt: walk
             .prompt_of(&id, || prompt::voter(role(place), &decided, &plan.text, reader(seat))),
         id,

@@ -1,4 +1,4 @@
-//! Which files a command that nobody understands could mean, and lines with numbers before them.
+//! Which files a command could mean that Convoke does not know, and lines with numbers before them.
 
 use super::super::path::base_name;
 

@@ -1,4 +1,4 @@
-//! How far a command reaches that nobody understands.
+//! How far a command reaches that Convoke does not know.
 
 use super::Reach;
 use super::program::{is_bare, is_reader, program};

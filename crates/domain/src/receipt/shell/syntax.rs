@@ -1,6 +1,6 @@
 //! As much of a shell's syntax as is needed to tell which programs run on which files.
 //!
-//! Whatever is not understood makes the result less certain, never wrong: a word knows which part
+//! Syntax that Convoke does not know makes the result less certain, never wrong: a word knows which part
 //! of it is only known once the shell runs.
 
 mod lexer;

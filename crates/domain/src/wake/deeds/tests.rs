@@ -26,7 +26,7 @@ fn told(
     of_message: Vec<MessageVerdict>,
 ) -> String {
     let roots = trees(tasks(lines), |task| TaskState::of(task.status, None));
-    let outline = Outline::new(&roots, &current_path(&roots)).with_letters(Letters::Kept);
+    let outline = TaskOutline::new(&roots, &current_path(&roots)).with_letters(Letters::Kept);
     let leaf = outline.leaf().map_or("none".to_owned(), |leaf| leaf.task.id.to_string());
     let of_task = deeds(&leaf, recorded);
     let facts = WakeFacts {
@@ -43,6 +43,7 @@ fn told(
         outline: Some(outline),
         plan: None,
         no_task: None,
+        elsewhere: crate::wake::ElsewhereLines::default(),
         plan_task: None,
         activity: Vec::new(),
         message: message
@@ -229,7 +230,7 @@ fn the_branch_is_finished_only_when_no_task_is_open() {
         let roots = trees(tasks, state);
         let path = current_path(&roots);
         assert_eq!(path.last().unwrap().task.id.as_str(), current);
-        next(&Outline::new(&roots, &path).with_letters(Letters::Kept))
+        next(&TaskOutline::new(&roots, &path).with_letters(Letters::Kept))
     };
     let list =
         "1 - 1 - pending Task 1: A\n2 - 2 - in_progress Task 2: B\n3 - 3 - pending Task 3: C";

@@ -15,7 +15,7 @@ use crate::skill::SkillId;
 use crate::skill::prune::Forms;
 use crate::task::TaskState;
 use crate::task::fixture::tasks;
-use crate::task::outline::Outline;
+use crate::task::outline::TaskOutline;
 use crate::task::tree::{TaskNode, current_path, trees};
 use crate::token::Estimate;
 use crate::wake::deeds::KnownDeeds;
@@ -111,7 +111,7 @@ impl Material<'_> {
         activity.reverse();
         let deed = ActivityLine { text: "- 10:01 - You did it".to_owned(), message: None };
         activity.push(deed);
-        let outline = |roots| Some(Outline::new(roots, &current_path(roots)));
+        let outline = |roots| Some(TaskOutline::new(roots, &current_path(roots)));
         WakeFacts {
             reader: AgentName::known("june"),
             profile: self.profile,
@@ -128,6 +128,7 @@ impl Material<'_> {
             short_outline: outline(self.short),
             plan: Some(PlanText::Found { file: "plan.md", plan: ParsedPlan::parse(self.plan) }),
             no_task: None,
+            elsewhere: crate::wake::ElsewhereLines::default(),
             plan_task: current_path(self.roots).first().map(|node| node.task.content.clone()),
             activity,
             message: newest

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use crate::transcript::injected::{Injected, MARK, answered_at, is, read_lines, texts};
+use crate::transcript::injected::{InjectedTexts, MARK, answered_at, is, read_lines, texts};
 
 /// Reads which of Convoke's texts the agent still has.
-pub(super) fn injected(transcript: &Path, from: u64) -> Option<Injected> {
+pub(super) fn injected(transcript: &Path, from: u64) -> Option<InjectedTexts> {
     read_lines(transcript, from, line)
 }
 
 /// What hooks gave is an attachment; a compaction leaves a boundary behind which the
 /// agent has nothing of what was before.
-fn line(found: &mut Injected, line: &str) {
+fn line(found: &mut InjectedTexts, line: &str) {
     if line.contains("\"compact_boundary\"") && is(line, "/subtype", "compact_boundary") {
-        *found = Injected::default();
+        *found = InjectedTexts::default();
     } else if line.contains(MARK) && is(line, "/attachment/type", "hook_additional_context") {
         found.gave(texts(line, "/attachment/content"));
     } else if line.contains("\"assistant\"") {

@@ -1,4 +1,4 @@
-//! Our plugin in Claude Code: it brings the hooks along, so nobody has to write them anywhere.
+//! Our plugin in Claude Code: it provides the hooks, so the user writes no settings.
 
 use crate::hooks::document::{Item, Shape, parse};
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use self::file::{File, FileResult, Shown, lines_of};
-use crate::json::{content_text, number, parse, string};
+use crate::json::{content_text, number, owned, parse, string};
 use crate::transcript::reads::recorder::{Recorder, Shell};
 use crate::transcript::reads::thread::{Follows, Role, Side};
 use crate::transcript::reads::tool::{Outcome, Tool, asked, foreign};
@@ -268,7 +268,6 @@ fn assistant(line: &Line<'_>, recorder: &mut Recorder<'_>) {
 fn tool(block: &Block<'_>) -> Tool {
     let name = block.name.as_deref().unwrap_or_default();
     let Some(input) = parse::<Input<'_>>(block.input) else { return Tool::Other };
-    let owned = |value| string(value).map(Cow::into_owned);
     match (name, owned(input.file_path), owned(input.command)) {
         ("Read", Some(path), _) => {
             Tool::File { path, lines: asked(number(input.offset), number(input.limit)) }

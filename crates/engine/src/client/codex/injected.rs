@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use crate::transcript::injected::{Injected, MARK, answered_at, is, read_lines, texts};
+use crate::transcript::injected::{InjectedTexts, MARK, answered_at, is, read_lines, texts};
 
 /// Reads which of Convoke's texts the agent still has.
-pub(super) fn injected(transcript: &Path, from: u64) -> Option<Injected> {
+pub(super) fn injected(transcript: &Path, from: u64) -> Option<InjectedTexts> {
     read_lines(transcript, from, line)
 }
 
 /// What hooks gave is a developer's message of its own kind; a compaction leaves a record.
-fn line(found: &mut Injected, line: &str) {
+fn line(found: &mut InjectedTexts, line: &str) {
     const KIND: &str = "/payload/internal_chat_message_metadata_passthrough/content_item_kinds/0";
     if line.contains("\"compacted\"") && is(line, "/type", "compacted") {
-        *found = Injected::default();
+        *found = InjectedTexts::default();
     } else if line.contains(MARK) && is(line, KIND, "hooks.additional_context") {
         found.gave(texts(line, "/payload/content"));
     } else if line.contains("\"assistant\"") {

@@ -7,7 +7,7 @@ use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::{content_text, number, parse, string};
+use crate::json::{content_text, number, owned, parse, string};
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::reads::tool::{Outcome, Tool, foreign};
 
@@ -211,9 +211,9 @@ fn called(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     };
     let written = string(payload.arguments).unwrap_or_default();
     let arguments: Option<Arguments<'_>> = serde_json::from_str(&written).ok();
-    let folder = arguments.as_ref().and_then(|given| string(given.workdir)).map(Cow::into_owned);
+    let folder = arguments.as_ref().and_then(|given| owned(given.workdir));
     let command = arguments.as_ref().and_then(|given| command(given.cmd));
-    let path = arguments.as_ref().and_then(|given| string(given.path)).map(Cow::into_owned);
+    let path = arguments.as_ref().and_then(|given| owned(given.path));
     let tool = match (name, command, path) {
         ("exec_command" | "shell" | "shell_command" | "container.exec", Some(command), _) => {
             Tool::Shell { command, folder }

@@ -15,7 +15,7 @@ use crate::skill::hash;
 
 /// What Codex makes of our entries, from the worst to the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Trust {
+pub enum HookTrust {
     /// Its user was never asked, or said no.
     NotTrusted,
     /// An entry is not the one that was trusted.
@@ -26,7 +26,7 @@ pub enum Trust {
     Trusted,
 }
 
-impl Trust {
+impl HookTrust {
     /// Returns the words for it.
     pub const fn words(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Trust {
 }
 
 /// Returns the least that Codex makes of our entries in a settings file; `None` if there are none.
-pub fn trust(settings: &str, path: &Path, config: &str) -> Option<Trust> {
+pub fn trust(settings: &str, path: &Path, config: &str) -> Option<HookTrust> {
     let settings: Value = serde_json::from_str(settings).ok()?;
     let config: Table = config.parse().unwrap_or_default();
     let state = config.get("hooks").and_then(|hooks| hooks.get("state"));
@@ -72,15 +72,15 @@ fn is_our_entry(entry: &Value) -> bool {
     entry["command"].as_str().is_some_and(|command| is_ours(command, Client::Codex))
 }
 
-fn of_entry(state: Option<&toml::Value>, event: &str, group: &Value, entry: &Value) -> Trust {
+fn of_entry(state: Option<&toml::Value>, event: &str, group: &Value, entry: &Value) -> HookTrust {
     let field = |name: &str| state.and_then(|state| state.get(name));
     let trusted = field("trusted_hash").and_then(toml::Value::as_str);
     let enabled = field("enabled").and_then(toml::Value::as_bool);
     match trusted {
-        None => Trust::NotTrusted,
-        Some(hash) if hash != fingerprint(event, group, entry) => Trust::Changed,
-        Some(_) if enabled == Some(false) => Trust::Off,
-        Some(_) => Trust::Trusted,
+        None => HookTrust::NotTrusted,
+        Some(hash) if hash != fingerprint(event, group, entry) => HookTrust::Changed,
+        Some(_) if enabled == Some(false) => HookTrust::Off,
+        Some(_) => HookTrust::Trusted,
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
         } });
         let trusted = config("session_start:0:0", "");
         let found = trust(&settings.to_string(), Path::new("/p/hooks.json"), &trusted);
-        assert_eq!(found, Some(Trust::NotTrusted));
+        assert_eq!(found, Some(HookTrust::NotTrusted));
     }
 
     // What Codex 0.166.0 wrote when a user trusted these entries.
@@ -212,13 +212,13 @@ mod tests {
         let ours = settings(COMMAND);
         let here = "session_start:0:0";
         for (settings, config, expected) in [
-            (&ours, config(here, ""), Some(Trust::Trusted)),
-            (&ours, config(here, "enabled = true"), Some(Trust::Trusted)),
-            (&ours, config(here, "enabled = false"), Some(Trust::Off)),
-            (&changed, config(here, ""), Some(Trust::Changed)),
-            (&ours, config("session_start:1:0", ""), Some(Trust::NotTrusted)),
-            (&ours, String::new(), Some(Trust::NotTrusted)),
-            (&ours, "not toml [".to_owned(), Some(Trust::NotTrusted)),
+            (&ours, config(here, ""), Some(HookTrust::Trusted)),
+            (&ours, config(here, "enabled = true"), Some(HookTrust::Trusted)),
+            (&ours, config(here, "enabled = false"), Some(HookTrust::Off)),
+            (&changed, config(here, ""), Some(HookTrust::Changed)),
+            (&ours, config("session_start:1:0", ""), Some(HookTrust::NotTrusted)),
+            (&ours, String::new(), Some(HookTrust::NotTrusted)),
+            (&ours, "not toml [".to_owned(), Some(HookTrust::NotTrusted)),
             (&settings("echo"), config(here, ""), None),
             (&"{}".to_owned(), config(here, ""), None),
         ] {

@@ -7,7 +7,7 @@ use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::{content_text, number, parse, string};
+use crate::json::{content_text, number, owned, parse, string};
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::reads::tool::{Outcome, Tool, asked};
 
@@ -119,7 +119,6 @@ fn used(id: &str, call: &ToolCall<'_>, recorder: &mut Recorder<'_>) {
     let known = call.read.or(call.shell).or(call.grep).or(call.foreign);
     let Some(used) = parse::<Used<'_>>(known) else { return };
     let given = parse::<Arguments<'_>>(used.args);
-    let owned = |value| string(value).map(Cow::into_owned);
     let tool = match (call, &given) {
         (ToolCall { read: Some(_), .. }, Some(given)) => match owned(given.path) {
             Some(path) => {
@@ -157,11 +156,7 @@ fn returned(id: &str, used: &Used<'_>, recorder: &mut Recorder<'_>) {
         };
         return recorder.returns(id, &outcome);
     }
-    let ended = match success.exit_code {
-        Some(0) => CommandEnd::Well,
-        Some(_) => CommandEnd::Badly,
-        None => CommandEnd::Unknown,
-    };
+    let ended = CommandEnd::of_code(success.exit_code);
     let text = string(success.stdout).or_else(|| content_text(success.content));
     let output = text.as_deref().map_or(ShellOutput::Unknown, ShellOutput::Whole);
     recorder.returns(id, &Outcome::of(ended, output));

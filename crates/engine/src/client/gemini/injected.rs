@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::transcript::each_line;
-use crate::transcript::injected::{Injected, MARK, plain, strings};
+use crate::transcript::injected::{InjectedTexts, MARK, plain, strings};
 
 /// Reads which of Convoke's texts the agent still has. A later line may bring back what an earlier
 /// one took away, so the whole record is read.
-pub(super) fn injected(transcript: &Path, _: u64) -> Option<Injected> {
+pub(super) fn injected(transcript: &Path, _: u64) -> Option<InjectedTexts> {
     let mut replay = Replay::default();
     each_line(transcript, 0, |line| replay.line(line))?;
     Some(replay.finish())
@@ -56,9 +56,9 @@ impl Replay {
         }
     }
 
-    fn finish(self) -> Injected {
+    fn finish(self) -> InjectedTexts {
         // A record that says nothing at all is not understood.
         let complete_until = (!self.messages.is_empty()).then_some(Timestamp::MAX);
-        Injected::of(self.messages.into_iter().flatten().collect(), complete_until)
+        InjectedTexts::of(self.messages.into_iter().flatten().collect(), complete_until)
     }
 }

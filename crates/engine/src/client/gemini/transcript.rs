@@ -8,7 +8,7 @@ use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::{content_text, number, parse, string};
+use crate::json::{content_text, number, owned, parse, string};
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::reads::tool::{Outcome, Tool, asked, foreign, shown};
 
@@ -185,7 +185,6 @@ fn told_again(line: &Line<'_>, recorder: &mut Recorder<'_>) {
 
 fn tool(name: &str, parameters: Option<&RawValue>) -> Tool {
     let Some(given) = parse::<Parameters<'_>>(parameters) else { return Tool::Other };
-    let owned = |value| string(value).map(Cow::into_owned);
     match (name, owned(given.file_path), owned(given.command)) {
         ("read_file", Some(path), _) => Tool::File { path, lines: lines(&given) },
         ("run_shell_command", _, Some(command)) => {
@@ -243,7 +242,7 @@ fn kept_result(call: &ToolCall<'_>, recorder: &mut Recorder<'_>) {
     let parts: Vec<ResultPart<'_>> = parse(call.result).unwrap_or_default();
     let response = parts.iter().find_map(|part| parse::<Response<'_>>(part.response));
     let response = response.and_then(|part| parse::<ResponseText<'_>>(part.response));
-    let text = response.and_then(|said| string(said.output).map(Cow::into_owned));
+    let text = response.and_then(|said| owned(said.output));
     let has_data = call.result.is_some_and(|result| result.get().contains("\"inlineData\""));
     let outcome = match (recorder.called(&call.id), text.as_deref()) {
         (Some(Tool::File { .. }), _) if has_data => Outcome::IMAGE,

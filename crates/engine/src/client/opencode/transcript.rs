@@ -7,7 +7,7 @@ use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::{number, parse, string};
+use crate::json::{number, owned, parse, string};
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::reads::tool::{Outcome, Tool, asked, foreign};
 
@@ -105,18 +105,13 @@ fn used(part: &Part<'_>, recorder: &mut Recorder<'_>) {
     }
     let metadata = parse::<Metadata>(state.metadata);
     let is_cut = metadata.as_ref().is_some_and(|data| data.truncated == Some(true));
-    let ended = match metadata.and_then(|data| data.exit) {
-        Some(0) => CommandEnd::Well,
-        Some(_) => CommandEnd::Badly,
-        None => CommandEnd::Unknown,
-    };
+    let ended = CommandEnd::of_code(metadata.and_then(|data| data.exit));
     let output = if is_cut { ShellOutput::Cut(&text) } else { ShellOutput::Framed(&text) };
     recorder.returns(id, &Outcome::of(ended, output));
 }
 
 fn tool(name: &str, input: Option<&RawValue>) -> Tool {
     let Some(given) = parse::<Input<'_>>(input) else { return Tool::Other };
-    let owned = |value| string(value).map(Cow::into_owned);
     match (name, owned(given.file_path), owned(given.command)) {
         ("read", Some(path), _) => {
             Tool::File { path, lines: asked(number(given.offset), number(given.limit)) }

@@ -28,7 +28,7 @@ const LAST: [(Client, &str); 6] = [
 ];
 
 fn counted(agent: Client, counts: &[&str]) -> Vec<u64> {
-    let (_, line) = LAST.into_iter().find(|(it, _)| *it == agent).unwrap();
+    let (_, line) = LAST.into_iter().find(|(client, _)| *client == agent).unwrap();
     let mut listener = listen(agent);
     let events = counts.iter().flat_map(|count| listener.stdout_line(&line.replace('N', count)));
     let tokens =

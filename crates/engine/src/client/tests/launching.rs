@@ -138,7 +138,7 @@ fn what_denies_is_well_formed() {
     let (_, config) = variables.iter().find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT").unwrap();
     let config: serde_json::Value = serde_json::from_str(config).unwrap();
     let permission = config["agent"]["convoke-reader"]["permission"].as_object().unwrap();
-    let allowed = permission.iter().filter(|(_, it)| *it == "allow").map(|(name, _)| name);
+    let allowed = permission.iter().filter(|(_, rule)| *rule == "allow").map(|(name, _)| name);
     assert_eq!(allowed.collect::<Vec<_>>(), ["read", "grep", "glob", "list"]);
     // The last rule that fits wins, so what denies all must come first.
     assert_eq!(permission.keys().next().unwrap(), "*");

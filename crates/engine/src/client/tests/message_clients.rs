@@ -175,7 +175,7 @@ fn complaints_of_message_clients_on_stderr() {
         run(agent, &[], stderr, code).check(&[&trouble, &trouble], comes_to);
     }
     run(Client::Qwen, &[], "", 55)
-        .check(&["trouble OverBudget: it ended with code 55"], LaneOutcome::OverBudget);
+        .check(&["trouble OverBudget: the client exited with code 55"], LaneOutcome::OverBudget);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn cursor_fails_in_words() {
     let failed = format!("failed Auth: {invalid}");
     run(Client::Cursor, &[], invalid, 1).check(&[&trouble, &failed], LaneOutcome::Auth);
     run(Client::Cursor, &[invalid], "", 1)
-        .check(&[&trouble, "failed Other: it ended with code 1"], LaneOutcome::Failed);
+        .check(&[&trouble, "failed Other: the client exited with code 1"], LaneOutcome::Failed);
     run(Client::Cursor, &[], "Something broke", 1)
         .check(&["failed Other: Something broke"], LaneOutcome::Failed);
 }

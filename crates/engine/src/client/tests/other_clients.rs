@@ -195,7 +195,7 @@ fn gemini_complains_on_stderr() {
         ("no words", 41, &["trouble Auth: no words"], LaneOutcome::Auth),
         ("no words", 53, &["trouble OverBudget: no words"], LaneOutcome::OverBudget),
         ("no words", 145, &["trouble Auth: no words"], LaneOutcome::Auth),
-        ("", 1, &["trouble Other: it ended with code 1"], LaneOutcome::ExitedEarly),
+        ("", 1, &["trouble Other: the client exited with code 1"], LaneOutcome::ExitedEarly),
         // Stopped, it exits as if all were well.
         ("", 0, &[], LaneOutcome::NoOutput),
     ] {
@@ -316,7 +316,7 @@ fn opencode_gets_over_an_error() {
         LaneOutcome::Answered,
     );
     run(Client::Opencode, &[text], "", 1).check(
-        &["session s", "text Fine.", "failed Other: it ended with code 1"],
+        &["session s", "text Fine.", "failed Other: the client exited with code 1"],
         LaneOutcome::Failed,
     );
 }

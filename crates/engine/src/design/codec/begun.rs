@@ -1,10 +1,11 @@
-//! What was asked for, as it stands in the journal.
+//! The request, as the journal holds it.
 
 use convoke_domain::design::event::{Chosen, Settings};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
 use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::seat::{Holder, Named, Panel};
+use convoke_domain::design::setup::ground::{BranchRule, DirtyTree};
 use convoke_domain::lane::cap::SaidCap;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,11 @@ pub(super) struct BegunBody {
     documents: Vec<String>,
     is_rehearsal: bool,
     no_branch: bool,
+    /// Earlier programs wrote none: they had the original's gate only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    branch_rule: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    allow_dirty: bool,
     branch_info: Option<String>,
     feature_dir: Option<String>,
     budget: Option<String>,
@@ -73,6 +79,10 @@ impl From<&Settings> for BegunBody {
             documents: settings.documents.clone(),
             is_rehearsal: settings.is_rehearsal,
             no_branch: settings.no_branch,
+            branch_rule: Some(settings.branch_rule)
+                .filter(|rule| *rule != BranchRule::Seed)
+                .map(|rule| rule.word().to_owned()),
+            allow_dirty: settings.dirty_tree == DirtyTree::Allowed,
             branch_info: settings.branch_info.clone(),
             feature_dir: settings.feature_dir.clone(),
             budget: settings.budget.as_ref().map(|cap| cap.text().to_owned()),
@@ -90,6 +100,8 @@ impl BegunBody {
         let policy = read.known(&self.policy, Policy::parse(&self.policy))?;
         let cap = |text: String| read.known(&text, SaidCap::parse(&text).ok());
         let budget = self.budget.map(cap).transpose()?;
+        let rule = |word: String| read.known(&word, BranchRule::parse(&word));
+        let branch_rule = self.branch_rule.map(rule).transpose()?.unwrap_or(BranchRule::Seed);
         Ok(Settings {
             feature: self.feature,
             auto: self.auto,
@@ -106,6 +118,8 @@ impl BegunBody {
             documents: self.documents,
             is_rehearsal: self.is_rehearsal,
             no_branch: self.no_branch,
+            branch_rule,
+            dirty_tree: if self.allow_dirty { DirtyTree::Allowed } else { DirtyTree::Refused },
             branch_info: self.branch_info,
             feature_dir: self.feature_dir,
             budget,

@@ -1,4 +1,4 @@
-//! What a design ended with, as it stands in the journal.
+//! The results of a design, as the journal holds them.
 
 use convoke_domain::design::event::{Event, Kept, PanelVerdict};
 use convoke_domain::design::matter::MatterId;
@@ -53,7 +53,7 @@ impl KeptBody {
 mod tests {
     use super::super::{decode, encode};
     use super::*;
-    use convoke_domain::design::matter::{Choice, Ruling};
+    use convoke_domain::design::matter::{Ruling, RulingChoice};
 
     // Journals are read by every later version.
     #[test]
@@ -77,7 +77,7 @@ mod tests {
     fn a_decision_is_read_as_it_was_written() {
         let matter = MatterId::parse("FINDING_2").unwrap();
         let because = "it \"breaks\"\nthings".to_owned();
-        let event = Event::Decided(Ruling { matter, choice: Choice::Reject, because });
+        let event = Event::Decided(Ruling { matter, choice: RulingChoice::Reject, because });
         let (kind, body) = encode(&event);
         assert_eq!(decode(kind, &body).unwrap(), event);
         for wrong in ["FINDING_x", "", "RUN_1"] {

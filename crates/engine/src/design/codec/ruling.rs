@@ -1,7 +1,7 @@
-//! A person's decision, as it stands in the journal.
+//! A person's decision, as the journal holds it.
 
 use convoke_domain::design::event::Event;
-use convoke_domain::design::matter::{Choice, MatterId, Ruling};
+use convoke_domain::design::matter::{MatterId, Ruling, RulingChoice};
 use serde::{Deserialize, Serialize};
 
 use super::{CodecError, Reader};
@@ -26,7 +26,7 @@ impl From<&Ruling> for RulingBody {
 impl RulingBody {
     pub(super) fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
         let matter = read.known(&self.matter, MatterId::parse(&self.matter))?;
-        let choice = read.known(&self.choice, Choice::parse(&self.choice))?;
+        let choice = read.known(&self.choice, RulingChoice::parse(&self.choice))?;
         Ok(Event::Decided(Ruling { matter, choice, because: self.because }))
     }
 }

@@ -19,6 +19,10 @@ pub(super) struct ReadyBody {
     setup_lines: Vec<String>,
     begins_with: Option<String>,
     branch_lines: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    left: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tree_before: Option<String>,
 }
 
 impl From<SetUp> for SetUpBody {
@@ -34,6 +38,8 @@ impl From<SetUp> for SetUpBody {
                     Begins::With(payload) => Some(payload),
                 },
                 branch_lines: ready.branch_lines,
+                left: ready.left,
+                tree_before: ready.tree_before,
             }),
             SetUp::Undecided { branch } => Self::Undecided { branch },
             SetUp::Refused(Refusal { lines, code }) => Self::Refused { lines, code },
@@ -51,6 +57,8 @@ impl From<SetUpBody> for SetUp {
                 setup_lines: ready.setup_lines,
                 begins: ready.begins_with.map_or(Begins::Plain, Begins::With),
                 branch_lines: ready.branch_lines,
+                left: ready.left,
+                tree_before: ready.tree_before,
             }),
             SetUpBody::Undecided { branch } => Self::Undecided { branch },
             SetUpBody::Refused { lines, code } => Self::Refused(Refusal { lines, code }),

@@ -1,12 +1,13 @@
 //! What the journal keeps of a design that came to its end.
 
 use convoke_domain::design::event::Kept;
-use convoke_domain::design::outline::Outline;
+use convoke_domain::design::outline::DesignOutline;
+use convoke_domain::design::render;
 
 use crate::skill::hash;
 
 /// Returns what a design ended with.
-pub(super) fn kept(outline: &Outline) -> Kept {
+pub(super) fn kept(outline: &DesignOutline) -> Kept {
     let undecided = outline.matters.iter().filter(|matter| matter.is_open()).count();
     Kept {
         files: hashes(outline),
@@ -17,6 +18,6 @@ pub(super) fn kept(outline: &Outline) -> Kept {
 }
 
 /// Returns the hash of every artifact, by name.
-pub fn hashes(outline: &Outline) -> Vec<(String, String)> {
-    outline.files.iter().map(|(name, text)| (name.clone(), hash(&**text))).collect()
+pub fn hashes(outline: &DesignOutline) -> Vec<(String, String)> {
+    render::artifacts(outline).into_iter().map(|(name, text)| (name, hash(&*text))).collect()
 }

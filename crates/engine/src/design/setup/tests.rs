@@ -77,14 +77,16 @@ impl Stage {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    fn try_with(&self, change: impl FnOnce(&mut Request<'_>)) -> Result<SetUp, SetUpError> {
+    fn try_with(&self, change: impl FnOnce(&mut SetUpRequest<'_>)) -> Result<SetUp, SetUpError> {
         let folder = self.project();
-        let mut request = Request {
+        let mut request = SetUpRequest {
             folder: &folder,
             feature: "Add a search field",
             branch_info: None,
+            branch_rule: BranchRule::Seed,
+            dirty_tree: DirtyTree::Refused,
             no_branch: false,
-            doubt: Doubt::Ask,
+            doubt: UnrelatedBranch::Ask,
             strict_fetch: false,
             fetch_limit: Duration::from_mins(2),
         };
@@ -92,7 +94,7 @@ impl Stage {
         set_up(&request)
     }
 
-    fn ready(&self, change: impl FnOnce(&mut Request<'_>)) -> Ready {
+    fn ready(&self, change: impl FnOnce(&mut SetUpRequest<'_>)) -> Ready {
         match self.try_with(change).unwrap() {
             SetUp::Ready(ready) => {
                 assert_eq!(ready.base, self.head());
@@ -103,7 +105,7 @@ impl Stage {
     }
 
     /// Sets up in vain, and returns the first line and the code.
-    fn refused(&self, change: impl FnOnce(&mut Request<'_>)) -> (String, u8) {
+    fn refused(&self, change: impl FnOnce(&mut SetUpRequest<'_>)) -> (String, u8) {
         let before = (self.head(), self.git(&["branch", "--list"]));
         let outcome = self.try_with(change).unwrap();
         let SetUp::Refused(mut refusal) = outcome else { panic!("{outcome:?}") };
@@ -181,7 +183,11 @@ fn a_remote_that_never_answers_is_not_waited_for() {
     let url = format!("git://{}/x", remote.local_addr().unwrap());
     stage.git(&["remote", "set-url", "origin", &url]);
     let ready = stage.ready(|request| request.fetch_limit = Duration::from_millis(200));
-    assert!(ready.setup_lines[0].contains("failed (no end after 0 s)"), "{:?}", ready.setup_lines);
+    assert!(
+        ready.setup_lines[0].contains("failed (did not end within 0 s)"),
+        "{:?}",
+        ready.setup_lines
+    );
 }
 
 // P-55, P-56
@@ -228,8 +234,11 @@ fn a_branch_of_ones_own_is_kept_if_it_is_meant() {
     stage.git(&["branch", "-m", "ann-lee/dark-mode"]);
     let branch = "ann-lee/dark-mode".to_owned();
     assert_eq!(stage.try_with(|_| {}).unwrap(), SetUp::Undecided { branch });
-    assert_eq!(stage.ready(|request| request.doubt = Doubt::Keep).branch, "ann-lee/dark-mode");
-    let ready = stage.ready(|request| request.doubt = Doubt::Create);
+    assert_eq!(
+        stage.ready(|request| request.doubt = UnrelatedBranch::Keep).branch,
+        "ann-lee/dark-mode"
+    );
+    let ready = stage.ready(|request| request.doubt = UnrelatedBranch::Create);
     assert_eq!(ready.branch, "ann-lee/add-a-search-field");
     assert_eq!(
         ready.branch_lines,
@@ -337,4 +346,48 @@ fn a_folder_may_be_called_anything() {
     let tree = WorkTree::at(&strange).unwrap();
     assert_eq!(tree.root(), strange.canonicalize().unwrap());
     assert_eq!(tree.branch().as_deref(), Some("main"));
+}
+
+// P-42: without the original's gate every branch will do, and it stays as it is.
+#[test]
+fn a_design_stays_on_any_branch_and_changes_none() {
+    let stage = Stage::shared("main");
+    stage.git(&["switch", "--quiet", "-c", "feature/x"]);
+    commit(&stage.remote(), "b.txt", "second");
+    let before = (stage.head(), stage.git(&["branch", "--all", "--verbose"]));
+    let ready = stage.ready(|request| request.branch_rule = BranchRule::Stay);
+    assert_eq!((ready.branch.as_str(), ready.is_new, ready.left), ("feature/x", false, None));
+    assert_eq!((stage.head(), stage.git(&["branch", "--all", "--verbose"])), before);
+}
+
+// P-42: `--branch` makes one at the commit that is checked out, and says so.
+#[test]
+fn a_new_branch_begins_where_the_user_is() {
+    let stage = Stage::shared("main");
+    stage.git(&["switch", "--quiet", "-c", "feature/x"]);
+    let here = commit(&stage.project(), "own.txt", "mine");
+    let ready = stage.ready(|request| request.branch_rule = BranchRule::New);
+    let said = "made 'ann-lee/add-a-search-field' from 'feature/x' and checked it out";
+    assert_eq!((ready.base, ready.begins), (here.clone(), Begins::With(said.to_owned())));
+    assert_eq!(ready.left.as_deref(), Some("feature/x"));
+    assert_eq!(stage.git(&["rev-parse", "feature/x"]), here);
+}
+
+// P-57: changes are named; with permission the design begins on them.
+#[test]
+fn uncommitted_changes_are_named_or_allowed() {
+    let stage = Stage::shared("main");
+    std::fs::write(stage.project().join("notes.md"), "mine").unwrap();
+    for branch_rule in [BranchRule::Stay, BranchRule::New] {
+        let outcome = stage.try_with(|request| request.branch_rule = branch_rule).unwrap();
+        let SetUp::Refused(refusal) = outcome else { panic!("{outcome:?}") };
+        assert_eq!((refusal.lines[1].as_str(), refusal.code), ("  untracked  notes.md", 2));
+        assert_eq!(stage.git(&["branch", "--show-current"]), "main");
+    }
+    let ready = stage.ready(|request| {
+        (request.branch_rule, request.dirty_tree) = (BranchRule::New, DirtyTree::Allowed);
+    });
+    let said = "**⚠ 1 file has uncommitted changes. The agents plan on them as they are.**";
+    assert_eq!(ready.setup_lines, [said]);
+    assert!(stage.project().join("notes.md").exists());
 }

@@ -322,7 +322,8 @@ fn is_nothing(value: &Tree) -> bool {
         Tree::Number(number) => number == "0",
         Tree::Text(text) => {
             let text = text.to_lowercase();
-            let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|it| !it.is_empty());
+            let mut words =
+                text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
             words.next().is_none_or(|word| NONE[..6].contains(&word))
                 && words.all(|word| NONE.contains(&word))
         }

@@ -63,7 +63,9 @@ impl Tree {
             Self::Number(number) => number.parse().map_or(Value::Null, Value::Number),
             Self::Text(text) => Value::String(text.clone()),
             Self::List(values) => values.iter().map(Self::json).collect(),
-            Self::Object(pairs) => pairs.iter().map(|(key, it)| (key.clone(), it.json())).collect(),
+            Self::Object(pairs) => {
+                pairs.iter().map(|(key, value)| (key.clone(), value.json())).collect()
+            }
         }
     }
 
@@ -147,5 +149,22 @@ impl<'de> Visitor<'de> for Whole {
             pairs.push(pair);
         }
         Ok(Tree::Object(pairs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        // Every digit counts: what is shown is what the agent wrote.
+        #[test]
+        fn a_number_is_read_as_it_was_written(number in -1e9..1e9_f64) {
+            let written = format!("{number:?}");
+            let read: Tree = serde_json::from_str(&written).unwrap();
+            prop_assert_eq!(read, Tree::Number(number.to_string()));
+        }
     }
 }

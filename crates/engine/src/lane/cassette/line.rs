@@ -7,7 +7,7 @@ use convoke_domain::lane::event::{self, GrantedRights, LaneEvent, Usage};
 use convoke_domain::lane::outcome::ProcessEnd;
 use serde::{Deserialize, Serialize};
 
-use super::{Matching, Request};
+use super::{CassetteMatching, CassetteRequest};
 
 /// One line, as it is written.
 #[derive(Debug, Serialize, Deserialize)]
@@ -120,14 +120,14 @@ impl fmt::Display for Line {
     }
 }
 
-impl From<RequestLine> for Request {
+impl From<RequestLine> for CassetteRequest {
     fn from(line: RequestLine) -> Self {
         Self {
             hash: line.hash,
             label: line.label,
             matching: match line.matching {
-                MatchWord::Exact => Matching::Exact,
-                MatchWord::Label => Matching::Label,
+                MatchWord::Exact => CassetteMatching::Exact,
+                MatchWord::Label => CassetteMatching::Label,
             },
             agent: line.agent,
             model: line.model,
@@ -139,13 +139,13 @@ impl From<RequestLine> for Request {
 
 impl Line {
     /// Returns the line that begins a lane.
-    pub(super) fn request(request: &Request, clean: &dyn Fn(&str) -> String) -> Self {
+    pub(super) fn request(request: &CassetteRequest, clean: &dyn Fn(&str) -> String) -> Self {
         Self::Request(RequestLine {
             hash: request.hash.clone(),
             label: request.label.as_deref().map(clean),
             matching: match request.matching {
-                Matching::Exact => MatchWord::Exact,
-                Matching::Label => MatchWord::Label,
+                CassetteMatching::Exact => MatchWord::Exact,
+                CassetteMatching::Label => MatchWord::Label,
             },
             agent: clean(&request.agent),
             model: request.model.clone(),

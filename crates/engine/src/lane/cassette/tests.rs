@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn entry(hash: &str, label: Option<&str>, matching: Matching) -> Entry {
-    let request = Request {
+fn entry(hash: &str, label: Option<&str>, matching: CassetteMatching) -> CassetteEntry {
+    let request = CassetteRequest {
         hash: hash.to_owned(),
         label: label.map(str::to_owned),
         matching,
@@ -15,7 +15,7 @@ fn entry(hash: &str, label: Option<&str>, matching: Matching) -> Entry {
         prompt: "What is it?".to_owned(),
         recorded_at: "2026-11-15T12:00:00Z".to_owned(),
     };
-    Entry {
+    CassetteEntry {
         request,
         events: Vec::new(),
         end: ProcessEnd::Exited(0),
@@ -23,7 +23,7 @@ fn entry(hash: &str, label: Option<&str>, matching: Matching) -> Entry {
     }
 }
 
-fn everything() -> Entry {
+fn everything() -> CassetteEntry {
     let at = Duration::from_millis;
     let failure = LaneFailure { kind: FailureKind::RateLimited, message: "slow down".to_owned() };
     let usage = Usage { input: 9, cached: 4, output: 5, reasoning: 1, micro_dollars: Some(7) };
@@ -39,7 +39,7 @@ fn everything() -> Entry {
         (at(9), LaneEvent::Ended(ended)),
         (at(10), LaneEvent::Ended(TurnEnd { answer: None, failure: None })),
     ];
-    Entry { events, ..entry("h", Some("sketch/one"), Matching::Label) }
+    CassetteEntry { events, ..entry("h", Some("sketch/one"), CassetteMatching::Label) }
 }
 
 #[test]
@@ -55,7 +55,8 @@ fn what_is_recorded_is_read_again() {
         ProcessEnd::NotStarted,
         ProcessEnd::Lost,
     ];
-    let entries: Vec<_> = ends.into_iter().map(|end| Entry { end, ..everything() }).collect();
+    let entries: Vec<_> =
+        ends.into_iter().map(|end| CassetteEntry { end, ..everything() }).collect();
     let lines: Vec<_> = entries.iter().map(|entry| entry.lines(None)).collect();
     let text = format!("{}\n{}", Cassette::head(), lines.concat());
     let read = Cassette::parse(&text).unwrap();
@@ -70,7 +71,7 @@ fn a_person_can_write_one() {
         {\"ended\":{}}\n\
         {\"end\":{\"how\":\"exited 0\"}}";
     let cassette = Cassette::parse(text).unwrap();
-    let asked = Identity::new("whatever", None, None, Some("one"), None);
+    let asked = LaneIdentity::new("whatever", None, None, Some("one"), None);
     let found = cassette.find(&asked).unwrap();
     assert_eq!((found.events.len(), found.end), (2, ProcessEnd::Exited(0)));
     assert!((cassette.pace - 0.5).abs() < f64::EPSILON);
@@ -83,15 +84,15 @@ fn a_broken_line_is_named() {
     for (text, expected) in [
         (String::new(), "line 1: it must begin with a line `cassette`"),
         (request.to_owned(), "line 1: it must begin with a line `cassette`"),
-        ("{\"cassette\":{\"version\":2}}".to_owned(), "line 1: it is of another version"),
+        ("{\"cassette\":{\"version\":2}}".to_owned(), "line 1: it has another version"),
         (
             "{\"cassette\":{\"version\":1,\"pace\":-1}}".to_owned(),
             "line 1: `pace` must be from 0 to 100",
         ),
-        (format!("{head}\n\n{{\"text\":"), "line 3 is not understood"),
-        (format!("{head}\n{{\"words\":{{}}}}"), "line 2 is not understood"),
-        (format!("{head}\n{{\"request\":{{\"hush\":\"h\"}}}}"), "line 2 is not understood"),
-        (format!("{head}\n{head}"), "line 2: it has begun before"),
+        (format!("{head}\n\n{{\"text\":"), "line 3 is not a known event"),
+        (format!("{head}\n{{\"words\":{{}}}}"), "line 2 is not a known event"),
+        (format!("{head}\n{{\"request\":{{\"hush\":\"h\"}}}}"), "line 2 is not a known event"),
+        (format!("{head}\n{head}"), "line 2: a file has only one line `cassette`"),
         (
             format!("{head}\n{{\"text\":{{\"text\":\"x\"}}}}"),
             "line 2: it belongs to no lane; a line `request` must come first",
@@ -100,17 +101,17 @@ fn a_broken_line_is_named() {
         (format!("{head}\n{request}"), "line 2: the last lane has no line `end`"),
         (
             format!("{head}\n{request}\n{{\"end\":{{\"how\":\"well\"}}}}"),
-            "line 3: `how` is no end of a lane",
+            "line 3: `how` is not a known end of a lane",
         ),
         (
             format!("{head}\n{request}\n{{\"trouble\":{{\"kind\":\"odd\",\"message\":\"\"}}}}"),
-            "line 3: its `kind` is no kind of failure",
+            "line 3: its `kind` is not a known failure",
         ),
         (
             format!(
                 "{head}\n{request}\n{{\"ended\":{{\"at_ms\":2}}}}\n{{\"ended\":{{\"at_ms\":1}}}}"
             ),
-            "line 4: it is said before the line above it",
+            "line 4: its time is earlier than that of the line above",
         ),
     ] {
         assert_eq!(Cassette::parse(&text).unwrap_err().to_string(), expected, "{text}");
@@ -120,15 +121,15 @@ fn a_broken_line_is_named() {
 // Not the next one in line, and no label unless the entry allows it.
 #[test]
 fn an_answer_is_found_by_what_is_asked() {
-    let asked = |prompt: &str, label| Identity::new(prompt, Some("opus"), None, label, None);
+    let asked = |prompt: &str, label| LaneIdentity::new(prompt, Some("opus"), None, label, None);
     let hash = |prompt| asked(prompt, None).hash;
     let entries = vec![
-        entry(&hash("a"), Some("one"), Matching::Exact),
-        entry(&hash("b"), Some("two"), Matching::Label),
-        entry(&hash("c"), None, Matching::Label),
+        entry(&hash("a"), Some("one"), CassetteMatching::Exact),
+        entry(&hash("b"), Some("two"), CassetteMatching::Label),
+        entry(&hash("c"), None, CassetteMatching::Label),
     ];
     let cassette = Cassette { pace: 0.0, entries };
-    let found = |asked: &Identity| {
+    let found = |asked: &LaneIdentity| {
         let entry = cassette.find(asked)?;
         cassette.entries.iter().position(|other| other == entry)
     };
@@ -142,7 +143,7 @@ fn an_answer_is_found_by_what_is_asked() {
 #[test]
 fn what_is_asked_is_prompt_model_and_session() {
     let home = Some(Path::new("/home/june/"));
-    let asked = |prompt: &str, model, resume| Identity::new(prompt, model, resume, None, home);
+    let asked = |prompt: &str, model, resume| LaneIdentity::new(prompt, model, resume, None, home);
     let one = asked("Look at /home/june/x.\nNow.", None, None);
     for same in ["Look at ~/x.\nNow.", "Look at /home/june/x.\r\nNow.\r\n"] {
         assert_eq!(asked(same, None, None), one, "{same:?}");

@@ -75,7 +75,8 @@ impl<'a> AnswerStream<'a> {
         let text = String::from_utf8_lossy(&self.whole).into_owned();
         if !(200..300).contains(&head.status) {
             let is_elsewhere = (300..400).contains(&head.status);
-            let words = if is_elsewhere { "redirects are not followed".to_owned() } else { text };
+            let words =
+                if is_elsewhere { "Convoke does not follow redirects".to_owned() } else { text };
             return Ok(Closed::Refused(head, words));
         }
         let mut events =
@@ -86,7 +87,7 @@ impl<'a> AnswerStream<'a> {
         events.push(trouble(if head.is_stream {
             "the server closed the stream before the turn ended"
         } else {
-            "the server's answer is not understood"
+            "Convoke cannot read the server's answer"
         }));
         Err(events)
     }

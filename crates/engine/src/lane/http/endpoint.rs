@@ -47,9 +47,9 @@ impl Api {
 
 /// A secret. It is shown nowhere, also not by accident.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
+pub struct ApiKey(String);
 
-impl Key {
+impl ApiKey {
     /// Takes a key, without the spaces around it; `None` if it can be no header.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -63,7 +63,7 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(***)")
     }
@@ -77,7 +77,7 @@ pub struct Endpoint {
     /// Its base address, such as `http://127.0.0.1:11434/v1`.
     pub url: BaseUrl,
     /// What it wants to see.
-    pub key: Option<Key>,
+    pub key: Option<ApiKey>,
     /// The longest answer, in tokens.
     pub max_tokens: Option<u64>,
 }
@@ -122,7 +122,7 @@ pub enum UrlError {
     #[error("it must not carry a name or a password; keys come from `key_env` or `key_file`")]
     HasUser,
     /// A key would be sent in the open.
-    #[error("a key would be sent unencrypted to another machine; use `https`")]
+    #[error("Convoke would send the key unencrypted to another machine; use `https`")]
     KeyInTheOpen,
 }
 
@@ -216,7 +216,7 @@ mod tests {
         let endpoint = |api| Endpoint {
             api,
             url: BaseUrl::parse("https://example.com/v1/").unwrap(),
-            key: Key::new(" k-1\n"),
+            key: ApiKey::new(" k-1\n"),
             max_tokens: None,
         };
         for (api, address, header) in [
@@ -235,11 +235,11 @@ mod tests {
 
     #[test]
     fn a_key_is_hidden_wherever_it_stands() {
-        let key = Key::new("k-1").unwrap();
+        let key = ApiKey::new("k-1").unwrap();
         assert_eq!(key.hidden_in("no: k-1, k-1!"), "no: ***, ***!");
         assert_eq!(key.hidden_in("no"), "no");
         for text in ["", " \n", "two words", "a\nb", "é"] {
-            assert_eq!(Key::new(text), None, "{text:?}");
+            assert_eq!(ApiKey::new(text), None, "{text:?}");
         }
     }
 

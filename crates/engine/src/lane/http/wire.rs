@@ -95,7 +95,7 @@ enum Stop {
 
 impl Stop {
     fn cut_off() -> Self {
-        let message = "the answer was cut off at its longest; raise `max_tokens`";
+        let message = "the answer reached the limit of tokens; raise `max_tokens`";
         Self::Failed(failure(FailureKind::CutOff, message))
     }
 

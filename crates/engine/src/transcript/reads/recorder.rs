@@ -13,7 +13,7 @@ use serde_json::Value;
 use self::conversation::Place;
 use super::thread::Thread;
 use super::tool::{Call, Outcome, Tool, files_found};
-use super::{Answer, Ending, LineCount, Session, Wanted};
+use super::{FinalAnswer, LineCount, RecordEnding, SessionRecord, WantedReads};
 
 /// Nobody asks for the text of larger files.
 const MOST_TEXT_BYTES: usize = 4 * 1024 * 1024;
@@ -29,7 +29,7 @@ const MOST_CALLS: usize = 4096;
 
 /// Takes in what happens, in order.
 pub(crate) struct Recorder<'a> {
-    wanted: &'a Wanted<'a>,
+    wanted: &'a WantedReads<'a>,
     folder: Option<String>,
     calls: HashMap<String, Call>,
     reads: Vec<Read>,
@@ -47,9 +47,9 @@ pub(crate) struct Recorder<'a> {
     step: usize,
     last_call: usize,
     kept_bytes: usize,
-    answer: Option<Answer>,
+    answer: Option<FinalAnswer>,
     /// What was said last, and in which message; not known to be the answer yet.
-    said: Option<(Option<String>, Answer)>,
+    said: Option<(Option<String>, FinalAnswer)>,
     /// The line of the record that has what was said last, and the one that has the answer.
     said_in: Option<String>,
     answered_in: Option<String>,
@@ -69,8 +69,8 @@ pub(crate) enum Shell {
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) fn new(wanted: &'a Wanted<'a>) -> Self {
-        let folder = wanted.folder.and_then(|it| it.to_str()).map(str::to_owned);
+    pub(crate) fn new(wanted: &'a WantedReads<'a>) -> Self {
+        let folder = wanted.folder.and_then(|folder| folder.to_str()).map(str::to_owned);
         Self {
             wanted,
             folder,
@@ -125,7 +125,7 @@ impl<'a> Recorder<'a> {
     pub(crate) fn calls(&mut self, id: &str, by: FileReader, tool: Tool, message: Option<&str>) {
         self.step += 1;
         self.last_call = self.step;
-        if message.is_some() && self.said.as_ref().is_some_and(|(it, _)| it.as_deref() == message) {
+        if message.is_some() && self.said.as_ref().is_some_and(|(id, _)| id.as_deref() == message) {
             self.said = None;
         }
         if self.calls.len() >= MOST_CALLS {
@@ -230,7 +230,7 @@ impl<'a> Recorder<'a> {
     pub(crate) fn shown(&mut self, by: FileReader, path: &str, lines: Lines, text: Option<&str>) {
         self.step += 1;
         let path = within(self.folder.as_deref(), path);
-        let text = text.map_or(ShownText::Unknown, |it| ShownText::Exactly(it.into()));
+        let text = text.map_or(ShownText::Unknown, |text| ShownText::Exactly(text.into()));
         self.keep(by, "", Seen::Lines { path, lines, text });
     }
 
@@ -238,7 +238,7 @@ impl<'a> Recorder<'a> {
     pub(crate) fn says(&mut self, message: Option<&str>, text: &str) {
         self.step += 1;
         let same =
-            |(it, _): &(Option<String>, Answer)| message.is_some() && it.as_deref() == message;
+            |(id, _): &(Option<String>, FinalAnswer)| message.is_some() && id.as_deref() == message;
         let mut said = match self.said.take().filter(same) {
             Some((_, answer)) => answer.text,
             None => String::new(),
@@ -246,7 +246,7 @@ impl<'a> Recorder<'a> {
         let room = MOST_ANSWER_BYTES.saturating_sub(said.len()).min(text.len());
         let end = (0..=room).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         said.push_str(text.get(..end).unwrap_or_default());
-        self.said = Some((message.map(str::to_owned), Answer { step: self.step, text: said }));
+        self.said = Some((message.map(str::to_owned), FinalAnswer { step: self.step, text: said }));
         self.said_in.clone_from(&self.message);
     }
 
@@ -258,7 +258,8 @@ impl<'a> Recorder<'a> {
     /// The agent's turn is over: what it said last is its answer.
     pub(crate) fn ends_turn(&mut self) {
         if let Some((_, answer)) = self.said.take() {
-            let is_judged = |it: &Answer| self.wanted.answer.is_some_and(|text| it.is_same(text));
+            let is_judged =
+                |answer: &FinalAnswer| self.wanted.answer.is_some_and(|text| answer.is_same(text));
             if is_judged(&answer) || !self.answer.as_ref().is_some_and(is_judged) {
                 self.answer = Some(answer);
                 self.answered_in.clone_from(&self.said_in);
@@ -266,7 +267,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    pub(crate) fn finish(mut self, lines: LineCount, ending: Ending) -> Session {
+    pub(crate) fn finish(mut self, lines: LineCount, ending: RecordEnding) -> SessionRecord {
         // Whoever says something, goes on working and is never heard again has not answered.
         if self.said.as_ref().is_some_and(|(_, said)| said.step > self.last_call) {
             self.ends_turn();
@@ -278,7 +279,7 @@ impl<'a> Recorder<'a> {
         }
         let of = if is_sent { FileReader::Subagent } else { FileReader::Answerer };
         let (reads, answer, printed) = (self.reads, self.answer, self.printed);
-        Session { reads, answer, of, printed, lines, ending }
+        SessionRecord { reads, answer, of, printed, lines, ending }
     }
 
     /// Tells whether a file may be one of those that matter.

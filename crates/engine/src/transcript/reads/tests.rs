@@ -8,15 +8,19 @@ use super::*;
 
 mod codex_and_gemini;
 
-fn session(client: Client, lines: &[Value]) -> Session {
+fn session(client: Client, lines: &[Value]) -> SessionRecord {
     let record: Vec<_> = lines.iter().map(|line| format!("{line}\n")).collect();
     let folder = Some(Path::new("/p"));
-    reads(client, record.concat().as_bytes(), &Wanted { folder, names: &[], ..Wanted::default() })
-        .unwrap()
+    reads(
+        client,
+        record.concat().as_bytes(),
+        &WantedReads { folder, names: &[], ..WantedReads::default() },
+    )
+    .unwrap()
 }
 
 /// How a file of three lines stands.
-fn standing(session: &Session) -> ReadState {
+fn standing(session: &SessionRecord) -> ReadState {
     let demanded = [Demanded { name: "a", path: "/p/a.md", now: Contents::Text("1\n2\n3\n") }];
     let answered = session.answer.as_ref().map(|answer| answer.step);
     receipts(&demanded, &session.reads, answered).remove(0).standing
@@ -90,7 +94,7 @@ fn the_answer_is_what_was_said_last_without_a_call() {
         (vec![call, result], None, ReadState::Whole),
     ] {
         let session = session(Client::Claude, &lines);
-        assert_eq!(session.answer.as_ref().map(|it| it.text.as_str()), answer, "{lines:?}");
+        assert_eq!(session.answer.as_ref().map(|answer| answer.text.as_str()), answer, "{lines:?}");
         assert_eq!(standing(&session), expected, "{lines:?}");
     }
 }
@@ -289,7 +293,7 @@ fn only_texts_of_wanted_files_are_kept() {
         returns("2", json!("x"), json!({}))
     );
     let texts = |names: &[&str]| {
-        let wanted = Wanted { names, ..Wanted::default() };
+        let wanted = WantedReads { names, ..WantedReads::default() };
         let session = reads(Client::Claude, record.as_bytes(), &wanted).unwrap();
         let is_known =
             |read: &&Read| matches!(&read.seen, Seen::Lines { text: ShownText::Exactly(_), .. });
@@ -308,9 +312,9 @@ fn lines_of_every_kind_are_passed_over() {
     record.extend(b"\xff\xfe\x00binary\n");
     record.extend(result.to_string().replace("1\\n2", "1\\n\\u0032").bytes());
     record.extend(b"\r\n{\"type\": \"user\", \"uu");
-    let session = reads(Client::Claude, record.as_slice(), &Wanted::default()).unwrap();
+    let session = reads(Client::Claude, record.as_slice(), &WantedReads::default()).unwrap();
     assert_eq!(session.lines, LineCount { understood: 2, passed_over: 6 });
-    assert_eq!((session.ending, session.reads.len()), (Ending::Cut, 1));
+    assert_eq!((session.ending, session.reads.len()), (RecordEnding::Cut, 1));
 }
 
 #[test]
@@ -319,7 +323,7 @@ fn bytes_that_are_no_text_do_not_hide_a_read() {
     let mut record = format!("{call}\n").into_bytes();
     let result = result.to_string().replace("t2", "t~").replace("n2\\n3", "n~\\n3");
     record.extend(result.bytes().map(|byte| if byte == b'~' { 0xff } else { byte }));
-    let session = reads(Client::Claude, record.as_slice(), &Wanted::default()).unwrap();
+    let session = reads(Client::Claude, record.as_slice(), &WantedReads::default()).unwrap();
     let Seen::Lines { lines, text, .. } = &session.reads[0].seen else { unreachable!() };
     assert_eq!((lines, text), (&Lines::Whole, &ShownText::Exactly("1\n\u{fffd}\n3\n".into())));
 }
@@ -328,7 +332,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         for client in Client::ALL {
-            let session = reads(client, bytes.as_slice(), &Wanted::default()).unwrap();
+            let session = reads(client, bytes.as_slice(), &WantedReads::default()).unwrap();
             prop_assert_eq!(session.lines.understood, 0);
         }
     }

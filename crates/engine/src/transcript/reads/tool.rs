@@ -117,7 +117,7 @@ pub(crate) fn foreign(name: &str, input: &str) -> Tool {
 pub(crate) fn files_found<'a>(output: &'a str, target: Option<&'a str>) -> Vec<&'a str> {
     let has_matches = !output.trim().is_empty() && !output.starts_with("No ");
     let mut found: Vec<&str> = target.into_iter().filter(|_| has_matches).collect();
-    let above: Vec<&str> = output.lines().filter_map(|it| it.strip_prefix("File: ")).collect();
+    let above: Vec<&str> = output.lines().filter_map(|line| line.strip_prefix("File: ")).collect();
     if above.is_empty() {
         found.extend(output.lines().filter_map(before_match));
     } else {

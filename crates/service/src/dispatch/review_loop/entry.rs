@@ -94,7 +94,7 @@ pub(super) fn kept_reviews(entry: &LoopEntry) -> Result<Vec<Review>, Failure> {
     kept(&entry.text).ok_or_else(|| {
         let error = DispatchFailure::KeptReview { role: entry.role.clone() };
         Failure::new(ErrorClass::Prerequisite, error)
-            .hint("`convoke dispatch reset` forgets it and begins again")
+            .hint("`convoke dispatch reset` deletes the rounds and starts over")
     })
 }
 

@@ -8,7 +8,7 @@ use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptForm};
 use convoke_domain::tree::TreeVerdict;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::STATE_FILE;
-use convoke_engine::git::diff::{Watched, look};
+use convoke_engine::git::diff::{WatchedFiles, look};
 use convoke_store::review_loop::LoopEntry;
 
 use super::Course;
@@ -50,7 +50,7 @@ impl Course<'_> {
     /// Returns the reviewed files as they are now: all of them, or only the documents where every
     /// reviewer reviews one.
     pub(super) fn tree(&self) -> Option<String> {
-        let watched = self.documents.clone().map_or(Watched::Everything, Watched::Files);
+        let watched = self.documents.clone().map_or(WatchedFiles::Everything, WatchedFiles::Files);
         look(&self.session.project, &watched)
     }
 

@@ -46,18 +46,19 @@ impl Course<'_> {
             LoopStop::ByHand if !is_writing && !self.request.stops_for_fix => {
                 Some(self.unwritten())
             }
-            LoopStop::ByHand => Some("fix what is open, then run this command again".to_owned()),
+            LoopStop::ByHand => {
+                Some("fix the open findings, then run this command again".to_owned())
+            }
             LoopStop::NoProgress => Some(
-                "the fix left the same findings; fix what is open by hand, then run this command \
-                 again"
+                "the fix left the same findings; fix them by hand, then run this command again"
                     .to_owned(),
             ),
             LoopStop::Capped => Some(format!(
-                "allow another round with `--max {}`, or begin again with `{reset}`",
+                "allow another round with `--max {}`, or start over with `{reset}`",
                 self.max.saturating_add(1)
             )),
             LoopStop::Outdated => {
-                Some(format!("files changed since the reviewers approved; `{reset}` begins again"))
+                Some(format!("files changed since the reviewers approved; `{reset}` starts over"))
             }
             LoopStop::Ambiguous | LoopStop::Unproven => {
                 Some("run this command again to ask that reviewer again".to_owned())
@@ -73,9 +74,9 @@ impl Course<'_> {
     fn unwritten(&self) -> String {
         match self.request.fixer(self.settings) {
             Some(fixer) => format!(
-                "fix what is open, then run this command again; with `--write`, `{fixer}` fixes it"
+                "fix the open findings, then run this command again; with `--write`, `{fixer}` fixes them"
             ),
-            None => "fix what is open, then run this command again".to_owned(),
+            None => "fix the open findings, then run this command again".to_owned(),
         }
     }
 }

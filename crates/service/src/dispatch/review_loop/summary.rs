@@ -14,6 +14,7 @@ use crate::settings::dispatch::ChangedBy;
 
 /// What came of a loop of reviews.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReviewLoopReport {
     /// Why it ended.
     #[serde(skip)]
@@ -37,6 +38,7 @@ pub struct ReviewLoopReport {
 
 /// An answer of a loop.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopAnswerReport {
     /// The round.
     pub round: u32,
@@ -69,6 +71,7 @@ pub struct LoopAnswerReport {
 
 /// A finding of a loop.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopFindingReport {
     /// Its id, the same in every round.
     pub id: String,
@@ -83,6 +86,7 @@ pub struct LoopFindingReport {
 
 /// What all of it cost, as far as it was told.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopCostReport {
     /// All tokens.
     pub tokens: u64,

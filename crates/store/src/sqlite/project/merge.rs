@@ -42,8 +42,11 @@ pub(super) fn merge(
     for table in tables.into_iter().filter(|table| !kept_by_triggers(table)) {
         let sql = format!("UPDATE OR IGNORE \"{table}\" SET project = ?2 WHERE project = ?1");
         let count = connection.execute(&sql, params![from, into]).map_err(&failed)?;
-        if table == "messages" {
-            merged.messages = count;
+        match table.as_str() {
+            "messages" => merged.messages = count,
+            "pins" => merged.pins = count,
+            "agents" => merged.agents = count,
+            _ => {}
         }
         // What can be there once is there already.
         let sql = format!("DELETE FROM \"{table}\" WHERE project = ?1");

@@ -50,9 +50,14 @@ impl Step<'_> {
         // A row that was written again as it was is no change.
         let sql = "DELETE FROM task_changes WHERE step = ?1 AND before = after";
         transaction.execute(sql, [id])?;
-        let sql = "DELETE FROM task_steps WHERE id = ?1 \
-                   AND NOT EXISTS (SELECT 1 FROM task_changes WHERE step = ?1)";
-        transaction.execute(sql, [id])?;
+        let nothing = "NOT EXISTS (SELECT 1 FROM task_changes WHERE step = ?1)";
+        // What follows tasks to another branch cannot be undone where no task moved.
+        for table in ["pin_moves", "talk_moves", "session_moves"] {
+            let sql = format!("DELETE FROM {table} WHERE step = ?1 AND {nothing}");
+            transaction.execute(&sql, [id])?;
+        }
+        transaction
+            .execute(&format!("DELETE FROM task_steps WHERE id = ?1 AND {nothing}"), [id])?;
         transaction.commit()
     }
 }

@@ -76,6 +76,10 @@ impl PlanRows<'_> {
             add(self.beside(task, ">", "ASC", "")?);
             add(self.beside(task, ">", "ASC", OPEN)?);
         }
+        // Where begun work is current, the task that is next to begin may be far from it.
+        if agent.is_none() {
+            add(self.ready_path(None, &[], &mut LOOKS.clone())?);
+        }
         // What the leaf consisted of, or, where everything is done, the first of it.
         let leaf = path.last().map(|task| &task.id);
         add(self.first(leaf, "", AROUND)?);
@@ -86,7 +90,8 @@ impl PlanRows<'_> {
     /// to the first open part.
     fn descend(self, path: &mut Vec<Task>) -> Result<(), StoreError> {
         let from = path.last().map(|task| task.id.clone());
-        let ready = self.ready_path(from.as_ref(), &mut LOOKS.clone())?;
+        let begun = self.begun()?;
+        let ready = self.ready_path(from.as_ref(), &begun, &mut LOOKS.clone())?;
         if !ready.is_empty() {
             path.extend(ready);
             return Ok(());
@@ -102,21 +107,42 @@ impl PlanRows<'_> {
         Ok(())
     }
 
-    /// Returns the way to the first task below a parent that waits for no other, by priority; empty if
-    /// none is found within so many looks.
+    /// Returns open tasks that are begun, each after what it is part of. Only so many are looked at,
+    /// those that were changed last.
+    fn begun(self) -> Result<Vec<Task>, StoreError> {
+        let sql = format!(
+            "SELECT * FROM tasks WHERE project = ?1 AND branch = ?2 AND plan_file IS ?3 \
+             AND status = 'in_progress' AND deleted_at IS NULL \
+             ORDER BY updated_at DESC LIMIT {CANDIDATES}"
+        );
+        let Scope { project, branch } = self.scope;
+        let mut begun: Vec<Task> = Vec::new();
+        for task in list(self.connection, &sql, params![project, branch, self.plan])? {
+            for task in self.open_path(task)?.unwrap_or_default() {
+                if begun.iter().all(|known| known.id != task.id) {
+                    begun.push(task);
+                }
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Returns the way to the first task below a parent that waits for no other, begun ones first, then
+    /// by priority; empty if none is found within so many looks.
     fn ready_path(
         self,
         parent: Option<&TaskId>,
+        begun: &[Task],
         looks: &mut Range<usize>,
     ) -> Result<Vec<Task>, StoreError> {
-        for task in self.open_in_turn(parent)? {
+        for task in self.open_in_turn(parent, begun)? {
             if looks.next().is_none() {
                 break;
             }
             if task.is_waiting() {
                 continue;
             }
-            let below = self.ready_path(Some(&task.id), looks)?;
+            let below = self.ready_path(Some(&task.id), begun, looks)?;
             // If all its open parts wait, so does the task.
             if !below.is_empty() || self.first(Some(&task.id), OPEN, 1)?.is_empty() {
                 return Ok([vec![task], below].concat());
@@ -126,14 +152,29 @@ impl PlanRows<'_> {
     }
 
     /// Returns the first open tasks below a parent in the order in which they are to be done.
-    fn open_in_turn(self, parent: Option<&TaskId>) -> Result<Vec<Task>, StoreError> {
+    fn open_in_turn(
+        self,
+        parent: Option<&TaskId>,
+        begun: &[Task],
+    ) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
             "{SIBLINGS} {OPEN} ORDER BY CASE priority WHEN 'high' THEN 0 WHEN 'normal' THEN 1 \
              ELSE 2 END, sort_index, created_at, id LIMIT {CANDIDATES}"
         );
         let Scope { project, branch } = self.scope;
         let values = params![project, branch, self.plan, parent.map(TaskId::as_str)];
-        list(self.connection, &sql, values)
+        let others = list(self.connection, &sql, values)?;
+        let mut first = Vec::new();
+        for task in begun {
+            let above = self.parent_in_plan(task)?.map(|above| above.id);
+            first.extend((above.as_ref() == parent).then(|| task.clone()));
+        }
+        first.sort_by(|one, other| {
+            one.priority.cmp(&other.priority).then_with(|| in_order(one, other))
+        });
+        let is_other = |task: &Task| first.iter().all(|known| known.id != task.id);
+        let others: Vec<_> = others.into_iter().filter(is_other).collect();
+        Ok([first, others].concat())
     }
 
     /// Returns the first tasks below a parent.
@@ -210,8 +251,10 @@ impl PlanRows<'_> {
                 paths.extend(self.open_path(task)?);
             }
         }
+        let begun = self.begun()?;
+        let is_begun = |task: &Task| begun.iter().any(|known| known.id == task.id);
         let first = paths.into_iter().min_by(|one, other| {
-            let turn = |task: &Task| (task.is_waiting(), task.priority);
+            let turn = |task: &Task| (task.is_waiting(), !is_begun(task), task.priority);
             let steps = one.iter().zip(other);
             let steps = steps
                 .map(|(one, other)| turn(one).cmp(&turn(other)).then_with(|| in_order(one, other)));

@@ -83,7 +83,7 @@ pub(super) fn take_over_plan(
     connection.execute(&sql, values).map(drop)
 }
 
-/// Leaves out whatever is still open below a task, and returns how many that were.
+/// Skips the open subtasks of a task and returns their number.
 pub(super) fn close_below(
     connection: &Connection,
     scope: &Scope,

@@ -1,5 +1,5 @@
 //! Whether a row of a file is one that Convoke could have written. The database checks kinds of values
-//! and keys; what is here would otherwise only be noticed when somebody reads the row.
+//! and keys; what is here would otherwise only be noticed when a command reads the row.
 
 use std::path::Path;
 
@@ -47,10 +47,11 @@ pub(super) fn row(table: &str, row: &Map<String, Value>) -> Result<(), String> {
 }
 
 fn cell(table: &str, column: &str, text: &str) -> Result<(), String> {
-    let known = |is_known: bool| if is_known { Ok(()) } else { Err("has a strange value".into()) };
+    let known =
+        |is_known: bool| if is_known { Ok(()) } else { Err("has an unexpected value".into()) };
     match (table, column) {
         ("tasks", "id" | "parent_id") | ("task_changes", "task") | (_, "task_id") => {
-            TaskId::parse(text).map(drop).map_err(|error| format!("is no id: {error}"))
+            TaskId::parse(text).map(drop).map_err(|error| format!("is not an id: {error}"))
         }
         ("tasks", "after_ids") => {
             let parsed = text.split_whitespace().map(TaskId::parse);
@@ -59,10 +60,10 @@ fn cell(table: &str, column: &str, text: &str) -> Result<(), String> {
         ("tasks", "content") => one_line(text),
         ("task_changes", "before" | "after") => image(text),
         ("pins", "text") => {
-            PinText::parse(text).map(drop).map_err(|error| format!("is no rule: {error}"))
+            PinText::parse(text).map(drop).map_err(|error| format!("is not a rule: {error}"))
         }
         ("projects", "path") if !Path::new(text).is_absolute() => {
-            Err("is no absolute path".to_owned())
+            Err("is not an absolute path".to_owned())
         }
         (_, "hop" | "answering_hop") => known(text.parse::<u32>().is_ok()),
         ("messages", "kind") => known(MessageKind::parse(text).is_some()),
@@ -72,7 +73,7 @@ fn cell(table: &str, column: &str, text: &str) -> Result<(), String> {
         (_, name) if NAMES.contains(&name) => one_line(text),
         (_, name) if name.ends_with("_at") || TIMES.contains(&name) => {
             let time = text.parse::<Timestamp>();
-            time.map(drop).map_err(|_| "is no time".to_owned())
+            time.map(drop).map_err(|_| "is not a time".to_owned())
         }
         _ => Ok(()),
     }
@@ -93,7 +94,7 @@ pub(super) fn together(connection: &Connection) -> rusqlite::Result<Option<Strin
                    AND tasks.id = above.id WHERE tasks.parent_id IS NOT NULL AND depth <= ?1) \
                SELECT EXISTS (SELECT 1 FROM above WHERE depth > ?1)";
     if connection.query_row(sql, [deepest], |row| row.get(0))? {
-        return Ok(Some("a task is a part of itself, or of too many others".to_owned()));
+        return Ok(Some("a task contains itself, or is nested too deeply".to_owned()));
     }
     let sql = "SELECT max(rules) FROM (SELECT count(*) AS rules FROM pins WHERE removed_at IS NULL \
                AND plan_file IS NULL AND until IS NULL AND task_id IS NULL GROUP BY project, branch)";
@@ -105,13 +106,13 @@ pub(super) fn together(connection: &Connection) -> rusqlite::Result<Option<Strin
 /// What a step left becomes a task again when the step is undone, so it must be fit for one.
 fn image(text: &str) -> Result<(), String> {
     let Ok(Value::Object(image)) = serde_json::from_str(text) else {
-        return Err("is no JSON object".to_owned());
+        return Err("is not a JSON object".to_owned());
     };
     let is_task = ["id", "branch", "content", "status", "priority"]
         .iter()
         .all(|name| image.get(*name).is_some_and(Value::is_string));
     if !is_task || !image.get("sort_index").is_some_and(Value::is_i64) {
-        return Err("is no task".to_owned());
+        return Err("is not a task".to_owned());
     }
     row("tasks", &image)
 }

@@ -63,7 +63,7 @@ impl<'a> Lines<'a> {
             (2, Some(Value::String(table)), Some(Value::Object(row))) => {
                 Ok(Line::Row { table, row })
             }
-            _ => Err(self.wrong("it is no row: `table` and `row` are expected, and nothing else")),
+            _ => Err(self.wrong("not a row: it must have `table` and `row` and nothing else")),
         }
     }
 
@@ -73,7 +73,7 @@ impl<'a> Lines<'a> {
         self.number += 1;
         match self.read.read(&mut rest) {
             Ok(0) => Ok(()),
-            Ok(_) => Err(self.wrong("the line before it says that it is the last")),
+            Ok(_) => Err(self.wrong("it follows the last line")),
             Err(error) => Err(TransferError::Read(error)),
         }
     }
@@ -91,8 +91,8 @@ impl<'a> Lines<'a> {
         let text = String::from_utf8(bytes).map_err(|_| self.wrong("it is not UTF-8"))?;
         match serde_json::from_str(&text) {
             Ok(Value::Object(object)) => Ok(object),
-            Ok(_) => Err(self.wrong("it is no JSON object")),
-            Err(error) => Err(self.wrong(format!("it is no JSON: {error}"))),
+            Ok(_) => Err(self.wrong("it is not a JSON object")),
+            Err(error) => Err(self.wrong(format!("not valid JSON: {error}"))),
         }
     }
 }

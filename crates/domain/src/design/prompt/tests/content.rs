@@ -235,7 +235,7 @@ fn a_voter_is_told_what_each_vote_means() {
 #[test]
 fn the_chair_is_told_what_each_document_must_hold() {
     let all = chair_prompts();
-    let prompt = |name: &str| &all.iter().find(|(it, _)| *it == name).unwrap().1;
+    let prompt = |name: &str| &all.iter().find(|(known, _)| *known == name).unwrap().1;
     says(
         prompt("chair_questions"),
         &["at most 4 questions", "all at once", "related changes that are not wanted"],

@@ -6,7 +6,7 @@ use super::super::super::anonymity::Hidden;
 use super::super::super::ballot::{Layout, render};
 use super::super::super::debate::Defense;
 use super::super::super::decision::{Decision, Impact};
-use super::super::super::finding::{Finding, FindingId, Remark, Scope};
+use super::super::super::finding::{Finding, FindingId, FindingScope, Remark};
 use super::super::super::judge::{self as judging, Asked, Contest, Judgement};
 use super::super::super::policy::Policy;
 use super::super::super::seat::Panel;
@@ -46,7 +46,7 @@ fn hostile() -> impl Strategy<Value = String> {
 
 fn findings(texts: &[String]) -> Vec<Finding> {
     let remark = Remark {
-        scope: Scope::In,
+        scope: FindingScope::In,
         focus: None,
         title: texts[0].clone(),
         concern: texts[1].clone(),
@@ -59,7 +59,7 @@ fn findings(texts: &[String]) -> Vec<Finding> {
         remark: remark.clone(),
         others: vec![remark.clone()],
     };
-    vec![finding(Scope::In), finding(Scope::Out)]
+    vec![finding(FindingScope::In), finding(FindingScope::Out)]
 }
 
 fn dialectic(texts: &[String]) -> String {

@@ -51,7 +51,7 @@ fn only_votes_between_the_marker_lines_count() {
     let echo = format!("For example:\n```\n{}```\nMy votes:\n{}", block("YES"), block("NO"));
     let run = World::new().answer("vote/", echo).run();
     run.shows("| FINDING_1 | NO | NO | NO | 0 | 3 | 0 | rejected |");
-    assert_eq!(run.ending, Ending::Complete { degraded: Vec::new() });
+    assert_eq!(run.ending, DesignEnding::Complete { degraded: Vec::new() });
     let draft = format!("FINDING_1: YES — at first sight\n\n{}", votes("NO", "NO"));
     let run = World::new().answer("vote/", draft).run();
     run.shows("| FINDING_1 | — | — | — |");
@@ -124,7 +124,7 @@ fn an_answer_without_block_is_marked() {
         .run();
     run.shows("| FINDING_1 | YES | NO | YES | 2 | 1 | 0 | accepted |");
     assert!(run.file("dialectic-resolutions.md").contains("THESIS=2, ANTI_THESIS=1"));
-    let Ending::Complete { degraded } = &run.ending else { panic!("{:?}", run.ending) };
+    let DesignEnding::Complete { degraded } = &run.ending else { panic!("{:?}", run.ending) };
     for who in ["Codex voter", "Cursor judge"] {
         let warning = format!("**⚠ {who} answered without block: ");
         assert_eq!(run.shown().matches(&warning).count(), 2, "{}", run.shown());

@@ -11,8 +11,8 @@ fn a_sketch_that_was_cut_off_counts_if_it_says_enough() {
     long.shows("**⚠ Cursor-Edge sketch is only a beginning: it was cut off.**");
     long.shows("| Cursor-Edge: ✅ 1m1s |");
     assert_eq!(long.lanes("sketch/Cursor-Edge/host"), [], "nobody is asked instead");
-    assert!(long.prompts("chair/synthesis").iter().all(|it| it.contains(&beginning)));
-    let Ending::Complete { degraded } = &long.ending else { panic!("{:?}", long.ending) };
+    assert!(long.prompts("chair/synthesis").iter().all(|prompt| prompt.contains(&beginning)));
+    let DesignEnding::Complete { degraded } = &long.ending else { panic!("{:?}", long.ending) };
     assert_eq!(degraded.len(), 1);
     let short = World::new().cut_off("sketch/Cursor-Edge", words(39)).run();
     short.shows("**⚠ Cursor failed — it was cut off. Using Claude replacement");
@@ -34,7 +34,7 @@ fn a_chair_that_was_cut_off_is_asked_to_be_shorter() {
     let again = short.prompts("chair/plan/claude/again");
     assert!(again[0].contains("cut off at its longest; it must be shorter"), "{again:?}");
     assert!(short.file("plan.txt").contains("short"));
-    assert_eq!(short.ending, Ending::Complete { degraded: Vec::new() });
+    assert_eq!(short.ending, DesignEnding::Complete { degraded: Vec::new() });
     // What looks whole may lack its last tasks.
     let never = World::new()
         .answer("review/", "NO_ISSUES_FOUND")

@@ -4,6 +4,7 @@ use super::super::*;
 use super::run::Run;
 use super::world::World;
 use crate::design::heavy::Worked;
+use crate::design::outline::DesignOutline;
 
 fn heavy() -> World {
     let mut world = World::new();
@@ -13,7 +14,7 @@ fn heavy() -> World {
 
 /// Returns the first line of everything that was shown from step 2a on.
 fn shown(run: &Run) -> Vec<String> {
-    let lines = run.progress.lines.iter().map(|line| line.text().into_owned());
+    let lines = run.lines().into_iter();
     let later = lines.skip_while(|line| !line.contains("🔶 2a: sketches")).skip(1);
     let first = |line: String| {
         let mut lines = line.lines().filter(|line| !line.starts_with('━'));
@@ -45,7 +46,7 @@ fn what_a_worker_made_is_shown_when_it_is_done() {
     expected.extend(["> **🔶 5: cleanup**", "**ℹ Independence", "✅ 5: cleanup"]);
     assert_eq!(headers(&run), expected);
     assert!(shown(&run).contains(&"## Plan Review — All Suggestions Implemented".to_owned()));
-    assert_eq!(run.progress.files, World::new().run().progress.files, "it makes the same");
+    assert_eq!(run.files(), World::new().run().files(), "it makes the same");
 
     let mut person = heavy();
     person.settings.auto = false;
@@ -82,7 +83,8 @@ fn two_sketches_are_not_worth_a_worker() {
     let quick = |subagent: bool| {
         let mut world = World::new();
         (world.settings.quick, world.settings.subagent) = (true, subagent);
-        world.run().progress
+        // They are asked for differently, and come to the same.
+        DesignOutline { settings: None, ..world.run().progress }
     };
     assert_eq!(quick(true), quick(false));
 }
@@ -94,7 +96,7 @@ fn a_worker_that_failed_is_told_and_can_be_followed() {
     world.workers = vec![Worked::nothing_made()];
     let run = world.run();
     let reason = "worker-yielded-without-artifacts";
-    assert_eq!(run.ending, Ending::HeavyFailed(reason.to_owned()));
+    assert_eq!(run.ending, DesignEnding::HeavyFailed(reason.to_owned()));
     assert_eq!(
         shown(&run),
         [
@@ -103,7 +105,7 @@ fn a_worker_that_failed_is_told_and_can_be_followed() {
         ]
     );
     let again = world.resume(&run);
-    assert!(matches!(again.ending, Ending::Complete { .. }), "{:?}", again.ending);
+    assert!(matches!(again.ending, DesignEnding::Complete { .. }), "{:?}", again.ending);
 
     world.settings.nested = true;
     world.settings.session_env = Some("/parent/env".to_owned());

@@ -13,15 +13,11 @@ fn nested() -> World {
     world
 }
 
-fn lines(run: &super::run::Run) -> Vec<String> {
-    run.progress.lines.iter().map(|line| line.text().into_owned()).collect()
-}
-
 // P-17, P-96, P-97, P-384: whoever asked shows what was made; here it is only said that it is there.
 #[test]
 fn a_nested_design_is_quiet() {
     let run = nested().run();
-    let lines = lines(&run);
+    let lines = run.lines();
     let said: Vec<_> = lines.iter().filter(|line| line.starts_with('✅')).collect();
     let said: Vec<_> = said.iter().map(|line| line.split(" (").next().unwrap()).collect();
     assert_eq!(
@@ -38,13 +34,13 @@ fn a_nested_design_is_quiet() {
     );
     let bodies = lines.iter().filter(|line| line.starts_with('#') || line.contains("```"));
     assert_eq!(bodies.count(), 0, "{lines:#?}");
-    assert!(matches!(run.ending, Ending::Complete { .. }));
+    assert!(matches!(run.ending, DesignEnding::Complete { .. }));
     for required in ["plan.txt", "voting-tally.md", "approach-synthesis.txt"] {
-        assert!(!run.progress.files[required].is_empty(), "{required}");
+        assert!(!run.files()[required].is_empty(), "{required}");
     }
     let may_be_empty =
         ["contested-decisions.md", "oos.md", "rejected-findings.md", "accepted-plan-findings.md"];
-    assert!(may_be_empty.iter().all(|name| run.progress.files.contains_key(*name)));
+    assert!(may_be_empty.iter().all(|name| run.files().contains_key(*name)));
 }
 
 // P-336: without another workflow nothing is handed to anybody.
@@ -61,13 +57,13 @@ fn what_cannot_be_handed_over_is_kept() {
     let failed = Export::Failed { folder: "/state/runs/x".to_owned(), why: "no folder".to_owned() };
     world.exports = vec![failed];
     let run = world.run();
-    assert_eq!(run.ending, Ending::NotExported("no folder".to_owned()));
-    let lines = lines(&run);
+    assert_eq!(run.ending, DesignEnding::NotExported("no folder".to_owned()));
+    let lines = run.lines();
     let warning = "**⚠ 1.5: design plan | cleanup — design manifest export failed. Parent /implement will rerun /design. Preserving /state/runs/x for inspection.**";
     let at = lines.iter().position(|line| line == warning).unwrap();
     assert!(lines[at + 1].contains("no tokens"), "{lines:#?}");
     let again = world.resume(&run);
-    assert!(matches!(again.ending, Ending::Complete { .. }), "{:?}", again.ending);
+    assert!(matches!(again.ending, DesignEnding::Complete { .. }), "{:?}", again.ending);
     assert_eq!(again.facts.exports().len(), 2);
 }
 
@@ -79,7 +75,7 @@ fn a_refused_diagram_is_for_the_log_of_whoever_asked() {
     let issue = "- **Step 3b — architecture diagram rejected:** pipe-in-node-label";
     assert_eq!(run.progress.results.issues, [issue]);
     let warning = "**⚠ 1.3b: design plan | architecture diagram — rejected by mermaid sanitizer (REASON_TOKEN=pipe-in-node-label); proceeding without diagram.**";
-    assert!(lines(&run).iter().any(|line| line == warning), "{:#?}", lines(&run));
-    assert!(!run.progress.files.contains_key("architecture-diagram.md"));
+    assert!(run.lines().iter().any(|line| line == warning), "{:#?}", run.lines());
+    assert!(!run.files().contains_key("architecture-diagram.md"));
     assert!(World::new().run().progress.results.issues.is_empty());
 }

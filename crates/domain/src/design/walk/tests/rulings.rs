@@ -4,7 +4,7 @@ use super::super::*;
 use super::run::Run;
 use super::world::{World, block, plan, synthesis, words};
 use crate::design::event::{Event, Export, Kept, Stamped};
-use crate::design::matter::Choice::{Accept, Reject};
+use crate::design::matter::RulingChoice::{Accept, Reject};
 use crate::design::matter::{Matter, MatterId, Ruling};
 
 /// Has the chair revise the plan for decisions.
@@ -29,7 +29,7 @@ fn standing<'r>(run: &'r Run, id: &str) -> &'r Matter {
 }
 
 fn is_complete(run: &Run) -> bool {
-    matches!(run.ending, Ending::Complete { .. })
+    matches!(run.ending, DesignEnding::Complete { .. })
 }
 
 // P-274: a panel without votes decides nothing, and a person can.
@@ -109,7 +109,7 @@ fn a_decision_that_no_agent_can_act_on_waits() {
     let run = tied().run();
     let silent = tied().failing("chair/decided-", "no quota");
     let waiting = silent.decide(&run, "FINDING_1", Accept, "it matters");
-    let Ending::Failed(failed) = &waiting.ending else { panic!("{:?}", waiting.ending) };
+    let DesignEnding::Failed(failed) = &waiting.ending else { panic!("{:?}", waiting.ending) };
     assert_eq!(
         (failed.why.as_str(), failed.step),
         ("no agent revised the plan for FINDING_1", Step::Decisions)
@@ -118,7 +118,7 @@ fn a_decision_that_no_agent_can_act_on_waits() {
     assert!(standing(&waiting, "FINDING_1").is_pending);
     assert!(waiting.file("accepted-plan-findings.md").contains("has still to be revised"));
     let again = silent.resume(&waiting);
-    assert!(matches!(again.ending, Ending::Failed(_)));
+    assert!(matches!(again.ending, DesignEnding::Failed(_)));
     let done = tied().resume(&again);
     assert!(is_complete(&done) && !standing(&done, "FINDING_1").is_pending);
     assert_eq!(done.lanes("chair/decided-1/").len(), 1);
@@ -173,14 +173,14 @@ fn a_decision_that_was_acted_on_holds_again_when_its_change_is_taken_back() {
     let accepted = tied().decide(&run, "FINDING_1", Accept, "it matters");
     let silent = tied().failing("chair/decided-", "no quota");
     let waiting = silent.decide(&accepted, "FINDING_1", Reject, "it does not");
-    assert!(matches!(waiting.ending, Ending::Failed(_)));
+    assert!(matches!(waiting.ending, DesignEnding::Failed(_)));
     let done = silent.decide(&waiting, "FINDING_1", Accept, "it does");
     assert!(is_complete(&done) && done.lanes("").is_empty());
     assert_eq!(done.file("plan.txt"), accepted.file("plan.txt"));
     assert!(done.file("accepted-plan-findings.md").contains("**Resolution**: It is synced at"));
     // A decision on something else changes nothing about one that waits.
     let other = silent.decide(&waiting, "OOS_1", Accept, "file it");
-    assert!(matches!(other.ending, Ending::Failed(_)));
+    assert!(matches!(other.ending, DesignEnding::Failed(_)));
 }
 
 // Files that were written down before a decision say nothing about those after it.
@@ -205,7 +205,7 @@ fn an_earlier_decision_is_not_acted_on_again() {
     let first = tied().decide(&run, "FINDING_1", Accept, "it matters");
     let silent = tied().failing("chair/decided-2", "no quota");
     let waiting = silent.decide(&first, "FINDING_1", Reject, "it does not");
-    assert!(matches!(waiting.ending, Ending::Failed(_)));
+    assert!(matches!(waiting.ending, DesignEnding::Failed(_)));
     let revised = format!(
         "=== plan.txt ===\n{}\n=== resolutions ===\nFINDING_1: Taken back.\n",
         plan("decided again")
@@ -249,7 +249,7 @@ fn what_is_withheld_is_counted_and_a_person_can_decide_it() {
     let decided = world.decide(&run, "OOS_1", Reject, "the token is a dummy");
     decided.shows("**ℹ A person rejected OOS_1**\n");
     assert!(!decided.shown().contains("dummy") && !decided.shown().contains("in the log of"));
-    for (name, text) in &decided.progress.files {
+    for (name, text) in &decided.files() {
         let is_private = name == "held-back.md";
         assert_eq!(text.contains("dummy"), is_private, "{name}");
     }
@@ -270,7 +270,7 @@ fn a_nested_design_is_handed_over_again() {
     let written = Export::Written { manifest: "/parent/m".to_owned() };
     world.exports = vec![written.clone(), failed.clone(), written.clone()];
     let first = world.decide(&run, "FINDING_1", Accept, "it matters");
-    assert!(matches!(&first.ending, Ending::NotExported(why) if why == "disk full"));
+    assert!(matches!(&first.ending, DesignEnding::NotExported(why) if why == "disk full"));
     let second = world.decide(&first, "OOS_1", Accept, "file it");
     assert!(!is_complete(&second) || second.facts.exports().len() == 3);
     let done = world.resume(&second);
@@ -288,7 +288,7 @@ fn a_decision_on_a_run_that_stopped_is_acted_on_at_its_end() {
     let failed = Export::Failed { folder: "/x".to_owned(), why: "disk full".to_owned() };
     world.exports = vec![failed];
     let run = world.run();
-    assert!(matches!(run.ending, Ending::NotExported(_)));
+    assert!(matches!(run.ending, DesignEnding::NotExported(_)));
     let decided = world.decide(&run, "FINDING_1", Reject, "no");
     assert!(is_complete(&decided), "{:?}", decided.ending);
     assert_eq!(decided.facts.exports().len(), 2);

@@ -1,22 +1,32 @@
 //! What a run in a world of tables came to.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::super::*;
-use crate::design::outline::Outline;
-use crate::design::render::Line;
+use crate::design::outline::DesignOutline;
+use crate::design::render;
 
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) facts: Facts,
-    pub(super) progress: Outline,
-    pub(super) ending: Ending,
+    pub(super) progress: DesignOutline,
+    pub(super) ending: DesignEnding,
     pub(super) asked: Vec<(String, Holder)>,
     pub(super) prompts: Vec<(String, String)>,
 }
 
 impl Run {
+    pub(super) fn lines(&self) -> Vec<String> {
+        render::lines(&self.progress).iter().map(|line| line.text().into_owned()).collect()
+    }
+
+    pub(super) fn files(&self) -> BTreeMap<String, Arc<str>> {
+        render::artifacts(&self.progress)
+    }
+
     pub(super) fn shown(&self) -> String {
-        let lines = self.progress.lines.iter().map(Line::text);
-        lines.collect::<Vec<_>>().join("\n")
+        self.lines().join("\n")
     }
 
     #[track_caller]
@@ -24,8 +34,8 @@ impl Run {
         assert!(self.shown().contains(text), "{text}\nis not in\n{}", self.shown());
     }
 
-    pub(super) fn file(&self, name: &str) -> &str {
-        self.progress.files.get(name).map_or("(none)", |text| &**text)
+    pub(super) fn file(&self, name: &str) -> String {
+        self.files().get(name).map_or("(none)", |text| &**text).to_owned()
     }
 
     /// Returns what lanes were asked whose names begin so.

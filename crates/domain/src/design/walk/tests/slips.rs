@@ -16,7 +16,7 @@ fn an_answer_in_another_form_is_asked_for_once_more() {
     assert_eq!(lanes, [("review/Cursor-Arch", First), ("review/Cursor-Arch/again", First)]);
     let again = once.prompts("review/Cursor-Arch/again")[0];
     assert!(again.contains(prose.trim()) && again.contains("1. [correctness] What is"), "{again}");
-    assert_eq!(once.ending, Ending::Complete { degraded: Vec::new() });
+    assert_eq!(once.ending, DesignEnding::Complete { degraded: Vec::new() });
     let twice = World::new()
         .answer("review/Cursor-Arch", prose.clone())
         .answer("review/Cursor-Arch/host", review())
@@ -78,12 +78,12 @@ fn a_poor_chair_is_told_why_and_then_the_next_agent_is_asked() {
     // What has no part of a plan is none.
     let formless = World::new().answer("chair/plan", "I'd love to help!").run();
     formless.shows("**⚠ The chair's plan is incomplete (");
-    let Ending::Failed(failed) = formless.ending else { panic!("{:?}", formless.ending) };
-    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("nobody wrote a plan", 6));
+    let DesignEnding::Failed(failed) = formless.ending else { panic!("{:?}", formless.ending) };
+    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("no agent wrote a usable plan", 6));
     let other = World::new().failing("chair/plan/claude", "not logged in").run();
     other.shows("**⚠ Claude failed as the chair — not logged in. Asking the next agent.**");
     assert_eq!(other.lanes("chair/plan")[1], ("chair/plan/cursor", Holder::First));
     let nobody = World::new().failing("chair/plan", "gone").run();
-    let Ending::Failed(failed) = nobody.ending else { panic!("{:?}", nobody.ending) };
-    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("nobody wrote a plan", 3));
+    let DesignEnding::Failed(failed) = nobody.ending else { panic!("{:?}", nobody.ending) };
+    assert_eq!((failed.why.as_str(), failed.lanes.len()), ("no agent wrote a usable plan", 3));
 }

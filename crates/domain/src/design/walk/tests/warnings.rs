@@ -1,7 +1,8 @@
 //! What is warned of on the way.
 
-use super::super::Ending;
+use super::super::DesignEnding;
 use super::world::{World, block, sketch, synthesis};
+use crate::design::render::independence_in_short;
 
 // The same words twice say no more than once, and whose seat stays empty is said.
 #[test]
@@ -46,8 +47,8 @@ fn votes_that_do_not_count_are_told_of() {
         .answer("vote/Codex", "FINDING_1: YES — it is so\n### OOS_1: NO\n")
         .run();
     for warning in [
-        "**⚠ Codex voter: 1 line looks like a vote and is none: \"### OOS_1: NO\"**",
-        "**⚠ Codex judge: 1 line looks like a vote and is none: \"**DECISION_1** — THESIS because \
+        "**⚠ Codex voter: 1 line looks like a vote but does not count: \"### OOS_1: NO\"**",
+        "**⚠ Codex judge: 1 line looks like a vote but does not count: \"**DECISION_1** — THESIS because \
          it is shown better\"**",
     ] {
         assert_eq!(run.shown().matches(warning).count(), 2, "{}", run.shown());
@@ -69,7 +70,9 @@ fn how_many_models_decided_is_said_at_the_end() {
     let poor = poor.run();
     let said = "vote: 3 answered, 2 of them different models; Claude answered for Codex 3 times; \
                 Cursor answered for Codex 2 times";
-    assert_eq!(poor.progress.independence.as_deref(), Some(said));
+    let settings = poor.progress.settings.as_ref().unwrap();
+    let short = independence_in_short(&poor.progress.results.voices, settings);
+    assert_eq!(short.as_deref(), Some(said));
     poor.shows(said);
     let mut nested = World::new();
     nested.settings.nested = true;
@@ -89,9 +92,8 @@ fn a_judge_that_fails_is_a_warning_and_the_run_is_degraded() {
     for warning in [silent, refusing] {
         assert_eq!(run.shown().matches(warning).count(), 2, "{}", run.shown());
     }
-    let Ending::Complete { degraded } = run.ending else { panic!("{:?}", run.ending) };
-    let said =
-        "**⚠ Claude judge: 1 line looks like a vote and is none: \"DECISION_1: THESIS — x\"**";
+    let DesignEnding::Complete { degraded } = run.ending else { panic!("{:?}", run.ending) };
+    let said = "**⚠ Claude judge: 1 line looks like a vote but does not count: \"DECISION_1: THESIS — x\"**";
     assert_eq!(degraded, [silent, refusing, said]);
 }
 

@@ -9,7 +9,7 @@ use crate::design::seat::Available;
 #[test]
 fn a_run_goes_through_every_step_in_order() {
     let run = World::new().run();
-    assert_eq!(run.ending, Ending::Complete { degraded: Vec::new() });
+    assert_eq!(run.ending, DesignEnding::Complete { degraded: Vec::new() });
     let shown = run.shown();
     let steps = shown.lines().filter(|line| line.starts_with("> **🔶"));
     let steps: Vec<_> =
@@ -83,7 +83,7 @@ fn who_fails_is_replaced_and_not_asked_again() {
     run.shows("**⚠ Cursor failed — no quota. Using Claude replacement for remainder of session.**");
     assert_eq!(run.lanes("sketch/Cursor-Edge/host"), [("sketch/Cursor-Edge/host", Holder::Host)]);
     assert!(run.lanes("review/").iter().all(|(_, holder)| *holder == Holder::Second));
-    let Ending::Complete { degraded } = &run.ending else { panic!("{:?}", run.ending) };
+    let DesignEnding::Complete { degraded } = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!(degraded.len(), 1);
     let warnings = run.shown().matches("**⚠ Cursor failed — no quota.").count();
     assert_eq!(warnings, 2, "it is said when it happens, and again at the end");
@@ -172,7 +172,7 @@ fn a_changed_tree_stops_the_way() {
     world.trees.insert("sketch-collection", vec![dirty]);
     let run = world.run();
     run.shows("the working tree is dirty after sketch-collection: src/draft.rs");
-    assert!(matches!(run.ending, Ending::Complete { .. }), "it was put in order");
+    assert!(matches!(run.ending, DesignEnding::Complete { .. }), "it was put in order");
     // Nobody is asked anything with `--auto`, but for this; and every boundary is looked at.
     for boundary in Boundary::ALL {
         let two = format!("{}\n{}", block(1, "Where"), block(2, "When"));
@@ -212,27 +212,27 @@ fn people_are_asked_and_their_answers_are_kept() {
 fn a_run_that_failed_goes_on_when_it_is_resumed() {
     let dirty = Tree::Suspect { status: "dirty".to_owned(), detail: "a.rs".to_owned() };
     let nobody = World::new().failing("sketch/", "no quota").run();
-    assert!(matches!(nobody.ending, Ending::Failed(_)), "{:?}", nobody.ending);
+    assert!(matches!(nobody.ending, DesignEnding::Failed(_)), "{:?}", nobody.ending);
     let mut later = World::new();
     later.trees.insert("sketch-collection", vec![dirty]);
     let resumed = later.resume(&nobody);
     assert!(resumed.shown().starts_with(&nobody.shown()));
     resumed.shows(
-        "**ℹ Resumed: nobody sketched. Asking again.**\n📊 Sketches (regular): | Cursor-Arch: ⏳ |",
+        "**ℹ Resumed: no agent produced a usable sketch. Asking again.**\n📊 Sketches (regular): | Cursor-Arch: ⏳ |",
     );
     resumed.shows("the working tree is dirty after sketch-collection");
     assert_eq!(resumed.lanes("sketch/").len(), 4, "and by themselves, not by the host");
-    assert!(matches!(resumed.ending, Ending::Complete { .. }));
+    assert!(matches!(resumed.ending, DesignEnding::Complete { .. }));
 
     let unplanned = World::new().failing("chair/plan", "gone").run();
     let still = World::new().failing("chair/plan", "still gone").resume(&unplanned);
     assert_eq!(still.lanes("").len(), 3, "three chairs, and nobody who had answered");
-    assert!(matches!(still.ending, Ending::Failed(_)));
+    assert!(matches!(still.ending, DesignEnding::Failed(_)));
     let planned = World::new().resume(&still);
     assert_eq!(planned.lanes("chair/plan"), [("chair/plan/claude", Holder::Host)]);
     assert_eq!(planned.lanes("sketch/"), []);
-    assert_eq!(planned.ending, Ending::Complete { degraded: Vec::new() });
-    assert_eq!(planned.shown().matches("**ℹ Resumed: nobody wrote a plan.").count(), 2);
+    assert_eq!(planned.ending, DesignEnding::Complete { degraded: Vec::new() });
+    assert_eq!(planned.shown().matches("**ℹ Resumed: no agent wrote a usable plan.").count(), 2);
     assert_eq!(planned.shown().matches("> **🔶 2b: full plan**").count(), 1);
 }
 
@@ -333,7 +333,7 @@ fn a_plan_that_the_chair_leaves_as_it_was_is_not_called_revised() {
     assert_eq!(run.file("plan.txt"), plan("new"));
     assert!(!run.shown().contains("## Revised Implementation Plan"));
     let warning = "**⚠ The chair left the plan as it was for FINDING_1.**";
-    assert_eq!(run.ending, Ending::Complete { degraded: vec![warning.to_owned()] });
+    assert_eq!(run.ending, DesignEnding::Complete { degraded: vec![warning.to_owned()] });
     let note = "The chair left the plan as it was. The chair says: It is synced already.";
     assert!(run.file("accepted-plan-findings.md").contains(note));
     // A run of earlier rules holds no second answer; its count is as plain.

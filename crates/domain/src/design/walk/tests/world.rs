@@ -7,12 +7,12 @@ use super::run::Run;
 use crate::design::event::{Chosen, Event, Export, LaneEnd, Recovery, Stamped, Tree};
 use crate::design::heavy::Worked;
 use crate::design::lane_id::LaneKind;
-use crate::design::matter::{Choice, MatterId, Ruling};
+use crate::design::matter::{MatterId, Ruling, RulingChoice};
 use crate::design::policy::Policy;
 use crate::design::progress::Prefix;
-use crate::design::render::Line;
 use crate::design::rules::RulesVersion;
 use crate::design::seat::{Available, Panel};
+use crate::design::setup::ground::{BranchRule, DirtyTree};
 use crate::design::setup::{Begins, Ready, SetUp};
 use crate::design::voting_block::MarkerWord;
 use crate::lane::collected::CollectedStatus;
@@ -59,9 +59,24 @@ pub(super) fn settings() -> Settings {
         documents: Vec::new(),
         is_rehearsal: false,
         no_branch: false,
+        branch_rule: BranchRule::Seed,
+        dirty_tree: DirtyTree::Refused,
         branch_info: None,
         feature_dir: None,
         budget: None,
+    }
+}
+
+fn ready() -> Ready {
+    Ready {
+        branch: "me/keep-drafts".to_owned(),
+        is_new: true,
+        base: "abc".to_owned(),
+        setup_lines: Vec::new(),
+        begins: Begins::Plain,
+        branch_lines: Vec::new(),
+        left: None,
+        tree_before: None,
     }
 }
 
@@ -137,8 +152,8 @@ const fn lanes_of(poll: Poll) -> LaneKind {
     }
 }
 
-fn request(id: &LaneId) -> Request {
-    Request {
+fn request(id: &LaneId) -> LaneNeed {
+    LaneNeed {
         id: id.clone(),
         holder: Holder::Host,
         step: Step::Review,
@@ -209,7 +224,7 @@ impl World {
     }
 
     /// The answer under the longest name that the lane's begins with.
-    fn end(&self, request: &Request) -> LaneEnd {
+    fn end(&self, request: &LaneNeed) -> LaneEnd {
         let found =
             self.answers.iter().filter(|(start, _)| request.id.as_str().starts_with(**start));
         let found = found.max_by_key(|(start, _)| start.len()).map(|(_, answer)| answer.clone());
@@ -237,14 +252,7 @@ impl World {
     /// Finds out what is needed.
     fn found(&self, need: Need, facts: &Facts) -> Vec<Event> {
         match need {
-            Need::SetUp => vec![Event::SetUp(Box::new(SetUp::Ready(Ready {
-                branch: "me/keep-drafts".to_owned(),
-                is_new: true,
-                base: "abc".to_owned(),
-                setup_lines: Vec::new(),
-                begins: Begins::Plain,
-                branch_lines: Vec::new(),
-            })))],
+            Need::SetUp => vec![Event::SetUp(Box::new(SetUp::Ready(ready())))],
             Need::Probe(occasion) => {
                 let available = if occasion == Occasion::SetUp { self.health } else { self.judges };
                 let missing = [Holder::First, Holder::Second].into_iter();
@@ -309,7 +317,13 @@ impl World {
     }
 
     /// Has a person decide something in a run that ended.
-    pub(super) fn decide(&self, run: &Run, matter: &str, choice: Choice, because: &str) -> Run {
+    pub(super) fn decide(
+        &self,
+        run: &Run,
+        matter: &str,
+        choice: RulingChoice,
+        because: &str,
+    ) -> Run {
         let matter = MatterId::parse(matter).unwrap();
         let ruling = Ruling { matter, choice, because: because.to_owned() };
         self.go_on(run.facts.clone(), Event::Decided(ruling))
@@ -319,20 +333,19 @@ impl World {
         let mut events = vec![first];
         let mut at = if facts.settings().is_some() { 1_000_000 } else { 0 };
         let (mut asked, mut prompts) = (Vec::new(), Vec::new());
-        let mut shown: Vec<Line> = walk(&facts).lines;
+        let mut shown = walk(&facts).notices;
         let mut design = DesignWalk::from(facts);
         loop {
             let mut progress = design.outline();
             for event in events.drain(..) {
                 at += 1000;
-                let before = design.told();
+                let before = design.notice_count();
                 design.take(Stamped { at, event });
                 progress = design.outline();
                 assert_eq!(progress, walk(design.facts()), "it goes on as it began");
-                assert_eq!(progress.lines[..shown.len()], shown, "what was shown is shown");
-                let (_, after): (Vec<_>, Vec<_>) = design.notices_after(before).into_iter().unzip();
-                assert_eq!(progress.lines[before..], after);
-                shown.clone_from(&progress.lines);
+                assert_eq!(progress.notices[..shown.len()], shown, "what was told stays told");
+                assert_eq!(progress.notices[before..], design.notices_after(before));
+                shown.clone_from(&progress.notices);
             }
             let facts = design.facts();
             match progress.next.clone() {

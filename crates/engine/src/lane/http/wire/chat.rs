@@ -37,7 +37,7 @@ pub(super) fn event(value: &Value, answer: &mut Answer) {
         None => {}
         Some("stop") => answer.stop = Some(Stop::Said),
         Some("length") => answer.stop = Some(Stop::cut_off()),
-        Some("content_filter") => answer.stop = Some(Stop::refused("its filter stopped it")),
+        Some("content_filter") => answer.stop = Some(Stop::refused("a content filter stopped it")),
         Some(other) => answer.stop = Some(Stop::unexpected(other)),
     }
 }

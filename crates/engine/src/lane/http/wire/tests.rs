@@ -79,7 +79,7 @@ fn each_api_is_asked_in_its_own_words() {
 #[test]
 fn what_cannot_be_is_not_counted() {
     let has_usage =
-        |events: Vec<LaneEvent>| events.iter().any(|it| matches!(it, LaneEvent::Usage(_)));
+        |events: Vec<LaneEvent>| events.iter().any(|event| matches!(event, LaneEvent::Usage(_)));
     for (count, expected) in [
         (json!(3), true),
         (json!(-3), false),

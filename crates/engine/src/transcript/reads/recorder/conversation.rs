@@ -75,7 +75,7 @@ impl Recorder<'_> {
         let at = self.answer.as_ref().map_or(self.step, |answer| answer.step);
         let branch = self.thread.branch(self.answered_in.as_deref());
         for (read, place) in self.reads.iter_mut().zip(&self.places) {
-            let is_left = place.message.as_deref().is_some_and(|it| branch.is_left(it));
+            let is_left = place.message.as_deref().is_some_and(|message| branch.is_left(message));
             if is_left && read.forgotten.is_none() {
                 read.forgotten = Some(at);
             }

@@ -1,0 +1,125 @@
+//! Help in groups: the commands that people use first, and plumbing only if it is asked for.
+
+use std::ffi::OsString;
+
+use clap::{Command, CommandFactory, FromArgMatches};
+
+use super::Cli;
+use super::sheet::hung;
+
+/// Which commands the help lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HelpExtent {
+    /// Those that people use.
+    Usual,
+    /// Also plumbing.
+    All,
+}
+
+/// Every command that people use, by what it is for, the most used first. What is in no group is
+/// plumbing.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Plan", &["design", "resume", "decide", "compare", "brief"]),
+    ("Remember", &["task", "wake", "say", "inbox", "pin", "plan", "skill"]),
+    ("Dispatch", &["dispatch", "agent", "attend"]),
+    ("Run agents", &["lane", "agents", "usage"]),
+    ("Look", &["status", "runs", "show", "project", "mermaid"]),
+    (
+        "Set up",
+        &["init", "doctor", "hooks", "config", "upgrade", "store", "completions", "man", "help"],
+    ),
+];
+
+const PLUMBING: &str = "Plumbing";
+
+/// How many columns a command's name takes.
+const NAME: usize = 12;
+
+impl Cli {
+    /// Reads a command line.
+    pub fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
+        let (extent, words) = asked_extent(words);
+        let mut command = grouped(extent);
+        let matches = command.try_get_matches_from_mut(words)?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+/// Returns which commands are to be listed, and the words that clap knows.
+fn asked_extent(words: &[OsString]) -> (HelpExtent, Vec<OsString>) {
+    let mut is_all = false;
+    let is_help = |word: &OsString| word == "help" || word == "--help" || word == "-h";
+    if let [program, rest @ ..] = words
+        && rest.iter().any(is_help)
+        && rest.iter().all(|word| is_help(word) || word == "--all")
+    {
+        is_all = rest.iter().any(|word| word == "--all");
+        if is_all {
+            return (HelpExtent::All, vec![program.clone(), "--help".into()]);
+        }
+    }
+    let extent = if is_all { HelpExtent::All } else { HelpExtent::Usual };
+    (extent, words.to_vec())
+}
+
+/// Returns the whole command line, with its commands in groups.
+pub fn grouped(extent: HelpExtent) -> Command {
+    let command = Cli::command();
+    let template = template(&command, extent);
+    command.help_template(template)
+}
+
+fn template(command: &Command, extent: HelpExtent) -> String {
+    let header = *command.get_styles().get_header();
+    let literal = *command.get_styles().get_literal();
+    let line = |name: &str| {
+        let about = match command.find_subcommand(name) {
+            Some(found) => found.get_about().map(ToString::to_string).unwrap_or_default(),
+            None => "Show this help, or a command's; `--all` lists plumbing, too".to_owned(),
+        };
+        let text = hung(&format!("  {name:<NAME$}"), &about);
+        text.replacen(name, &format!("{literal}{name}{literal:#}"), 1)
+    };
+    let group = |(title, names): (&str, Vec<&str>)| {
+        let lines: String = names.into_iter().map(line).collect();
+        format!("{header}{title}:{header:#}\n{lines}\n")
+    };
+    let usual = GROUPS.iter().map(|(title, names)| (*title, names.to_vec()));
+    let plumbing = (extent == HelpExtent::All).then(|| (PLUMBING, plumbing(command)));
+    let groups: String = usual.chain(plumbing).map(group).collect();
+    let more = match extent {
+        HelpExtent::Usual => "`convoke help --all` lists plumbing, too.\n\n",
+        HelpExtent::All => "",
+    };
+    format!(
+        "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{more}\
+         {header}Options:{header:#}\n{{options}}{{after-help}}"
+    )
+}
+
+/// Returns the commands of no group.
+fn plumbing(command: &Command) -> Vec<&str> {
+    let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    command.get_subcommands().map(Command::get_name).filter(|name| !is_grouped(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_group_or_known_as_plumbing() {
+        let command = Cli::command();
+        for (title, names) in GROUPS {
+            for name in names.iter().filter(|name| **name != "help") {
+                assert!(command.find_subcommand(name).is_some(), "{title}: {name}");
+            }
+        }
+        let plumbing = plumbing(&command);
+        let known =
+            ["hook", "manifest", "plumbing", "prompt", "recount", "replay", "subagent", "tree"];
+        let mut found: Vec<_> = plumbing;
+        found.sort_unstable();
+        assert_eq!(found, known);
+    }
+}

@@ -1,0 +1,169 @@
+//! `convoke status`: the project on one screen.
+
+use convoke_domain::design::progress::elapsed;
+use convoke_domain::lane::cap::dollars;
+use convoke_domain::text::{fitting, one_line};
+use convoke_service::failure::Failure;
+use convoke_service::status::{
+    ClientHooks, OpenDesign, RunningLane, SpentToday, StatusReport, UnreadMessages, status,
+};
+use convoke_service::task::TaskProgress;
+use jiff::Timestamp;
+
+use super::init::next;
+use super::sheet::COLUMNS;
+use crate::app::{App, Format};
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// Show this project on one screen
+///
+/// Shows the current task and progress, unread messages, hooks, running lanes and designs, what was
+/// spent today, and what to do next. Starts no agent and costs nothing.
+#[derive(Debug, clap::Args)]
+pub struct StatusArgs {}
+
+/// How many clients, lanes and designs are shown; the rest are counted.
+const MOST: usize = 4;
+
+impl StatusArgs {
+    /// Runs the command.
+    pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let report = status(&app.session)?;
+        match app.format {
+            Format::Json => output.json(&report)?,
+            Format::Text => output.data(&screen(&report, app.session.now()))?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn screen(report: &StatusReport, now: Timestamp) -> String {
+    let StatusReport { project, branch, folder, .. } = report;
+    let agent = match (&report.agent, report.agent_from) {
+        (Some(agent), Some(place)) => format!("@{agent} ({place})"),
+        (Some(agent), None) => format!("@{agent}"),
+        (None, _) => "none yet; `convoke init` sets one".to_owned(),
+    };
+    let mut rows = vec![
+        ("project", format!("{project} on {branch}, in {folder}")),
+        ("agent", agent),
+        ("task", task(&report.tasks)),
+        ("progress", progress(&report.tasks)),
+        ("messages", messages(&report.unread)),
+    ];
+    let hooks = some(&report.hooks, |hooks| hooks_row(hooks, now));
+    rows.extend(named("hooks", hooks, "no client on the PATH; see `convoke doctor`"));
+    let lanes = some(&report.lanes, lane);
+    rows.extend(named("lanes", lanes, "none are running"));
+    let designs = some(&report.designs, design);
+    rows.extend(named("designs", designs, "none are running; `convoke design` begins one"));
+    rows.push(("today", today(&report.today)));
+    let line = |(name, value): (&str, String)| {
+        fitting(&format!("{name:<10} {}", one_line(&value)), COLUMNS) + "\n"
+    };
+    rows.into_iter().map(line).collect::<String>() + &next(&report.next)
+}
+
+/// Renders the first of some things, and counts the rest.
+fn some<T>(things: &[T], render: impl Fn(&T) -> String) -> Vec<String> {
+    let mut lines: Vec<_> = things.iter().take(MOST).map(render).collect();
+    if things.len() > MOST {
+        lines.push(format!("and {} more", things.len() - MOST));
+    }
+    lines
+}
+
+/// Puts a name before the first line alone.
+fn named(name: &'static str, lines: Vec<String>, none: &str) -> Vec<(&'static str, String)> {
+    let lines = if lines.is_empty() { vec![none.to_owned()] } else { lines };
+    let names = std::iter::once(name).chain(std::iter::repeat(""));
+    names.zip(lines).collect()
+}
+
+fn task(tasks: &TaskProgress) -> String {
+    match &tasks.current {
+        Some(task) => {
+            let state = if task.is_begun { "in progress" } else { "not started" };
+            let agent = task.agent.as_ref().map_or(String::new(), |agent| format!(", @{agent}"));
+            format!("{} {} ({state}{agent})", task.id, task.title)
+        }
+        None if tasks.total > 0 => "all tasks are closed".to_owned(),
+        None => "none yet; `convoke task add` or `convoke task import` adds some".to_owned(),
+    }
+}
+
+fn progress(tasks: &TaskProgress) -> String {
+    match tasks.total {
+        0 => "no tasks on this branch".to_owned(),
+        total => format!("{} of {total} tasks closed", tasks.closed),
+    }
+}
+
+fn messages(unread: &[UnreadMessages]) -> String {
+    let some: Vec<_> = unread.iter().filter(|unread| unread.count > 0).collect();
+    if some.is_empty() {
+        return "none unread".to_owned();
+    }
+    let words =
+        |unread: &&UnreadMessages| format!("{} unread for @{}", unread.count, unread.reader);
+    some.iter().map(words).collect::<Vec<_>>().join(", ")
+}
+
+/// Says in one line what a client's hooks did.
+pub(super) fn hooks_row(hooks: &ClientHooks, now: Timestamp) -> String {
+    let ago = |at: &String| at.parse().map_or(at.clone(), |at| ago(at, now));
+    let state = match (&hooks.arrived_at, &hooks.delivered_at, &hooks.problem) {
+        (_, _, Some(problem)) => problem.clone(),
+        _ if !hooks.installed => format!("none; `convoke hooks install {}`", hooks.client),
+        (Some(at), _, None) => format!("wake-up arrived {}", ago(at)),
+        (None, Some(at), None) => format!("wake-up delivered {}, arrival not seen yet", ago(at)),
+        (None, None, None) => "installed; no session began yet".to_owned(),
+    };
+    format!("{}: {state}", hooks.client)
+}
+
+fn lane(lane: &RunningLane) -> String {
+    let words = [Some(&lane.agent), lane.role.as_ref(), lane.run.as_ref()];
+    let words: Vec<_> = words.into_iter().flatten().map(String::as_str).collect();
+    format!("{}: {}, {}", lane.id, words.join(", "), elapsed(lane.elapsed_ms / 1000))
+}
+
+fn design(design: &OpenDesign) -> String {
+    let OpenDesign { run, state, feature, .. } = design;
+    let cost = spent(design.tokens, design.micro_dollars);
+    let feature = fitting(&one_line(feature), 30);
+    format!("{run}: {state}, {}, {cost}, {feature}", elapsed(design.elapsed_ms / 1000))
+}
+
+fn spent(tokens: u64, micro_dollars: Option<u64>) -> String {
+    let tokens = match tokens {
+        0..1_000 => format!("{tokens} tokens"),
+        1_000..1_000_000 => format!("{}k tokens", tokens / 1_000),
+        _ => format!("{}.{}M tokens", tokens / 1_000_000, tokens % 1_000_000 / 100_000),
+    };
+    micro_dollars.map_or(tokens.clone(), |amount| format!("{tokens}, {}", dollars(amount)))
+}
+
+fn today(today: &SpentToday) -> String {
+    let budget = match (today.budgets.as_slice(), today.is_used_up) {
+        ([], _) => "no daily budget".to_owned(),
+        (budgets, false) => format!("budget {}", budgets.join(" and ")),
+        (budgets, true) => format!("budget {} USED UP", budgets.join(" and ")),
+    };
+    let uncounted = match today.uncounted {
+        0 => String::new(),
+        count => format!(" ({count} not counted)"),
+    };
+    let lanes = match today.lanes {
+        1 => "1 lane".to_owned(),
+        count => format!("{count} lanes"),
+    };
+    let spent = spent(today.tokens, today.micro_dollars);
+    format!("{spent} in {lanes}{uncounted}; {budget}")
+}
+
+fn ago(at: Timestamp, now: Timestamp) -> String {
+    let passed = u64::try_from(now.duration_since(at).as_secs()).unwrap_or_default();
+    format!("{} ago", elapsed(passed))
+}

@@ -1,0 +1,47 @@
+//! Lines on stderr of several that work at the same time.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use convoke_domain::text::for_terminal;
+
+use super::{BACK, converse_after, drawable};
+
+/// What is said on stderr by one of several that work at the same time, under its name.
+#[derive(Debug, Clone, Default)]
+pub struct Voice {
+    name: Option<String>,
+    /// Whether the last line was drawn, and gives way to the next one.
+    is_drawn: Arc<Mutex<bool>>,
+}
+
+impl Voice {
+    /// Returns a voice whose every line begins with a name.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..Self::default() }
+    }
+
+    /// Says one line on stderr.
+    pub fn say(&self, line: &str) {
+        self.put(self.name.as_deref(), line, false);
+    }
+
+    /// Says one line on stderr that begins with a name.
+    pub fn say_as(&self, name: Option<&str>, line: &str) {
+        self.put(name.or(self.name.as_deref()), line, false);
+    }
+
+    /// Draws a line on the terminal that the next one takes the place of.
+    pub fn draw(&self, line: &str) {
+        self.put(self.name.as_deref(), line, true);
+    }
+
+    fn put(&self, name: Option<&str>, line: &str, is_drawn: bool) {
+        let mut was_drawn = self.is_drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let back = if std::mem::replace(&mut *was_drawn, is_drawn) { BACK } else { "" };
+        let line = for_terminal(line);
+        let line = name.map_or(line.clone(), |name| format!("{name}: {line}").into());
+        let line = if is_drawn { drawable(&line).into() } else { line };
+        converse_after(back, |stderr| writeln!(stderr, "{line}"));
+    }
+}

@@ -1,0 +1,11 @@
+//! What a person sees at a terminal, as pure functions from facts and a width to lines.
+//!
+//! Nothing here prints: [`crate::output`] does, and decides whether lines are coloured.
+
+pub mod grid;
+pub mod markdown;
+pub mod outcome;
+pub mod progress;
+pub mod run_page;
+pub mod styled;
+pub mod summary;

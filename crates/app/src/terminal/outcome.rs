@@ -1,0 +1,257 @@
+//! What a panel decided, at a glance: decisions with what was rejected, findings with who voted how.
+
+use convoke_domain::design::quote::line;
+use convoke_domain::design::seat::Panel;
+use convoke_domain::design::seat_name::label_seat;
+use convoke_service::run::{ContestedDecisionReport, PanelFindingReport, ResultsReport};
+
+use super::styled::{Ink, StyledLine};
+
+/// How much is told of each decision and finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// One line for each finding and each side of a decision.
+    Brief,
+    /// Whole titles, and who raised a finding.
+    Full,
+}
+
+/// How wide the name of a voter gets at most.
+const VOTER_WIDTH: usize = 9;
+
+/// How many columns the signs and blanks take before a finding's title.
+const BEFORE_TITLE: usize = 6;
+
+/// Lists the contested decisions: what is to be done, what was rejected, and how the judges voted.
+pub fn decisions(results: &ResultsReport, columns: usize, detail: Detail) -> Vec<StyledLine> {
+    if results.decisions.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![StyledLine::new(Ink::Heading, "Decisions")];
+    let title = |(number, decision): (usize, &ContestedDecisionReport)| {
+        StyledLine::plain(&format!("  {number}  ")).with(Ink::Strong, &line(&decision.title))
+    };
+    let titles: Vec<_> = (1..).zip(&results.decisions).map(title).collect();
+    let outcomes: Vec<_> = results.decisions.iter().map(decision_outcome).collect();
+    let widest =
+        |lines: &[StyledLine]| lines.iter().map(StyledLine::width).max().unwrap_or_default();
+    let left = widest(&titles).min(columns.saturating_sub(widest(&outcomes) + 2));
+    for ((title, outcome), decision) in titles.into_iter().zip(outcomes).zip(&results.decisions) {
+        let mut whole = title.fitted(left).padded(left + 2);
+        whole.extend(&outcome);
+        lines.push(whole);
+        let (taken, rejected) = sides(decision);
+        lines.extend(
+            taken.map(|text| side(Ink::Good, "✓", text, columns, detail)).into_iter().flatten(),
+        );
+        lines.extend(
+            rejected.map(|text| side(Ink::Bad, "✗", text, columns, detail)).into_iter().flatten(),
+        );
+    }
+    lines
+}
+
+/// Returns what is to be done, and what was rejected for it. Before the debates are over, nothing is.
+fn sides(decision: &ContestedDecisionReport) -> (Option<&str>, Option<&str>) {
+    let Some(resolution) = decision.resolution.as_deref() else { return (None, None) };
+    let other = match decision.votes.as_ref().map(|votes| votes.winner) {
+        // A person may have decided otherwise since.
+        _ if resolution == decision.chosen => Some(decision.alternative.as_str()),
+        _ if resolution == decision.alternative => Some(decision.chosen.as_str()),
+        Some("thesis") if decision.person.is_none() => Some(decision.alternative.as_str()),
+        Some("antithesis") if decision.person.is_none() => Some(decision.chosen.as_str()),
+        _ => None,
+    };
+    (Some(resolution), other)
+}
+
+fn decision_outcome(decision: &ContestedDecisionReport) -> StyledLine {
+    let words = match (&decision.person, &decision.votes, decision.disposition) {
+        (Some(_), ..) => "a person decided".to_owned(),
+        (None, Some(votes), _) => {
+            let (most, least) =
+                (votes.thesis.max(votes.antithesis), votes.thesis.min(votes.antithesis));
+            format!("judges {most} : {least}")
+        }
+        (None, None, Some("fallback-to-synthesis")) => "undecided, synthesis kept".to_owned(),
+        (None, None, Some(_)) => "not debated, synthesis kept".to_owned(),
+        (None, None, None) => "open".to_owned(),
+    };
+    let is_split =
+        decision.votes.as_ref().is_some_and(|votes| votes.thesis.min(votes.antithesis) > 0);
+    let ink = if is_split || decision.votes.is_none() { Ink::Caution } else { Ink::Quiet };
+    StyledLine::new(ink, &words)
+}
+
+fn side(ink: Ink, sign: &str, text: &str, columns: usize, detail: Detail) -> Vec<StyledLine> {
+    let first = StyledLine::plain("     ").with(ink, sign).with(Ink::Plain, " ");
+    let text = StyledLine::plain(&line(text));
+    match detail {
+        Detail::Brief => {
+            let mut whole = first;
+            whole.extend(&text);
+            vec![whole.fitted(columns)]
+        }
+        Detail::Full => text.wrapped(columns, &first, &StyledLine::plain("       ")),
+    }
+}
+
+/// Lists the findings with who voted how, the accepted ones first. At most as many as are wanted; a
+/// line says how many more there are.
+pub fn findings(
+    results: &ResultsReport,
+    panel: Option<&Panel>,
+    columns: usize,
+    most: usize,
+    detail: Detail,
+) -> Vec<StyledLine> {
+    if results.findings.is_empty() {
+        return Vec::new();
+    }
+    let voters: Vec<_> = results.tally.iter().flat_map(|tally| &tally.voters).collect();
+    let mut listed: Vec<_> = results.findings.iter().collect();
+    listed.sort_by_key(|finding| rank(finding));
+    let id = listed.iter().map(|finding| finding.id.len()).max().unwrap_or_default();
+    let head = StyledLine::new(Ink::Heading, &findings_head(results));
+    let titles = listed.iter().map(|finding| StyledLine::plain(&line(&finding.title)).width());
+    let widest = titles.max().unwrap_or_default() + id + BEFORE_TITLE;
+    let matrix = Matrix::new(&voters, columns, widest.max(head.width()));
+    let mut lines = vec![matrix.header(&head)];
+    for finding in listed.iter().take(most) {
+        lines.extend(matrix.finding(finding, id, detail, panel));
+    }
+    let hidden = listed.len().saturating_sub(most);
+    if hidden > 0 {
+        lines.push(StyledLine::new(Ink::Quiet, &format!("  … and {hidden} more")));
+    }
+    if !voters.is_empty() && detail == Detail::Full {
+        lines.push(StyledLine::new(Ink::Quiet, "  + yes   - no   ~ exonerate   . no vote"));
+    }
+    lines
+}
+
+fn findings_head(results: &ResultsReport) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    let mut listed: Vec<_> = results.findings.iter().collect();
+    listed.sort_by_key(|finding| rank(finding));
+    for finding in listed {
+        let word = finding.verdict.unwrap_or("not voted on");
+        match counts.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((word, 1)),
+        }
+    }
+    let counts: Vec<_> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    format!("Findings: {}", counts.join(", "))
+}
+
+/// Accepted ones come first, then those that need a person, then the others; those about the planned
+/// change before the rest.
+fn rank(finding: &PanelFindingReport) -> (bool, u8) {
+    let verdict = match finding.verdict {
+        Some("accepted") => 0,
+        Some("undecided" | "tied") | None => 1,
+        Some("neutral") => 2,
+        Some("exonerated") => 3,
+        Some(_) => 4,
+    };
+    (!finding.in_scope, verdict)
+}
+
+/// Who voted how: a column for each voter at the right.
+struct Matrix {
+    /// How many columns are left of the votes.
+    room: usize,
+    voters: Vec<String>,
+    /// How wide the name of a voter is.
+    width: usize,
+}
+
+impl Matrix {
+    fn new(voters: &[&String], columns: usize, widest: usize) -> Self {
+        // A third of a narrow terminal is enough for votes.
+        let most = (columns / 3).checked_div(voters.len()).unwrap_or_default();
+        let most = most.saturating_sub(2).clamp(1, VOTER_WIDTH);
+        let voters: Vec<_> =
+            voters.iter().map(|voter| StyledLine::plain(voter).fitted(most).text()).collect();
+        let width = voters.iter().map(|voter| StyledLine::plain(voter).width()).max();
+        let width = width.unwrap_or_default();
+        let room = columns.saturating_sub(voters.len() * (width + 2)).min(widest);
+        Self { room, voters, width }
+    }
+
+    fn header(&self, head: &StyledLine) -> StyledLine {
+        let mut line = head.clone().fitted(self.room).padded(self.room);
+        for voter in &self.voters {
+            line.push(Ink::Quiet, &format!("  {voter:>width$}", width = self.width));
+        }
+        line
+    }
+
+    fn finding(
+        &self,
+        finding: &PanelFindingReport,
+        id: usize,
+        detail: Detail,
+        panel: Option<&Panel>,
+    ) -> Vec<StyledLine> {
+        let (ink, sign) = verdict_sign(finding);
+        let first = StyledLine::plain("  ")
+            .with(ink, sign)
+            .with(Ink::Quiet, &format!(" {:id$}  ", finding.id));
+        let rest = StyledLine::default().padded(first.width());
+        let title = StyledLine::plain(&line(&finding.title));
+        let mut lines = match detail {
+            Detail::Brief => {
+                let mut whole = first;
+                whole.extend(&title);
+                vec![whole.fitted(self.room)]
+            }
+            Detail::Full => title.wrapped(self.room, &first, &rest),
+        };
+        if let Some(first) = lines.first_mut() {
+            let mut whole = std::mem::take(first).padded(self.room);
+            for at in 0..self.voters.len() {
+                let vote = finding.votes.get(at).and_then(|vote| vote.vote);
+                let (ink, sign) = vote_sign(vote);
+                whole.push(Ink::Plain, &" ".repeat(self.width + 1));
+                whole.push(ink, sign);
+            }
+            *first = whole;
+        }
+        if detail == Detail::Full {
+            let raised = StyledLine::new(Ink::Quiet, &provenance(finding, panel));
+            lines.extend(raised.wrapped(self.room, &rest, &rest));
+        }
+        lines
+    }
+}
+
+/// Says what a finding came to, and who raised it.
+fn provenance(finding: &PanelFindingReport, panel: Option<&Panel>) -> String {
+    let name = |label: &String| panel.map_or(label.clone(), |panel| label_seat(label, panel));
+    let proposers: Vec<_> = finding.proposers.iter().map(name).collect();
+    let verdict = finding.verdict.unwrap_or("not voted on");
+    let person = if finding.person.is_some() { " by a person" } else { "" };
+    let scope = if finding.in_scope { "" } else { ", out of scope" };
+    let withheld = if finding.withheld { ", withheld from published files" } else { "" };
+    format!("{verdict}{person}{scope}{withheld}; raised by {}", proposers.join(", "))
+}
+
+fn verdict_sign(finding: &PanelFindingReport) -> (Ink, &'static str) {
+    match finding.verdict {
+        Some("accepted") => (Ink::Good, "✓"),
+        Some("rejected") => (Ink::Bad, "✗"),
+        Some("neutral" | "exonerated") => (Ink::Quiet, "–"),
+        Some(_) | None => (Ink::Caution, "?"),
+    }
+}
+
+fn vote_sign(vote: Option<&str>) -> (Ink, &'static str) {
+    match vote {
+        Some("YES") => (Ink::Good, "+"),
+        Some("NO") => (Ink::Bad, "-"),
+        Some(_) => (Ink::Quiet, "~"),
+        None => (Ink::Quiet, "."),
+    }
+}

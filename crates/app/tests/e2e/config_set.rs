@@ -1,0 +1,95 @@
+//! `convoke config`: where values come from, and changing one without touching the rest.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use insta::assert_snapshot;
+
+use crate::harness::Project;
+
+const LOCAL: &str = "convoke.local.toml";
+
+fn text(project: &Project, name: &str) -> String {
+    fs::read_to_string(project.path(name)).unwrap()
+}
+
+#[test]
+fn every_value_is_listed_with_its_origin() {
+    let project = Project::new()
+        .in_repository("main")
+        .file("convoke.toml", "[brief]\ntoken_budget = 900\n[wake]\nagent = 'mallory'\n")
+        .file(LOCAL, "[wake]\nagent = \"june\"\n")
+        .file("../home/.config/convoke/config.toml", "[lane]\nbudget_per_day = '$5'\n")
+        .variable("CONVOKE_WAKE_MODE", "v0");
+    let changed = project.run(&["config", "list", "--changed"]);
+    let stdout = changed.stdout.replace(&project.path("..").display().to_string(), "TOP");
+    let stdout = stdout.replace(&project.root().parent().unwrap().display().to_string(), "TOP");
+    assert_snapshot!(stdout);
+    assert_eq!(project.stdout(&["config", "get", "wake.agent"]), "\"june\"");
+    assert_eq!(project.stdout(&["config", "get", "brief.dir"]), ".moai/design");
+    let all = project.stdout(&["config", "list"]);
+    assert!(all.contains("health.pause_seconds = 10  (default)"), "{all}");
+    assert_eq!(project.stdout(&["config", "path"]).lines().count(), 3);
+}
+
+#[test]
+fn a_value_is_written_and_all_else_stays() {
+    let mine = "# mine\r\n[wake] # about waking\r\nmode = 'v0' # news\r\n";
+    let project = Project::new().in_repository("main").file(LOCAL, mine);
+    project.stdout(&["config", "set", "wake.wake_budget", "500"]);
+    let expected = mine.replace("waking\r\n", "waking\r\nwake_budget = 500\r\n");
+    assert_eq!(text(&project, LOCAL), expected);
+    project.stdout(&["config", "set", "wake.mode", "seed"]);
+    assert_eq!(text(&project, LOCAL), expected.replace("'v0'", "\"seed\""));
+    project.stdout(&["config", "set", "brief.priority", "spec,notes", "--shared"]);
+    assert_eq!(text(&project, "convoke.toml"), "[brief]\npriority = [\"spec\", \"notes\"]\n");
+    project.stdout(&["config", "set", "lane.budget_per_day", "$2.50", "--user"]);
+    let user = text(&project, "../home/.config/convoke/config.toml");
+    assert_eq!(user, "[lane]\nbudget_per_day = \"$2.50\"\n");
+    let again = project.stdout(&["config", "set", "wake.wake_budget", "500"]);
+    assert!(again.contains("is so already in"), "{again}");
+    let project = project.variable("CONVOKE_WAKE_WAKE_BUDGET", "7");
+    let weaker = project.run(&["config", "set", "wake.wake_budget", "600"]);
+    assert!(weaker.stderr.contains("CONVOKE_WAKE_WAKE_BUDGET sets another value"), "{weaker}");
+}
+
+#[test]
+fn what_cannot_hold_is_refused_and_nothing_is_written() {
+    let project = Project::new().in_repository("main").file("../out.toml", "");
+    let run = |words: &[&str]| project.run(&[&["config", "set"], words].concat());
+    for (words, code, told) in [
+        (&["wake.agnet", "june"][..], 2, "did you mean `wake.agent`?"),
+        (&["agent", "june"], 2, "did you mean `wake.agent`?"),
+        (&["wake.wake_budget", "many"], 2, "the value must be a whole number from 1 up"),
+        (&["wake.agent", "june", "--shared"], 1, "cannot bind your sessions to an agent"),
+        (&["wake.wake_budget", "9000", "--shared"], 1, "can lower this limit, not raise it"),
+        (&["brief.dir", "../..", "--shared"], 1, "outside the project"),
+        (&["store.path", "/x/store.db"], 1, "cannot choose where your data is kept"),
+    ] {
+        let refused = run(words);
+        assert_eq!(refused.code, Some(code), "{words:?} {refused}");
+        assert!(refused.stderr.contains(told), "{words:?} {refused}");
+    }
+    assert!(!project.path(LOCAL).exists() && !project.path("convoke.toml").exists());
+    symlink(project.path("../out.toml"), project.path(LOCAL)).unwrap();
+    let outside = run(&["wake.wake_budget", "5"]);
+    assert_eq!(outside.code, Some(1), "{outside}");
+    assert_eq!(text(&project, "../out.toml"), "");
+    let broken = Project::new().file(LOCAL, "[wake\n");
+    let refused = broken.run(&["config", "set", "wake.wake_budget", "5"]);
+    assert!(refused.stderr.contains("it is not valid TOML: line 1"), "{refused}");
+    assert_eq!(text(&broken, LOCAL), "[wake\n");
+}
+
+#[test]
+fn no_secret_is_printed() {
+    let secret = "sk-ant-api03-0123456789abcdef";
+    let project = Project::new().variable("CONVOKE_BRIEF_DIR", secret);
+    for words in
+        [&["config", "list"][..], &["config", "get", "brief.dir"], &["config", "list", "--json"]]
+    {
+        let shown = project.run(words);
+        assert!(!shown.to_string().contains(secret), "{shown}");
+        assert!(shown.stdout.contains("(hidden)"), "{shown}");
+    }
+}

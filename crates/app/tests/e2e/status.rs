@@ -1,0 +1,172 @@
+//! A project on one screen, and what a person need not type.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::deeds::id_of;
+use crate::design_terminal::Terminal;
+use crate::harness::{Outcome, Project};
+use crate::lane::{init, result, with_claude};
+
+/// A screen has so many lines and columns.
+const LINES: usize = 24;
+const COLUMNS: usize = 80;
+
+/// Runs `status` and checks that it fits a screen.
+fn screen(project: &Project) -> Outcome {
+    let shown = project.run(&["status"]);
+    assert!(shown.stdout.lines().count() <= LINES, "{shown}");
+    let widest = shown.stdout.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(COLUMNS), "{shown}");
+    shown
+}
+
+/// A project with a folder that is called the same in every run.
+fn named(project: &Project, outcome: &Outcome) -> String {
+    let stable = outcome.stable(project);
+    stable.lines().filter(|line| !line.starts_with("project ")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn an_empty_project_is_told_what_to_do() {
+    let project = Project::new().variable("PATH", "/usr/bin:/bin");
+    assert_snapshot!(named(&project, &screen(&project)));
+    assert!(screen(&project).stdout.starts_with("project    project on main, in "));
+}
+
+#[test]
+fn a_project_at_work_fits_one_screen() {
+    let plan = "### Task 1: Write the parser\n### Task 2: Write the printer\n### Task 3: Ship\n";
+    let project = with_claude(&format!("{}{}", init(), result(|_| {})))
+        .in_repository("main")
+        .file("plan.md", plan)
+        .variable("CONVOKE_LANE_BUDGET_PER_DAY", "200k");
+    project.stdout(&["hooks", "install", "claude", "--entries", "1"]);
+    project.stdout(&["task", "import", "plan.md"]);
+    project.stdout(&["task", "done", &id_of(&project, "Task 1: Write the parser")]);
+    project.stdout(&["task", "start"]);
+    project.stdout(&["lane", "run", "--agent", "claude", "--no-tree-check", "Say hello"]);
+    let cwd = project.root().display().to_string();
+    let began = json!({ "session_id": "s-1", "cwd": cwd, "source": "startup" }).to_string();
+    project.run_with_input(&["hook", "claude", "SessionStart"], began.as_bytes());
+    project.stdout(&["say", "look at the printer", "--to", "me"]);
+    let shown = screen(&project);
+    let text = named(&project, &shown);
+    let (before, after) = text.split_once("wake-up delivered ").unwrap();
+    let (_, after) = after.split_once(" ago").unwrap();
+    assert_snapshot!(format!("{before}wake-up delivered SOME TIME ago{after}"));
+    let json: Value = serde_json::from_str(&project.stdout(&["status", "--json"])).unwrap();
+    assert_eq!(json["tasks"]["closed"], 1, "{json}");
+    assert_eq!(json["tasks"]["total"], 3, "{json}");
+    assert_eq!(json["unread"][1], json!({ "reader": "me", "count": 1 }), "{json}");
+    assert_eq!(json["today"]["lanes"], 1, "{json}");
+}
+
+#[test]
+fn hostile_titles_make_no_lines() {
+    let project = Project::new().variable("PATH", "/usr/bin:/bin").on_branch("main");
+    project.stdout(&["task", "add", &"wide 漢字 ".repeat(60)]);
+    let shown = screen(&project);
+    assert!(shown.stdout.contains('…'), "{shown}");
+    let (code, _) = Terminal::open(&project, 80, &["status"]).end();
+    assert_eq!(code, Some(0));
+}
+
+#[test]
+fn help_comes_in_groups_and_plumbing_only_if_asked_for() {
+    let project = Project::new();
+    let usual = project.run(&["help"]);
+    assert_snapshot!("help", usual);
+    assert_eq!(project.run(&["--help"]), usual);
+    let bare = project.run(&[]);
+    let short = project.run(&["-h"]);
+    assert_eq!((bare.code, bare.stderr), (Some(2), short.stdout));
+    let all = project.run(&["help", "--all"]);
+    assert_eq!(all.code, Some(0), "{all}");
+    let plumbing = all.stdout.split("Plumbing:\n").nth(1).unwrap();
+    assert!(plumbing.starts_with("  replay ") && plumbing.contains("\n  hook "), "{all}");
+    assert!(!usual.stdout.contains("Plumbing:"), "{usual}");
+    assert!(project.stdout(&["help", "task", "add"]).contains("Usage: convoke task add"));
+    assert!(project.stdout(&["task", "help", "add"]).contains("Usage: convoke task add"));
+}
+
+#[test]
+fn the_task_in_progress_is_done_without_its_id() {
+    let project = Project::new().on_branch("main");
+    let nothing = project.run(&["task", "done"]);
+    assert_eq!(nothing.code, Some(1), "{nothing}");
+    assert!(nothing.stderr.contains("no task is in progress"), "{nothing}");
+    let one = project.stdout(&["task", "add", "One"]);
+    let two = project.stdout(&["task", "add", "Two"]);
+    project.stdout(&["task", "start", &one]);
+    project.stdout(&["task", "start", &two, "--as", "kim"]);
+    let several = project.run(&["task", "done"]);
+    assert_eq!(several.code, Some(1), "{several}");
+    assert!(several.stderr.contains("2 tasks are in progress"), "{several}");
+    assert!(project.stdout(&["task", "done", "--as", "kim"]).contains("Two"));
+    assert!(project.stdout(&["task", "done"]).contains("One"));
+}
+
+#[test]
+fn a_lane_without_an_agent_says_who_answers() {
+    let project = with_claude(&format!("{}{}", init(), result(|_| {})));
+    let ran = project.run(&["lane", "run", "--no-tree-check", "Say hello"]);
+    assert_eq!(ran.code, Some(0), "{ran}");
+    let note = "note: claude answers (the first client on the PATH); `--agent` names another";
+    assert!(ran.stderr.contains(note), "{ran}");
+    let nobody = Project::new().variable("PATH", "/usr/bin:/bin");
+    let refused = nobody.run(&["lane", "run", "Say hello"]);
+    assert_eq!(refused.code, Some(3), "{refused}");
+    assert!(refused.stderr.contains("no client is on the PATH"), "{refused}");
+}
+
+#[test]
+fn runs_hooks_and_diagrams_have_defaults() {
+    let project = with_claude("exit 0");
+    let refused = project.run(&["resume"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(refused.stderr.contains("no run of this project was stopped"), "{refused}");
+    let none = project.run(&["hooks", "status"]);
+    assert_eq!(
+        (none.code, none.stdout.as_str()),
+        (Some(1), "claude: none; `convoke hooks install claude`\n")
+    );
+    project.stdout(&["hooks", "install", "claude"]);
+    assert_eq!(project.run(&["hooks", "status"]).code, Some(0));
+    let project = project.file("d.mmd", "flowchart TD\n  A[\"x|y\"] --> B\n");
+    assert_eq!(
+        project.run(&["mermaid", "check", "d.mmd"]),
+        project.run(&["mermaid", "check", "--input", "d.mmd"])
+    );
+}
+
+#[test]
+fn completions_and_manual_pages_come_from_the_program() {
+    let project = Project::new();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(project.stdout(&["completions", shell]).contains("convoke"), "{shell}");
+    }
+    assert!(project.stdout(&["man"]).contains(".TH convoke 1"));
+    assert!(project.stdout(&["man", "task", "add"]).contains(".TH convoke-task-add 1"));
+    assert_eq!(project.run(&["man", "tusk"]).code, Some(2));
+    project.stdout(&["man", "--dir", "pages"]);
+    assert!(project.path("pages/convoke-task-add.1").exists());
+}
+
+#[test]
+fn an_upgrade_check_reads_this_machine_alone() {
+    let project = with_claude("echo 2.1.0").in_repository("main");
+    let fresh = project.run(&["upgrade", "--check"]);
+    assert_eq!(fresh.code, Some(0), "{fresh}");
+    assert!(fresh.stdout.contains("store      not there yet"), "{fresh}");
+    project.stdout(&["hooks", "install", "claude", "--entries", "2"]);
+    let current = project.run(&["upgrade", "--check"]);
+    assert_eq!(current.code, Some(0), "{current}");
+    assert!(current.stdout.contains("hooks      claude current"), "{current}");
+    let settings = std::fs::read_to_string(project.path(".claude/settings.json")).unwrap();
+    let program = env!("CARGO_BIN_EXE_convoke");
+    let project = project.file(".claude/settings.json", settings.replace(program, "/gone/convoke"));
+    let behind = project.run(&["upgrade", "--check"]);
+    assert_eq!(behind.code, Some(1), "{behind}");
+    assert!(behind.stdout.contains("calls a program that is not"), "{behind}");
+}

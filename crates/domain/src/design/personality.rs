@@ -1,0 +1,64 @@
+//! Personalities: the angles that seats look from, and whose each is.
+
+use super::seat::Holder;
+
+/// The angle that a seat looks from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Personality {
+    /// Architecture and standards.
+    Arch,
+    /// Edge cases and failures.
+    Edge,
+    /// Ideas that nobody asked for.
+    Innovation,
+    /// The smallest safe change.
+    Pragmatic,
+    /// No angle at all.
+    Generic,
+}
+
+impl Personality {
+    /// The four that a full panel has, in the order of their seats.
+    pub const FOUR: [Self; 4] = [Self::Arch, Self::Edge, Self::Innovation, Self::Pragmatic];
+
+    /// Returns the word that stands in file names.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Arch => "arch",
+            Self::Edge => "edge",
+            Self::Innovation => "innovation",
+            Self::Pragmatic => "pragmatic",
+            Self::Generic => "generic",
+        }
+    }
+
+    /// Returns the word that stands in a seat's label.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Arch => "Arch",
+            Self::Edge => "Edge",
+            Self::Innovation => "Innovation",
+            Self::Pragmatic => "Pragmatic",
+            Self::Generic => "Generic",
+        }
+    }
+
+    /// Returns the role as an agent is told it; a generic seat has none.
+    pub const fn role(self) -> Option<&'static str> {
+        match self {
+            Self::Arch => Some("Architecture/Standards"),
+            Self::Edge => Some("Edge-cases/Failure-modes"),
+            Self::Innovation => Some("Innovation/Exploration"),
+            Self::Pragmatic => Some("Pragmatism/Safety"),
+            Self::Generic => None,
+        }
+    }
+
+    /// Returns who holds the personality. Each belongs to one agent, on every panel.
+    pub(super) const fn owner(self) -> Holder {
+        match self {
+            Self::Arch | Self::Edge | Self::Generic => Holder::First,
+            Self::Innovation | Self::Pragmatic => Holder::Second,
+        }
+    }
+}

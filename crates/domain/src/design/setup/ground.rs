@@ -1,0 +1,126 @@
+//! Where a design works: on the branch that is checked out, with or without uncommitted changes.
+
+use super::Refusal;
+
+/// On which branch a design works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchRule {
+    /// On what is checked out, which stays as it is.
+    Stay,
+    /// On a new branch that begins at the commit that is checked out.
+    New,
+    /// Where the original's gate says, which wants a clean default branch or one of the user's own.
+    Seed,
+}
+
+impl BranchRule {
+    /// Every rule.
+    pub const ALL: [Self; 3] = [Self::Stay, Self::New, Self::Seed];
+
+    /// Returns the word that journals keep.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stay => "stay",
+            Self::New => "new",
+            Self::Seed => "seed",
+        }
+    }
+
+    /// Reads the word of a journal.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.word() == word)
+    }
+}
+
+/// What becomes of a design on a tree with uncommitted changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DirtyTree {
+    /// It does not begin.
+    Refused,
+    /// It begins, and the tree must stay as it is then.
+    Allowed,
+}
+
+/// With which code a design ends that may not begin on its tree.
+const NOT_CLEAN: u8 = 2;
+
+/// The most changes that are shown.
+const MOST_SHOWN: usize = 20;
+
+/// Lines of `git status --porcelain`, as a person reads them.
+pub fn named_changes(listed: &str) -> Vec<String> {
+    listed.lines().filter_map(change).collect()
+}
+
+fn change(line: &str) -> Option<String> {
+    let (state, path) = (line.get(..2)?, line.get(3..)?);
+    let word = match state {
+        "??" => "untracked",
+        _ if state.contains('U') || matches!(state, "AA" | "DD") => "unmerged",
+        _ if state.contains('D') => "deleted",
+        _ if state.contains('R') => "renamed",
+        _ if state.contains('A') => "added",
+        _ => "modified",
+    };
+    Some(format!("  {word:<9}  {path}"))
+}
+
+/// Counts changes in words.
+pub fn counted(changes: &[String]) -> String {
+    match changes.len() {
+        1 => "1 file has uncommitted changes".to_owned(),
+        count => format!("{count} files have uncommitted changes"),
+    }
+}
+
+impl Refusal {
+    /// There are uncommitted changes: which, and what can be done.
+    pub fn by_changes(changes: &[String]) -> Self {
+        let mut lines = vec![format!("Cannot begin the design: {}.", counted(changes))];
+        lines.extend(changes.iter().take(MOST_SHOWN).cloned());
+        if changes.len() > MOST_SHOWN {
+            lines.push(format!("  and {} more: `git status`", changes.len() - MOST_SHOWN));
+        }
+        lines.push(
+            "Commit them, put them aside with `git stash --include-untracked`, or plan on them as \
+             they are: `convoke design --allow-dirty …`."
+                .to_owned(),
+        );
+        Self { lines, code: NOT_CLEAN }
+    }
+
+    /// Git cannot tell whether there are changes.
+    pub fn by_unknown_tree() -> Self {
+        let lines = vec![
+            "Cannot begin the design: git cannot tell whether there are uncommitted changes."
+                .to_owned(),
+            "Run `git status` to see why.".to_owned(),
+        ];
+        Self { lines, code: NOT_CLEAN }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // P-57
+    #[test]
+    fn changes_are_named_with_what_can_be_done() {
+        let listed = " M src/a.rs\n?? notes.md\nD  old.rs\nR  a -> b\nUU c.rs\nA  new.rs\nx\n";
+        let refusal = Refusal::by_changes(&named_changes(listed));
+        insta::assert_snapshot!(refusal.lines.join("\n"), @"
+        Cannot begin the design: 6 files have uncommitted changes.
+          modified   src/a.rs
+          untracked  notes.md
+          deleted    old.rs
+          renamed    a -> b
+          unmerged   c.rs
+          added      new.rs
+        Commit them, put them aside with `git stash --include-untracked`, or plan on them as they are: `convoke design --allow-dirty …`.
+        ");
+        let many = "?? file\n".repeat(30);
+        let lines = Refusal::by_changes(&named_changes(&many)).lines;
+        assert_eq!((lines.len(), lines[21].as_str()), (23, "  and 10 more: `git status`"));
+    }
+}

@@ -1,0 +1,50 @@
+//! What `init` changes in a project, so that all of it can be taken back.
+
+pub mod guidance;
+
+use crate::client::Client;
+
+/// One thing that `init` did in a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetupStep {
+    /// The absolute path of the file or folder.
+    pub path: String,
+    /// What was done to it.
+    pub change: SetupChange,
+}
+
+/// What was done to a file or folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SetupChange {
+    /// A folder was made.
+    Folder,
+    /// Hook entries were added to a client's settings.
+    Hooks(Client),
+    /// The project's sessions were bound to an agent, for this client.
+    Binding(Client),
+    /// The line for agents was added to a file.
+    Guidance {
+        /// What the file held before; `None` if there was no file.
+        original: Option<String>,
+        /// What it held afterwards.
+        written: String,
+    },
+    /// A configuration file was made.
+    Configuration {
+        /// What it held.
+        written: String,
+    },
+}
+
+impl SetupChange {
+    /// Returns the word that the store keeps.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Folder => "folder",
+            Self::Hooks(_) => "hooks",
+            Self::Binding(_) => "binding",
+            Self::Guidance { .. } => "guidance",
+            Self::Configuration { .. } => "configuration",
+        }
+    }
+}

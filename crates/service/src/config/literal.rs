@@ -1,0 +1,93 @@
+//! Values as they are written in a file, and as they are shown.
+
+use toml::Value;
+
+/// What keys of known providers begin with.
+const SECRETS: [&str; 10] =
+    ["sk-", "sk_", "ghp_", "gho_", "github_pat_", "xoxb-", "xoxp-", "AKIA", "AIza", "Bearer "];
+
+/// A word of so many letters and digits alone is taken for a key.
+const LONG: usize = 32;
+
+/// Writes a value as it stands in a file.
+pub(super) fn literal(value: &Value) -> String {
+    match value {
+        // A JSON string is a TOML string; what is not is refused when the file is read back.
+        Value::String(text) => serde_json::Value::from(text.as_str()).to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::Boolean(truth) => truth.to_string(),
+        Value::Datetime(time) => time.to_string(),
+        Value::Array(values) => {
+            format!("[{}]", values.iter().map(literal).collect::<Vec<_>>().join(", "))
+        }
+        Value::Table(values) => {
+            let member = |(name, value): (&String, &Value)| {
+                format!("{} = {}", literal(&Value::String(name.clone())), literal(value))
+            };
+            format!("{{ {} }}", values.iter().map(member).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// Shows a value; a text in it that looks like a secret is hidden.
+pub(super) fn shown_value(value: &Value) -> String {
+    literal(&without_secrets(value))
+}
+
+fn without_secrets(value: &Value) -> Value {
+    match value {
+        Value::String(text) if is_secret(text) => Value::String("(hidden)".to_owned()),
+        Value::Array(values) => Value::Array(values.iter().map(without_secrets).collect()),
+        Value::Table(values) => {
+            let member = |(name, value): (&String, &Value)| (name.clone(), without_secrets(value));
+            Value::Table(values.iter().map(member).collect())
+        }
+        Value::String(_)
+        | Value::Integer(_)
+        | Value::Float(_)
+        | Value::Boolean(_)
+        | Value::Datetime(_) => value.clone(),
+    }
+}
+
+/// Somebody may have pasted a key where a name belongs, or a password into an address.
+fn is_secret(text: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let is_key = text.len() >= LONG
+        && text.chars().all(is_word)
+        && text.contains(|c: char| c.is_ascii_digit())
+        && text.contains(|c: char| c.is_ascii_lowercase());
+    let has_password =
+        text.split_once("://").is_some_and(|(_, rest)| rest.contains('@') && rest.contains(':'));
+    is_key || has_password || SECRETS.iter().any(|start| text.contains(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_literal_reads_back_as_its_value() {
+        let table = "x = { 'a b' = [1, true, \"q\\\"\\n\"], c = 1.5 }";
+        let value = table.parse::<toml::Table>().unwrap()["x"].clone();
+        let again = format!("x = {}", literal(&value)).parse::<toml::Table>().unwrap();
+        assert_eq!(again["x"], value);
+    }
+
+    #[test]
+    fn what_looks_like_a_secret_is_hidden() {
+        for text in [
+            "sk-ant-api03-abc",
+            "ghp_0123456789abcdef",
+            "postgres://me:pass@host/db",
+            "0123456789abcdef0123456789abcdef",
+        ] {
+            assert_eq!(shown_value(&Value::from(text)), "\"(hidden)\"", "{text}");
+        }
+        for text in ["OPENROUTER_API_KEY", "docs/design", "/home/me/.local/state/convoke/store.db"]
+        {
+            assert_eq!(shown_value(&Value::from(text)), format!("\"{text}\""));
+        }
+    }
+}

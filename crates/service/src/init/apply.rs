@@ -1,0 +1,166 @@
+//! Carrying a setup out: all of it, or nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use convoke_domain::setup::{SetupChange, SetupStep};
+use convoke_engine::git::tracked::exclude_file;
+use convoke_engine::hooks::HooksLevel;
+use convoke_store::Store;
+
+use super::guidance::{Guidance, look};
+use super::plan::{InitPlan, Work, reason};
+use super::undo::take_back;
+use super::{InitReport, InitState, StepState};
+use crate::failure::{ErrorClass, Failure};
+use crate::hooks::{HooksTarget, bind_sessions, install_hooks, write};
+use crate::observer::Unobserved;
+use crate::session::Session;
+use crate::settings::{LOCAL_FILE, PROJECT_FILE};
+use crate::workspace::{open_store, refused};
+
+#[derive(Debug, thiserror::Error)]
+#[error("setting up was stopped; every file is as it was")]
+struct SetupStopped;
+
+/// Does what a plan says. If a step fails or the user stops it, every step is taken back.
+pub fn carry_out(session: &Session, plan: InitPlan) -> Result<InitReport, Failure> {
+    let InitPlan { mut report, works } = plan;
+    // From here on a signal only asks, and a second one waits until no file is half-done.
+    let cancel = session.cancel();
+    let _hold = session.interruption.hold();
+    let store = open_store(session)?;
+    let quiet = session.clone().observed_by(Arc::new(Unobserved));
+    let setup = Setup { session, quiet, store: &*store, folder: folder(session) };
+    let mut taken = Vec::new();
+    for (step, work) in report.steps.iter_mut().zip(&works) {
+        if step.state != StepState::Planned {
+            continue;
+        }
+        let done = if cancel.is_asked() {
+            Err(Failure::new(ErrorClass::Interrupted, SetupStopped))
+        } else {
+            setup.take(work, &mut taken)
+        };
+        if let Err(failure) = done {
+            return Err(setup.give_up(failure, taken));
+        }
+        step.state = StepState::Done;
+    }
+    // A signal that came during the last step is a wish to have nothing changed, too.
+    if cancel.is_asked() {
+        let stopped = Failure::new(ErrorClass::Interrupted, SetupStopped);
+        return Err(setup.give_up(stopped, taken));
+    }
+    report.state = InitState::Done;
+    Ok(report)
+}
+
+/// Returns the folder that a setup is known by.
+pub(super) fn folder(session: &Session) -> PathBuf {
+    let project = &session.project;
+    let absolute = || std::path::absolute(project).unwrap_or_else(|_| project.clone());
+    project.canonicalize().unwrap_or_else(|_| absolute())
+}
+
+struct Setup<'a> {
+    session: &'a Session,
+    /// The same for use cases whose remarks the plan has told.
+    quiet: Session,
+    store: &'a dyn Store,
+    folder: PathBuf,
+}
+
+impl Setup<'_> {
+    fn take(&self, work: &Work, taken: &mut Vec<SetupStep>) -> Result<(), Failure> {
+        let project = std::path::absolute(&self.session.project)
+            .unwrap_or_else(|_| self.session.project.clone());
+        match work {
+            Work::Nothing => Ok(()),
+            Work::Bind(client, agent) => {
+                let exclude = exclude_file(&self.session.project);
+                self.remember_folders(exclude.as_deref(), taken)?;
+                self.remember(&project.join(LOCAL_FILE), SetupChange::Binding(*client), taken)?;
+                let target = HooksTarget { client: *client, level: HooksLevel::Project };
+                bind_sessions(&self.quiet, &target, agent)
+            }
+            Work::Hooks(request) => {
+                let settings = request.target.path(self.session)?;
+                self.remember_folders(Some(&settings), taken)?;
+                self.remember(&settings, SetupChange::Hooks(request.target.client), taken)?;
+                install_hooks(&self.quiet, request).map(drop)
+            }
+            Work::Guidance(name) => match look(&self.session.project, name) {
+                Guidance::Write { original, written } => {
+                    let change = SetupChange::Guidance { original, written: written.clone() };
+                    let path = project.join(name);
+                    self.remember(&path, change, taken)?;
+                    write(&path, &written)
+                }
+                Guidance::Present | Guidance::Refused(_) => Ok(()),
+            },
+            Work::Configuration(text) => {
+                let path = project.join(PROJECT_FILE);
+                if path.symlink_metadata().is_ok() {
+                    return Ok(());
+                }
+                let change = SetupChange::Configuration { written: text.clone() };
+                self.remember(&path, change, taken)?;
+                write(&path, text)
+            }
+        }
+    }
+
+    /// Remembers a step before it is taken, so that a process that is killed leaves a trace.
+    fn remember(
+        &self,
+        path: &Path,
+        change: SetupChange,
+        taken: &mut Vec<SetupStep>,
+    ) -> Result<(), Failure> {
+        let step = SetupStep { path: path.display().to_string(), change };
+        let folder = self.folder.display().to_string();
+        self.store.remember_setup(&folder, &step, self.session.now()).map_err(refused)?;
+        taken.push(step);
+        Ok(())
+    }
+
+    fn remember_folders(
+        &self,
+        path: Option<&Path>,
+        taken: &mut Vec<SetupStep>,
+    ) -> Result<(), Failure> {
+        for folder in path.map(missing_folders).unwrap_or_default() {
+            self.remember(&folder, SetupChange::Folder, taken)?;
+        }
+        Ok(())
+    }
+
+    /// Takes back what was done, and says so.
+    fn give_up(&self, failure: Failure, taken: Vec<SetupStep>) -> Failure {
+        let reporter = self.session.reporter();
+        match take_back(self.session, self.store, &self.folder, taken) {
+            Ok(outcomes) => {
+                let left = outcomes.iter().filter(|outcome| !outcome.is_undone()).count();
+                if left > 0 {
+                    reporter.warn(format!("{left} steps could not be taken back"));
+                    reporter.hint("run `convoke init --undo`");
+                }
+            }
+            Err(again) => {
+                reporter.warn(format!("cannot take back what was done: {}", reason(&again)));
+                reporter.hint("run `convoke init --undo`");
+            }
+        }
+        failure.hint("no file of the project was changed")
+    }
+}
+
+/// Returns the folders that will have to be made for a file, the outermost first.
+fn missing_folders(path: &Path) -> Vec<PathBuf> {
+    let parents = path.ancestors().skip(1);
+    let missing = parents.take_while(|folder| folder.symlink_metadata().is_err());
+    let mut folders: Vec<_> = missing.map(Path::to_owned).collect();
+    folders.reverse();
+    folders
+}

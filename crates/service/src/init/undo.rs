@@ -1,0 +1,169 @@
+//! Taking a setup back. What the user wrote meanwhile stays.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use convoke_domain::setup::guidance::{Removal, take_out};
+use convoke_domain::setup::{SetupChange, SetupStep};
+use convoke_engine::hooks::HooksLevel;
+use convoke_store::Store;
+
+use super::apply::folder;
+use super::findings::InitFindings;
+use super::guidance::refusal;
+use super::plan::{reason, shown};
+use super::{InitReport, InitState, InitStep, InitStepKind, StepState};
+use crate::failure::Failure;
+use crate::hooks::{DryRun, HooksTarget, read, release_binding, remove, uninstall_hooks, write};
+use crate::next_command::NextCommand;
+use crate::session::Session;
+use crate::workspace::{open_store, refused};
+
+/// What became of a step that was to be taken back.
+pub(super) struct TakenBack {
+    step: SetupStep,
+    state: StepState,
+    why: Option<String>,
+}
+
+impl TakenBack {
+    pub(super) fn is_undone(&self) -> bool {
+        self.state != StepState::Blocked
+    }
+}
+
+/// Takes back everything that setups did in a project.
+pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Failure> {
+    let (store, folder) = (open_store(session)?, folder(session));
+    let steps = store.setup(&folder.display().to_string()).map_err(refused)?;
+    let (state, outcomes) = if steps.is_empty() {
+        (InitState::Nothing, Vec::new())
+    } else if rehearsal == DryRun::DryRun {
+        let planned = steps.into_iter().rev();
+        let planned = planned.map(|step| TakenBack { step, state: StepState::Planned, why: None });
+        (InitState::Planned, planned.collect())
+    } else {
+        session.cancel();
+        let _hold = session.interruption.hold();
+        (InitState::Undone, take_back(session, &*store, &folder, steps)?)
+    };
+    let steps = outcomes.iter().filter_map(|outcome| outcome.report(session)).collect();
+    let next = match state {
+        InitState::Undone => {
+            vec![NextCommand::new("convoke init", "sets this project up again")]
+        }
+        InitState::Nothing | InitState::Planned | InitState::Done => Vec::new(),
+    };
+    Ok(InitReport { state, found: InitFindings::of_folder(session), steps, next })
+}
+
+/// Takes steps back, the last one first, and folders at the very end. A step that cannot be taken back
+/// stays remembered, and keeps no other.
+pub(super) fn take_back(
+    session: &Session,
+    store: &dyn Store,
+    project: &Path,
+    steps: Vec<SetupStep>,
+) -> Result<Vec<TakenBack>, Failure> {
+    let is_folder = |step: &SetupStep| step.change == SetupChange::Folder;
+    let (folders, mut others): (Vec<_>, Vec<_>) = steps.into_iter().partition(is_folder);
+    others.reverse();
+    let mut folders = folders;
+    folders.sort_by_key(|step| std::cmp::Reverse(step.path.len()));
+    let known = project.display().to_string();
+    let mut outcomes = Vec::new();
+    for step in others.into_iter().chain(folders) {
+        let (state, why) = match one_back(session, store, &step) {
+            Ok((state, why)) => (state, why),
+            Err(failure) => (StepState::Blocked, Some(reason(&failure))),
+        };
+        if state != StepState::Blocked {
+            store.forget_setup(&known, &step.path).map_err(refused)?;
+        }
+        outcomes.push(TakenBack { step, state, why });
+    }
+    Ok(outcomes)
+}
+
+fn one_back(
+    session: &Session,
+    store: &dyn Store,
+    step: &SetupStep,
+) -> Result<(StepState, Option<String>), Failure> {
+    let path = PathBuf::from(&step.path);
+    let project_target = |client| HooksTarget { client, level: HooksLevel::Project };
+    match &step.change {
+        SetupChange::Folder => {
+            // One that is not empty is the user's by now.
+            fs::remove_dir(&path).ok();
+            Ok((StepState::Undone, None))
+        }
+        SetupChange::Hooks(client) => {
+            uninstall_hooks(session, &project_target(*client), DryRun::No)?;
+            Ok((StepState::Undone, None))
+        }
+        SetupChange::Binding(client) => {
+            release_binding(&project_target(*client), store, session)?;
+            Ok((StepState::Undone, None))
+        }
+        SetupChange::Guidance { original, written } => {
+            guidance_back(session, &path, original.as_deref(), written)
+        }
+        SetupChange::Configuration { written } => match read(&path)? {
+            None => Ok((StepState::Undone, None)),
+            Some(current) if current == *written => {
+                remove(&path)?;
+                Ok((StepState::Undone, None))
+            }
+            Some(_) => {
+                let why = "you changed it; delete it yourself if you do not need it";
+                Ok((StepState::Kept, Some(why.to_owned())))
+            }
+        },
+    }
+}
+
+fn guidance_back(
+    session: &Session,
+    path: &Path,
+    original: Option<&str>,
+    written: &str,
+) -> Result<(StepState, Option<String>), Failure> {
+    if let Some(why) = refusal(&session.project, &shown(session, path)) {
+        return Ok((StepState::Kept, Some(why)));
+    }
+    let Some(current) = read(path)? else { return Ok((StepState::Undone, None)) };
+    match take_out(&current, original, written) {
+        Removal::Cut(text) if text.is_empty() && original.is_none() => remove(path)?,
+        Removal::Restored(Some(text)) | Removal::Cut(text) => write(path, &text)?,
+        Removal::Restored(None) => remove(path)?,
+        Removal::Missing => {
+            return Ok((StepState::Kept, Some("Convoke's line is not there as written".into())));
+        }
+    }
+    Ok((StepState::Undone, None))
+}
+
+impl TakenBack {
+    /// Reports the step; a folder is no step that a person was told of.
+    fn report(&self, session: &Session) -> Option<InitStep> {
+        let path = shown(session, Path::new(&self.step.path));
+        let (kind, what) = match &self.step.change {
+            SetupChange::Folder => return None,
+            SetupChange::Hooks(client) => {
+                (InitStepKind::Hooks, format!("take the hooks for {client} out of {path}"))
+            }
+            SetupChange::Binding(_) => {
+                (InitStepKind::Agent, format!("take the agent out of {path}"))
+            }
+            SetupChange::Guidance { .. } => {
+                (InitStepKind::Guidance, format!("take Convoke's line out of {path}"))
+            }
+            SetupChange::Configuration { .. } => {
+                (InitStepKind::Configuration, format!("delete {path}"))
+            }
+        };
+        let (state, why) = (self.state, self.why.clone());
+        Some(InitStep { kind, path, what, state, why, note: None, is_tracked: false })
+    }
+}

@@ -1,0 +1,84 @@
+//! What to do next, as commands that work in this project.
+
+use convoke_domain::text::shell_word;
+use serde::Serialize;
+
+use crate::task::CurrentTask;
+
+/// A command that makes sense here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NextCommand {
+    /// The command as it is typed.
+    pub command: String,
+    /// What it does, in a few words.
+    pub why: String,
+}
+
+impl NextCommand {
+    pub(crate) fn new(command: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { command: command.into(), why: why.into() }
+    }
+}
+
+/// What is known of a project, as far as the next commands depend on it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProjectState {
+    /// The task to work on.
+    pub(crate) current: Option<CurrentTask>,
+    /// A plan of the project with its number of tasks.
+    pub(crate) plan: Option<(String, usize)>,
+    /// Clients that sessions can begin in, those with hooks first.
+    pub(crate) clients: Vec<&'static str>,
+    /// Clients that are there and lack hooks.
+    pub(crate) without_hooks: Vec<&'static str>,
+    /// How many messages the agent has not read.
+    pub(crate) unread: usize,
+    /// A run that was stopped.
+    pub(crate) stopped_run: Option<String>,
+}
+
+/// Returns the three commands that make most sense, the most pressing one first.
+pub(crate) fn next_commands(state: &ProjectState) -> Vec<NextCommand> {
+    let mut commands = Vec::new();
+    if state.clients.is_empty() {
+        commands.push(NextCommand::new("convoke doctor", "says which clients Convoke works with"));
+    }
+    if let Some(run) = &state.stopped_run {
+        let words = "goes on with the design that was stopped";
+        commands.push(NextCommand::new(format!("convoke resume {run}"), words));
+    }
+    if state.unread > 0 {
+        commands.push(NextCommand::new("convoke inbox", "shows unread messages"));
+    }
+    commands.push(task_command(state));
+    if let Some(client) = state.without_hooks.first() {
+        let command = format!("convoke hooks install {client}");
+        commands.push(NextCommand::new(command, "tells new sessions where they are"));
+    } else if let Some(client) = state.clients.first() {
+        commands.push(NextCommand::new(*client, "begins a session that knows its task"));
+    }
+    commands.push(if state.clients.is_empty() {
+        NextCommand::new("convoke design --rehearse", "shows a design; costs nothing")
+    } else {
+        NextCommand::new("convoke design \"FEATURE\"", "plans a feature with your agents")
+    });
+    commands.push(NextCommand::new("convoke status", "shows the project on one screen"));
+    commands.truncate(3);
+    commands
+}
+
+fn task_command(state: &ProjectState) -> NextCommand {
+    match (&state.current, &state.plan) {
+        (Some(task), _) if task.is_begun => {
+            NextCommand::new("convoke task done", "completes the current task")
+        }
+        (Some(_), _) => NextCommand::new("convoke task start", "starts the next task"),
+        (None, Some((plan, tasks))) => {
+            let tasks = if *tasks == 1 { "1 task".to_owned() } else { format!("{tasks} tasks") };
+            let command = format!("convoke task import {}", shell_word(plan));
+            NextCommand::new(command, format!("adds its {tasks}"))
+        }
+        (None, None) => NextCommand::new("convoke task add \"TITLE\"", "adds a first task"),
+    }
+}

@@ -1,0 +1,182 @@
+//! Every setting by its name, whatever its section, and the place that its value comes from.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use toml::{Table, Value};
+
+use super::files::ConfigFile;
+use super::trust::{Author, Origin, Refused, local_author, sift};
+use super::{Key, brief, dispatch, health, lane, store, task, text, wake};
+use crate::environment::setting_name;
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// The one setting of the store's section.
+const STORE_PATH: &str = "path";
+
+/// The variable that names the store.
+const STORE_VARIABLE: &str = "CONVOKE_STORE";
+
+/// The place that a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ConfigOrigin {
+    /// A variable of the environment.
+    Environment,
+    /// `convoke.local.toml` of the project.
+    Local,
+    /// `convoke.toml` of the project.
+    Project,
+    /// The user's own `config.toml`.
+    User,
+    /// No place sets it.
+    Default,
+}
+
+/// A setting of any section.
+pub(crate) struct CatalogKey {
+    pub(crate) section: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) expected: &'static str,
+    pub(crate) default: &'static str,
+    pub(crate) meaning: &'static str,
+    /// How a variable's text becomes a value.
+    pub(crate) from_text: fn(&str) -> Option<Value>,
+    accepts: Box<dyn Fn(&Value) -> bool>,
+}
+
+impl CatalogKey {
+    /// Returns the name with its section.
+    pub(crate) fn full_name(&self) -> String {
+        format!("{}.{}", self.section, self.name)
+    }
+
+    /// Tells whether a value is what is expected.
+    pub(crate) fn accepts(&self, value: &Value) -> bool {
+        (self.accepts)(value)
+    }
+
+    /// Returns the variable that sets it.
+    pub(crate) fn variable(&self) -> String {
+        match self.section {
+            store::SECTION => STORE_VARIABLE.to_owned(),
+            section => setting_name(section, self.name),
+        }
+    }
+}
+
+/// Returns every setting. A model's API is configured by a table of its own, and is not among them.
+pub(crate) fn catalog() -> Vec<CatalogKey> {
+    let store = CatalogKey {
+        section: store::SECTION,
+        name: STORE_PATH,
+        expected: "an absolute path",
+        default: "below your state folder",
+        meaning: "the file that keeps tasks, messages and runs; only your own file sets it",
+        from_text: text,
+        accepts: Box::new(|value| {
+            value.as_str().is_some_and(|path| PathBuf::from(path).is_absolute())
+        }),
+    };
+    [
+        known(brief::SECTION, &brief::KEYS),
+        known(wake::SECTION, &wake::KEYS),
+        known(dispatch::SECTION, &dispatch::KEYS),
+        known(lane::SECTION, &lane::KEYS),
+        known(health::SECTION, &health::KEYS),
+        known(task::SECTION, &task::KEYS),
+        vec![store],
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn known<L: Default>(section: &'static str, keys: &'static [Key<L>]) -> Vec<CatalogKey> {
+    let entry = |key: &'static Key<L>| CatalogKey {
+        section,
+        name: key.name,
+        expected: key.expected,
+        default: key.default,
+        meaning: key.meaning,
+        from_text: key.from_text,
+        accepts: Box::new(|value| (key.set)(&mut L::default(), value).is_some()),
+    };
+    keys.iter().map(entry).collect()
+}
+
+/// What every place says, the strongest first; what a file may not set is left out.
+pub(crate) struct Places<'a> {
+    session: &'a Session,
+    files: [(ConfigOrigin, PathBuf, Table); 3],
+}
+
+/// The value of a setting, and the place that it comes from.
+pub(crate) struct Found {
+    pub(crate) value: Value,
+    pub(crate) origin: ConfigOrigin,
+    /// The file or variable.
+    pub(crate) place: String,
+}
+
+impl<'a> Places<'a> {
+    /// Reads all files.
+    pub(crate) fn read(session: &'a Session) -> Result<Self, Failure> {
+        let files = session.settings.files();
+        let user_file = files.user(session);
+        let user = user_file.map(ConfigFile::parsed).transpose()?.cloned().unwrap_or_default();
+        let local_file = files.local(session);
+        let mut local = local_file.parsed()?.clone();
+        let author = files.local_author(session, &local);
+        sift(&mut local, Origin { author, project: &session.project, user: &user });
+        let project_file = files.project(session);
+        let mut project = project_file.parsed()?.clone();
+        let author = Author::Committer;
+        sift(&mut project, Origin { author, project: &session.project, user: &user });
+        let files = [
+            (ConfigOrigin::Local, local_file.path.clone(), local),
+            (ConfigOrigin::Project, project_file.path.clone(), project),
+            (ConfigOrigin::User, user_file.map(|file| file.path.clone()).unwrap_or_default(), user),
+        ];
+        Ok(Self { session, files })
+    }
+
+    /// Returns the value that holds; `None` if it is the default.
+    pub(crate) fn find(&self, key: &CatalogKey) -> Option<Found> {
+        let variable = key.variable();
+        let environment = self.session.environment.only([variable.as_str()]).into_iter().next();
+        if let Some((_, said)) = environment {
+            let said = said.to_string_lossy();
+            let value = (key.from_text)(&said).unwrap_or_else(|| Value::String(said.to_string()));
+            return Some(Found { value, origin: ConfigOrigin::Environment, place: variable });
+        }
+        self.files.iter().find_map(|(origin, path, table)| {
+            let value = table.get(key.section)?.get(key.name)?.clone();
+            Some(Found { value, origin: *origin, place: path.display().to_string() })
+        })
+    }
+
+    /// Returns why a project's file with this content may not set a key, if it may not.
+    pub(crate) fn refusal(
+        &self,
+        origin: ConfigOrigin,
+        mut table: Table,
+        key: &CatalogKey,
+    ) -> Option<&'static str> {
+        let author = match origin {
+            ConfigOrigin::Local => local_author(&self.session.project, &table),
+            ConfigOrigin::Project => Author::Committer,
+            ConfigOrigin::User | ConfigOrigin::Environment | ConfigOrigin::Default => return None,
+        };
+        let [_, _, (_, _, user)] = &self.files;
+        let refused = sift(&mut table, Origin { author, project: &self.session.project, user });
+        let is_meant = |refused: &Refused| {
+            refused.key == key.full_name()
+                || refused.key == key.section
+                || refused.key.starts_with(&format!("{}.", key.full_name()))
+        };
+        refused.into_iter().find(is_meant).map(|refused| refused.reason)
+    }
+}

@@ -1,0 +1,239 @@
+//! Everything about a project that fits on one screen.
+
+mod hooks;
+
+use convoke_domain::client::Client;
+use convoke_domain::lane::ledger::{LaneEntry, Sum};
+use convoke_domain::scope::AgentName;
+use convoke_engine::client::adapter;
+use convoke_store::lane::LaneQuery;
+use convoke_store::message::Addressed;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::hooks::agent_of_sessions;
+use crate::init::plans;
+use crate::lane::{LaneList, day, list};
+use crate::next_command::{NextCommand, ProjectState, next_commands};
+use crate::run::{RunSummaryReport, list_runs};
+use crate::session::Session;
+use crate::settings::lane;
+use crate::settings::wake::settings_for_hook;
+use crate::task::{TaskDesk, TaskPlace, TaskProgress, task_progress};
+use crate::workspace::{Workspace, refused, speaker};
+
+pub use self::hooks::{ClientHooks, hooks_of_clients};
+
+/// Everything about a project that fits on one screen.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StatusReport {
+    /// The project's name.
+    pub project: String,
+    /// The project's folder.
+    pub folder: String,
+    /// The branch.
+    pub branch: String,
+    /// The agent that the project's sessions belong to.
+    pub agent: Option<String>,
+    /// What names that agent.
+    pub agent_from: Option<&'static str>,
+    /// The current task, and how many are closed.
+    pub tasks: TaskProgress,
+    /// Unread messages, by reader: you or the agent of this session, and the project's agent.
+    pub unread: Vec<UnreadMessages>,
+    /// Clients on the PATH or with hooks, and what their hooks did.
+    pub hooks: Vec<ClientHooks>,
+    /// The lanes of this project that run.
+    pub lanes: Vec<RunningLane>,
+    /// The designs of this project that run or were stopped.
+    pub designs: Vec<OpenDesign>,
+    /// What the lanes of all projects have spent today.
+    pub today: SpentToday,
+    /// What to do next.
+    pub next: Vec<NextCommand>,
+}
+
+/// How many messages a reader has not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UnreadMessages {
+    /// Who reads them.
+    pub reader: String,
+    /// How many.
+    pub count: usize,
+}
+
+/// A lane that runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunningLane {
+    /// Its number.
+    pub id: i64,
+    /// Who answers.
+    pub agent: String,
+    /// What the agent was asked to be.
+    pub role: Option<String>,
+    /// The run that it is part of.
+    pub run: Option<String>,
+    /// How long it has run, in milliseconds.
+    pub elapsed_ms: u64,
+}
+
+/// A design that is not at its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OpenDesign {
+    /// The run.
+    pub run: String,
+    /// `running` or `stopped`.
+    pub state: &'static str,
+    /// What it designs.
+    pub feature: String,
+    /// How long ago it began, in milliseconds.
+    pub elapsed_ms: u64,
+    /// Tokens that its lanes have used so far.
+    pub tokens: u64,
+    /// Money that its lanes have cost so far, in millionths of a dollar, as far as clients say.
+    pub micro_dollars: Option<u64>,
+}
+
+/// What the lanes of all projects have spent today.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpentToday {
+    /// How many lanes there were.
+    pub lanes: u64,
+    /// How many of them did not say what they used.
+    pub uncounted: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Money, in millionths of a dollar, as far as clients say.
+    pub micro_dollars: Option<u64>,
+    /// The budgets of a day that hold here, in words.
+    pub budgets: Vec<String>,
+    /// Whether one of them is used up.
+    pub is_used_up: bool,
+}
+
+/// Returns everything about a project that fits on one screen. Starts no agent.
+pub fn status(session: &Session) -> Result<StatusReport, Failure> {
+    let workspace = Workspace::open(session, None)?;
+    let tasks = TaskDesk::open(session, &TaskPlace::default(), task_progress)?;
+    let (agent, agent_from) =
+        agent_of_sessions(session, &workspace, &settings_for_hook(session))?.unzip();
+    let unread = unread(session, &workspace, agent.as_deref())?;
+    let hooks = hooks_of_clients(session);
+    let designs = designs(session, &workspace)?;
+    let is_installed = |client: &Client| {
+        hooks.iter().any(|hooks| hooks.client == client.name() && hooks.installed)
+    };
+    let is_there = |client: &Client| {
+        session.environment.find_program(adapter(*client).programs, &session.project).is_some()
+    };
+    let there: Vec<_> = Client::ALL.into_iter().filter(is_there).collect();
+    let program = |client: &Client| adapter(*client).programs.first().copied();
+    let (with, without): (Vec<_>, Vec<_>) = there.iter().partition(|client| is_installed(client));
+    let lacks_hooks = with.is_empty();
+    let without_hooks = without.iter().filter(|client| Client::WITH_HOOKS.contains(client));
+    let state = ProjectState {
+        current: tasks.current.clone(),
+        plan: first_plan(session, &tasks),
+        clients: with.iter().chain(&without).filter_map(program).collect(),
+        without_hooks: without_hooks.map(|client| client.name()).filter(|_| lacks_hooks).collect(),
+        unread: unread.first().map_or(0, |unread| unread.count),
+        stopped_run: designs.iter().find(|run| run.state == "stopped").map(|run| run.run.clone()),
+    };
+    Ok(StatusReport {
+        folder: session.project.display().to_string(),
+        agent,
+        agent_from,
+        unread,
+        hooks,
+        lanes: lanes(session)?,
+        designs,
+        today: SpentToday::of(session, &workspace)?,
+        next: next_commands(&state)
+            .into_iter()
+            .filter(|next| next.command != "convoke status")
+            .collect(),
+        tasks,
+        project: workspace.scope.project,
+        branch: workspace.scope.branch,
+    })
+}
+
+/// Returns a plan to import, where there is no task yet.
+fn first_plan(session: &Session, tasks: &TaskProgress) -> Option<(String, usize)> {
+    if tasks.total > 0 {
+        return None;
+    }
+    plans(&session.project).into_iter().next().map(|plan| (plan.path, plan.tasks))
+}
+
+fn unread(
+    session: &Session,
+    workspace: &Workspace,
+    agent: Option<&str>,
+) -> Result<Vec<UnreadMessages>, Failure> {
+    let mut readers = vec![speaker(None, session)?];
+    readers.extend(agent.and_then(|agent| AgentName::parse(agent).ok()));
+    readers.dedup();
+    let Workspace { store, scope } = workspace;
+    let count = |reader: AgentName| {
+        let count = store.count_addressed_to(scope, &reader, Addressed::Unread);
+        Ok(UnreadMessages { reader: reader.to_string(), count: count.map_err(refused)? })
+    };
+    readers.into_iter().map(count).collect()
+}
+
+/// Returns the milliseconds since a time; none since one to come.
+fn since(at: Timestamp, session: &Session) -> u64 {
+    u64::try_from(session.now().duration_since(at).as_millis()).unwrap_or_default()
+}
+
+fn lanes(session: &Session) -> Result<Vec<RunningLane>, Failure> {
+    let running = list(session, LaneList::Recent)?.into_iter().filter(|lane| lane.over.is_none());
+    let report = |lane: LaneEntry| RunningLane {
+        id: lane.id,
+        elapsed_ms: since(lane.begun.at, session),
+        agent: lane.begun.agent,
+        role: lane.begun.purpose.role,
+        run: lane.begun.purpose.run,
+    };
+    Ok(running.map(report).collect())
+}
+
+fn designs(session: &Session, workspace: &Workspace) -> Result<Vec<OpenDesign>, Failure> {
+    let open = list_runs(session)?.into_iter().filter(|run| run.state != "ended");
+    let report = |run: RunSummaryReport| {
+        let query = LaneQuery { run: Some(&run.run), ..LaneQuery::default() };
+        let sum = Sum::of_all(&workspace.store.lanes(query).map_err(refused)?);
+        Ok(OpenDesign {
+            elapsed_ms: run.started_at.parse().map_or(0, |at| since(at, session)),
+            state: run.state,
+            feature: run.feature,
+            tokens: sum.usage.tokens(),
+            micro_dollars: sum.usage.micro_dollars,
+            run: run.run,
+        })
+    };
+    open.map(report).collect()
+}
+
+impl SpentToday {
+    fn of(session: &Session, workspace: &Workspace) -> Result<Self, Failure> {
+        let query = LaneQuery { since: day(session.now(), session)?, ..LaneQuery::default() };
+        let sum = Sum::of_all(&workspace.store.lanes(query).map_err(refused)?);
+        let budgets = lane::settings(session)?.budgets_per_day;
+        Ok(Self {
+            lanes: sum.lanes,
+            uncounted: sum.uncounted,
+            tokens: sum.usage.tokens(),
+            micro_dollars: sum.usage.micro_dollars,
+            is_used_up: budgets.iter().any(|cap| cap.is_reached(sum.usage)),
+            budgets: budgets.iter().map(ToString::to_string).collect(),
+        })
+    }
+}

@@ -1,0 +1,116 @@
+//! How far the work of a branch is.
+
+use convoke_domain::scope::AgentName;
+use convoke_domain::task::id::TaskId;
+use convoke_domain::task::tree::{TaskNode, current_path};
+use convoke_domain::task::{Task, TaskStatus};
+use serde::Serialize;
+
+use super::TaskDesk;
+use super::list::read;
+use super::next::in_plan_order;
+use crate::failure::{ErrorClass, Failure};
+
+/// It cannot be told which task is meant.
+#[derive(Debug, thiserror::Error)]
+enum NotOneTask {
+    #[error("no task is in progress{whose}")]
+    Nothing { whose: String },
+    #[error("{} tasks are in progress{whose}: {}", ids.len(), ids.join(", "))]
+    Several { whose: String, ids: Vec<String> },
+}
+
+/// How far the work of a branch is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaskProgress {
+    /// The task to work on, as in a wake-up; none if no task is open.
+    pub current: Option<CurrentTask>,
+    /// How many tasks without parts are completed or left out.
+    pub closed: usize,
+    /// How many tasks without parts there are.
+    pub total: usize,
+}
+
+/// The task to work on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CurrentTask {
+    /// Its id.
+    pub id: String,
+    /// What is to be done.
+    pub title: String,
+    /// Whether it is in progress.
+    pub is_begun: bool,
+    /// Who does it.
+    pub agent: Option<String>,
+}
+
+/// Returns how far the work of a branch is, and on which task it goes on.
+pub fn task_progress(desk: &TaskDesk<'_>) -> Result<TaskProgress, Failure> {
+    let roots = read(desk, &desk.workspace.scope)?;
+    let (active, _) = in_plan_order(desk, None)?;
+    let leaf = |nodes: &[TaskNode]| current_path(nodes).last().map(|node| CurrentTask::of(node));
+    let current = leaf(&active).or_else(|| leaf(&roots));
+    let (closed, total) = counts(&roots, false);
+    Ok(TaskProgress { current, closed, total })
+}
+
+impl CurrentTask {
+    fn of(node: &TaskNode) -> Self {
+        Self {
+            id: node.task.id.to_string(),
+            title: node.task.content.clone(),
+            is_begun: node.is_begun(),
+            agent: node.task.agent.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+/// Counts tasks without parts: the closed ones, and all. What lies below a closed task is closed.
+fn counts(nodes: &[TaskNode], is_below_closed: bool) -> (usize, usize) {
+    nodes.iter().fold((0, 0), |(closed, total), node| {
+        let is_closed = is_below_closed || node.is_closed();
+        let (more_closed, more) = match node.children.as_slice() {
+            [] => (usize::from(is_closed), 1),
+            children => counts(children, is_closed),
+        };
+        (closed + more_closed, total + more)
+    })
+}
+
+/// Returns the one task that is in progress: for an agent, of those that it holds. Where none or several
+/// are, the caller has to name one.
+pub fn task_in_progress(desk: &TaskDesk<'_>) -> Result<TaskId, Failure> {
+    let roots = read(desk, &desk.workspace.scope)?;
+    let mut open = Vec::new();
+    begun(&roots, &mut open);
+    let actor = Some(&desk.actor).filter(|actor| !actor.is_human());
+    let is_held = |task: &&&Task| actor.is_none_or(|actor| task.agent.as_ref() == Some(actor));
+    let held: Vec<_> = open.iter().filter(is_held).collect();
+    if let [task] = held.as_slice() {
+        return Ok(task.id.clone());
+    }
+    let whose = actor.map_or_else(String::new, |actor: &AgentName| format!(" for @{actor}"));
+    let refused = |error| Failure::new(ErrorClass::Refused, error);
+    Err(match held.as_slice() {
+        [] => {
+            refused(NotOneTask::Nothing { whose }).hint("`convoke task start` starts the next one")
+        }
+        several => {
+            let ids = several.iter().map(|task| task.id.to_string()).collect();
+            refused(NotOneTask::Several { whose, ids }).hint("name one: `convoke task done ID`")
+        }
+    })
+}
+
+/// Collects the tasks that are in progress and have no part in progress.
+fn begun<'a>(nodes: &'a [TaskNode], found: &mut Vec<&'a Task>) {
+    for node in nodes.iter().filter(|node| node.is_begun()) {
+        let before = found.len();
+        begun(&node.children, found);
+        if found.len() == before && node.task.status == TaskStatus::InProgress {
+            found.push(&node.task);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What is behind this version of Convoke, from what this machine knows. Never the network.
+
+use convoke_domain::client::Client;
+use convoke_engine::file;
+use convoke_engine::hooks::{HooksLevel, install, programs, settings_file};
+use convoke_store::{SchemaVersions, schema_versions};
+use serde::Serialize;
+
+use crate::agents::{AgentsRequest, HealthSource, agents};
+use crate::failure::Failure;
+use crate::hooks::{is_same, is_there};
+use crate::session::Session;
+use crate::workspace::{refused, store_location};
+
+/// No settings file a person writes is larger.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The most entries that `hooks install` writes for an event.
+const MOST_ENTRIES: usize = 16;
+
+/// What this machine knows about versions.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UpgradeReport {
+    /// The version of this program.
+    pub version: String,
+    /// Where this program lies.
+    pub program: String,
+    /// The version of the store's schema; none without a store.
+    pub store_schema: Option<usize>,
+    /// The version of the schema that this program writes.
+    pub known_schema: Option<usize>,
+    /// Hook entries in clients' settings.
+    pub hooks: Vec<HooksVersion>,
+    /// Clients on the PATH, with their versions in their own words.
+    pub clients: Vec<ClientVersion>,
+    /// What is behind, each with what to do about it.
+    pub behind: Vec<String>,
+}
+
+/// Hook entries in a client's settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HooksVersion {
+    /// The client.
+    pub client: String,
+    /// The settings.
+    pub path: String,
+    /// Whether the entries are as this version writes them, and call this program.
+    pub is_current: bool,
+}
+
+/// A client on the PATH.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClientVersion {
+    /// The client.
+    pub client: String,
+    /// Its version, in its own words.
+    pub version: Option<String>,
+}
+
+/// Looks at the program, the store, hooks and clients of this machine, and says what is behind.
+pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
+    let mut behind = Vec::new();
+    let location = store_location(session)?;
+    let schema = schema_versions(&location).map_err(refused)?;
+    behind.extend(schema.and_then(store_words));
+    let mut hooks = Vec::new();
+    let project = std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+    let bases =
+        [(HooksLevel::Project, Some(project)), (HooksLevel::User, session.environment.home())];
+    for (level, base) in bases {
+        let Some(base) = base else { continue };
+        for client in Client::WITH_HOOKS {
+            let Ok(path) = settings_file(client, level, &base) else { continue };
+            let Some(text) = file::text(&path, MAX_BYTES) else { continue };
+            let fit = hooks_fit(session, client, &text);
+            if fit == HooksFit::NoEntries {
+                continue;
+            }
+            let again = match level {
+                HooksLevel::Project => format!("convoke hooks install {}", client.name()),
+                HooksLevel::User => format!("convoke hooks install {} --user", client.name()),
+            };
+            let shown = path.display().to_string();
+            if let HooksFit::Behind(why) = fit {
+                behind.push(format!("{shown} {why}; run `{again}`"));
+            }
+            hooks.push(HooksVersion {
+                client: client.name().to_owned(),
+                path: shown,
+                is_current: fit == HooksFit::Current,
+            });
+        }
+    }
+    let request =
+        AgentsRequest { source: HealthSource::Presence, caller_env: None, write_health: None };
+    let known = agents(session, &request)?.agents.into_iter();
+    let clients = known.filter(|agent| agent.path.is_some() && agent.model.is_none());
+    Ok(UpgradeReport {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        program: session.environment.program().display().to_string(),
+        store_schema: schema.map(|schema| schema.found),
+        known_schema: schema.map(|schema| schema.known),
+        hooks,
+        clients: clients
+            .map(|agent| ClientVersion { client: agent.agent, version: agent.version })
+            .collect(),
+        behind,
+    })
+}
+
+fn store_words(schema: SchemaVersions) -> Option<String> {
+    let SchemaVersions { found, known } = schema;
+    if found > known {
+        return Some(format!(
+            "this program writes schema {known}, and the store has {found}; update this program"
+        ));
+    }
+    (found < known).then(|| {
+        format!("the store has schema {found} of {known}; the next command brings it up to date")
+    })
+}
+
+/// How a client's settings fit this program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum HooksFit {
+    NoEntries,
+    Current,
+    Behind(&'static str),
+}
+
+fn hooks_fit(session: &Session, client: Client, text: &str) -> HooksFit {
+    let called = match programs(text, client) {
+        Ok(called) if called.is_empty() => return HooksFit::NoEntries,
+        Ok(called) => called,
+        Err(_) => return HooksFit::Behind("cannot be read"),
+    };
+    if called.iter().any(|program| !is_there(program, session)) {
+        return HooksFit::Behind("calls a program that is not there");
+    }
+    let own = session.environment.program();
+    if called.iter().any(|program| program.is_absolute() && !is_same(program, &own)) {
+        return HooksFit::Behind("calls another convoke");
+    }
+    let is_as_written = |entries: usize| {
+        let mut written = called
+            .iter()
+            .filter_map(|program| install(Some(text), None, client, program, entries).ok());
+        written.any(|written| written == text)
+    };
+    if (1..=MOST_ENTRIES).any(is_as_written) {
+        HooksFit::Current
+    } else {
+        HooksFit::Behind("has entries of another version")
+    }
+}

@@ -1,0 +1,23 @@
+//! Keeping what `init` did in a project's folder, so that it can be taken back.
+
+use convoke_domain::setup::SetupStep;
+use jiff::Timestamp;
+
+use crate::error::StoreError;
+
+/// Keeps the steps of setups.
+pub trait SetupStore {
+    /// Remembers a step of a project's setup, instead of what was remembered of the same path.
+    fn remember_setup(
+        &self,
+        project_folder: &str,
+        step: &SetupStep,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Returns the steps of a project's setup, in the order in which they were taken.
+    fn setup(&self, project_folder: &str) -> Result<Vec<SetupStep>, StoreError>;
+
+    /// Forgets one step.
+    fn forget_setup(&self, project_folder: &str, path: &str) -> Result<(), StoreError>;
+}

@@ -1,0 +1,103 @@
+//! What the program says: its string literals, and the comments that become help texts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::literals::literals;
+use super::{BUDGET, HIDING, held, prose};
+
+/// Literals that say a listed word, with the reason. Nothing may be added but lines that others
+/// depend on.
+const CONTRACTS: [(&str, &str); 13] = [
+    // Lines of the original workflow, which other programs and recorded runs depend on.
+    ("crates/domain/src/design/debate.rs", "synthesis decision stands."),
+    ("crates/domain/src/design/resolution.rs", "over-cap"),
+    ("crates/domain/src/design/resolution.rs", "(no debate — ranked outside cap)"),
+    ("crates/domain/src/design/resolution.rs", "dialectic selection cap"),
+    ("crates/domain/src/design/resolution.rs", "Why over-cap"),
+    ("crates/domain/src/dispatch/prompt.rs", "FAILED at iteration cap"),
+    ("crates/domain/src/lane/collected.rs", "Token budget cap hit"),
+    // Lines of artifacts, whose hashes recorded runs hold until the rules have a new version.
+    ("crates/domain/src/design/ballot.rs", "Judge each item on its merits, whoever raised it."),
+    ("crates/domain/src/design/outcome.rs", "Nobody said how the plan was revised for it."),
+    ("crates/domain/src/design/render/independence.rs", "nobody has voted or judged"),
+    ("crates/domain/src/design/render/independence.rs", "nobody was replaced"),
+    // Words of a person, which the program reads.
+    ("crates/domain/src/design/discussion.rs", "whatever"),
+    ("crates/domain/src/design/discussion.rs", "whatever you think"),
+];
+
+/// Where doc comments become help texts.
+const HELP: &str = "crates/app/src/cli";
+
+/// Returns the sources of a folder, without its tests.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_tests = path.file_stem().is_some_and(|stem| stem == "tests");
+        if path.is_dir() && !is_tests {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") && !is_tests {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Returns every source of the program with its path, up to its tests.
+fn program() -> Vec<(String, String)> {
+    let root = xtask::root();
+    let folders = fs::read_dir(root.join("crates")).unwrap();
+    let paths = folders.flat_map(|krate| sources(&krate.unwrap().path().join("src")));
+    let is_test = |line: &&str| line.starts_with("#[cfg(") && line.contains("test");
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        let code: Vec<_> = text.lines().take_while(|line| !is_test(line)).collect();
+        (path.strip_prefix(&root).unwrap().display().to_string(), code.join("\n"))
+    };
+    paths.map(read).collect()
+}
+
+/// Returns the listed words of a text that a person reads.
+fn listed(text: &str) -> Vec<&'static str> {
+    let lines = prose(text);
+    lines.iter().flat_map(|line| [held(line, &HIDING), held(line, &BUDGET)].concat()).collect()
+}
+
+fn is_contract(path: &str, text: &str) -> bool {
+    CONTRACTS.iter().any(|(file, line)| path == *file && text.contains(line))
+}
+
+#[test]
+fn the_program_names_who_acts() {
+    let mut found = Vec::new();
+    for (path, source) in program() {
+        for literal in literals(&source).iter().filter(|literal| !is_contract(&path, &literal.text))
+        {
+            for phrase in listed(&literal.text) {
+                found.push(format!("{path}:{}: {phrase}", literal.line));
+            }
+        }
+        let comments = source.lines().enumerate().filter(|_| path.starts_with(HELP));
+        for (index, line) in comments.filter(|(_, line)| line.trim_start().starts_with("///")) {
+            for phrase in listed(line) {
+                found.push(format!("{path}:{}: {phrase}", index + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "say who does what, in the reader's words: {found:#?}");
+}
+
+// What is excepted must be needed, so that the list can only shrink.
+#[test]
+fn every_excepted_line_is_needed() {
+    let program = program();
+    for (file, line) in CONTRACTS {
+        let (_, source) = program.iter().find(|(path, _)| path == file).unwrap();
+        let is_needed = |text: &str| text.contains(line) && !listed(text).is_empty();
+        let is_said = literals(source).iter().any(|literal| is_needed(&literal.text));
+        assert!(is_said, "{file} needs no exception for `{line}`");
+    }
+}
