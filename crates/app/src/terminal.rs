@@ -2,6 +2,7 @@
 //!
 //! Nothing here prints: [`crate::output`] does, and decides whether lines are coloured.
 
+pub mod activity;
 pub mod grid;
 pub mod markdown;
 pub mod outcome;

@@ -8,6 +8,7 @@ use convoke_domain::lane::event::{LaneEvent, Usage};
 use convoke_service::design::{amount, spent_in_words};
 use jiff::Timestamp;
 
+use super::activity::LaneActivity;
 use super::styled::{Ink, StyledLine};
 
 /// What moves while something is going on.
@@ -53,9 +54,7 @@ struct SeatRow {
     lane: LaneId,
     name: String,
     since: Timestamp,
-    usage: Option<Usage>,
-    tool: Option<String>,
-    tools: usize,
+    activity: LaneActivity,
     end: Option<SeatEnd>,
 }
 
@@ -138,9 +137,7 @@ impl DesignProgress {
             lane: lane.clone(),
             name,
             since: now,
-            usage: None,
-            tool: None,
-            tools: 0,
+            activity: LaneActivity::default(),
             end: None,
         });
     }
@@ -148,25 +145,14 @@ impl DesignProgress {
     /// Takes in what an agent says.
     pub fn hear(&mut self, lane: &LaneId, event: &LaneEvent) {
         let Some(seat) = self.seats.iter_mut().find(|seat| seat.lane == *lane) else { return };
-        match event {
-            LaneEvent::Usage(usage) => seat.usage = Some(*usage),
-            LaneEvent::Tool(name) => {
-                seat.tools += 1;
-                seat.tool = Some(name.clone());
-            }
-            LaneEvent::Session(_)
-            | LaneEvent::Model(_)
-            | LaneEvent::Rights(_)
-            | LaneEvent::Text(_)
-            | LaneEvent::Trouble(_)
-            | LaneEvent::Ended(_) => {}
-        }
+        seat.activity.take(event);
     }
 
     /// Takes in how an agent ended; nothing if it was stopped or could not be asked.
     pub fn end(&mut self, lane: &LaneId, end: Option<&LaneEnd>, now: Timestamp) {
         let Some(seat) = self.seats.iter_mut().find(|seat| seat.lane == *lane) else { return };
-        seat.usage = end.and_then(|end| end.usage).or(seat.usage);
+        let activity = &mut seat.activity;
+        activity.usage = end.and_then(|end| end.usage).or(activity.usage);
         let stopped = || {
             let seconds = seconds(seat.since, now);
             SeatEnd { seconds, trouble: Some("stopped".to_owned()) }
@@ -237,7 +223,7 @@ impl DesignProgress {
     fn head(&self, phase: &Phase, now: Timestamp) -> StyledLine {
         let mut line = StyledLine::new(Ink::Heading, &format!("{} ", frame(now)));
         line.push(Ink::Strong, phase_name(phase.step));
-        let spent = self.seats.iter().filter_map(|seat| seat.usage).chain(phase.spent);
+        let spent = self.seats.iter().filter_map(|seat| seat.activity.usage).chain(phase.spent);
         let facts = [
             Some(elapsed(seconds(phase.since, now))),
             spent.reduce(Usage::plus).map(|spent| spent_in_words(&spent)),
@@ -256,7 +242,7 @@ impl DesignProgress {
         let seats = std::mem::take(&mut self.seats);
         let Some(phase) = &mut self.phase else { return };
         for seat in seats {
-            phase.spent = seat.usage.into_iter().chain(phase.spent).reduce(Usage::plus);
+            phase.spent = seat.activity.usage.into_iter().chain(phase.spent).reduce(Usage::plus);
             match seat.end {
                 Some(SeatEnd { trouble: None, .. }) => phase.answered += 1,
                 Some(SeatEnd { trouble: Some(_), .. }) | None => phase.failed += 1,
@@ -276,16 +262,16 @@ impl SeatRow {
         line.push(Ink::Plain, " ");
         line.extend(&StyledLine::plain(&self.name).fitted(name).padded(name));
         let took = self.end.as_ref().map_or_else(|| seconds(self.since, now), |end| end.seconds);
-        let spent = self.usage.map_or_else(String::new, |usage| amount(&usage));
+        let spent = self.activity.usage.map_or_else(String::new, |usage| amount(&usage));
         line.push(Ink::Plain, &format!("  {:>6}  {spent:>6}", elapsed(took)));
-        match (&self.end, &self.tool) {
+        match (&self.end, &self.activity.tool) {
             (Some(SeatEnd { trouble: Some(trouble), .. }), _) => {
                 line.push(Ink::Bad, &format!("  {trouble}"));
             }
             (None, Some(last)) => {
                 line.push(Ink::Quiet, &format!("  {last}"));
-                if self.tools > 1 {
-                    line.push(Ink::Quiet, &format!(" ({} tools)", self.tools));
+                if self.activity.tools > 1 {
+                    line.push(Ink::Quiet, &format!(" ({} tools)", self.activity.tools));
                 }
             }
             (None, None) | (Some(SeatEnd { trouble: None, .. }), _) => {}

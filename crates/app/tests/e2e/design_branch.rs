@@ -13,7 +13,7 @@ fn branches(panel: &Panel) -> String {
     panel.git(&["for-each-ref"]) + &panel.git(&["symbolic-ref", "HEAD"])
 }
 
-// P-42: any branch will do, and it stays as it is.
+// P-42: a design works on any branch, and leaves it as it is.
 #[test]
 fn a_design_stays_on_the_branch_that_is_checked_out() {
     for branch in ["main", "feature/x", "june/other"] {

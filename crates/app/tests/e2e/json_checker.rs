@@ -163,7 +163,7 @@ fn check(value: &Value, schema: &Value, root: &Value, place: &str, found: &mut V
             "$ref" => check(value, definition(root, rule.as_str().unwrap()), root, place, found),
             "const" if value != rule => found.push(format!("{place}: {value} is not {rule}")),
             "enum" if !rule.as_array().unwrap().contains(value) => {
-                found.push(format!("{place}: {value} is none of {rule}"));
+                found.push(format!("{place}: {value} is not one of {rule}"));
             }
             "type" => {
                 let names = rule.as_array().cloned().unwrap_or_else(|| vec![rule.clone()]);

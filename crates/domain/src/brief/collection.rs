@@ -17,7 +17,7 @@ use crate::token::{Budget, Tokenizer, Tokens};
 
 pub use self::render::BlockForm;
 
-/// A document's path as citations show it: on one line, whatever characters the file's name has.
+/// A document's path as citations show it: on one line, for any characters in the file's name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DocumentPath(String);
 

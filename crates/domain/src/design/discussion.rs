@@ -49,7 +49,7 @@ impl Round {
         }
     }
 
-    /// Tells that nobody is there to be asked.
+    /// Tells that there is no person to ask.
     pub fn unattended(self, seconds: u64) -> Notice {
         Notice::StepSkipped { step: self.step(), why: "skipped (auto mode)".to_owned(), seconds }
     }

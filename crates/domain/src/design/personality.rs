@@ -9,7 +9,7 @@ pub enum Personality {
     Arch,
     /// Edge cases and failures.
     Edge,
-    /// Ideas that nobody asked for.
+    /// Ideas beyond what the feature asks for.
     Innovation,
     /// The smallest safe change.
     Pragmatic,

@@ -5,12 +5,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
-use convoke_domain::lane::event::{LaneEvent, Usage};
+use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::text::one_line;
 use convoke_service::session::Session;
 use jiff::Timestamp;
 
 use crate::output::Voice;
+use crate::terminal::activity::LaneActivity;
 
 /// How often the line moves when nothing is said.
 const TICK: Duration = Duration::from_secs(1);
@@ -22,10 +23,7 @@ const MOST_SHOWN: usize = 30;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Status {
     since: Timestamp,
-    /// As the client counts.
-    usage: Option<Usage>,
-    tool: Option<String>,
-    tools: u64,
+    activity: LaneActivity,
 }
 
 /// One line of the terminal that is drawn again and again.
@@ -42,32 +40,16 @@ pub(super) struct Ticking {
 
 impl Status {
     fn new(since: Timestamp) -> Self {
-        Self { since, usage: None, tool: None, tools: 0 }
-    }
-
-    fn take(&mut self, event: &LaneEvent) {
-        match event {
-            LaneEvent::Usage(usage) => self.usage = Some(*usage),
-            LaneEvent::Tool(name) => {
-                self.tools += 1;
-                self.tool = Some(name.clone());
-            }
-            LaneEvent::Session(_)
-            | LaneEvent::Model(_)
-            | LaneEvent::Rights(_)
-            | LaneEvent::Text(_)
-            | LaneEvent::Trouble(_)
-            | LaneEvent::Ended(_) => {}
-        }
+        Self { since, activity: LaneActivity::default() }
     }
 
     fn line(&self, now: Timestamp) -> String {
         let seconds = now.duration_since(self.since).as_secs().max(0);
-        let tokens =
-            self.usage.map_or(String::new(), |usage| format!(", {} tokens", usage.tokens()));
-        let tool = self.tool.as_ref().map_or(String::new(), |name| {
+        let LaneActivity { usage, tool, tools } = &self.activity;
+        let tokens = usage.map_or(String::new(), |usage| format!(", {} tokens", usage.tokens()));
+        let tool = tool.as_ref().map_or(String::new(), |name| {
             let name: String = one_line(name).chars().take(MOST_SHOWN).collect();
-            format!(", tool {}: {name}", self.tools)
+            format!(", tool {tools}: {name}")
         });
         format!("{seconds} s{tokens}{tool}")
     }
@@ -82,7 +64,7 @@ impl<'a> Live<'a> {
     pub(super) fn notice(&self, event: &LaneEvent) {
         // The line itself says which tool was last.
         let words = progress_line(event).filter(|_| !matches!(event, LaneEvent::Tool(_)));
-        self.status().take(event);
+        self.status().activity.take(event);
         if let Some(words) = words {
             self.voice.say(&words);
         }
@@ -139,6 +121,8 @@ pub(crate) fn progress_line(event: &LaneEvent) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use convoke_domain::lane::event::Usage;
+
     use super::*;
 
     fn at(second: i64) -> Timestamp {
@@ -150,10 +134,14 @@ mod tests {
         let mut status = Status::new(at(100));
         assert_eq!(status.line(at(100)), "0 s");
         assert_eq!(status.line(at(90)), "0 s", "a clock that was set");
-        status.take(&LaneEvent::Tool("Read".to_owned()));
-        status.take(&LaneEvent::Usage(Usage { input: 2400, output: 84, ..Usage::default() }));
-        status.take(&LaneEvent::Tool("Grep\u{1b}[2J\nanswered".to_owned()));
-        status.take(&LaneEvent::Text("Let me see.".to_owned()));
+        status.activity.take(&LaneEvent::Tool("Read".to_owned()));
+        status.activity.take(&LaneEvent::Usage(Usage {
+            input: 2400,
+            output: 84,
+            ..Usage::default()
+        }));
+        status.activity.take(&LaneEvent::Tool("Grep\u{1b}[2J\nanswered".to_owned()));
+        status.activity.take(&LaneEvent::Text("Let me see.".to_owned()));
         assert_eq!(status.line(at(112)), "12 s, 2484 tokens, tool 2: Grep [2J answered");
     }
 
@@ -161,7 +149,7 @@ mod tests {
     fn whatever_is_said_is_one_short_line() {
         for name in ["", "\r\n\t\0", "\u{1b}]0;x\u{7}", "a\u{2028}b\u{85}c", &"ü".repeat(500)] {
             let mut status = Status::new(at(0));
-            status.take(&LaneEvent::Tool(name.to_owned()));
+            status.activity.take(&LaneEvent::Tool(name.to_owned()));
             let line = status.line(at(1));
             assert!(!line.contains(char::is_control) && line.chars().count() < 70, "{line:?}");
             let said = progress_line(&LaneEvent::Tool(name.to_owned())).unwrap();

@@ -12,7 +12,7 @@ pub enum BlockForm {
     /// Lines such as `> source: docs/a.md` between the documents.
     #[default]
     Markdown,
-    /// One element for each document, well-formed whatever a document holds.
+    /// One element for each document, well-formed for any text.
     Xml,
 }
 

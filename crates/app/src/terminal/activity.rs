@@ -1,0 +1,33 @@
+//! What an agent has done so far, as its lane tells.
+
+use convoke_domain::lane::event::{LaneEvent, Usage};
+
+/// What is shown of a lane that runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LaneActivity {
+    /// What it has spent, as the client counts.
+    pub usage: Option<Usage>,
+    /// The last tool that it called.
+    pub tool: Option<String>,
+    /// How many calls of tools there were.
+    pub tools: usize,
+}
+
+impl LaneActivity {
+    /// Takes in what the agent says.
+    pub fn take(&mut self, event: &LaneEvent) {
+        match event {
+            LaneEvent::Usage(usage) => self.usage = Some(*usage),
+            LaneEvent::Tool(name) => {
+                self.tools += 1;
+                self.tool = Some(name.clone());
+            }
+            LaneEvent::Session(_)
+            | LaneEvent::Model(_)
+            | LaneEvent::Rights(_)
+            | LaneEvent::Text(_)
+            | LaneEvent::Trouble(_)
+            | LaneEvent::Ended(_) => {}
+        }
+    }
+}
