@@ -13,7 +13,7 @@ const PARSER: &str = "convoke-diagram";
 
 /// All checks, cheapest first. Compiling shows its progress; only the tests themselves are quiet,
 /// because there are thousands.
-const CHECKS: [Check; 8] = [
+const CHECKS: [Check; 9] = [
     ("formatting", &["fmt", "--all", "--check"]),
     (
         "lints",
@@ -47,9 +47,26 @@ const CHECKS: [Check; 8] = [
         ],
     ),
     ("compile the tests", &["test", "--workspace", "--exclude", PARSER, "--locked", "--no-run"]),
+    (
+        "examples in the documentation",
+        &["test", "--quiet", "--workspace", "--exclude", PARSER, "--locked", "--doc"],
+    ),
     // Before the tests that start the parser.
     ("test the parser of diagrams", &["test", "--package", PARSER, "--locked"]),
-    ("run the tests", &["test", "--quiet", "--workspace", "--exclude", PARSER, "--locked"]),
+    (
+        "run the tests",
+        &[
+            "test",
+            "--quiet",
+            "--workspace",
+            "--exclude",
+            PARSER,
+            "--locked",
+            "--lib",
+            "--bins",
+            "--tests",
+        ],
+    ),
     // The fault that kills the run is in no other program.
     (
         "kill a design at every event",

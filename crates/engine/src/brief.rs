@@ -2,12 +2,12 @@
 //!
 //! ```no_run
 //! use std::path::Path;
-//! use convoke_engine::brief::{self, Layers, Mode};
+//! use convoke_engine::brief::{self, BriefLayers, BriefMode};
 //! use convoke_engine::vocabulary;
 //!
 //! let project = Path::new(".");
-//! let resolved = brief::resolve(project, Layers::default());
-//! let loaded = brief::load(project, Mode::Standalone, resolved);
+//! let resolved = brief::resolve(project, BriefLayers::default());
+//! let loaded = brief::load(project, BriefMode::Standalone, resolved);
 //! let tokenizer = vocabulary::open(loaded.settings.tokenizer)?;
 //! let block = loaded.brief(&*tokenizer).block().to_string();
 //! # Ok::<(), vocabulary::VocabularyError>(())
