@@ -13,9 +13,9 @@ pub enum AgentStatus {
     Idle,
     /// Working.
     Busy,
-    /// Waiting for somebody else.
+    /// Waiting for another agent or a person.
     Blocked,
-    /// Done for good.
+    /// Finished; the agent gets no further work.
     Complete,
     /// Ended in an error.
     Failed,

@@ -1,4 +1,4 @@
-//! Where a text may be cut so that what is kept costs no more than the room there is.
+//! Finds a place to cut a text so that the kept part fits into a budget.
 
 use std::fmt;
 
@@ -43,13 +43,13 @@ pub struct Cut {
 pub enum Accept {
     /// Only a section border.
     Sections,
-    /// Whatever there is, for text that must not disappear.
+    /// At any character, for text that must not disappear.
     Anything,
 }
 
 /// Finds the last acceptable cut after `from` so that the text between costs at most `room`.
 ///
-/// `document` is always the whole file, because only the whole file tells what is inside a fence.
+/// `document` is always the whole file, because the fences of a part depend on the text before it.
 pub fn find(
     document: Text<'_>,
     from: CharOffset,
@@ -255,7 +255,7 @@ mod tests {
 
     const MARKDOWN: &str = "([#`~]{0,4}[ \t]?[a-zé가]{0,6}\r?\n?){0,16}";
 
-    /// The rule again, as slowly and plainly as it can be said.
+    /// The rule again, in its slowest and plainest form.
     fn plainly(document: &str, limit: usize) -> Option<usize> {
         let chars: Vec<char> = document.chars().collect();
         (1..=limit.min(chars.len())).rev().find(|&at| {

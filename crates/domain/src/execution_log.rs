@@ -15,9 +15,9 @@ pub enum Category {
     ExternalReviewerIssues,
     /// Continuous integration.
     CiIssues,
-    /// Whatever else is worth a warning.
+    /// Any other warning.
     Warnings,
-    /// What was asked, and what was answered.
+    /// A question and its answer.
     QuestionsAndAnswers,
 }
 

@@ -9,7 +9,7 @@ pub enum FileFinding {
     Absent,
     /// There is one, but it gives no text.
     Unreadable(Unreadable),
-    /// Its whole text.
+    /// The file's complete text.
     Text(String),
 }
 
@@ -24,11 +24,11 @@ pub enum Unreadable {
     NotARegularFile,
     /// The bytes are not UTF-8.
     InvalidUtf8,
-    /// A link leads out of the folder that the file must lie in.
+    /// A link leads out of the folder that must contain the file.
     OutsideDir,
     /// The file is larger than the limit.
     TooLarge,
-    /// The file holds NUL bytes, where documents are asked for.
+    /// The file holds NUL bytes, where documents are expected.
     Binary,
     /// The file changed each time that Convoke read it.
     Changing,

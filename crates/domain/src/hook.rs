@@ -1,9 +1,9 @@
 //! Delivering wake-ups through clients' hooks: when, in how many parts, and never twice.
 //!
 //! An agent's memory is lost when a session begins, is cleared or is compacted. [`View`] counts
-//! losses and deliveries of one session; whatever order a client's events come in, every loss is
-//! answered by one delivery, and nothing else is. Where the client keeps a record of the session,
-//! that record has the last word ([`Trace`]).
+//! losses and deliveries of one session; in any order of a client's events, Convoke answers every
+//! loss with exactly one delivery. Where the client keeps a record of the session, that record has
+//! the last word ([`Trace`]).
 
 pub mod parts;
 
@@ -45,7 +45,7 @@ pub enum Trace {
     Found,
     /// It is not there, although the agent has answered since.
     Missing,
-    /// Nothing can be told: there is no record yet, or none that we understand.
+    /// Unknown: there is no record yet, or none that Convoke understands.
     Unknown,
 }
 
@@ -87,7 +87,8 @@ pub struct Losses {
     pub last: u32,
     /// When that was noticed.
     pub at: Option<Timestamp>,
-    /// The last loss that is none, but an answer given again because it did not arrive.
+    /// The number of the last loss that is not real: a delivery repeated because the first did not
+    /// arrive.
     pub doubted: u32,
     /// How many entries share the answer to the last loss: those of the entry that noticed it. Zero
     /// if that is not known.
@@ -113,7 +114,7 @@ pub struct Memory {
 pub struct View {
     /// What all entries share.
     pub losses: Losses,
-    /// What is the entry's own.
+    /// The state of this hook entry alone.
     pub memory: Memory,
 }
 
@@ -167,7 +168,7 @@ impl View {
         let known = self.traced(trace);
         let noticed = match moment {
             Moment::Began | Moment::Compacted => known.lost(now),
-            // A session that nobody knows never had anything.
+            // A session without a record has never received a wake-up.
             Moment::Resumed if known.losses.last == 0 => known.lost(now),
             // Clients announce a compaction more than once.
             Moment::Compacting if !known.is_open() => known.lost(now),
@@ -185,8 +186,8 @@ impl View {
         self
     }
 
-    /// What is found has arrived, even if nobody could say so after printing it. It is the text of
-    /// the last loss that was asked about.
+    /// A text that the record contains has arrived, even if the hook could not confirm it after
+    /// printing. It belongs to the last loss that the hook checked.
     const fn traced(self, trace: Trace) -> Self {
         match trace {
             Trace::Found => {
@@ -208,8 +209,9 @@ impl View {
         self
     }
 
-    /// What was there before and is not any more has been forgotten without a word. What never was
-    /// there is given once more, and then no more: the client may not keep such a record.
+    /// A text that the record held and no longer holds was forgotten without an event. A text that
+    /// never was in the record is delivered once more and then not again: the client may not record
+    /// such texts.
     fn missed(self, now: Timestamp) -> Self {
         let Losses { last, doubted, .. } = self.losses;
         if self.is_open() || last == 0 {
@@ -306,7 +308,7 @@ mod tests {
         }
     }
 
-    // Prompts and resumes alone deliver once, to a session nobody knew.
+    // Prompts and resumes alone deliver once, to a session without a record.
     #[test]
     fn a_session_that_keeps_its_memory_is_left_alone() {
         use Moment::{Prompted, Resumed};
@@ -372,7 +374,8 @@ mod tests {
         }
     }
 
-    // What did not arrive is delivered once more; what was forgotten in silence, again each time.
+    // A text that did not arrive is delivered once more; a text that was forgotten without an
+    // event, again each time.
     #[test]
     fn what_is_missing_is_delivered_again_but_not_for_ever() {
         use Trace::{Found, Missing, Unknown};
@@ -451,7 +454,7 @@ mod tests {
         }
     }
 
-    // Whatever the record says, at whatever moment: one answer for each loss and each absence.
+    // For any record at any moment: one delivery for each loss and each absence.
     #[test]
     fn no_record_makes_a_session_be_told_without_cause() {
         let traces = [Trace::Found, Trace::Missing, Trace::Unknown];

@@ -1,9 +1,8 @@
-//! Manifests: what a finished design hands to the workflow that asked for it.
+//! Manifests: what a finished design passes to the workflow that requested it.
 //!
-//! A manifest is a file of `KEY=value` lines beside copies of the artifacts. It is data and nothing
-//! else: no line of it is ever run, and whatever is not exactly as it should be is refused with a
-//! word that the reader's caller knows ([`Rejection`]). How files are opened is decided elsewhere;
-//! here is what the lines mean.
+//! A manifest is a file of `KEY=value` lines beside copies of the artifacts. It is only data:
+//! Convoke never runs a line of it, and refuses every deviation with a word that the reader's
+//! caller knows ([`Rejection`]). Another module opens the files; this one parses the lines.
 
 use std::fmt::Write;
 
@@ -13,7 +12,7 @@ pub const MAX_BYTES: u64 = 64 * 1024;
 /// The most lines that a manifest has.
 pub const MAX_LINES: usize = 256;
 
-/// The folder of a bundle, in the folder of whoever asked.
+/// The folder of a bundle, in the folder of the calling workflow.
 pub const EXPORT_DIR: &str = "design-export";
 
 /// The manifest, in that folder.
@@ -30,7 +29,7 @@ pub enum ManifestArtifact {
     Tally,
     /// What the sketches differed on.
     Decisions,
-    /// What was left for later.
+    /// Observations left for later.
     OutOfScope,
     /// Findings that were voted down.
     Rejected,
@@ -96,7 +95,7 @@ pub enum Rejection {
     /// The reader does not know a flag.
     #[error("unknown-flag")]
     UnknownFlag,
-    /// Nobody said where to look.
+    /// No folder was given.
     #[error("missing-implement-tmpdir")]
     NoFolder,
     /// There is no manifest, or nothing in it.
@@ -160,7 +159,7 @@ pub struct Manifest {
     pub session_id: String,
 }
 
-/// A place that cannot stand in a manifest.
+/// A path that a manifest cannot hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("cannot name the folder in a manifest: its path has control characters")]
 pub struct Unspeakable;
@@ -210,7 +209,7 @@ impl Manifest {
         Ok(Self { paths, timestamp, session_id })
     }
 
-    /// Makes the manifest of a bundle whose artifacts lie in one folder.
+    /// Makes the manifest of a bundle whose artifacts are in one folder.
     pub fn of_folder(
         folder: &str,
         artifacts: &[ManifestArtifact],
@@ -267,8 +266,8 @@ impl Rejection {
 /// No name of a session is longer, so that a manifest with it is still read.
 const MAX_SESSION: usize = 1024;
 
-/// Settles whose a manifest is: what the environment says, else what lies in the folder of whoever
-/// asked, else that folder's name. `None` if nothing readable is left of it.
+/// Chooses the session of a manifest: the environment's, else the one in the caller's folder, else
+/// that folder's name. `None` if no readable character is left.
 pub fn session_id(said: Option<&str>, written: Option<&str>, folder: &str) -> Option<String> {
     let written = written.map(|text| text.replace(['\r', '\n'], ""));
     let first = [said, written.as_deref()].into_iter().flatten().find(|text| !text.is_empty());

@@ -59,15 +59,15 @@ impl MessageKind {
 /// One stored message. Messages are ordered by time, then by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Its number in the store.
+    /// The message's number in the store.
     pub id: i64,
     /// Who said it.
     pub from: AgentName,
-    /// Whom it was said to, if not everyone.
+    /// The addressee; `None` for everyone.
     pub to: Option<AgentName>,
     /// What it is for.
     pub kind: MessageKind,
-    /// What was said.
+    /// The message's text.
     pub content: String,
     /// Who is mentioned in it.
     pub mentions: Vec<Address>,
@@ -75,14 +75,14 @@ pub struct Message {
     pub re: Option<i64>,
     /// How many wake-ups in a row led to it.
     pub hop: u32,
-    /// When it was said.
+    /// When the sender sent it.
     pub created_at: Timestamp,
 }
 
 /// Something an agent did, in the words that follow its name: `dispatched spec-reviewer subagent`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActivityEvent {
-    /// Its number in the store.
+    /// The deed's number in the store.
     pub id: i64,
     /// Who did it.
     pub actor: AgentName,
@@ -134,8 +134,8 @@ pub fn activity(
     all.into_iter().map(|dated| dated.line).collect()
 }
 
-/// Renders a message as `@from: "content"` on one line. One that is to another than the reader names
-/// its addressee, so that it does not read as if it were said to all.
+/// Renders a message as `@from: "content"` on one line. A message to another agent than the reader
+/// names its addressee, so that it does not look addressed to everyone.
 pub fn quoted(message: &Message, reader: &AgentName) -> String {
     match message.to.as_ref().filter(|to| *to != reader) {
         Some(to) => quote_from(&format!("@{} to @{to}", message.from), &message.content),
@@ -149,7 +149,7 @@ pub fn quote(from: &AgentName, content: &str) -> String {
 }
 
 fn quote_from(who: &str, content: &str) -> String {
-    // Nothing that somebody says may move a cursor or ring a bell.
+    // A message must not move the cursor or ring the bell.
     let one_line = content.replace("\r\n", " ").replace(is_disruptive, " ");
     format!("{who}: \"{one_line}\"")
 }
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(shown(&messages, &[], "b", east), ["- 05:00 - @a: \"x\""]);
     }
 
-    // W-36: what was said to one agent does not read as if it were said to all.
+    // W-36: a message to one agent does not look addressed to everyone.
     #[test]
     fn a_message_to_another_names_its_addressee() {
         let secret = Message { to: Some(name("bob")), ..message(1, "10:00", "human", "for bob") };

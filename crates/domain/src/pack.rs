@@ -1,4 +1,4 @@
-//! Fitting texts into a budget: what is kept whole, what is cut, what is dropped, and why.
+//! Fits texts into a budget: keeps some whole, cuts one, drops others, and records why.
 //!
 //! Texts come in order of priority. One may be protected: it is never dropped, and it is cut only
 //! when nothing else is left. The mechanism knows nothing of files or folders.
@@ -65,8 +65,8 @@ pub struct PackItem<'a> {
 }
 
 impl Accept {
-    /// Returns where a text may be cut at least: one that is never dropped may be cut anywhere, any
-    /// other between its sections.
+    /// Returns the weakest border at which a text may be cut: a protected text anywhere, any other
+    /// between its sections.
     pub fn at_least(standing: Importance) -> Self {
         match standing {
             Importance::Protected => Self::Anything,
@@ -75,7 +75,7 @@ impl Accept {
     }
 }
 
-/// What became of a text.
+/// Whether a text is in, and how much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PackOutcome {
     /// All of it is in.
@@ -359,7 +359,7 @@ mod tests {
         check(&two, PackPolicy::Fill, "whole, cut 15000", "19124.6");
     }
 
-    // B-44: nobody is skipped to admit a lower text, not even when there was no border to cut at.
+    // B-44: no text is skipped to admit a lower one, not even when there was no border to cut at.
     #[test]
     fn after_the_first_text_that_does_not_fit_nothing_follows() {
         let texts = [text(40_000, &[]), text(40_000, &[]), text(4, &[])];

@@ -67,7 +67,7 @@ impl PinText {
 /// One rule of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
-    /// Its number in the store.
+    /// The rule's number in the store.
     pub id: i64,
     /// What it says.
     pub text: PinText,
@@ -97,8 +97,8 @@ pub const BEGIN: &str = "=== RULES OF THE USER ===";
 /// The last line of the block.
 const END: &str = "=== END OF THE RULES OF THE USER ===";
 
-/// Renders rules as a block that goes before everything else, and says how many of them are left out
-/// after the first `shown`. Empty if there are none.
+/// Renders rules as a block that goes before everything else, and counts those left out after the
+/// first `shown`. Empty if there are none.
 pub fn block(pins: &[Pin], shown: usize) -> String {
     if pins.is_empty() {
         return String::new();

@@ -21,7 +21,7 @@ pub struct TaskSection<'a> {
     pub text: &'a str,
 }
 
-/// A plan taken apart.
+/// A parsed plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedPlan<'a> {
     /// Everything up to the first rule or the first task, without the last line endings.
@@ -73,8 +73,8 @@ impl<'a> ParsedPlan<'a> {
         Self { opening, tasks, not_taken }
     }
 
-    /// Finds the section of a task by its title, or, where no section has that title, by its number.
-    /// `None` if several sections could be meant: each phase of a plan may count from one.
+    /// Finds the section of a task by its title, or, where no section has that title, by its
+    /// number. `None` if several sections match: each phase of a plan may count from one.
     pub fn section_of(&self, title: &str) -> Option<TaskSection<'a>> {
         let same = |section: &&TaskSection<'_>| one_line(section.title) == title;
         let titled: Vec<_> = self.tasks.iter().filter(same).collect();
@@ -97,8 +97,8 @@ impl<'a> ParsedPlan<'a> {
     }
 }
 
-/// Returns the task that a heading stood for under another title: one of the same number, whose title
-/// the plan does not have any more.
+/// Returns the known task that a renamed heading belongs to: one with the same number, whose title
+/// the plan no longer has.
 pub fn renamed_from<'t>(title: &str, titles: &[&str], known: &'t [Task]) -> Option<&'t Task> {
     let wanted = number(title)?;
     known.iter().find(|task| {
@@ -151,7 +151,7 @@ impl TaskSection<'_> {
     }
 }
 
-/// Tells whether an item is something to do rather than a file: it has a box, or says so.
+/// Tells whether an item is a step rather than a file: it has a box, or its words call it a step.
 fn is_step(line: &str) -> bool {
     let words = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     let words = words.trim_start_matches(['-', '*', '.', ' ']).to_ascii_lowercase();
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(ParsedPlan::parse(PLAN).repeated_title(), None);
     }
 
-    // W-3: what an import leaves out is known, so that it can be said.
+    // W-3: the parser reports headings that an import leaves out.
     #[test]
     fn headings_that_read_like_tasks_are_not_lost_silently() {
         let text = "# Plan 9\n## Phase 1\n### Task 1: a\n### 1.1 b\n### Step 1: c\n#### [x] Task 5\n\
@@ -300,7 +300,7 @@ mod tests {
         let short = "## Task 1: a\n\n**Files:**\n1. a.rs\n2. b.rs";
         assert_eq!(spaced.tasks[0].heading_and_files(), short);
         assert_eq!(ParsedPlan::parse("#Task 3: glued\n").tasks, []);
-        // Steps are left out altogether, wherever their list begins.
+        // Steps are always left out, at any beginning of their list.
         for steps in [
             "- [ ] **Step 1: Test**\n\n```\nx\n```\n\n- [ ] **Step 2: Code**",
             "\n- [ ] **Step 1: Test**\n\n```\nx\n```",

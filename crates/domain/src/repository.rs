@@ -1,12 +1,12 @@
-//! What tells a repository from every other, wherever its folder lies.
+//! What identifies a repository, independent of its folder.
 
 use std::collections::BTreeSet;
 
 /// The longest address of a remote that is kept.
 const LONGEST: usize = 512;
 
-/// What is known about the repository of a project. It identifies a history, not a folder: clones have
-/// the same. Anyone can imitate it, so it is only ever a reason to name a project to the user.
+/// Identifies the repository of a project by its history, not its folder: clones have the same.
+/// Anyone can imitate it, so it is only ever a reason to name a project to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RepositoryId {
     /// The commits without parents that the checked-out one comes from; none if only a part of the

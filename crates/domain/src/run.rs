@@ -1,4 +1,4 @@
-//! Runs: what they are called, and how they stand.
+//! Runs: their ids and states.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -62,10 +62,10 @@ impl fmt::Display for RunId {
     }
 }
 
-/// How a run stands.
+/// A run's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunState {
-    /// It goes on, or whoever ran it was killed.
+    /// It goes on, or its process was killed.
     Running,
     /// It came to its end.
     Ended,
@@ -143,7 +143,7 @@ mod tests {
     }
 
     proptest! {
-        // A folder is named after it.
+        // A folder is named after the id.
         #[test]
         fn an_id_stays_where_it_is_put(text in "[-./a-z~]{0,8}|.*") {
             if let Ok(id) = RunId::parse(&text) {

@@ -44,12 +44,12 @@ impl AgentName {
         }
     }
 
-    /// Takes a name as it stands, from a mention or from a store; neither can be refused.
+    /// Takes a name unchanged, from a mention or from a store; neither can be refused.
     pub fn known(name: &str) -> Self {
         Self(name.to_ascii_lowercase())
     }
 
-    /// The person at the keyboard, who is told but never woken.
+    /// The person at the keyboard, who receives messages and is never woken.
     pub fn human() -> Self {
         Self("human".to_owned())
     }

@@ -4,16 +4,16 @@ pub mod guidance;
 
 use crate::client::Client;
 
-/// One thing that `init` did in a project.
+/// One change that `init` made in a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetupStep {
     /// The absolute path of the file or folder.
     pub path: String,
-    /// What was done to it.
+    /// The change.
     pub change: SetupChange,
 }
 
-/// What was done to a file or folder.
+/// A change to a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SetupChange {
     /// A folder was made.

@@ -15,7 +15,7 @@ pub struct SkillId {
     bare_from: usize,
 }
 
-/// A text that names no skill.
+/// A text that is not a skill's id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a valid skill name")]
 pub struct InvalidSkillId {

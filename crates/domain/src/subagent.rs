@@ -7,7 +7,7 @@ use crate::markdown::{bare, lines};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubagentRole(String);
 
-/// A text that names no role.
+/// A text that is not a role's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot take `{given}` for a role")]
 pub struct InvalidRole {
@@ -52,7 +52,7 @@ impl SubagentRole {
     }
 }
 
-/// What a subagent is told.
+/// The facts in a subagent's prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Assignment<'a> {
     /// The part that the subagent plays in the task, such as `spec-reviewer`.

@@ -1,4 +1,4 @@
-//! The work tree: what is to be done, by whom, and what is being done now.
+//! The task tree: tasks, their agents, and their states.
 
 pub mod deed;
 pub mod dependency;
@@ -60,7 +60,7 @@ impl TaskStatus {
     }
 }
 
-/// How a task stands when the agent on it is looked at too.
+/// A task's state, which also depends on its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskState {
     /// As its status says.
@@ -135,11 +135,11 @@ pub struct Task {
     pub parent: Option<TaskId>,
     /// The plan it comes from, inherited from the parent.
     pub plan_file: Option<String>,
-    /// What is to be done, on one line.
+    /// The task's title, on one line.
     pub content: String,
     /// What else there is to say about it, on any number of lines.
     pub body: Option<String>,
-    /// Its place among its siblings.
+    /// The task's place among its siblings.
     pub order: i64,
     /// Who does it.
     pub agent: Option<AgentName>,
@@ -147,7 +147,7 @@ pub struct Task {
     pub status: TaskStatus,
     /// How urgent it is among its siblings.
     pub priority: TaskPriority,
-    /// The tasks that come before it.
+    /// The tasks that must be closed before it.
     pub after: Vec<TaskId>,
     /// Those of them that are open. A store finds them out; they may belong to another plan.
     pub waits_for: Vec<TaskId>,

@@ -69,8 +69,8 @@ pub fn folded(line: &str, columns: usize, indent: usize) -> String {
     page
 }
 
-/// Quotes a word for a shell if it is more than a plain one: a name in a command that an agent is told
-/// to run must not be a command itself.
+/// Quotes a word for a shell if it is more than a plain one: a name in a command for an agent must
+/// not become a command itself.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
@@ -90,10 +90,10 @@ fn columns_of(c: char) -> usize {
     if is_wide { 2 } else { 1 }
 }
 
-/// Tells whether a character is there without being seen, or has those around it change places.
+/// Tells whether a character is invisible, or reorders those around it.
 ///
-/// What joins letters and signs (U+200C, U+200D) and where a word may be broken is not meant: whole
-/// scripts need the first two, and none of them makes a text look like another.
+/// Joiners of letters and signs (U+200C, U+200D) and places where a word may break do not count:
+/// whole scripts need the first two, and none of them makes a text look like another.
 pub const fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
@@ -132,7 +132,7 @@ impl CharOffset {
         Self(chars)
     }
 
-    /// Returns how many characters stand before this offset.
+    /// Returns how many characters precede this offset.
     pub const fn get(self) -> usize {
         self.0
     }

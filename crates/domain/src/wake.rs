@@ -1,8 +1,9 @@
 //! The wake-up: the text that puts an agent back where it was.
 //!
-//! [`WakeFacts`] is everything known about the agent, [`layout`] how it reads, [`deeds`] what it should
-//! do next by what was recorded, [`next_step`] the same as the original guessed it, and [`fit`] how it is shortened when there is too little room.
-//! [`news`] is what an agent is told that still has its memory.
+//! [`WakeFacts`] holds everything known about the agent and [`layout`] orders it. [`deeds`] derives
+//! the next action from the records; [`next_step`] guesses it from the message, as the original
+//! workflow does. [`fit`] shortens a text that exceeds its budget. [`news`] is the short form for
+//! an agent that still has its memory.
 
 pub mod deeds;
 pub mod fit;
@@ -22,7 +23,7 @@ use crate::skill::SkillId;
 use crate::skill::prune::Forms;
 use crate::task::outline::TaskOutline;
 
-/// Whom the wake-up is for.
+/// The kind of agent that the wake-up is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WakeProfile {
     /// An agent with a task of its own.
@@ -49,7 +50,7 @@ impl WakeProfile {
     }
 }
 
-/// How much an agent is told each time it wakes.
+/// How much a wake-up tells its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WakeMode {
     /// Everything, always.
@@ -76,7 +77,7 @@ impl WakeMode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Returns how much an agent with this memory is told.
+    /// Returns how much to tell an agent with this memory.
     pub const fn extent(self, memory: WakeMemory) -> WakeExtent {
         match (self, memory) {
             (Self::V0, WakeMemory::Kept) => WakeExtent::News,
@@ -96,12 +97,12 @@ pub enum WakeMemory {
     Empty,
 }
 
-/// How much of a wake-up is told.
+/// How much of a wake-up the agent receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WakeExtent {
     /// All of it.
     Everything,
-    /// Where the agent stands and what was said to it.
+    /// The agent's place in the plan, and its unread messages.
     News,
 }
 
@@ -121,7 +122,7 @@ pub enum SectionOrder {
     /// As the contract has them: skill, plan, tasks, messages, next action.
     #[default]
     Contract,
-    /// What must not be missed first, because whatever carries the text may cut its end.
+    /// The most important sections first, because the client may cut the end of the text.
     CriticalFirst,
 }
 
@@ -131,7 +132,7 @@ pub enum WakeFit {
     /// Everything but where to look, so that the budget is kept.
     #[default]
     Kept,
-    /// What the contract lets go. The task list and the new message stay whole, whatever they cost.
+    /// Only what the contract allows. The task list and the new message stay complete at any cost.
     Seed,
 }
 
@@ -161,12 +162,12 @@ impl WakeFit {
     }
 }
 
-/// The skill as it was found.
+/// The agent's skill, or the lines that replace it when its file is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillText {
     /// Which skill, if one is named.
     pub id: Option<SkillId>,
-    /// Its text, or what is said in its place.
+    /// The skill's text, or the lines that replace it.
     pub forms: Arc<Forms>,
     /// Whether it was found; the line that says it was not is never cut.
     pub found: bool,
@@ -176,7 +177,7 @@ pub struct SkillText {
     pub others: Vec<(SkillId, String)>,
 }
 
-/// The plan as it was found.
+/// The plan's file, or why there is none to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanText<'a> {
     /// The file, taken apart.
@@ -206,7 +207,7 @@ impl PlanText<'_> {
 pub struct NewMessage {
     /// Who said it.
     pub from: AgentName,
-    /// What was said. Shortened last of all, and never with [`WakeFit::Seed`].
+    /// The message's text. Shortened last, and never with [`WakeFit::Seed`].
     pub content: String,
 }
 
@@ -226,21 +227,21 @@ pub struct WakeFacts<'a> {
     pub reader: AgentName,
     /// Whether the agent works on a task of its own or leads the others.
     pub profile: WakeProfile,
-    /// The order of the sections.
+    /// The order in which sections appear.
     pub order: SectionOrder,
     /// What gives way.
     pub fit: WakeFit,
-    /// The skill to work by.
+    /// The skill that the agent works by.
     pub skill: SkillText,
     /// The tasks of the active plan; `None` without a plan.
     pub outline: Option<TaskOutline<'a>>,
     /// The same list with titles that are cut short.
     pub short_outline: Option<TaskOutline<'a>>,
-    /// What is said where there is no list: where tasks are instead, and how to get one.
+    /// The lines that replace a missing list: where tasks are instead, and how to get one.
     pub no_task: Option<String>,
     /// What there is outside of this plan and branch.
     pub elsewhere: ElsewhereLines,
-    /// The plan behind it.
+    /// The plan that the task list belongs to.
     pub plan: Option<PlanText<'a>>,
     /// The whole title of the task that the plan describes: the marked line of the list.
     pub plan_task: Option<String>,
@@ -252,7 +253,7 @@ pub struct WakeFacts<'a> {
     pub message_id: Option<i64>,
     /// How many stored messages to it are unread, with those that are in the facts.
     pub unread: usize,
-    /// What is recorded about the current task and with the message.
+    /// Records about the current task and the new message.
     pub known: KnownDeeds,
     /// The user's rules, which come before everything else.
     pub pins: Vec<Pin>,

@@ -1,8 +1,7 @@
-//! Whole debates from folders of recorded answers: what debaters and judges wrote, and what it must
-//! come to. `expected.txt` has a line for every decision:
-//! `DECISION_<n> expected_disposition=<d> expected_tally=THESIS=<a>,ANTI_THESIS=<b>`, with
-//! `skip_debater_validation=true` where a debate is meant to fail and `skip_ballot_anonymity=true`
-//! where a ballot names an agent; `#` begins a comment.
+//! Complete debates from folders of recorded answers of debaters and judges, with their expected
+//! results. `expected.txt` has a line for every decision: `DECISION_<n> expected_disposition=<d>
+//! expected_tally=THESIS=<a>,ANTI_THESIS=<b>`, with `skip_debater_validation=true` where a debate
+//! must fail and `skip_ballot_anonymity=true` where a ballot names an agent; `#` begins a comment.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixtures should stop")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +32,7 @@ fn folders() -> BTreeMap<String, Folder> {
     folders
 }
 
-/// What is expected of one decision.
+/// The expected result of one decision.
 #[derive(Debug, PartialEq)]
 struct Expected {
     number: usize,

@@ -58,12 +58,12 @@ pub struct LikelySecret {
     pub kind: String,
 }
 
-/// A document that was asked for, and what its file turned out to be.
+/// A requested document, and the result of reading its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedDocument {
     /// Its path, as citations show it.
     pub path: DocumentPath,
-    /// What was found.
+    /// What reading the file gave.
     pub finding: FileFinding,
     /// What looks like a secret in it.
     pub secrets: Vec<LikelySecret>,
@@ -86,7 +86,7 @@ pub struct CollectionSettings {
     "cannot pack documents within a budget of {budget}: citations and marks cost {frame} tokens"
 )]
 pub struct FrameTooLarge {
-    /// The budget asked for.
+    /// The requested budget.
     pub budget: u64,
     /// What the block costs without any text.
     pub frame: Tokens,
@@ -95,7 +95,7 @@ pub struct FrameTooLarge {
 /// Which part of the budget is not worth another try.
 const FINENESS: u64 = 500;
 
-/// One document and what became of it.
+/// One document, and whether it is in the block.
 pub type CollectionEntry<'a> = BriefEntry<'a, DocumentPath>;
 
 /// Packed documents.

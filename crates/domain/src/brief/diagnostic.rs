@@ -5,9 +5,9 @@ use super::name::BriefName;
 /// One remark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Diagnostic {
-    /// A configuration file could not be read at all.
+    /// A configuration file could not be parsed.
     ConfigError {
-        /// What is wrong with it.
+        /// The parser's message.
         detail: String,
     },
     /// A key's value cannot be used, so its default is.
@@ -29,10 +29,10 @@ pub enum Diagnostic {
     },
     /// An entry of the priority list is not a bare name.
     PriorityRejected {
-        /// The entry as it was written.
+        /// The entry as written.
         entry: String,
     },
-    /// The priority list is not the default one. It is followed all the same.
+    /// The priority list is not the default one. Convoke follows it.
     PriorityCustom,
     /// The design folder is there but cannot be looked at.
     DirUnreadable {
@@ -43,14 +43,14 @@ pub enum Diagnostic {
     NoneListed {
         /// The folder as citations name it.
         dir: String,
-        /// The documents that it holds.
+        /// The documents in the folder.
         found: Vec<String>,
-        /// The names of the list.
+        /// The names in the priority list.
         listed: Vec<String>,
     },
-    /// A document holds NUL characters: perhaps it was saved as UTF-16.
+    /// A document holds NUL characters: it may have been saved as UTF-16.
     ContainsNul {
-        /// The document that holds them.
+        /// The document with NUL characters.
         name: BriefName,
     },
 }

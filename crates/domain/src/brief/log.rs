@@ -9,7 +9,7 @@ use super::{BriefEntry, DocumentOutcome, Folder};
 /// One line for the log channel, never for the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogLine<'a> {
-    /// Nobody configured anything.
+    /// The project has no settings for the brief.
     NotConfigured,
     /// There is no design folder.
     NotInitialized,

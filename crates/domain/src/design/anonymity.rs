@@ -2,7 +2,7 @@
 
 use super::seat::{Holder, Panel};
 
-/// What stands instead of a name.
+/// The words that replace a name.
 const INSTEAD: &str = "the tool";
 
 /// Names of models, which tell as much as those of agents.
@@ -19,10 +19,10 @@ pub struct Hidden {
 #[error("an agent's name cannot be hidden")]
 pub struct Leak;
 
-/// A text without names.
+/// A text whose names are replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Masked {
-    /// The text.
+    /// The text after replacement.
     pub text: String,
     /// Whether anything was replaced.
     pub replaced: bool,
@@ -42,8 +42,8 @@ impl Hidden {
     }
 
     /// Takes the names out of a text. A path or an identifier is evidence and stays as it is, also
-    /// if it names an agent (`CLAUDE.md`): it tells what is discussed, not who speaks. Only where a
-    /// speaker calls itself by one, it is hidden, too.
+    /// if it names an agent (`CLAUDE.md`): it tells what is discussed, not who speaks. It is
+    /// replaced only where the speaker calls itself by it.
     pub fn mask(&self, text: &str) -> Result<Masked, Leak> {
         let mut masked = text.to_owned();
         for name in self.names.iter().filter(|name| name.contains(' ')) {
@@ -119,8 +119,8 @@ impl Hidden {
         parts.len() > 1 && parts.iter().all(is_plain)
     }
 
-    /// Tells whether a word is an identifier: `codex_home`, `CodexAdapter`, `codex::run`. One that
-    /// speaks, such as `IAmCodex`, is none.
+    /// Tells whether a word is an identifier: `codex_home`, `CodexAdapter`, `codex::run`. A
+    /// sentence in one word, such as `IAmCodex`, does not count.
     fn is_identifier(&self, word: &str) -> bool {
         let is_code = |c: char| c.is_ascii_alphanumeric() || "_:.".contains(c);
         let parts = humps(word);
@@ -251,8 +251,8 @@ fn is_self(before: &str, word: &str, after: &str) -> bool {
     CALLED.iter().any(|phrase| ends(phrase)) || AS.iter().any(|phrase| ends(phrase)) && goes_on()
 }
 
-/// Tells whether a word is the name of a file: it ends with a dot and a few letters, and perhaps a
-/// place in it. The address of a vendor is none.
+/// Tells whether a word is the name of a file: it ends with a dot and a few letters, and optionally
+/// a line. A vendor's web address does not count.
 fn is_file(word: &str) -> bool {
     let end = word.find([':', '#', '(', '?']).unwrap_or(word.len());
     let name = &word[..end];

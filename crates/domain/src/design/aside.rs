@@ -22,7 +22,7 @@ pub struct Asides {
 }
 
 impl Asides {
-    /// Says what was left out, in words that follow "left out".
+    /// Names the parts that were left out, in words that follow "left out".
     pub fn words(&self) -> Vec<String> {
         let counted = |count: usize, one: &str, many: &str| match count {
             0 => None,
@@ -61,7 +61,7 @@ pub fn without_asides(answer: &str) -> (Cow<'_, str>, Asides) {
 }
 
 /// Returns an answer without its thoughts, for people to see: comments stay, and so do an analysis
-/// between tags and everything before the end of a thought that began nowhere.
+/// between tags and everything before a closing tag that has no opening one.
 pub fn without_thoughts(answer: &str) -> Cow<'_, str> {
     taken_out(answer, Which::Thoughts).0
 }
@@ -86,7 +86,7 @@ fn taken_out(answer: &str, which: Which) -> (Cow<'_, str>, Asides) {
             continue;
         };
         let (start, after) = (mark.at, at + mark.at + mark.length);
-        // Looking for what is not there, line after line, would take long.
+        // Searching every line for an end that does not exist would take quadratic time.
         let ends = mark.kind != Kind::Comment || last_comment_end.is_some_and(|last| last >= after);
         let stop = if ends { end_of(answer, after, mark.kind, which) } else { None };
         match (mark.kind, stop) {
@@ -237,7 +237,7 @@ mod tests {
             ("a <!-- draft\n\nmore --> b", "a  b"),
             ("a\n<!-- draft", "a\n"),
             ("use <!-- here\nb", "use <!-- here\nb"),
-            // What is about tags has none.
+            // Text about tags contains no thoughts.
             ("drop `<think>` and `</think>`", "drop `<think>` and `</think>`"),
             ("drop <think> and </think> tags", "drop <think> and </think> tags"),
             ("```\n<think>\n<!-- a -->\n```\n", "```\n<think>\n<!-- a -->\n```\n"),

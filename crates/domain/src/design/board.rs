@@ -5,7 +5,7 @@
 use super::event::LaneId;
 use super::progress::elapsed;
 
-/// How a lane stands.
+/// A lane's state on a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It answered after so many seconds.
@@ -59,23 +59,23 @@ impl Table {
     }
 }
 
-/// One seat on a board. It keeps its label, whoever sits on it.
+/// One seat on a board. It keeps its label when another agent takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
     /// The seat's label.
     pub label: String,
-    /// The lane that was asked last, if one was.
+    /// The lane that last worked for this seat, if any.
     pub lane: Option<LaneId>,
-    /// How that stands.
+    /// That lane's state.
     pub standing: Standing,
 }
 
-/// How all lanes of a phase stand.
+/// The states of all lanes of a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Board {
     /// Which lanes it is about.
     pub table: Table,
-    /// Its seats.
+    /// The seats of the phase, in their order.
     pub cells: Vec<Cell>,
 }
 

@@ -1,13 +1,13 @@
-//! Buckets: which agent debates which decisions, and what is said when it is not there.
+//! Buckets: which agent debates which decisions, and the warning when that agent is unavailable.
 
 use super::seat::{Available, Holder, Panel, bucket};
 
-/// Decisions that nobody debates because their agent is not there.
+/// Decisions without a debate because their agent is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedBucket {
     agent: String,
     number: usize,
-    /// The decisions.
+    /// The numbers of the decisions.
     pub decisions: Vec<usize>,
 }
 

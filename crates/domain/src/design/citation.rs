@@ -18,7 +18,7 @@ const ADDRESSES: [&str; 10] =
 /// A place in a file, as a text names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Citation {
-    /// The file.
+    /// The file's path as cited.
     pub path: String,
     /// The first line, from one.
     pub first: u32,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     proptest! {
-        // Whatever is cited, a mark adds no line and closes no mark of others.
+        // A mark adds no line and closes no other mark, for any cited text.
         #[test]
         fn any_text_can_be_searched_and_marked(text in "([a-z]{1,3}|[./:#L\\-]|[0-9]{1,3}|[`\\]\n ]){0,30}|\\PC*") {
             let mut findings = [finding(&text)];
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    // What was put together with a finding is marked like the finding itself.
+    // A remark merged into a finding is marked like the finding itself.
     #[test]
     fn citations_of_merged_remarks_are_marked_too() {
         let remark = |concern: &str| Remark {

@@ -53,7 +53,7 @@ impl Impact {
     }
 }
 
-/// One decision that the sketches differ on. Every value stands on one line.
+/// One decision that the sketches differ on. Every value is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
     /// What it is about, in a few words.
@@ -106,7 +106,7 @@ impl fmt::Display for Label {
     }
 }
 
-/// What is wrong with a list, in words for whoever wrote it.
+/// A defect of a list, in words for the agent that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecisionComplaint {
     /// The list holds neither a decision nor the word for none.
@@ -126,7 +126,7 @@ pub enum DecisionComplaint {
         /// The number that it was written with.
         number: usize,
     },
-    /// A decision's impact is none of the three.
+    /// A decision's impact is not one of the three words.
     #[error("the `Impact` of DECISION_{number} must be High, Medium or Low")]
     Impact {
         /// The number that the decision was written with.
@@ -134,7 +134,7 @@ pub enum DecisionComplaint {
     },
 }
 
-/// A list as it was read: what is whole, and what is wrong with the rest.
+/// A parsed list: its complete decisions, and the defects of the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contested {
     /// The decisions that are whole, in the order they were written.
@@ -196,19 +196,19 @@ pub fn in_order(mut decisions: Vec<Decision>, labels: &[&str]) -> Vec<Decision> 
     decisions
 }
 
-/// Tells whether a label stands in a text as a word.
+/// Tells whether a text contains a label as a word.
 fn names(text: &str, label: &str) -> bool {
     let goes_on = |c: char| c.is_alphanumeric();
     let mut ends = text.match_indices(label).map(|(at, _)| &text[at + label.len()..]);
     !label.is_empty() && ends.any(|after| !after.starts_with(goes_on))
 }
 
-/// Returns how many of the decisions are debated; those after them are over the cap.
+/// Returns how many of the decisions are debated; those after them exceed the limit.
 pub fn selected(decisions: &[Decision]) -> usize {
     decisions.len().min(CAP)
 }
 
-/// Writes the file: one block for each decision, numbered as they stand.
+/// Writes the file: one block for each decision, numbered by their order.
 pub fn render(decisions: &[Decision]) -> String {
     if decisions.is_empty() {
         return format!("{NO_CONTEST}\n");
@@ -225,7 +225,7 @@ impl Decision {
             words.map(str::to_lowercase).collect::<Vec<_>>()
         };
         let (chosen, alternative) = (words(&self.chosen), words(&self.alternative));
-        // Signs alone can be told apart, too.
+        // Two sides that differ only in signs are different, too.
         chosen != alternative || chosen.is_empty() && self.chosen != self.alternative
     }
 
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(render(&found.decisions), FILE);
     }
 
-    // P-191: numbers are places, whatever was written.
+    // P-191: a decision's number is its position, not the number in the text.
     #[test]
     fn decisions_are_numbered_as_they_stand() {
         let text = FILE.replace("DECISION_1", "DECISION_7").replace("DECISION_2", "DECISION_7");
@@ -382,7 +382,7 @@ mod tests {
     }
 
     proptest! {
-        // What was read is written so that it is read again the same.
+        // Writing a parsed list and parsing it again gives the same list.
         #[test]
         fn reading_and_writing_agree(
             text in any::<String>(),

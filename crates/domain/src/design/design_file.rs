@@ -1,4 +1,5 @@
-//! The names of a design's own files. Answers of seats lie beside them, under names of their seats.
+//! The names of a design's own files. The answers of seats are beside them, named after their
+//! seats.
 
 use crate::manifest::ManifestArtifact;
 
@@ -27,17 +28,17 @@ pub enum DesignFile {
     Accepted,
     /// Findings that were voted down.
     Rejected,
-    /// What is not about this change.
+    /// Observations outside of the planned change.
     OutOfScope,
     /// What of that the workflow that asked is to file.
     FiledOutOfScope,
-    /// What is withheld from published files.
+    /// Findings withheld from published files.
     Withheld,
     /// What the design interview settled.
     DesignInterview,
     /// The diagram.
     Diagram,
-    /// Who answered for whom.
+    /// Which agent answered for which seat.
     Independence,
     /// How the working tree was found, if a person must look at it.
     SuspectTree,
@@ -79,7 +80,7 @@ impl DesignFile {
         }
     }
 
-    /// Returns the name that a shorter word stands for; any other word stands for itself.
+    /// Returns the file name for a short word; any other word is returned unchanged.
     pub fn long_name(word: &str) -> &str {
         let found = Self::SHORT.iter().find(|(short, _)| *short == word);
         found.map_or(word, |(_, file)| file.name())

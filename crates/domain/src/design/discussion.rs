@@ -1,4 +1,4 @@
-//! Discussions: what the chair wants to know, what people answer, and what is settled by it.
+//! Discussions: the chair's questions, people's answers, and the decisions that they settle.
 
 use std::collections::BTreeSet;
 
@@ -20,10 +20,10 @@ const EXAMPLE: &str = "The question, in one or two sentences";
 /// How many decisions of scope make an interview worth having.
 const FEWEST_BRANCHES: usize = 2;
 
-/// The three times that people are asked.
+/// The three rounds of questions to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Round {
-    /// What is unclear, all at once.
+    /// Clarifying questions, asked together.
     Clarifying,
     /// What belongs to the work, one by one.
     Scope,
@@ -41,7 +41,7 @@ impl Round {
         }
     }
 
-    /// Returns how many questions are asked at most.
+    /// Returns the highest number of questions in this round.
     pub const fn cap(self) -> usize {
         match self {
             Self::Clarifying => 4,
@@ -68,7 +68,7 @@ impl Round {
         }
     }
 
-    /// Returns the line for a decision that the code settled, which nobody was asked about.
+    /// Returns the line for a decision that the code settled, without a question to a person.
     pub fn answered_by_code(self, settled: &Settled, lines: &Breadcrumbs) -> String {
         let (place, title) = (lines.place(self.step()), quote::line(&settled.title));
         format!("ℹ {place} — {title}: {} (by the code)", quote::line(&settled.resolution))
@@ -80,7 +80,7 @@ impl Round {
         Notice::StepDone { step: self.step(), what, seconds }
     }
 
-    /// Returns the line that says that the remaining questions are not asked.
+    /// Returns the line that announces that the remaining questions are left out.
     pub const fn deferral(self) -> &'static str {
         match self {
             Self::Clarifying | Self::Scope => {
@@ -91,14 +91,14 @@ impl Round {
     }
 }
 
-/// One question of the chair's. Every value stands on one line.
+/// One question of the chair's. Every value is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChairQuestion {
     /// What it is about, in a few words.
     pub title: String,
-    /// The question.
+    /// The question's text.
     pub question: String,
-    /// The answers to choose from; perhaps none.
+    /// The answers to choose from; may be empty.
     pub options: Vec<String>,
     /// The answer that the chair would give.
     pub recommended: String,
@@ -107,7 +107,7 @@ pub struct ChairQuestion {
     mentions: Mentions,
 }
 
-/// What is wrong with a list of questions, in words for whoever wrote it.
+/// A defect of a list of questions, in words for the agent that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuestionComplaint {
     /// The list holds neither a question nor the word for none.
@@ -157,7 +157,7 @@ impl Questions {
         self.questions.len() >= FEWEST_BRANCHES
     }
 
-    /// Returns what the code answers, which nobody is asked.
+    /// Returns the decisions that the code answers; they need no question to a person.
     pub fn answered_by_code(&self) -> Vec<Settled> {
         let settled = |question: &ChairQuestion| {
             let resolution = question.answered.clone()?;
@@ -172,15 +172,15 @@ impl Questions {
         open.skip(round.cap()).cloned().collect()
     }
 
-    /// Puts questions first that an earlier round had no room for. None of them is asked twice.
+    /// Puts questions first that an earlier round had no room for. No question appears twice.
     pub fn put_first(&mut self, earlier: Vec<ChairQuestion>) {
         let asked: BTreeSet<_> = earlier.iter().map(|question| subject(&question.title)).collect();
         self.questions.retain(|question| !asked.contains(&subject(&question.title)));
         self.questions.splice(0..0, earlier);
     }
 
-    /// Returns the questions to ask, up to the round's cap, and how many are left to whoever
-    /// implements.
+    /// Returns the questions to ask, up to the round's limit, and how many are left to the
+    /// implementer.
     pub fn to_ask(&self, round: Round) -> (Vec<&ChairQuestion>, usize) {
         let cap = round.cap();
         let mut open: Vec<_> =
@@ -245,7 +245,7 @@ const TERSE: [&str; 30] = [
     "as recommended",
 ];
 
-/// Tells whether an answer leaves the choice to whoever asked.
+/// Tells whether an answer leaves the choice to the chair.
 fn is_terse(answer: &str) -> bool {
     let words = quote::line(answer).to_lowercase().replace('’', "'");
     let words = words.trim_matches(|c: char| !c.is_alphanumeric());
@@ -253,8 +253,8 @@ fn is_terse(answer: &str) -> bool {
 }
 
 impl ChairQuestion {
-    /// Takes a person's answer: one of the options by its number, or words. A terse answer means
-    /// what was recommended; nobody is asked twice.
+    /// Takes a person's answer: one of the options by its number, or words. A terse answer accepts
+    /// the recommendation; no question is repeated.
     pub fn resolve(&self, answer: &str) -> Settled {
         let number = answer.trim().trim_end_matches(['.', ')']).parse::<usize>().ok();
         let option = number.and_then(|number| self.options.get(number.checked_sub(1)?));
@@ -296,16 +296,16 @@ impl Source {
     }
 }
 
-/// A decision that a discussion settled. Every value stands on one line.
+/// A decision that a discussion settled. Every value is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settled {
     /// What it is about.
     pub title: String,
-    /// What was asked.
+    /// The question, in the chair's words.
     pub question: String,
-    /// What was answered.
+    /// The answer.
     pub resolution: String,
-    /// By whom.
+    /// Where the answer came from: a person or the code.
     pub source: Source,
 }
 
@@ -324,7 +324,7 @@ pub fn render(settled: &[Settled]) -> String {
     settled.iter().enumerate().map(block).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads the file of a round. What is not whole was settled by nobody and is left out.
+/// Reads the file of a round. An incomplete entry settles nothing and is left out.
 pub fn parse(text: &str) -> Vec<Settled> {
     let settled = |block: Block<'_>| {
         let (_, title) = numbered(block.title, "Decision ")?;
@@ -359,9 +359,9 @@ impl Ground {
         }
     }
 
-    /// Tells whether a question is asked in the second round: nobody settled it in the first, or a
-    /// finding that was accepted or a decision that is still contested stands against it. That a
-    /// question names such a finding is believed only if there is one.
+    /// Tells whether a question belongs in the second round: the first round did not settle it, or
+    /// it concerns an accepted finding or a decision that is still contested. A question's mention
+    /// of such a finding counts only if that finding exists.
     pub fn qualifies(&self, question: &ChairQuestion) -> bool {
         let mentions = &question.mentions;
         !self.covered.contains(&subject(&question.title))
@@ -461,7 +461,7 @@ Here is what I would ask.
         assert_eq!(Questions::parse("Nothing to ask!").complaints, [QuestionComplaint::Nothing]);
     }
 
-    // P-168, P-176, P-183: caps, and what is left is left to whoever implements.
+    // P-168, P-176, P-183: each round has a limit, and the implementer decides the rest.
     #[test]
     fn caps_leave_the_rest_to_whoever_implements() {
         let many = Questions::parse(&LIST.repeat(6));

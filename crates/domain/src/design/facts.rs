@@ -1,4 +1,4 @@
-//! What is known of a design: its events, sorted by what they are about.
+//! The facts of a design: its events, sorted by subject.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
 use super::walk::{DesignWalk, Failed};
 
-/// What is known of a design.
+/// The facts of a design.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     settings: Option<(Millis, Box<Settings>)>,
@@ -50,9 +50,9 @@ pub struct Worker {
     pub at: Millis,
     /// How.
     pub worked: Worked,
-    /// The folder that it left.
+    /// The folder that the worker left.
     pub folder: String,
-    /// If it failed, what had gone wrong until then. It showed nothing itself.
+    /// The warnings until the worker failed. A worker shows nothing itself.
     pub warnings: Vec<String>,
 }
 
@@ -61,13 +61,13 @@ pub struct Worker {
 pub struct Ruled {
     /// When it was made.
     pub at: Millis,
-    /// The decision.
+    /// The person's decision.
     pub ruling: Ruling,
     /// How often the design had been handed over before, or could not be.
     pub exports: usize,
 }
 
-/// What was shown before something was begun again.
+/// The output that was shown before a step was repeated.
 #[derive(Debug, Clone, Default)]
 pub struct Earlier {
     /// All of it.
@@ -92,7 +92,7 @@ impl Facts {
         DesignWalk::fold(events).into_facts()
     }
 
-    /// Takes in an event. What was said once is not said again: a second answer changes nothing.
+    /// Takes in an event. A second answer to the same request changes nothing.
     pub(super) fn take(&mut self, Stamped { at, event }: Stamped) {
         self.steps += 1;
         let order = self.steps;
@@ -163,20 +163,20 @@ impl Facts {
         self.is_worker_due = true;
     }
 
-    /// Keeps what had gone wrong when the last worker failed.
+    /// Keeps the warnings of the last worker, which failed.
     pub(super) fn keep_warnings_of_worker(&mut self, warnings: Vec<String>) {
         if let Some(worker) = self.workers.last_mut() {
             worker.warnings = warnings;
         }
     }
 
-    /// Forgets all who gave no answer that can be used, so that they are asked again. Returns what
-    /// was shown before anything was begun again until now.
+    /// Forgets all agents without a usable answer, so that Convoke asks them again. Returns the
+    /// output that earlier repeats had shown.
     pub(super) fn forget(&mut self, failed: &Failed) -> Earlier {
         for lane in &failed.lanes {
             self.lanes.swap_remove(lane);
         }
-        // Whoever is asked again may change the tree again.
+        // An agent that works again may change the tree again.
         if failed.step == Step::Sketches {
             self.trees.remove(&Boundary::Sketches);
             self.recoveries.remove(&Boundary::Sketches);
@@ -185,22 +185,22 @@ impl Facts {
         self.earlier.take().unwrap_or_default()
     }
 
-    /// Keeps what was shown before something was begun again.
+    /// Keeps the output from before a step was repeated.
     pub(super) fn begin_again(&mut self, earlier: Earlier) {
         self.earlier = Some(earlier);
     }
 
-    /// Returns what was shown before something was begun again.
+    /// Returns the output from before a step was repeated.
     pub const fn earlier(&self) -> Option<&Earlier> {
         self.earlier.as_ref()
     }
 
-    /// Tells whether a step was begun again because nobody could do what it needs.
+    /// Tells whether a step is repeated because no agent had completed it.
     pub fn is_begun_again(&self, step: Step) -> bool {
         self.again.contains(&step)
     }
 
-    /// Returns what was asked for, and when.
+    /// Returns the request and its time.
     pub fn settings(&self) -> Option<(Millis, &Settings)> {
         self.settings.as_ref().map(|(at, settings)| (*at, settings.as_ref()))
     }
@@ -253,7 +253,7 @@ impl Facts {
         self.trees.get(&boundary).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns what was decided each time that it was found changed.
+    /// Returns a person's decisions about changes to the tree, in order.
     pub fn recoveries(&self, boundary: Boundary) -> &[(Millis, Recovery)] {
         self.recoveries.get(&boundary).map_or(&[], Vec::as_slice)
     }
@@ -268,7 +268,7 @@ impl Facts {
         &self.workers
     }
 
-    /// Returns why the last of them failed, unless somebody resumed the run since.
+    /// Returns why the last worker failed, unless a user resumed the run since.
     pub fn worker_failure(&self) -> Option<&str> {
         match self.workers.last() {
             Some(Worker { worked: Worked::Failed(reason), .. }) if !self.is_worker_due => {
@@ -288,7 +288,7 @@ impl Facts {
         &self.exports
     }
 
-    /// Tells whether it may be tried: it never was, or somebody resumed the run since.
+    /// Tells whether the export may be tried: it never was, or a user resumed the run since.
     pub const fn is_export_due(&self) -> bool {
         self.exports.is_empty() || self.is_export_due
     }

@@ -6,7 +6,7 @@ use crate::lane::cap::Cap;
 use crate::lane::forecast::Range;
 use crate::lane::ledger::{LaneEntry, Sum};
 
-/// The part of a run that was asked for when it was over, and is not what a panel costs.
+/// The part for work that was requested after a run had ended; forecasts leave it out.
 pub const COMPARED: &str = "compare";
 
 /// How many runs are looked at, the last ones.
@@ -19,13 +19,13 @@ pub struct Forecast {
     pub runs: usize,
     /// Tokens of prompts and answers.
     pub tokens: Range,
-    /// Money in millionths of a dollar, where it was said.
+    /// Money in millionths of a dollar, where clients reported it.
     pub micro_dollars: Option<Range>,
     /// Whether some of their lanes could not tell what they spent.
     pub is_partial: bool,
 }
 
-/// Whether a cap will probably do.
+/// Whether a budget is probably large enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prospect {
     /// Nine of ten earlier runs needed no more.
@@ -34,12 +34,12 @@ pub enum Prospect {
     Tight,
     /// Most of them needed more.
     TooLittle,
-    /// None of them says.
+    /// No earlier run reported its usage.
     Unknown,
 }
 
-/// Looks at the last runs that came to their end and can tell what they spent; `None` if there are
-/// none. Entries are the oldest first.
+/// Forecasts from the last completed runs that reported their usage; `None` without any. Entries
+/// are the oldest first.
 pub fn forecast(entries: &[LaneEntry], ended: &BTreeSet<&str>) -> Option<Forecast> {
     let mut runs: BTreeMap<&str, Sum> = BTreeMap::new();
     for entry in

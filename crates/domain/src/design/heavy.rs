@@ -9,7 +9,7 @@ use super::design_file::DesignFile;
 /// How a worker ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Worked {
-    /// All that was asked for is there.
+    /// All requested files exist.
     Complete,
     /// It is not, for this reason.
     Failed(GiveUpReason),
@@ -22,7 +22,7 @@ pub struct GiveUpReason(String);
 impl GiveUpReason {
     /// It ended without a line that can be believed, or without what it should have made.
     pub const NOTHING_MADE: &str = "worker-yielded-without-artifacts";
-    /// The working tree was changed, and a person must be asked.
+    /// The working tree was changed, so a person must decide.
     pub const DIRTY_TREE: &str = "dirty-tree";
 
     /// No word is longer.

@@ -1,10 +1,10 @@
-//! The names of a design's lanes: what a lane is asked for, and who is asked.
+//! The names of a design's lanes: the kind of work, and the agent that does it.
 
 use std::fmt;
 
 use super::progress::Step;
 
-/// What a lane of a design is asked for.
+/// The kind of work that a lane of a design does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaneKind {
     /// A sketch.
@@ -21,7 +21,7 @@ pub enum LaneKind {
     Chair(ChairTask),
 }
 
-/// What the chair is asked to write.
+/// The document that the chair writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChairTask {
     /// Clarifying questions.
@@ -134,7 +134,7 @@ pub struct LaneId {
 }
 
 impl LaneId {
-    /// Names a lane by its kind and whom it asks, perhaps for the second time: `claude/again`.
+    /// Names a lane by its kind and its agent; a second request has a suffix: `claude/again`.
     pub fn new(kind: LaneKind, asked: &str) -> Self {
         let name = match kind {
             LaneKind::Chair(task) => format!("chair/{task}/{asked}"),
@@ -162,7 +162,7 @@ impl LaneId {
         (!asked.is_empty()).then(|| Self { kind, name: name.to_owned() })
     }
 
-    /// Returns what it is asked for.
+    /// Returns the lane's kind of work.
     pub const fn kind(&self) -> LaneKind {
         self.kind
     }

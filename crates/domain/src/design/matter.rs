@@ -1,5 +1,5 @@
-//! Matters that a person can decide: what the panel left undecided, and what is withheld from
-//! published files because it may be about security.
+//! Matters that a person can decide: those that the panel left undecided, and those that are
+//! withheld from published files because they may concern security.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ impl fmt::Display for MatterId {
 /// `Reject` takes the alternative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RulingChoice {
-    /// The finding is acted on.
+    /// The finding will be acted on.
     Accept,
     /// It is not.
     Reject,
@@ -81,7 +81,7 @@ impl RulingChoice {
 pub struct Ruling {
     /// On what.
     pub matter: MatterId,
-    /// What was decided.
+    /// The person's choice.
     pub choice: RulingChoice,
     /// Why, in the person's words.
     pub because: String,
@@ -133,9 +133,9 @@ impl fmt::Display for MatterVerdict {
 /// Something that a person can decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matter {
-    /// Its name.
+    /// The matter's id.
     pub id: MatterId,
-    /// A few words for the whole.
+    /// A short title.
     pub title: String,
     /// What it is about, on one line.
     pub text: String,
@@ -186,7 +186,7 @@ pub enum NotDecidable {
     /// The panel decided it.
     #[error("cannot decide `{matter}`: the panel decided it ({verdict})")]
     ByPanel {
-        /// The matter.
+        /// The matter's id.
         matter: MatterId,
         /// What the panel decided.
         verdict: MatterVerdict,
@@ -194,9 +194,9 @@ pub enum NotDecidable {
     /// A person decided it.
     #[error("cannot decide `{matter}` again: it was {line}")]
     ByPerson {
-        /// The matter.
+        /// The matter's id.
         matter: MatterId,
-        /// The decision.
+        /// The line that reports the decision.
         line: String,
     },
 }

@@ -20,7 +20,7 @@ pub enum Reason {
     BrInParticipantAlias,
     /// A dollar sign in a participant's other name.
     DollarInParticipantAlias,
-    /// Front matter that nobody closes.
+    /// Front matter without an end.
     UnclosedFrontmatter,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One thing that a diagram is refused for.
+/// One reason to refuse a diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
     /// Why.
@@ -73,19 +73,19 @@ pub struct Hit {
 pub struct Fault {
     /// In which fence, from 1.
     pub fence: usize,
-    /// On which line of it, from 1, if the parser says so.
+    /// The diagram's line, from 1, if the parser names it.
     pub line: Option<usize>,
     /// The parser's words, on one line, with nothing in them that cannot be seen.
     pub words: String,
 }
 
 impl Fault {
-    /// What a log is told; the words can have some of the text in them.
+    /// The token for logs; the parser's words could quote the text.
     const TOKEN: &str = "does-not-parse";
     /// How many characters of the parser's words are kept.
     const WORDS: usize = 300;
 
-    /// Takes a parser's words down. They can quote the diagram, which is anybody's text.
+    /// Takes a parser's words down. They may quote the diagram, which is untrusted text.
     pub fn new(fence: usize, line: Option<usize>, words: &str) -> Self {
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
         let hidden = |c: char| c.is_control() || is_invisible(c);
@@ -109,7 +109,7 @@ impl Fault {
 pub struct Report {
     /// What the text is refused for; nothing if it is safe.
     pub hits: Vec<Hit>,
-    /// What a parser found, if one was asked.
+    /// The parser's findings, if a parser ran.
     pub faults: Vec<Fault>,
     /// How many diagrams there are.
     pub fences: usize,
@@ -156,7 +156,7 @@ impl Report {
         self.hits.is_empty() && self.faults.is_empty()
     }
 
-    /// Tells whether the text is what was asked for: exactly one diagram.
+    /// Tells whether the text has the requested form: exactly one diagram.
     pub const fn is_one_diagram(&self) -> bool {
         self.fences == 1
     }
@@ -204,7 +204,7 @@ pub fn unchecked_log_entry(step: &str) -> String {
 }
 
 fn log_entry(step: &str, tokens: &str) -> String {
-    // The log's own lines are nobody else's to write.
+    // A control character must not forge a line of the log.
     let step = step.replace(char::is_control, " ");
     format!("- **Step {step} — mermaid sanitizer rejected:** {tokens}")
 }

@@ -14,14 +14,14 @@ pub enum Notice {
     StepBegins {
         /// The step.
         step: Step,
-        /// What is known of it from the start, such as a branch that is kept.
+        /// A fact known from the start, such as a branch that is kept.
         with: Option<String>,
     },
     /// A step, or a part of it, is done.
     StepDone {
         /// The step.
         step: Step,
-        /// What was done.
+        /// The work that was done.
         what: String,
         /// How long the step has taken.
         seconds: u64,
@@ -46,9 +46,10 @@ pub enum Notice {
     Artifact(ToldArtifact),
     /// How voters decided.
     Tally(ReviewResult),
-    /// Who answered so far, and for whom.
+    /// Which agents have answered so far, and for which seats.
     Independence(Vec<Voice>),
-    /// How the lanes of a phase stand; the next such notice takes its place where that can be done.
+    /// The states of a phase's lanes; the next such notice replaces it where the output allows
+    /// that.
     LaneBoard(Board),
     /// Something is not as it should be. A run that ends with such notices is degraded.
     Warning(String),
@@ -83,7 +84,7 @@ pub enum ToldArtifact {
     Diagram(String),
 }
 
-/// Everything that a design has told: what was shown, and all warnings, shown or not.
+/// All notices of a design: those shown, and all warnings, shown or not.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NoticeLog {
     pub(super) shown: Vec<Notice>,

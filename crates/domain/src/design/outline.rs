@@ -1,4 +1,4 @@
-//! What a design has come to so far, as facts: the result of every phase, and what is needed next.
+//! The present state of a design, as facts: the result of every phase, and the next need.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use super::walk::Next;
 /// What a design has come to so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesignOutline {
-    /// How the design was asked for; nothing before it begins.
+    /// The request; `None` before the design begins.
     pub settings: Option<Settings>,
     /// Everything that the design has told so far.
     pub notices: Vec<Notice>,
     /// What went wrong on the way.
     pub warnings: Vec<String>,
-    /// Which of the two agents can still be asked.
+    /// Which of the two agents are still available.
     pub available: Available,
     /// What the panel voted on or left undecided, and what people decided of it.
     pub matters: Vec<Matter>,
@@ -34,14 +34,14 @@ pub struct DesignOutline {
     pub is_heavy: bool,
     /// What each phase came to.
     pub results: PhaseResults,
-    /// What is needed to go on, or how it ended.
+    /// The next need, or how the design ended.
     pub next: Next,
 }
 
 /// What each phase came to; nothing of a phase that has not got so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PhaseResults {
-    /// What is to be built, and what its author said about it.
+    /// The feature, and its author's answers about it.
     pub scope: Arc<SettledScope>,
     /// What the sketches come to.
     pub synthesis: Option<Arc<Synthesis>>,
@@ -49,11 +49,11 @@ pub struct PhaseResults {
     pub judges_ballot: Option<Arc<str>>,
     /// How each contested decision ended; an empty list if nothing was contested.
     pub resolutions: Option<Vec<Resolution>>,
-    /// The plan as it is now.
+    /// The present plan.
     pub plan: Option<DesignPlan>,
     /// What reviewers found, and how voters decided.
     pub review: Option<ReviewResult>,
-    /// What was settled with the author after the review.
+    /// The decisions of the interview after the review.
     pub design_interview: Option<Vec<Settled>>,
     /// The diagram.
     pub diagram: Option<DiagramResult>,
@@ -65,16 +65,16 @@ pub struct PhaseResults {
     pub rulings: Rulings,
     /// How the working tree was found, if that needs a person.
     pub tree: Option<SuspectTree>,
-    /// What agents answered and debaters were asked, by file name.
+    /// Agents' answers and debaters' prompts, by file name.
     pub answers: BTreeMap<String, Arc<str>>,
     /// What the workflow that asked is to be warned of in its own log.
     pub issues: Vec<String>,
 }
 
-/// What is to be built, and what was settled about it before the first sketch.
+/// The feature, and the decisions about it before the first sketch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SettledScope {
-    /// What is to be built, in its author's words.
+    /// The feature, in its author's words.
     pub feature: String,
     /// What the clarifying questions settled.
     pub cleared: Vec<Settled>,
@@ -85,7 +85,7 @@ pub struct SettledScope {
 }
 
 impl SettledScope {
-    /// What is to be built, with what its author said about it since.
+    /// Returns the feature with its author's later answers.
     pub fn with_answers(&self) -> String {
         let file = self.file();
         if file.is_empty() {
@@ -104,13 +104,13 @@ impl SettledScope {
 /// What the sketches come to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Synthesis {
-    /// The text.
+    /// The synthesis as the chair wrote it.
     pub text: String,
     /// What the sketches differ on, in the order of its weight.
     pub decisions: Vec<Decision>,
 }
 
-/// A plan.
+/// A plan, as the chair last wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DesignPlan {
     /// The text, with a line end.
@@ -160,7 +160,7 @@ impl ReviewResult {
     }
 }
 
-/// A review that came to votes.
+/// A review whose findings were voted on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VotedReview {
     /// The findings, in the order of the ballot.
@@ -260,7 +260,7 @@ pub struct SuspectTree {
 }
 
 impl PhaseResults {
-    /// The results of a design that has only been asked for.
+    /// The results of a design that has only been requested.
     pub(super) fn new(settings: &Settings) -> Self {
         let scope = SettledScope { feature: settings.feature.clone(), ..SettledScope::default() };
         Self { scope: Arc::new(scope), ..Self::default() }

@@ -13,7 +13,7 @@ pub enum Personality {
     Innovation,
     /// The smallest safe change.
     Pragmatic,
-    /// No angle at all.
+    /// No particular angle.
     Generic,
 }
 
@@ -21,7 +21,7 @@ impl Personality {
     /// The four that a full panel has, in the order of their seats.
     pub const FOUR: [Self; 4] = [Self::Arch, Self::Edge, Self::Innovation, Self::Pragmatic];
 
-    /// Returns the word that stands in file names.
+    /// Returns the word in file names.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Arch => "arch",
@@ -32,7 +32,7 @@ impl Personality {
         }
     }
 
-    /// Returns the word that stands in a seat's label.
+    /// Returns the word in a seat's label.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Arch => "Arch",
@@ -43,7 +43,7 @@ impl Personality {
         }
     }
 
-    /// Returns the role as an agent is told it; a generic seat has none.
+    /// Returns the role as the prompt names it; a generic seat has none.
     pub const fn role(self) -> Option<&'static str> {
         match self {
             Self::Arch => Some("Architecture/Standards"),

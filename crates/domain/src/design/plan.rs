@@ -27,7 +27,7 @@ pub enum PlanPart {
     Files,
     /// The strategy, the decisions and what they cost.
     Approach,
-    /// What is unusual, and how it is handled.
+    /// Unusual inputs and how the change handles them.
     EdgeCases,
     /// What would go wrong first, how that shows, and what helps.
     FailureModes,
@@ -81,7 +81,7 @@ pub enum TaskPart {
 impl TaskPart {
     const ALL: [Self; 3] = [Self::Files, Self::DoneWhen, Self::Source];
 
-    /// Returns the label that the part stands behind.
+    /// Returns the label before the part.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Files => "**Files:**",
@@ -106,13 +106,13 @@ impl fmt::Display for TaskPart {
     }
 }
 
-/// What a plan lacks, in words for whoever wrote it.
+/// A defect of a plan, in words for the agent that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanComplaint {
-    /// A part is not there.
+    /// A part is missing.
     #[error("the plan has no `## {0}`")]
     NoPart(PlanPart),
-    /// A part says nothing.
+    /// A part is empty.
     #[error("`## {0}` is empty")]
     EmptyPart(PlanPart),
     /// A part is there more than once, so one of them may be a draft.
@@ -121,7 +121,7 @@ pub enum PlanComplaint {
     /// No task can be read.
     #[error("`## Tasks` has no heading such as `### Task 1: Title`")]
     NoTasks,
-    /// A task stands where nobody looks for it.
+    /// A task outside of the part that holds the tasks.
     #[error("Task {0} is not under `## Tasks`")]
     Misplaced(String),
     /// Two tasks have one number.
@@ -135,7 +135,7 @@ pub enum PlanComplaint {
     NoTaskPart {
         /// The task's number.
         number: String,
-        /// The part.
+        /// The task's missing part.
         part: TaskPart,
     },
 }
@@ -177,13 +177,12 @@ pub fn task_list_start(plan: &str) -> Option<usize> {
     Some(tasks.start)
 }
 
-/// Counts the tasks of a plan, wherever they are.
+/// Counts the tasks of a plan, in any of its parts.
 pub fn task_count(plan: &str) -> usize {
     task_list::tasks(plan).map_or(0, |tasks| tasks.len())
 }
 
-/// Tells whether a text has at least one part of a plan. One that has none is something else,
-/// whatever it says.
+/// Tells whether a text has at least one part of a plan. A text without any part is no plan.
 pub fn is_begun(plan: &str) -> bool {
     let is_part =
         |title: &str| PlanPart::ALL.iter().any(|part| title.eq_ignore_ascii_case(part.title()));
@@ -219,7 +218,7 @@ fn is_placeholder(words: &str) -> bool {
     is_bracketed || bare.is_empty() || WORDS.iter().any(|word| bare.eq_ignore_ascii_case(word))
 }
 
-/// What stands behind the labels of the example that the chair is shown.
+/// The texts behind the labels of the example in the chair's prompt.
 const EXAMPLE: [&str; 4] = [
     "A short title",
     "src/one.rs",
@@ -300,7 +299,7 @@ fn has(task: &ListedTask<'_>, part: TaskPart) -> bool {
     }
 }
 
-/// Returns what stands behind the label of a task's files, up to the next label.
+/// Returns the text behind the label of a task's files, up to the next label.
 fn files(task: &str) -> Option<&str> {
     let (_, rest) = task.split_once(TaskPart::Files.label())?;
     Some(rest.split("\n**").next().unwrap_or(rest))

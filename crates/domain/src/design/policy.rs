@@ -28,7 +28,8 @@ impl Policy {
         [Self::Safe, Self::Seed].into_iter().find(|policy| policy.word() == word)
     }
 
-    /// Tells whether an agent whose answer cannot be read is asked once more, and keeps its seat.
+    /// Tells whether an agent whose answer cannot be parsed gets a second request and keeps its
+    /// seat.
     pub const fn forgives_form(self) -> bool {
         matches!(self, Self::Safe)
     }

@@ -11,7 +11,7 @@ pub enum Step {
     Setup,
     /// A feature branch.
     Branch,
-    /// Clarifying questions, all at once.
+    /// Clarifying questions, asked together.
     Questions,
     /// The scope interview.
     DiscussionOne,
@@ -25,9 +25,9 @@ pub enum Step {
     Review,
     /// The design interview.
     DiscussionTwo,
-    /// The diagram.
+    /// The architecture diagram.
     Diagram,
-    /// What was not taken up.
+    /// Findings that were not accepted.
     Rejected,
     /// Export and tidying up.
     Cleanup,
@@ -97,12 +97,12 @@ impl Step {
     }
 }
 
-/// Where a design stands in the work of whoever started it.
+/// The design's place in the workflow that started it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prefix {
-    /// What stands before every number, such as `1.`.
+    /// The text before every number, such as `1.`.
     pub number: String,
-    /// What stands before every name, such as `design plan`.
+    /// The text before every name, such as `design plan`.
     pub path: String,
 }
 
@@ -132,7 +132,7 @@ const RULE: usize = 80;
 /// Makes the lines of steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Breadcrumbs {
-    /// What stands before numbers and names.
+    /// The texts before numbers and names.
     pub prefix: Prefix,
 }
 
@@ -204,7 +204,7 @@ pub fn unnumbered_warning(text: &str) -> String {
     format!("**⚠ {}**", quote::line(text))
 }
 
-/// What is saved without being shown when a design is part of other work.
+/// An artifact that is saved without being shown when a design is part of another workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Saved {
     /// The synthesis of the sketches.
@@ -219,7 +219,7 @@ pub enum Saved {
     RevisedPlan,
     /// The diagram.
     Diagram,
-    /// What was not taken up.
+    /// Findings that were not accepted.
     Rejected,
 }
 
@@ -269,11 +269,11 @@ pub enum Shown {
     Accepted,
     /// The plan after them.
     RevisedPlan,
-    /// What is not about this change.
+    /// Observations outside of the planned change.
     OutOfScope,
     /// The diagram.
     Diagram,
-    /// What was not taken up.
+    /// Findings that were not accepted.
     Rejected,
 }
 
@@ -452,7 +452,7 @@ mod tests {
     }
 
     proptest! {
-        // P-84: whatever a payload or a prefix holds, a line stays one line with its time at the end.
+        // P-84: for any payload and prefix, a line stays one line with its time at the end.
         #[test]
         fn a_payload_cannot_begin_a_line(payload in any::<String>(), prefix in any::<String>(), seconds: u64) {
             let lines = Breadcrumbs { prefix: Prefix::parse(&prefix) };

@@ -25,12 +25,12 @@ use super::resolution;
 /// The heading of the tally and the scoreboard together.
 const TALLY: &str = "## Voting Tally and Reviewer Competition Scoreboard";
 
-/// A line to show.
+/// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// Text: a breadcrumb, a warning, an artifact.
     Text(String),
-    /// How the lanes of a phase stand; the next one takes its place where that can be done.
+    /// The states of a phase's lanes; the next such line replaces it where the output allows that.
     Table(Board),
 }
 

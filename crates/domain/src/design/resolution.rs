@@ -19,24 +19,24 @@ pub enum DecisionEnding {
     Voted {
         /// The side that won.
         winner: Side,
-        /// The votes for what was chosen.
+        /// The votes for the chosen option.
         thesis: usize,
         /// The votes for the alternative.
         antithesis: usize,
         /// Why that side won.
         why: String,
     },
-    /// It was debated or judged in vain, so the synthesis stands.
+    /// The debate or the vote failed, so the synthesis's choice remains.
     Fallback {
         /// Why.
         why: String,
     },
-    /// Its agent was not there, so the synthesis stands.
+    /// The decision's agent was unavailable, so the synthesis's choice remains.
     BucketSkipped {
         /// Why.
         why: String,
     },
-    /// It ranked too low to be debated, so the synthesis stands.
+    /// The decision ranked too low for a debate, so the synthesis's choice remains.
     OverCap {
         /// Why.
         why: String,
@@ -50,7 +50,7 @@ pub enum Disposition {
     Voted,
     /// It was debated or judged in vain.
     Fallback,
-    /// Its agent was not there.
+    /// The decision's agent was unavailable.
     BucketSkipped,
     /// It ranked too low.
     OverCap,
@@ -85,16 +85,16 @@ impl fmt::Display for Disposition {
     }
 }
 
-/// One decision's entry. Every value stands on one line.
+/// One decision's entry. Every value is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
     /// The decision's number.
     pub number: usize,
     /// What it is about.
     pub title: String,
-    /// What is to be done.
+    /// The chosen approach.
     pub resolution: String,
-    /// The case for what was chosen, in a sentence or two.
+    /// The case for the chosen option, in a sentence or two.
     pub thesis: String,
     /// The case for the alternative.
     pub antithesis: String,
@@ -203,7 +203,7 @@ impl Resolution {
         }
     }
 
-    /// Tells whether people should still be asked: unless judges decided it with one voice.
+    /// Tells whether people should still decide: true unless the judges were unanimous.
     pub const fn is_contested(&self) -> bool {
         !matches!(
             self.ending,
@@ -293,7 +293,7 @@ pub fn counts(resolutions: &[Resolution]) -> String {
     parts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-/// A file as it was read.
+/// A parsed file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Resolutions {
     /// The entries that could be read, in order.
@@ -550,7 +550,7 @@ mod tests {
     }
 
     proptest! {
-        // What was read is written so that it is read again the same.
+        // Writing a parsed file and parsing it again gives the same entries.
         #[test]
         fn reading_and_writing_agree(
             text in any::<String>(),

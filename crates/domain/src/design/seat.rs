@@ -11,7 +11,7 @@ use super::sketch::SketchPanel;
 pub enum Holder {
     /// The first agent; by default the slowest, which is why it is started first.
     First,
-    /// The second agent.
+    /// The second external agent.
     Second,
     /// The host, which is always there.
     Host,
@@ -78,13 +78,13 @@ pub enum BadName {
          begin with a letter and have at most 32 characters"
     )]
     Name(String),
-    /// Two of a panel's three could not be told apart.
+    /// Two of a panel's three have the same name.
     #[error("cannot seat `{0}` twice")]
     Twice(String),
 }
 
 impl Named {
-    /// Checks a word and a name. Both stand in files and tables that are read by programs.
+    /// Checks a word and a name. Both appear in files and tables that programs read.
     pub fn new(word: &str, name: &str) -> Result<Self, BadName> {
         let short = |text: &str| (1..=32).contains(&text.len());
         let letters = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -134,7 +134,7 @@ impl Default for Panel {
 }
 
 impl Panel {
-    /// Seats three that can be told apart.
+    /// Seats three agents with different names.
     pub fn new(first: Named, second: Named, host: Named) -> Result<Self, BadName> {
         for (one, other) in [(&first, &second), (&first, &host), (&second, &host)] {
             if one.word == other.word || one.name.eq_ignore_ascii_case(&other.name) {
@@ -166,8 +166,8 @@ impl Panel {
         Personality::FOUR.map(|personality| seat(personality.owner(), personality)).to_vec()
     }
 
-    /// Seats the debaters of one decision, the thesis first. Nobody sits in for them: the style of
-    /// the host would tell the judges who wrote a defence.
+    /// Seats the debaters of one decision, the thesis first. The host never replaces one: its style
+    /// would reveal to the judges who wrote a defence.
     pub fn debaters(&self, decision: usize, available: Available) -> Option<[Seat; 2]> {
         let owner = bucket(decision);
         let seat = |side| self.seat(SeatPart::Debate { decision, side }, owner, owner);
@@ -228,8 +228,8 @@ impl Panel {
         Seat { part, owner, runner, label, file, kind: format!("{word}-{kind}") }
     }
 
-    /// Returns whom a seat's findings are said to come from: its label, with the name of the agent
-    /// that sat in. The host's are all from one reviewer.
+    /// Returns the author of a seat's findings: its label, with the name of the agent that replaced
+    /// another. All findings of the host have one author.
     pub fn attribution(&self, seat: &Seat) -> String {
         if seat.runner == seat.owner {
             seat.label.clone()
@@ -246,7 +246,7 @@ pub const fn bucket(decision: usize) -> Holder {
     if decision % 2 == 1 { Holder::First } else { Holder::Second }
 }
 
-/// A side of a debate.
+/// One of the two sides of a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// For what the synthesis chose.
@@ -259,7 +259,7 @@ impl Side {
     /// Both, in the order they speak.
     pub const BOTH: [Self; 2] = [Self::Thesis, Self::Antithesis];
 
-    /// Returns the word that stands in file names.
+    /// Returns the word in file names.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Thesis => "thesis",
@@ -322,10 +322,10 @@ pub struct Seat {
     pub owner: Holder,
     /// Who sits on it now.
     pub runner: Holder,
-    /// What it is called, whoever sits on it.
+    /// The seat's name, which does not depend on the agent that takes it.
     pub label: String,
-    /// The file for what is answered. It names who answered; a seat that somebody else sits on has
-    /// another file, so no answer is ever taken for that of another agent.
+    /// The file for the answer. It names the agent that answered; a replacement has another file,
+    /// so no answer can be attributed to the wrong agent.
     pub file: String,
     /// The kind of work, for the ledger of times.
     pub kind: String,
@@ -470,7 +470,7 @@ mod tests {
         }
     }
 
-    // P-103, P-94: another file for whoever sits in, and the same label.
+    // P-103, P-94: a replacement writes another file, under the same label.
     #[test]
     fn who_sits_in_answers_into_a_file_of_its_own() {
         let panel = Panel::default();
@@ -521,7 +521,7 @@ mod tests {
         assert_eq!(panel.attribution(&panel.judges(BOTH)[2]), "Claude");
     }
 
-    // P-114: the slowest first, whoever's seats they are.
+    // P-114: the slowest agent's seats come first.
     #[test]
     fn the_slowest_starts_first_and_the_host_last() {
         use Holder::{First, Host, Second};
@@ -575,7 +575,7 @@ mod tests {
     }
 
     proptest! {
-        // P-103: no two seats ever answer into one file, whoever is there at each of two moments.
+        // P-103: no two seats write to one file, for any availability at any two moments.
         #[test]
         fn no_two_seats_share_a_file(panel in panel(), flags in any::<[bool; 4]>()) {
             let [a, b, c, d] = flags;

@@ -159,7 +159,7 @@ const PROSE: [&str; 149] = [
     "비밀번호",
 ];
 
-/// Words that do so only if they stand alone: `author` is not `auth`.
+/// Words that count only as whole words: `author` is not `auth`.
 const WHOLE: [&str; 30] = [
     "xss", "csrf", "ssrf", "rce", "dos", "redos", "xxe", "idor", "mitm", "tls", "ssl", "cors",
     "csp", "hsts", "jwt", "hmac", "pii", "gdpr", "toctou", "auth", "oauth", "nonce", "salt",
@@ -334,7 +334,7 @@ pub(super) fn may_be_about_security(text: &str) -> bool {
 }
 
 /// Takes out fenced code and code within a line. Code that runs over a line's end, and a fence that
-/// is never closed, are not trusted to be code: whoever wants to hide a word would write it so.
+/// is never closed, do not count as code: an author could hide a word that way.
 fn without_code(text: &str) -> String {
     let mut fences = Fences::default();
     let mut prose = String::with_capacity(text.len());
@@ -346,7 +346,7 @@ fn without_code(text: &str) -> String {
             FenceLine::Closes => code.clear(),
         }
     }
-    // What is left stands in a fence that nobody closed.
+    // The rest is in a fence that is never closed.
     prose + &code
 }
 

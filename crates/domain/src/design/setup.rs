@@ -1,8 +1,8 @@
 //! How a design begins: whether it may, and on which branch.
 //!
-//! What git knows is gathered elsewhere and comes in as plain values; what comes out is what is
-//! printed, and whether the design begins ([`SetUp`]). Programs read these lines, so each is exact.
-//! Where they speak of `main`, Convoke names the repository's default branch.
+//! The caller collects git's facts and passes them as plain values; the result is the output, and
+//! whether the design begins ([`SetUp`]). Programs read these lines, so each is exact. Where they
+//! speak of `main`, Convoke names the repository's default branch.
 
 pub mod branch;
 pub mod branch_name;
@@ -41,11 +41,11 @@ pub struct Ready {
     pub is_new: bool,
     /// The commit that is checked out; empty before the first.
     pub base: String,
-    /// What is printed in step 0.
+    /// The output of step 0.
     pub setup_lines: Vec<String>,
     /// How step 1 begins.
     pub begins: Begins,
-    /// What is printed in step 1.
+    /// The output of step 1.
     pub branch_lines: Vec<String>,
     /// The branch that was checked out before a new one was made; empty for a commit.
     pub left: Option<String>,
@@ -66,14 +66,14 @@ pub enum Begins {
 /// Why a design may not begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What is printed: first what the check said, then what can be done.
+    /// The output: first the check's own line, then possible remedies.
     pub lines: Vec<String>,
     /// How the program ends.
     pub code: u8,
 }
 
 impl Refusal {
-    /// The gate was asked wrongly.
+    /// Returns the refusal for invalid arguments of the gate.
     pub fn by_gate(error: &GateError) -> Self {
         let breach = "⚠ /design: internal Step 0 contract violation in session-entry-gate.sh. \
                       Aborting.";

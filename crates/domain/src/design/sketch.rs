@@ -102,7 +102,7 @@ fn words(text: &str) -> usize {
     spaced + text.chars().filter(|c| unspaced(*c)).count() / 2
 }
 
-/// How an agent says that it does not do what it is asked, in lower case.
+/// Phrases with which an agent refuses its task, in lower case.
 const REFUSALS: [&str; 38] = [
     "i'm sorry",
     "i am sorry",
@@ -202,7 +202,7 @@ fn is_question(line: &str) -> bool {
     line.trim_end().ends_with(['?', '？'])
 }
 
-/// Tells whether a line stands in the prompt.
+/// Tells whether a line is part of the prompt.
 fn is_of_prompt(line: &str) -> bool {
     let prompt = include_str!("prompt/sketch/sketch.md");
     let line = line.trim();

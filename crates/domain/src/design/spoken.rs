@@ -8,7 +8,7 @@ use super::aside::{BRACKETS, THINKING};
 use super::quote::visible;
 use super::vote::after_decoration;
 
-/// The kinds of passages that are not said aloud: one for each tag that models think in, and one for
+/// The kinds of passages that are not part of the answer: one for each thinking tag, and one for
 /// comments, which comes last.
 const KINDS: usize = THINKING.len() + 1;
 
@@ -31,14 +31,14 @@ struct Edge {
     ends_line: bool,
 }
 
-/// The surroundings of an edge.
+/// The text around an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// In ordinary text.
     Text,
     /// In inline code, where it is only spoken of.
     Code,
-    /// In a line that begins with an id, so that it is perhaps part of a reason.
+    /// In a line that begins with an id, so that it may be part of a reason.
     Reason,
 }
 
@@ -69,8 +69,8 @@ impl Edge {
     }
 }
 
-/// Returns what is said aloud. A passage that is never closed runs to the end; one that is closed
-/// without having been opened began with the answer.
+/// Returns the answer without thoughts and comments. A passage without an end extends to the end of
+/// the answer; one without a beginning starts with the answer.
 pub fn spoken(answer: &str) -> String {
     let shown = visible(answer);
     let edges = edges(&shown);
@@ -83,7 +83,8 @@ pub fn spoken(answer: &str) -> String {
     let mut open: Option<(Edge, bool)> = None;
     for edge in edges {
         match open {
-            // A tag ends with its own name where that comes at all, else with any of the others.
+            // A passage ends with its own closing tag if one follows, else with any other closing
+            // tag.
             Some((begun, has_end)) => {
                 let is_end = if has_end {
                     edge.kind == begun.kind

@@ -1,4 +1,4 @@
-//! Votes counted: what is accepted, and what it earns those who raised it.
+//! Counts votes: which findings are accepted, and the points of those who raised them.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -13,22 +13,22 @@ use super::vote::{Vote, Votes};
 pub struct Voter {
     /// The name of its column: a role, never a model.
     pub name: String,
-    /// Its votes.
+    /// The voter's votes.
     pub votes: Votes,
 }
 
-/// What became of a finding.
+/// The result of the votes on a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingVerdict {
     /// It is done; an item out of scope is filed.
     Accepted,
-    /// Somebody was for it, but too few.
+    /// At least one vote for it, but too few.
     Neutral,
-    /// Nobody was for it, but somebody found it fair.
+    /// No vote for it, but at least one to exonerate it.
     Exonerated,
-    /// Nobody was for it.
+    /// No vote for it.
     Rejected,
-    /// Nobody voted, so nobody decided. It is not accepted.
+    /// No votes, so no decision. The finding is not accepted.
     Undecided,
     /// As many voted for it as did not. It is not accepted.
     Tied,
@@ -107,7 +107,7 @@ impl std::fmt::Display for Counts {
 pub struct Counted {
     /// Which finding.
     pub id: FindingId,
-    /// The sums.
+    /// The sums of the votes.
     pub counts: Counts,
     /// What they come to, or what a person decided.
     pub verdict: FindingVerdict,
@@ -116,7 +116,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Returns what became of the finding in words, with the person's part in it.
+    /// Returns the result in words, with a note if a person decided.
     pub fn result(&self) -> String {
         let by = if self.person.is_some() { " by a person" } else { "" };
         format!("{}{by}", self.verdict.word())
@@ -151,7 +151,7 @@ pub struct Tally {
     pub items: Vec<Counted>,
 }
 
-/// Counts. Votes on what is not on the ballot are nothing.
+/// Counts the votes. Votes on items that are not on the ballot do not count.
 pub fn tally(findings: &[Finding], voters: &[Voter], policy: Policy) -> Tally {
     let columns: Vec<_> = voters.iter().map(|voter| Column::of(voter, findings)).collect();
     let took_part = |column: &&Column| column.votes.iter().any(Option::is_some);
@@ -165,8 +165,8 @@ pub fn tally(findings: &[Finding], voters: &[Voter], policy: Policy) -> Tally {
     Tally { columns, eligible, items }
 }
 
-/// A majority of those who count: by the safe rules everybody on the panel who voted at all, by the
-/// seed's those who voted on this item.
+/// Decides by a majority: under the safe rules of all voters that cast any vote, under the seed's
+/// of those who voted on this item.
 fn verdict(counts: Counts, panel: usize, policy: Policy) -> FindingVerdict {
     let eligible = match policy {
         Policy::Safe => panel,
@@ -276,7 +276,7 @@ impl Score {
     }
 }
 
-/// Scores every reviewer: those of the panel in their order, then whoever else raised something.
+/// Scores every reviewer: those of the panel in their order, then all others who raised a finding.
 pub fn scores<'a>(findings: &'a [Finding], tally: &Tally, reviewers: &'a [String]) -> Vec<Score> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut scores: Vec<Score> = Vec::new();
@@ -312,7 +312,7 @@ pub fn scoreboard(scores: &[Score]) -> String {
     format!("{SCOREBOARD}{rows}")
 }
 
-/// The file `voting-tally.md` when nobody raised anything.
+/// The file `voting-tally.md` of a review without findings.
 pub const NO_FINDINGS: &str = "No findings were raised \u{2014} voting was not needed.\n";
 
 /// Renders the file `voting-tally.md`: every vote, then the scoreboard.
@@ -427,13 +427,13 @@ mod tests {
             ("yn ", Tied),
             ("ye ", Tied),
             ("yn-", Tied),
-            // Whoever abstains on one item is still on the panel.
+            // A voter that abstains on one item stays on the panel.
             ("y--", Neutral),
             ("y- ", Neutral),
             ("yy-", Accepted),
             ("n--", Rejected),
             ("e--", Exonerated),
-            // One alone decides; nobody at all decides nothing.
+            // A single voter decides; without voters nothing is decided.
             ("y  ", Accepted),
             ("n  ", Rejected),
             ("-  ", Undecided),
@@ -545,7 +545,7 @@ mod tests {
     }
 
     proptest! {
-        // The sums agree with the columns, and no one vote more for a finding can sink it.
+        // The sums agree with the columns, and one more vote for a finding never rejects it.
         #[test]
         fn votes_are_counted_as_cast(votes in "[yne -]{3}", policy in 0..2_usize) {
             let policy = [Policy::Safe, Policy::Seed][policy];

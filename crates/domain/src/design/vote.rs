@@ -42,7 +42,7 @@ impl Vote {
 /// A vote, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cast {
-    /// The vote.
+    /// The cast vote.
     pub vote: Vote,
     /// The reason on one line; may be empty.
     pub reason: String,
@@ -73,7 +73,7 @@ pub struct Votes {
     cast: Vec<(FindingId, Cast)>,
     /// Items that were voted on again; the first vote counts.
     pub repeated: Vec<FindingId>,
-    /// Items on which different votes were cast, so that none of them counts; with the first two.
+    /// Items with contradictory votes, none of which counts; with the first two.
     pub contradicted: BTreeMap<FindingId, [Vote; 2]>,
     /// How the answer was written.
     pub form: Form,
@@ -135,8 +135,8 @@ impl Votes {
         self.cast.get(place).map(|(_, cast)| cast)
     }
 
-    /// Returns the votes on several items. If these come in the order of their ids, as on a ballot,
-    /// each stands behind the last one; only others are searched for.
+    /// Returns the votes on several items. For ids in ballot order, each search continues behind
+    /// the last match; only other orders search from the start.
     pub fn on_each(
         &self,
         ids: impl Iterator<Item = FindingId>,
@@ -159,7 +159,7 @@ impl Votes {
         self.contradicted.contains_key(&id) || self.withdrawn.contains(&id)
     }
 
-    /// Tells whether there is no vote at all.
+    /// Tells whether there are no votes.
     pub fn is_empty(&self) -> bool {
         self.cast.is_empty()
     }
@@ -190,7 +190,7 @@ pub(super) fn in_cell<'l>(line: &'l str, reading: Reading<'_>) -> &'l str {
     if reading == Reading::Plain { line } else { line.trim_start_matches(edges) }
 }
 
-/// Passes over whatever may stand before an id: marks of headings, quotations and lists, emphasis.
+/// Skips decoration before an id: marks of headings, quotations and lists, emphasis.
 pub(super) fn after_decoration(line: &str) -> &str {
     let decoration = |c: char| c.is_whitespace() || EMPHASIS.contains(&c) || "#>[(".contains(c);
     without_mark(line.trim_start_matches(decoration)).trim_start_matches(decoration)
@@ -282,7 +282,7 @@ pub(super) fn unwrapped(line: &str) -> &str {
     pair("**").or_else(|| pair("__")).map_or(line, str::trim)
 }
 
-/// Splits off what stands between a vote and its reason. Words without it between would make a
+/// Splits off the separator between a vote and its reason. Words without a separator would make a
 /// sentence, such as `NO objection to this`, and a sentence is not a vote.
 pub(super) fn reason(rest: &str) -> Option<&str> {
     let trimmed = rest.trim_start();
@@ -434,7 +434,8 @@ mod tests {
         assert_eq!(votes.on(id).map(|cast| cast.vote), Some(Vote::Yes));
     }
 
-    // An abstention that was perhaps none is told of, and whoever voted is not bothered.
+    // A near miss that counts as an abstention leads to a warning; a voter whose votes count gets
+    // none.
     #[test]
     fn lines_that_look_like_votes_are_found() {
         let ballot = || [(In, 1), (In, 2), (In, 3), (Out, 1)].into_iter();
@@ -499,7 +500,7 @@ mod tests {
             prop_assert_eq!(read(&line).map(|(_, vote, _)| vote), Some(vote));
         }
 
-        // In whatever order somebody asks: the answer is the same as for each alone.
+        // For any order of ids, the result is the same as for each id alone.
         #[test]
         fn votes_are_found_in_any_order(cast in "[1-9]{0,9}", asked in "[1-9]{0,9}") {
             let id = |digit: char| FindingId { scope: In, number: digit.to_digit(10).unwrap() };

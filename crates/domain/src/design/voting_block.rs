@@ -106,7 +106,7 @@ impl std::fmt::Display for MarkerWord {
 pub enum Reading<'w> {
     /// Between marker lines with this word.
     Marked(&'w MarkerWord),
-    /// In every line, as the original does: voters were not asked for marker lines.
+    /// In every line, as the original does: the prompt did not request marker lines.
     Plain,
 }
 
@@ -115,9 +115,9 @@ pub enum Reading<'w> {
 pub enum Form {
     /// With a complete block of votes.
     Marked,
-    /// Without one, although it was asked for.
+    /// Without a block, although the prompt requested one.
     Unmarked,
-    /// Without one, which was not asked for.
+    /// Without a block; the prompt requested none.
     #[default]
     Plain,
 }
@@ -162,8 +162,8 @@ pub(super) fn counted<T>(
     Counted { votes, form: Form::Marked, disowned: None, outside, after: after.join("\n") }
 }
 
-/// Finds lines that the answerer may have meant as votes although they do not count. Those that were
-/// only thought or quoted are among them: if nothing else was said, a person should know of them.
+/// Finds lines that may be meant as votes although they do not count. This includes thoughts and
+/// quotations: if the answer has no other votes, a person should know of them.
 pub(super) fn uncounted(
     answer: &str,
     reading: Reading<'_>,
@@ -176,8 +176,8 @@ pub(super) fn uncounted(
     }
 }
 
-/// Reads what is not in a fence: a fence beside it holds an example. If there is nothing, the
-/// whole answer may have been put in one.
+/// Reads the text outside of fences: a fence beside it holds an example. If there is none, the
+/// whole answer may be in a fence.
 fn plain<T>(answer: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
     let mut fences = Fences::default();
     let is_outside = |line: &&str| fences.feed(line) == FenceLine::Outside;
@@ -188,7 +188,7 @@ fn plain<T>(answer: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
     lines(answer).map(bare).filter_map(read).collect()
 }
 
-/// A marker line.
+/// A marker line, which begins or ends a block.
 struct Marker {
     is_begin: bool,
     /// Whether it has the word of this ballot.
@@ -212,11 +212,11 @@ fn marker(line: &str, word: &MarkerWord) -> Option<Marker> {
 
 /// The complete blocks of an answer.
 struct Blocks<'s> {
-    /// The lines of those that count.
+    /// The lines of the blocks that count.
     owned: Vec<Vec<&'s str>>,
     /// The words that disown the last of the others.
     disowned: Option<String>,
-    /// Every line of the answer that is in no complete block and is said aloud.
+    /// Every spoken line of the answer outside of complete blocks.
     rest: Vec<&'s str>,
     /// Those of them that come after the first block that counts.
     after: Vec<&'s str>,
@@ -365,7 +365,7 @@ mod tests {
         MarkerWord::from_random(1)
     }
 
-    /// What is voted on the first three findings, and how it was written.
+    /// Returns the votes on the first three findings, and the form of the answer.
     fn read(answer: &str) -> (String, Form) {
         let word = word();
         let votes = Votes::parse(answer, Reading::Marked(&word));
@@ -415,7 +415,7 @@ mod tests {
             (format!("{yes}FINDING_2: NO\n"), "Y--"),
             (format!("{yes}For example:\n```\nFINDING_1: NO\n```\n"), "Y--"),
             (format!("For example:\nFINDING_1: NO\n\n{yes}"), "Y--"),
-            // What is said beside the block takes a vote away from it.
+            // A contradiction beside the block removes its vote.
             (format!("{yes}{}\nFINDING_1: NO\n", word().begin()), "---"),
             (format!("{}\nFINDING_1: NO\n{yes}", word().begin()), "---"),
             (format!("{yes}Correction:\nFINDING_1: NO\n"), "---"),
@@ -467,7 +467,7 @@ mod tests {
         }
     }
 
-    /// Text that is not said aloud, with votes in it.
+    /// Text that is not part of the answer, with votes in it.
     fn aside() -> impl Strategy<Value = String> {
         let lines = prop::sample::select(vec![
             "FINDING_1: YES \u{2014} a draft",

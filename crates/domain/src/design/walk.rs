@@ -1,15 +1,15 @@
-//! The walk of a design: what its facts come to so far, and what is needed next.
+//! The walk of a design: derives its present state and next need from its facts.
 //!
 //! `events ─fold─► Facts ─walk─► DesignOutline ─render─► lines and files`
 //!
 //! The phases are functions over facts, in one table (`phases`). Each leaves a typed result in
-//! [`PhaseResults`] and tells notices; where a fact is missing it stops, and says which. So nothing has
-//! to be remembered but the facts: a run that was killed goes on where they end, a replay needs no
-//! agent, and a recount walks the same way. [`DesignWalk`] walks a run that is under way: a new event
-//! repeats only the phase that waited for it.
+//! [`PhaseResults`] and adds notices; where a fact is missing the walk stops and names it. So the
+//! facts are the only state: a killed run continues where they end, a replay needs no agent, and a
+//! recount walks the same way. [`DesignWalk`] walks a run in progress: a new event repeats only the
+//! phase that waited for it.
 //!
-//! *Invariant:* more facts only ever add to the notices, never change them.
-//! *Invariant:* a walk from the first event and one that went on with every event come to the same.
+//! *Invariant:* more facts only add notices, and never change one. *Invariant:* a walk from the
+//! first event and one that continues with every event give the same result.
 
 mod chair;
 mod cleanup;
@@ -65,7 +65,7 @@ pub enum Need {
     /// The word for a ballot's marker lines. It is drawn when everything that voters are given is
     /// written, so that nothing in there can hold it.
     Word(Poll),
-    /// What agents answer, all at once.
+    /// Answers of agents, in parallel.
     Lanes(Vec<LaneNeed>),
     /// What a person answers.
     Ask(Box<PersonQuestion>),
@@ -75,7 +75,7 @@ pub enum Need {
     Citations(Vec<Citation>),
     /// What a person does about a tree that is not.
     Recover(Boundary, String),
-    /// What comes of handing it to whoever asked.
+    /// The export of the design to the workflow that requested it.
     Export,
 }
 
@@ -84,48 +84,48 @@ pub enum Need {
 pub enum DesignEnding {
     /// With a plan.
     Complete {
-        /// What was missing on the way.
+        /// The warnings that make the run degraded.
         degraded: Vec<String>,
     },
     /// It could not begin.
     Refused(u8),
     /// The working tree was changed, and a person ended it.
     DirtyTree,
-    /// No agent could do what only an agent can. Whoever resumes it has them asked again.
+    /// No agent did a step that only an agent can do. Resuming asks all of them again.
     Failed(Failed),
     /// What may be spent is spent.
     OverBudget(String),
-    /// The process that did the heavy part failed. Whoever resumes it has it go on.
+    /// The worker process failed. Resuming starts it again.
     HeavyFailed(String),
-    /// There is a plan, but whoever asked did not get it. Whoever resumes it tries again.
+    /// The plan exists, but could not be exported. Resuming tries again.
     NotExported(String),
 }
 
-/// What nobody could do.
+/// A step that no agent completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
     /// Why it ended, in a few words.
     pub why: String,
-    /// The step that it ended in.
+    /// The step in which the design ended.
     pub step: Step,
-    /// Everybody who was asked there. None of them gave an answer that would do.
+    /// All lanes of that step. None of them gave a usable answer.
     pub lanes: Vec<LaneId>,
 }
 
 /// A lane to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneNeed {
-    /// Its name.
+    /// The lane's id.
     pub id: LaneId,
-    /// Who is asked.
+    /// The agent that runs it.
     pub holder: Holder,
     /// The step that needs it.
     pub step: Step,
-    /// The kind of work, for whoever counts.
+    /// The kind of work, for the ledgers.
     pub kind: String,
     /// The artifact that the answer becomes; empty if it becomes none.
     pub file: String,
-    /// What is asked.
+    /// The full prompt.
     pub prompt: String,
 }
 

@@ -128,7 +128,7 @@ const CONDITIONS: [&str; 14] = [
     "cuando", "если", "如果", "もし",
 ];
 
-/// Words that imagine what is not so.
+/// Words that mark a hypothetical sentence.
 const IMAGININGS: [&str; 7] = ["would ", "becomes", "würde", "wäre", "serait", "sería", "бы "];
 
 /// Tells whether words call what follows an example.
@@ -192,8 +192,8 @@ pub fn is_bare_fence(line: &str) -> bool {
     fence::opens(line) && !info.contains(' ') && info != "example"
 }
 
-/// Renders the request for the verdict alone. An agent that is asked in its own session knows its
-/// answer; any other needs to see it again.
+/// Renders the request for the verdict alone. An agent that resumes its session knows its answer;
+/// any other agent needs the answer quoted.
 pub fn ask_again(ambiguity: &Ambiguity, returns: &str, answer: Option<&str>) -> String {
     let Ambiguity { doubt, excerpt } = ambiguity;
     let quoted = match excerpt.as_str() {

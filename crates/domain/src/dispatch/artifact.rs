@@ -15,7 +15,7 @@ pub struct InvalidArtifact {
 }
 
 impl FeatureArtifact {
-    /// What is wanted and why.
+    /// The requirements: the goal and its reasons.
     pub const PRD: Self = Self(Cow::Borrowed("prd.md"));
     /// What exactly is to be built.
     pub const SPEC: Self = Self(Cow::Borrowed("spec.md"));
@@ -23,7 +23,7 @@ impl FeatureArtifact {
     pub const DESIGN: Self = Self(Cow::Borrowed("design.md"));
     /// In which steps.
     pub const PLAN: Self = Self(Cow::Borrowed("plan.md"));
-    /// The steps as pieces of work.
+    /// The plan's steps, divided into tasks.
     pub const TASKS: Self = Self(Cow::Borrowed("tasks.md"));
 
     /// The five that every feature may have, in the order they are written.

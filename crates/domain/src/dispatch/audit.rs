@@ -9,7 +9,7 @@ pub enum Pattern {
     FileContent,
     /// Sections of a PRD by name.
     PrdSections,
-    /// `{content of …}`, whatever follows.
+    /// `{content of …}` with any continuation.
     ContentOf,
 }
 
@@ -48,7 +48,7 @@ impl Pattern {
     }
 }
 
-/// Tells whether words stand in a line one after another.
+/// Tells whether a line contains the words in this order.
 fn in_order(line: &str, words: &[&str]) -> bool {
     let mut rest = line;
     words.iter().all(|word| match rest.find(word) {

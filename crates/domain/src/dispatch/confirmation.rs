@@ -48,12 +48,12 @@ impl ConfirmationLevel {
     }
 }
 
-/// A file that had to be read.
+/// A file that the agent had to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpectedFile<'a> {
     /// What reports call it: the name of a feature's document, or a path relative to the project.
     pub name: &'a str,
-    /// Its absolute path.
+    /// The file's absolute path.
     pub path: &'a str,
 }
 
@@ -66,11 +66,11 @@ pub struct Confirmation {
     pub named: Vec<String>,
     /// The expected files that it does not name.
     pub missing: Vec<String>,
-    /// Files that nobody asked for.
+    /// Files that the prompt did not require.
     pub unexpected: Vec<String>,
     /// How many lines it says each named file has.
     pub line_counts: Vec<(String, u64)>,
-    /// Files about which it says two things: whether they were read, or how long they are.
+    /// Files with contradictory claims: whether the agent read them, or how many lines they have.
     pub disputed: Vec<String>,
     /// Names that fit several files.
     pub unclear: Vec<String>,
@@ -78,7 +78,7 @@ pub struct Confirmation {
 
 const MARK: &str = "Files read:";
 
-/// Judges an answer by what had to be read.
+/// Judges an answer by the files that the agent had to read.
 pub fn confirmation(
     answer: &str,
     expected: &[ExpectedFile<'_>],
@@ -248,8 +248,8 @@ fn fits(name: &str, file: &ExpectedFile<'_>) -> bool {
     base == name || labelled.is_some_and(|file| file.file() == base || is_prd(file, base))
 }
 
-/// Returns what a line says behind the first mark that is no echo of the instruction. What stands
-/// behind a later mark stands behind that one, too.
+/// Returns the text behind the first mark that does not echo the instruction. That text includes
+/// every later mark.
 fn said(line: &str) -> Option<&str> {
     let quotes = |c: char| " \t\"'*`\u{201c}\u{201d}".contains(c);
     let rests =
@@ -257,7 +257,7 @@ fn said(line: &str) -> Option<&str> {
     rests.into_iter().find(|rest| !rest.starts_with("{name}")).map(str::trim_end)
 }
 
-/// Tells whether a file's name or label stands in a line.
+/// Tells whether a line contains the name or label of a file.
 fn names_any(rest: &str) -> bool {
     words(rest).any(|word| {
         let is_file = word.strip_suffix(".md").is_some_and(|stem| !stem.is_empty());
@@ -420,7 +420,7 @@ mod tests {
         assert!(!confirmation("read all", &EXPECTED, ConfirmationLevel::Loose).confirmed);
     }
 
-    // However often it is said, an answer is judged in one go.
+    // However often an answer repeats the mark, each line is judged once.
     #[test]
     fn a_line_is_judged_once() {
         for level in [ConfirmationLevel::Strict, ConfirmationLevel::Seed] {

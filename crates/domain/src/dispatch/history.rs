@@ -1,4 +1,4 @@
-//! The feature's `.review-history.md`: lines that are added to it, and what is read back.
+//! The feature's `.review-history.md`: the lines that Convoke adds, and how it reads them back.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +27,8 @@ pub fn fallback(role: &str, iteration: u32, reason: &str) -> String {
     format!("{FALLBACK}{role} iteration {iteration} \u{2014} {reason}\n")
 }
 
-/// Returns the roles of all warnings in a history, one for each. A line that only talks about
-/// warnings is none.
+/// Returns the roles of all warnings in a history, one for each. A line that only mentions warnings
+/// does not count.
 pub fn warnings(history: &str) -> Vec<&str> {
     history.lines().filter_map(warning).collect()
 }
@@ -74,7 +74,7 @@ pub struct LoggedRound<'a> {
     pub stage: Option<&'a str>,
     /// The round, as its heading numbers it.
     pub iteration: u32,
-    /// When, as written; empty if nobody wrote it.
+    /// The time as written; empty if the entry has none.
     pub at: &'a str,
     /// Whether it was the final round of an implementation.
     pub is_final: bool,
@@ -129,7 +129,7 @@ fn without_tags(text: &str) -> &str {
     rest
 }
 
-/// What is counted in a history.
+/// Totals of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HistoryCounts {
     /// Rounds that were logged.

@@ -7,7 +7,7 @@ use super::review::Issue;
 use super::role::{DispatchRole, PromptForm, PromptProfile};
 use crate::dispatch::artifact::FeatureArtifact;
 
-/// Returns what is said to a session that begins afresh because another could not be resumed.
+/// Returns the note for a new session that replaces one that could not be resumed.
 pub fn note(wording: Wording, form: PromptForm) -> &'static str {
     match (wording, form) {
         (Wording::Seed, _) => "(Fresh dispatch \u{2014} prior session unavailable.)",
@@ -25,22 +25,22 @@ pub fn note(wording: Wording, form: PromptForm) -> &'static str {
 pub struct Iteration<'a> {
     /// Its number, from one.
     pub number: u32,
-    /// The most there may be.
+    /// The highest number of rounds.
     pub max: u32,
-    /// What was found before.
+    /// The issues of earlier rounds.
     pub issues: &'a [Issue],
-    /// What is said because a session could not be resumed.
+    /// The note for a session that replaces one that could not be resumed.
     pub note: Option<&'static str>,
 }
 
 /// Everything a prompt is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptParts<'a> {
-    /// Whom it is for.
+    /// The role that receives the prompt.
     pub role: &'a DispatchRole,
     /// Decides order and membership of sections.
     pub profile: PromptProfile,
-    /// What the role is asked, and by which measure.
+    /// The role's task and the measure for its verdict.
     pub rubric: &'a str,
     /// What it must read.
     pub references: &'a [Reference],
@@ -155,7 +155,7 @@ fn issues_to_fix(parts: &PromptParts<'_>) -> Option<String> {
     (!issues.is_empty()).then(|| format!("{heading}\n{}", list(issues)))
 }
 
-/// How the reviewer of an artifact ended, as a phase's reviewer is told.
+/// The result of an artifact's reviewer, as the prompt of a phase's reviewer shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct ReviewerOutcome<'a> {
     /// Who reviewed.
@@ -166,7 +166,7 @@ pub struct ReviewerOutcome<'a> {
     pub iteration: u32,
     /// The last round that there could be.
     pub max: u32,
-    /// What is left.
+    /// The issues that are still open.
     pub issues: &'a [Issue],
 }
 

@@ -49,7 +49,7 @@ pub struct LedgerEntry {
     pub mode: DispatchMode,
     /// How long the prompt was, if it is known.
     pub prompt_chars: Option<u64>,
-    /// The files that had to be read.
+    /// The files that the agent had to read.
     pub artifacts: Vec<String>,
     /// Whether the answer said that it read; `None` where nothing was demanded.
     pub confirmed: Option<bool>,
@@ -81,7 +81,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Counts one entry. What was resumed demanded nothing.
+    /// Counts one entry. A resumed dispatch required no reading.
     fn count(&mut self, entry: &LedgerEntry) {
         self.resumed += u64::from(entry.mode == DispatchMode::Resume);
         self.fallbacks += u64::from(entry.mode == DispatchMode::Fallback);
@@ -194,7 +194,7 @@ mod tests {
         assert!(!Rate::default().escalates());
     }
 
-    // D-40: what was resumed, or demanded nothing, does not count.
+    // D-40: resumed dispatches and those that required no reading do not count.
     #[test]
     fn only_what_demanded_reading_counts() {
         let resumed = LedgerEntry { mode: DispatchMode::Resume, ..entry("a", "x", Some(false), 1) };

@@ -1,8 +1,7 @@
 //! Words of a reviewer that refuse an approval, or make it depend on something.
 
-/// What refuses an approval wherever a reviewer writes it, unless the program under review is its
-/// subject. The list cannot be complete: it only
-/// turns approvals into questions.
+/// Words that refuse an approval anywhere in a review, unless the program under review is its
+/// subject. The list cannot be complete: it only turns approvals into questions.
 const REFUSALS: [&str; 112] = [
     "not approve",
     "n't approve",
@@ -118,7 +117,7 @@ const REFUSALS: [&str; 112] = [
     "반려",
 ];
 
-/// Things that programs approve and reject, by their beginnings in the singular.
+/// Nouns for what programs approve and reject, by their beginnings in the singular.
 const THINGS: [&str; 16] = [
     "request",
     "token",
@@ -224,8 +223,8 @@ const SPOILING: [&str; 31] = [
     "however",
 ];
 
-/// Finds words that refuse an approval or make it depend on something, whatever emphasis and line
-/// breaks are between them.
+/// Finds words that refuse an approval or make it depend on something, ignoring emphasis and line
+/// breaks between them.
 pub fn refusal(text: &str) -> Option<String> {
     let marks = |c: char| "*_~`".contains(c);
     let plain: String = text.chars().filter(|c| !marks(*c)).collect();
@@ -305,8 +304,8 @@ fn is_thing(word: &str) -> bool {
     THINGS.iter().any(|thing| plural(thing)) || word == "queries"
 }
 
-/// Tells whether the words before a verb end with a thing that programs handle, and not with a pull
-/// request or the like.
+/// Tells whether the words before a verb end with a noun from `THINGS`, and not with a pull request
+/// or similar.
 fn ends_with_thing(before: &str) -> bool {
     const HELPERS: [&str; 8] = ["is", "are", "be", "gets", "get", "being", "will", "then"];
     const OTHERS: [&str; 10] =

@@ -9,9 +9,9 @@ use super::role::Noun;
 pub enum Prd {
     /// In the feature's folder.
     InFeature,
-    /// Where the feature's notes say that it came from; whether that still exists is not asked.
+    /// The source that the feature's notes name; Convoke does not check that it still exists.
     Source(String),
-    /// There is none.
+    /// The feature has no such document.
     None,
 }
 

@@ -2,27 +2,27 @@
 
 use super::ambiguity::Ambiguity;
 
-/// What is remembered of a role between its rounds.
+/// What Convoke keeps about a role between its rounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResumeState {
-    /// The session to resume; `None` while nobody has named it.
+    /// The session to resume; `None` until the client reports its id.
     pub agent_id: Option<String>,
     /// How long the prompt of its first round was, in characters.
     pub iteration1_prompt_length: u64,
     /// The last round it was dispatched in.
     pub last_iteration: u32,
-    /// The commit it has seen.
+    /// The commit that the role last saw.
     pub last_commit_sha: Option<String>,
 }
 
-/// What has changed since a role last looked.
+/// What has changed since the role's last round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delta {
     /// Nothing.
     NoChanges,
     /// What changed could not be committed.
     CommitFailed,
-    /// It cannot be told: there is no such commit any more, or no repository.
+    /// Unknown: the commit no longer exists, or there is no repository.
     Unavailable,
     /// This many characters of difference.
     Changed(u64),
@@ -34,7 +34,7 @@ pub enum GuardBase {
     /// The first prompt and every artifact that it listed or pasted: what a fresh start costs.
     #[default]
     Everything,
-    /// The first prompt alone.
+    /// The length of the first prompt alone.
     Prompt,
 }
 
@@ -70,19 +70,19 @@ pub const GUARD_PERCENT: u64 = 50;
 /// Everything the decision depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
-    /// The round that is to come.
+    /// The next round's number, from one.
     pub iteration: u32,
     /// Whether it is the final validation of a role that has passed before.
     pub is_final: bool,
-    /// Whether the role's sessions are resumed at all.
+    /// Whether the role's sessions may ever be resumed.
     pub resumes: bool,
-    /// Why nothing is resumed here, if a gate said so.
+    /// Why the gate has switched resuming off, if it has.
     pub disabled: Option<&'a str>,
-    /// Whether the client may resume at all, as far as the client is known.
+    /// Whether the client's recorded gate result permits resuming.
     pub gate_open: bool,
-    /// What is remembered.
+    /// What Convoke keeps about the role since its last round.
     pub state: Option<&'a ResumeState>,
-    /// What has changed.
+    /// What has changed since the role's last round.
     pub delta: Delta,
     /// What a fresh start costs, in characters.
     pub base: u64,
@@ -97,7 +97,7 @@ pub enum FreshReason {
     First,
     /// Nothing is remembered.
     NoState,
-    /// The role is never resumed.
+    /// The role never resumes a session.
     NeverResumed,
     /// Resuming is switched off here.
     Disabled,
@@ -109,9 +109,9 @@ pub enum FreshReason {
     NoChanges,
     /// The change could not be committed.
     CommitFailed,
-    /// Nobody knows what changed.
+    /// Convoke cannot tell what changed.
     NoDelta,
-    /// The change is too large.
+    /// The change exceeds the guard.
     OverGuard,
     /// Resuming was tried and failed.
     ResumeFailed,
@@ -136,10 +136,10 @@ impl FreshReason {
     }
 }
 
-/// What is to be done.
+/// How the next prompt is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResumeDecision {
-    /// A full prompt.
+    /// In a new session, with a full prompt.
     Fresh {
         /// Why the session is not resumed.
         reason: FreshReason,

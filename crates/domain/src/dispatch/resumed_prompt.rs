@@ -38,7 +38,7 @@ pub struct ResumedPromptParts<'a> {
     pub iteration: u32,
     /// The last round that there may be.
     pub max: u32,
-    /// What was done about the issues.
+    /// What the author did about the issues.
     pub summary: &'a str,
     /// What changed, file by file; empty where only one file counts.
     pub stat: &'a str,

@@ -1,4 +1,4 @@
-//! What a reviewer answered, whether that is a pass, and who is asked again.
+//! A reviewer's answer, whether it is a pass, and which reviewers answer again.
 
 /// How much an issue weighs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,20 +37,20 @@ impl Severity {
         }
     }
 
-    /// Tells whether an issue of this weight stands against a pass.
+    /// Tells whether an issue of this weight prevents a pass.
     pub const fn counts(&self) -> bool {
         !matches!(self, Self::Light(_))
     }
 }
 
-/// One thing that a reviewer found.
+/// One issue that a reviewer found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
     /// How much it weighs.
     pub severity: Severity,
     /// What kind it is.
     pub category: Option<String>,
-    /// What is wrong.
+    /// The defect, in the reviewer's words.
     pub description: String,
     /// The place in the artifact, in the reviewer's words.
     pub location: Option<String>,
@@ -61,7 +61,7 @@ pub struct Issue {
 /// A reviewer's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
-    /// Who reviewed, if the answer says so.
+    /// The reviewer's name, if the answer gives one.
     pub reviewer: Option<String>,
     /// What the reviewer says of the whole.
     pub approved: bool,
@@ -70,18 +70,18 @@ pub struct Review {
 }
 
 impl Review {
-    /// A review passes if it approves and nothing in it stands against that.
+    /// A review passes if it approves and holds no issue that prevents a pass.
     pub fn passes(&self) -> bool {
         self.approved && !self.issues.iter().any(|issue| issue.severity.counts())
     }
 }
 
-/// Which reviewers of a loop are asked in its next round.
+/// Which reviewers of a loop answer in its next round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextRound {
     /// Those that failed last.
     Failed,
-    /// All of them, once more, because each has passed by itself.
+    /// All of them, once more, because each has passed separately.
     Final,
     /// None; all passed in the final round.
     Done,
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    // D-26: who failed is asked again; when all have passed, all are asked once more.
+    // D-26: reviewers that failed answer again; when all have passed, all answer once more.
     #[test]
     fn a_loop_ends_with_a_round_that_all_pass() {
         assert_eq!(NextRound::after_round(&[true, false, true]), NextRound::Failed);

@@ -1,6 +1,7 @@
-//! The whole loop of reviews: who is asked next, when something is fixed, and when it ends.
+//! The loop of reviews: which reviewers answer next, when an author fixes findings, and when the
+//! loop ends.
 //!
-//! The next step follows from what was answered alone, so a loop that was cut short goes on where it
+//! The next step follows from the recorded answers alone, so an interrupted loop continues where it
 //! was.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,10 +21,10 @@ pub struct ReviewAnswer {
     pub findings: BTreeSet<String>,
 }
 
-/// What is to be done next.
+/// The next step of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewStep {
-    /// These reviewers are asked.
+    /// These reviewers answer.
     Review {
         /// The round they answer in, from one.
         iteration: u32,
@@ -32,7 +33,7 @@ pub enum ReviewStep {
         /// Who has not answered yet in it.
         roles: Vec<String>,
     },
-    /// What was found in this round is fixed.
+    /// An author fixes the findings of this round.
     Fix {
         /// The round that failed, from one.
         after: u32,
@@ -50,9 +51,9 @@ pub enum LoopStop {
     Capped,
     /// The same was found twice in a row, with an agent's fix in between.
     NoProgress,
-    /// A person has to fix what was found.
+    /// A person has to fix the findings.
     ByHand,
-    /// An agent gave no answer.
+    /// A lane ended without an answer.
     LaneFailed,
     /// A reviewer gave two answers in a row that are neither an approval nor a rejection.
     Ambiguous,
@@ -62,7 +63,7 @@ pub enum LoopStop {
     Outdated,
     /// An agent cost more than it may.
     OverBudget,
-    /// Somebody stopped it.
+    /// A person stopped it.
     Cancelled,
 }
 
@@ -112,7 +113,7 @@ pub struct Fixed {
     pub by: FixedBy,
 }
 
-/// Who was to fix what was found.
+/// Which author was to fix the findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FixedBy {
     /// An agent, which said that it did.
@@ -172,10 +173,10 @@ pub fn next_step(
     ReviewStep::Stop(LoopStop::Capped)
 }
 
-/// What became of a finding after the round it was found in.
+/// The state of a finding after the round that reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingOutcome {
-    /// Nobody has looked again yet.
+    /// Its reviewer has not answered since.
     Open,
     /// It was found again, unchanged.
     Returned,
@@ -194,7 +195,7 @@ impl FindingOutcome {
     }
 }
 
-/// Tells what became of every finding: by its reviewer's next answer after it was last found.
+/// Returns the state of every finding, by its reviewer's next answer after the last report.
 pub fn fates(answers: &[ReviewAnswer]) -> BTreeMap<(String, String), FindingOutcome> {
     let mut fates: BTreeMap<(String, String), FindingOutcome> = BTreeMap::new();
     let mut in_order: Vec<_> = answers.iter().collect();
@@ -341,7 +342,7 @@ mod tests {
     }
 
     proptest! {
-        // Whatever was answered, there is a next step, and it is within the cap.
+        // Any sequence of answers has a next step, and that step is within the limit of rounds.
         #[test]
         fn there_is_always_a_next_step(
             answers in prop::collection::vec((0_u32..7, "[abc]", prop::bool::ANY, "[xy]?"), 0..12),

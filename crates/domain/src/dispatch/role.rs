@@ -17,7 +17,7 @@ pub struct RoleName {
     pub role: String,
 }
 
-/// A text that names no role.
+/// A text that is not a valid role name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a role: write `command/role` in lower case")]
 pub struct InvalidRoleName {
@@ -108,7 +108,7 @@ impl Noun {
 pub enum Proof {
     /// It does.
     Required,
-    /// What is missing is only reported.
+    /// Missing proof is only reported.
     Reported,
 }
 
@@ -162,13 +162,13 @@ pub struct DispatchRole {
     pub required: Vec<PathPattern>,
     /// Whether it must read every file that was changed.
     pub reads_diff: bool,
-    /// The artifact that it reviews.
+    /// The artifact that the role reviews.
     pub target: Option<FeatureArtifact>,
     /// How its prompt is laid out.
     pub form: PromptForm,
     /// What it does.
     pub noun: Noun,
-    /// Whether it is told which files were changed.
+    /// Whether the role's prompt lists the changed files.
     pub takes_files: bool,
     /// Whether its session is ever resumed.
     pub resumes: bool,
@@ -197,7 +197,7 @@ impl DispatchRole {
     }
 }
 
-/// The roles of a project.
+/// The roles of a project: the built-in ones and its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roles(Vec<DispatchRole>);
 
@@ -325,7 +325,7 @@ implement/implementer work prd,spec,design,plan,tasks -"
         assert!(all.contains("\ncreate-tasks/task-reviewer review prd,spec,design,plan,tasks -\n"));
     }
 
-    // D-4: only what is dispatched with the block is a role here.
+    // D-4: only agents that receive the block of references are roles.
     #[test]
     fn other_agents_are_no_roles() {
         let names: Vec<_> =

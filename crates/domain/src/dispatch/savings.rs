@@ -1,8 +1,8 @@
 //! What references save, and for whom.
 //!
 //! Two sums belong together: what the dispatcher's prompts cost, which references make small, and
-//! what the agents pay in all, reading included, which they hardly change. One without the other is
-//! half of the truth.
+//! what the agents pay in all, reading included, which they hardly change. Each sum alone would
+//! mislead.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::artifact::FeatureArtifact;
 use super::role::{DispatchRole, PromptProfile};
 use crate::token::{Estimate, Tokens};
 
-/// How long a feature's documents are, in characters. What is missing is not there.
+/// How long a feature's documents are, in characters. A missing document has no entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FeatureSizes {
     /// By document.

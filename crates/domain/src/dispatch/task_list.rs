@@ -40,7 +40,7 @@ pub fn tasks(document: &str) -> Result<Vec<ListedTask<'_>>, NoTasks> {
                 None => fences = Fences::default(),
             }
         }
-        // What is written in code is an example, and ends nothing.
+        // A heading in code is an example and ends no section.
         let outside = fences.feed(visible) == FenceLine::Outside;
         if let Some(heading) = Heading::parse(visible).filter(|_| outside) {
             places.push((offset, heading.level, numbered(visible)));
@@ -225,7 +225,7 @@ impl References {
     }
 }
 
-/// Finds the first word of a kind behind a document's name, and perhaps behind one word more.
+/// Finds the first word of a kind behind a document's name, optionally with one word between them.
 fn after(
     piece: &str,
     document: &str,

@@ -39,7 +39,7 @@ pub const NO_REFERENCES: &str =
 /// Everything the prompt is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskPromptParts<'a> {
-    /// The task as it is written.
+    /// The task's text, as the list has it.
     pub task: &'a str,
     /// When it is done.
     pub done_when: Option<&'a str>,
@@ -51,7 +51,7 @@ pub struct TaskPromptParts<'a> {
     pub prd: Option<&'a str>,
     /// What must be read: the PRD, then the spec.
     pub references: &'a [Reference],
-    /// What is known of the project.
+    /// The section about the project, if there is one.
     pub project: Option<&'a str>,
     /// Where to work.
     pub files: &'a [String],

@@ -1,4 +1,4 @@
-//! What each built-in role is asked, and how it is to answer. One file each.
+//! The instructions of each built-in role and the form of its answer, one file each.
 
 use super::role::{DispatchRole, Noun};
 

@@ -13,7 +13,7 @@ pub struct LogOrder {
     pub entry: EntrySource,
 }
 
-/// Where an entry stands.
+/// Where an entry's text comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntrySource {
     /// Here.
@@ -22,16 +22,16 @@ pub enum EntrySource {
     File(String),
 }
 
-/// An entry that is asked for wrongly.
+/// Invalid arguments for an entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogOrderError {
     /// A flag without its value.
     #[error("{0} requires a value")]
     MissingValue(String),
-    /// A flag that there is not.
+    /// An unknown flag.
     #[error("unknown flag: {0}")]
     UnknownFlag(String),
-    /// A flag that must be there.
+    /// A required flag is missing.
     #[error("{0} is required")]
     MissingFlag(&'static str),
     /// A file whose name would be lines of its own.

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use crate::pin;
 
-/// The room that both marks of a part and the line about its order need, whatever its numbers.
+/// The room that both marks of a part and the line about its order need, for any part numbers.
 const MARKS: usize = 280;
 
 /// How many characters both marks of a part have at most, while there are fewer than a hundred parts.
@@ -21,7 +21,7 @@ pub const fn marks_used(parts: u64) -> usize {
     if parts > 1 { MARKS_USED + ORDER_USED } else { MARKS_USED }
 }
 
-/// Returns how many bytes of a text fit into a number of parts, whatever is in it.
+/// Returns how many bytes of any text fit into a number of parts.
 pub fn room(parts: NonZeroUsize, most_bytes: usize) -> usize {
     parts.get().saturating_mul(most_bytes.saturating_sub(MARKS + CHARACTER))
 }
@@ -76,7 +76,7 @@ fn first_piece(text: &str, room: usize, later: usize) -> &str {
     let most = &text[..text.floor_char_boundary(room)];
     match most.rfind('\n') {
         Some(newline) if text.len() - newline - 1 <= later => &most[..=newline],
-        // A line border would leave too much to what is left of the parts.
+        // A cut at a line border would leave too much for the remaining parts.
         Some(_) | None => most,
     }
 }

@@ -6,7 +6,7 @@ use super::counted::UsageScope;
 use super::event::{LaneEvent, Usage};
 use super::ledger::Sum;
 
-/// The most that may be spent.
+/// The most that a lane or run may spend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cap {
     /// Tokens: all of the prompts and the answers, also those that came from a cache.
@@ -15,7 +15,7 @@ pub enum Cap {
     MicroDollars(u64),
 }
 
-/// A cap in the words of the person who set it.
+/// A budget in the words of the person who set it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaidCap {
     text: String,
@@ -23,7 +23,7 @@ pub struct SaidCap {
 }
 
 impl SaidCap {
-    /// Reads a cap, and keeps the words.
+    /// Parses a budget, and keeps the words.
     pub fn parse(text: &str) -> Result<Self, InvalidCap> {
         Ok(Self { text: text.to_owned(), cap: Cap::parse(text)? })
     }
@@ -33,27 +33,27 @@ impl SaidCap {
         &self.text
     }
 
-    /// Returns the cap.
+    /// Returns the parsed budget.
     pub const fn cap(&self) -> Cap {
         self.cap
     }
 }
 
-/// A text that is no cap.
+/// A text that is not a budget.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it must be tokens such as 200k or 1.5M, or money such as $2.50")]
 pub struct InvalidCap;
 
-/// A cap under which nothing more may be spent.
+/// A budget that is fully spent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reached {
-    /// The cap.
+    /// The limit.
     pub cap: Cap,
-    /// What was spent.
+    /// The amount spent.
     pub sum: Sum,
 }
 
-/// Whose cap it is.
+/// Which budget a limit belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
     /// A lane's own, or its run's.
@@ -72,22 +72,22 @@ impl Whose {
     }
 }
 
-/// A cap that was gone over: what was being spent when it was reached was paid for.
+/// A budget that was exceeded: the tokens in flight when it was reached had to be paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overdraft {
     /// Whose it is.
     pub whose: Whose,
-    /// The cap.
+    /// The limit.
     pub cap: Cap,
-    /// What was spent, in what the cap counts.
+    /// The amount spent, in the limit's unit.
     pub spent: u64,
 }
 
-/// Watches over a cap while a lane runs. A client that goes on after it said that it spent too much
-/// is to be stopped; one that has nothing left to say has paid for its answer.
+/// Watches a budget while a lane runs. A client that goes on after reporting that it exceeded the
+/// budget is stopped; one that has ended its turn has already paid for its answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Meter {
-    /// The cap.
+    /// The limit.
     pub cap: Cap,
     /// What others spent under it before.
     pub already: Sum,
@@ -102,7 +102,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Takes in what is said, and tells whether the lane is to be stopped now.
+    /// Takes in an event, and tells whether the lane must stop now.
     pub fn stops_at(&mut self, event: &LaneEvent) -> bool {
         if let LaneEvent::Usage(said) = event {
             self.spent = self.counts.of_run(*said, self.before).unwrap_or_default();
@@ -112,7 +112,7 @@ impl Meter {
         self.stopped
     }
 
-    /// Returns the cap that was reached, if the lane was stopped for it.
+    /// Returns the spent budget, if the lane was stopped for it.
     pub fn reached(&self) -> Option<Reached> {
         self.stopped.then(|| Reached { cap: self.cap, sum: self.sum() })
     }
@@ -153,7 +153,7 @@ impl Cap {
         (spent > self.most()).then_some(Overdraft { whose, cap: self, spent })
     }
 
-    /// Returns what was spent, in what it counts.
+    /// Returns the spent amount in the limit's unit.
     fn spent(self, usage: Usage) -> u64 {
         match self {
             Self::Tokens(_) => usage.tokens(),
@@ -287,7 +287,7 @@ mod tests {
         }
     }
 
-    // A cap that is reached starts nothing more.
+    // A spent budget starts no further lane.
     #[test]
     fn a_cap_that_is_reached_allows_nothing_more() {
         let usage = |input, output, micro_dollars| Usage {

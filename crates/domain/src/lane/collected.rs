@@ -1,5 +1,4 @@
-//! What became of a lane, in the words of those who collect the answers of many: statuses, codes and
-//! reasons that scripts read.
+//! A lane's result in the words of scripts that collect many lanes: statuses, codes and reasons.
 
 use std::fmt;
 
@@ -18,10 +17,10 @@ const TOO_LONG: i32 = 124;
 /// The code of a process that could not be started.
 const NOT_STARTED: i32 = 127;
 
-/// The code when nobody can tell.
+/// The exit code if the real one is unknown.
 const UNKNOWN: i32 = 99;
 
-/// What became of a lane.
+/// A lane's result, as scripts read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectedStatus {
     /// There is an answer.
@@ -32,11 +31,11 @@ pub enum CollectedStatus {
     Failed,
     /// It ended well, and said nothing.
     EmptyOutput,
-    /// Nobody knows how it ended.
+    /// How the lane ended is unknown.
     SentinelTimeout,
     /// It answered, and its answer says nothing.
     NotSubstantive,
-    /// It was not asked: nothing may be spent any more.
+    /// The lane was not started: the budget is spent.
     CapHit,
 }
 
@@ -71,33 +70,33 @@ impl CollectedStatus {
     }
 }
 
-/// A lane as it is collected.
+/// The collected result of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collected {
-    /// What became of it.
+    /// The lane's status.
     pub status: CollectedStatus,
-    /// Its exit code, or the one that stands for how it ended.
+    /// The exit code, or the one that represents how the lane ended.
     pub exit_code: i32,
-    /// Whether its agent can be asked again.
+    /// Whether its agent is still available.
     pub is_healthy: bool,
     /// Why there is no answer; empty if there is one.
     pub reason: String,
 }
 
-/// What is known of a lane that is over.
+/// The facts about an ended lane.
 #[derive(Debug, Clone, Copy)]
 pub struct CollectedResult<'a> {
-    /// What became of it.
+    /// The lane's outcome.
     pub outcome: LaneOutcome,
     /// How its process ended.
     pub end: ProcessEnd,
     /// Why, as far as the client says.
     pub why: Option<&'a str>,
-    /// Whether its answer lacks substance, where that was asked.
+    /// Whether the answer lacks substance, if the request required substance.
     pub thin: Option<Thin>,
     /// Whether another run of the same client was in its way.
     pub is_clash: bool,
-    /// Whether it was asked a second time.
+    /// Whether this was the second attempt.
     pub is_second: bool,
 }
 
@@ -158,14 +157,14 @@ pub fn collected(result: &CollectedResult<'_>) -> Collected {
         }
         (LaneOutcome::NoOutput, _) => empty(result, exit_code),
         (_, _) => {
-            // A client that exits 0 on an error has failed all the same.
+            // A client that exits 0 on an error has still failed.
             let code = if exit_code == 0 { 1 } else { exit_code };
             of(CollectedStatus::Failed, code, format!("Process failed with exit code {code}"))
         }
     }
 }
 
-/// A lane that ended well and said nothing, perhaps twice.
+/// A lane that ended successfully without output, on the first or second attempt.
 fn empty(result: &CollectedResult<'_>, exit_code: i32) -> Collected {
     let first = "Process exited successfully but produced no output";
     let said = result.why.filter(|why| !why.trim().is_empty()).unwrap_or(first);
@@ -204,11 +203,11 @@ fn reason(text: &str) -> String {
 pub struct CollectedBlock<'a> {
     /// Where the answer is.
     pub file: &'a str,
-    /// Who was asked.
+    /// The agent's name.
     pub tool: &'a str,
-    /// What became of it.
+    /// The lane's result.
     pub collected: &'a Collected,
-    /// Whether the agent had failed before; then it stays so, whatever became of this lane.
+    /// Whether the agent had failed before; then it stays unhealthy after any result.
     pub was_unhealthy: bool,
 }
 

@@ -24,9 +24,9 @@ impl UsageScope {
     /// Both count this run alone.
     pub const RUN: Self = Self { tokens: CounterScope::Run, money: CounterScope::Run };
 
-    /// Returns what this run spent, from what was said now and what was last said of the same
-    /// session before: nothing of a new session, and `None` of one that somebody else worked in.
-    /// Then what counts the whole session says nothing of this run.
+    /// Returns what this run spent, from the client's counters now and those last recorded for the
+    /// same session: none for a new session, and `None` if another program used the session in
+    /// between, because a counter of the whole session then tells nothing about this run.
     #[must_use]
     pub fn of_run(self, said: Usage, before: Option<Usage>) -> Option<Usage> {
         let tokens = match (self.tokens, before) {
@@ -90,7 +90,7 @@ mod tests {
             prop_assert_eq!(sum, counter);
         }
 
-        // Whatever is said, no run gives anything back, and none spends more than was said.
+        // For any counters, no run's usage is negative or greater than the counters.
         #[test]
         fn nothing_is_spent_twice_or_given_back(said in usage(), before in prop::option::of(usage())) {
             if let Some(of_run) = SESSION.of_run(said, before) {

@@ -13,7 +13,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Takes the ranks from some amounts; there is none of nothing.
+    /// Computes the ranks of some amounts; `None` without amounts.
     pub fn of(mut amounts: Vec<u64>) -> Option<Self> {
         amounts.sort_unstable();
         let rank = |percent: usize| {
@@ -31,7 +31,7 @@ pub struct LaneForecast {
     pub lanes: usize,
     /// Tokens of prompts and answers.
     pub tokens: Range,
-    /// Money in millionths of a dollar, where it was said.
+    /// Money in millionths of a dollar, where clients reported it.
     pub micro_dollars: Option<Range>,
     /// Milliseconds.
     pub took_ms: Option<Range>,

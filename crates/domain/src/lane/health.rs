@@ -1,25 +1,25 @@
-//! Which agents can be asked to work: whether they are there, whether they answer, and what is said
-//! of those that do not.
+//! Agents' health: whether an agent is installed, whether it answers, and the warnings about those
+//! that do not.
 
 use std::fmt::Write;
 
 use super::outcome::{LaneOutcome, ProcessEnd};
 
-/// What a healthy agent is asked.
+/// The probe's prompt.
 pub const PROMPT: &str = "Respond with OK";
 
-/// How often an agent is asked before it is given up.
+/// How many times Convoke probes an agent before it counts as unhealthy.
 pub const ATTEMPTS: u32 = 3;
 
 /// How much of an answer that is not the expected one is shown, in characters.
 const MOST_SHOWN: usize = 200;
 
-/// What is known of an agent.
+/// An agent's health.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentHealth {
-    /// Its program is not there.
+    /// Its program is not installed.
     Missing,
-    /// Nobody asked whether it answers.
+    /// It was not probed.
     NotAsked,
     /// It answers.
     Healthy,
@@ -82,7 +82,7 @@ impl AgentHealth {
         Some(format!("**⚠ {name} cannot judge ({why}). {host} judges in its place.**"))
     }
 
-    /// Returns the box that nobody overlooks, for an agent that was asked and did not answer.
+    /// Returns a warning in a box, for an agent that did not answer its probe.
     pub fn banner(&self, agent: &str) -> Option<String> {
         let Self::Sick(Some(cause)) = self else { return None };
         let rule = "═".repeat(59);
@@ -100,7 +100,7 @@ fn capitalised(name: &str) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// Tells whether an answer is the one that was asked for. Words that merely hold it are not.
+/// Tells whether an answer is the expected one. An answer that merely contains it is not.
 pub fn is_ok(answer: &str) -> bool {
     let letters = answer.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase);
     letters.eq("ok".chars())
@@ -111,7 +111,7 @@ pub fn is_ok(answer: &str) -> bool {
 pub struct Attempt<'a> {
     /// Which question it was, from 1 on.
     pub number: u32,
-    /// What became of the lane.
+    /// The lane's outcome.
     pub outcome: LaneOutcome,
     /// How its process ended.
     pub end: ProcessEnd,
@@ -122,7 +122,7 @@ pub struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Judges the answer; what is wrong with it is said in one line.
+    /// Judges the answer, and describes an error in one line.
     pub fn verdict(&self) -> Result<(), String> {
         let begin = format!("Probe attempt {}", self.number);
         let answer = self.answer.filter(|_| self.outcome == LaneOutcome::Answered);
@@ -151,15 +151,15 @@ fn brief(text: &str) -> String {
     words.chars().filter(|c| !c.is_control()).take(MOST_SHOWN).collect()
 }
 
-/// Which agents may still be counted on in a run. Whoever was given up once stays so, because a run
-/// that changes its mind about its members cannot be understood afterwards.
+/// Which agents are still available in a run. An agent that failed once stays unavailable: a report
+/// about agents that come and go could not be understood.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Availability {
     agents: Vec<(String, bool)>,
 }
 
 impl Availability {
-    /// Takes in what is known of an agent now.
+    /// Takes in an agent's present health.
     pub fn note(&mut self, agent: &str, is_healthy: bool) {
         match self.agents.iter_mut().find(|(name, _)| name == agent) {
             Some((_, known)) => *known &= is_healthy,
@@ -172,7 +172,7 @@ impl Availability {
         other.agents.iter().for_each(|(name, is_healthy)| self.note(name, *is_healthy));
     }
 
-    /// Returns what is known of an agent.
+    /// Returns an agent's health, if it was noted.
     pub fn get(&self, agent: &str) -> Option<bool> {
         self.agents.iter().find(|(name, _)| name == agent).map(|(_, known)| *known)
     }
@@ -299,7 +299,7 @@ mod tests {
         }
     }
 
-    // P-73: who said something is not said to have said nothing.
+    // P-73: a lane with output is not reported as one without.
     #[test]
     fn only_silence_is_no_output() {
         let line = |outcome, trouble| {
@@ -361,7 +361,7 @@ mod tests {
     }
 
     proptest! {
-        // P-78, P-81: nobody who was given up comes back, whatever is noted afterwards.
+        // P-78, P-81: an agent that failed never becomes available again.
         #[test]
         fn nobody_comes_back(notes in prop::collection::vec(("[ab]", any::<bool>()), 0..12)) {
             let mut run = Availability::default();

@@ -1,10 +1,10 @@
-//! What became of a lane. Success is what can be shown, not what an exit code says.
+//! A lane's outcome. It follows from evidence, not from an exit code.
 
 use std::fmt;
 
 use super::event::{FailureKind, GrantedRights, LaneEvent, LaneFailure, TurnEnd, Usage};
 
-/// What became of a lane.
+/// How a lane ended, judged by its evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaneOutcome {
     /// A turn ended without an error, and there is an answer.
@@ -17,19 +17,19 @@ pub enum LaneOutcome {
     NoOutput,
     /// It ended before its turn did.
     ExitedEarly,
-    /// Nobody is logged in, or the key is refused.
+    /// The client is not logged in, or the service refuses the key.
     Auth,
     /// Too many requests, or no quota left.
     RateLimited,
     /// It does not know a flag that it was given.
     RefusedFlags,
-    /// Another model answered than was asked for.
+    /// Another model answered than the requested one.
     ModelMismatch,
     /// Another session answered than was to go on.
     SessionLost,
     /// It cost more than it may.
     OverBudget,
-    /// Somebody stopped it.
+    /// A person or a program stopped it.
     Cancelled,
     /// The client could not be started.
     NotStarted,
@@ -85,9 +85,9 @@ impl LaneOutcome {
 /// How a client's process came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessEnd {
-    /// By itself, with this code.
+    /// It exited with this code.
     Exited(i32),
-    /// By a signal that nobody here sent.
+    /// By a signal that Convoke did not send.
     Signalled(i32),
     /// It was stopped, because the whole took too long.
     WallLimit,
@@ -97,11 +97,11 @@ pub enum ProcessEnd {
     StallLimit,
     /// It was stopped, because it cost too much.
     BudgetLimit,
-    /// Somebody stopped it.
+    /// A person or a program stopped it.
     Cancelled,
     /// It could not be started.
     NotStarted,
-    /// Nobody knows: whoever looked after it went away without a word.
+    /// Unknown: its supervisor process disappeared.
     Lost,
 }
 
@@ -147,19 +147,19 @@ impl fmt::Display for ProcessEnd {
 /// Everything that is known of a lane when it is over.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneCourse<'a> {
-    /// What was said.
+    /// The client's messages.
     pub heard: &'a LaneTranscript,
     /// How the process ended.
     pub end: ProcessEnd,
-    /// The model that was asked for.
+    /// The requested model.
     pub model: Option<&'a str>,
-    /// The session that was to go on.
+    /// The session to resume.
     pub resume: Option<&'a str>,
 }
 
 impl LaneCourse<'_> {
-    /// Says in words which other session or model answered; a session first, because a new one knows
-    /// nothing, whoever answers in it.
+    /// Says in words which other session or model answered; a session first, because a new session
+    /// has no memory with any model.
     pub fn difference(&self) -> Option<String> {
         if let Some((asked, found)) = self.other_session() {
             return Some(format!("Convoke resumed session {asked}, but session {found} answered"));
@@ -189,20 +189,21 @@ pub struct LaneTranscript {
     pub model: Option<String>,
     /// What the agent may do, as last said.
     pub granted: Option<GrantedRights>,
-    /// What was spent, as last said.
+    /// The usage, as last reported.
     pub usage: Option<Usage>,
-    /// The last words of the agent.
+    /// The agent's last text.
     pub last_text: Option<String>,
     /// How the turn ended, if it did.
     pub ended: Option<TurnEnd>,
-    /// The last trouble that was not got over: whoever speaks or acts after it has got over it.
+    /// The last error that the client did not recover from: a text or tool use after it shows a
+    /// recovery.
     pub trouble: Option<LaneFailure>,
     /// How many tools were used.
     pub tools: u64,
 }
 
 impl LaneTranscript {
-    /// Takes in what was said.
+    /// Takes in a message of the client.
     pub fn take(&mut self, event: LaneEvent) {
         match event {
             LaneEvent::Session(id) => self.session = Some(id),
@@ -219,7 +220,8 @@ impl LaneTranscript {
             LaneEvent::Usage(usage) => self.usage = Some(usage),
             LaneEvent::Ended(ended) => self.ended = Some(ended),
             LaneEvent::Trouble(failure) => {
-                // What came before are not the last words any more, and those nobody knows.
+                // The text before the long line is no longer the agent's last text, and the long
+                // line is unknown.
                 if failure.kind == FailureKind::LongLine {
                     self.last_text = None;
                 }
@@ -270,7 +272,7 @@ pub fn outcome(course: &LaneCourse<'_>) -> LaneOutcome {
         {
             judged_by_words(course)
         }
-        // Whoever was refused all the time was not slow.
+        // A client that was refused the whole time was not slow.
         ProcessEnd::WallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::TimedOut),
         ProcessEnd::FirstByteLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::NoOutput),
         ProcessEnd::StallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::Stalled),
@@ -407,7 +409,8 @@ mod tests {
         assert_eq!(heard.failure(), None);
     }
 
-    // An answer that nobody read is none, and what was said before it is not the answer.
+    // An answer that Convoke could not read does not count, and the text before it is not the
+    // answer.
     #[test]
     fn an_answer_in_a_line_that_was_not_read_is_told_of() {
         let long = || LaneEvent::Trouble(failure(FailureKind::LongLine));
@@ -441,7 +444,7 @@ mod tests {
         assert_eq!(judged(&heard(vec![long()]), ProcessEnd::StallLimit), LaneOutcome::Stalled);
     }
 
-    // Clients try again, and say so; a stall long after is another thing.
+    // Clients retry and report it; a stall long after has another cause.
     #[test]
     fn trouble_that_was_got_over_is_forgotten() {
         for event in [LaneEvent::Text("on".to_owned()), LaneEvent::Tool("Read".to_owned())] {

@@ -1,4 +1,4 @@
-//! Whether what is left of a budget will probably do, by what earlier lanes needed.
+//! Whether the remaining budget is probably large enough, by the usage of earlier lanes.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use super::cap::Cap;
 use super::event::Usage;
 use super::forecast::LaneForecast;
 
-/// A budget that will perhaps not do.
+/// A budget that is probably too small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shortage {
-    /// What is left.
+    /// The remaining amount.
     pub left: Cap,
     /// What earlier lanes needed: at least so much, for that share of them.
     pub needed: Cap,
@@ -26,8 +26,8 @@ pub enum Share {
     Tenth,
 }
 
-/// Compares a forecast with what is left under a cap when others have spent this. `None` if it will
-/// probably do, or if nobody can tell because no money was said.
+/// Compares a forecast with the remaining budget after this usage. `None` if it is probably large
+/// enough, or if no lane reported money.
 pub fn shortage(forecast: &LaneForecast, cap: Cap, already: Usage) -> Option<Shortage> {
     let (most, spent, range, unit): (_, _, _, fn(u64) -> Cap) = match cap {
         Cap::Tokens(most) => (most, already.tokens(), Some(forecast.tokens), Cap::Tokens),

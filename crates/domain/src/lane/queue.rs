@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub struct LaneLimits {
     /// In all.
     pub in_all: usize,
-    /// Of one agent.
+    /// Lanes of one agent.
     pub of_agent: usize,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Sends whoever still waits home.
+    /// Drops all waiting lanes.
     pub fn close(&mut self) {
         self.waiting.clear();
     }

@@ -1,6 +1,6 @@
 //! A report within a document that people write, between two marks.
 
-/// Which report stands between the marks.
+/// Which report is between the marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bracket {
     /// How long it took.

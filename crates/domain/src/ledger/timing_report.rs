@@ -99,7 +99,7 @@ fn tasks(rows: &[TimingRow]) -> impl Iterator<Item = &TimedTask> {
     })
 }
 
-/// Formats seconds as `HH:MM:SS`; a clock that was set back is no time at all.
+/// Formats seconds as `HH:MM:SS`; a negative duration counts as zero.
 fn clock(seconds: Seconds) -> String {
     let seconds = seconds.max(0);
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)

@@ -86,7 +86,7 @@ fn every_line_is_checked_before_anything_is_believed() {
         ("MANIFEST_VERSION=1\n", "duplicate-key:MANIFEST_VERSION"),
     ] {
         assert_eq!(token(format!("{WHOLE}{added}")), expected, "{added:?}");
-        // The first wrong line decides.
+        // The first invalid line decides.
         assert_eq!(token(format!("{WHOLE}{added}bad-key=1\n")), expected, "{added:?}");
     }
     assert_eq!(token(WHOLE.trim_end()), "ok");
@@ -165,7 +165,7 @@ fn a_session_is_called_by_the_first_name_that_is_there() {
 }
 
 proptest! {
-    // Whatever is accepted says what its lines say, and nothing else.
+    // An accepted manifest has exactly the values of its lines.
     #[test]
     fn nothing_is_accepted_that_is_not_there(
         lines in prop::collection::vec("(MANIFEST_VERSION=1|[A-Z_]{1,9}=[a-z/]{0,5}|\\PC{0,9}|=|)", 0..12),

@@ -15,8 +15,7 @@ pub fn with_reading(prompt: &str, paths: &[String]) -> String {
     )
 }
 
-/// Tells whether a path can stand on a line of a prompt without becoming several lines, or something
-/// that nobody sees.
+/// Tells whether a path fits on one line of a prompt and is fully visible.
 pub fn can_be_named(path: &str) -> bool {
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     !path.is_empty() && !path.contains(breaks)

@@ -1,4 +1,4 @@
-//! What a review quotes, and whether the file it cites says so.
+//! Checks a review's quotations against the files that it cites.
 //!
 //! A quotation is text in back-ticks or double quotes, or lines behind `>`. It belongs to the file
 //! that is named nearest to it in its paragraph, else to the file that the review is about, else to
@@ -28,9 +28,9 @@ pub struct QuotableFile<'a> {
 pub struct Quotation {
     /// The quoted words, without their quotation marks.
     pub text: String,
-    /// The name of the file they are said to be from.
+    /// The name of the cited file.
     pub source: String,
-    /// The lines they are said to be on, if any are named.
+    /// The cited lines, if the review names any.
     pub cited: Option<Span>,
     /// Where they are.
     pub found: QuotationPlace,
@@ -41,12 +41,12 @@ pub struct Quotation {
 pub enum QuotationPlace {
     /// On this line, as cited, or no line was cited.
     There {
-        /// The line that they begin on.
+        /// The line on which the quotation begins.
         line: usize,
     },
-    /// Not where they are said to be, but here.
+    /// Not on the cited lines, but here.
     Moved {
-        /// The line that they begin on.
+        /// The line on which the quotation begins.
         line: usize,
     },
     /// Nowhere in the file.
@@ -187,7 +187,7 @@ mod tests {
         ]
     }
 
-    /// Says in a few words what was found.
+    /// Summarizes the found quotations.
     fn told(text: &str, location: Option<&str>) -> String {
         let found = quotations(text, location, &sources()).into_iter().map(|quotation| {
             let found = match quotation.found {
@@ -228,7 +228,7 @@ mod tests {
                 "\"Every token is signed\" (spec.md:3), \"a thousand entries\" (`design.md:1`)",
                 "docs/spec.md at 3, design.md at 1",
             ),
-            // Too short, or nobody's.
+            // Too short, or without a file.
             ("spec.md says \"token\".", ""),
             ("It says \"Every token is signed\".", ""),
             ("see `docs/spec.md:3-4`", ""),
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(told(text, Some("elsewhere.md:3")), "");
         let named = "spec.md says \"Every token is signed\".";
         assert_eq!(told(named, Some("spec.md:1")), "docs/spec.md moved to 3");
-        // The nearer one is meant.
+        // The nearer file counts.
         assert_eq!(
             told("In spec.md: \"Every token is signed\"", Some("design.md:1")),
             "docs/spec.md at 3"
@@ -263,7 +263,7 @@ mod tests {
             }
         }
 
-        // What is copied from a line is found on a line that holds it.
+        // Text copied from a line is found on a line that contains it.
         #[test]
         fn what_is_copied_is_found(line in 0_usize..5, words in prop::collection::vec("[a-z]{4,8} [a-z]{4,8} [a-z]{4,8}", 5)) {
             let file = words.join("\n");

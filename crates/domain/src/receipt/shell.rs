@@ -1,8 +1,8 @@
-//! What a shell command showed of files.
+//! Which parts of files a shell command showed.
 //!
-//! A few well-known programs are understood. A file that they are given by name was shown if they
-//! ran and did not fail; how far that is known depends on where they stand in the command. All else
-//! is in doubt.
+//! Convoke understands a few well-known programs. It counts a file that they are given by name as
+//! shown if they ran and did not fail; their position in the command decides how certain that is.
+//! Everything else is in doubt.
 
 mod flow;
 mod meaning;
@@ -30,12 +30,12 @@ const MOST_REPEATED: usize = 300;
 /// How often a shell may be called by a shell.
 const MOST_SHELLS: usize = 4;
 
-/// A command that was run.
+/// A command that an agent ran.
 #[derive(Debug, Clone, Copy)]
 pub struct ShellRun<'a> {
     /// What the shell was given.
     pub command: &'a str,
-    /// Where it ran; `None` if nobody knows.
+    /// The working folder; `None` if unknown.
     pub folder: Option<&'a str>,
     /// How it ended.
     pub ended: CommandEnd,
@@ -50,7 +50,7 @@ pub enum CommandEnd {
     Well,
     /// With a failure, or it was not allowed to run.
     Badly,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
@@ -76,7 +76,7 @@ pub enum ShellOutput<'a> {
     Cut(&'a str),
     /// At most this: the client keeps all of it, and may have shown less.
     Printed(&'a str),
-    /// Nobody kept it.
+    /// The record does not hold it.
     Unknown,
 }
 
@@ -119,8 +119,8 @@ fn seen_within(run: &ShellRun<'_>, shells: usize) -> Vec<Seen> {
     (0..pipelines.len()).flat_map(|index| walk.pipeline(index)).collect()
 }
 
-/// Returns the folder that a command leaves its shell in, where that shell goes on; `None` if nobody
-/// knows.
+/// Returns the folder that a command leaves its shell in, where that shell goes on; `None` if
+/// unknown.
 pub fn folder_after(run: &ShellRun<'_>) -> Option<String> {
     let stays = run.folder.map(str::to_owned);
     let pipelines = pipelines(run.command).filter(|_| run.command.len() <= MOST_BYTES)?;
@@ -164,7 +164,7 @@ pub(super) fn short(command: &str) -> String {
     }
 }
 
-/// What is known while a command's pipelines are gone through.
+/// The state while walking through a command's pipelines.
 struct Walk<'a> {
     run: &'a ShellRun<'a>,
     pipelines: &'a [Pipeline],
@@ -181,7 +181,7 @@ enum Authors {
     Several,
 }
 
-/// What can be said about whether a pipeline ran well.
+/// Whether a pipeline is known to have succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Certainty {
     /// It ran, and succeeded.
@@ -266,7 +266,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Nobody knows whether the command got there, but what stands in the output was shown.
+    /// The command may not have run, but the text in the output was shown.
     fn maybe(&self, path: String, showing: &Showing, pipeline: &Pipeline) -> Seen {
         let text = match self.run.output.seen() {
             Some(output) => text_of(output, showing.style, Authors::Several),

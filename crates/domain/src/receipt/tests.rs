@@ -357,7 +357,7 @@ fn every_demanded_file_has_its_receipt() {
 }
 
 proptest! {
-    // Whoever sees more has not read less.
+    // Another read never removes lines from those read.
     #[test]
     fn another_read_never_unreads(first in 1_usize..12, length in 0_usize..12, other in 1_usize..12) {
         let events = [format!("{first}-{} /p/spec.md", first + length), format!("{other}-{other} /p/spec.md")];

@@ -3,7 +3,7 @@
 /// Marks the line as one that `init` wrote.
 pub const MARK: &str = "<!-- convoke:init -->";
 
-/// The line itself.
+/// The line that `init` adds.
 pub const LINE: &str = "This project uses Convoke: run `convoke wake` when you begin or lose your \
                         context, `convoke task start` and `convoke task done` around each task. \
                         <!-- convoke:init -->";
@@ -60,7 +60,7 @@ pub fn take_out(current: &str, original: Option<&str>, written: &str) -> Removal
     };
     let (head, rest) = (&current[..start], &current[start + part.len()..]);
     let kept = match head.strip_suffix(gap) {
-        // What was added behind the line must not join the last line before it.
+        // Text added behind the line must not join the last line before it.
         Some(kept) if !rest.is_empty() && !before.is_empty() && !before.ends_with('\n') => {
             &head[..kept.len() + gap.len() / 2]
         }

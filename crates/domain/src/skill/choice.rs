@@ -11,7 +11,7 @@ pub enum PatternRule {
     /// Only the whole word `pr` or `prs`.
     #[default]
     WholeWord,
-    /// The letters anywhere, as the original had it; most hits are `project` and `process`.
+    /// The letters anywhere, as in the original; most matches are `project` and `process`.
     Compatible,
 }
 
@@ -21,7 +21,7 @@ pub enum SkillRule {
     /// A task, an agent, the user or a plan that names one.
     #[default]
     Named,
-    /// Also the words of tasks, what was used before, and a default, as the original had it.
+    /// Also the words of tasks, earlier choices, and a default, as in the original.
     Seed,
 }
 
@@ -180,7 +180,7 @@ pub struct Described {
 }
 
 /// Returns the names of skills that share words with a text, best first, at most `most`. Words of a
-/// name count twice; words that say nothing, and short ones, not at all.
+/// name count twice; filler words and short words do not count.
 pub fn fitting(text: &str, skills: &[Described], most: usize) -> Vec<String> {
     let wanted = telling_words(text);
     let score = |skill: &Described| {

@@ -1,7 +1,7 @@
-//! What was recorded about a task: who was sent to it, and what verdict came back.
+//! Records about a task: the roles that were sent to it, and their verdicts.
 //!
-//! A verdict is a deed that a person, an agent or `dispatch` recorded on purpose. Words in a message
-//! are never one.
+//! A verdict is a deed that a person, an agent or `dispatch` recorded on purpose. Words in a
+//! message are never one.
 
 use std::fmt;
 
@@ -64,7 +64,7 @@ impl DeedKind {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeedRole(String);
 
-/// A text that names no role.
+/// A text that is not a role's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a role: it may contain `a-z`, `0-9`, `-`, `_`, `.` and `/`")]
 pub struct InvalidDeedRole {
@@ -74,7 +74,7 @@ pub struct InvalidDeedRole {
 impl DeedRole {
     const LONGEST: usize = 128;
 
-    /// Reads a role. A title such as `Task 2: Add login` is none.
+    /// Reads a role. A title such as `Task 2: Add login` is not a role.
     pub fn parse(given: &str) -> Result<Self, InvalidDeedRole> {
         let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_./".contains(c);
         let begins = given.starts_with(|c: char| c.is_ascii_lowercase());
@@ -100,7 +100,7 @@ impl fmt::Display for DeedRole {
 /// One deed, as stored. Deeds of a task are ordered by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskDeed {
-    /// Its number in the store.
+    /// The deed's number in the store.
     pub id: i64,
     /// The task it is about, and no other.
     pub task: TaskId,
@@ -112,7 +112,7 @@ pub struct TaskDeed {
     pub actor: AgentName,
     /// Why, in the recorder's words.
     pub reason: Option<String>,
-    /// The message that it was said with.
+    /// The message that came with it.
     pub message_id: Option<i64>,
     /// The dispatch that it came from: feature, command and round.
     pub run: Option<String>,
@@ -176,7 +176,7 @@ pub const fn state_words(state: TaskState) -> &'static str {
     }
 }
 
-/// Tells whether a task has parts and none of them is open, while it is open itself.
+/// Tells whether a task is open and has parts, all of them closed.
 pub fn has_only_closed_parts(node: &TaskNode) -> bool {
     !node.is_closed() && !node.children.is_empty() && node.children.iter().all(TaskNode::is_closed)
 }

@@ -9,7 +9,7 @@ pub struct ForeignState<'a> {
     pub status: Option<&'a str>,
     /// How it ended.
     pub result: Option<&'a str>,
-    /// Whether somebody was to do it.
+    /// Whether an agent or person was assigned.
     pub assigned: bool,
     /// Whether it has a time of completion.
     pub completed: bool,
@@ -42,7 +42,7 @@ mod tests {
             ForeignState { status, result, assigned, completed }.status()
         };
         for (found, expected) in [
-            // No status at all: who has it, and whether it is done.
+            // Without a status: the assignee and the time of completion decide.
             (state(None, None, false, false), TaskStatus::Pending),
             (state(None, None, true, false), TaskStatus::InProgress),
             (state(None, None, true, true), TaskStatus::Completed),

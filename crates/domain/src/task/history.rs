@@ -1,4 +1,4 @@
-//! What was done to tasks, by whom and when.
+//! Changes to tasks, with author and time.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::scope::AgentName;
 /// A task as it was at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskImage {
-    /// The branch it was on.
+    /// The task's branch.
     pub branch: String,
     /// The task it was part of.
     pub parent: Option<TaskId>,
     /// The plan it came from.
     pub plan_file: Option<String>,
-    /// What was to be done.
+    /// The task's title.
     pub content: String,
     /// What else there was to say about it.
     pub body: Option<String>,
@@ -30,7 +30,7 @@ pub struct TaskImage {
     pub status: TaskStatus,
     /// How urgent it was.
     pub priority: TaskPriority,
-    /// The tasks that came before it.
+    /// The tasks that had to be closed before it.
     pub after: Vec<TaskId>,
     /// Remarks.
     pub notes: Option<String>,
@@ -47,7 +47,7 @@ pub struct TaskChange {
     pub at: Timestamp,
     /// Who did it.
     pub actor: AgentName,
-    /// The task that was changed.
+    /// The changed task.
     pub task: TaskId,
     /// What it was; `None` if it was added.
     pub before: Option<TaskImage>,

@@ -1,4 +1,4 @@
-//! The short names of tasks.
+//! Tasks' ids.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(String);
 
-/// A text that is no id.
+/// A text that is not a task's id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a task's id")]
 pub struct InvalidTaskId {

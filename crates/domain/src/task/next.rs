@@ -13,8 +13,8 @@ pub enum Beginner<'a> {
     Agent(&'a AgentName),
 }
 
-/// Returns the task to begin next: the first of the highest priority that is not begun, waits for no
-/// other, and has no open parts. Parts of what is begun come first. A wake-up, `task next` and
+/// Returns the task to begin next: the first of the highest priority that is not begun, waits for
+/// no other, and has no open parts. Parts of a started task come first. A wake-up, `task next` and
 /// `task start` all choose by this rule.
 pub fn next_to_begin<'a>(nodes: &'a [TaskNode], beginner: Beginner<'_>) -> Option<&'a TaskNode> {
     let Beginner::Agent(agent) = beginner else {
@@ -57,7 +57,7 @@ pub struct Obstacles {
 }
 
 impl Obstacles {
-    /// Counts what is open.
+    /// Counts the open tasks.
     pub fn among(nodes: &[TaskNode]) -> Self {
         let mut found = Self::default();
         for node in nodes.iter().filter(|node| !node.is_closed()) {

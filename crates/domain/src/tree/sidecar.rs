@@ -1,13 +1,14 @@
-//! A note on a tree, in lines of `KEY=value` that a shell can read, and how it is asked for.
+//! A note on a tree, in lines of `KEY=value` that a shell can read, and the parser of requests for
+//! one.
 
 use super::{DirtyReason, TreeStatus};
 
 /// How a tree is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeMode {
-    /// Against a list of what was new before.
+    /// Against a list of the files that were new before.
     Baseline,
-    /// Against what is committed.
+    /// Against the commit.
     Checkpoint,
 }
 
@@ -26,7 +27,7 @@ impl TreeMode {
     }
 }
 
-/// What is asked of a look at a tree.
+/// A request for a snapshot of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeRequest {
     /// How to look.
@@ -38,8 +39,8 @@ pub struct TreeRequest {
 }
 
 impl TreeRequest {
-    /// Reads the words of a request. Whoever asks wrongly is told so in the note, because a probe
-    /// that fails must not stop what it watches.
+    /// Reads the words of a request. The note reports an invalid request, because a failing probe
+    /// must not stop the watched program.
     pub fn parse(words: &[String]) -> Result<Self, DirtyReason> {
         let (mut mode, mut baseline, mut sidecar) = (None, None, None);
         let mut words = words.iter();
@@ -74,14 +75,14 @@ fn is_one_line(path: &str) -> bool {
     !path.contains(char::is_control)
 }
 
-/// A note on a tree.
+/// A note on the state of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeNote {
-    /// What is known.
+    /// The tree's state.
     pub status: TreeStatus,
-    /// How it was looked at, if anybody said how.
+    /// The kind of comparison, if the request named one.
     pub mode: Option<TreeMode>,
-    /// Whether there was a list of what was new before, where one is compared with.
+    /// Whether the list of files that were new before existed, if the comparison needs one.
     pub has_baseline: Option<bool>,
     /// The list of files that git knows and that changed.
     pub tracked: Option<String>,
@@ -114,7 +115,7 @@ impl TreeNote {
         lines.map(|(key, value)| format!("{key}={value}\n")).collect::<Vec<_>>().concat()
     }
 
-    /// Reads a note. What is missing, empty, or not such a note says that nothing is known.
+    /// Parses a note. A missing, empty or invalid note means that the state is unknown.
     pub fn parse(text: &str) -> Self {
         read(text).unwrap_or(Self::unknown(None, None))
     }
@@ -247,7 +248,7 @@ mod tests {
             prop_assert!(TreeRequest::parse(&words).is_err());
         }
 
-        // Cut anywhere, a note is never taken for a better one.
+        // A note cut at any place never looks better than the complete one.
         #[test]
         fn half_a_note_is_not_clean(at in 0_usize..29) {
             let whole = "STATUS=clean\nMODE=checkpoint\n";

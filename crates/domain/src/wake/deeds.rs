@@ -1,7 +1,7 @@
-//! The next action by what was recorded: task states, dispatches and verdicts.
+//! The next action, derived from records: task states, dispatches and verdicts.
 //!
-//! A message decides nothing. It is quoted, the state of the current task is told beside it, and the
-//! reader is asked what it means.
+//! A message decides nothing. The text quotes it, gives the state of the current task beside it,
+//! and asks the reader what it means.
 
 use super::WakeFacts;
 use crate::scope::AgentName;
@@ -53,18 +53,18 @@ impl NextActionRule {
     }
 }
 
-/// What is recorded about the current task and with the new message.
+/// Records about the current task and the new message.
 #[derive(Debug, Clone, Default)]
 pub struct KnownDeeds {
     /// What decides the next action.
     pub rule: NextActionRule,
     /// The deeds of the current task that count, oldest first.
     pub of_task: Vec<TaskDeed>,
-    /// The verdicts that the new message was said with.
+    /// The verdicts that came with the new message.
     pub of_message: Vec<MessageVerdict>,
 }
 
-/// A verdict that a message was said with, and the task it is about.
+/// A verdict that came with a message, and the task it judges.
 #[derive(Debug, Clone)]
 pub struct MessageVerdict {
     /// Who judged the task, how and when.
@@ -105,7 +105,7 @@ pub(super) fn line(facts: &WakeFacts<'_>, outline: &TaskOutline<'_>) -> Option<S
     Some(action(outline, leaf, &TaskVerdict::of(&facts.known.of_task)) + ".")
 }
 
-/// Quotes the new message, with the verdicts that it was said with.
+/// Quotes the new message, with the verdicts that came with it.
 fn said(facts: &WakeFacts<'_>) -> Vec<String> {
     let Some(message) = &facts.message else {
         return vec!["There is no new message.".to_owned()];
@@ -139,7 +139,7 @@ fn judged(deed: &TaskDeed) -> String {
     format!("{} {verb}", deed.role)
 }
 
-/// Says how far the current task is, and what is recorded of it.
+/// Describes the progress of the current task and its records.
 fn standing(facts: &WakeFacts<'_>, outline: &TaskOutline<'_>, leaf: &TaskNode) -> String {
     let mut sentences = vec![format!("{}: {}.", subject(outline, leaf), state_words(leaf.state))];
     if has_only_closed_parts(leaf) {
@@ -237,7 +237,7 @@ fn meaning(leaf: &TaskNode, found: &TaskVerdict) -> String {
     }
 }
 
-/// Says in half a sentence what to do about the current task, by its state and what is recorded.
+/// Returns half a sentence: the action on the current task, by its state and its records.
 fn action(outline: &TaskOutline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> String {
     let name = title(leaf);
     match (worked_on(leaf, found), found) {
@@ -285,7 +285,7 @@ fn done(node: &TaskNode) -> String {
     format!("`convoke task done {}`", node.task.id)
 }
 
-/// Returns how to go on with a task: the command begins what is not begun.
+/// Returns how to go on with a task; a pending task gets the command that starts it.
 fn proceed(node: &TaskNode) -> String {
     match node.state {
         TaskState::Stored(TaskStatus::Pending) => {
@@ -301,8 +301,8 @@ fn proceed(node: &TaskNode) -> String {
     }
 }
 
-/// Returns how far a task is by what was done: one whose parts are all closed was worked on, also if
-/// it was never started, so a verdict against it or an answer that is missing counts.
+/// Returns a task's state as its records show it. A task whose parts are all closed counts as
+/// worked on even if no agent started it, so a verdict against it, or a missing answer, counts.
 fn worked_on(leaf: &TaskNode, found: &TaskVerdict) -> TaskState {
     match (leaf.state, found) {
         (

@@ -75,7 +75,7 @@ pub enum TaskForm {
     Near(usize),
 }
 
-/// What is left of the facts.
+/// How much of each section is left after shortening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     /// The most lines of activity.
@@ -159,7 +159,7 @@ pub enum ShorteningStep {
     FewTasks,
     /// The new message is cut, where it alone is too long.
     ShortMessage,
-    /// Only the user's rules, and where to look, are said.
+    /// The text holds only the user's rules and the commands that show the rest.
     Minimal,
     /// Rules of the user that do not fit even so are counted, in a line that says how to see them.
     FewerPins,
@@ -224,7 +224,7 @@ pub struct WakeUp {
     pub text: String,
     /// What it costs.
     pub cost: Tokens,
-    /// What was done to make it fit.
+    /// The shortening steps that were needed, in order.
     pub steps: Vec<ShorteningStep>,
     /// Whether it costs more than the budget.
     pub over_budget: bool,
@@ -248,8 +248,8 @@ impl WakeUp {
 
 /// Renders the facts, shortened step by step until they fit.
 ///
-/// With [`WakeFit::Kept`] the text always fits. With [`WakeFit::Seed`] it is delivered as it is when nothing
-/// more may go, and the result says so.
+/// With [`WakeFit::Kept`] the text always fits. With [`WakeFit::Seed`] some sections may not
+/// shrink, so the text may exceed the budget; the result then says so.
 pub fn wake_up(facts: &WakeFacts<'_>, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
     let shape = Shape::full(facts);
     let mut fitting = Fitting { facts, shape, room, tokenizer, steps: Vec::new() };

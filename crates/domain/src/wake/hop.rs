@@ -1,9 +1,10 @@
 //! How far one wake-up may lead to the next: agents that wake each other must come to an end.
 
-/// The longest chain of wake-ups. A message further down it is stored, and wakes nobody.
+/// The longest chain of wake-ups. Convoke stores a message further down the chain and starts no
+/// agent for it.
 pub const MOST_HOPS: u32 = 8;
 
-/// The remark on a message that wakes nobody.
+/// The remark on a message that starts no agent.
 pub const WAKE_LOOP: &str = "wake_loop";
 
 /// Returns how far down a chain a message is, whose speaker answers a wake-up of this hop or none.

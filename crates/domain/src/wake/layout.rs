@@ -144,7 +144,7 @@ fn tasks(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Returns the list, or what is said instead of it, and what is urgent outside of it.
+/// Returns the list, or the lines that replace it, and urgent lines from outside the list.
 fn all_tasks(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     let listed = tasks(facts, shape).or_else(|| facts.no_task.clone());
     let parts = [listed, facts.elsewhere.urgent.clone()];

@@ -10,7 +10,7 @@ use crate::token::Tokenizer;
 
 const NONE: &str = "(none)";
 
-/// An unread message to the agent, or one that is said now and not stored.
+/// An unread message to the agent. A message that is delivered immediately is never stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
     /// Its number, if it is stored.
@@ -19,7 +19,7 @@ pub struct Unread {
     pub message: NewMessage,
 }
 
-/// Where an agent stands.
+/// The agent's place in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NewsPlace<'a> {
     /// What its task is part of.
@@ -43,9 +43,9 @@ impl NewsPlace<'_> {
 /// What there is to tell.
 #[derive(Debug, Clone, Copy)]
 pub struct News<'a> {
-    /// Who is told.
+    /// The agent that wakes.
     pub reader: &'a AgentName,
-    /// Where it stands.
+    /// The agent's place in the plan.
     pub place: NewsPlace<'a>,
     /// The newest unread messages to it, oldest first.
     pub messages: &'a [Unread],
@@ -58,8 +58,8 @@ pub struct News<'a> {
 }
 
 impl News<'_> {
-    /// Renders the line that says where the agent stands, and the messages, oldest first. Of those
-    /// that there is no room for the oldest go first, and they are counted.
+    /// Renders the agent's place and the messages, oldest first. When the room is too small, the
+    /// oldest messages go first, and the text counts them.
     pub fn wake_up(&self, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
         let most = self.messages.len();
         let mut choices: Vec<_> = (1..=most).rev().map(|shown| (shown, None)).collect();

@@ -13,7 +13,7 @@ pub enum WorkOutcome {
     Fail,
     /// It is done.
     Pass,
-    /// The message does not say.
+    /// The message does not tell.
     Unknown,
 }
 
@@ -50,7 +50,7 @@ fn has_word_starting(words: &str, start: &str) -> bool {
         .any(|(at, _)| !words[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
-/// Renders what is under "Your Next Action".
+/// Renders the text below "Your Next Action".
 pub(super) fn render(facts: &WakeFacts<'_>) -> String {
     match facts.known.rule {
         NextActionRule::Deeds => deeds::render(facts),

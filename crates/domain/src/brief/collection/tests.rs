@@ -99,7 +99,7 @@ fn a_budget_without_room_for_the_citations_is_refused() {
     assert!(refused.is_err());
 }
 
-// B-88: what was cut off exposes nothing.
+// B-88: text that was cut off exposes no secret.
 #[test]
 fn a_secret_behind_the_cut_is_not_exposed() {
     let secret = |line, at| LikelySecret { line, at, kind: "key".to_owned() };

@@ -7,9 +7,9 @@ use crate::design::seat::Side;
 pub enum JudgesVerdict {
     /// A side won.
     Won {
-        /// The side.
+        /// The winning side.
         side: Side,
-        /// The votes for what was chosen.
+        /// The votes for the chosen option.
         thesis: usize,
         /// The votes for the alternative.
         antithesis: usize,

@@ -1,12 +1,12 @@
-//! What the chair is asked. It writes what a person would write in a design meeting, and never
-//! counts.
+//! The chair's prompts. The chair writes what a person would write in a design meeting, and never
+//! counts votes.
 
 use super::super::quote::{self, Tag};
 use super::super::sketch::SketchPanel;
 use super::data;
 use super::template::fill;
 
-/// A text from outside, with what the chair is told it is.
+/// A text from outside, with the label that the chair sees.
 struct Material<'a> {
     label: &'a str,
     tag: Tag,
@@ -14,7 +14,7 @@ struct Material<'a> {
 }
 
 impl Material<'_> {
-    /// Nothing is said of a text that is empty.
+    /// Returns `None` for an empty text.
     fn render(&self) -> Option<String> {
         let given = !self.text.trim().is_empty();
         given.then(|| format!("{}:\n\n{}", self.label, quote::delimited(self.tag, self.text)))
@@ -49,12 +49,12 @@ const fn current_plan(text: &str) -> Material<'_> {
     Material { label: "The plan", tag: Tag::Plan, text }
 }
 
-/// Asks for questions that clear up the feature, all at once.
+/// Requests all clarifying questions about the feature in one answer.
 pub fn questions(feature_text: &str) -> String {
     chair(include_str!("chair/questions.md"), &[FORM], &[feature(feature_text)])
 }
 
-/// Asks for the interview about scope. `answered` is what was cleared up before.
+/// Requests the interview about scope. `answered` holds the answers to the clarifying questions.
 pub fn scope(feature_text: &str, answered: &str) -> String {
     let material = [feature(feature_text), discussion(answered)];
     chair(include_str!("chair/scope.md"), &[FORM], &material)
@@ -84,7 +84,7 @@ pub fn synthesis(
 /// What a plan is written from.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanMaterial<'a> {
-    /// What is to be built.
+    /// The feature to build.
     pub feature: &'a str,
     /// The file of the interview about scope; may be empty.
     pub discussion: &'a str,
@@ -118,11 +118,11 @@ pub fn merge(listing: &str) -> String {
 /// What a plan is revised from.
 #[derive(Debug, Clone, Copy)]
 pub struct Revision<'a> {
-    /// What is to be built.
+    /// The feature to build.
     pub feature: &'a str,
     /// The file of the interview about scope, which still binds; may be empty.
     pub discussion: &'a str,
-    /// The plan as it is.
+    /// The present plan.
     pub plan: &'a str,
     /// The findings that were accepted.
     pub findings: &'a str,
@@ -141,7 +141,7 @@ pub fn revision(revision: &Revision<'_>) -> String {
     chair(include_str!("chair/revision.md"), &[PLAN_FORM], &material)
 }
 
-/// Asks for the plan with a person's decision worked in. The decision stands where findings do.
+/// Requests the plan with a person's decision worked in. The decision takes the place of findings.
 pub fn ruling(revision: &Revision<'_>) -> String {
     let decision = Material { label: "The decision", tag: Tag::Findings, text: revision.findings };
     let material = [
@@ -164,7 +164,7 @@ pub struct Interview<'a> {
     pub contested: &'a str,
     /// How they were resolved.
     pub resolutions: &'a str,
-    /// The plan as it is.
+    /// The present plan.
     pub plan: &'a str,
 }
 

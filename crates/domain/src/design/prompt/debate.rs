@@ -1,4 +1,4 @@
-//! What the two sides of a debate are asked.
+//! The prompts for the two sides of a debate.
 
 use super::super::quote::{self, Tag};
 use super::super::seat::Side;
@@ -8,7 +8,7 @@ use super::{EFFORT, data, settled};
 /// What a debate is about.
 #[derive(Debug, Clone, Copy)]
 pub struct Debate<'a> {
-    /// What is to be built.
+    /// The feature to build.
     pub feature: &'a str,
     /// What its author answered; may be empty.
     pub discussion: &'a str,
@@ -26,7 +26,7 @@ pub struct Debate<'a> {
     pub affected_files: &'a str,
 }
 
-/// What a debater is asked. Material stands last, after all that is asked.
+/// Returns a debater's prompt. The material comes last, after all instructions.
 pub fn debate(side: Side, debate: &Debate<'_>) -> String {
     let role = match side {
         Side::Thesis => include_str!("debate/thesis.md"),

@@ -218,7 +218,7 @@ fn the_chair_is_shown_what_the_rules_read() {
 }
 
 proptest! {
-    // Whatever stands in a text from outside, a prompt has the same tags, once each.
+    // For any text from outside, a prompt has the same tags, once each.
     #[test]
     fn no_text_can_close_its_delimiter(
         text in "(</?|< / )(panel_(feature|plan|findings|ballot|sketch)|reviewer_plan|debater_decision|defense_content)( >|>)|\n|[a-z]{0,4}|\\{MATERIAL\\}",

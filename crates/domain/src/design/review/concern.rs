@@ -3,7 +3,7 @@
 use crate::design::quote::after_list_mark;
 use crate::lane::substance::is_provenance;
 
-/// Words that turn against what was said before them.
+/// Words that contradict the words before them.
 const CONTRASTS: [&str; 21] = [
     "but",
     "however",
@@ -28,7 +28,7 @@ const CONTRASTS: [&str; 21] = [
     "nonetheless",
 ];
 
-/// Words that ask for something, or say what is not there.
+/// Words that demand a change, or call something missing.
 const DEMANDS: [&str; 42] = [
     "should",
     "must",
@@ -74,7 +74,7 @@ const DEMANDS: [&str; 42] = [
     "olvida",
 ];
 
-/// The beginnings of words for what is wrong.
+/// The beginnings of words for defects.
 const FAULTS: [&str; 44] = [
     "concern",
     "issue",
@@ -122,7 +122,7 @@ const FAULTS: [&str; 44] = [
     "риск",
 ];
 
-/// Words behind which demands and faults say that there are none.
+/// Words that negate the demands and faults behind them.
 const NONE: [&str; 18] = [
     "no", "none", "nothing", "without", "zero", "nor", "kein", "keine", "keinen", "nichts", "ohne",
     "aucun", "aucune", "sans", "ningún", "ninguna", "sin", "нет",
@@ -135,7 +135,7 @@ const NOT: [&str; 5] = ["not", "pas", "nicht", "non", "не"];
 const UNBROKEN: [&str; 10] =
     ["但", "不过", "然而", "缺少", "应该", "应当", "ただし", "しかし", "すべき", "하지만"];
 
-/// How a sentence begins that says what was looked at.
+/// Beginnings of sentences that describe the reviewer's checks.
 const LOOKED: [&str; 14] = [
     "i",
     "we",

@@ -47,8 +47,8 @@ const HEADS: [(&str, Column); 24] = [
     ("n°", Column::Number),
 ];
 
-/// Reads every table outside of code whose rows are findings. None at all are an empty list; a table
-/// that could mean something else is nothing.
+/// Reads every table outside of code whose rows are findings. Returns an empty list without such a
+/// table, and `None` if a table is ambiguous.
 pub(super) fn remarks(answer: &str) -> Option<Vec<Remark>> {
     let mut fences = Fences::default();
     let mut chapters = Chapters::default();

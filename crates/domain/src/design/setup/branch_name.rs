@@ -37,15 +37,15 @@ fn slug(feature: &str, room: usize) -> String {
         slug.push_str(&word);
     }
     if slug.is_empty() {
-        // Not even one word fits, or there is none.
+        // Not even one word fits, or the feature has no words.
         let word = words(feature).next().unwrap_or_else(|| NAMELESS.to_owned());
         slug = word.chars().take(room.max(1)).collect();
     }
     slug
 }
 
-/// Returns a text's words, in small letters. What is neither a letter nor a digit is between words,
-/// but an apostrophe is inside of one.
+/// Returns a text's words, in small letters. Any character other than a letter or digit separates
+/// words, except an apostrophe, which is part of one.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let text: String = text.chars().filter(|c| !matches!(c, '\'' | '’')).collect();
     let lower = text.to_lowercase();

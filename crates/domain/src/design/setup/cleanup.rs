@@ -6,30 +6,30 @@ pub const MARKERS: [&str; 2] = [".larch-keepalive", ".convoke-run"];
 /// A folder that is not removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CleanupError {
-    /// A word that there is not.
+    /// An unknown option.
     #[error("Unknown option: {0}")]
     UnknownOption(String),
     /// None was named.
     #[error("ERROR: --dir is required and must be non-empty")]
     NoFolder,
-    /// It lies where sessions do not.
+    /// The folder is outside of the roots for sessions.
     #[error("ERROR: --dir must be under {roots} (got: {dir})")]
     NotUnder {
-        /// Where sessions lie.
+        /// The roots for sessions.
         roots: String,
-        /// The folder.
+        /// The refused folder.
         dir: String,
     },
     /// It is a link, or no folder.
     #[error("ERROR: --dir must be a folder and no link to one (got: {0})")]
     NoFolderItself(String),
-    /// Nobody marked it as a session's.
+    /// The folder has no session marker.
     #[error("ERROR: --dir must hold .larch-keepalive or .convoke-run (got: {0})")]
     NoMarker(String),
-    /// The system refused.
+    /// The system refused to delete it.
     #[error("ERROR: --dir cannot be removed (got: {dir}): {why}")]
     Refused {
-        /// The folder.
+        /// The refused folder.
         dir: String,
         /// What the system said.
         why: String,

@@ -28,19 +28,19 @@ impl Gate {
     }
 }
 
-/// The gate was asked wrongly.
+/// Invalid arguments of the gate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GateError {
     /// A flag without its value.
     #[error("GATE_ERROR=missing value for {0}")]
     MissingValue(String),
-    /// A flag that there is not.
+    /// An unknown flag.
     #[error("GATE_ERROR=unknown flag: {0}")]
     UnknownFlag(String),
-    /// A word that is no flag.
+    /// A word that is not a flag.
     #[error("GATE_ERROR=unknown argument: {0}")]
     UnknownArgument(String),
-    /// A flag that must be there.
+    /// A required flag is missing.
     #[error("GATE_ERROR=missing required flag {0}")]
     MissingFlag(&'static str),
     /// Neither of the two modes.
@@ -52,9 +52,9 @@ pub enum GateError {
     /// Neither `true` nor `false`.
     #[error("GATE_ERROR=invalid value for {flag}: {value}")]
     InvalidValue {
-        /// The flag.
+        /// The flag with the invalid value.
         flag: &'static str,
-        /// What was given.
+        /// The given value.
         value: String,
     },
     /// Who implements cannot answer for a branch.
@@ -78,7 +78,7 @@ pub struct GateWords {
     pub is_user_branch: String,
     /// What the user's own branches begin with.
     pub user_prefix: String,
-    /// Whether whoever called answers for these facts.
+    /// Whether the caller vouches for these facts.
     pub branch_info_supplied: bool,
 }
 
@@ -175,7 +175,7 @@ fn truth(flag: &'static str, value: &str) -> Result<bool, GateError> {
     }
 }
 
-/// Keeps what was given on the error's one line.
+/// Keeps the given value on the error's single line.
 fn shown(value: &str) -> String {
     value.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

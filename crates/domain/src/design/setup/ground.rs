@@ -5,7 +5,7 @@ use super::Refusal;
 /// On which branch a design works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BranchRule {
-    /// On what is checked out, which stays as it is.
+    /// On the checked-out branch or commit, unchanged.
     Stay,
     /// On a new branch that begins at the commit that is checked out.
     New,
@@ -32,7 +32,7 @@ impl BranchRule {
     }
 }
 
-/// What becomes of a design on a tree with uncommitted changes.
+/// How a design treats a tree with uncommitted changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirtyTree {
     /// It does not begin.

@@ -2,14 +2,14 @@
 
 use super::entry_gate::Gate;
 
-/// Whether there are changes that nobody committed.
+/// Whether there are uncommitted changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cleanliness {
-    /// There are none.
+    /// No changes.
     Clean,
     /// There are some, or files that git does not know.
     Dirty,
-    /// It could not be told.
+    /// Git could not tell.
     Unknown,
 }
 
@@ -23,13 +23,13 @@ pub enum PreflightError {
     NotOnMain {
         /// The default branch.
         main: String,
-        /// The one that is checked out.
+        /// The checked-out branch.
         branch: String,
     },
     /// There are changes.
     #[error("Working tree is not clean. Commit or stash changes first.")]
     NotClean,
-    /// Whether there are changes could not be told.
+    /// Git could not tell whether there are changes.
     #[error("Could not determine working-tree cleanliness (helper produced no CLEAN= line).")]
     CleanUnknown,
     /// The remote could not be reached.
@@ -57,7 +57,7 @@ impl PreflightError {
     }
 }
 
-/// What is not looked at.
+/// Checks to leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Skips {
     /// Which branch is checked out.
@@ -128,7 +128,7 @@ const MOST_SHOWN: usize = 256;
 /// What came of asking git about a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probe {
-    /// Git listed what is changed or new.
+    /// Git listed changed or new files.
     Listed(String),
     /// Git ended with a code and some words.
     Failed(i32, String),
@@ -136,7 +136,7 @@ pub enum Probe {
     NotRun(String),
 }
 
-/// What a script wants to be told where git fails.
+/// What a script expects where git fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitFailure {
     /// That nothing is known of the tree.
@@ -145,7 +145,7 @@ pub enum GitFailure {
     Passed,
 }
 
-/// Returns what a script is told about a tree, and its exit code.
+/// Returns the output about a tree, and the exit code.
 pub fn clean_lines(found: &Probe, failure: GitFailure) -> (Vec<String>, u8) {
     let brief = |text: &str| {
         let line: String = text.trim_end().chars().take(MOST_SHOWN).collect();

@@ -1,4 +1,4 @@
-//! A session that a script sets up: what it wants, what its folder is called, and what is printed.
+//! Sets up a session for a script: its options, its folder's name, and its output.
 
 use crate::design::session_env::is_plain_path;
 use crate::lane::health::AgentHealth;
@@ -14,15 +14,15 @@ pub struct SessionOrder {
     pub skip_preflight: bool,
     /// Whether it does not matter which branch is checked out.
     pub skip_branch_check: bool,
-    /// Whether nobody wants to know which repository it is.
+    /// Whether to leave out the detection of the repository.
     pub skip_repo_check: bool,
     /// Whether agents are looked for.
     pub check_reviewers: bool,
-    /// Whether Codex is not asked.
+    /// Whether to leave out Codex's probe.
     pub skip_codex_probe: bool,
-    /// Whether Cursor is not asked.
+    /// Whether to leave out Cursor's probe.
     pub skip_cursor_probe: bool,
-    /// What whoever calls knows already.
+    /// The caller's session file, with facts it already has.
     pub caller_env: Option<String>,
     /// Where to write who answers.
     pub write_health: Option<String>,
@@ -30,19 +30,19 @@ pub struct SessionOrder {
     pub write_session_env: Option<String>,
 }
 
-/// A session that is asked for wrongly.
+/// Invalid options of a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SessionOrderError {
     /// It has no name.
     #[error("session-setup: --prefix is required")]
     NoPrefix,
-    /// Its name would be a path.
+    /// The prefix would be a path.
     #[error("session-setup: --prefix must be a plain name")]
     BadPrefix,
     /// A flag without its value.
     #[error("session-setup: {0} requires a value")]
     MissingValue(String),
-    /// A word that there is not.
+    /// An unknown option.
     #[error("session-setup: unknown option: {0}")]
     UnknownOption(String),
 }
@@ -100,13 +100,13 @@ pub fn clone_tag(folder_name: &str) -> String {
 /// Whose a session's folder is.
 #[derive(Debug, Clone, Copy)]
 pub struct Keepalive<'a> {
-    /// The process that made it.
+    /// The process that made the session.
     pub pid: u32,
-    /// The process that asked for it.
+    /// The process that requested the session.
     pub parent: i32,
-    /// The project.
+    /// The path of the project.
     pub clone_path: &'a str,
-    /// The session.
+    /// The session's id.
     pub session_id: &'a str,
     /// What the folder's name begins with.
     pub prefix: &'a str,
@@ -142,19 +142,19 @@ pub fn repository_of(url: &str) -> Option<String> {
     (parts.len() == 2 && parts.iter().all(is_name)).then(|| path.to_owned())
 }
 
-/// What was found out about an agent.
+/// The probe's result for one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reviewer {
     /// Whether its program is there.
     pub is_available: bool,
-    /// Whether it answers, from whoever knows; nothing if nobody does.
+    /// Whether the agent answers, if its health is known.
     pub is_healthy: Option<bool>,
     /// Why it does not answer.
     pub error: Option<String>,
 }
 
 impl Reviewer {
-    /// Returns what is known after it was asked; one that nobody asked is not counted on.
+    /// Returns the result of a probe; an agent that was not probed counts as unavailable.
     pub fn asked(health: &AgentHealth) -> Self {
         let error = match health {
             AgentHealth::Sick(cause) => cause.clone(),
@@ -165,19 +165,19 @@ impl Reviewer {
     }
 }
 
-/// What was found out about both.
+/// The results for both agents.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reviewers {
-    /// The first.
+    /// The result for Codex.
     pub codex: Reviewer,
-    /// The second.
+    /// The result for Cursor.
     pub cursor: Reviewer,
-    /// Why nobody could be asked.
+    /// Why no agent could be probed.
     pub trouble: Option<String>,
 }
 
 impl Reviewers {
-    /// Returns what is printed about them. Where nobody says that one answers, it does not.
+    /// Returns the output about both agents. An agent of unknown health counts as unhealthy.
     pub fn lines(&self) -> Vec<String> {
         let both = [("CODEX", &self.codex), ("CURSOR", &self.cursor)];
         let available =
@@ -192,7 +192,7 @@ impl Reviewers {
         available.into_iter().chain(healthy).chain(errors).chain(trouble).chain(gone).collect()
     }
 
-    /// Returns the health file. What nobody knows is not healthy.
+    /// Returns the health file. An agent of unknown health counts as unhealthy.
     pub fn health_file(&self) -> String {
         let (codex, cursor) = (self.codex.counts(), self.cursor.counts());
         format!("CODEX_HEALTHY={codex}\nCURSOR_HEALTHY={cursor}\nGEMINI_HEALTHY=false\n")

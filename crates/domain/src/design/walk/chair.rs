@@ -12,7 +12,7 @@ use crate::lane::collected::CollectedStatus;
 /// Something that the chair writes.
 #[derive(Clone, Copy)]
 pub(super) struct Task {
-    /// What its lanes are asked for.
+    /// The kind of document its lanes write.
     pub(super) word: ChairTask,
     /// How it is called in a warning.
     pub(super) noun: &'static str,
@@ -20,9 +20,9 @@ pub(super) struct Task {
     pub(super) form: &'static str,
 }
 
-/// An answer that is not what was asked for.
+/// An answer with defects.
 pub(super) struct Flawed<T> {
-    /// What is wrong with it, one defect each.
+    /// The defects, one each.
     pub(super) defects: Vec<String>,
     /// What can be used of it, if no answer is better.
     pub(super) salvaged: Option<T>,
@@ -37,19 +37,19 @@ impl<T> Flawed<T> {
 
 /// What the chair said.
 pub(super) enum Said<T> {
-    /// What was asked for, taken apart.
+    /// The requested document, parsed.
     Well(T),
-    /// Something else, also when every agent was told what is wrong with it. This is the best of it.
+    /// A document with defects, although every agent was told of them. This is the best one.
     Badly(Flawed<T>),
-    /// Nothing. Nobody who could be the chair answered.
+    /// No agent in the chair answered.
     Nothing,
 }
 
 impl<'f> Walk<'f> {
-    /// Has the chair write something. `check` takes an answer apart or says what is wrong with it.
-    /// An answer that cannot be used is asked for once more, with its defects; so is one that was cut
-    /// off, whatever there is of it. After that, or if the agent does not answer, the next one is
-    /// asked. An agent that only missed the form keeps its seat.
+    /// Has the chair write a document. `check` parses an answer or returns its defects. Convoke
+    /// requests an unusable answer once more, with its defects; likewise one that was cut off.
+    /// After that, or if the agent does not answer, the next agent gets the request. An agent that
+    /// only missed the form keeps its seat.
     pub(super) fn chair<T>(
         &mut self,
         task: Task,
@@ -90,7 +90,7 @@ impl<'f> Walk<'f> {
         Ok(flawed.into_iter().min_by_key(lacks).map_or(Said::Nothing, Said::Badly))
     }
 
-    /// Says what was left out of an answer before it was read.
+    /// Warns of parts that were left out of an answer before parsing.
     fn heard<T>(&mut self, task: Task, end: &LaneEnd, said: T) -> T {
         let words = without_asides(&end.answer).1.words();
         if !words.is_empty() {
@@ -129,8 +129,8 @@ impl<'f> Walk<'f> {
         self.state.roster.lose(holder);
     }
 
-    /// Says that an agent missed the form twice. It keeps its seat: the next thing that it writes may
-    /// well be right.
+    /// Says that an agent missed the form twice. It keeps its seat: its next document may well be
+    /// right.
     fn chair_missed(&mut self, holder: Holder, task: Task, defects: &[String]) {
         let name = self.settings.panel.named(holder).name();
         let (noun, defects) = (task.noun, in_short(defects));
@@ -147,7 +147,7 @@ impl<'f> Walk<'f> {
     }
 }
 
-/// Takes an answer apart, or says what is wrong with it. The beginning of one may look whole.
+/// Parses an answer, or returns its defects. The beginning of an answer may look complete.
 fn checked<T>(end: &LaneEnd, check: &dyn Fn(&str) -> Result<T, Flawed<T>>) -> Result<T, Flawed<T>> {
     let found = check(&end.answer);
     if !end.is_cut_off() {

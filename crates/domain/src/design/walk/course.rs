@@ -39,11 +39,11 @@ impl DesignWalk {
         design
     }
 
-    /// Takes in an event. What was said once is not said again: a second answer changes nothing.
+    /// Takes in an event. A second answer to the same request changes nothing.
     pub fn take(&mut self, stamped: Stamped) {
         let is_failed_worker =
             matches!(&stamped.event, Event::Worked { worked: Worked::Failed(_), .. });
-        // A worker shows nothing itself; what went wrong until it failed is told with its failure.
+        // A worker shows nothing itself; its warnings appear with its failure.
         let warnings = is_failed_worker.then(|| {
             self.advance();
             self.log.warnings.clone()
@@ -100,7 +100,7 @@ impl DesignWalk {
         self.present = Some(Present { state: walk.state, next });
     }
 
-    /// Returns what is known.
+    /// Returns the facts so far.
     pub const fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -110,7 +110,7 @@ impl DesignWalk {
         self.facts
     }
 
-    /// Returns what is needed to go on, or how the design ended.
+    /// Returns the next need, or how the design ended.
     pub fn upcoming(&mut self) -> Next {
         self.advance();
         self.present.as_ref().map_or_else(never_begun, |present| present.next.clone())
@@ -208,7 +208,7 @@ fn never_begun() -> Next {
     Next::End(DesignEnding::Failed(Failed { why, step: Step::Setup, lanes: Vec::new() }))
 }
 
-/// Returns everything that was shown. What was shown before something was begun again stays shown.
+/// Returns all shown notices. Those from before a repeated step stay.
 fn told<'a>(facts: &'a Facts, log: &'a NoticeLog) -> impl Iterator<Item = &'a Notice> {
     told_after(facts, log, 0)
 }

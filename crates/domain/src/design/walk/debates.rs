@@ -17,7 +17,8 @@ use crate::design::resolution::{self, Resolution};
 use crate::design::seat::{Seat, SeatPart, Side};
 use crate::lane::collected::CollectedStatus;
 
-/// Debates and judges what is contested. Agents that fail here are asked again later.
+/// Debates and judges the contested decisions. An agent that fails here stays available for later
+/// phases.
 pub(super) fn dialectic(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Dialectic);
     let synthesis = walk.state.results.synthesis.clone().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The heavy part of a design, where a process of its own does it: nothing is shown until it is over,
-//! and then what was made.
+//! The heavy part of a design, run by a worker process: nothing is shown until the worker ends,
+//! then its results.
 
 use super::phases::Passage;
 use super::{DesignEnding, Halt, Walk, Walked};
@@ -9,7 +9,8 @@ use crate::design::notice::{Notice, ToldArtifact};
 use crate::design::outline::{DiagramResult, ReviewResult, VotedReview};
 use crate::design::progress::Step;
 
-/// From here on another process goes on, if that was asked for. Those that failed before stay told.
+/// From here on a worker process continues, if the request says so. Failures of earlier workers
+/// stay visible.
 pub(super) fn begin(walk: &mut Walk<'_>) {
     if !walk.settings.is_heavy() {
         return;
@@ -36,7 +37,7 @@ pub(super) fn begin(walk: &mut Walk<'_>) {
     walk.state.is_heavy = true;
 }
 
-/// Ends the heavy part before people are asked about the plan.
+/// Ends the heavy part before the interview about the plan.
 pub(super) fn end_before_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     if walk.settings.auto { Ok(Passage::On) } else { end(walk) }
 }

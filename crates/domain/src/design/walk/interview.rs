@@ -1,4 +1,4 @@
-//! Steps 1c, 1d and 3.5: what people are asked, and what they answered.
+//! Steps 1c, 1d and 3.5: the interviews with people.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::design::prompt;
 use crate::design::render::accepted_findings;
 use crate::design::resolution;
 
-/// Asks what has to be clear before the first sketch.
+/// Asks the questions that must be settled before the first sketch.
 pub(super) fn scope_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Questions);
     if walk.settings.auto {
@@ -50,8 +50,8 @@ pub(super) fn scope_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     Ok(Passage::On)
 }
 
-/// Asks clarifying questions, all at once. Those that the step has no room for are returned; the
-/// next one asks them.
+/// Asks clarifying questions together. Returns those beyond the step's limit; the next step asks
+/// them.
 fn clarify(
     walk: &mut Walk<'_>,
     feature: &str,
@@ -75,7 +75,7 @@ fn clarify(
     Ok((cleared, left))
 }
 
-/// Asks what is still open when the plan was reviewed, and has the plan changed for it.
+/// Asks the questions that are open after the review, and has the plan revised for the answers.
 pub(super) fn design_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::DiscussionTwo);
     if walk.settings.auto {
@@ -119,7 +119,7 @@ pub(super) fn design_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     Ok(Passage::On)
 }
 
-/// Has the chair write questions. Where it does not, there are none.
+/// Has the chair write questions. If it fails, there are no questions.
 fn questions(
     walk: &mut Walk<'_>,
     word: ChairTask,

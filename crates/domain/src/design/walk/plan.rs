@@ -20,10 +20,10 @@ use crate::design::prompt::{self, PLAN_SKELETON};
 use crate::design::resolution;
 use crate::design::rules::RulesVersion;
 
-/// What is said when nothing that the chair wrote is one.
+/// The error if no document of the chair is a plan.
 const NO_PLAN: &str = "no agent wrote a usable plan";
 
-/// What is wrong with a revision that revises nothing.
+/// The defect of a revision that equals the plan.
 const UNCHANGED: &str = "the plan is the same as before; change it for what was accepted, or return \
     it once more and say in the resolutions why it needs no change";
 
@@ -61,7 +61,7 @@ pub(super) fn plan(walk: &mut Walk<'_>) -> Walked<Passage> {
     Ok(Passage::On)
 }
 
-/// Has the plan revised for findings, and returns what was done about each.
+/// Has the plan revised for findings, and returns the revision's words about each.
 pub(super) fn revise(
     walk: &mut Walk<'_>,
     plan: DesignPlan,
@@ -159,7 +159,7 @@ fn whole(answer: &str) -> Result<PlanReading, Flawed<PlanReading>> {
     Err(Flawed { defects, salvaged: Some(reading).filter(|reading| is_begun(&reading.text)) })
 }
 
-/// A revised plan, and what was done about each finding.
+/// A revised plan, and its words about each finding.
 pub(super) type Revised = (PlanReading, BTreeMap<FindingId, String>);
 
 /// Takes a revision apart, if its plan has all it needs.

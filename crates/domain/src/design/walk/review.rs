@@ -67,8 +67,8 @@ pub(super) fn review(walk: &mut Walk<'_>) -> Walked<Passage> {
     decide(walk, plan, findings, voters, reviewers)
 }
 
-/// Marks what findings cite and what does not exist. A run of an earlier version, in which voters
-/// were asked without, is told as it was.
+/// Marks citations that do not exist. A run of an earlier version, whose voters saw no marks, is
+/// rendered without them.
 fn mark_citations(walk: &mut Walk<'_>, findings: &mut [Finding]) -> Walked<()> {
     if let Some((at, missing)) = walk.facts.citations() {
         walk.state.at(at);
@@ -188,12 +188,12 @@ fn decide(
     Ok(Passage::On)
 }
 
-/// Says why a review is none.
+/// Returns why an answer is no review.
 fn flaw(answer: &str, policy: Policy) -> Option<(CollectedStatus, String)> {
     review::flaw(answer, policy).map(|flaw| (CollectedStatus::NotSubstantive, flaw))
 }
 
-/// What a reviewer is asked. The host has a form of its own when it sits in.
+/// Returns a reviewer's prompt. The host has its own form when it replaces a reviewer.
 fn asked(seat: &Seat, feature: &str, plan: &str) -> String {
     match reader(seat) {
         Reader::Host => prompt::host_review(personality(seat), feature, plan),

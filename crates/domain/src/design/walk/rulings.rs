@@ -15,13 +15,13 @@ use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::quote;
 
-/// What is said of a finding until the plan is revised for it.
+/// The text about a finding until the plan is revised for it.
 const NOT_YET: &str = "The plan has still to be revised for it.";
 
-/// What is said of a finding if the revision says nothing of it.
+/// The text about a finding that the revision does not mention.
 const NOT_SAID: &str = "The plan was revised; the agent did not say how.";
 
-/// Says what the panel left to a person: what is withheld, and what is undecided.
+/// Reports the matters that the panel left to a person: withheld and undecided ones.
 pub(super) fn left_to_people(walk: &mut Walk<'_>) {
     let matters = walk.state.results.matters(&[]);
     let withheld: Vec<_> = matters.iter().filter(|matter| matter.is_withheld).collect();

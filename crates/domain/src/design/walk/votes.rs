@@ -18,7 +18,7 @@ use crate::design::vote::{
 use crate::design::voting_block::{Poll, Reading};
 use crate::lane::collected::CollectedStatus;
 
-/// Asks three voters. One that fails has no vote; nobody takes its place.
+/// Asks three voters. One that fails has no vote and no replacement.
 pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding], ballot: &str) -> Walked<Vec<Voter>> {
     let PhaseResults { scope, plan, .. } = walk.state.results.clone();
     let plan = plan.unwrap_or_default();
@@ -63,7 +63,7 @@ pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding], ballot: &str) -> 
     Ok(voters)
 }
 
-/// Takes a voter's votes, and says what is not as it should be with them.
+/// Takes a voter's votes, and warns of irregular ones.
 fn voted(
     walk: &mut Walk<'_>,
     seat: &Seat,
@@ -112,7 +112,7 @@ fn voted(
     cast
 }
 
-/// The first voter is told to be scrupulous.
+/// The first voter's prompt demands scruple.
 const fn role(place: usize) -> VoterRole {
     if place == 0 { VoterRole::SeniorReviewer } else { VoterRole::SeniorEngineer }
 }

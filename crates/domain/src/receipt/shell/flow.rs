@@ -19,11 +19,11 @@ pub(super) enum Flow {
     Nothing,
     /// Lines of these files.
     Files(Showing),
-    /// Nobody knows.
+    /// Unknown.
     Doubt,
 }
 
-/// Follows what is shown through a pipeline.
+/// Follows the shown text through a pipeline.
 pub(super) fn flow(pipeline: &Pipeline) -> Flow {
     let mut flow = Flow::Nothing;
     for command in &pipeline.commands {
@@ -59,7 +59,7 @@ fn after(flow: Flow, command: &Command) -> Flow {
     }
 }
 
-/// Shows only some of what is shown already.
+/// Shows only a part of the already shown text.
 fn narrowed(before: Showing, lines: Lines, style: Style) -> Showing {
     let style = if style == Style::Plain { before.style } else { style };
     let lines = match (before.lines, lines) {

@@ -21,12 +21,12 @@ fn is_name_character(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Tells whether a name stands in a text, not as a part of a longer one.
+/// Tells whether a text contains a name that is not part of a longer one.
 pub(in super::super) fn mentions(text: &str, name: &str) -> bool {
     places(text, name).next().is_some()
 }
 
-/// Returns where a name stands in a text.
+/// Returns the positions of a name in a text.
 pub(in super::super) fn places<'a>(
     text: &'a str,
     name: &'a str,

@@ -18,7 +18,7 @@ pub(super) enum Role {
     Hides,
     /// It goes to another folder; without a word, home.
     Moves { to: Option<Word> },
-    /// Nobody knows.
+    /// Unknown.
     Other,
 }
 
@@ -39,7 +39,7 @@ const MUTE: [&str; 17] = [
     "mv", "chmod", "sleep", "pushd",
 ];
 
-/// Programs that speak, but not of what is in files.
+/// Programs whose output does not come from files.
 const TALKING: [&str; 30] = [
     "echo",
     "printf",

@@ -4,7 +4,7 @@ use super::Reach;
 use super::program::{is_bare, is_reader, program};
 use super::syntax::{Pipeline, Tail, Word};
 
-/// Tells which files a pipeline could mean that nobody understands.
+/// Tells which files a pipeline could have read that Convoke does not understand.
 pub(super) fn reach(pipeline: &Pipeline) -> Reach {
     let words = || pipeline.commands.iter().flat_map(|command| &command.words);
     let runs_on_names = words().any(|word| word.text == "xargs" || word.text.starts_with("-exec"));

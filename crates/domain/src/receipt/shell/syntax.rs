@@ -10,7 +10,7 @@ use self::lexer::{Lexed, Operator, Token, lex};
 /// How the last part of a word is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tail {
-    /// It stands there.
+    /// It is literal text.
     Literal,
     /// It is a pattern.
     Glob,
@@ -22,7 +22,7 @@ pub(super) enum Tail {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
-    /// What is before the last slash stands there.
+    /// The text before the last slash is literal.
     pub(super) is_folder_known: bool,
     pub(super) tail: Tail,
     /// It holds a command of its own.
@@ -52,7 +52,7 @@ pub(super) struct Command {
 /// How a pipeline depends on the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joint {
-    /// Not at all.
+    /// Unconditionally.
     Then,
     /// It runs if that one succeeded.
     And,
@@ -178,7 +178,7 @@ impl<'a> Parser<'a> {
         self.start = end;
         let given = std::mem::take(&mut self.given);
         if self.commands.is_empty() {
-            // `a ) && b`: what follows the bracket depends on what was in it.
+            // `a ) && b`: the command behind the bracket depends on the one inside.
             if next != Joint::Then {
                 self.joint = next;
             }

@@ -8,7 +8,7 @@ fn run<'a>(command: &'a str, ended: CommandEnd, output: ShellOutput<'a>) -> Vec<
     seen(&ShellRun { command, folder: Some("/p"), ended, output })
 }
 
-/// Says in a few words what was seen.
+/// Summarizes the seen files.
 fn told(seen: &[Seen]) -> String {
     let words = seen.iter().map(|seen| match seen {
         Seen::Lines { path, lines: Lines::Whole, .. } => format!("all {path}"),

@@ -14,7 +14,7 @@ use crate::wake::{NewMessage, SectionOrder, SkillText, WakeFit, WakeProfile};
 
 const MESSAGES: &str = include_str!("../../../tests/fixtures/messages.txt");
 
-/// Renders line and section for a plan, what is recorded of its current task, and a message.
+/// Renders line and section for a plan, the records of its current task, and a message.
 fn shown(lines: &str, recorded: &[&str], message: Option<&str>) -> String {
     told(lines, recorded, message, Vec::new())
 }
@@ -92,7 +92,7 @@ fn no_message_decides_the_next_action() {
     }
 }
 
-// W-38: what an unjudged message is asked.
+// W-38: a message without a verdict leads to a question, not to an action.
 #[test]
 fn a_message_is_quoted_with_the_state_beside_it() {
     assert_eq!(
@@ -154,7 +154,7 @@ fn a_recorded_verdict_decides_for_a_task_that_was_started() {
     assert!(awaiting.starts_with("Check whether spec-reviewer has answered"), "{awaiting}");
 }
 
-// W-38: a verdict on another task is told, and orders nothing here.
+// W-38: the text shows a verdict on another task, and derives no action from it.
 #[test]
 fn a_verdict_on_another_task_completes_nothing_here() {
     let verdict = MessageVerdict {
@@ -216,7 +216,7 @@ fn titles_keep_their_letters_and_are_no_roles() {
     }
 }
 
-// W-35: what follows is what is to be done next, before or behind the current task.
+// W-35: the next open task may be before or behind the current one.
 #[test]
 fn the_branch_is_finished_only_when_no_task_is_open() {
     let after_pass = |tasks: Vec<crate::task::Task>, current: &str| {

@@ -1,4 +1,5 @@
-//! What is said where a wake-up does not fit in any shape: the task, the message, where to look.
+//! The smallest wake-up, for a budget that no other shape fits: the task, the message, and the
+//! commands that show the rest.
 
 use super::{ShorteningStep, WakeLimits, WakeUp};
 use crate::message::quote;
@@ -9,12 +10,12 @@ use crate::token::Tokenizer;
 use crate::wake::NewMessage;
 use crate::wake::layout::unread_line;
 
-/// What is not to be missed.
+/// The facts that even the smallest wake-up holds.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::wake) struct Minimal<'a> {
     /// Who wakes.
     pub(in crate::wake) reader: &'a AgentName,
-    /// Its current task.
+    /// The title of the agent's current task.
     pub(in crate::wake) task: Option<&'a str>,
     /// What woke it.
     pub(in crate::wake) message: Option<&'a NewMessage>,
@@ -65,8 +66,8 @@ impl Minimal<'_> {
         WakeUp::new(text, read, steps, room, tokenizer)
     }
 
-    /// Returns what is said beside the rules, from the most to the least, with the messages that it
-    /// holds whole.
+    /// Returns candidates for the text beside the rules, longest first, each with the ids of the
+    /// messages that it holds completely.
     fn others(&self, room: WakeLimits, everything: &str) -> Vec<(String, Vec<i64>)> {
         let (reader, tokens) = (self.reader, room.budget.get());
         let short = Some(format!("Left out: {everything}"));

@@ -1,5 +1,5 @@
-//! Every shape of plan, skill, list and inbox that can be thought of, at every budget: the text
-//! fits, every message is given whole or announced, and whatever else is missing is named.
+//! Generated plans, skills, lists and inboxes at every budget: the text fits, every message is
+//! complete or announced, and the text names every other part that it leaves out.
 
 use std::sync::Arc;
 
@@ -341,7 +341,7 @@ fn the_smallest_budget_is_kept() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    // W-21: delivered and announced are what was unread before, in every step.
+    // W-21: in every step, the delivered and the announced messages together are the unread ones.
     #[test]
     fn no_message_is_lost(
         lengths in prop::collection::vec(prop_oneof![0_usize..80, 0_usize..3000, 29_000_usize..31_000], 0..25),

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A prompt's words, wherever its lines break.
+/// Returns a prompt's words without its line breaks.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -163,7 +163,7 @@ fn debaters_argue_for_one_side_by_the_same_rules() {
             )
         );
         assert!(prompt.ends_with("- **Chosen**: In the client\n</debater_decision>\n"));
-        // The number of sketches is not said: it differs from run to run.
+        // The prompt does not state the number of sketches, which differs between runs.
         assert!(!prompt.contains("5 sketches") && !prompt.contains("4 sketches"));
     }
 }

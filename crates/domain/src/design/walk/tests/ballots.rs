@@ -44,7 +44,7 @@ fn voters_and_judges_see_what_they_decide_on() {
     }
 }
 
-// P-268: what is said outside of the marker lines, or between those of another ballot, is no vote.
+// P-268: text outside of the marker lines, or between those of another ballot, is no vote.
 #[test]
 fn only_votes_between_the_marker_lines_count() {
     let block = |vote| format!("{}\nFINDING_1: {vote}\n{}\n", word().begin(), word().end());
@@ -162,7 +162,7 @@ fn the_original_has_no_marker_lines() {
     run.shows("**⚠ Codex voter voted on FINDING_1 twice; the first vote counts.**");
 }
 
-// A run of an earlier version has no word, and comes to the same when it is told again.
+// A run of an earlier version has no word, and a replay gives the same result.
 #[test]
 fn answers_that_came_before_there_were_words_are_read_as_they_were() {
     let mut world = contested()

@@ -83,13 +83,13 @@ fn two_sketches_are_not_worth_a_worker() {
     let quick = |subagent: bool| {
         let mut world = World::new();
         (world.settings.quick, world.settings.subagent) = (true, subagent);
-        // They are asked for differently, and come to the same.
+        // The requests differ, and the results are equal.
         DesignOutline { settings: None, ..world.run().progress }
     };
     assert_eq!(quick(true), quick(false));
 }
 
-// P-322, P-323: a worker that failed ends the run, and whoever resumes it has it go on.
+// P-322, P-323: a worker that failed ends the run, and resuming the run starts another.
 #[test]
 fn a_worker_that_failed_is_told_and_can_be_followed() {
     let mut world = heavy();

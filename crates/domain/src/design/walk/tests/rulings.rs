@@ -64,7 +64,7 @@ fn what_no_voter_decided_is_decided_by_a_person_and_the_plan_revised() {
     assert!(!standing(&decided, "FINDING_1").is_open() && standing(&decided, "OOS_1").is_open());
 }
 
-// A split vote is nobody's decision; without a change of the plan no agent is needed.
+// A split vote decides nothing; without a change of the plan no agent is needed.
 #[test]
 fn a_tie_is_ended_by_a_person_without_an_agent() {
     let run = tied().run();
@@ -198,7 +198,7 @@ fn a_decision_makes_an_ended_run_unfinished() {
     assert!(facts.kept().is_none());
 }
 
-// Only what failed is asked again, not what an earlier decision had an answer for.
+// Only the failed lane runs again, not one that answered for an earlier decision.
 #[test]
 fn an_earlier_decision_is_not_acted_on_again() {
     let run = tied().run();
@@ -231,7 +231,7 @@ fn a_changed_decision_is_taken_back_in_the_plan() {
     assert_eq!(tally.matches("rejected by a person: it does not").count(), 1, "{tally}");
 }
 
-// P-286: a hole is told to the person who ran the review, and to no published file.
+// P-286: a vulnerability is shown to the person who ran the review, and is in no published file.
 #[test]
 fn what_is_withheld_is_counted_and_a_person_can_decide_it() {
     let review = format!(
@@ -258,7 +258,7 @@ fn what_is_withheld_is_counted_and_a_person_can_decide_it() {
     assert!(!standing(&decided, "OOS_1").is_accepted());
 }
 
-// P-334, P-335: whoever asked gets the files that tell of the decision.
+// P-334, P-335: the calling workflow gets the files with the decision.
 #[test]
 fn a_nested_design_is_handed_over_again() {
     let mut world = tied();
@@ -304,7 +304,7 @@ fn the_seed_leaves_no_finding_undecided() {
     }
 }
 
-// A decision for which the chair changes nothing is told of, and the plan not called revised.
+// If the chair changes nothing for a decision, the run says so and does not call the plan revised.
 #[test]
 fn a_decision_that_changes_no_plan_is_not_called_a_revision() {
     let run = tied().run();

@@ -1,4 +1,4 @@
-//! Runs in which agents answer, but not in the form that they were asked for.
+//! Runs in which agents answer in another form than the prompt requests.
 
 use super::super::*;
 use super::world::{World, plan, review};
@@ -68,14 +68,14 @@ fn a_poor_chair_is_told_why_and_then_the_next_agent_is_asked() {
     }
     assert!(again.contains("    ### Task 1: …\n    **Files:** …\n"), "{again}");
     assert_eq!(run.file("plan.txt"), plan("new"));
-    // It missed the form of one thing, and is still the chair for the next.
+    // The agent missed the form of one document, and is still the chair for the next.
     assert_eq!(run.lanes("chair/diagram"), [("chair/diagram/claude", Holder::Host)]);
     // When all have tried, the best of it counts.
     let all = World::new().answer("chair/plan", poor).answer("review/", "NO_ISSUES_FOUND").run();
     assert_eq!(all.lanes("chair/plan").len(), 6);
     all.shows("**⚠ The chair's plan is incomplete (");
     assert_eq!(all.file("plan.txt"), "## Approach\nA plan without any tasks.\n");
-    // What has no part of a plan is none.
+    // A text without any part of a plan is no plan.
     let formless = World::new().answer("chair/plan", "I'd love to help!").run();
     formless.shows("**⚠ The chair's plan is incomplete (");
     let DesignEnding::Failed(failed) = formless.ending else { panic!("{:?}", formless.ending) };

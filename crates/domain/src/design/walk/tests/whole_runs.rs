@@ -173,7 +173,7 @@ fn a_changed_tree_stops_the_way() {
     let run = world.run();
     run.shows("the working tree is dirty after sketch-collection: src/draft.rs");
     assert!(matches!(run.ending, DesignEnding::Complete { .. }), "it was put in order");
-    // Nobody is asked anything with `--auto`, but for this; and every boundary is looked at.
+    // With `--auto`, this is the only question; and Convoke checks the tree at every boundary.
     for boundary in Boundary::ALL {
         let two = format!("{}\n{}", block(1, "Where"), block(2, "When"));
         let mut world = World::new().answer("chair/synthesis", synthesis(&two));
@@ -207,7 +207,7 @@ fn people_are_asked_and_their_answers_are_kept() {
     assert!(file.contains("- **Resolution**: yes\n"), "{file}");
 }
 
-// Whoever resumes a run that nobody could go on with has them asked again, and nobody else.
+// Resuming a failed run repeats only the lanes that failed.
 #[test]
 fn a_run_that_failed_goes_on_when_it_is_resumed() {
     let dirty = Tree::Suspect { status: "dirty".to_owned(), detail: "a.rs".to_owned() };
@@ -236,7 +236,7 @@ fn a_run_that_failed_goes_on_when_it_is_resumed() {
     assert_eq!(planned.shown().matches("> **🔶 2b: full plan**").count(), 1);
 }
 
-// P-91, P-94: an answer that is none fails at once, and whoever takes the seat is shown on it.
+// P-91, P-94: an unusable answer fails immediately, and the table shows the replacement.
 #[test]
 fn the_table_shows_answers_that_will_not_do_and_who_replaces_them() {
     let run = World::new()
@@ -257,7 +257,7 @@ fn the_table_shows_answers_that_will_not_do_and_who_replaces_them() {
     reviewed.shows("📊 Reviewers: | Cursor-Arch: ❌ 1m1s | Cursor-Edge: ⏳ |");
 }
 
-// P-108: nobody who sketches sees what another sketched.
+// P-108: no prompt for a sketch contains another sketch.
 #[test]
 fn sketches_know_nothing_of_each_other() {
     let run = World::new().answer("sketch/Cursor-Arch", format!("MARK {}", sketch())).run();
@@ -319,7 +319,7 @@ fn a_good_plan_is_not_given_up_for_a_bad_revision() {
     assert!(run.file("accepted-plan-findings.md").contains("the plan was not revised for it"));
 }
 
-// A revision that changes nothing is asked for once more, and then told of.
+// Convoke requests a revision that changes nothing once more, and then warns of it.
 #[test]
 fn a_plan_that_the_chair_leaves_as_it_was_is_not_called_revised() {
     let same = format!(

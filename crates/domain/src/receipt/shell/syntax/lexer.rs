@@ -2,7 +2,7 @@
 
 use super::{Tail, Word};
 
-/// What stands between commands.
+/// An operator between commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Pipe,
@@ -239,7 +239,7 @@ impl Lexer<'_> {
         (self.at > start).then(|| Token::Word(word.finished()))
     }
 
-    /// `{a,b}` stands for several words.
+    /// `{a,b}` expands to several words.
     fn is_list(&self) -> bool {
         let inside = self.rest().split(['}', ' ', '\n']).next().unwrap_or_default();
         inside.contains(',')
@@ -332,7 +332,7 @@ impl Lexer<'_> {
     }
 }
 
-/// A word while it is read.
+/// A word that is still being read.
 #[derive(Default)]
 struct Growing {
     text: String,
