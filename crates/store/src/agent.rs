@@ -51,8 +51,8 @@ pub trait AgentStore {
     /// Returns every agent, by name.
     fn agents(&self, scope: &Scope) -> Result<Vec<Agent>, StoreError>;
 
-    /// Changes an agent. `NoAgent` if it is missing. What was read is never
-    /// unread again.
+    /// Changes an agent. `NoAgent` if it is missing. A message that was read never becomes unread
+    /// again.
     fn change_agent(
         &self,
         scope: &Scope,

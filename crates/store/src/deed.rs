@@ -1,4 +1,4 @@
-//! Keeping what was recorded about tasks: dispatches and verdicts.
+//! Stores records about tasks: dispatches and verdicts.
 
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
@@ -10,7 +10,7 @@ use crate::error::StoreError;
 /// What a new deed needs.
 #[derive(Debug, Clone, Copy)]
 pub struct NewDeed<'a> {
-    /// The task it is about.
+    /// The task that the deed is about.
     pub task: &'a TaskId,
     /// What happened.
     pub kind: DeedKind,
@@ -20,7 +20,7 @@ pub struct NewDeed<'a> {
     pub actor: &'a AgentName,
     /// Why.
     pub reason: Option<&'a str>,
-    /// The message that it is said with.
+    /// The message that came with it.
     pub message_id: Option<i64>,
     /// The dispatch that it comes from.
     pub run: Option<&'a str>,
@@ -41,6 +41,6 @@ pub trait DeedStore {
     /// Returns the deeds of a task that count, oldest first.
     fn deeds_of_task(&self, scope: &Scope, task: &TaskId) -> Result<Vec<TaskDeed>, StoreError>;
 
-    /// Returns the verdicts that a message was said with, oldest first.
+    /// Returns the verdicts that came with a message, oldest first.
     fn deeds_of_message(&self, scope: &Scope, message: i64) -> Result<Vec<TaskDeed>, StoreError>;
 }

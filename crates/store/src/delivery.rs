@@ -1,4 +1,4 @@
-//! Keeping what was delivered to which session.
+//! Stores what was delivered to which session.
 
 use convoke_domain::client::Client;
 use convoke_domain::hook::Noticed;
@@ -12,11 +12,11 @@ use crate::error::StoreError;
 pub struct Session<'a> {
     /// The client.
     pub client: Client,
-    /// Its own name for the session.
+    /// The client's id of the session.
     pub id: &'a str,
 }
 
-/// A text that answers a loss.
+/// A text that replaces a lost memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wording {
     /// The text, with all its parts.
@@ -29,14 +29,14 @@ pub struct Wording {
     pub record_bytes: u64,
     /// How many hook entries it is spread over.
     pub entries: u32,
-    /// For whom it was made: a project, a branch and an agent, a line each.
+    /// The agent it was made for: a project, a branch and an agent, a line each.
     pub whose: String,
 }
 
 /// The last text that a session was to be given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastText {
-    /// The text.
+    /// The text and its agent.
     pub wording: Wording,
     /// When it was made, or delivered if it was.
     pub at: Timestamp,
@@ -60,7 +60,7 @@ pub struct Activity {
 pub struct BoundSession {
     /// The client.
     pub client: Client,
-    /// Its own name for the session.
+    /// The client's id of the session.
     pub id: String,
     /// Whose session it is.
     pub agent: Address,
@@ -88,10 +88,10 @@ pub trait DeliveryStore {
     /// Returns the last text of a session, as one of its hook entries knows it.
     fn last_text(&self, session: Session<'_>, entry: u32) -> Result<Option<LastText>, StoreError>;
 
-    /// Takes notice of a moment at one hook entry, and of what the client's record says about the
-    /// entry's part of the last text. Returns the loss that is to be answered there now, if any.
-    /// Until [`DeliveryStore::delivered`] is called it stays open, but a second process that reports
-    /// the same event is not asked to answer it.
+    /// Records a moment at one hook entry, and whether the client's record holds the entry's part
+    /// of the last text. Returns the loss that the entry must answer now, if any. The loss stays
+    /// open until a call of [`DeliveryStore::delivered`], but a second process that reports the
+    /// same event gets `None`.
     fn notice(
         &self,
         session: Session<'_>,

@@ -1,4 +1,4 @@
-//! Keeping dispatches: the ledger of what was checked, and what is remembered of each round.
+//! Stores dispatches: the ledger of checks, and the state after each round.
 
 use convoke_domain::dispatch::gate::TriedClient;
 use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
@@ -23,7 +23,7 @@ pub struct Round {
     pub mode: DispatchMode,
     /// How long its prompt was.
     pub prompt_chars: u64,
-    /// What is remembered after it.
+    /// The role's state after the round.
     pub state: ResumeState,
     /// What it was shown: a tree in git's own store, if there is one.
     pub seen: Option<String>,

@@ -29,7 +29,7 @@ pub enum BackendTrouble {
     Other,
 }
 
-/// A store could not do what it was asked.
+/// An operation of a store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The folder of the store could not be made.
@@ -63,7 +63,7 @@ pub enum StoreError {
     /// A question or a change failed.
     #[error("cannot {doing}")]
     Failed {
-        /// What was to be done.
+        /// The operation that failed.
         doing: &'static str,
         /// Why not, in kind.
         trouble: BackendTrouble,
@@ -73,13 +73,13 @@ pub enum StoreError {
     /// There is no such task in the scope.
     #[error("there is no task `{id}` here")]
     NoTask {
-        /// The id asked for.
+        /// The given id.
         id: TaskId,
     },
     /// A task cannot be part of itself.
     #[error("cannot move `{id}` below `{parent}`: it would contain itself")]
     Circle {
-        /// The task.
+        /// The moved task.
         id: TaskId,
         /// Where it was to go.
         parent: TaskId,
@@ -102,7 +102,7 @@ pub enum StoreError {
     /// A task can be put beside its siblings only.
     #[error("cannot move `{id}` next to `{sibling}`: they have different parents")]
     NotSiblings {
-        /// The task.
+        /// The moved task.
         id: TaskId,
         /// Where it was to go.
         sibling: TaskId,
@@ -110,7 +110,7 @@ pub enum StoreError {
     /// A task that was removed is part of another that was, too.
     #[error("cannot restore `{id}`: its parent `{parent}` was also removed")]
     RemovedParent {
-        /// The task.
+        /// The task that stays removed.
         id: TaskId,
         /// What it is part of.
         parent: TaskId,
@@ -118,7 +118,7 @@ pub enum StoreError {
     /// There is no such task among the removed ones.
     #[error("there is no removed task `{id}` here")]
     NotRemoved {
-        /// The id asked for.
+        /// The given id.
         id: TaskId,
     },
     /// A task of the step is somewhere else by now.
@@ -130,7 +130,7 @@ pub enum StoreError {
     /// There is no such project.
     #[error("there is no project `{name}` in the store")]
     NoProject {
-        /// The name asked for.
+        /// The given name.
         name: String,
     },
     /// A project cannot be merged with itself.
@@ -142,7 +142,7 @@ pub enum StoreError {
     /// There is no such message in the scope.
     #[error("there is no message {id} here")]
     NoMessage {
-        /// The number asked for.
+        /// The given number.
         id: i64,
     },
     /// The file belongs to another program.
@@ -154,19 +154,19 @@ pub enum StoreError {
     /// There is no such agent in the scope.
     #[error("agent \"{name}\" not found")]
     NoAgent {
-        /// The name asked for.
+        /// The given name.
         name: AgentName,
     },
     /// Another agent has the name.
     #[error("cannot use the name `{name}`: this project already has an agent @{name}")]
     AgentExists {
-        /// The name asked for.
+        /// The given name.
         name: AgentName,
     },
-    /// The agent has something to do.
+    /// The agent has open tasks or runs.
     #[error("cannot remove @{name}: open tasks: {tasks}, unread messages: {unread}")]
     AgentBusy {
-        /// The agent.
+        /// The busy agent.
         name: AgentName,
         /// How many open tasks it has.
         tasks: usize,
@@ -176,13 +176,13 @@ pub enum StoreError {
     /// There is no such run in the project.
     #[error("cannot find a run `{id}` here")]
     NoRun {
-        /// The id asked for.
+        /// The given id.
         id: RunId,
     },
     /// Several runs' ids begin so.
     #[error("ambiguous run: several ids begin with `{id}`")]
     ManyRuns {
-        /// The beginning that was given.
+        /// The given beginning of an id.
         id: RunId,
     },
     /// A run of this id was begun before.
@@ -194,11 +194,11 @@ pub enum StoreError {
     /// Another process has written to the journal, or the event was written before.
     #[error("cannot write event {seq} of run `{id}`: the next one is {next}")]
     OutOfTurn {
-        /// The run.
+        /// The run of the journal.
         id: RunId,
         /// The number that the event was to have.
         seq: u64,
-        /// The number that is free.
+        /// The next free number.
         next: u64,
     },
 }

@@ -18,7 +18,7 @@ pub struct Install {
 
 /// Keeps installs.
 pub trait InstallStore {
-    /// Remembers an install, instead of what was remembered of the file.
+    /// Records an install, and replaces an earlier record of the file.
     fn remember_install(
         &self,
         path: &str,
@@ -26,7 +26,7 @@ pub trait InstallStore {
         install: &Install,
     ) -> Result<(), StoreError>;
 
-    /// Returns what is known about a file.
+    /// Returns the record of a file, if there is one.
     fn install(&self, path: &str) -> Result<Option<Install>, StoreError>;
 
     /// Forgets a file.

@@ -11,26 +11,26 @@ use crate::error::StoreError;
 pub struct NewMessage<'a> {
     /// Who says it.
     pub from: &'a AgentName,
-    /// To whom, if not to everyone.
+    /// The addressee; `None` for everyone.
     pub to: Option<&'a AgentName>,
     /// What it is for.
     pub kind: MessageKind,
-    /// What is said.
+    /// The message's text.
     pub content: &'a str,
     /// Who is mentioned.
     pub mentions: &'a [Address],
 }
 
-/// A message that was stored.
+/// A stored message's number and place in a chain of wake-ups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Said {
-    /// Its number.
+    /// The message's number.
     pub id: i64,
     /// How many wake-ups in a row led to it: one more than the one that its speaker is answering.
     pub hop: u32,
 }
 
-/// A message, and where it was said.
+/// A message, and the scope it was sent in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
     /// Where.
@@ -39,7 +39,7 @@ pub struct Heard {
     pub message: Message,
 }
 
-/// Which of the messages to an agent are meant.
+/// Selects among the messages to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addressed {
     /// Those whose text it was not given yet.
@@ -58,8 +58,8 @@ pub struct Receipt<'a> {
     pub known: Option<i64>,
 }
 
-/// Keeps what is said and done. Ids grow, and times never run backwards within a scope, even when
-/// the clock does, so that both give the same order.
+/// Stores messages and deeds. Ids grow, and times never run backwards within a scope, even when the
+/// clock does, so that both give the same order.
 pub trait MessageStore {
     /// Stores a message.
     fn say(
@@ -69,7 +69,7 @@ pub trait MessageStore {
         now: Timestamp,
     ) -> Result<Said, StoreError>;
 
-    /// Stores a message as the answer to another. `NoMessage` if that one cannot be heard in the
+    /// Stores a message as the answer to another. `NoMessage` if that one is not visible in the
     /// scope.
     fn reply(
         &self,
@@ -79,19 +79,19 @@ pub trait MessageStore {
         now: Timestamp,
     ) -> Result<Said, StoreError>;
 
-    /// Returns a message that can be heard in a scope: it was said there, or is to or mentions one of
-    /// its agents.
+    /// Returns a message that is visible in a scope: it was sent there, or it is addressed to or
+    /// mentions one of its agents.
     fn message(&self, scope: &Scope, id: i64) -> Result<Option<Heard>, StoreError>;
 
-    /// Returns the message that began a conversation and all answers, as far as they can be heard in
-    /// the scope, oldest first. `NoMessage` if the given one cannot.
+    /// Returns the message that began a conversation and all answers, as far as they are visible in
+    /// the scope, oldest first. `NoMessage` if the given one is not.
     fn thread(&self, scope: &Scope, id: i64) -> Result<Vec<Message>, StoreError>;
 
     /// Returns the last messages of a scope, oldest first.
     fn recent_messages(&self, scope: &Scope, most: usize) -> Result<Vec<Message>, StoreError>;
 
-    /// Returns messages from anywhere that are to an agent or mention it and were not said by it:
-    /// the last `most` of them that came before `before`, oldest first.
+    /// Returns messages of any scope that are addressed to an agent or mention it, and are not its
+    /// own: the last `most` of them that came before `before`, oldest first.
     fn addressed_to(
         &self,
         scope: &Scope,

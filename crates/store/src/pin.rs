@@ -1,4 +1,4 @@
-//! Keeping the user's rules, and when each last reached whom.
+//! Stores the user's rules, and when each last reached which session.
 
 use convoke_domain::pin::{Pin, PinText};
 use convoke_domain::scope::Scope;

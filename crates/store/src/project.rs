@@ -37,7 +37,7 @@ pub struct MergedProject {
     pub renamed: Vec<(String, TaskId, TaskId)>,
 }
 
-/// Keeps a name for every project folder, and what is known about its repository.
+/// Stores a name for every project folder, and facts that identify its repository.
 pub trait ProjectStore {
     /// Returns the name of the project in a folder. A folder that is new gets the wanted name, or,
     /// if another has it, that name with the next free number behind it.

@@ -11,11 +11,11 @@ use crate::error::StoreError;
 pub struct LoopName<'a> {
     /// The feature's folder name.
     pub feature: &'a str,
-    /// The command.
+    /// The command whose reviewers answer.
     pub command: &'a str,
 }
 
-/// What was spent on an answer, as far as it is told.
+/// The usage of an answer, as far as the client reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
     /// Tokens read.

@@ -7,7 +7,7 @@ use crate::error::StoreError;
 
 /// Keeps the steps of setups.
 pub trait SetupStore {
-    /// Remembers a step of a project's setup, instead of what was remembered of the same path.
+    /// Records a step of a project's setup, and replaces an earlier record of the same path.
     fn remember_setup(
         &self,
         project_folder: &str,

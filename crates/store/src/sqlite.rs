@@ -124,7 +124,7 @@ impl Store for SqliteStore {
 }
 
 fn connect(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
-    // A plain path has no special meaning to the database, whatever it is called.
+    // An absolute path has no special meaning to the database, with any name.
     let absolute = std::path::absolute(path)
         .map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
     let path = absolute.as_path();

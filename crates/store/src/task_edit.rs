@@ -11,7 +11,7 @@ use crate::error::StoreError;
 /// What becomes different about a task; the rest stays.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TaskEdit<'a> {
-    /// Its title.
+    /// The task's new title.
     pub title: Option<&'a str>,
     /// What else there is to say about it; an empty text takes that away.
     pub body: Option<&'a str>,
@@ -21,7 +21,7 @@ pub struct TaskEdit<'a> {
     pub after: Option<&'a [TaskId]>,
 }
 
-/// Which tasks move to another branch. What is part of a task moves with it.
+/// Which tasks move to another branch. A task's parts move with it.
 #[derive(Debug, Clone, Copy)]
 pub enum Moving<'a> {
     /// These.

@@ -33,25 +33,25 @@ pub enum TransferError {
     Line {
         /// Its number, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The error in the line.
         why: String,
     },
     /// A row refers to one that is not in the file.
     #[error("cannot import this file: a row of `{table}` refers to a row that is missing")]
     Dangling {
-        /// The table of that row.
+        /// The missing row's table.
         table: String,
     },
     /// Rows do not go together.
     #[error("cannot import this file: {why}")]
     Rows {
-        /// What is wrong with them.
+        /// The contradiction between rows.
         why: String,
     },
     /// The file is of a later version of Convoke.
     #[error("cannot import this file: it has {what} {found}, but this version knows {known}")]
     Newer {
-        /// What is later: the format or the schema.
+        /// Which is later: the format or the schema.
         what: &'static str,
         /// Which one the file has.
         found: u64,
@@ -70,7 +70,7 @@ pub enum TransferError {
 
 /// Takes everything out, puts everything in, and looks whether it is sound.
 pub trait TransferStore {
-    /// Returns what is wrong with the store; nothing if it is sound.
+    /// Returns the defects of the store; empty if it is sound.
     fn check(&self) -> Result<Vec<String>, StoreError>;
 
     /// Copies the store as it is at one moment into a file, and checks the copy, which is a store.

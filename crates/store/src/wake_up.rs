@@ -10,7 +10,7 @@ use crate::message::{NewMessage, Receipt, Said};
 /// What waits for an agent: every unread message that may start it, as one wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pending {
-    /// The newest of them.
+    /// The newest of the messages.
     pub newest: i64,
     /// The furthest down a chain that any of them is.
     pub hop: u32,
@@ -23,7 +23,7 @@ pub struct WakeUpEnd<'a> {
     pub received: Receipt<'a>,
     /// Whether it was answered.
     pub answered: bool,
-    /// What is said about it.
+    /// The message about it.
     pub message: Option<NewMessage<'a>>,
 }
 
@@ -47,8 +47,8 @@ pub trait WakeUpStore {
         owner: &Owner,
     ) -> Result<bool, StoreError>;
 
-    /// Lets go of an agent that `owner` had taken, and stores what is said about it. Does nothing if
-    /// it is another's by now.
+    /// Releases an agent that `owner` had taken, and stores a message about it. Does nothing if
+    /// another process has the agent now.
     fn end_wake_up(
         &self,
         scope: &Scope,
@@ -58,7 +58,7 @@ pub trait WakeUpStore {
         now: Timestamp,
     ) -> Result<Option<Said>, StoreError>;
 
-    /// Returns a number that is another one after another process, or another opening of the store, has
-    /// changed it. What is changed through this opening does not count.
+    /// Returns a number that changes when another process, or another opening of the store, has
+    /// written to it. Writes through this opening do not count.
     fn changes(&self) -> Result<i64, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Many processes at once are the normal case: hooks of several agents write at the same moment.
+//! Many parallel processes are the normal case: hooks of several agents write at the same moment.
 #![expect(clippy::disallowed_methods, reason = "this test starts itself again as other processes")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -28,7 +28,7 @@ fn open(path: &Path) -> Arc<dyn Store> {
     convoke_store::open(&StoreLocation::file(path)).unwrap()
 }
 
-/// Runs a test of this file in many processes at once, on one store.
+/// Runs a test of this file in many parallel processes, on one store.
 fn run_at_once(test: &str, store: &Path) {
     let start = |_| {
         Command::new(std::env::current_exe().unwrap())

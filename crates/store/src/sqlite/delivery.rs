@@ -133,7 +133,7 @@ impl DeliveryStore for SqliteStore {
                 if !is_outdated(&kept, made_at) {
                     return Ok(kept);
                 }
-                // What was delivered of a text that this one replaces is no part of it.
+                // Deliveries of the replaced text do not count for this one.
                 let sql = "UPDATE memories SET delivered = min(delivered, ?3 - 1), \
                            arrived = min(arrived, ?3 - 1) WHERE client = ?1 AND session_id = ?2";
                 transaction.execute(sql, params![client, id, loss])?;

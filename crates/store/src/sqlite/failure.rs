@@ -7,7 +7,7 @@ use rusqlite::{Error, ErrorCode};
 use crate::error::{BackendTrouble, StoreError};
 use crate::location::StoreLocation;
 
-/// Says what was being done when the database refused.
+/// Returns the error for a failed operation.
 pub(super) fn failed(doing: &'static str) -> impl Fn(Error) -> StoreError {
     move |source| StoreError::Failed { doing, trouble: trouble(&source), source: source.into() }
 }

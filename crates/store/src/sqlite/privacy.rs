@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// What the names of a store's files end in: the database itself, its log, the log's index, and the
-/// lock of whoever makes it.
+/// The endings of a store's file names: the database itself, its log, the log's index, and the lock
+/// of the process that creates it.
 const FILES: [&str; 4] = ["", "-wal", "-shm", "-lock"];
 
 /// What a folder is called that is ours alone.
@@ -62,7 +62,7 @@ mod tests {
         name.into()
     }
 
-    // What is in a store is nobody else's business, from its first moment on.
+    // Only its user can read a store, from its first moment on.
     #[test]
     fn a_store_is_its_users_alone() {
         let top = tempfile::tempdir().unwrap();

@@ -62,7 +62,8 @@ pub(super) fn bring_up_to_date(
     if found == KNOWN {
         return Ok(());
     }
-    // Changing the journal mode fails when two try it at once, so new stores are made in turn.
+    // Changing the journal mode fails when two processes try it together, so new stores are created
+    // in turn.
     let lock_path = location().lock_file("lock");
     let folder = |source| StoreError::Folder { path: lock_path.clone(), source };
     let lock = OpenOptions::new().create(true).append(true).open(&lock_path).map_err(folder)?;
@@ -118,8 +119,8 @@ pub(super) fn migrate(connection: &Connection, target: usize) -> rusqlite::Resul
     transaction.commit()
 }
 
-/// A database is ours if it is empty, or if it says so. The tables are asked
-/// for first: another process may make them, and their mark with them, between the two questions.
+/// A database is Convoke's if it is empty, or has Convoke's mark. Read the tables first: another
+/// process may create them, with their mark, between the two queries.
 fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
@@ -157,7 +158,8 @@ mod tests {
         }
     }
 
-    // What its owner was known by says nothing any more, and nobody else would let it go.
+    // The old form of an owner no longer identifies a process, and no other process would release
+    // the agent.
     #[test]
     fn an_agent_that_is_taken_when_owners_get_marks_is_let_go() {
         let store = Connection::open_in_memory().unwrap();

@@ -43,7 +43,7 @@ pub(super) fn take_talk(
     moved.messages = change("messages", here)?;
     moved.agents = change("agents", new)?;
     change("sessions", here)?;
-    // Whom a message was to on both branches has it once.
+    // A recipient on both branches gets the message once.
     for table in ["recipients", "unread"] {
         let sql = format!("DELETE FROM {table} WHERE {here}");
         connection.execute(&sql, params![from.project, from.branch])?;

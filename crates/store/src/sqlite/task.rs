@@ -139,9 +139,9 @@ impl TaskStore for SqliteStore {
         scope: &Scope,
         agent: Option<&AgentName>,
     ) -> Result<ActivePlan, StoreError> {
-        // Plans are looked at from the last change backwards until one has an open task. Without
-        // any open task the search would go through all of them, so that is asked first. As EXISTS
-        // the questions would become joins, which read every task.
+        // The query walks through plans from the last change backwards until one has an open task.
+        // Without any open task the walk would visit all plans, so the query checks that first.
+        // Written with EXISTS, the conditions would become joins, which read every task.
         let of_agent = if agent.is_some() { "AND assigned_agent = ?3" } else { "AND ?3 IS NULL" };
         let open = format!(
             "SELECT 1 FROM tasks AS open WHERE project = ?1 AND branch = ?2 {of_agent} \

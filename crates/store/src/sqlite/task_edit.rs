@@ -249,7 +249,7 @@ pub(super) fn bring_rules_back(
     connection.execute(sql, params![step, Time(now)]).map(drop)
 }
 
-/// Lets what is recorded about a task, and its rules, follow it back to where it was.
+/// Moves the records of a task, and its rules, back to its earlier branch.
 pub(super) fn bring_records_back(
     connection: &Connection,
     scope: &Scope,
@@ -276,7 +276,7 @@ pub(super) fn bring_records_back(
     Ok(())
 }
 
-/// Lets what is recorded about a task, and the rules that hold while it is open, follow it.
+/// Moves the records of a task, and the rules that hold while it is open, with it.
 fn take_along(
     connection: &Connection,
     from: &Scope,

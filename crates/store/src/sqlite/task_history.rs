@@ -1,4 +1,4 @@
-//! What was done to tasks, in SQLite.
+//! The history of tasks in SQLite.
 
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::TaskStatus;

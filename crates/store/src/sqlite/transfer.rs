@@ -82,7 +82,7 @@ impl TransferStore for SqliteStore {
         write: &mut dyn FnMut(&str) -> io::Result<()>,
     ) -> Result<u64, TransferError> {
         let failed = failed("export the store");
-        // What is read in a transaction is of one moment.
+        // A transaction reads one state of the store.
         let connection = self.connection();
         let moment = connection.unchecked_transaction().map_err(&failed)?;
         let head = json!({

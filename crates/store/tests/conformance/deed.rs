@@ -1,4 +1,4 @@
-//! What is recorded about tasks.
+//! Records about tasks.
 
 use convoke_store::task_edit::Moving;
 
@@ -60,7 +60,7 @@ pub(super) fn deeds_are_kept(store: &dyn Store) {
     assert_eq!(store.recent_events(&here(), 9).unwrap().len(), 3, "nothing is half recorded");
 }
 
-// W-38: a verdict is about the work that was done before it, not about what is begun later.
+// W-38: a verdict judges the work before it, not work that starts later.
 pub(super) fn verdicts_end_with_a_new_start(store: &dyn Store) {
     let task = add(store, "1", None, None);
     record(store, &task, DeedKind::Dispatched, "spec-reviewer", 1);

@@ -118,7 +118,7 @@ pub(super) fn lanes_are_closed_once(store: &dyn Store) {
     let other = store.begin_lane(&here(), &begun(1)).unwrap();
     assert!(store.close_lane(other, Some(LaneOutcome::Cancelled), at(9)).unwrap());
     assert_eq!(store.lane(other).unwrap().unwrap().state(), "cancelled");
-    // Whoever ran it knows best how it ended, even late.
+    // The process that ran the lane knows best how it ended, even late.
     store.end_lane(id, &ending(None, "s")).unwrap();
     assert_eq!(store.lane(id).unwrap().unwrap().state(), "answered");
 }

@@ -145,7 +145,7 @@ fn every_backend_conforms() {
         let folder = tempfile::tempdir().unwrap();
         let mut numbers = 0..;
         let mut make = || make(folder.path(), numbers.next().unwrap());
-        // What is printed is shown only when a test fails.
+        // The test runner shows this output only for a failed test.
         for (rule, holds) in RULES {
             eprintln!("{backend}: {rule}");
             let store = make();

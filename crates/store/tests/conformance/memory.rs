@@ -69,7 +69,7 @@ pub(super) fn setups_are_kept(store: &dyn Store) {
     assert_eq!(store.setup("/p").unwrap(), steps[1..]);
 }
 
-/// An event like no other.
+/// An event that differs from all others.
 fn event(moment: Moment, trace: Trace) -> Noticed {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     Noticed { moment, trace, mark: NEXT.fetch_add(1, Ordering::Relaxed), entries: 4 }

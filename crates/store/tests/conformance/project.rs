@@ -79,7 +79,7 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
     assert!(store.tasks(&from).unwrap().is_empty());
     assert_eq!(store.removed_tasks(&into).unwrap().len(), 1);
     assert_eq!(store.agents(&from).unwrap(), []);
-    // Only what was done here can be undone: theirs has another id now.
+    // Only this project's own changes can be undone: the merged task has another id now.
     store.undo_task_step(&into, at(9)).unwrap();
     let tasks = store.tasks(&into).unwrap();
     assert_eq!(tasks.iter().filter(|task| task.content != "mine").count(), 2);

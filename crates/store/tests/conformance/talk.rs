@@ -60,7 +60,7 @@ pub(super) fn addressing(store: &dyn Store) {
     assert_eq!(messages[0].mentions, [backend]);
 }
 
-// W-21: what was given is read, whatever its place; the rest stays unread, and waits no more once
+// W-21: a delivered message is read, at any position; the rest stays unread, and stops waiting once
 // the agent knows of it.
 pub(super) fn messages_are_read_one_by_one(store: &dyn Store) {
     let june = name("june");
@@ -200,7 +200,8 @@ pub(super) fn deeds_in_order(store: &dyn Store) {
     assert_eq!(found, [("did two", at(5)), ("did three", at(6))]);
 }
 
-// W-21, W-22: one wake-up at a time, of everything that waits; what is said meanwhile is one hop on.
+// W-21, W-22: one wake-up at a time, with all waiting messages; a message sent meanwhile is one hop
+// further.
 pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
     let (june, owner) = (name("june"), Owner { pid: 7, mark: "boot 70".to_owned() });
     let other = |pid| Owner { pid, ..owner.clone() };
@@ -255,7 +256,7 @@ pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
     assert_eq!(store.agent(&here(), &june).unwrap().unwrap().last_seen, Some(last));
 }
 
-// What is said in another scope stays there, unless one of ours is addressed.
+// A message in another scope stays there, unless it is addressed to an agent of this one.
 pub(super) fn answers_are_threaded(store: &dyn Store) {
     let far = Scope::new("other", "main");
     let backend = Address { scope: here(), agent: name("backend") };

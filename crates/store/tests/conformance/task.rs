@@ -100,7 +100,7 @@ pub(super) fn plans_are_imported_once(store: &dyn Store) {
     assert_eq!(import(&["Task 1: renamed", "Task 2: b", "Task 3: c"]), 1);
     add(store, "Fix 4 bugs", None, Some("p.md"));
     assert_eq!(import(&["Task 4: d"]), 1, "only tasks have numbers");
-    // What is done is completed if it is new; what is here stays as it is.
+    // A new task that is done in the plan is completed; an existing task stays unchanged.
     let titles = ["Task 1: a", "Task 5: e", "Task 6: f"];
     let new = store.import_tasks(&here(), "p.md", &titles, &titles[..2], at(2)).unwrap();
     let task = |id| store.task(&here(), id).unwrap().unwrap();
@@ -139,7 +139,7 @@ pub(super) fn active_plan(store: &dyn Store) {
     assert_eq!(plan(None), ActivePlan::WithoutFile);
 }
 
-// W-5, W-6: the current task, what is above it and near it, and how many the rest are.
+// W-5, W-6: the current task, the tasks above and near it, and the number of the others.
 pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
     let plan = Some("large.md");
     let titles: Vec<_> = (0..400).map(|n| format!("Task {n}: do it")).collect();
@@ -182,14 +182,14 @@ pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
     let task = |id| store.task(&here(), id).unwrap().unwrap();
     assert_eq!(store.place(&here(), &task(&ids[150])).unwrap(), (151, 400));
     assert_eq!(store.place(&here(), &task(&part)).unwrap(), (1, 1));
-    // Counts follow whatever happens to tasks.
+    // Counts follow every change of tasks.
     store.remove_task(&here(), &ids[399], at(4)).unwrap();
     store.change_task(&here(), &ids[398], &Change::Parent(Some(&other)), at(4)).unwrap();
     set_status(store, &ids[0], TaskStatus::Pending, 4);
     assert!(read(None, 100).contains(&ids[0]), "what is opened again comes first");
 }
 
-// What is urgent is found outside the plan that is being worked on.
+// Urgent tasks outside of the current plan are found.
 pub(super) fn urgent_tasks_elsewhere(store: &dyn Store) {
     let titles = [
         ("first", Some("a.md"), TaskPriority::High),

@@ -44,7 +44,7 @@ pub(super) fn every_change_is_logged(store: &dyn Store) {
     assert_eq!(store.task_log(&here(), None, 2).unwrap().len(), 2, "the last ones");
     let elsewhere = Scope::new("app", "other");
     assert!(store.task_log(&elsewhere, None, 9).unwrap().is_empty());
-    // What is refused leaves no trace.
+    // A refused change leaves no trace.
     assert!(store.change_task(&here(), &id, &Change::Note("y"), at(5)).is_err());
     store.import_tasks(&here(), "p.md", &[], &[], at(5)).unwrap();
     assert_eq!(log(store, None).len(), 10);

@@ -77,7 +77,7 @@ pub(super) fn everything_is_exported_and_imported(store: &dyn Store, other: &dyn
     assert_eq!(message.len(), 2);
 }
 
-/// What is wrong with a file, in which line, and the file.
+/// The defect of a file, its line, and the file.
 type Case = (&'static str, Option<usize>, Vec<String>);
 
 fn find(lines: &[String], table: &str) -> usize {
@@ -85,7 +85,7 @@ fn find(lines: &[String], table: &str) -> usize {
     lines.iter().position(|line| line.starts_with(&start)).unwrap()
 }
 
-/// What somebody may put into a line. Each replaces a part of the line of a table.
+/// Defects that a hostile or damaged file may have. Each replaces a part of the line of a table.
 const HOSTILE: [(&str, &str, &str, &str); 26] = [
     ("not a row", "tasks", "{\"table\"", "{\"x\":1,\"table\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"sqlite_master\""),

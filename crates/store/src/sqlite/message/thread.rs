@@ -9,12 +9,12 @@ use crate::error::StoreError;
 use crate::message::Heard;
 use crate::sqlite::{failed, rows};
 
-/// What can be heard in a scope.
+/// Selects messages that are visible in a scope.
 const HEARD: &str = "((messages.project = ?1 AND messages.branch = ?2) OR EXISTS ( \
      SELECT 1 FROM recipients WHERE message_id = messages.id \
      AND recipients.project = ?1 AND recipients.branch = ?2))";
 
-/// Finds a message that can be heard in a scope.
+/// Finds a message that is visible in a scope.
 pub(super) fn find(
     connection: &Connection,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! What lies above and below a task in SQLite.
+//! Tasks above and below a task in SQLite.
 
 use convoke_domain::scope::Scope;
 use convoke_domain::task::DEEPEST;
@@ -49,7 +49,8 @@ pub(super) fn refuse_depth(
     Ok(())
 }
 
-/// What is below a task, with its distance; it ends even if a damaged store holds a circle.
+/// Selects the tasks below a task, with their distance; it ends even if a damaged store holds a
+/// circle.
 pub(in crate::sqlite) const BELOW: &str = "WITH RECURSIVE below (id, depth) AS ( \
       SELECT ?3, 1 UNION \
       SELECT tasks.id, depth + 1 FROM tasks JOIN below ON tasks.parent_id = below.id \

@@ -17,7 +17,8 @@ const LOOKS: usize = 64;
 const CANCELLED: &str = "SELECT 1 FROM pins WHERE pins.project = ?1 AND pins.branch = ?2 \
      AND pins.plan_file = tasks.plan_file AND removed_at IS NULL";
 
-/// Returns what is on both sides of a plan in an index, so that the plan itself is not read.
+/// Returns the ranges on both sides of a plan in an index, so that the query does not read the plan
+/// itself.
 const fn sides(plan: Option<&str>) -> &'static [&'static str] {
     match plan {
         Some(_) => &["plan_file IS NULL AND ?3 <> ''", "plan_file < ?3", "plan_file > ?3"],

@@ -1,5 +1,6 @@
-//! Whether a row of a file is one that Convoke could have written. The database checks kinds of values
-//! and keys; what is here would otherwise only be noticed when a command reads the row.
+//! Whether a row of a file is one that Convoke could have written. The database checks kinds of
+//! values and keys; without the checks here, other errors would appear only when a command reads
+//! the row.
 
 use std::path::Path;
 
@@ -32,7 +33,7 @@ const NAMES: [&str; 12] = [
 /// Columns with a time, besides those that end with `_at`.
 const TIMES: [&str; 3] = ["at", "last_used", "until"];
 
-/// Says what is wrong with a row.
+/// Returns the error in a row.
 pub(super) fn row(table: &str, row: &Map<String, Value>) -> Result<(), String> {
     for (column, value) in row {
         let checked = match value {
@@ -83,8 +84,8 @@ fn one_line(text: &str) -> Result<(), String> {
     if text.contains(char::is_control) { Err("has control characters".to_owned()) } else { Ok(()) }
 }
 
-/// Says what is wrong with all rows together: tasks that are parts of themselves or of too many
-/// others, and more rules than can hold at the same time.
+/// Returns an error that several rows cause together: tasks that are parts of themselves or nested
+/// too deeply, and more rules than can hold at the same time.
 pub(super) fn together(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let deepest = i64::try_from(DEEPEST).unwrap_or(i64::MAX);
     let sql = "WITH RECURSIVE above (project, branch, id, depth) AS ( \
