@@ -21,13 +21,13 @@ use crate::workspace::{Workspace, refused};
 #[error("cannot {0} `human`: the name means you")]
 struct HumanAgent(&'static str);
 
-/// An agent for programs.
+/// An agent, as commands print it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentProfileReport {
     /// Its name.
     pub name: String,
-    /// The program that runs it.
+    /// The client that runs it, such as `claude`.
     pub client: String,
     /// What it is doing.
     pub status: &'static str,

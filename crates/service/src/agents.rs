@@ -27,13 +27,13 @@ use crate::settings::health as health_settings;
 /// No file that is read here is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The file that means: no health file at all.
+/// The path that means: no health file.
 const NO_FILE: &str = "/dev/null";
 
 /// How Convoke finds out whether agents answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HealthSource {
-    /// Not at all: only whether they are there.
+    /// Convoke does not ask: it only checks that they are installed.
     Presence,
     /// From what earlier probes found.
     Remembered,
@@ -65,11 +65,11 @@ pub struct AgentsReport {
     pub is_usable: bool,
 }
 
-/// What is known of one agent.
+/// The health of one agent.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentReport {
-    /// Its name.
+    /// The agent's name.
     pub agent: String,
     /// Its program, or its address.
     pub path: Option<String>,
@@ -85,7 +85,7 @@ pub struct AgentReport {
     pub resume: &'static str,
     /// In which settings it has Convoke's hooks.
     pub hooks: &'static str,
-    /// What a model's API is asked for.
+    /// The model in an API's configuration.
     pub model: Option<String>,
     /// Whether the key of a model's API is there.
     pub key: Option<&'static str>,
@@ -102,7 +102,7 @@ struct HealthFileError {
 #[error("cannot list which agents answer: the probe was interrupted")]
 struct ProbeStopped;
 
-/// What is known of one client.
+/// The facts about one client.
 struct KnownClient {
     agent: Client,
     program: Option<PathBuf>,
@@ -175,7 +175,7 @@ fn known_clients(
     Ok(known.collect())
 }
 
-/// Finds out who answers: from the caller, from what is remembered, else by asking.
+/// Finds out which agents answer: from the caller, from cached results, else with a probe.
 fn healths(
     session: &Session,
     request: &AgentsRequest,

@@ -25,7 +25,8 @@ use crate::session::Session;
 use crate::settings::wake::{Settings, settings};
 use crate::workspace::{Workspace, refused, store_location};
 
-/// How often the store is asked whether it has changed, and whether the owners of busy agents run.
+/// The interval at which Convoke checks the store for changes, and whether the owners of busy
+/// agents still run.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// When attending ends.
@@ -75,7 +76,7 @@ pub struct AttendReport {
     pub wake_loop: bool,
     /// How long it took, in milliseconds.
     pub took_ms: u128,
-    /// The budget that it went over.
+    /// The budget that the wake-up exceeded.
     pub over_budget: Option<OverBudgetReport>,
 }
 
@@ -183,7 +184,7 @@ impl<'a> Attendant<'a> {
             }
             if let Ok(done) = receiver.recv_timeout(INTERVAL) {
                 self.take(done, on_event)?;
-                // There may be room for somebody else now.
+                // There may be room for another agent now.
                 seen = None;
             }
         }
@@ -274,7 +275,7 @@ impl<'a> Attendant<'a> {
         }
     }
 
-    /// Takes in what became of a wake-up.
+    /// Takes in the result of a wake-up.
     fn take(&mut self, done: Done, on_event: &mut OnAttendEvent<'_>) -> Result<(), Failure> {
         let Done { agent, newest, delivered } = done;
         self.running.retain(|running| *running != agent);
@@ -300,7 +301,7 @@ impl<'a> Attendant<'a> {
         Ok(())
     }
 
-    /// Tells what became of a wake-up, and reports it.
+    /// Prints and returns the result of a wake-up.
     fn report(&self, agent: &AgentName, delivered: &Delivered) -> AttendReport {
         let Delivered { driven, over, reply, .. } = delivered;
         let reporter = self.session.reporter_of(format!("@{agent}"));

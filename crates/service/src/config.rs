@@ -19,7 +19,7 @@ use crate::settings::{LOCAL_FILE, PROJECT_FILE};
 
 pub use crate::settings::catalog::ConfigOrigin;
 
-/// A setting that holds here.
+/// An effective setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigEntry {
@@ -37,7 +37,7 @@ pub struct ConfigEntry {
     pub meaning: &'static str,
 }
 
-/// A configuration file.
+/// One of the configuration files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigFile {
@@ -49,7 +49,7 @@ pub struct ConfigFile {
     pub exists: bool,
 }
 
-/// A value to write.
+/// A request to write a value.
 #[derive(Debug, Clone)]
 pub struct SetConfigRequest {
     /// The key with its section.
@@ -87,9 +87,9 @@ impl ConfigTarget {
 pub struct SetConfigReport {
     /// The key with its section.
     pub key: String,
-    /// The value as it is written.
+    /// The value as it is in the file.
     pub value: String,
-    /// The file.
+    /// The path of the file.
     pub path: String,
     /// Whether the file was changed; it may have had that value already.
     pub is_changed: bool,

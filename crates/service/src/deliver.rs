@@ -26,7 +26,7 @@ use crate::settings::wake::Settings;
 use crate::wake::{assemble_wake, profile_of};
 use crate::workspace::{Workspace, refused};
 
-/// What is said of a process that is gone without a word.
+/// The message about a process that disappeared.
 const DIED: &str = "process died unexpectedly";
 
 /// A wake-up to deliver.
@@ -35,7 +35,8 @@ pub(crate) struct Delivery<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) settings: &'a Settings,
     pub(crate) agent: &'a AgentName,
-    /// A message that is no stored one's to it; without one, the newest unread message.
+    /// A message that is not stored as addressed to the agent; without one, the newest unread
+    /// message.
     pub(crate) message: Option<NewMessage>,
     /// What the agent may do.
     pub(crate) rights: Rights,
@@ -45,13 +46,13 @@ pub(crate) struct Delivery<'a> {
 
 /// What came of it.
 pub(crate) struct Delivered {
-    /// What the agent was told.
+    /// The wake-up that the agent received.
     pub(crate) text: String,
-    /// What became of its lane.
+    /// The result of its lane.
     pub(crate) driven: LaneResult,
-    /// The budget that it went over.
+    /// The budget that the lane exceeded.
     pub(crate) over: Option<Overdraft>,
-    /// What is kept of its answer.
+    /// The stored answer.
     pub(crate) reply: Option<Said>,
 }
 
@@ -101,7 +102,7 @@ impl Delivery<'_> {
         Ok(Some(Delivered { text, driven, over, reply }))
     }
 
-    /// Returns what the agent is told.
+    /// Returns the agent's wake-up.
     pub(crate) fn assembled(&self) -> Result<AssembledWakeUp, Failure> {
         let call = WakeCall {
             agent: self.agent.clone(),
@@ -148,7 +149,7 @@ impl Delivery<'_> {
         store.record_injection(scope, &injection).map_err(refused)?;
         self.record_pins(assembled, driven)?;
         let human = AgentName::human();
-        // Whoever works reports to who leads, and who leads to the person.
+        // Agents report to the orchestrator, and the orchestrator to the person.
         let (to, kind) = if self.is_orchestrator() {
             (&human, MessageKind::Chat)
         } else {
@@ -181,7 +182,7 @@ impl Delivery<'_> {
         store.end_wake_up(scope, self.agent, owner, end, self.session.now()).map_err(refused)
     }
 
-    /// Returns what the orchestrator is told of an agent that gave no answer.
+    /// Returns the message to the orchestrator about an agent that gave no answer.
     fn notice<'b>(&'b self, words: &'b str) -> Option<message::NewMessage<'b>> {
         (!self.is_orchestrator()).then_some(message::NewMessage {
             from: self.agent,

@@ -27,7 +27,7 @@ pub enum DiagramText {
 /// How closely diagrams are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiagramRules {
-    /// For what is known to break published diagrams.
+    /// For constructs that are known to break published diagrams.
     Safety,
     /// For that, and whether Mermaid could draw them.
     Syntax,
@@ -48,7 +48,7 @@ pub struct DiagramCheckRequest {
     pub step: String,
 }
 
-/// What is wrong with diagrams.
+/// The result of checking diagrams.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramCheckReport {
@@ -56,9 +56,9 @@ pub struct DiagramCheckReport {
     pub is_safe: bool,
     /// The diagrams that were found.
     pub diagrams: Vec<DiagramReport>,
-    /// What is known to break published diagrams.
+    /// Constructs that are known to break published diagrams.
     pub hits: Vec<DiagramHitReport>,
-    /// What Mermaid could not draw; there only if it was asked for.
+    /// Errors of Mermaid's parser; present only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syntax: Option<Vec<DiagramFaultReport>>,
 }
@@ -79,7 +79,7 @@ pub struct DiagramHitReport {
     pub reason: &'static str,
     /// The diagram's place.
     pub diagram: usize,
-    /// The line in it.
+    /// The line in the diagram.
     pub line: usize,
 }
 
@@ -91,7 +91,7 @@ pub struct DiagramFaultReport {
     pub diagram: usize,
     /// The line in it, if that is known.
     pub line: Option<usize>,
-    /// What is wrong there.
+    /// The parser's message.
     pub message: String,
 }
 

@@ -27,7 +27,7 @@ use crate::workspace::{open_store, refused, store_location};
 /// With less room on its disk, a store soon cannot be written.
 const LITTLE_ROOM: u64 = 100 * 1024 * 1024;
 
-/// The oldest git that says everything it is asked for.
+/// The oldest git with all the output that Convoke reads.
 const OLDEST_GIT: (u32, u32) = (2, 31);
 
 /// No clock that runs well shows a time before Convoke was first written: the start of 2026.
@@ -38,7 +38,7 @@ const EARLIEST: i64 = 1_767_225_600;
 pub struct DoctorRequest {
     /// Whether models' APIs are contacted.
     pub apis: ApiCheck,
-    /// Whether clients are asked for an answer.
+    /// Whether clients must give an answer.
     pub clients: ClientCheck,
 }
 
@@ -84,15 +84,15 @@ impl CheckLevel {
     }
 }
 
-/// What was found out about one thing.
+/// One result of the doctor.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoctorCheck {
-    /// What was looked at.
+    /// The subject of the check.
     pub name: &'static str,
     /// How bad it is.
     pub level: CheckLevel,
-    /// What was found.
+    /// The result, in one sentence.
     pub found: String,
     /// What mends it.
     pub fix: Option<String>,
@@ -132,7 +132,7 @@ impl DoctorCheck {
     }
 }
 
-/// What is checked, in the order in which it is told.
+/// The checks, in their order of output.
 const CHECKS: [fn(&Session) -> Vec<DoctorCheck>; 13] = [
     project,
     configuration,
@@ -251,7 +251,7 @@ fn room(session: &Session) -> Vec<DoctorCheck> {
 fn stored(session: &Session) -> Vec<DoctorCheck> {
     let location = match store_location(session) {
         Ok(location) => location,
-        // The store itself may be well.
+        // The store itself may be sound.
         Err(failure) => return vec![DoctorCheck::failure("store", &failure, "mend the file")],
     };
     let opened = open_store(session).and_then(|store| store.check().map_err(refused));

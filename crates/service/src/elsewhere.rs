@@ -12,8 +12,7 @@ use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
 /// Returns at most one line about other branches and one about other folders, each with the command
-/// that brings the tasks here. Nothing is brought here without that command: anyone can imitate a
-/// repository.
+/// that brings the tasks here. Only that command moves tasks: anyone can imitate a repository.
 fn lines(session: &Session, workspace: &Workspace) -> Result<Vec<String>, Failure> {
     let lines = [branches(workspace)?, folders(session, workspace)?];
     Ok(lines.into_iter().flatten().map(|line| format!("note: {line}")).collect())

@@ -47,7 +47,7 @@ impl Environment {
         self.folder.clone().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Returns where this program lies.
+    /// Returns the path of this program.
     pub fn program(&self) -> PathBuf {
         self.program.clone()
     }
@@ -57,8 +57,8 @@ impl Environment {
         self.variables.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned()
     }
 
-    /// Returns these variables and no others, as far as they are set. A PATH is without entries that
-    /// mean another folder wherever a program runs.
+    /// Returns these variables and no others, if set. It drops entries of PATH that depend on the
+    /// current folder.
     pub fn only<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<(OsString, OsString)> {
         let value = |name: &str| {
             let value = self.variable(name)?;
@@ -67,8 +67,8 @@ impl Environment {
         names.into_iter().filter_map(|name| Some((name.into(), value(name)?))).collect()
     }
 
-    /// Returns the environment of a front end that was told on its command line what to log, and in
-    /// which file. What it was not told stays as it is.
+    /// Returns the environment of a front end whose command line sets the log's filter or file. An
+    /// option that is absent changes nothing.
     #[must_use]
     pub fn logging(&self, filter: Option<&OsStr>, file: Option<&Path>) -> Self {
         let mut variables = HashMap::clone(&self.variables);
@@ -87,7 +87,7 @@ impl Environment {
         variables.into_iter().collect()
     }
 
-    /// Looks for the first of some programs on the PATH, but for none of the project's own.
+    /// Searches PATH for the first of some programs, and leaves out the project's own.
     pub fn search_program(&self, names: &[&str], project: &Path) -> ProgramSearch {
         search(&self.variable("PATH").unwrap_or_default(), names, &[project])
     }
@@ -131,7 +131,7 @@ impl Environment {
         Some(base.join("convoke").join("config.toml"))
     }
 
-    /// Returns the agent that this process works for, if it was told.
+    /// Returns the agent that this process works for, if the environment names one.
     pub fn agent(&self) -> Option<OsString> {
         self.variable("CONVOKE_AGENT")
     }
@@ -223,7 +223,7 @@ impl Environment {
             .or_else(|| Some(self.home()?.join(".cache")))
     }
 
-    /// Returns the folder for what is temporary.
+    /// Returns the folder for temporary files.
     pub fn temp(&self) -> PathBuf {
         let named = self.variable("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute());
         named.unwrap_or_else(|| PathBuf::from("/tmp"))

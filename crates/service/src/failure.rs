@@ -26,7 +26,7 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
-    /// Returns why a lane with this outcome did not do what it was asked to; `None` if it answered.
+    /// Returns the class of a lane's failure; `None` if it answered.
     pub fn of_lane(outcome: LaneOutcome) -> Option<Self> {
         if outcome == LaneOutcome::Answered {
             None

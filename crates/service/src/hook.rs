@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// An event of a client's session.
 #[derive(Debug, Clone)]
 pub struct HookRequest {
-    /// The client.
+    /// The client that calls the hook.
     pub client: Client,
     /// The event, by the client's own name for it.
     pub event: String,
@@ -48,7 +48,7 @@ pub struct HookRequest {
 /// What happened to an answer that was handed to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookDelivery {
-    /// The client has it.
+    /// The client received it.
     Delivered,
     /// No client reads it, so it counts as not delivered.
     Discarded,
@@ -61,8 +61,8 @@ pub enum HookOutcome {
     Silent,
     /// The client was given its answer.
     Answered {
-        /// Why the store does not know of it. The client has its answer, so a second one would spoil
-        /// it; it is told again after the next loss of memory instead.
+        /// Why the store could not record it. The client has its answer, and a second one would be
+        /// invalid; Convoke delivers the text again after the next loss of memory.
         not_recorded: Option<Failure>,
     },
 }
@@ -72,7 +72,8 @@ pub fn silence() -> String {
     HookAnswer::nothing().json
 }
 
-/// Answers an event. `deliver` hands the answer to the client, and what has arrived is recorded.
+/// Answers an event. `deliver` passes the answer to the client, and the function then records the
+/// delivery.
 pub fn answer_hook(
     environment: &Environment,
     request: &HookRequest,
@@ -126,7 +127,7 @@ pub fn answer_hook(
         now: session.now(),
     };
     let answer = answer(&sources, &heard).map_err(refused)?;
-    // Only what has left us has been delivered.
+    // An answer counts as delivered only after it was written.
     let delivery = deliver(&answer.json)?;
     tracing::info!(?delivery, bytes = answer.json.len(), "answered the hook");
     let not_recorded = match delivery {
@@ -136,7 +137,7 @@ pub fn answer_hook(
     Ok(HookOutcome::Answered { not_recorded })
 }
 
-/// An event that concerns us.
+/// An event that Convoke handles.
 struct KnownEvent {
     input: HookInput,
     hooks: &'static HookWiring,
@@ -156,14 +157,14 @@ impl HookRequest {
     }
 }
 
-/// Returns what tells an event from others: a hash of its name and of all that is said about it.
+/// Returns a number that identifies an event: a hash of its name and its complete input.
 fn mark(event: &str, input: &str) -> u64 {
     let hash = hash(format!("{event}\n{input}"));
     hash.get(..15).and_then(|start| u64::from_str_radix(start, 16).ok()).unwrap_or_default()
 }
 
-/// Names files and variables whose settings are left out. What is wrong in one is not said here: its
-/// author could write anything.
+/// Names files and variables whose settings are left out. It does not quote their errors: an author
+/// could write anything there.
 pub(crate) fn unusable_settings(names: &[String]) -> Option<String> {
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     let list = names.join(" and ");
@@ -171,7 +172,7 @@ pub(crate) fn unusable_settings(names: &[String]) -> Option<String> {
         .then(|| format!("Convoke ignores unusable settings of {list}; run `convoke doctor`"))
 }
 
-/// A mistake of the user's own may hide all that there is to tell, so it is told alone, too.
+/// A mistake of the user's own may hide the whole text, so the remark appears even alone.
 fn remark<'a>(words: &'a str, left_out: &[String]) -> HookRemark<'a> {
     let is_foreign = left_out.iter().all(|name| name == PROJECT_FILE);
     if is_foreign { HookRemark::Beside(words) } else { HookRemark::Alone(words) }

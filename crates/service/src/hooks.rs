@@ -38,7 +38,7 @@ pub enum DryRun {
     DryRun,
 }
 
-/// Which settings of which client are meant.
+/// Names the settings of a client.
 #[derive(Debug, Clone)]
 pub struct HooksTarget {
     /// The client.
@@ -65,7 +65,7 @@ impl HooksTarget {
     /// Returns the folder that the settings are below.
     fn base(&self, session: &Session) -> Result<PathBuf, Failure> {
         match self.level {
-            // What is remembered of a file must not depend on where we were called.
+            // The record of a file must not depend on the current folder.
             HooksLevel::Project => {
                 Ok(std::path::absolute(&session.project)
                     .unwrap_or_else(|_| session.project.clone()))
@@ -92,7 +92,7 @@ impl HooksTarget {
         trust(settings, path, &codex_config(session))
     }
 
-    /// Tells whether Codex reads the settings in this project at all.
+    /// Tells whether Codex reads the settings in this project.
     fn is_folder_trusted(&self, session: &Session) -> bool {
         if self.client != Client::Codex || self.level == HooksLevel::User {
             return true;

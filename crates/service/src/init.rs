@@ -34,17 +34,17 @@ pub struct InitRequest {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitReport {
-    /// What became of the steps.
+    /// The state of the steps.
     pub state: InitState,
-    /// What is there already.
+    /// The files that exist already.
     pub found: InitFindings,
-    /// What is changed, file by file.
+    /// The changes, file by file.
     pub steps: Vec<InitStep>,
     /// The commands that make sense next.
     pub next: Vec<NextCommand>,
 }
 
-/// What became of the steps of a setup.
+/// The state of a setup's steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -69,7 +69,7 @@ pub struct InitStep {
     pub path: String,
     /// What the step does, in words that follow "Convoke will".
     pub what: String,
-    /// What became of it.
+    /// The step's state.
     pub state: StepState,
     /// Why it is not done, if it is not.
     pub why: Option<String>,
@@ -94,7 +94,7 @@ pub enum InitStepKind {
     Configuration,
 }
 
-/// What became of a step.
+/// The state of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

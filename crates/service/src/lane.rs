@@ -60,7 +60,7 @@ pub const USUAL_LIMITS: Limits = Limits {
 pub struct LaneRequest<'a> {
     /// Who answers.
     pub agent: &'a AgentRef,
-    /// What is asked.
+    /// The prompt's text.
     pub prompt: &'a str,
     /// What it is for; recorded lanes can be found by it.
     pub label: Option<&'a str>,
@@ -84,7 +84,7 @@ pub struct LaneRequest<'a> {
     pub budget: Option<Cap>,
     /// Where the client's output will be found afterwards.
     pub kept_in: Option<String>,
-    /// What is told before it begins.
+    /// Which notices about the budget come before the lane begins.
     pub outlook: BudgetNotice,
 }
 

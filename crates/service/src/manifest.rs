@@ -29,21 +29,21 @@ pub enum ManifestSource {
     Run(RunId),
 }
 
-/// What is written of a design.
+/// Which files of a design to write.
 #[derive(Debug, Clone)]
 pub enum ManifestWriteRequest {
     /// All files of a run and `manifest.json`, into a folder that holds nothing else.
     RunFiles {
         /// The run, named by the beginning of its name or all of it.
         run: RunId,
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
     },
     /// A bundle in `design-export`, for the workflow that works in the folder around it.
     Bundle {
         /// Where its files come from.
         source: ManifestSource,
-        /// The folder around it.
+        /// The path of the folder around it.
         parent: PathBuf,
     },
 }
@@ -217,7 +217,7 @@ impl ManifestReadReport {
     }
 }
 
-/// Returns the folder and the manifest of a bundle, whichever of its places is named.
+/// Returns the folder and the manifest of a bundle; the path may name either.
 fn place(path: &Path) -> (PathBuf, PathBuf) {
     let folder = if path.is_file() {
         path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))

@@ -1,4 +1,4 @@
-//! Messages between agents and people: saying something, and reading what was said.
+//! Messages between agents and people: sending and reading them.
 
 mod inbox;
 
@@ -64,7 +64,7 @@ pub struct SayReport {
     /// The verdict that was recorded with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<DeedReport>,
-    /// Everybody whom it is addressed to, in full.
+    /// All addressees, in full.
     #[serde(skip)]
     pub addressed: Vec<String>,
 }
@@ -101,7 +101,7 @@ pub fn say(session: &Session, request: &SayRequest) -> Result<SayReport, Failure
     })
 }
 
-/// Whom a message is for.
+/// The addressees of a message.
 struct Addressees {
     /// The agent of this branch that alone it is to.
     to: Option<AgentName>,
@@ -172,7 +172,7 @@ impl SayRequest {
         Ok(Addressees { to, mentions })
     }
 
-    /// Returns whom the message is to: the one named, else the other end of the conversation.
+    /// Returns the addressee: the one named, else the other end of the conversation.
     fn addressee(
         &self,
         workspace: &Workspace,
@@ -209,8 +209,7 @@ impl SayRequest {
     }
 }
 
-/// Tells who is unknown, and whether the message wakes an agent at all. A misspelt name would never
-/// wake one.
+/// Warns of unknown names, and of a message that wakes no agent: a misspelt name never wakes one.
 fn note_addressees(
     session: &Session,
     workspace: &Workspace,

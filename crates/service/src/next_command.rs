@@ -9,7 +9,7 @@ use crate::task::CurrentTask;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextCommand {
-    /// The command as it is typed.
+    /// The command, ready to type.
     pub command: String,
     /// What it does, in a few words.
     pub why: String,
@@ -21,7 +21,7 @@ impl NextCommand {
     }
 }
 
-/// What is known of a project, as far as the next commands depend on it.
+/// The facts about a project that the next commands depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProjectState {
     /// The task to work on.

@@ -34,7 +34,7 @@ impl Observer for Unobserved {
     fn observe(&self, _source: Option<&str>, _progress: &Progress) {}
 }
 
-/// An observer that passes on all but what is only good to know.
+/// An observer that leaves out notes.
 pub struct QuietObserver {
     observer: Arc<dyn Observer>,
 }
@@ -75,7 +75,7 @@ impl Reporter {
         Self { source: Some(source.into()), observer }
     }
 
-    /// Tells what is good to know while waiting.
+    /// Sends a note to the observer.
     pub fn note(&self, text: impl Into<String>) {
         self.tell(&Progress::Note(text.into()));
     }

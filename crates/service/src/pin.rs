@@ -1,4 +1,4 @@
-//! Rules of the user that every agent is told again after it forgot.
+//! Rules of the user that Convoke gives every agent again after a loss of memory.
 
 use convoke_domain::pin::{MOST, Pin, PinText};
 use convoke_domain::task::id::TaskId;

@@ -87,7 +87,7 @@ impl MergedProjectReport {
     }
 }
 
-/// Counts things in words.
+/// Formats a count with its noun: `2 tasks`.
 pub fn count(number: usize, thing: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{ending}")
@@ -164,7 +164,7 @@ pub fn attach_project(
     Ok(MergedProjectReport::new(name, &merged))
 }
 
-/// Refuses what is more likely a mistake than a moved folder.
+/// Refuses a merge that is more likely a mistake than a moved folder.
 fn refuse(known: &KnownProject, id: Option<&RepositoryId>) -> Result<(), Failure> {
     let name = known.name.clone();
     if !is_gone(known) {

@@ -28,12 +28,12 @@ pub enum PromptDelivery {
     Stored,
 }
 
-/// A prompt to an agent.
+/// A request to prompt an agent.
 #[derive(Debug, Clone)]
 pub struct PromptRequest {
     /// Who is prompted.
     pub agent: AgentName,
-    /// What is said.
+    /// The message's text.
     pub text: String,
     /// Who says it; without it, the agent of the environment or session, else the person.
     pub speaker: Option<AgentName>,
@@ -53,9 +53,9 @@ pub struct PromptReport {
     pub message_id: i64,
     /// The command line that gives the agent's session another prompt.
     pub command: Vec<String>,
-    /// What the agent is told.
+    /// The text for the agent.
     pub text: String,
-    /// Whether it was told that.
+    /// Whether the agent received it.
     pub sent: bool,
     /// How its lane ended, such as `answered`.
     pub outcome: Option<&'static str>,
@@ -65,7 +65,7 @@ pub struct PromptReport {
     pub reply_id: Option<i64>,
     /// Whether it wakes no agent, because agents have woken each other too often in a row.
     pub wake_loop: bool,
-    /// The budget that it went over.
+    /// The budget that the lane exceeded.
     pub over_budget: Option<OverBudgetReport>,
     /// How its lane ended, in a sentence.
     #[serde(skip)]
@@ -76,7 +76,7 @@ pub struct PromptReport {
     /// Why the agent was not woken, in a sentence.
     #[serde(skip)]
     pub why_not_sent: Option<String>,
-    /// Why there is no answer; nothing if there is one, or if none was asked for.
+    /// Why there is no answer; `None` if there is one, or if the request needs none.
     #[serde(skip)]
     pub problem: Option<ErrorClass>,
 }

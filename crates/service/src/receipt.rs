@@ -4,11 +4,11 @@ use convoke_domain::receipt::quotation::{Quotation, QuotationPlace};
 use convoke_domain::receipt::{ReadState, Receipt, Span, Weight};
 use serde::Serialize;
 
-/// What is known about the reading of one file.
+/// The evidence for the reading of one file.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReceiptReport {
-    /// The file.
+    /// The file's name in the demand.
     pub name: String,
     /// How much of it was read: `whole`, `part`, `older`, `earlier`, `unsure`, `forgotten`,
     /// `only_subagent`, `only_after_answer`, `only_namesake` or `not_read`.
@@ -112,13 +112,13 @@ fn span(span: &Span) -> String {
     format!("{}-{}", span.first, span.last)
 }
 
-/// Where quoted words stand.
+/// The place of a quotation.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuotationReport {
     /// The quoted words.
     text: String,
-    /// The file that they are said to be from.
+    /// The cited file.
     source: String,
     /// `found`, `moved` or `not_there`.
     found: &'static str,

@@ -12,7 +12,7 @@ mod files;
 
 pub use self::files::FILES;
 
-/// What is designed.
+/// The feature to design.
 pub const FEATURE: &str = include_str!("../rehearsal/feature.txt");
 
 /// What its author answers when the design asks: `1d/2: the answer`, one a line.

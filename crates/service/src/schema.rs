@@ -1,4 +1,4 @@
-//! JSON Schemas of what commands print with `--json`, made from the report types themselves.
+//! JSON Schemas of the output of `--json`, generated from the report types.
 //!
 //! Only the documentation is built with this module; the shipped program has none of it.
 

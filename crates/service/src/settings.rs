@@ -55,7 +55,7 @@ pub struct Key<L> {
     pub meaning: &'static str,
     /// How a variable's text becomes a value.
     pub from_text: fn(&str) -> Option<Value>,
-    /// Puts a value into a layer; `None` if it is not what is expected.
+    /// Puts a value into a layer; `None` if the value is invalid.
     pub set: fn(&mut L, &Value) -> Option<()>,
 }
 

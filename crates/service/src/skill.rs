@@ -14,7 +14,7 @@ use crate::settings::wake::settings;
 use crate::wake::library;
 use crate::workspace::{Workspace, refused};
 
-/// What is shown of a skill.
+/// Which part of a skill to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkillPart {
     /// Everything, with its text.
@@ -54,7 +54,7 @@ pub struct SkillReport {
     pub version: Option<String>,
     /// The version that it is pinned to.
     pub pinned: Option<String>,
-    /// Of the text.
+    /// The hash of the text.
     pub sha256: String,
     /// The text as it is injected.
     pub text: Option<String>,

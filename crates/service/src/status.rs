@@ -73,7 +73,7 @@ pub struct RunningLane {
     pub id: i64,
     /// Who answers.
     pub agent: String,
-    /// What the agent was asked to be.
+    /// The agent's role.
     pub role: Option<String>,
     /// The run that it is part of.
     pub run: Option<String>,

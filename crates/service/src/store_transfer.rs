@@ -26,11 +26,11 @@ pub struct StoreCheckReport {
     pub path: String,
     /// Whether it is.
     pub sound: bool,
-    /// What is wrong with it.
+    /// The defects of the store.
     pub problems: Vec<String>,
 }
 
-/// What was copied, exported or imported.
+/// The result of a copy, an export or an import.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreTransferReport {

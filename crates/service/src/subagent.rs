@@ -17,12 +17,12 @@ use crate::settings::wake::settings;
 use crate::wake::{library, sources};
 use crate::workspace::{Workspace, refused, speaker};
 
-/// A subagent to dispatch.
+/// A request to dispatch a subagent.
 #[derive(Debug, Clone)]
 pub struct SubagentRequest {
     /// Its part, such as `implementer`.
     pub role: SubagentRole,
-    /// The task.
+    /// The task's id.
     pub task: TaskId,
     /// What the orchestrator adds.
     pub context: Option<String>,
@@ -34,11 +34,11 @@ pub struct SubagentRequest {
     pub rules: PinnedRules,
 }
 
-/// The prompt of a subagent.
+/// The prompt for a subagent.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SubagentReport {
-    /// The whole prompt.
+    /// The full prompt.
     pub prompt: String,
     /// The subagent's part.
     pub role: String,
@@ -48,8 +48,8 @@ pub struct SubagentReport {
     pub diagnostics: Vec<String>,
 }
 
-/// Assembles the prompt of a subagent, and records that it was dispatched: the next wake-up of who
-/// dispatches it says so.
+/// Assembles the prompt of a subagent, and records that it was dispatched: the orchestrator's next
+/// wake-up says so.
 pub fn dispatch_subagent(
     session: &Session,
     request: &SubagentRequest,

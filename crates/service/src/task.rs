@@ -63,8 +63,8 @@ pub struct TaskDesk<'a> {
 }
 
 impl<'a> TaskDesk<'a> {
-    /// Opens the tasks of a branch for `work`. Where a task is missing here and another branch has it,
-    /// the failure says so.
+    /// Opens the tasks of a branch for `work`. If another branch has a missing task, the failure
+    /// names that branch.
     pub fn open<T>(
         session: &'a Session,
         place: &TaskPlace,
@@ -82,7 +82,7 @@ impl<'a> TaskDesk<'a> {
 /// Tasks to add, one for each title.
 #[derive(Debug, Clone)]
 pub struct AddTasksRequest {
-    /// What is to be done, each on one line.
+    /// The tasks' titles, each on one line.
     pub titles: Vec<String>,
     /// The task they are part of.
     pub parent: Option<TaskId>,
@@ -90,7 +90,7 @@ pub struct AddTasksRequest {
     pub plan: Option<PathBuf>,
     /// Who does them.
     pub agent: Option<AgentName>,
-    /// The skill to work by.
+    /// The skill that the agents work by.
     pub skill: Option<String>,
     /// The version of that skill.
     pub skill_version: Option<String>,

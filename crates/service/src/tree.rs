@@ -24,7 +24,7 @@ pub struct TreeNoteReport {
     pub has_baseline: Option<bool>,
     /// The file that lists what changed of what git knows.
     pub tracked_paths_file: Option<String>,
-    /// The file that lists what is new to git.
+    /// The file that lists untracked files.
     pub new_untracked_paths_file: Option<String>,
     /// Why the tree is not clean, or nothing is known.
     pub reason: Option<&'static str>,
@@ -72,8 +72,8 @@ impl TreeBaselineReport {
     }
 }
 
-/// Looks at the tree as the words of a program ask: `--mode`, `--baseline`, `--sidecar`. What is wrong
-/// with them is the reason in the answer.
+/// Checks the tree according to a program's words: `--mode`, `--baseline`, `--sidecar`. The reply's
+/// reason reports an error in them.
 pub fn check_tree(session: &Session, words: &[String]) -> TreeNote {
     match TreeRequest::parse(words) {
         Ok(request) => check(&session.project, &request),

@@ -1,4 +1,4 @@
-//! What is behind this version of Convoke, from what this machine knows. Never the network.
+//! Finds what is older than this version of Convoke, from this machine alone and never the network.
 
 use convoke_domain::client::Client;
 use convoke_engine::file;
@@ -24,7 +24,7 @@ const MOST_ENTRIES: usize = 16;
 pub struct UpgradeReport {
     /// The version of this program.
     pub version: String,
-    /// Where this program lies.
+    /// The path of this program.
     pub program: String,
     /// The version of the store's schema; none without a store.
     pub store_schema: Option<usize>,
@@ -34,7 +34,7 @@ pub struct UpgradeReport {
     pub hooks: Vec<HooksVersion>,
     /// Clients on the PATH, with their versions in their own words.
     pub clients: Vec<ClientVersion>,
-    /// What is behind, each with what to do about it.
+    /// Outdated parts, each with its remedy.
     pub behind: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ pub struct ClientVersion {
     pub version: Option<String>,
 }
 
-/// Looks at the program, the store, hooks and clients of this machine, and says what is behind.
+/// Checks the program, the store, hooks and clients of this machine, and reports outdated ones.
 pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
     let mut behind = Vec::new();
     let location = store_location(session)?;

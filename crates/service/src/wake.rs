@@ -41,7 +41,7 @@ pub struct WakeRequest {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WakeReport {
-    /// The whole text.
+    /// The full text.
     pub text: String,
     /// What it costs, in tenths of a token: an estimate.
     pub tokens_x10: u64,
@@ -49,11 +49,11 @@ pub struct WakeReport {
     pub budget: u64,
     /// Whether it costs more although everything was shortened.
     pub over_budget: bool,
-    /// How much is told: everything, or only the news.
+    /// How much the text tells: everything, or only the news.
     pub extent: &'static str,
     /// How it was shortened, in this order.
     pub steps: Vec<&'static str>,
-    /// The skill to work by.
+    /// The skill that the agent works by.
     pub skill: Option<String>,
     /// Why this one.
     pub skill_reason: Option<&'static str>,

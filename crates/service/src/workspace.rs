@@ -30,7 +30,7 @@ pub fn default_agent() -> AgentName {
 
 /// An open store and where in it this command works.
 pub struct Workspace {
-    /// The store.
+    /// The store of the user.
     pub store: Arc<dyn Store>,
     /// The project and branch.
     pub scope: Scope,
@@ -50,8 +50,9 @@ impl Workspace {
         Self::with_store(convoke_store::open(&location).map_err(refused)?, session, branch)
     }
 
-    /// Keeps what a later folder of the project is recognised by, unless it is known already. Git is
-    /// asked, so this is for commands, and for no hook. Only hints depend on it, so it cannot fail.
+    /// Records the facts that identify the project in another folder, unless they are known
+    /// already. It calls git, so only commands use it, never hooks. Only hints depend on it, so it
+    /// cannot fail.
     pub fn keep_repository(&self, session: &Session) {
         let Self { store, scope } = self;
         store.keep_use(&scope.project, session.now()).ok();
@@ -92,7 +93,7 @@ impl Workspace {
     ) -> Result<Self, Failure> {
         let checkout = checkout(&session.project);
         let project = project_name(&*store, &folder_of(session, checkout.as_ref()))?;
-        // A name that cannot be one is told of by the commands that need it.
+        // The commands that need the name report an invalid one.
         let store = match actor(session, || session_agent(&*store, &project, session)) {
             Ok(actor) => store.acting_for(actor),
             Err(_) => store,

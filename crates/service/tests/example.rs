@@ -36,7 +36,7 @@ fn a_library_runs_a_lane_and_finds_it_in_the_ledger() {
     assert_eq!(lane.agent, AgentRef::Replay(cassette).to_string());
 }
 
-// What a recording does not hold is not made up, and the caller is told of it.
+// A missing recording is not made up, and the caller gets the reason.
 #[test]
 fn a_library_is_told_why_there_is_no_answer() {
     let folder = tempfile::tempdir().unwrap();

@@ -19,7 +19,7 @@ use convoke_service::interruption::CallerInterruption;
 use convoke_service::session::Session;
 use jiff::Timestamp;
 
-/// What happens when the clock is asked for the last time.
+/// The interruption at the last use of the clock.
 #[derive(Clone)]
 enum Blow {
     Signal(Cancel),

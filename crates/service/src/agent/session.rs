@@ -30,7 +30,7 @@ enum UnknownSession {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoundSessionReport {
-    /// The client.
+    /// The client that the session belongs to.
     pub client: &'static str,
     /// The session, by its client's own name for it.
     pub session_id: String,
@@ -77,7 +77,7 @@ pub fn bind_session(
     })
 }
 
-/// Returns the session that is meant.
+/// Returns the session that the caller refers to, or the only one.
 fn meant(
     session: &Session,
     id: Option<&str>,

@@ -16,7 +16,7 @@ use crate::settings::health;
 /// Which agents are probed. A probe costs a few tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProbePolicy {
-    /// None: a remembered result counts, and an agent without one is not asked.
+    /// No probe: a cached result counts, and an agent without one stays unknown.
     Never,
     /// Those without a remembered result.
     Unknown,

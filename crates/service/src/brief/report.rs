@@ -14,11 +14,11 @@ use serde::Serialize;
 pub struct BriefReport {
     /// The block, whole.
     pub block: String,
-    /// What was left out or cut, in the contract's lines.
+    /// Documents that were left out or cut, in the contract's lines.
     pub logs: Vec<String>,
     /// The lines among them that warn.
     pub warnings: Vec<String>,
-    /// What became of every name of the priority list.
+    /// The outcome of every name of the priority list.
     pub candidates: Vec<BriefCandidateReport>,
     /// The documents in the block.
     pub included: Vec<BriefIncludedReport>,
@@ -38,21 +38,21 @@ pub struct BriefReport {
     pub tokenizer: &'static str,
     /// Whether token counts are a real model's or an estimate.
     pub exact: bool,
-    /// Which files were asked for.
+    /// The files that Convoke tried to read.
     pub reads: Vec<BriefReadReport>,
     /// Remarks about configuration and documents.
     pub diagnostics: Vec<BriefDiagnosticReport>,
 }
 
-/// What became of one name of the priority list.
+/// The outcome of one name of the priority list.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefCandidateReport {
-    /// The name.
+    /// The name in the priority list.
     pub token: String,
     /// `absent`, `unreadable`, `scaffold`, `whole`, `cut` or `dropped`.
     pub fate: &'static str,
-    /// Why, where that is not clear from the fate.
+    /// Why, where the outcome does not show it.
     pub reason: Option<String>,
 }
 
@@ -60,7 +60,7 @@ pub struct BriefCandidateReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefIncludedReport {
-    /// Its name.
+    /// The document's name.
     pub token: String,
     /// Characters in the block, before trailing line endings are trimmed.
     pub chars: usize,
@@ -76,7 +76,7 @@ pub struct BriefIncludedReport {
     pub file_chars: usize,
 }
 
-/// One file that was asked for.
+/// One file that Convoke tried to read.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefReadReport {
@@ -92,7 +92,7 @@ pub struct BriefReadReport {
 pub struct BriefDiagnosticReport {
     /// What kind of remark it is.
     pub code: String,
-    /// The remark.
+    /// The remark's text.
     pub message: String,
 }
 

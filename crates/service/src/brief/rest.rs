@@ -1,4 +1,4 @@
-//! The text that a cut left out.
+//! Returns the text that a cut left out.
 
 use std::path::Path;
 

@@ -25,7 +25,7 @@ impl ScriptLedger<'_> {
         self.session.reporter().say(format!("{}: warning: {text}", self.program));
     }
 
-    /// Returns what is printed instead of a report.
+    /// Returns the text that replaces a report.
     pub(super) fn unavailable(&self, why: &str) -> String {
         format!("{} unavailable: {why}\n", self.title)
     }

@@ -25,7 +25,7 @@ pub fn preflight(session: &Session, words: &[String]) -> ScriptReply {
     }
 }
 
-/// Returns what is printed about a checkout.
+/// Returns the output about a checkout.
 pub(super) fn lines(checked: Result<(), StepError>) -> Vec<String> {
     match checked {
         Ok(()) => vec!["PREFLIGHT=ok".to_owned()],

@@ -20,7 +20,7 @@ pub fn timing(session: &Session, words: &[String]) -> ScriptReply {
     ScriptReply::text(answer(&ledger, words), 0)
 }
 
-/// Returns what is printed.
+/// Returns the output.
 fn answer(ledger: &ScriptLedger<'_>, words: &[String]) -> String {
     let request = match LedgerRequest::<TimingOrder>::parse(words) {
         Ok(request) => request,

@@ -22,7 +22,7 @@ pub fn tokens(session: &Session, words: &[String]) -> ScriptReply {
     ScriptReply::text(answer(&ledger, words), 0)
 }
 
-/// Returns what is printed.
+/// Returns the output.
 fn answer(ledger: &ScriptLedger<'_>, words: &[String]) -> String {
     let request = match LedgerRequest::<TokenOrder>::parse(words) {
         Ok(request) => request,

@@ -25,13 +25,13 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// What is to be designed, by whom, and how.
+/// A request for a design: the feature, the agents, and the rules.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct DesignRequest {
     /// The feature, in a sentence or a few; a rehearsal has one of its own.
     pub feature: String,
-    /// Whether no person is asked, and the recommendations are taken.
+    /// Whether Convoke never prompts and accepts the recommended answers.
     pub auto: bool,
     /// Whether there are two sketches without personalities instead of four.
     pub quick: bool,
@@ -51,7 +51,7 @@ pub struct DesignRequest {
     pub dirty_tree: DirtyTree,
     /// Who takes part, as `FIRST,SECOND,HOST`, instead of the clients that are installed.
     pub seats: Option<String>,
-    /// The rule set.
+    /// The rule set for reading answers and counting votes.
     pub policy: Policy,
     /// Whether agents that sketch are given the design folder's documents.
     pub brief: bool,
@@ -68,7 +68,7 @@ pub struct DesignRequest {
 pub enum RehearsalSource {
     /// The example that is shipped with Convoke.
     Example,
-    /// A folder of the same shape.
+    /// A folder of the same form.
     Folder(PathBuf),
 }
 
@@ -104,8 +104,8 @@ pub fn design(
     begin(&workspace, session, settings, &request.course, front_end)
 }
 
-/// Plays a design with recorded answers, in a temporary copy of a project. It is kept with the project
-/// that it was asked for in.
+/// Plays a design with recorded answers, in a temporary copy of a project. Its record belongs to
+/// the project in which the user started it.
 fn rehearse(
     session: &Session,
     request: &DesignRequest,
@@ -227,7 +227,7 @@ fn begin(
     course.go(session, workspace, &id, lock, front_end)
 }
 
-/// A session file need not be there, but what is made is left in its folder.
+/// The session file may be missing, but its folder must exist: the design's files go there.
 fn has_folder(env: &Path) -> Result<(), Failure> {
     let env = std::path::absolute(env).unwrap_or_else(|_| env.to_owned());
     let folder = env.parent().unwrap_or(&env);

@@ -36,8 +36,8 @@ pub(super) fn prospect(
     Ok(format!("forecast: {}{}{so_far}", said(found), compared(found, budget)))
 }
 
-/// Says that a budget cannot be held against lanes of a run that did not say what they spent. That
-/// nobody can tell costs no run.
+/// Returns the note that a budget does not include lanes of a run that reported no usage. A failing
+/// store does not stop a run.
 pub(super) fn blindness(workspace: &Workspace, run: &RunId, cap: Cap) -> Option<String> {
     let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
     let lanes = workspace.store.lanes(query).ok()?;
@@ -70,13 +70,13 @@ fn compared(found: Option<Forecast>, budget: Option<Cap>) -> String {
     format!("; the budget of {cap} {words}")
 }
 
-/// Shows what was spent: tokens, and money where it was said.
+/// Formats usage: tokens, and money where the client reported it.
 pub fn amount(usage: &Usage) -> String {
     let tokens = short(usage.tokens());
     usage.micro_dollars.map_or(tokens.clone(), |money| format!("{tokens} {}", dollars(money)))
 }
 
-/// Says what was spent: `303.2k tokens, $1.23`.
+/// Formats usage in words: `303.2k tokens, $1.23`.
 pub fn spent_in_words(usage: &Usage) -> String {
     let money =
         usage.micro_dollars.map_or_else(String::new, |money| format!(", {}", dollars(money)));

@@ -1,4 +1,4 @@
-//! A run on its way: with what it goes on, and what is done when it has come to an end.
+//! A run in progress: its settings, and the work after its end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +33,7 @@ use crate::run::{ResultsReport, RunKind, run_spending};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// With what a run goes on. All of it can be said anew when a run is resumed.
+/// Settings of a run. A user can change each of them when resuming a run.
 #[derive(Debug, Clone)]
 pub struct CourseRequest {
     /// What all lanes together may spend, as the user wrote it.
@@ -44,7 +44,7 @@ pub struct CourseRequest {
     pub answers: Option<PathBuf>,
     /// How long a question waits for an answer before the recommendation is taken.
     pub answer_limit: Option<Duration>,
-    /// Whether agents are not asked if they answer before they are needed.
+    /// Whether to leave out the probes of agents.
     pub no_probe: bool,
     /// Whether the user's pinned rules go before the prompts.
     pub rules: PinnedRules,
@@ -135,7 +135,7 @@ impl CourseRequest {
         front_end.open(id, &settings);
         let again = |failure| resumable(failure, id, &settings);
         let mut stage = self.stage(session, id, &events, front_end).map_err(again)?;
-        // What is played costs nothing.
+        // A replay costs nothing.
         let is_decided = events.iter().any(|stamped| matches!(stamped.event, Event::Decided(_)));
         if !settings.is_rehearsal && !is_decided {
             stage.forecast = Some(cost::prospect(workspace, id, stage.budget)?);
@@ -258,7 +258,7 @@ impl CourseRequest {
         })
     }
 
-    /// Returns what a process is told that does the heavy part.
+    /// Returns the arguments of the worker process for the heavy part.
     fn worker(&self, session: &Session, id: &RunId) -> Vec<String> {
         let limit = self.limit.as_secs_f64().to_string();
         let mut words = vec!["--project".to_owned(), session.project.display().to_string()];
@@ -330,7 +330,7 @@ fn earlier_plans(events: &[Stamped]) -> Vec<DesignPlan> {
     plans
 }
 
-/// Takes the working tree for a run, as long as what is returned lives.
+/// Locks the working tree for a run, until the returned value is dropped.
 pub(crate) fn hold(session: &Session, id: &RunId) -> Result<Lock, Failure> {
     let tree = project_tree(session);
     folders(session)?.hold(&tree, id).map_err(held)
@@ -340,7 +340,7 @@ fn project_tree(session: &Session) -> PathBuf {
     session.project.canonicalize().unwrap_or_else(|_| session.project.clone())
 }
 
-/// Returns what was asked for.
+/// Returns the request that the run began with.
 fn begun<'e>(id: &RunId, events: &'e [Stamped]) -> Result<&'e Settings, Failure> {
     match events.first().map(|first| &first.event) {
         Some(Event::Begun(settings)) => Ok(settings),
@@ -369,8 +369,8 @@ pub(super) fn run_failed(error: RunError<Failure>) -> Failure {
     }
 }
 
-/// Whatever stands in a run's way, such as a full disk, it goes on when that is out of the way; the
-/// copy of a rehearsal is gone then.
+/// Adds the hint to resume: after an obstacle such as a full disk is removed, the run can go on. A
+/// rehearsal cannot, because its copy is gone.
 fn resumable(failure: Failure, id: &RunId, settings: &Settings) -> Failure {
     let resume = format!("convoke resume {id}");
     let is_illegible = matches!(failure.error.downcast_ref(), Some(DesignError::Journal(_)));
@@ -383,7 +383,7 @@ fn resumable(failure: Failure, id: &RunId, settings: &Settings) -> Failure {
     failure.hint(resume)
 }
 
-/// Says what is wrong with a line of a file of answers.
+/// Returns the warning about a line of a file of answers.
 fn fault(file: &Path, line: usize, said: &str) -> String {
     format!("warning: line {line} of {} {said}", file.display())
 }

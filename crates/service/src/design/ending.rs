@@ -1,4 +1,4 @@
-//! How a design ended: what is said of it, and what it leaves in a feature's folder.
+//! How a design ended: its report, and the files that it leaves in a feature's folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -27,23 +27,23 @@ use crate::run::{MattersReport, ResultsReport, RunKind, SpendingReport, open, wa
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DesignReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// How it ended, in words.
     pub ending: String,
     /// The warnings of a run that came to its end.
     pub degraded: Vec<String>,
-    /// What is left to people, and what they decided.
+    /// Matters left to people, and their decisions.
     #[serde(flatten)]
     pub matters: MattersReport,
-    /// Where only its user can read what is withheld from published files.
+    /// The file with findings withheld from published files; only its user can read it.
     pub withheld_file: Option<String>,
     /// The artifacts' texts, by file name.
     pub artifacts: BTreeMap<String, String>,
-    /// Why the design did not do what it was asked to; `None` if it did.
+    /// Why the design failed; `None` if it succeeded.
     #[serde(skip)]
     pub class: Option<ErrorClass>,
-    /// Whether there is a plan, so that people can decide what is left to them.
+    /// Whether there is a plan, so that people can decide the open matters.
     #[serde(skip)]
     pub is_planned: bool,
     /// How the first undecided matter can be decided.
@@ -66,11 +66,11 @@ pub struct DesignOverview {
     pub results: ResultsReport,
     /// What went wrong on the way.
     pub warnings: Vec<String>,
-    /// How many different models decided, and who answered for whom.
+    /// How many different models decided, and which agents answered for others.
     pub independence: Option<String>,
-    /// What it has cost; nothing if that cannot be told.
+    /// The run's cost; `None` if unknown.
     pub cost: Option<SpendingReport>,
-    /// How long it took since it was asked for.
+    /// How long it took since the request.
     pub seconds: u64,
     /// Where the plan was left in the feature's folder.
     pub plan_file: Option<String>,
@@ -225,9 +225,9 @@ impl Earlier {
     }
 }
 
-/// Leaves the plan, its tasks and the record of both with the feature's other documents. What
-/// somebody else wrote there stays, and so does whatever a link points to: then they are left beside
-/// it, under the run's name. Returns where the plan is.
+/// Leaves the plan, its tasks and the record of both with the feature's other documents. A file of
+/// another author stays, and so does the target of a link: the plan then goes beside it, under the
+/// run's name. Returns where the plan is.
 pub(super) fn hand_over(
     folder: &Path,
     id: &RunId,
@@ -280,7 +280,7 @@ fn leave(
 
 /// Writes a new file; tells whether it is there now with this text.
 fn left(path: &Path, text: &str) -> Result<bool, Failure> {
-    // A link is never followed, not even one that points nowhere.
+    // A link is never followed, not even a dangling one.
     let written = File::options().write(true).create_new(true).open(path);
     match written.and_then(|mut file| file.write_all(text.as_bytes())) {
         Ok(()) => Ok(true),

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 /// What a person answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TypedAnswer {
-    /// A line.
+    /// A line that the person typed.
     Line(String),
     /// Nothing within the limit.
     TooLate,
@@ -41,7 +41,7 @@ pub trait DesignFrontEnd {
     /// Says something beside the design that every front end shows.
     fn say(&mut self, text: &str);
 
-    /// Says what is good to know; a front end that only prints data leaves it out.
+    /// Shows a note; a front end that only prints data leaves it out.
     fn note(&mut self, text: &str);
 
     /// Learns that a lane begins.
@@ -53,7 +53,7 @@ pub trait DesignFrontEnd {
     /// Learns how a lane ended; nothing if it was stopped or could not be tried.
     fn lane_ends(&mut self, lane: &LaneId, end: Option<&LaneEnd>);
 
-    /// Tells whether a person can answer, and be asked again.
+    /// Tells whether a person can answer, and answer again.
     fn has_person(&self) -> bool;
 
     /// Asks a question, and waits for one line, within a time if there is a limit.

@@ -15,14 +15,14 @@ use super::stage::{Stage, stopped};
 use super::{DesignError, question};
 use crate::failure::{ErrorClass, Failure};
 
-/// What is not as it was, and what mends it.
+/// A difference from the state at which the run stopped, and its remedy.
 struct Other {
     found: String,
     hint: String,
 }
 
-/// Goes on only where the run was stopped. A person is asked as long as there is one, also with
-/// `--auto`.
+/// Goes on only if the project is in the state at which the run stopped. Otherwise it asks the
+/// person, if there is one, even with `--auto`.
 pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure> {
     let Some((_, SetUp::Ready(ready))) = facts.set_up() else { return Ok(()) };
     let looks_by_itself = match walk(facts).next {
@@ -32,7 +32,7 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
             return Ok(());
         }
         Next::Need(Need::Tree(_) | Need::Recover(..)) => true,
-        // Once the last boundary is passed nobody is blamed any more.
+        // After the last boundary Convoke attributes no change to an agent.
         Next::Need(_) | Next::End(_) => {
             facts.trees(Boundary::Reviews).iter().any(|(_, tree)| *tree == Tree::Clean)
         }

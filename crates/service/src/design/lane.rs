@@ -1,4 +1,4 @@
-//! One lane of a run: how an agent is asked, and what is recorded of its answer.
+//! One lane of a run: its request to the agent, and the record of its answer.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::lane::{
 };
 use crate::session::Session;
 
-/// No answer is longer. A run keeps all of them, and what is made of them, in memory.
+/// The longest answer that is kept, in bytes. A run holds all answers, and its results, in memory.
 const LONGEST_ANSWER: usize = 512 * 1024;
 
 /// What came of a lane; nothing if we were stopped.
@@ -84,7 +84,7 @@ impl Order<'_> {
             is_second,
         };
         let found = collected(&result);
-        // Nobody failed then; what was spent is worth saying.
+        // No agent failed then; the spent amount is worth reporting.
         let spent = why.clone().filter(|_| found.status == CollectedStatus::CapHit);
         let mut end = LaneEnd {
             status: found.status,
@@ -141,7 +141,7 @@ impl Order<'_> {
     }
 }
 
-/// What is recorded of a lane that could not even be tried.
+/// Returns the record of a lane that could not start.
 pub(super) fn not_run(settings: &Settings, request: &LaneNeed, reason: &str) -> LaneEnd {
     LaneEnd {
         status: CollectedStatus::Failed,

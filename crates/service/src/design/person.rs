@@ -14,7 +14,7 @@ use super::front_end::{DesignFrontEnd, TypedAnswer};
 pub(super) struct Written {
     /// The answers with their lines' numbers, by the question's name.
     answers: HashMap<QuestionId, (usize, String)>,
-    /// What is wrong with some lines, by their numbers.
+    /// Errors in some lines, by their numbers.
     pub(super) faults: Vec<(usize, String)>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Person {
     written: Written,
     /// How long a question waits for an answer before the recommendation is taken.
     patience: Option<Duration>,
-    /// The author's answers in a rehearsal, where no person is asked.
+    /// The author's answers in a rehearsal, which asks no person.
     recorded: Option<Written>,
 }
 
@@ -44,8 +44,8 @@ impl Person {
         self.written.answers.contains_key(&question.id)
     }
 
-    /// Returns the answers that were written down for agents' questions which never came, by their
-    /// lines' numbers. Answers to what is asked only when something is amiss may well be left.
+    /// Returns the prepared answers to questions that agents never asked, by their lines' numbers.
+    /// Answers to questions that come up only after a problem may well be left.
     pub(super) fn unasked(&self, facts: &Facts) -> Vec<(usize, QuestionId)> {
         let left = self.written.answers.iter();
         let left = left.filter(|(id, _)| id.is_of_interview() && facts.reply(id).is_none());
@@ -54,8 +54,8 @@ impl Person {
         lines
     }
 
-    /// Asks; nothing if there is no person to answer, or if we are to stop. A person who types what
-    /// cannot be meant is asked again. What was written down is taken once.
+    /// Asks the person; `None` if there is no person to answer, or if Convoke must stop. It repeats
+    /// the question after invalid input. It takes a prepared answer once.
     pub(super) fn ask(
         &mut self,
         question: &PersonQuestion,
@@ -82,7 +82,7 @@ impl Person {
                     front_end.say("no answer in time; accepting the recommendation");
                     return Some(Reply::Recommended);
                 }
-                // Whoever leaves a terminal may come back to a run that waits.
+                // A person who leaves a terminal may come back to a run that waits.
                 TypedAnswer::End if self.patience.is_some() && !front_end.has_person() => {
                     front_end.say("no terminal to ask at; accepting the recommendation");
                     return Some(Reply::Recommended);
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(written.answers[&second], (3, "a: b".to_owned()));
     }
 
-    // As for voters: whoever says two things has said the first.
+    // As with votes, the first of two answers counts.
     #[test]
     fn the_first_of_two_answers_counts() {
         let written = Written::read("1d/2: a\n1d/1: b\n1d/2: c\n1d/2: a\n1d/02: d\n");

@@ -1,6 +1,6 @@
-//! Which agents can be asked: by the calling workflow's word, by a remembered probe, else by a probe.
+//! Which agents are available: by the calling workflow's word, by a cached probe, else by a probe.
 //!
-//! Before judges are seated only a probe of that moment counts: an agent may have failed since.
+//! Before judges are seated only a fresh probe counts: an agent may have failed since.
 
 use convoke_domain::design::event::{Health, Occasion, Settings};
 use convoke_domain::design::seat::{Available, Holder};
@@ -11,7 +11,7 @@ use super::stage::{Stage, stopped};
 use crate::agents::{ProbePolicy, healths_of};
 use crate::failure::{ErrorClass, Failure};
 
-/// Finds out which of the two agents can be asked.
+/// Finds out which of the two agents are available.
 pub(super) fn probe(
     stage: &Stage<'_>,
     settings: &Settings,
@@ -55,7 +55,7 @@ pub(super) fn probe(
     Ok(Health { available, warnings })
 }
 
-/// Returns what is known of one agent; nothing of one without a program that can be probed.
+/// Returns the health of one agent; `None` without a program to probe.
 fn health(
     stage: &Stage<'_>,
     word: &str,

@@ -36,7 +36,7 @@ pub(super) struct Rehearsal {
 type Files = Vec<(String, String)>;
 
 impl Rehearsal {
-    /// Copies the example, or what lies in a folder of the same shape.
+    /// Copies the example, or a folder of the same form.
     pub(super) fn prepare(named: Option<&Path>) -> Result<Self, Failure> {
         let failed = |source: io::Error| {
             let path = named.map_or_else(|| PathBuf::from("the rehearsal"), Path::to_path_buf);

@@ -54,7 +54,7 @@ const TREE_NOTE: &str = DesignFile::SuspectTree.name();
 /// How long a remote may take.
 const FETCH_LIMIT: Duration = Duration::from_secs(30);
 
-/// What was said about the beginning on the command line.
+/// The options of the command line about the beginning.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Beginning {
     pub(super) branch_info: Option<String>,
@@ -62,7 +62,7 @@ pub(super) struct Beginning {
     pub(super) no_probe: bool,
 }
 
-/// The world of one run.
+/// The surroundings of one run: its effects on files, agents and people.
 pub(super) struct Stage<'a> {
     pub(super) session: &'a Session,
     /// The workflow that asked, if one did.
@@ -77,19 +77,19 @@ pub(super) struct Stage<'a> {
     pub(super) person: Person,
     /// Shows the run, and asks for it.
     pub(super) front_end: &'a mut dyn DesignFrontEnd,
-    /// What was kept last, so that only changes are written.
+    /// The artifacts as last written, so that only changes are written.
     pub(super) kept: BTreeMap<String, Arc<str>>,
-    /// What a process is told that does the heavy part.
+    /// The arguments of the worker process for the heavy part.
     pub(super) worker: Vec<String>,
     /// Whether this process is such a one. It shows nothing.
     pub(super) is_worker: bool,
-    /// Held from the moment on when we were asked to stop, until that is written down.
+    /// Held from the request to stop until the journal records it.
     pub(super) stopping: Option<ExitHold>,
     /// Whether a question found no person to answer it.
     pub(super) is_unanswered: bool,
-    /// What the run will probably cost, until that was said.
+    /// The run's forecast, until it was shown.
     pub(super) forecast: Option<String>,
-    /// Whether it was said that the budget does not know of everything.
+    /// Whether the warning about lanes without reported usage was shown.
     pub(super) is_blind: bool,
     /// The working tree as it was when agents began to work.
     pub(super) watch: Option<TreeWatch>,
@@ -253,7 +253,7 @@ impl DesignWorld for Stage<'_> {
             self.watch.as_ref().and_then(|watch| watch.end(&self.look(&self.session.reporter())));
         let suspicion = watched.as_ref().and_then(TreeVerdict::suspicion);
         if let Some((status, detail)) = suspicion {
-            // This is told now, and not again when the run is resumed.
+            // The warning appears now, and not again when the run is resumed.
             self.forget_tree();
             return Ok(Tree::Suspect { status: status.name().to_owned(), detail });
         }
@@ -286,12 +286,12 @@ impl DesignWorld for Stage<'_> {
     }
 
     fn recover(&mut self, boundary: Boundary, _: &str) -> Result<Option<Recovery>, Failure> {
-        // Whoever resumes may have put it in order already.
+        // The user may have restored the tree before resuming.
         if self.tree(boundary)? == Tree::Clean {
             return Ok(Some(Recovery::Restored));
         }
         let question = question::recovery(boundary);
-        // A person is asked once; after that, the tree answers.
+        // Convoke asks a person once; after that, it checks the tree.
         let guard = boundary.guard();
         let was_asked = self.folder.join(&guard).exists();
         if was_asked || !self.front_end.has_person() && !self.person.has_written(&question) {
@@ -306,7 +306,7 @@ impl DesignWorld for Stage<'_> {
             }
             Some(_) => Some(Recovery::Cancelled),
             None => {
-                // Nobody answered, so whoever resumes the run is asked.
+                // No person answered, so Convoke asks again when the run is resumed.
                 fs::remove_file(self.folder.join(&guard)).ok();
                 None
             }
@@ -322,7 +322,7 @@ impl DesignWorld for Stage<'_> {
     }
 
     fn work(&mut self) -> Result<Option<Worked>, Failure> {
-        // What the worker's agents leave behind at the end is told here, with the exit code.
+        // A change by the worker's agents at the end is reported here, with the exit code.
         self.begin_watch()?;
         self.front_end.works(Some("another process makes and reviews the plan"));
         let worked = worker::started(self);
@@ -346,13 +346,13 @@ impl DesignWorld for Stage<'_> {
 
     fn keep(&mut self, files: &BTreeMap<String, Arc<str>>) -> Result<(), Failure> {
         if !files.contains_key(TREE_NOTE) {
-            // What was put in order needs nobody any more.
+            // A restored tree needs no attention any more.
             fs::remove_file(self.folder.join(TREE_NOTE)).ok();
             self.kept.remove(TREE_NOTE);
         }
         for (name, text) in files {
             if self.kept.get(name) != Some(text) {
-                // Only whoever began the run leaves anything outside of its folder.
+                // Only the process that began the run writes outside of its folder.
                 let caller = self.caller.as_ref().filter(|_| !self.is_worker);
                 let is_theirs = caller.map(|caller| caller.keep(name, text)).transpose();
                 let hint = format!("restore it, then run `convoke resume {}`", self.run);

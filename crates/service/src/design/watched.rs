@@ -98,7 +98,7 @@ impl Stage<'_> {
         Some(format!("warning: {warning}"))
     }
 
-    /// What was told is not told again when the run is resumed.
+    /// Forgets a reported change, so that resuming does not report it again.
     pub(super) fn forget_tree(&self) {
         fs::remove_file(self.folder.join(KEPT_TREE)).ok();
     }

@@ -19,7 +19,7 @@ use crate::lane::lane_failed;
 use crate::session::Session;
 use crate::workspace::Workspace;
 
-/// A worker says one line.
+/// The longest output of a worker, which prints one line.
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// On stderr it may write a log, too.
@@ -81,7 +81,7 @@ pub(super) fn wait_for_last(
     Ok(())
 }
 
-/// Has a worker do the heavy part, and tells what is believed of it; nothing if we were stopped.
+/// Has a worker do the heavy part, and returns its judged result; `None` if the user stopped it.
 pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
     let scratch = scratch::lane().map_err(lane_failed)?;
     let convoke = stage.session.environment.program();

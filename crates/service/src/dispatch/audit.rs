@@ -13,7 +13,7 @@ use crate::settings::dispatch::settings;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AuditReport {
-    /// What was found, file by file.
+    /// The findings, file by file.
     pub found: Vec<PasteReport>,
 }
 
@@ -27,7 +27,7 @@ pub struct PasteReport {
     pub line: usize,
     /// What it looks like.
     pub patterns: Vec<&'static str>,
-    /// Its text.
+    /// The line's text.
     pub text: String,
     /// Why it is allowed.
     pub allowed: Option<&'static str>,

@@ -102,7 +102,8 @@ pub(super) fn kind_of(role: &DispatchRole) -> DeedKind {
     }
 }
 
-/// Returns the verdict of an answer; nothing where none was asked for. Only a clear one is a verdict.
+/// Returns the verdict of an answer; `None` where the role gives none. Only a clear one is a
+/// verdict.
 fn verdict(judged: &Judged) -> Option<(DeedKind, Option<&'static str>)> {
     match judged.report.verdict? {
         "PASS" => Some((DeedKind::Pass, None)),

@@ -1,4 +1,4 @@
-//! The gate: whether sessions can be resumed here at all.
+//! The gate: whether a client's sessions can be resumed here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,10 +42,10 @@ pub struct GatePromptsReport {
     pub second: String,
 }
 
-/// A client to try.
+/// A client to test.
 #[derive(Debug, Clone)]
 pub struct GateTrial {
-    /// The client.
+    /// The client's name.
     pub client: AgentRef,
     /// The model, instead of the client's own choice.
     pub model: Option<String>,
@@ -53,7 +53,7 @@ pub struct GateTrial {
     pub file: Option<(PathBuf, String)>,
 }
 
-/// The answers of a try by hand.
+/// The answers of a manual test.
 #[derive(Debug, Clone)]
 pub struct GateAnswers {
     /// The text of the file that the session read.
@@ -130,7 +130,7 @@ pub fn try_gate(session: &Session, trial: &GateTrial) -> Result<Option<GateRepor
         return Err(Failure::new(ErrorClass::Usage, error).hint(hint));
     }
     let version = version(client, session)?;
-    // Clients may read only what is in the project. No agent can guess the file's first line.
+    // Clients may read only files of the project. No agent can guess the file's first line.
     let made = tempfile::Builder::new()
         .prefix("convoke-gate-")
         .suffix(".md")

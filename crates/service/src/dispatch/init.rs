@@ -26,8 +26,8 @@ pub struct DispatchInitReport {
     pub next: Vec<String>,
 }
 
-/// Makes what is missing of a feature's folder and of the project's own reviewer. It never changes a
-/// file that exists, and a second call makes nothing more.
+/// Creates the missing files of a feature's folder and of the project's own reviewer. It never
+/// changes a file that exists, and a second call creates nothing more.
 pub fn init_dispatch(session: &Session, name: &FeatureName) -> Result<DispatchInitReport, Failure> {
     let root = settings(session)?.artifacts_root;
     let made = scaffold(&session.project, &root, name).map_err(|error| {

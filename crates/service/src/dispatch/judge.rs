@@ -47,7 +47,7 @@ pub(super) struct Submission<'a> {
     pub(super) again: Option<&'a str>,
     /// How many tokens the answer cost.
     pub(super) tokens: Option<u64>,
-    /// The files that the role was told were changed; it may have to read them.
+    /// The files that the role's prompt lists as changed; it may have to read them.
     pub(super) changed: &'a [String],
     /// Whether the caller demands proof of reading; a role may demand it, too.
     pub(super) proof: Proof,
@@ -67,15 +67,15 @@ pub enum AnswerKind {
 pub(super) enum NoProof {
     /// Convoke does not judge it: the user can name another record.
     Refused,
-    /// Convoke judges it and says that what was read is unknown: the answer was paid for, and there
-    /// is no other record.
+    /// Convoke judges it and reports the reading as unknown: the answer was paid for, and there is
+    /// no other record.
     Told,
 }
 
 /// An answer that was judged. Nothing is written down before [`Judged::keep`].
 pub(super) struct Judged {
     pub(super) report: AnswerCheckReport,
-    /// The review in it.
+    /// The review in the answer.
     pub(super) review: Option<Review>,
     /// Why a reviewer's answer has no verdict.
     pub(super) ambiguity: Option<Ambiguity>,
@@ -86,8 +86,8 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    /// Tells whether the agent should be asked for the verdict alone. A resumed session that has
-    /// none at all has probably lost its context: it begins afresh instead.
+    /// Tells whether Convoke should ask the agent for the verdict alone. A resumed session whose
+    /// answer has no verdict has probably lost its context: Convoke then starts a fresh one.
     pub(super) fn asks_again(&self, mode: DispatchMode) -> bool {
         let is_lost =
             |found: &Ambiguity| mode == DispatchMode::Resume && found.doubt == Doubt::NoObject;
@@ -102,7 +102,7 @@ impl Judged {
         Some(doubt.map_or_else(|| error.to_owned(), |found| format!("{error}: {}", found.doubt)))
     }
 
-    /// Writes down what was found. A history that cannot be written stops nothing.
+    /// Records the judgement. A history that cannot be written stops nothing.
     pub(super) fn keep(
         &self,
         workspace: &Workspace,
@@ -148,7 +148,7 @@ impl Submission<'_> {
             DispatchMode::Resume => self.read_before()?,
             DispatchMode::Fresh | DispatchMode::Fallback => Vec::new(),
         };
-        // A resumed session was not told to read anything.
+        // The prompt of a resumed session requires no reading.
         let level = (mode != DispatchMode::Resume).then_some(settings.confirmation);
         let reading = Reading::new(answer, level, &references, evidence.as_ref(), &read_before);
         let Ruling { review, ambiguity, first } = self.ruling(answer);
@@ -237,7 +237,7 @@ impl Submission<'_> {
         Some(words.trim().to_owned()).filter(|words| !words.is_empty())
     }
 
-    /// Reads the client's record, if one is named; else says why what was read is unknown.
+    /// Reads the client's record, if one is given; else returns why the reading is unknown.
     fn evidence(
         &self,
         references: &[Reference],

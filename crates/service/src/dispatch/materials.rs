@@ -40,11 +40,11 @@ pub struct PromptMaterials {
     pub iteration: u32,
     /// The most rounds, instead of the settings' own.
     pub max: Option<u32>,
-    /// What was found before.
+    /// The reviews of earlier rounds.
     pub issues: Vec<Review>,
-    /// The files that were changed.
+    /// The changed files.
     pub changed: ChangedFiles,
-    /// What the role is asked, instead of the settings' or the built-in text.
+    /// The role's instructions, instead of the settings' or the built-in text.
     pub rubric: Option<String>,
     /// How it is to answer, instead of the settings' or the built-in text.
     pub returns: Option<String>,
@@ -143,8 +143,7 @@ impl PromptMaterials {
     }
 }
 
-/// Reads the text of a file with what was found before: a review, a list of reviews, or a list of
-/// issues, as JSON.
+/// Parses a file with earlier reviews: a review, a list of reviews, or a list of issues, as JSON.
 pub fn read_issues(path: &Path, text: &str) -> Result<Vec<Review>, Failure> {
     kept(text).ok_or_else(|| {
         let expected = "reviews or issues";

@@ -22,7 +22,7 @@ use crate::session::Session;
 use crate::settings::dispatch::{ChangedBy, settings};
 use crate::workspace::Workspace;
 
-/// A round to decide.
+/// A request for the next round.
 #[derive(Debug, Clone)]
 pub struct NextRoundRequest {
     /// Who is sent.
@@ -31,7 +31,7 @@ pub struct NextRoundRequest {
     pub materials: PromptMaterials,
     /// The session of the round before, if the store does not know it.
     pub agent: Option<String>,
-    /// What was done about the issues.
+    /// What the author did about the issues.
     pub summary: String,
     /// Whether what changed is committed first: the document under review, or everything.
     pub commits: bool,
@@ -45,7 +45,7 @@ pub struct NextRoundRequest {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextRoundReport {
-    /// The role.
+    /// The role's name.
     pub role: String,
     /// The feature's folder.
     pub feature: String,
@@ -55,15 +55,15 @@ pub struct NextRoundReport {
     pub action: &'static str,
     /// Why, as a word for programs.
     pub reason: &'static str,
-    /// The session that is resumed.
+    /// The resumed session.
     pub agent_id: Option<String>,
-    /// The prompt.
+    /// The round's prompt.
     pub prompt: String,
     /// How long it is, in characters.
     pub chars: usize,
     /// How long a fresh start's prompt is, in characters.
     pub fresh_chars: u64,
-    /// How much changed, in characters; `None` if nothing can be told.
+    /// The size of the change, in characters; `None` if unknown.
     pub delta_chars: Option<u64>,
     /// What that is measured against.
     pub base_chars: u64,

@@ -21,13 +21,13 @@ use crate::settings::dispatch::{ChangedBy, settings};
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchPromptReport {
-    /// The role.
+    /// The role's name.
     pub role: String,
     /// The feature's folder.
     pub feature: String,
     /// Which generation of prompts.
     pub profile: &'static str,
-    /// The prompt.
+    /// The role's prompt.
     pub prompt: String,
     /// How long it is, in characters.
     pub chars: usize,
@@ -50,7 +50,7 @@ pub struct ArtifactsReport {
     pub artifacts: Vec<ReferenceReport>,
     /// Remarks.
     pub diagnostics: Vec<String>,
-    /// The block of the prompt that says so.
+    /// The block of the prompt that lists them.
     #[serde(skip)]
     pub block: String,
 }

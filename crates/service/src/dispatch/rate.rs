@@ -78,7 +78,7 @@ pub struct DispatchRateRow {
     pub warnings: u64,
     /// Their share, in tenths of a percent.
     pub warning_per_mille: Option<u64>,
-    /// How many have a record of what was read.
+    /// How many have a record of the agent's reading.
     pub recorded: u64,
     /// How many of those do not prove it.
     pub unproven: u64,

@@ -15,15 +15,15 @@ use crate::lane::{LaneRun, LaneSummary};
 use crate::receipt::{QuotationReport, ReceiptReport};
 use crate::settings::dispatch::ChangedBy;
 
-/// What was found about an answer.
+/// The judgement of an answer.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerCheckReport {
-    /// The role.
+    /// The role's name.
     pub role: String,
     /// The feature's folder.
     pub feature: String,
-    /// The round that is answered.
+    /// The round of the answer.
     pub iteration: u32,
     /// How the round began: `fresh`, `resume` or `fallback`.
     pub mode: &'static str,
@@ -37,7 +37,7 @@ pub struct AnswerCheckReport {
     pub not_proven: Vec<String>,
     /// Whether the answer passes only if `not_proven` is empty.
     pub requires_proof: bool,
-    /// Whether a review is expected at all.
+    /// Whether the role is a reviewer.
     pub is_review: bool,
     /// `PASS`, `FAIL`, `UNPROVEN` or `AMBIGUOUS`; nothing where no review is expected.
     pub verdict: Option<&'static str>,
@@ -64,7 +64,7 @@ pub struct AnswerCheckReport {
     pub role_changed_by: ChangedBy,
     /// Remarks.
     pub diagnostics: Vec<String>,
-    /// Why Convoke cannot tell what was read.
+    /// Why Convoke does not know which files the agent read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reading_unknown: Option<String>,
 }
@@ -111,7 +111,7 @@ pub struct ConfirmationReport {
     pub unexpected: Vec<String>,
     /// How many lines it says that files have.
     pub line_counts: Vec<(String, u64)>,
-    /// Files about which the answer says two things.
+    /// Files about which the answer makes contradictory claims.
     pub disputed: Vec<String>,
     /// Names that fit several required files.
     pub unclear: Vec<String>,
@@ -158,7 +158,7 @@ pub struct IssueWords {
     pub severity: String,
     /// What it is about.
     pub category: Option<String>,
-    /// What is wrong.
+    /// The defect, in the reviewer's words.
     pub description: String,
     /// Where it is.
     pub location: Option<String>,
@@ -194,7 +194,7 @@ impl IssueWords {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReviewIssueReport {
-    /// The issue.
+    /// The issue, in the reviewer's words.
     #[serde(flatten)]
     pub issue: IssueWords,
     /// Whether what it quotes is there.

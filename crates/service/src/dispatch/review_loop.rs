@@ -34,13 +34,13 @@ use crate::session::Session;
 use crate::settings::dispatch::{Settings, settings};
 use crate::workspace::{Workspace, refused};
 
-/// The name under which a loop keeps that a person was to fix what was found.
+/// The name under which a loop records that a person was to fix the findings.
 const BY_HAND: &str = "by-hand";
 
-/// A loop of reviews.
+/// A request for a loop of reviews.
 #[derive(Debug, Clone)]
 pub struct ReviewLoopRequest {
-    /// The command whose reviewers are asked, such as `implement`.
+    /// The command whose reviewers answer, such as `implement`.
     pub command: String,
     /// The feature's folder, or the name or number of one.
     pub feature: Option<PathBuf>,
@@ -52,11 +52,11 @@ pub struct ReviewLoopRequest {
     pub fix_client: Option<AgentRef>,
     /// The most rounds, instead of the settings' own.
     pub max: Option<u32>,
-    /// Whether the loop stops after each round of reviews, for a person to fix what was found.
+    /// Whether the loop stops after each round of reviews, for a person to fix the findings.
     pub stops_for_fix: bool,
     /// Whether the command's fixer may change files; without that, a person fixes.
     pub rights: Rights,
-    /// The files that were changed.
+    /// The changed files.
     pub changed: ChangedFiles,
     /// Whether an approval needs proof of reading.
     pub proof: Proof,
@@ -68,7 +68,7 @@ pub struct ReviewLoopRequest {
     pub budget: CallBudget,
 }
 
-/// A loop that ended for now.
+/// The result of a loop that ended or paused.
 #[derive(Debug)]
 pub struct FinishedLoop {
     /// What came of it.
@@ -79,7 +79,7 @@ pub struct FinishedLoop {
 
 /// Everything a loop goes by.
 struct Course<'a> {
-    /// What the log says of the loop; reviewers are asked in threads of their own.
+    /// The loop's span in the log; reviewers run in threads of their own.
     span: Span,
     request: &'a ReviewLoopRequest,
     session: &'a Session,
@@ -87,7 +87,7 @@ struct Course<'a> {
     workspace: Workspace,
     feature: Feature,
     reviewers: Vec<String>,
-    /// The documents under review, where that is all there is to review.
+    /// The documents under review, if the review covers nothing else.
     documents: Option<Vec<PathBuf>>,
     fixer: Option<String>,
     max: u32,
@@ -207,7 +207,8 @@ impl Course<'_> {
         };
         let fixed: Vec<_> =
             attempts.map(|entry| Fixed { after: entry.iteration, by: by(entry) }).collect();
-        // A pass without proof does not count where proof is required, so that reviewer is asked.
+        // A pass without proof does not count where proof is required, so that reviewer answers
+        // again.
         let needs_proof = self.request.proof == Proof::Required;
         let counts = |entry: &&LoopEntry| {
             entry.passed != Some(true) || !needs_proof || Grounds::of(entry).proven
@@ -372,7 +373,7 @@ struct ReviewRound<'a> {
     entries: &'a [LoopEntry],
 }
 
-/// Returns what reviewers are told of the last fix.
+/// Returns the summary of the last fix for the reviewers.
 fn summary_of(entries: &[LoopEntry], iteration: u32) -> String {
     let fixes =
         entries.iter().filter(|entry| entry.passed.is_none() && entry.iteration < iteration);

@@ -33,7 +33,7 @@ use crate::workspace::Workspace;
 /// One round of one role, for a client.
 #[derive(Debug, Clone)]
 pub struct RunRoundRequest {
-    /// The round.
+    /// The request for the round.
     pub next: NextRoundRequest,
     /// Who answers.
     pub client: AgentRef,
@@ -51,7 +51,7 @@ pub struct RunRoundRequest {
     pub rules: PinnedRules,
 }
 
-/// A round that is over.
+/// The result of a round.
 #[derive(Debug)]
 pub struct FinishedRound {
     /// What came of it.
@@ -156,8 +156,8 @@ impl<'a> Assignment<'a> {
         Ok(judgement)
     }
 
-    /// Decides a round, runs it and judges the answer. An answer without a verdict is asked for
-    /// once more.
+    /// Decides a round, runs it and judges the answer. After an answer without a verdict it asks
+    /// the agent once more.
     fn attempt(
         &self,
         workspace: &Workspace,
@@ -285,8 +285,8 @@ impl<'a> Assignment<'a> {
 }
 
 impl Judgement {
-    /// Returns why the round does not pass: by the judgement, or by the last lane where there is
-    /// none. A lane that the user or a budget stopped while it was asked again says why there is no
+    /// Returns why the round does not pass: by the judgement, or by the last lane if there is none.
+    /// If the user or a budget stopped the lane during the second request, that is why there is no
     /// verdict.
     fn class(&self) -> Option<ErrorClass> {
         let of_lane = ErrorClass::of_lane(self.ran.driven.outcome);

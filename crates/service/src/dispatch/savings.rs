@@ -26,11 +26,11 @@ pub struct DispatchSavingsReport {
     pub skipped: Vec<String>,
     /// How tokens were counted.
     pub tokenizer: &'static str,
-    /// The sums.
+    /// The sums of all dispatches.
     pub all: DispatchCostsReport,
     /// The sums, by feature.
     pub mean_per_feature: DispatchCostsReport,
-    /// The sums of each role.
+    /// The sums for each role.
     pub roles: Vec<RoleSavingsReport>,
 }
 
@@ -38,9 +38,9 @@ pub struct DispatchSavingsReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoleSavingsReport {
-    /// The role.
+    /// The role's name.
     pub role: String,
-    /// The sums.
+    /// The role's sums.
     #[serde(flatten)]
     pub costs: DispatchCostsReport,
 }

@@ -37,7 +37,7 @@ pub struct TaskPromptReport {
     pub number: String,
     /// The task's title.
     pub title: String,
-    /// The prompt.
+    /// The task's prompt.
     pub prompt: String,
     /// How long it is, in characters.
     pub chars: usize,
@@ -49,11 +49,11 @@ pub struct TaskPromptReport {
     pub diagnostics: Vec<String>,
 }
 
-/// What was taken of a document, and why.
+/// The part of a document that the prompt gives, and why.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskSectionReport {
-    /// The document.
+    /// The document's file name.
     pub artifact: String,
     /// The section's id.
     pub id: Option<String>,

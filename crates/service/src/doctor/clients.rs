@@ -25,7 +25,7 @@ pub(super) fn clients(session: &Session, wanted: ClientCheck) -> Vec<DoctorCheck
     let found: Vec<(Client, PathBuf)> = found.collect();
     let convoke = session.environment.program();
     let program = |(agent, path): &'_ (Client, PathBuf)| {
-        // What is wrong with the configuration is told by the check of that.
+        // The check of the configuration reports its errors.
         let variables = seen_by(*agent, session).unwrap_or_default();
         (*agent, path.clone(), variables)
     };

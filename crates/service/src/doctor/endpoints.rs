@@ -20,8 +20,8 @@ pub(super) fn are_there(session: &Session) -> bool {
     listed(session).is_ok_and(|all| !all.is_empty())
 }
 
-/// Looks at all of them, and asks them in parallel; `None` if the user asks to stop meanwhile. Convoke
-/// does not wait for those that it is asking then.
+/// Checks all of them, and probes them in parallel; `None` if the user stops Convoke meanwhile. It
+/// then does not wait for the running probes.
 pub(super) fn endpoints(session: &Session, wanted: ApiCheck) -> Option<Vec<DoctorCheck>> {
     let cancel = session.cancel();
     let all = match listed(session) {

@@ -18,12 +18,12 @@ use crate::settings::LOCAL_FILE;
 use crate::settings::wake::settings;
 use crate::workspace::{Workspace, default_agent, open_store, refused};
 
-/// What is to be written so that sessions have an agent.
+/// The change that binds sessions to an agent.
 pub(super) struct Binding {
     pub(super) agent: AgentName,
     /// The file that names it, and what it is to hold; `None` if it does already.
     change: Option<FileChange>,
-    /// What the user is told.
+    /// The message for the user.
     words: String,
 }
 

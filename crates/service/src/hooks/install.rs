@@ -41,7 +41,7 @@ pub struct InstallHooksRequest {
 /// What came of a change to a client's settings.
 #[derive(Debug)]
 pub enum HooksChange {
-    /// The file was changed; this is what is known about the hooks now.
+    /// The file was changed; this is the new state of the hooks.
     Done(Box<HooksReport>),
     /// Nothing was written; the file would hold this.
     DryRun(HooksDryRunReport),

@@ -1,5 +1,5 @@
-//! What is known about a client's hooks, from its settings to the agent, and why nothing is delivered
-//! if nothing is.
+//! The state of a client's hooks, from its settings to the agent, and why they deliver nothing if
+//! they do not.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::workspace::{Workspace, refused};
 /// A person waits longer than a client.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is known about a client's hooks.
+/// The state of a client's hooks.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HooksReport {
@@ -56,7 +56,7 @@ pub struct HooksReport {
     pub pins: Vec<PinReport>,
 }
 
-/// Returns what is known about a client's hooks.
+/// Returns the state of a client's hooks.
 pub fn hooks_status(session: &Session, target: &HooksTarget) -> Result<HooksReport, Failure> {
     target.report(session)
 }

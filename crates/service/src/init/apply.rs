@@ -136,7 +136,7 @@ impl Setup<'_> {
         Ok(())
     }
 
-    /// Takes back what was done, and says so.
+    /// Reverts the completed steps, and reports it.
     fn give_up(&self, failure: Failure, taken: Vec<SetupStep>) -> Failure {
         let reporter = self.session.reporter();
         match take_back(self.session, self.store, &self.folder, taken) {

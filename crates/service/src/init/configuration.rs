@@ -1,4 +1,5 @@
-//! A configuration file for a project whose documents lie elsewhere than Convoke expects.
+//! Writes a configuration file for a project whose documents are in another folder than the
+//! default.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +8,7 @@ use convoke_engine::file::stays_inside;
 
 use crate::settings::{LOCAL_FILE, PROJECT_FILE};
 
-/// Where Convoke looks for documents unless it is told otherwise.
+/// The default folder for documents.
 const DEFAULT_DIR: &str = ".moai/design";
 
 /// The documents that Convoke looks for there.

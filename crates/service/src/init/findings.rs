@@ -25,7 +25,7 @@ const MAX_PLAN: u64 = 1024 * 1024;
 const MOST_READ: usize = 200;
 const MOST_PLANS: usize = 10;
 
-/// What is there before a setup.
+/// The state of the project before a setup.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitFindings {
@@ -108,7 +108,7 @@ impl InitFindings {
 }
 
 fn superpowers(session: &Session) -> Result<usize, Failure> {
-    // A broken configuration is told by the step that needs it.
+    // The step that needs the configuration reports its errors.
     if settings(session).is_err() {
         return Ok(0);
     }

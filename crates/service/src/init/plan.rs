@@ -1,4 +1,4 @@
-//! What a setup will do, file by file. Nothing is changed here.
+//! Plans a setup, file by file. This module changes nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +29,7 @@ const ENTRIES: u8 = 4;
 pub struct InitPlan {
     /// What it says.
     pub report: InitReport,
-    /// What is done for each step of the report.
+    /// The work for each step of the report.
     pub(super) works: Vec<Work>,
 }
 

@@ -19,7 +19,7 @@ use crate::next_command::NextCommand;
 use crate::session::Session;
 use crate::workspace::{open_store, refused};
 
-/// What became of a step that was to be taken back.
+/// The result of reverting a step.
 pub(super) struct TakenBack {
     step: SetupStep,
     state: StepState,
@@ -145,7 +145,7 @@ fn guidance_back(
 }
 
 impl TakenBack {
-    /// Reports the step; a folder is no step that a person was told of.
+    /// Reports the step; a folder is not a step for a person.
     fn report(&self, session: &Session) -> Option<InitStep> {
         let path = shown(session, Path::new(&self.step.path));
         let (kind, what) = match &self.step.change {

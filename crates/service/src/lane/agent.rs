@@ -1,4 +1,5 @@
-//! What is known of an agent before it is asked: where its program is, what it may see, its version.
+//! The facts about an agent before a request: the path of its program, its visible environment, its
+//! version.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -51,8 +52,8 @@ pub(super) fn unable(agent: &AgentRef, what: &'static str) -> Failure {
     Failure::new(ErrorClass::Usage, error).hint("leave out `--resume` and `--write`")
 }
 
-/// Checks everything about an agent that can be checked before it is asked anything: that its client
-/// is installed, its API configured, its recording readable, and that it can use the rights.
+/// Checks an agent as far as possible before a request: that its client is installed, its API
+/// configured, its recording readable, and that it can use the rights.
 pub fn check_agent(agent: &AgentRef, rights: Rights, session: &Session) -> Result<(), Failure> {
     match agent {
         AgentRef::Client(client) => program(*client, session).map(drop),

@@ -86,7 +86,7 @@ pub(super) fn refused_ending(driven: &LaneResult, now: Timestamp) -> LaneEnding 
 
 /// Returns how a lane ended that could not even be tried: why is in no client's words.
 pub(super) fn failed_ending(failure: &Failure, now: Timestamp) -> LaneEnding {
-    // Whoever was not there spent nothing; whoever broke off may have.
+    // A client that never started spent nothing; one that broke off may have.
     let is_broken = matches!(failure.error.downcast_ref(), Some(LaneError::Run(_)));
     let end = if is_broken { ProcessEnd::Lost } else { ProcessEnd::NotStarted };
     let driven = never_ran(LaneOutcome::NotStarted, end, LaneTranscript::default());
@@ -94,8 +94,8 @@ pub(super) fn failed_ending(failure: &Failure, now: Timestamp) -> LaneEnding {
     LaneEnding { why: Some(why), ..ending(&driven, now) }
 }
 
-/// Returns what is known to have been spent. Whoever was never reached spent nothing, and what is
-/// played costs nothing.
+/// Returns the known usage. A client that was never reached spent nothing, and a replay costs
+/// nothing.
 fn said(driven: &LaneResult) -> Option<Usage> {
     let of_client = driven.heard.usage.filter(|_| !driven.is_recorded);
     of_client.or_else(|| (driven.end == ProcessEnd::NotStarted).then(Usage::default))

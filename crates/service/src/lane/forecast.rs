@@ -1,4 +1,4 @@
-//! What is said before a lane begins: what earlier ones like it needed.
+//! The notice before a lane begins: the usage of earlier lanes like it.
 
 use convoke_domain::lane::cap::dollars;
 use convoke_domain::lane::event::Usage;
@@ -18,10 +18,10 @@ pub(super) const LOOKED_THROUGH: u32 = 500;
 const LAST: usize = 20;
 
 impl LaneRequest<'_> {
-    /// Says what earlier lanes of the same agent and role needed, and whether what is left of the
-    /// budget will probably not do.
+    /// Shows the usage of earlier lanes of the same agent and role, and warns if the remaining
+    /// budget is probably too small.
     pub(super) fn foresee(&self, earlier: &[LaneEntry], already: Usage, reporter: &Reporter) {
-        // What is played costs nothing.
+        // A replay costs nothing.
         if matches!(self.agent, AgentRef::Replay(_)) {
             return;
         }

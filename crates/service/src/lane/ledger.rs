@@ -8,19 +8,19 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 use serde::Serialize;
 
-/// A lane of the ledger.
+/// A lane, as the ledger records it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneEntryReport {
-    /// Its number.
+    /// The lane's number.
     pub id: i64,
     /// `running`, or how it ended.
     pub state: &'static str,
     /// Who answered.
     pub agent: String,
-    /// What the agent was asked to be.
+    /// The agent's role.
     pub role: Option<String>,
-    /// The part of the run.
+    /// The phase of the run.
     pub phase: Option<String>,
     /// The run that it is part of.
     pub run: Option<String>,
@@ -28,7 +28,7 @@ pub struct LaneEntryReport {
     pub project: String,
     /// The branch.
     pub branch: String,
-    /// The model that was asked for.
+    /// The requested model.
     pub asked_model: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
@@ -126,7 +126,7 @@ impl LaneEntryReport {
         }
     }
 
-    /// Returns everything that is known, a line for each thing.
+    /// Returns all facts, a line each.
     pub fn lines(&self, clock: Offset) -> String {
         let text = |value: &Option<String>| value.clone();
         let time = |text: &str| text.parse().map_or(text.to_owned(), |at| shown(at, clock));

@@ -1,4 +1,4 @@
-//! Running one lane from beginning to end: what it must read, what is kept, what it came to.
+//! Runs one lane from beginning to end: its required reading, its kept files, its report.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use crate::session::Session;
 
 /// One lane, with everything around it.
 pub struct OneLane<'a> {
-    /// The lane; its prompt is completed by what is to be read.
+    /// The lane; the required reading is added to its prompt.
     pub request: LaneRequest<'a>,
     /// Files that the agent has to read before it answers.
     pub reads: &'a [PathBuf],
@@ -35,7 +35,7 @@ pub struct OneLane<'a> {
 pub struct FinishedLane {
     /// What happened.
     pub run: LaneRun,
-    /// The whole report.
+    /// The full report.
     pub report: LaneReport,
     /// What the agent read of what it had to read.
     pub reading: Option<ReadingReport>,
@@ -44,7 +44,7 @@ pub struct FinishedLane {
 }
 
 impl FinishedLane {
-    /// Returns why the lane did not do what it was asked to; `None` if it did.
+    /// Returns why the lane failed; `None` if it succeeded.
     pub fn class(&self) -> Option<ErrorClass> {
         let outcome = self.run.driven.outcome;
         let is_unread = self.reading.as_ref().is_some_and(|reading| !reading.unproven.is_empty());

@@ -34,8 +34,8 @@ impl PinnedRules {
 }
 
 impl LaneRequest<'_> {
-    /// Returns the rules that go before the prompt. What is played works on nothing, and is found by
-    /// its prompt, so it has none.
+    /// Returns the rules that go before the prompt. A replay changes no files, and its prompt
+    /// identifies the recording, so it has no rules.
     pub(super) fn pins(
         &self,
         session: &Session,

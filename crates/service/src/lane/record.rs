@@ -151,7 +151,7 @@ impl LaneRequest<'_> {
         Ok(LaneRun { driven, lane: id, spent, over, uncounted, tree: tree.end(&look) })
     }
 
-    /// Runs it as [`LaneRequest::run`] does, and warns of what it did that it was not asked to.
+    /// Runs it as [`LaneRequest::run`] does, and warns if it did more than requested.
     pub fn run_watched(
         &self,
         session: &Session,
@@ -172,7 +172,7 @@ impl LaneRequest<'_> {
         reporter: &Reporter,
     ) -> Result<Admission, Failure> {
         let settings = lane::settings(session)?;
-        // What is played costs nothing.
+        // A replay costs nothing.
         if matches!(self.agent, AgentRef::Replay(_)) {
             return Ok(Admission::default());
         }
@@ -212,7 +212,7 @@ impl LaneRequest<'_> {
         session: &Session,
         reporter: &Reporter,
     ) -> Option<Overdraft> {
-        // What is played costs nothing.
+        // A replay costs nothing.
         if matches!(self.agent, AgentRef::Replay(_)) {
             return None;
         }
@@ -292,7 +292,7 @@ impl LaneRequest<'_> {
         self.agent.usage_scope()
     }
 
-    /// Returns what it spent as far as it can be told without the store.
+    /// Returns the lane's usage as far as it is known without the store.
     fn spent_alone(&self, said: Option<Usage>) -> Option<Usage> {
         let before = self.resume.is_none().then(Usage::default);
         said.and_then(|said| self.counts().of_run(said, before))
@@ -319,7 +319,7 @@ impl Books {
     }
 }
 
-/// Records that a lane may not start, and returns what is known of it.
+/// Records that a lane may not start, and returns its result.
 fn refused_run(
     session: &Session,
     record: Option<(&Books, i64)>,
@@ -336,7 +336,7 @@ fn refused_run(
     LaneRun { driven, lane, spent: None, over: None, uncounted, tree: None }
 }
 
-/// Takes what a store answers; that it does not answer is said, and costs no lane.
+/// Takes a store's result; a failing store leads to a warning, and stops no lane.
 fn kept<T>(reporter: &Reporter, answer: Result<T, StoreError>) -> Option<T> {
     answer
         .map_err(|error| {

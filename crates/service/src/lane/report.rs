@@ -1,4 +1,4 @@
-//! What is said of a lane when it is over.
+//! The report on an ended lane.
 
 use convoke_domain::lane::cap::{Cap, Overdraft};
 use convoke_domain::lane::event::{LaneFailure, Usage};
@@ -30,11 +30,11 @@ pub struct LaneReport {
     pub outcome: &'static str,
     /// The answer.
     pub answer: Option<String>,
-    /// Why the answer is without substance, if that was asked.
+    /// Why the answer is without substance, if the request required substance.
     pub substance: Option<String>,
     /// The client's session, for a later lane that resumes it.
     pub session: Option<String>,
-    /// The model that was asked for.
+    /// The requested model.
     pub asked_model: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
@@ -62,7 +62,7 @@ pub struct LaneReport {
     pub uncounted_lanes: u64,
     /// Whether the working tree changed; only where the agent could only read.
     pub tree: Option<TreeReport>,
-    /// What is known of each file that the agent had to read; none if that is unknown.
+    /// The evidence for each file that the agent had to read; `None` if unknown.
     pub receipts: Option<Vec<ReceiptReport>>,
     /// Files that the agent is known not to have read before its answer.
     pub unproven: Vec<String>,
@@ -76,7 +76,7 @@ pub struct RightsReport {
     pub mode: Option<String>,
     /// The tools that the agent has.
     pub tools: Option<Vec<String>>,
-    /// What is more than was asked for.
+    /// Rights beyond the request.
     pub excess: Vec<String>,
 }
 
@@ -96,7 +96,7 @@ pub struct UsageReport {
     pub micro_dollars: Option<u64>,
     /// Whether tokens count this `run`, or the whole `session` with earlier runs.
     pub tokens_of: &'static str,
-    /// The same of money.
+    /// The same for money.
     pub money_of: &'static str,
     /// What this run spent; none if that is unknown.
     pub of_run: Option<SpentReport>,
@@ -189,7 +189,7 @@ pub struct OverBudgetReport {
     pub whose: &'static str,
     /// What both count: `tokens` or `micro_dollars`.
     pub unit: &'static str,
-    /// What was spent.
+    /// The amount spent.
     pub spent: u64,
     /// What may be spent.
     pub cap: u64,
@@ -205,7 +205,8 @@ impl From<Overdraft> for OverBudgetReport {
     }
 }
 
-/// Says that a lane exceeded a budget. One that was stopped for it has said so.
+/// Returns the warning that a lane exceeded a budget; none for a lane that was stopped for it,
+/// whose own message says so.
 pub fn over_budget_warning(driven: &LaneResult, over: Option<Overdraft>) -> Option<String> {
     let over = over.filter(|_| driven.outcome != LaneOutcome::OverBudget)?;
     Some(over.to_string())
@@ -231,7 +232,7 @@ impl UsageReport {
     }
 }
 
-/// Says in one line what became of a lane.
+/// Summarizes a lane's result in one line.
 pub fn sentence(driven: &LaneResult, thin: Option<&str>) -> String {
     let usage = driven.heard.usage.map_or(String::new(), |usage| {
         format!(", {} tokens in, {} out", usage.input, usage.output)
@@ -259,7 +260,7 @@ pub(super) fn unanswered(driven: &LaneResult) -> Option<&LaneFailure> {
     driven.heard.failure().filter(|_| driven.outcome != LaneOutcome::Answered)
 }
 
-/// Says what a lane did, or could have done, that it was not asked to.
+/// Returns warnings about what a lane did, or could have done, beyond its request.
 pub fn warnings(
     agent: &AgentRef,
     driven: &LaneResult,

@@ -115,7 +115,7 @@ impl LaneRequest<'_> {
         }
     }
 
-    /// Returns the model that is asked for: an API has one in its configuration.
+    /// Returns the requested model: an API has one in its configuration.
     pub(super) fn asked_model(&self, session: &Session) -> Option<String> {
         let configured = || match self.agent {
             AgentRef::Http(name) => endpoint(session, name).ok().map(|configured| configured.model),

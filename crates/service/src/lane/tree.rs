@@ -54,7 +54,7 @@ impl TreeWatch {
         let taken = look.limited(&cancel, || Snapshot::take(project, &convoke, &cancel));
         match taken {
             (Ok(snapshot), _) => Self::Began(Box::new(snapshot)),
-            // Whoever asked to stop it wants no lane any more either, so nobody will have worked.
+            // A user who stops the snapshot stops the lane, too, so no agent will have worked.
             (Err(DirtyReason::LookStopped), false) => Self::Off,
             (Err(reason), is_late) => Self::Blind(named(reason, is_late)),
         }
@@ -91,7 +91,7 @@ fn named(reason: DirtyReason, is_late: bool) -> DirtyReason {
 }
 
 impl TreeLook<'_> {
-    /// Does something until its limit, says so if that takes long, and tells whether it was too long.
+    /// Runs `work` until its limit, reports a long wait, and tells whether the limit was exceeded.
     fn limited<T>(&self, cancel: &Cancel, work: impl FnOnce() -> T) -> (T, bool) {
         let is_late = AtomicBool::new(false);
         let late = &is_late;

@@ -25,7 +25,7 @@ pub struct InboxRequest {
     pub branch: Option<String>,
 }
 
-/// The messages that were asked for.
+/// The requested messages.
 pub struct Inbox {
     /// Who reads them.
     pub reader: AgentName,

@@ -49,9 +49,9 @@ pub enum DecisionOutcome {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunMattersReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
-    /// What is undecided, withheld and decided.
+    /// Undecided, withheld and decided matters.
     #[serde(flatten)]
     pub matters: MattersReport,
     /// How the first undecided matter can be decided.
@@ -118,7 +118,7 @@ pub fn decide(
         let failure = Failure::new(ErrorClass::Prerequisite, DecisionError::Running(run.id));
         return Err(failure.hint("wait until it has ended: `convoke runs`"));
     }
-    // Only the process with the lock writes, so what is read from here on stays true.
+    // Only the process with the lock writes, so the state stays valid from here on.
     let lock = hold(session, &run.id)?;
     must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
     let (mut journal, events) = open_journal(&workspace, &run.id)?;

@@ -53,7 +53,7 @@ pub(crate) fn run_spending(
 pub struct KnownRun {
     /// The store, and where in it the project is.
     pub workspace: Workspace,
-    /// The run as the store lists it.
+    /// The run, as the store lists it.
     pub run: Run,
     pub(super) integrity: Integrity,
     /// What its journal says.
@@ -68,7 +68,7 @@ impl KnownRun {
         let workspace = Workspace::open(session, None)?;
         let run = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
         let integrity = journal_integrity(&workspace, &run.id)?;
-        // What cannot be read because it was changed is not told of as something unknown.
+        // A journal that is unreadable because of a change is not reported as an unknown one.
         let (_, events) = open_journal(&workspace, &run.id)
             .or_else(|failure| must_be_sound(&run.id, integrity).and(Err(failure)))?;
         let mut design = DesignWalk::fold(events);

@@ -73,7 +73,7 @@ impl MatterReport {
 pub struct MattersReport {
     /// What neither the panel nor a person decided.
     pub undecided: Vec<MatterReport>,
-    /// What is kept out of published files.
+    /// Matters withheld from published files.
     pub withheld: Vec<MatterReport>,
     /// What people decided.
     pub decided: Vec<MatterReport>,
@@ -99,7 +99,7 @@ pub(crate) fn open(progress: &DesignOutline) -> Vec<&Matter> {
 }
 
 impl MattersReport {
-    /// Lists what is undecided, what is withheld, and what people decided; empty if there is nothing.
+    /// Lists undecided and withheld matters, and people's decisions; empty without any.
     pub fn text(&self) -> String {
         let section = |head: &str, matters: &[MatterReport], item: fn(&MatterReport) -> String| {
             let items: Vec<_> =

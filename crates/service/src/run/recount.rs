@@ -18,7 +18,7 @@ use crate::session::Session;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecountReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// `sound`, or the event at which the journal was changed.
     pub journal: String,
@@ -52,7 +52,7 @@ pub struct RecountReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedVerdictReport {
-    /// The finding or decision.
+    /// The finding or decision that the verdict is about.
     pub id: String,
     /// What it was at the end of the run.
     pub recorded: Option<String>,

@@ -1,4 +1,4 @@
-//! What is known of runs, for programs.
+//! Reports on runs, for programs.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use crate::workspace::refused;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSummaryReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// `running`, `stopped` or `ended`.
     pub state: &'static str,
@@ -81,7 +81,7 @@ impl Conclusion {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunShowReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// `running`, `stopped` or `ended`.
     pub state: &'static str,
@@ -94,9 +94,9 @@ pub struct RunShowReport {
     pub rules: RulesReport,
     /// The warnings of a run that came to its end.
     pub degraded: Vec<String>,
-    /// How many different models decided, and who answered for whom.
+    /// How many different models decided, and which agents answered for others.
     pub independence: Option<String>,
-    /// What is left to people, and what they decided.
+    /// Matters left to people, and their decisions.
     #[serde(flatten)]
     pub matters: MattersReport,
     /// What the phases came to, as facts.
@@ -153,7 +153,7 @@ pub struct RunLaneReport {
     pub output_tokens: Option<u64>,
     /// What it cost, in millionths of a dollar.
     pub micro_dollars: Option<u64>,
-    /// The step that asked it.
+    /// The step that needed it.
     #[serde(skip)]
     pub step: Step,
     /// Who sat where, for people: `Claude · Architecture`.
@@ -165,11 +165,11 @@ pub struct RunLaneReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArtifactReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// The artifact's file name.
     pub artifact: String,
-    /// Its text.
+    /// The artifact's text.
     pub text: String,
 }
 
@@ -177,7 +177,7 @@ pub struct ArtifactReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// By which rules it was counted.
     #[serde(flatten)]
@@ -190,7 +190,7 @@ pub struct ReplayReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunLineReport {
-    /// `text`, or `table` for how lanes stood.
+    /// `text`, or `table` for the states of lanes.
     pub kind: &'static str,
     /// What it says.
     pub text: String,
@@ -206,7 +206,7 @@ impl RunLineReport {
     }
 }
 
-/// Returns who answered: whom the lane's name says, unless another agent did.
+/// Returns the agent that answered: the one in the lane's name, unless another replaced it.
 fn holder(lane: &LaneId, end: &LaneEnd, settings: &Settings) -> Holder {
     let named = lane_holder(lane, &settings.panel);
     let answered = |holder: &Holder| settings.chosen(*holder).agent == end.agent;

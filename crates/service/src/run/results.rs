@@ -46,11 +46,11 @@ pub struct ContestedDecisionReport {
     pub impact: &'static str,
     /// What it touches.
     pub affected: String,
-    /// What is to be done; nothing before the debates are over.
+    /// The chosen approach; `None` before the debates are over.
     pub resolution: Option<String>,
     /// `voted`, `fallback-to-synthesis`, `bucket-skipped` or `over-cap`.
     pub disposition: Option<&'static str>,
-    /// The case for what was chosen.
+    /// The case for the chosen option.
     pub thesis: Option<String>,
     /// The case for the alternative.
     pub antithesis: Option<String>,
@@ -88,7 +88,7 @@ pub struct PanelFindingReport {
     pub focus: Option<&'static str>,
     /// The reviewers that proposed it.
     pub proposers: Vec<String>,
-    /// What is wrong.
+    /// The concern itself.
     pub concern: String,
     /// How the plan should change.
     pub revision: Option<String>,

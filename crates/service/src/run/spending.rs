@@ -1,7 +1,7 @@
 //! What a run has cost: by step, by seat, in all, and for each finding that was accepted.
 //!
-//! The ledger knows all lanes, also those that were asked twice or did not come to an end. Nothing
-//! was paid for a rehearsal; there the numbers are those that were recorded with the answers.
+//! The ledger holds all lanes, including second requests and those that did not end. A rehearsal
+//! costs nothing; its numbers were recorded with the answers.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ impl SpendingReport {
         Self { recorded_lanes, ..Self::of(&lanes, accepted, false) }
     }
 
-    /// Counts from the journal what was recorded.
+    /// Sums the usage that the journal recorded with the answers.
     pub(super) fn recorded(ends: &[(&LaneId, &LaneEnd)], accepted: u64) -> Self {
         let lanes = ends.iter().map(|(id, end)| {
             let usage = end.usage.unwrap_or_default();

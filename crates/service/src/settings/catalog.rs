@@ -1,4 +1,4 @@
-//! Every setting by its name, whatever its section, and the place that its value comes from.
+//! Every setting by its name, over all sections, and the source of its value.
 
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ impl CatalogKey {
         format!("{}.{}", self.section, self.name)
     }
 
-    /// Tells whether a value is what is expected.
+    /// Tells whether a value is valid.
     pub(crate) fn accepts(&self, value: &Value) -> bool {
         (self.accepts)(value)
     }

@@ -45,7 +45,7 @@ pub struct Settings {
     pub state_file: bool,
     /// The roles.
     pub roles: Roles,
-    /// Files with what some roles are asked, relative to the project.
+    /// Files with the instructions of some roles, relative to the project.
     pub rubrics: BTreeMap<RoleName, PathBuf>,
     /// Files with how some roles are to answer, relative to the project.
     pub returns: BTreeMap<RoleName, PathBuf>,

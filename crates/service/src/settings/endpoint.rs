@@ -63,7 +63,7 @@ pub struct Listed {
     pub url: Option<String>,
     /// The model to ask when no flag names one.
     pub model: Option<String>,
-    /// Whether its key is there; `None` if that cannot be told.
+    /// Whether its key is set; `None` if unknown.
     pub key: Option<KeyState>,
     /// What it comes to.
     pub configured: Result<Configured, Failure>,
@@ -72,7 +72,7 @@ pub struct Listed {
 /// Whether a key is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
-    /// None is asked for.
+    /// It needs no key.
     Unneeded,
     /// It is.
     Present,
@@ -107,7 +107,7 @@ pub fn listed(session: &Session) -> Result<Vec<Listed>, Failure> {
             Some(Some(EndpointError::NoKey { .. })) => Some(KeyState::Missing),
             Some(_) => None,
         };
-        // What is no address may hold what nobody should see.
+        // An invalid address may hold a secret, so it is not shown.
         let url = words("url").and_then(|url| Some(BaseUrl::parse(&url).ok()?.to_string()));
         Listed { name: name.clone(), url, model: words("model"), key, configured }
     };

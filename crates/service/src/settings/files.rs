@@ -14,14 +14,14 @@ use super::{dispatch, health, lane, task, unknown, wake};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
-/// What the configuration of one project says. Clones share what was read.
+/// The configuration of one project. Clones share the parsed files.
 #[derive(Debug, Clone, Default)]
 pub struct SessionSettings {
     files: Arc<Mutex<Arc<ConfigFiles>>>,
 }
 
 impl SessionSettings {
-    /// Forgets what was read. A use case that writes a configuration file calls this afterwards.
+    /// Forgets the parsed files. A use case that writes a configuration file calls this afterwards.
     pub fn forget(&self) {
         *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
     }

@@ -14,7 +14,7 @@ use crate::session::Session;
 /// The section's name.
 pub const SECTION: &str = "lane";
 
-/// What is decided about lanes.
+/// The settings of lanes.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// The most that lanes may spend in a day, over all projects. Every one of them holds: the

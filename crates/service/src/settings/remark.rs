@@ -1,4 +1,4 @@
-//! What is wrong with the configuration files, for commands that do not read the part in question.
+//! Finds errors in the configuration files, for commands that do not read the part in question.
 
 use std::path::Path;
 

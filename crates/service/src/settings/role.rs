@@ -23,14 +23,14 @@ pub(super) struct RoleChange {
     pub(super) returns: Option<PathBuf>,
 }
 
-/// What is wrong with a role: the key, if one is, and what it must be.
+/// A mistake in a role: the key, if one has it, and the expected value.
 pub(super) struct RoleMistake {
     key: Option<String>,
     expected: String,
 }
 
-/// Says which role, which key of it and why, for a table of roles that cannot be used: the place
-/// below `dispatch.roles`, and what is expected there.
+/// Returns the first mistake in a table of roles: its place below `dispatch.roles`, and the
+/// expected value.
 pub(super) fn explain_roles(value: &Value) -> Option<(String, String)> {
     let Some(roles) = value.as_table() else { return Some((String::new(), "a table".to_owned())) };
     roles.iter().find_map(|(name, value)| {

@@ -45,13 +45,13 @@ fn configured(session: &Session) -> Result<Option<StoreLocation>, Failure> {
     })
 }
 
-/// What is wrong with a `[store]` section.
+/// A mistake in a `[store]` section.
 pub(super) enum StoreMistake {
     /// It is no table.
     Section,
     /// There is no such key.
     Key(String),
-    /// The path is no absolute one.
+    /// The path is not absolute.
     Path,
 }
 

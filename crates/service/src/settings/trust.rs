@@ -22,7 +22,7 @@ use super::{LOCAL_FILE, whole};
 pub(super) enum Author {
     /// The user, for this copy of the project.
     User,
-    /// Anyone who could commit to the repository.
+    /// Any author who could commit to the repository.
     Committer,
 }
 
@@ -76,7 +76,7 @@ const RULES: [(&str, &str, Rule); 18] = [
     ("lane", "http", Rule::UsersFile("a project cannot choose where your prompts and keys go")),
 ];
 
-/// Where a user's data lies is never a project's to say.
+/// A project must not choose where a user's data is stored.
 const STORE: &str = "a project cannot choose where your data is kept";
 
 const LOOSER: &str = "a committed file can make this check stricter, not looser";
@@ -93,12 +93,12 @@ pub(super) struct Refused {
     pub(super) reason: &'static str,
 }
 
-/// Returns who wrote `convoke.local.toml`. Git is asked only if the answer matters.
+/// Returns the author of `convoke.local.toml`. It calls git only if the author matters.
 pub(super) fn local_author(project: &Path, table: &Table) -> Author {
     let matters = RULES.iter().any(|(section, key, _)| at(table, section, key).is_some());
     match matters.then(|| tracking(project, LOCAL_FILE)) {
         Some(GitTracking::Tracked) => Author::Committer,
-        // What is unpacked into an ignored folder, such as `node_modules`, came from elsewhere.
+        // A project unpacked into an ignored folder, such as `node_modules`, has another author.
         Some(GitTracking::Untracked) if is_left_out(project) => Author::Committer,
         Some(GitTracking::Untracked) | None => Author::User,
     }
@@ -138,8 +138,8 @@ pub(super) fn sift(table: &mut Table, origin: Origin<'_>) -> Vec<Refused> {
     refused
 }
 
-/// Takes out of a committed table of roles what weakens a role that the user knows: what proves its
-/// reading, and what makes it a reviewer at all.
+/// Removes from a committed table of roles the keys that weaken a role that the user knows: its
+/// proof of reading, and whether it is a reviewer.
 fn sift_roles(roles: &mut Value, user: Option<&Value>) -> Vec<Refused> {
     let known = Roles::default();
     let mut refused = Vec::new();
@@ -175,7 +175,7 @@ fn at<'a>(table: &'a Table, section: &str, key: &str) -> Option<&'a Value> {
 }
 
 impl Rule {
-    /// Returns why a value may not be set. What is no value of its kind at all is an error later.
+    /// Returns why a file may not set a value. A value of the wrong kind is an error later.
     fn refuses(
         self,
         value: &Value,

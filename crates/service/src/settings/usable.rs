@@ -124,8 +124,8 @@ impl UsableFile {
     }
 }
 
-/// Returns a text without the line at a byte, and without what is below that line if it is the
-/// heading of a section: those keys would otherwise count for the section before.
+/// Returns a text without the line at a byte, and without the lines below it if it is the heading
+/// of a section: those keys would otherwise count for the section before.
 fn without_line(text: &str, at: usize) -> String {
     let (mut kept, mut seen, mut is_below) = (String::new(), 0, false);
     let at = at.min(text.len().saturating_sub(1));
@@ -164,7 +164,7 @@ mod tests {
             ("[wake]\nagent = 'june'\nclock = \n", "wake.agent = 'june'"),
             ("[wake]\nmode = x\nagent = 'june'\n", "wake.agent = 'june'"),
             ("[wake]\nagent = 'june'\nagent = 'max'\n", "wake.agent = 'june'"),
-            // What is below a broken heading does not count for the section before.
+            // Lines below a broken heading do not count for the section before.
             ("[wake]\nagent = 'june'\n[lane\nclock = 'UTC'\n", "wake.agent = 'june'"),
             ("[lane\nx = 1\n[wake]\nagent = 'june'\n", "wake.agent = 'june'"),
             // No value is made of half a line.

@@ -60,7 +60,7 @@ pub struct Settings {
     pub budget: Budget,
     /// The most that it may cost without what a committed file says.
     pub own_budget: Budget,
-    /// How much an agent is told each time it wakes.
+    /// How much a wake-up tells its agent.
     pub mode: WakeMode,
     /// What gives way when a wake-up costs more than its budget.
     pub fit: WakeFit,

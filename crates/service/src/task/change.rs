@@ -14,9 +14,9 @@ use crate::workspace::{Workspace, refused};
 /// What happens to a task.
 #[derive(Debug, Clone)]
 pub enum TaskStep {
-    /// It is completed; what is still open below it is left out.
+    /// It is completed; open tasks below it are skipped.
     Done,
-    /// It is left out, with what is still open below it.
+    /// It is skipped, with the open tasks below it.
     Skip,
     /// It gets a remark, on one line.
     Note(String),

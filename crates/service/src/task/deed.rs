@@ -31,9 +31,9 @@ pub struct VerdictRequest {
 pub struct DeedReport {
     /// The task's id.
     pub task: String,
-    /// What was recorded, such as `pass`.
+    /// The recorded word, such as `pass`.
     pub verdict: &'static str,
-    /// The role that did it.
+    /// The role that judged.
     pub role: String,
     /// Who recorded it.
     pub recorded_by: String,

@@ -1,4 +1,4 @@
-//! What was done to tasks, and taking it back.
+//! The history of tasks, and undo.
 
 use convoke_domain::task::history::TaskChange;
 use convoke_domain::task::id::TaskId;
@@ -110,7 +110,7 @@ pub fn removed_tasks(desk: &TaskDesk<'_>) -> Result<Vec<RemovedTask>, Failure> {
     store.removed_tasks(scope).map_err(refused)
 }
 
-/// Restores a removed task with what was removed with it.
+/// Restores a removed task with the parts that were removed with it.
 pub fn restore_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<RestoredCount, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
     let removed = removed_tasks(desk)?;

@@ -105,7 +105,7 @@ fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>
     Ok(ids)
 }
 
-/// Refuses a plan without tasks, and one whose tasks cannot be told apart.
+/// Refuses a plan without tasks, and one with tasks of the same title.
 fn check(plan: &ParsedPlan<'_>, path: PathBuf) -> Result<(), Failure> {
     if plan.tasks.is_empty() {
         return Err(Failure::new(ErrorClass::Refused, ImportError::NoTasks { path })
@@ -119,7 +119,7 @@ fn check(plan: &ParsedPlan<'_>, path: PathBuf) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells how many tasks are done from the start, because the plan says so.
+/// Reports how many tasks the plan marks as done.
 fn note_done(desk: &TaskDesk<'_>, ids: &[TaskId]) -> Result<(), Failure> {
     let Workspace { store, scope } = &desk.workspace;
     let mut done = Vec::new();
@@ -136,7 +136,7 @@ fn note_done(desk: &TaskDesk<'_>, ids: &[TaskId]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells which headings are no tasks although they may be meant as such.
+/// Reports headings that look like tasks and are not imported.
 fn note_not_taken(session: &Session, plan: &ParsedPlan<'_>) {
     let names: Vec<_> =
         plan.not_taken.iter().take(NAMED).map(|title| format!("`{title}`")).collect();

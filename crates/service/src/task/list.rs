@@ -34,7 +34,7 @@ pub struct TaskListRequest {
 pub struct TaskListing {
     /// Every top task with everything below it.
     pub roots: Vec<TaskNode>,
-    /// What is listed of them.
+    /// Which of them are listed.
     pub filter: TaskFilter,
 }
 
@@ -147,27 +147,27 @@ pub fn list_all_branches(
     Ok(found)
 }
 
-/// One task with its parts and what is recorded about it.
+/// One task with its parts and its records.
 #[derive(Debug, Clone)]
 pub struct ShownTask {
     /// The task.
     pub task: Task,
     /// Its parts, in their order.
     pub children: Vec<Task>,
-    /// What is recorded about it.
+    /// The task's records.
     pub deeds: Vec<DeedReport>,
     /// Whether its plan is cancelled.
     pub is_cancelled: bool,
 }
 
-/// One task with its parts and what is recorded about it, for programs.
+/// One task with its parts and its records, as commands print it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShownTaskReport {
     /// The task with its parts.
     #[serde(flatten)]
     pub task: TaskReport,
-    /// What is recorded about it.
+    /// The task's records.
     pub deeds: Vec<DeedReport>,
 }
 

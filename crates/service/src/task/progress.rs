@@ -11,7 +11,7 @@ use super::list::read;
 use super::next::in_plan_order;
 use crate::failure::{ErrorClass, Failure};
 
-/// It cannot be told which task is meant.
+/// No task, or several tasks, match.
 #[derive(Debug, thiserror::Error)]
 enum NotOneTask {
     #[error("no task is in progress{whose}")]
@@ -38,7 +38,7 @@ pub struct TaskProgress {
 pub struct CurrentTask {
     /// Its id.
     pub id: String,
-    /// What is to be done.
+    /// The task's title.
     pub title: String,
     /// Whether it is in progress.
     pub is_begun: bool,
@@ -67,7 +67,8 @@ impl CurrentTask {
     }
 }
 
-/// Counts tasks without parts: the closed ones, and all. What lies below a closed task is closed.
+/// Counts tasks without parts: the closed ones, and all. Every task below a closed one counts as
+/// closed.
 fn counts(nodes: &[TaskNode], is_below_closed: bool) -> (usize, usize) {
     nodes.iter().fold((0, 0), |(closed, total), node| {
         let is_closed = is_below_closed || node.is_closed();

@@ -40,7 +40,7 @@ pub struct TaskReport {
     pub cancelled: bool,
     /// How urgent it is among its siblings.
     pub priority: &'static str,
-    /// The tasks that come before it.
+    /// The tasks that must be closed before it.
     pub after: Vec<String>,
     /// Those of them that are open.
     pub waits_for: Vec<String>,
@@ -48,7 +48,7 @@ pub struct TaskReport {
     pub agent: Option<String>,
     /// The plan that it comes from, relative to the project.
     pub plan_file: Option<String>,
-    /// The skill to work by.
+    /// The skill that its agent works by.
     pub skill: Option<String>,
     /// The remark on it.
     pub notes: Option<String>,
@@ -58,7 +58,7 @@ pub struct TaskReport {
     pub updated_at: String,
     /// When it was completed.
     pub completed_at: Option<String>,
-    /// Whether it is the task to work on now; only a tree says so.
+    /// Whether it is the current task; only a tree reports it.
     pub current: bool,
     /// Its parts.
     pub children: Vec<TaskReport>,

@@ -42,7 +42,7 @@ pub struct BriefDocumentReport {
     pub path: String,
     /// `whole`, `cut`, `dropped` or `unreadable`.
     pub fate: &'static str,
-    /// Why, where that is not clear from the fate.
+    /// Why, where the outcome does not show it.
     pub reason: Option<String>,
     /// What its text in the block costs, or would have cost, in tenths of a token.
     pub tokens_x10: u64,
@@ -58,7 +58,7 @@ pub struct BriefDocumentReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefSecretReport {
-    /// The document.
+    /// The document's path.
     pub path: String,
     /// The line, counted from 1.
     pub line: usize,

@@ -43,7 +43,7 @@ pub(super) struct Grounds {
 }
 
 impl Grounds {
-    /// Reads what was kept of an answer; an entry of an earlier version proves nothing.
+    /// Reads a recorded answer; an entry of an earlier version proves nothing.
     pub(super) fn of(entry: &LoopEntry) -> Self {
         serde_json::from_str(&entry.text).unwrap_or_default()
     }
@@ -74,7 +74,7 @@ pub(super) fn review_text(role: &str, review: Option<&Review>, grounds: &Grounds
     })
 }
 
-/// Reads what was kept of reviewers.
+/// Reads the reviewers' recorded answers.
 pub(super) fn answers(entries: &[LoopEntry]) -> Vec<ReviewAnswer> {
     let answer = |entry: &LoopEntry| {
         let passed = entry.passed?;

@@ -23,8 +23,8 @@ impl Course<'_> {
         changed.filter(|(_, by)| !by.is_empty()).collect()
     }
 
-    /// Checks every reviewer, and the fixer if there is one, as far as that needs no agent. One that
-    /// cannot be asked must not be found out after others were paid.
+    /// Checks every reviewer, and the fixer if there is one, as far as that needs no agent. An
+    /// unusable agent must not come to light after others were paid.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let fix_client = self.request.fix_client();
         let reviewers = self.reviewers.iter().map(|role| (role, &self.request.client));

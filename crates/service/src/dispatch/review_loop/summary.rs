@@ -36,11 +36,11 @@ pub struct ReviewLoopReport {
     pub role_changed_by: BTreeMap<String, ChangedBy>,
 }
 
-/// An answer of a loop.
+/// One answer in a loop.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopAnswerReport {
-    /// The round.
+    /// The round's number, from one.
     pub round: u32,
     /// Who answered.
     pub role: String,
@@ -64,12 +64,12 @@ pub struct LoopAnswerReport {
     pub light: Vec<IssueWords>,
     /// Whether the answer does not count: it has no verdict, or no proof.
     pub is_void: bool,
-    /// Whether a person was to fix what was found.
+    /// Whether a person was to fix the findings.
     #[serde(skip)]
     pub is_by_hand: bool,
 }
 
-/// A finding of a loop.
+/// One finding in a loop.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopFindingReport {
@@ -80,11 +80,11 @@ pub struct LoopFindingReport {
     /// The finding, in the words it was found in first.
     #[serde(flatten)]
     pub issue: IssueWords,
-    /// What became of it.
+    /// The finding's state.
     pub fate: &'static str,
 }
 
-/// What all of it cost, as far as it was told.
+/// The cost of the loop, as far as clients reported it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopCostReport {
