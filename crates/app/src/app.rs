@@ -12,7 +12,7 @@ use crate::output::{TerminalObserver, Voice};
 /// Whether remarks that are not part of a command's contract are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verbosity {
-    /// Only what was asked for.
+    /// Only the requested output.
     Normal,
     /// Everything there is to know.
     Verbose,
@@ -34,7 +34,7 @@ pub struct App {
     pub session: Session,
     /// How the result is shown.
     pub format: Format,
-    /// How much is said besides.
+    /// How many diagnostics to show.
     pub verbosity: Verbosity,
 }
 

@@ -205,9 +205,9 @@ impl Cli {
         wish.start(output)
     }
 
-    /// Tells the user what is wrong with the configuration files, whether or not the command reads
-    /// that part of them. A client that calls a hook shows its agent what it prints; the doctor
-    /// has a check of its own.
+    /// Warns the user of errors in the configuration files, whether or not the command reads that
+    /// part of them. Not for hooks, whose output the client shows its agent, nor for the doctor,
+    /// which has its own check.
     pub fn remark_on_configuration(&self, told: Option<&Failure>, output: &Output) {
         if matches!(self.command, Command::Hook(_) | Command::Doctor(_)) {
             return;

@@ -20,7 +20,7 @@ static URGENT: OnceLock<Cancel> = OnceLock::new();
 /// What comes so soon after a signal is the same.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
-/// Held by whoever stops by itself, and must not be ended before that.
+/// Held while a use case shuts down in order and must not be killed.
 static HELD: Mutex<()> = Mutex::new(());
 
 /// Signals of the terminal and of other programs, as use cases see them.
@@ -51,8 +51,9 @@ pub fn urgent() -> Cancel {
     URGENT.get_or_init(Cancel::default).clone()
 }
 
-/// Returns what asks all our lanes to stop. From the first call on a signal does so; a second one
-/// ends us at once, leaves no folder of ours, and guardians see to the rest.
+/// Returns the value that stops all lanes. From the first call on, a signal sets it; a second
+/// signal ends the process immediately, without leaving a temporary folder, and guardians end the
+/// clients.
 pub fn cancel() -> Cancel {
     CANCEL
         .get_or_init(|| {

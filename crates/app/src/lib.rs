@@ -59,12 +59,12 @@ fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
     let result = cli.run(output).and_then(|exit| output.flush().map(|()| exit));
     cli.remark_on_configuration(result.as_ref().err(), output);
     let exit = result.unwrap_or_else(|failure| output.failure(&failure));
-    // Whatever went wrong, even if nobody could be told: it is no reason to stop a client.
+    // No error, not even one that cannot be printed, may stop a client.
     if cli.is_hook() { Exit::Done } else { exit }
 }
 
-/// Runs what is called so often that it is not to pay for the whole command line, which takes longer
-/// to build up than a hook takes to answer. `None` if it is anything else, or wrong.
+/// Runs hooks and guardians without building the whole command line, which takes longer than a hook
+/// takes to answer. `None` for any other command, or an invalid one.
 fn run_often_called(arguments: &[OsString], output: &mut Output) -> Option<Result<Exit, Failure>> {
     if let Some(ward) = cli::guard::ward(arguments) {
         return Some(cli::guard::run(&ward));

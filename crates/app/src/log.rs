@@ -1,9 +1,8 @@
-//! The log: what Convoke does, for people who look for a fault. Off unless the user asks for it.
+//! The log of Convoke's work, for people who look for a fault. Off by default.
 //!
-//! Engine and service describe their work with `tracing`. Without a log that costs them the look at
-//! one number; hooks and guardians pay no more. A small subscriber of our own writes the lines: it
-//! escapes what clients and files put into values, and needs none of the crates that a general one
-//! brings.
+//! Engine and service describe their work with `tracing`. Without a log that costs them the check
+//! of one number; hooks and guardians pay no more. Convoke's own small subscriber writes the lines:
+//! it escapes values from clients and files, and needs none of the crates of a general one.
 
 mod filter;
 mod subscriber;

@@ -33,19 +33,19 @@ const QUIET: Style = Style::new().bold();
 /// Writes for one command.
 pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
-    /// Whether a terminal shows what is written, which must not obey what others wrote.
+    /// Whether a terminal shows the output; control characters in it are then escaped.
     is_shown: bool,
-    /// Whether what is written goes to the null device. That is so, too, if stdout was closed when the
+    /// Whether the output goes to the null device. That is also so if stdout was closed when the
     /// process began: the runtime opens the null device in its place.
     is_discarded: bool,
     /// Whether lines may be drawn over. A log beside them would be wiped.
     is_drawn_on: bool,
 }
 
-/// What is drawn below everything that is said. There is one, because there is one terminal.
+/// The lines drawn below all messages. There is one area, because there is one terminal.
 static AREA: Mutex<LiveArea> = Mutex::new(LiveArea::empty());
 
-/// How many columns a line has where no terminal says so.
+/// The width of a line if no terminal reports one.
 const COLUMNS: usize = 80;
 
 /// What shows a long text if the user names nothing else.
@@ -109,7 +109,7 @@ impl Output {
         Self { out, is_shown, is_discarded, is_drawn_on: true }
     }
 
-    /// Tells whether no reader can get what is written, so that it counts as not delivered.
+    /// Tells whether no reader can get the output, so that it counts as not delivered.
     pub fn is_discarded(&self) -> bool {
         self.is_discarded
     }
@@ -162,7 +162,7 @@ impl Output {
         moves && io::stderr().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// Tells whether a terminal shows what is written as data.
+    /// Tells whether a terminal shows standard output.
     pub const fn is_shown(&self) -> bool {
         self.is_shown
     }
@@ -176,7 +176,7 @@ impl Output {
         (or(size.map(|size| size.ws_col), COLUMNS), or(size.map(|size| size.ws_row), ROWS))
     }
 
-    /// Writes lines for people, coloured where that is wanted, above what is drawn below.
+    /// Writes lines for people, coloured if the terminal supports it, above the drawn area.
     pub fn page(&mut self, lines: &[StyledLine]) -> Result<(), Failure> {
         let area = AREA.lock().unwrap_or_else(PoisonError::into_inner);
         write_raw(&area.wipe(self.columns()));
@@ -295,7 +295,7 @@ pub fn is_stdout(file: &File) -> bool {
     ours.ok().map(place).is_some_and(|ours| theirs.ok().map(place) == Some(ours))
 }
 
-/// Some take more characters for the end of a line than JSON does; in a document they can only stand
+/// Some readers treat more characters as line ends than JSON does; in a document they can only be
 /// inside of a string.
 fn unbroken(document: &str) -> String {
     document
@@ -331,7 +331,7 @@ pub fn terminal_size() -> (usize, usize) {
     (width().unwrap_or(COLUMNS), rows.unwrap_or(ROWS))
 }
 
-/// Draws lines below everything that is said, in place of those that were drawn there before.
+/// Draws lines below all messages, in place of those drawn before.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn draw_below(lines: &[StyledLine]) {
     let mut area = AREA.lock().unwrap_or_else(PoisonError::into_inner);
@@ -345,7 +345,7 @@ pub fn draw_below(lines: &[StyledLine]) {
     write_raw(&area.replace(lines, columns));
 }
 
-/// Says something on stderr, above what is drawn below.
+/// Writes a message to stderr, above the drawn area.
 fn converse(write: impl FnOnce(&mut AutoStream<Vec<u8>>) -> io::Result<()>) {
     converse_after("", write);
 }
@@ -366,7 +366,7 @@ fn write_raw(orders: &str) {
     write_bytes(orders.as_bytes());
 }
 
-/// Nobody can be told that stderr is closed, so a failure to write there is ignored.
+/// A failure to write to stderr is ignored, because there is no other place to report it.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn write_bytes(bytes: &[u8]) {
     if !bytes.is_empty() {

@@ -61,7 +61,7 @@ pub struct Args {
     command: Option<Command>,
 }
 
-/// Options that say what is read, how it is counted and how it is cited.
+/// Options that select the documents, the tokenizer and the citations.
 #[derive(Debug, Clone, clap::Args)]
 struct BriefOptions {
     /// The design folder, relative to the project [default: .moai/design]
@@ -205,7 +205,7 @@ fn print_block(
     brief.block().pieces().try_for_each(|piece| output.data(piece))
 }
 
-/// Says remarks if they were asked for, and always which folder Convoke refuses to read.
+/// Shows remarks if the user wants them, and always which folder Convoke refuses to read.
 fn say_diagnostics(app: &App, diagnostics: &[Diagnostic], output: &Output) {
     for diagnostic in diagnostics {
         if let Diagnostic::ConfigOutside { .. } | Diagnostic::NoneListed { .. } = diagnostic {

@@ -151,7 +151,7 @@ impl Args {
     }
 }
 
-/// Asks the person at the terminal what is to be designed.
+/// Asks the person at the terminal which feature to design.
 fn asked_for(app: &App, output: &Output) -> Typed {
     loop {
         let ask = || output.say("What do you want to design? One line is enough.");

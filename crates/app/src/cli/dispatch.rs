@@ -161,7 +161,7 @@ fn read_named(path: Option<&PathBuf>) -> Result<Option<String>, Failure> {
     path.map(|path| read(path)).transpose()
 }
 
-/// What is missing is worth a word; JSON has it inside.
+/// Prints remarks about missing documents; JSON holds them in the report.
 fn say_remarks(app: &App, remarks: &[String], output: &Output) {
     if app.format == Format::Text || app.verbosity == Verbosity::Verbose {
         for remark in remarks {

@@ -14,8 +14,8 @@ struct GuardFailed(#[source] std::io::Error);
 
 /// Reads a command line that is a guardian's; `None` if it is anything else, or wrong.
 ///
-/// The words are not known to [`super::Cli`]: to read them, all that Convoke can be told need not be
-/// built up first. A guardian lives as long as its client, and there may be hundreds.
+/// [`super::Cli`] does not know these words: parsing them here avoids building the whole command
+/// line. A guardian lives as long as its client, and there may be hundreds.
 pub fn ward(arguments: &[OsString]) -> Option<Ward> {
     let words =
         arguments.get(1..).filter(|words| words.first().is_some_and(|word| word == "guard"))?;

@@ -104,8 +104,8 @@ impl Args {
         Ok(Exit::Done)
     }
 
-    /// Says how many messages there are, and which command lists the ones before these. What was
-    /// marked is not listed again, so the same command does.
+    /// Renders the number of messages, and the command that lists the ones before these. Marked
+    /// messages are not listed again, so the same command does that.
     fn note(&self, reader: &AgentName, shown: usize, older: OlderMessages) -> String {
         let OlderMessages { count, first } = older;
         let (which, all) = if self.all { ("messages", " --all") } else { ("unread messages", "") };

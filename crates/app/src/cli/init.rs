@@ -159,7 +159,7 @@ fn tasks(count: usize) -> String {
     if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") }
 }
 
-/// Says what is planned, done or taken back, and what to do next.
+/// Renders the planned, completed or reverted steps, and the next commands.
 fn outcome(report: &InitReport) -> String {
     let heading = match report.state {
         InitState::Planned => "Convoke will\n",

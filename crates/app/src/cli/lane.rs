@@ -38,7 +38,7 @@ use crate::output::{Output, TerminalObserver, Voice};
 /// The longest time limit that a flag accepts.
 const MOST_SECONDS: f64 = 8_640_000.0;
 
-/// The longest prompt.
+/// The longest prompt, in bytes.
 const MAX_PROMPT: u64 = 16 * 1024 * 1024;
 
 /// Run one agent under supervision

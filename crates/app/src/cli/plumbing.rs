@@ -181,9 +181,9 @@ impl Args {
     }
 }
 
-/// Returns a command line on which the words behind a plumbing command cannot be taken for words of
-/// Convoke's own: wrong ones have answers of their own, which are part of the contract. What is not
-/// UTF-8 is replaced, so that such a word gets an answer, too.
+/// Returns a command line on which clap cannot take the words behind a plumbing command for its own
+/// options: the contract defines the replies to invalid words. Invalid UTF-8 is replaced, so that
+/// such a word gets a reply, too.
 pub fn with_plain_words(arguments: &[OsString]) -> Vec<OsString> {
     let mut at = 1;
     while arguments.get(at).is_some_and(|word| word == "-C" || word == "--project") {

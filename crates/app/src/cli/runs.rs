@@ -1,4 +1,5 @@
-//! `convoke runs`, `show`, `resume`, `replay` and `recount`: what is left of a design, and going on.
+//! `convoke runs`, `show`, `resume`, `replay` and `recount`: the record of a design, and resuming
+//! it.
 
 use std::path::Path;
 

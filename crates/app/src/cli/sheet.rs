@@ -1,4 +1,4 @@
-//! Sheets of facts for people: a name and what is known of it, a row each.
+//! Sheets of facts for people: a name and its value, a row each.
 
 use convoke_domain::text::{one_line, width, wrapped};
 

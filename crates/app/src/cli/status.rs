@@ -65,7 +65,7 @@ fn screen(report: &StatusReport, now: Timestamp) -> String {
     rows.into_iter().map(line).collect::<String>() + &next(&report.next)
 }
 
-/// Renders the first of some things, and counts the rest.
+/// Renders the first few items, and counts the rest.
 fn some<T>(things: &[T], render: impl Fn(&T) -> String) -> Vec<String> {
     let mut lines: Vec<_> = things.iter().take(MOST).map(render).collect();
     if things.len() > MOST {

@@ -1,4 +1,4 @@
-//! `convoke upgrade --check`: what is behind this version.
+//! `convoke upgrade --check`: parts that are older than this version.
 
 use convoke_service::failure::Failure;
 use convoke_service::upgrade::{UpgradeReport, check_upgrade};

@@ -22,12 +22,12 @@ const AREAS: [&str; 2] = ["engine", "service"];
 /// What every crate of ours begins with.
 const PREFIX: &str = "convoke_";
 
-/// The levels of all areas.
+/// The levels of all areas of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LogFilter {
     /// Of everything that no area below names.
     general: LevelFilter,
-    /// Of modules and what is inside of them.
+    /// The levels of modules, including their submodules.
     areas: Vec<(String, LevelFilter)>,
 }
 

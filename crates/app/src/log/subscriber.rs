@@ -20,7 +20,7 @@ use crate::output::log_line;
 /// Where the log goes.
 #[derive(Debug)]
 pub(super) enum LogTarget {
-    /// The terminal, or wherever the user sends it.
+    /// The terminal, or the target of a redirection.
     Stderr,
     /// A file that lines are added to.
     File(File),

@@ -13,7 +13,7 @@ pub struct TerminalObserver {
 }
 
 impl TerminalObserver {
-    /// Shows it through a voice; what is only good to know is left out beside JSON.
+    /// Shows progress through a voice; beside JSON it leaves out notes.
     pub const fn new(voice: Voice, format: Format) -> Self {
         Self { voice, format }
     }

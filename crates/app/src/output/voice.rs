@@ -7,7 +7,7 @@ use convoke_domain::text::for_terminal;
 
 use super::{BACK, converse_after, drawable};
 
-/// What is said on stderr by one of several that work at the same time, under its name.
+/// Messages on stderr of one of several parallel workers, under its name.
 #[derive(Debug, Clone, Default)]
 pub struct Voice {
     name: Option<String>,

@@ -2,7 +2,7 @@
 
 use convoke_domain::lane::event::{LaneEvent, Usage};
 
-/// What is shown of a lane that runs.
+/// The shown state of a running lane.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaneActivity {
     /// What it has spent, as the client counts.

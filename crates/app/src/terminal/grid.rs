@@ -5,10 +5,10 @@
 
 use super::styled::{Ink, StyledLine};
 
-/// What is between two columns.
+/// The width between two columns.
 const GAP: usize = 2;
 
-/// What becomes of a cell that is wider than its column.
+/// How to render a cell that is wider than its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
     /// It is cut, with an ellipsis.
@@ -57,7 +57,7 @@ impl Grid {
         self.rows.push(row);
     }
 
-    /// Returns the lines, none of them wider than some columns.
+    /// Returns the lines, none of them wider than `columns`.
     pub fn lines(&self, columns: usize) -> Vec<StyledLine> {
         let natural = self.natural();
         let Some(widths) = self.shrunk(natural, columns) else { return self.blocks(columns) };

@@ -1,4 +1,4 @@
-//! What a panel decided, at a glance: decisions with what was rejected, findings with who voted how.
+//! A panel's decisions at a glance: decisions with the rejected side, findings with every vote.
 
 use convoke_domain::design::quote::line;
 use convoke_domain::design::seat::Panel;
@@ -7,7 +7,7 @@ use convoke_service::run::{ContestedDecisionReport, PanelFindingReport, ResultsR
 
 use super::styled::{Ink, StyledLine};
 
-/// How much is told of each decision and finding.
+/// How much to show of each decision and finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// One line for each finding and each side of a decision.
@@ -22,7 +22,7 @@ const VOTER_WIDTH: usize = 9;
 /// How many columns the signs and blanks take before a finding's title.
 const BEFORE_TITLE: usize = 6;
 
-/// Lists the contested decisions: what is to be done, what was rejected, and how the judges voted.
+/// Lists the contested decisions: the chosen approach, the rejected one, and the judges' votes.
 pub fn decisions(results: &ResultsReport, columns: usize, detail: Detail) -> Vec<StyledLine> {
     if results.decisions.is_empty() {
         return Vec::new();
@@ -51,7 +51,7 @@ pub fn decisions(results: &ResultsReport, columns: usize, detail: Detail) -> Vec
     lines
 }
 
-/// Returns what is to be done, and what was rejected for it. Before the debates are over, nothing is.
+/// Returns the chosen approach, and the rejected one. Both are `None` before the debates are over.
 fn sides(decision: &ContestedDecisionReport) -> (Option<&str>, Option<&str>) {
     let Some(resolution) = decision.resolution.as_deref() else { return (None, None) };
     let other = match decision.votes.as_ref().map(|votes| votes.winner) {

@@ -23,14 +23,14 @@ const PHASE_WIDTH: usize = 18;
 /// How wide the names of seats get at most.
 const SEAT_WIDTH: usize = 32;
 
-/// What is known of the design now.
+/// The present state of a design.
 #[derive(Debug, Default)]
 pub struct DesignProgress {
     phase: Option<Phase>,
-    /// The agents that were asked last, in the order in which they began.
+    /// The agents of the last phase, in the order in which they began.
     seats: Vec<SeatRow>,
     activity: Option<(String, Timestamp)>,
-    /// Whether a person is asked something: then nothing moves.
+    /// Whether a question to a person is open: then nothing moves.
     is_asking: bool,
 }
 
@@ -115,7 +115,7 @@ impl DesignProgress {
         }
     }
 
-    /// Takes in that a person is asked something.
+    /// Records that a question to a person is open.
     pub const fn ask(&mut self) {
         self.is_asking = true;
     }
@@ -148,7 +148,7 @@ impl DesignProgress {
         seat.activity.take(event);
     }
 
-    /// Takes in how an agent ended; nothing if it was stopped or could not be asked.
+    /// Records how an agent's lane ended; `None` if it was stopped or could not start.
     pub fn end(&mut self, lane: &LaneId, end: Option<&LaneEnd>, now: Timestamp) {
         let Some(seat) = self.seats.iter_mut().find(|seat| seat.lane == *lane) else { return };
         let activity = &mut seat.activity;

@@ -1,4 +1,4 @@
-//! What `convoke show` tells of a run: what was decided, who worked on it and what that cost.
+//! The page of `convoke show`: the decisions of a run, its agents and its cost.
 
 use std::fmt::Write;
 
@@ -182,7 +182,7 @@ fn warnings(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// What is left to people keeps its own lines.
+/// Matters left to people keep their own lines.
 fn matters(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
     let text = report.matters.text();
     let wrap = |text: &str| {

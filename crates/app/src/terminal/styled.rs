@@ -149,7 +149,7 @@ impl StyledLine {
         })
     }
 
-    /// Breaks the line wherever it is too wide, and keeps its blanks.
+    /// Breaks the line at any character where it is too wide, and keeps its blanks.
     pub fn cut_to_pieces(&self, columns: usize, first: &Self, rest: &Self) -> Vec<Self> {
         let mut wrap = Wrap::new(columns, first, rest);
         self.spans.iter().for_each(|span| wrap.put_letters(span));

@@ -1,4 +1,5 @@
-//! The one screen at the end of a design: what was decided, who disagreed, what it cost, what is next.
+//! The screen at the end of a design: the decisions, the disagreements, the cost, the next
+//! commands.
 
 use convoke_domain::design::progress::elapsed;
 use convoke_domain::design::quote::line;
@@ -107,7 +108,7 @@ fn warnings(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Says what a person has still to look at: what is withheld, and what is undecided.
+/// Renders the matters left to a person: withheld and undecided ones.
 fn left_to_people(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     if !report.is_planned {
         return Vec::new();

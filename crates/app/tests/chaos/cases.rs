@@ -1,4 +1,4 @@
-//! The misbehaviours: what a client does, what it is allowed, and what must be said of it.
+//! The misbehaviours: a client's script, its limits, and the expected report.
 
 use std::fs;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use crate::{Trial, Verdict};
 /// How much later than its limit a lane may be over.
 const LATER: Duration = Duration::from_secs(5);
 
-/// The most memory that ours may hold, in megabytes. More than two thirds of it are the pages of the
-/// program itself, as large as it is when nobody optimised it.
+/// The most memory that ours may hold, in megabytes. More than two thirds of it are the pages of
+/// the program itself, which is large without optimisation.
 const MEMORY: u64 = 80;
 
 /// A second without a word is too long.
@@ -40,7 +40,7 @@ const fn case(name: &'static str, outcome: &'static str, script: &'static str) -
     Case { name, script, limits: PATIENT, due: 170, outcome, more: &[] }
 }
 
-/// A client that is heard to its end, however long that takes.
+/// A client whose whole output is read, however long that takes.
 const fn says_much(name: &'static str, script: &'static str) -> Case {
     case(name, "answered", script)
 }
@@ -55,7 +55,7 @@ const fn lingers(name: &'static str, script: &'static str) -> Case {
     Case { due: 5, ..case(name, "answered", script) }
 }
 
-/// A client that has to be stopped because it does not stop by itself.
+/// A client that Convoke has to stop because it does not end.
 const fn never_stops(name: &'static str, outcome: &'static str, script: &'static str) -> Case {
     Case { limits: BRIEF, due: 2, ..case(name, outcome, script) }
 }
@@ -80,12 +80,12 @@ const CASES: &[Case] = &[
     never_stops("a byte at a time", "timed_out", "init; while :; do printf x; sleep 0.1; done"),
     case("dies in the middle of a line", "exited_early", "init; words; printf '{\"type\":\"resu'; kill -9 $$"),
     case("does not read a long prompt", "answered", "init; answer"),
-    // It says odd things.
+    // It prints odd output.
     case("bytes that are no text", "answered", "printf '\\377\\376\\000\\n'; init; printf '{\"\\377\":1}\\n'; answer"),
     case("art", "answered", "printf '\\033[2J\\033[31m*\\033[0m\\r\\n\\007'; init; printf '\\033]0;title\\007\\n'; answer"),
     case("JSON that means nothing", "answered", "echo '[[[[1]]]]'; echo '{\"type\":{}}'; init; echo null; answer"),
     case("JSON without end", "answered", "init; head -c 1000000 /dev/zero | tr '\\0' '['; echo; answer"),
-    // It lies.
+    // Its exit code contradicts its output.
     case("exit 0 with an error", "failed", "init; failure 500"),
     case("exit 1 with an answer", "answered", "init; answer; exit 1"),
     case("killed with an answer", "answered", "init; answer; kill -9 $$"),
@@ -98,7 +98,7 @@ const CASES: &[Case] = &[
     never_stops("too many requests, for ever", "rate_limited", "init; while :; do retry 429; sleep 0.1; done"),
     never_stops("key refused, for ever", "auth", "init; while :; do retry 401; sleep 0.1; done"),
     case("flag refused", "refused_flags", "echo \"error: unknown option '--tools'\" >&2; exit 1"),
-    // It does not go, or leaves somebody behind.
+    // It does not end, or leaves a process behind.
     lingers("stays after its answer", "init; answer; exec sleep 300"),
     lingers("talks after its answer", "init; answer; while :; do words; sleep 0.1; done"),
     stalls("does not listen to TERM", "stalled", "trap '' TERM INT HUP; init; while :; do sleep 300; done"),

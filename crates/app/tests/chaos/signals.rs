@@ -1,4 +1,4 @@
-//! What happens to us: signals in the middle of a lane leave nobody and nothing behind.
+//! Signals to Convoke in the middle of a lane leave no process and no file behind.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const STUBBORN: &str = "trap '' TERM INT HUP; (setsid sh -c 'touch ready; sleep 
 /// What a stubborn client is allowed, and some room for a slow machine.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// A signal, and whether the whole group is meant, as a terminal does it.
+/// A signal, and whether it goes to the whole group, as a terminal sends it.
 const SIGNALS: [(&str, Signal, bool); 5] = [
     ("ours: killed", Signal::KILL, false),
     ("ours: TERM", Signal::TERM, false),

@@ -140,7 +140,7 @@ impl Stage {
             .collect()
     }
 
-    /// Lists what lies among temporary files.
+    /// Lists the temporary files.
     pub(crate) fn left_files(&self) -> Vec<PathBuf> {
         fs::read_dir(self.path("tmp")).unwrap().map(|entry| entry.unwrap().path()).collect()
     }

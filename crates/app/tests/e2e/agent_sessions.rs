@@ -79,7 +79,7 @@ fn a_renamed_agent_keeps_all_that_is_its_own() {
     let taken = project.run(&["agent", "rename", "july", "july"]);
     assert_eq!(taken.code, Some(1), "{taken}");
     assert_eq!(project.run(&["agent", "rename", "june", "x"]).code, Some(1));
-    // What was written under the old name is still ours to take out.
+    // Entries written under the old name can still be uninstalled.
     project.stdout(&["hooks", "uninstall", "claude"]);
     assert!(!project.path("convoke.local.toml").exists());
 }

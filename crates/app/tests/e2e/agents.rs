@@ -10,7 +10,7 @@ use crate::harness::{Outcome, Project, set_mode};
 use crate::lane::{init, result, until, with_claude};
 use crate::scripted_server::{Reply, Server};
 
-/// A Claude Code that says its version, counts how often it is asked, and then answers.
+/// A Claude Code that prints its version, counts its calls, and then answers.
 fn answering(answer: &str) -> Project {
     let answer = result(|line| line["result"] = json!(answer));
     let script = format!(
@@ -30,7 +30,7 @@ fn agent(outcome: &Outcome, name: &str) -> Value {
     all.as_array().unwrap().iter().find(|entry| entry["agent"] == name).unwrap().clone()
 }
 
-// P-68: being there and answering are two things, and asking costs.
+// P-68: being installed and answering are two results, and a probe costs tokens.
 #[test]
 fn nobody_is_asked_without_need() {
     let project = answering("OK");
@@ -48,7 +48,7 @@ fn nobody_is_asked_without_need() {
     assert!(nobody.stdout.starts_with("agent"), "{nobody}");
 }
 
-// P-70: who answers is remembered, and not asked again at once.
+// P-70: a positive result is cached, and not probed again soon.
 #[test]
 fn an_answer_is_remembered_for_a_while() {
     let project = answering(" oK ");
@@ -66,7 +66,8 @@ fn an_answer_is_remembered_for_a_while() {
     assert_eq!(asked(&project), 2);
 }
 
-// P-69: all are asked the same, at once: each of these two waits for the other before it answers.
+// P-69: all probes are the same and run in parallel: each of these two waits for the other before
+// it answers.
 #[test]
 fn all_are_asked_at_once() {
     let answer = format!("{}{}", init(), result(|line| line["result"] = json!("OK")));
@@ -88,7 +89,7 @@ fn all_are_asked_at_once() {
     assert!(prompt.contains("Respond with OK"), "{prompt}");
 }
 
-// P-71, P-73, P-76: three attempts, and then everybody is told.
+// P-71, P-73, P-76: three attempts, and then every output reports the failure.
 #[test]
 fn whoever_does_not_answer_is_asked_three_times() {
     let project = answering("NotOK");
@@ -103,7 +104,7 @@ fn whoever_does_not_answer_is_asked_three_times() {
     assert!(outcome.stderr.contains(&format!("Cause: {cause}\n")), "{outcome}");
 }
 
-// P-71: what only a person can change is not asked for three times.
+// P-71: a failure that only a person can repair is not retried.
 #[test]
 fn a_client_that_is_not_logged_in_is_asked_once() {
     let refused = result(|answer| {
@@ -139,7 +140,8 @@ pub(crate) fn stopped(
     convoke.wait_with_output().unwrap()
 }
 
-/// Whoever was cut off is not called sick: not now, not to other programs, and not later.
+/// An interrupted probe does not make an agent unhealthy: not now, not to other programs, and not
+/// later.
 #[track_caller]
 fn check_stopped(project: &Project, outcome: &process::Output) {
     let said = String::from_utf8_lossy(&outcome.stderr);
@@ -181,7 +183,7 @@ fn who_is_cut_off_is_not_sick() {
     assert!(outcome.stdout.is_empty() && outcome.stderr.is_empty());
 }
 
-// P-75, P-77, P-79, P-80, P-81: the file of a run; nobody in it comes back.
+// P-75, P-77, P-79, P-80, P-81: the file of a run; an unhealthy agent in it stays so.
 #[test]
 fn a_health_file_is_kept() {
     let project = answering("OK").file("caller", "CLAUDE_HEALTHY=false\nCODEX_HEALTHY=true\n");
@@ -239,7 +241,7 @@ fn says_as(words: &str, model: &str) -> Reply {
     Reply::Says(format!("{head}{events}data: [DONE]\n\n"))
 }
 
-// A model's API can be given work, too; whether its key is there is told, and never the key.
+// A model's API is an agent, too; the list shows whether its key is set, and never the key.
 #[test]
 fn apis_are_listed_with_what_is_known_of_them() {
     let server = Server::start(vec![says("OK")]);

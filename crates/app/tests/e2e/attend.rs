@@ -1,4 +1,4 @@
-//! `convoke attend`: agents that are woken by what is said to them, with a script as their client.
+//! `convoke attend`: messages wake agents, with a script as their client.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,8 +12,8 @@ use crate::lane::{until, with_claude};
 
 const CONVOKE: &str = env!("CARGO_BIN_EXE_convoke");
 
-/// Agents `a` and `b`, whose client keeps what it was asked, does something, and says something.
-/// The session is the last of the client's words that begins so.
+/// Agents `a` and `b`, whose client keeps its prompt, runs `does`, and prints an answer. The
+/// session is the last of the client's arguments that begins so.
 fn project(does: &str, a: &str, b: &str) -> Project {
     let project = with_claude(&script(does, a, b)).on_branch("main");
     for agent in ["a", "b"] {
@@ -58,7 +58,7 @@ fn started(project: &Project) -> Child {
     child
 }
 
-// W-20, W-21: whatever waits is one wake-up, and nothing is delivered twice.
+// W-20, W-21: all waiting messages are one wake-up, and none is delivered twice.
 #[test]
 fn two_messages_are_one_wake_up() {
     let project = project("", "x", "All requirements met.");
@@ -75,7 +75,7 @@ fn two_messages_are_one_wake_up() {
     let asked = fs::read_to_string(project.path("../asked")).unwrap();
     assert!(asked.contains("@human: \"second\"") && asked.contains("\"@b first\""), "{asked}");
     assert_eq!(project.stdout(&["inbox", "b"]), "No new messages.");
-    // W-20: who leads is told that somebody is done.
+    // W-20: the orchestrator learns that an agent is done.
     assert!(project.stdout(&["inbox", "june"]).ends_with("@b: \"All requirements met.\""));
     attend(&project, &[]);
     assert_eq!(woken(&project), "b", "once");
@@ -150,7 +150,7 @@ fn whoever_is_busy_is_not_interrupted() {
     assert_eq!(attend(&project, &[]).stdout, "@b: Done.\n");
 }
 
-// Only what is new is tried again, so a client that is broken costs one attempt.
+// Only new messages lead to another attempt, so a broken client costs one.
 #[test]
 fn whoever_gives_no_answer_is_not_asked_for_ever() {
     let project = project("exit 1", "x", "y");
@@ -164,7 +164,7 @@ fn whoever_gives_no_answer_is_not_asked_for_ever() {
     assert_eq!(project.stdout(&["agent", "show", "b"]), "@b  claude  [idle]  session s-b");
 }
 
-// One at a time attends to a branch, and hears of what is said meanwhile.
+// One process at a time attends to a branch, and notices messages that arrive meanwhile.
 #[test]
 fn a_second_one_is_told_who_attends() {
     let project = project("", "x", "Done.");
@@ -210,7 +210,7 @@ fn what_was_killed_is_taken_up_again() {
     assert_eq!(woken(&project), "bb");
 }
 
-// Whoever is stopped lets go of its agents, and no word of a death is said.
+// A stopped process releases its agents, and stores no message about a death.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_ends_it_cleanly() {
@@ -239,7 +239,7 @@ fn spending(project: Project) -> Project {
     project
 }
 
-// When the budget of a call is used up, nobody more is woken, and it ends.
+// When the budget of a call is spent, it wakes no further agent, and ends.
 #[test]
 fn attending_ends_when_its_budget_is_used_up() {
     let project = spending(project("", "yes", "yes"));

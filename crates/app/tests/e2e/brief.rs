@@ -161,7 +161,7 @@ fn a_long_wide_document_is_cut_by_characters() {
     }
 }
 
-// B-43, B-45: worked example 4 under every policy. B-46: the drop is said only when asked.
+// B-43, B-45: worked example 4 under every policy. B-46: the drop is reported only on request.
 #[test]
 fn policies_differ_in_what_gives_way() {
     let project = Project::with_documents(&[

@@ -1,4 +1,4 @@
-//! What a file that came with a repository may set, and where the user learns what is wrong.
+//! What a file from a repository may set, and where the user learns of its errors.
 
 use std::fs;
 use std::path::Path;
@@ -138,7 +138,7 @@ fn a_committed_file_cannot_take_over() {
     }
 }
 
-// A user's demand for proof survives a committed table of the same role, whatever that table says.
+// A user's demand for proof survives any committed table of the same role.
 #[test]
 fn a_committed_file_takes_back_no_proof_that_its_user_requires() {
     let role = "[dispatch.roles.'implement/security-reviewer']";
@@ -171,7 +171,7 @@ fn with_changed_role(committed: &str) -> Project {
 
 const REVIEWER: &str = "implement/security-reviewer";
 
-// A project may change what a reviewer reads and is asked, but not behind its user's back.
+// A project may change a reviewer's documents and instructions, but the user is warned.
 #[test]
 fn what_a_committed_file_changes_of_a_known_role_is_told() {
     let answer = b"Files read: README.md\n{\"approved\": true, \"issues\": []}";
@@ -351,7 +351,7 @@ fn a_flood_of_mistakes_and_a_forged_line_stay_remarks() {
     assert!(!outcome.stderr.lines().any(|line| line.starts_with("error")), "{outcome}");
 }
 
-// A cloned repository does not send agents to read what lies outside of it.
+// A cloned repository does not send agents to read files outside of it.
 #[test]
 fn features_lie_in_the_project() {
     let secret = "# A design\n\nThis is not the project's.\n";

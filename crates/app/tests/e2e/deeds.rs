@@ -1,4 +1,4 @@
-//! What is known instead of guessed: verdicts, dispatches and skills in wake-ups.
+//! Records instead of guesses: verdicts, dispatches and skills in wake-ups.
 
 use insta::assert_snapshot;
 use serde_json::Value;

@@ -60,7 +60,7 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     ] {
         assert!(outcome.stdout.contains(line), "{line}\n{outcome}");
     }
-    // What was printed can be printed again, counted again and looked at.
+    // The output can be printed again, counted again and inspected.
     assert_eq!(project.run(&["replay", &run]).stdout, outcome.stdout);
     let recount = project.run(&["recount", &run]);
     assert_eq!(recount.stdout, "journal: sound\n35 artifacts: the same\n", "{recount}");
@@ -85,8 +85,8 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     assert!(unknown.stderr.contains(", voting-tally.md\n"), "{unknown}");
 }
 
-// P-268, P-269: a voter who leaves the marker lines out is counted, and a person is told at the end;
-// one who only repeats the question has not voted.
+// P-268, P-269: a voter without marker lines counts, and a note at the end says so; a voter that
+// only repeats the prompt has not voted.
 #[test]
 fn a_vote_without_block_is_marked_and_an_echo_is_none() {
     let project = Project::new();
@@ -119,7 +119,7 @@ fn a_vote_without_block_is_marked_and_an_echo_is_none() {
     assert_eq!(project.run(&["recount", &run]).code, Some(0));
 }
 
-// P-6, P-167: the questions are part of what is played, and `--auto` leaves them out.
+// P-6, P-167: the rehearsal includes the questions, and `--auto` leaves them out.
 #[test]
 fn a_rehearsal_plays_its_recorded_questions() {
     let project = Project::new();
@@ -136,7 +136,7 @@ fn a_rehearsal_plays_its_recorded_questions() {
     let auto = project.run(&["design", "--auto", "--rehearse"]);
     assert!(auto.stdout.contains("⏩ 1c: questions — skipped (auto mode) ("), "{auto}");
     assert!(!auto.stderr.contains("recorded answer"), "{auto}");
-    // What is written down for one call comes first, and what nobody recorded is recommended.
+    // Answers for one call come first, and a missing recording leads to the recommendation.
     copied(Path::new(REHEARSAL), &project.path("r"));
     fs::remove_file(project.path("r/replies.txt")).unwrap();
     let project = project.file("mine.txt", "1d/1: Exactly two\n");
@@ -190,7 +190,7 @@ fn an_answer_that_was_changed_afterwards_is_noticed() {
     assert_eq!(recount.code, Some(1), "{recount}");
     assert!(recount.stdout.contains("journal: changed at event "), "{recount}");
     assert!(recount.stdout.contains("differs: voting-tally.md\n"), "{recount}");
-    // Whoever looks at it is warned, once, and gets what they asked for all the same.
+    // A command that reads the journal warns once, and still prints its output.
     for arguments in [&["show", &run][..], &["show", &run, "--json"], &["replay", &run]] {
         let looked = project.run(arguments);
         let warned = looked.stderr.matches("warning: the journal of ").count();
@@ -242,7 +242,7 @@ fn whoever_cannot_begin_is_told_why() {
     assert!(nope.code == Some(2) && nope.stderr.ends_with(known), "{nope}");
 }
 
-// What is too long is refused before anything begins; what is not goes through, whatever it says.
+// A feature that is too long is refused before the run begins; any shorter text is accepted.
 #[test]
 fn a_feature_has_a_length() {
     let project = Project::new();
@@ -279,7 +279,7 @@ fn a_panel_is_compared_with_a_single_pass() {
     assert_eq!(project.run(&["compare", "nope"]).code, Some(1));
 }
 
-// What is rehearsed is what was recorded, and whoever asks for something else is told.
+// A rehearsal plays the recorded feature, and warns a user who names another.
 #[test]
 fn a_rehearsal_is_about_its_own_feature() {
     let project = Project::new();
@@ -291,7 +291,7 @@ fn a_rehearsal_is_about_its_own_feature() {
     assert!(runs.lines().skip(1).all(|line| line.contains("  (rehearsal) Let people")), "{runs}");
 }
 
-// What agents write is shown, and obeyed by nobody's terminal.
+// Text from agents is shown, and no terminal obeys it.
 #[test]
 fn names_of_models_steer_no_terminal() {
     let project = Project::new();

@@ -59,7 +59,7 @@ fn ids(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|matter| matter["id"].as_str().unwrap()).collect()
 }
 
-// P-274: what two voters cannot agree on is for a person to decide, and the run says so.
+// P-274: a person decides a tie between two voters, and the run says so.
 #[test]
 fn a_run_names_what_is_undecided_and_how_to_decide_it() {
     let panel = divided();
@@ -326,7 +326,7 @@ fn with_hole() -> Panel {
     panel
 }
 
-// P-286: a hole is published nowhere, and the person who ran the review learns of it.
+// P-286: a vulnerability is in no published file, and the person who ran the review sees it.
 #[test]
 fn security_findings_out_of_scope_reach_a_person() {
     let panel = with_hole();

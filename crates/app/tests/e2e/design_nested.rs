@@ -96,7 +96,7 @@ fn an_agent_that_the_caller_gave_up_is_not_asked() {
     assert!(agents.into_iter().all(|agent| !agent.contains("cursor.jsonl")));
 }
 
-// P-83: who failed on the way is given up for whoever asked, too.
+// P-83: an agent that failed on the way is unhealthy for the calling workflow, too.
 #[test]
 fn an_agent_that_fails_is_given_up_at_the_end() {
     let parent = Parent::new("");
@@ -130,7 +130,7 @@ fn an_agent_that_fails_is_given_up_although_nothing_came_of_it() {
     assert!(parent.text("session-env.sh.health").contains("CURSOR_HEALTHY=false\n"), "{outcome}");
 }
 
-// P-294: the log of whoever asked gets the reason, and no text.
+// P-294: the log of the calling workflow gets the reason, and no text.
 #[test]
 fn a_refused_diagram_is_in_the_callers_log() {
     let parent = Parent::new("");
@@ -196,7 +196,7 @@ fn nobody_asked_or_they_know_nothing() {
     assert!(parent.text("design-export/manifest.env").contains("PLAN_FILE="), "{FEATURE}");
 }
 
-// P-33, P-365, P-366, P-375: whoever asked can see how long it took, and where tokens went.
+// P-33, P-365, P-366, P-375: the calling workflow sees the times and the tokens of each step.
 #[test]
 fn steps_are_marked_in_the_callers_ledgers() {
     let parent = Parent::new("LARCH_TOKEN_SESSION_ID=t-1\n");
@@ -229,7 +229,7 @@ fn steps_are_marked_in_the_callers_ledgers() {
     assert!(dump.contains("\"step\":\"Step 1 — design Step 3b arch diagram\""), "{dump}");
 }
 
-// P-11, P-35, P-52: being asked opens no gate; answering for the branch does.
+// P-11, P-35, P-52: a session file alone waives no check; facts about the branch do.
 #[test]
 fn a_session_file_does_not_waive_the_branch_check() {
     let parent = Parent::new("CODEX_HEALTHY=true\n");
@@ -246,7 +246,8 @@ fn a_session_file_does_not_waive_the_branch_check() {
     assert!(parent.at("design-export/manifest.env").exists());
 }
 
-// P-284, P-326: nothing of an earlier design is taken for this one's, and nobody's folder is made up.
+// P-284, P-326: no file of an earlier design counts as this one's, and no missing folder is
+// created.
 #[test]
 fn what_an_earlier_design_accepted_does_not_stay() {
     let parent = Parent::new("");
@@ -273,7 +274,7 @@ fn what_an_earlier_design_accepted_does_not_stay() {
     assert_eq!(parent.panel.project.stdout(&["runs"]).lines().count(), 2, "nothing was begun");
 }
 
-// P-335: one that vanishes on the way is not made again, and what was made is kept.
+// P-335: a folder that vanishes on the way is not created again, and the design's files are kept.
 #[test]
 fn a_folder_that_vanishes_is_missed() {
     let parent = Parent::new("");

@@ -1,4 +1,5 @@
-//! Who sits where when agents are missing: whole runs, by whom every lane was really answered.
+//! The seats when agents are missing: complete runs, with the agent that really answered every
+//! lane.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use crate::lane::{init, result, with_claude};
 use crate::panel::{Panel, answers};
 
-/// A finished run: who answered which lane, and what was left.
+/// A finished run: the agent of each lane, and the artifacts.
 struct Finished {
     lanes: BTreeMap<String, String>,
     artifacts: Value,
@@ -74,7 +75,7 @@ fn codex_reviews_for_cursor() {
     let run = Finished::of(&panel(&["cursor"]), &[]);
     assert!(run.stdout.contains("**⚠ Cursor not available (binary not found)."), "{}", run.stdout);
     assert_eq!(run.who("sketch/"), ["codex", "codex", "claude", "claude"]);
-    // The first decision was Cursor's to debate; nobody does it in its place.
+    // The first decision was Cursor's to debate; no other agent replaces it.
     assert_eq!((run.who("debate/1"), run.who("debate/2")), (vec![], vec!["codex", "codex"]));
     assert!(
         run.stdout.contains("✅ 2a.5: dialectic — 1 voted, 1 bucket-skipped ("),
@@ -118,7 +119,7 @@ fn cursor_reviews_for_codex() {
     );
 }
 
-// P-162, N-4: nobody but the host is there.
+// P-162, N-4: only the host is available.
 #[test]
 fn the_host_is_enough() {
     let run = Finished::of(&panel(&["cursor", "codex"]), &[]);
@@ -146,7 +147,7 @@ fn a_quick_run_differs_in_its_sketches_alone() {
     }
 }
 
-// P-78, P-202, N-3: whoever fails in a debate is asked for a review all the same.
+// P-78, P-202, N-3: an agent that fails in a debate still gets a review.
 #[test]
 fn a_debate_that_fails_costs_nobody_their_seat() {
     let panel = Panel::new();
@@ -165,7 +166,7 @@ fn a_debate_that_fails_costs_nobody_their_seat() {
     assert_eq!((of_cursor("review/"), of_cursor("vote/")), (2, 1));
 }
 
-// P-11, P-35: whoever passes a session file may be a person; only facts about the branch waive its check.
+// P-11, P-35: a person may pass a session file; only facts about the branch waive its check.
 #[test]
 fn a_session_file_alone_says_nothing_about_the_branch() {
     let panel = Panel::new();
@@ -237,7 +238,7 @@ fn whoever_is_seated_twice_is_told_what_to_do() {
     );
 }
 
-// Runs of one client may share files. Whoever found them in use has not failed as an agent.
+// Runs of one client may share files. A client that found them in use has not failed as an agent.
 #[test]
 fn whoever_met_another_run_of_its_client_is_asked_again() {
     let answer =

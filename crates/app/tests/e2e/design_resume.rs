@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::harness::Outcome;
 use crate::panel::{FEATURE, Panel, answers};
 
-/// A run that ends because nobody sketches, and the panel that would.
+/// A run that ends because no agent sketches, and the panel that would.
 fn stopped(flags: &[&str]) -> (Panel, String, Outcome) {
     let panel = Panel::new();
     let mut silent = answers();
@@ -47,7 +47,7 @@ fn a_run_that_nobody_could_go_on_with_goes_on_when_they_can() {
     assert_eq!(panel.project.run(&["recount", &run]).code, Some(0));
 }
 
-// Nothing is built on answers that somebody changed.
+// A changed journal is not resumed.
 #[test]
 fn a_run_whose_journal_was_changed_does_not_go_on() {
     let (panel, run, _) = stopped(&[]);
@@ -75,7 +75,7 @@ fn a_run_whose_journal_was_changed_does_not_go_on() {
     assert!(unreadable.stderr.contains("its journal was changed at event 3\n"), "{unreadable}");
 }
 
-// What was said at the beginning holds for a resumed run: the branch and the folder.
+// The options of the beginning hold for a resumed run: the branch and the folder.
 #[test]
 fn a_resumed_run_keeps_its_branch_and_its_folder() {
     let (panel, run, failed) = stopped(&["--branch"]);
@@ -99,7 +99,7 @@ fn a_resumed_run_keeps_its_branch_and_its_folder() {
     assert!(fs::read_to_string(folder.join("tasks.md")).unwrap().starts_with("## Tasks"));
 }
 
-// What may be spent holds for a resumed run, unless it is said anew.
+// The budget holds for a resumed run, unless the user gives a new one.
 #[test]
 fn a_resumed_run_keeps_its_budget() {
     let (panel, seats) = Panel::new().with_spender();
@@ -173,7 +173,7 @@ impl Asking {
         kill_process(Pid::from_child(&self.convoke), signal).unwrap();
     }
 
-    /// Waits for the end; returns its code and all that was said.
+    /// Waits for the end; returns the exit code and the whole output.
     fn end(mut self) -> (Option<i32>, String) {
         let input = self.convoke.stdin.take();
         let code = self.convoke.wait().unwrap().code();
@@ -205,7 +205,7 @@ fn a_question_can_be_interrupted_and_asked_again() {
     assert!(resumed.stderr.contains("Enter accepts the recommendation"), "{resumed}");
 }
 
-// What is killed cannot say so, and what is refused was never begun.
+// A killed run cannot record its end, and a refused run never began.
 #[test]
 fn the_list_of_runs_says_who_works() {
     let panel = Panel::new();

@@ -1,4 +1,4 @@
-//! A design at a terminal: what is drawn there, and what a person is asked.
+//! A design at a terminal: the drawn lines, and the questions to a person.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -46,7 +46,7 @@ impl Terminal {
         let mut command = project.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments);
         command.env("TERM", kind).stdin(end()).stdout(end()).stderr(end());
         let convoke = command.spawn().unwrap();
-        // Nobody but the program holds its end now, so that we see when it is over.
+        // Only the program holds its end now, so that the test sees when it ends.
         drop(command);
         let keys = File::from(master);
         let mut screen = keys.try_clone().unwrap();
@@ -90,7 +90,7 @@ impl Terminal {
     }
 }
 
-/// Returns what was printed, line by line, without orders to the terminal.
+/// Returns the printed lines, without control sequences.
 fn printed(shown: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in shown.split(['\r', '\n']) {
@@ -195,7 +195,7 @@ fn an_artifact_is_read_in_a_pager_at_a_terminal_alone() {
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "{whole}");
 }
 
-// P-5: whoever says nothing is asked, if there is somebody.
+// P-5: without a feature, Convoke asks for it if there is a person.
 #[test]
 fn a_person_is_asked_what_is_to_be_designed() {
     let panel = Panel::new();
@@ -251,7 +251,7 @@ fn a_mistyped_number_is_asked_for_again() {
     let (code, shown) = terminal.end();
     assert_eq!(code, Some(130), "{shown}");
     assert!(shown.contains(&format!("convoke resume {run}")), "{shown}");
-    // What was written down is taken once; whoever is asked again answers it.
+    // A prepared answer counts once; the person answers a second question.
     let said = panel.project.path("../said").display().to_string();
     fs::write(&said, "resume/ground: 1\n").unwrap();
     let mut terminal = Terminal::open(&panel.project, 80, &["resume", &run, "--answers", &said]);
@@ -261,7 +261,7 @@ fn a_mistyped_number_is_asked_for_again() {
     assert_eq!((terminal.end().0, panel.run().1.as_str()), (Some(6), "stopped"));
 }
 
-// P-347, P-348: who answers is asked once; whoever goes away did not answer.
+// P-347, P-348: an answered question is not repeated; a person who leaves did not answer.
 #[test]
 fn a_question_about_the_tree_can_be_interrupted() {
     let script = format!("echo x > dirty.txt\n{}{}", init(), result(|_| {}));

@@ -45,7 +45,7 @@ fn stopped(panel: &Panel, outcome: &Outcome) {
     assert_eq!(left, "x\n", "nothing is deleted");
 }
 
-// P-6, P-345, P-347, P-348, P-349, N-1: also with `--auto`, and a person is asked once.
+// P-6, P-345, P-347, P-348, P-349, N-1: also with `--auto`, and Convoke asks a person once.
 #[test]
 fn an_agent_that_writes_is_caught_at_the_next_boundary() {
     let panel = panel();
@@ -74,7 +74,7 @@ fn an_agent_that_writes_is_caught_at_the_next_boundary() {
     assert!(!folder(&panel).join("dirty-tree-detected.env").exists(), "{clean}");
 }
 
-// N-1: a commit leaves the tree clean, and is noticed all the same.
+// N-1: a commit leaves the tree clean, and Convoke still notices it.
 #[test]
 fn an_agent_that_commits_is_caught_too() {
     let who = "git -c user.name=a -c user.email=a@b";
@@ -131,8 +131,8 @@ fn what_agents_plant_for_git_is_caught_as_after_a_lane() {
     }
 }
 
-// N-1: the voters are the last who work. What they leave behind is said at the end, and the exit code
-// tells, but the plan is there. A worker of its own changes nothing in that.
+// N-1: the voters are the last agents to work. The run reports their changes at the end and in its
+// exit code, but the plan is there. A worker process changes nothing in that.
 #[test]
 fn what_the_last_agents_leave_behind_is_told_at_the_end() {
     for flags in [&[][..], &["--subagent"]] {
@@ -165,7 +165,7 @@ fn killed(does: &str, flags: &[&str]) -> (Panel, String) {
     (panel, run)
 }
 
-// N-1: a process that was killed compares nothing any more. Whoever resumes the run is told.
+// N-1: a killed process can no longer compare. Resuming the run reports the change.
 #[test]
 fn what_was_planted_before_a_kill_is_told_when_the_run_is_resumed() {
     for flags in [&[][..], &["--subagent"]] {

@@ -88,7 +88,7 @@ fn the_block_lists_what_a_role_must_read() {
     assert!(phase.contains("/plan.md\n") && phase.contains("note: artifact_missing:plan.md"));
 }
 
-// D-2: a mistake is answered with what is near.
+// D-2: an error names similar words.
 #[test]
 fn unknown_roles_commands_and_features_are_explained() {
     let project = project();
@@ -154,7 +154,7 @@ fn a_worker_is_judged_by_what_it_was_sent_to() {
     assert!(all.stdout.contains("not named: spec.md"), "{all}");
 }
 
-// D-33..D-36: the reason for each section is told, and the switches change it.
+// D-33..D-36: the report gives the reason for each section, and the switches change it.
 #[test]
 fn sections_are_chosen_for_a_reason() {
     let project = project();
@@ -272,7 +272,7 @@ fn an_ambiguous_answer_is_shown_and_counts_neither_way() {
     assert_eq!(json["ambiguity"]["answer"], answer);
 }
 
-// No list knows every refusal, so nobody sees a PASS without the words beside it.
+// No list covers every refusal, so a PASS is always shown with the words beside it.
 #[test]
 fn what_a_reviewer_wrote_beside_its_verdict_is_shown() {
     let (project, role) = (project(), "implement/security-reviewer");

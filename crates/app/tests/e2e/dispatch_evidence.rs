@@ -1,4 +1,4 @@
-//! `convoke dispatch check`: what a client's record proves, and where quoted words stand.
+//! `convoke dispatch check`: what a client's record proves, and where quoted words are.
 
 use std::fs;
 

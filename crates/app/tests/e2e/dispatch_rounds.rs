@@ -72,7 +72,7 @@ fn a_second_round_costs_a_delta() {
     assert_eq!(state["spec-reviewer"]["iteration1_prompt_length"], first["chars"]);
 }
 
-// D-64, D-66: whatever stands in the way makes it begin afresh, and some of it is logged.
+// D-64, D-66: any obstacle leads to a fresh session, and some of them are logged.
 #[test]
 fn what_cannot_be_resumed_begins_afresh() {
     let project = repository();
@@ -181,7 +181,7 @@ fn a_gate_that_failed_keeps_sessions_from_being_resumed() {
     );
 }
 
-// D-67: a resumed answer that is none says so, with the next step.
+// D-67: a resumed answer without a verdict fails, with the next step.
 #[test]
 fn a_resumed_answer_that_is_none_is_a_failure() {
     let project = repository();
@@ -204,7 +204,7 @@ fn security(project: &Project, more: &[&str]) -> Value {
     serde_json::from_str(&project.stdout(&arguments)).unwrap()
 }
 
-// D-62: what was shown is what counts, whether it is committed, new, or our own.
+// D-62: the delta begins at the files that were shown: committed, new, or written by Convoke.
 #[test]
 fn a_delta_is_everything_since_the_last_look_and_nothing_else() {
     let project = repository();
@@ -240,7 +240,7 @@ fn a_delta_is_everything_since_the_last_look_and_nothing_else() {
     assert_eq!(left, "?? docs/features/031-login/.resume-state.json\n", "ours is not committed");
 }
 
-// Many at once: nothing is lost, and the copy for people has everything.
+// Parallel rounds lose nothing, and the copy for people is complete.
 #[test]
 fn many_rounds_and_checks_at_once_lose_nothing() {
     let project = repository();
@@ -275,7 +275,7 @@ fn many_rounds_and_checks_at_once_lose_nothing() {
     assert_eq!(history.lines().filter(|line| line.starts_with("LAZY-LOAD-WARNING: ")).count(), 25);
 }
 
-// A feature may come from anywhere; its files do not lead us anywhere else.
+// A feature may have any author; its links lead Convoke to no other file.
 #[cfg(unix)]
 #[test]
 fn links_in_a_feature_are_not_written_through() {

@@ -9,8 +9,8 @@ use crate::dispatch::{APPROVED, FEATURE};
 use crate::dispatch_rounds::{repository, revise};
 use crate::harness::{Outcome, Project};
 
-/// A client that says its version, passes the gate while there is a memory, and else prints what
-/// stands in `stream`.
+/// A client that prints its version, passes the gate while there is a memory, and otherwise prints
+/// the file `stream`.
 const CLAUDE: &str = r#"#!/bin/sh
 [ "$1" = --version ] && { cat "${0%/*}/../../version"; exit; }
 echo "$*" >> ../arguments
@@ -154,7 +154,7 @@ fn a_round_records_its_verdict_with_its_task() {
 const UNCLEAR: &str = "Files read: design.md, spec.md\nI do not approve.\n\
     {\"approved\": true, \"issues\": []}";
 
-/// Lets the client say `first`, and `then` when it is asked for the verdict alone.
+/// Lets the client answer `first`, and `then` to the request for the verdict alone.
 fn say_in_turn(project: &Project, first: &str, then: &str) {
     let script = CLAUDE.replace(
         "*) cat ../now",
@@ -165,7 +165,7 @@ fn say_in_turn(project: &Project, first: &str, then: &str) {
     fs::write(project.path("../then"), stream(project, "design.md", then)).unwrap();
 }
 
-// An answer that could mean both is asked for once more, in its session, as the verdict alone.
+// After an ambiguous answer Convoke asks the same session once more, for the verdict alone.
 #[test]
 fn an_ambiguous_answer_is_asked_for_once_more() {
     let project = with_claude(repository());
@@ -244,7 +244,7 @@ fn a_resumed_round_without_a_verdict_begins_afresh() {
     assert!(fs::read_to_string(history).unwrap().contains(line), "{third}");
 }
 
-// What was answered was paid for, also where nobody can tell what was read.
+// An answer was paid for, so it is judged even if the reading is unknown.
 #[test]
 fn an_answer_is_judged_although_its_record_is_not_understood() {
     let project = with_claude(repository());
@@ -323,7 +323,7 @@ fn a_round_is_under_a_budget_and_a_limit() {
     assert_eq!(late.code, Some(4), "{late}");
 }
 
-// Programs get one document, with an answer and without, and learn what became of the lane.
+// Programs get one document, with an answer and without, including the lane's outcome.
 #[test]
 fn a_round_is_told_as_one_document() {
     let project = with_claude(repository());

@@ -9,7 +9,7 @@ use crate::harness::Project;
 use crate::lane::with_claude;
 use crate::scripted_server::{Reply, Server};
 
-/// Returns the checks with a name: how bad, what was found, and what mends it.
+/// Returns the checks with a name: level, result, and remedy.
 fn checks(project: &Project, name: &str) -> (Option<i32>, Vec<[String; 3]>) {
     let outcome = project.run(&["doctor", "--json"]);
     let all: Value = serde_json::from_str(&outcome.stdout).unwrap();
@@ -95,7 +95,7 @@ fn hooks_that_cannot_work_are_named() {
     check(&project, "hooks", "warn", "not trusted", "/hooks");
 }
 
-// Keys are nobody's business; their names are enough.
+// The output never shows a key; its name is enough.
 #[test]
 fn keys_are_known_by_name_alone() {
     let project = healthy().variable("ANTHROPIC_API_KEY", "sk-secret");
@@ -105,7 +105,7 @@ fn keys_are_known_by_name_alone() {
     }
 }
 
-// Who asks to stop waits for nobody.
+// A user who stops Convoke waits for no probe.
 #[test]
 fn who_is_asked_in_vain_can_be_left() {
     let server = Server::start(vec![Reply::Hangs(String::new())]);
@@ -129,7 +129,7 @@ fn apis_are_looked_at() {
     check(&api("ftp://x", ""), name, "fail", "cannot use `lane.http.small.url`", "");
     let keyless = api("https://localhost/v1", "key_env = \"SMALL_KEY\"\n");
     check(&keyless, name, "warn", "`SMALL_KEY` is not set", "set the variable");
-    // Whoever listens answers, whatever it says; nobody listens where nobody may.
+    // Any reply counts as an answer; a closed port counts as none.
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", server.local_addr().unwrap());
     let answering = std::thread::spawn(move || {

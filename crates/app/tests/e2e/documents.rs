@@ -62,7 +62,7 @@ fn fits(shown: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// Runs the commands of a block, and compares what they print with what is shown.
+/// Runs the commands of a block, and compares their output with the document's.
 fn play(project: &Project, text: &str, known: &mut BTreeMap<String, String>) {
     for run in text.split("$ ").filter(|run| !run.is_empty()) {
         let (line, shown) = run.split_once('\n').unwrap_or((run, ""));

@@ -133,7 +133,7 @@ fn planted(path: &str) -> Project {
     fs::create_dir(project.path("../programs")).unwrap();
     for (name, ..) in ROWS {
         let program = project.path(&format!("../programs/{name}"));
-        // A filter copies what it is given; who should talk to git ends at once.
+        // A filter copies its input; a program that should talk to git ends immediately.
         let then = if TALKERS.contains(&name) { "exit 1" } else { "exec cat" };
         let script = format!("#!/bin/sh\ntouch '{}/{name}'\n{then}\n", ran.display());
         fs::write(&program, script).unwrap();
@@ -203,7 +203,7 @@ fn git_itself_starts_every_program() {
         change(&project);
         let mut missing = Vec::new();
         for (name, _, command) in ROWS.iter().filter(|(.., command)| !command.is_empty()) {
-            // The program that is asked what changed says that nothing did.
+            // The program that git asks for changes reports none.
             let quiet = match *name {
                 "fsmonitor" | "submodule" => "",
                 _ => "git() { command git -c core.fsmonitor=false \"$@\"; }\n",
@@ -249,7 +249,7 @@ const ON_CHANGED: [&str; 12] = [
 /// Entries of a PATH that lead to programs of the project, each below the folder of the project.
 const PLANTED_ENTRIES: [&str; 5] = [".", "", "bin", "PROJECT/bin", "PROJECT/../linked"];
 
-// What lies in a repository is not run, by whatever name the PATH leads to it.
+// Convoke runs no program of a repository, by any name that the PATH gives it.
 #[test]
 fn convoke_starts_no_program_of_the_project() {
     for entry in PLANTED_ENTRIES {
@@ -284,7 +284,7 @@ fn convoke_starts_no_program_of_the_project() {
     }
 }
 
-// N-1: what an agent plants is not executed by what is to find it.
+// N-1: searching for an agent's plants does not execute them.
 #[test]
 fn convoke_starts_no_program_that_a_repository_names() {
     for path in paths() {

@@ -20,8 +20,8 @@ pub(crate) fn project(skill_lines: usize) -> Project {
     project
 }
 
-/// Tells events apart that are otherwise the same. All entries are told the same of one event, and
-/// here a session begins no more than once.
+/// Distinguishes otherwise equal events. All entries receive the same input for one event, and here
+/// a session begins no more than once.
 pub(crate) fn turn(event: &str) -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     if event == "SessionStart" { 0 } else { NEXT.fetch_add(1, Ordering::Relaxed) }
@@ -199,7 +199,7 @@ fn each_client_is_answered_in_its_own_format() {
     assert!(answer("opencode", "session.created")["context"].is_string());
 }
 
-// A hook never stands in the way: silence and success, whatever it is given.
+// A hook never blocks its client: silence and success, for any input.
 #[test]
 fn nonsense_is_answered_with_silence() {
     let project = project(1);
@@ -263,7 +263,7 @@ fn outside_a_project_or_without_an_agent_there_is_silence() {
     let named = project.variable("CONVOKE_AGENT", "june");
     let june = hook(&named, "claude", "SessionStart", "s", "compact", ["1", "1"]);
     assert!(context(&june, "SessionStart").unwrap().contains("You are @june"));
-    // The session is june's from now on, whoever asks.
+    // The session is june's from now on, for any caller.
     let bound = named.variable("CONVOKE_AGENT", "");
     let again = hook(&bound, "claude", "SessionStart", "s", "clear", ["1", "1"]);
     assert!(context(&again, "SessionStart").unwrap().contains("You are @june"));
@@ -285,7 +285,7 @@ fn cursor_runs(project: &Project, event: &str) -> Vec<String> {
     answers.filter_map(|answer| Some(answer["additional_context"].as_str()?.to_owned())).collect()
 }
 
-// Cursor cannot be had as a program here, so this follows what is documented of it.
+// Cursor is not available as a program here, so this follows its documentation.
 #[test]
 fn cursor_is_told_through_its_own_settings() {
     let project = project(500);
@@ -300,7 +300,8 @@ fn cursor_is_told_through_its_own_settings() {
     assert_eq!(cursor_runs(&project, "beforeSubmitPrompt"), Vec::<String>::new());
 }
 
-// A message counts as seen only if the text that was given has it, whoever made that text.
+// A message counts as seen only if the delivered text contains it, whichever command made that
+// text.
 #[test]
 fn a_message_that_was_not_shown_stays_unread() {
     let project = project(3);
@@ -339,7 +340,7 @@ fn a_long_list_and_a_long_message_leave_room_for_the_rest() {
     assert!(project.stdout(&["inbox", "june"]).contains("a long story"), "it was not all shown");
 }
 
-// A hook exits 0 also when nobody can be told anything, and wherever the flags are.
+// A hook exits 0 even if it cannot print, and with flags at any position.
 #[cfg(unix)]
 #[test]
 fn a_hook_that_cannot_even_print_stops_nobody() {

@@ -50,7 +50,7 @@ fn the_clients_record_tells_whether_a_wake_up_arrived() {
     assert!(!status().contains("\"arrived_at\": null"), "{}", status());
 }
 
-// A hook that died after printing has delivered all the same, if the record says so.
+// A hook that died after printing has delivered, if the record shows the text.
 #[test]
 fn a_delivery_that_nobody_recorded_is_not_repeated() {
     let project = project(3);
@@ -95,7 +95,7 @@ fn opencodes_plugin_reports_arrival() {
     assert!(hear("session.compacted").contains("Build the parser"));
 }
 
-// What a client names as its record may be anything; nobody waits for it.
+// A client may name any file as its record; no hook waits for it.
 #[cfg(unix)]
 #[test]
 fn a_record_that_is_none_keeps_nobody_waiting() {

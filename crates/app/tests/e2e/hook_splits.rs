@@ -19,7 +19,7 @@ fn project() -> Project {
     project
 }
 
-/// Returns what one entry is told of an event.
+/// Returns the answer of one entry to an event.
 fn ask(project: &Project, event: &str, turn: u32, part: &str, of: &str) -> String {
     let input = json!({ "session_id": "s", "cwd": project.root(), "turn": turn });
     let words = ["hook", "claude", event, "--part", part, "--of", of];
@@ -54,7 +54,7 @@ fn let_a_minute_pass(project: &Project) {
     }
 }
 
-/// Every message is whole in what was told, or still unread.
+/// Every message is complete in the delivered text, or still unread.
 #[track_caller]
 fn check_nothing_lost(project: &Project, told: &str) {
     let unread = project.stdout(&["inbox", "june"]);
@@ -101,7 +101,7 @@ fn a_lost_answer_is_made_up_for_after_another_install() {
     check_nothing_lost(&project, &told);
 }
 
-// What is made up for is true now, not when the answer was lost.
+// A repeated answer describes the present state, not that of the lost answer.
 #[test]
 fn a_made_up_answer_is_fresh() {
     let project = project();

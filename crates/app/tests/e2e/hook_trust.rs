@@ -55,7 +55,7 @@ fn a_committed_file_leaves_the_rules_their_room() {
     assert!(!woken.contains("Mark ") && woken.contains("Decide whether"), "{woken}");
 }
 
-// A hook's text costs no more than the budget, with its marks and all that is said around it.
+// A hook's text costs no more than the budget, including its marks and remarks.
 #[test]
 fn the_budget_holds_for_all_that_a_hook_prints() {
     use convoke_domain::text::Text;
@@ -84,7 +84,7 @@ fn the_budget_holds_for_all_that_a_hook_prints() {
     }
 }
 
-// What is unpacked into an ignored folder, such as a package, came from elsewhere.
+// A project unpacked into an ignored folder, such as a package, has another author.
 #[test]
 fn a_local_file_in_an_ignored_folder_is_not_the_users() {
     let project = Project::new()

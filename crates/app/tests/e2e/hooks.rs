@@ -159,7 +159,7 @@ fn nothing_of_the_users_is_lost_between_installs() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"new\":2}");
 }
 
-// Projects are told apart also when they are named by a relative path.
+// Projects stay separate even if they are named by a relative path.
 #[test]
 fn installs_of_two_projects_do_not_mix() {
     let project = Project::new()
@@ -175,7 +175,7 @@ fn installs_of_two_projects_do_not_mix() {
     assert_eq!(text("two/.claude/settings.json"), "{\"two\":2}");
 }
 
-// A committed file is made as any other, a link that leads nowhere is left alone.
+// A committed file is replaced like any other, and a dangling link is left alone.
 #[cfg(unix)]
 #[test]
 fn files_are_made_and_replaced_with_care() {
@@ -191,7 +191,7 @@ fn files_are_made_and_replaced_with_care() {
     assert!(project.path(".claude/settings.json").is_symlink());
 }
 
-// The plugin brings the hooks along, wherever it is switched on.
+// The plugin includes the hooks, at any level where it is enabled.
 #[test]
 fn hooks_of_the_plugin_are_known() {
     let plugin = "{\"enabledPlugins\": {\"convoke@convoke\": true}}";

@@ -1,5 +1,5 @@
-//! Whose wake-ups a project's sessions get: `hooks install --as`, `wake` without a name, and what is
-//! said when nothing can be delivered.
+//! The agent of a project's sessions: `hooks install --as`, `wake` without a name, and the message
+//! when nothing can be delivered.
 
 use std::fs;
 

@@ -179,7 +179,7 @@ fn what_goes_wrong_is_told_as_it_is() {
     }
 }
 
-/// Asks a server that replies so, and returns what was said of it.
+/// Sends a request to a server that replies so, and returns the report.
 #[track_caller]
 fn goes_wrong(reply: Reply, outcome: &str, words: &str) -> Value {
     let hangs = matches!(reply, Reply::Hangs(_));
@@ -190,12 +190,12 @@ fn goes_wrong(reply: Reply, outcome: &str, words: &str) -> Value {
     let trouble = report["trouble"].as_str().unwrap_or_default();
     assert!(trouble.contains(words), "{outcome}: {trouble}");
     server.asked();
-    // Nobody is left waiting: the connection is closed.
+    // No connection stays open.
     assert!(!hangs || server.asked() == "gone");
     report
 }
 
-// In pieces, in one, and at once: it is the same. Nobody is listened to for ever.
+// In pieces or in one, the result is the same. Convoke reads no endless reply.
 #[test]
 fn too_much_is_told_in_one_way() {
     let huge = chunk(&"x".repeat(6 * 1024 * 1024));
@@ -249,7 +249,7 @@ fn an_old_server_is_asked_for_less() {
     assert!(!server.asked().contains("stream_options"));
 }
 
-// The server sees that nobody listens any more, and the lane says that it was stopped.
+// The server sees the closed connection, and the lane reports that it was stopped.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_it() {
@@ -376,7 +376,7 @@ fn what_an_api_cannot_do_is_refused() {
     }
 }
 
-// An API keeps no session, so a reviewer that is asked for its verdict again is shown its answer.
+// An API keeps no session, so the second request for a verdict shows the reviewer its answer.
 #[test]
 fn an_api_is_shown_its_ambiguous_answer() {
     let unclear = "I do not approve.\n{\"approved\": true, \"issues\": []}";

@@ -131,7 +131,7 @@ fn a_client_sees_only_its_own_variables() {
     }
 }
 
-// P-157: an answer without substance is none, where that is asked for.
+// P-157: with `--substance`, an answer without substance does not count.
 #[test]
 fn an_answer_may_have_to_have_substance() {
     let project = with_claude(&(init() + &result(|_| ())));
@@ -155,7 +155,7 @@ fn a_client_that_is_not_there_is_named() {
     assert_eq!(nonsense.code, Some(2), "{nonsense}");
 }
 
-// What the client said can be kept; it does not lie about in the project.
+// The client's output can be kept; it is not left in the project.
 #[test]
 fn what_was_said_can_be_kept() {
     let project = with_claude(&(init() + &result(|_| ()) + "echo aside >&2"));
@@ -163,7 +163,7 @@ fn what_was_said_can_be_kept() {
     assert!(fs::read_to_string(project.path("kept/stdout")).unwrap().contains("The answer is 42."));
     assert_eq!(fs::read_to_string(project.path("kept/stderr")).unwrap(), "aside\n");
     assert_eq!(fs::read_to_string(project.path("kept/stdin")).unwrap(), "What is it?");
-    // It is the user's own, and nobody else's.
+    // Only the user can read it.
     #[cfg(unix)]
     for name in ["stdout", "stderr", "stdin"] {
         use std::os::unix::fs::PermissionsExt;
@@ -186,7 +186,7 @@ fn an_end_is_called_the_same_everywhere() {
     }
 }
 
-// What was printed in a way that is not understood is not silence.
+// Output in an unknown format is not silence.
 #[test]
 fn lines_that_are_not_understood_are_told_of() {
     let project = with_claude("echo 'Welcome to version 9!'; echo '{\"kind\":\"new\"}'");
@@ -196,7 +196,7 @@ fn lines_that_are_not_understood_are_told_of() {
     assert_eq!([&report["outcome"], &report["trouble"]], ["no_output", told]);
 }
 
-// What is kept is one lane's: nothing of an earlier one is taken for it.
+// Only one lane's files are kept: those of an earlier one are removed.
 #[test]
 fn what_an_earlier_lane_left_is_not_kept() {
     let project = with_claude("exit 0").file("kept/mine", "mine");
@@ -213,7 +213,7 @@ fn what_an_earlier_lane_left_is_not_kept() {
     assert!(refused.stderr.starts_with("error: cannot use `kept`\ncause: "), "{refused}");
 }
 
-/// Returns what stands on a terminal when everything was printed.
+/// Returns the lines on a terminal after all output.
 fn screen(printed: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in printed.split("\r\n") {
@@ -267,7 +267,7 @@ fn the_line_that_moves_fits_on_the_terminal() {
     assert!(moving.iter().all(|line| line.chars().count() <= 24), "{printed:?}");
 }
 
-// Killing convoke itself leaves nobody behind.
+// Killing Convoke itself leaves no process behind.
 #[cfg(target_os = "linux")]
 #[test]
 fn nobody_is_left_when_convoke_is_killed() {
@@ -307,7 +307,7 @@ fn another_session_is_told() {
     assert_eq!(told["trouble"], "Convoke resumed session s-0, but session s-1 answered");
 }
 
-// W-22, W-23: a prompt wakes the agent in its own session; whoever is busy is not interrupted.
+// W-22, W-23: a prompt wakes the agent in its own session; a busy agent is not interrupted.
 #[test]
 fn a_prompt_wakes_an_agent() {
     let script = format!("echo \"$*\" > arguments; cat > asked; {}{}", init(), result(|_| ()));
@@ -378,7 +378,7 @@ fn nothing_is_asked_and_nothing_is_waited_for_in_vain() {
     assert!(!kept.stderr.contains("answered"), "nobody was asked: {kept}");
 }
 
-// Who asks for too much, or for nothing, is told how much there is.
+// A limit that is too large, or zero, leads to an error with the valid range.
 #[test]
 fn a_limit_names_its_bounds() {
     let project = with_claude(&result(|_| ()));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::harness::Project;
 use crate::lane::{init, result, said, until, with_claude};
 
-/// Says its version when it is asked for that alone.
+/// Prints its version when that is its only argument.
 const VERSION: &str = "[ \"$1\" = --version ] && { echo '9.9 (Claude)'; exit; }\n";
 
 const ARGUMENTS: [&str; 6] = ["lane", "run", "--agent", "claude", "What is it?", "--events"];
@@ -46,7 +46,7 @@ fn a_lane_is_told_as_it_happens() {
     assert_eq!(events.iter().filter(|event| **event == "ended").count(), 1);
 }
 
-// Whatever an agent says stays inside of its own line, also for those who know more line ends.
+// An agent's text stays inside of its own line, even for readers that know more line ends.
 #[test]
 fn nothing_that_is_said_can_pass_for_an_event() {
     let forged =
@@ -77,11 +77,11 @@ fn a_lane_that_may_not_start_only_ends() {
     assert_eq!(lines[0]["report"]["outcome"], "over_budget");
 }
 
-// Events come while the agent works, and when nobody reads them any more, it is stopped.
+// Events appear while the agent works, and a closed pipe stops the agent.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_lane_that_nobody_listens_to_is_stopped() {
-    // The client says the same thing once, so each must be another.
+    // Convoke drops repeated messages, so each must be different.
     let more = text("on").replace("u-3", "'$n'").replace("m-1", "'$n'");
     let script = format!(
         "{VERSION}{}echo $$ > pid; n=0; while :; do n=$((n + 1)); {more} sleep 0.1; done",

@@ -159,7 +159,7 @@ fn a_lane_is_shown_with_everything_known() {
     );
 }
 
-// Who could not be started left no words of its own, and is asked about later all the same.
+// A client that could not start left no output, and the ledger still has the reason.
 #[test]
 fn a_lane_that_could_not_be_started_says_why() {
     let project = with_agents(&[("claude", "")]);
@@ -170,7 +170,7 @@ fn a_lane_that_could_not_be_started_says_why() {
     assert_eq!(known, expected.each_ref(), "nobody was there to spend anything");
 }
 
-// A count that cannot be is not free: nobody knows what was spent.
+// An impossible count is not free: the usage is unknown.
 #[test]
 fn a_count_that_cannot_be_is_unknown() {
     let odd = claude("s-1", 0.25).replace(":84", ":-84").replace(":400", ":1e300");
@@ -194,7 +194,7 @@ fn a_count_that_cannot_be_is_unknown() {
     assert_eq!(last_line(), ["total", "2", "2400+", "2000+", "84+", "0+", "$0.25+"]);
 }
 
-// What was asked and whose key it was is nobody's business later.
+// The ledger holds no prompt and no key.
 #[test]
 fn neither_prompts_nor_keys_are_written_down() {
     let project = with_agents(&[("claude", &claude("s-1", 0.25))])
@@ -233,7 +233,7 @@ fn a_lane_is_stopped_by_its_number() {
     assert!(again.stderr.contains("note: lane 1 is over: cancelled"), "{again}");
 }
 
-// A number is given again by the system; whoever has it now is left alone.
+// The system reuses process ids; a later process with the same id is left alone.
 #[test]
 fn a_stranger_with_the_same_number_is_not_stopped() {
     let project = with_agents(&[("claude", ENDLESS)]);
@@ -249,7 +249,7 @@ fn a_stranger_with_the_same_number_is_not_stopped() {
     convoke.wait().unwrap();
 }
 
-// A budget that is used up starts nothing, and says so.
+// A spent budget starts no lane, and the output says so.
 #[test]
 fn a_budget_that_is_used_up_starts_no_lane() {
     let script = format!("echo x >> ../started\n{}", claude("s-1", 0.25));
@@ -271,7 +271,7 @@ fn a_budget_that_is_used_up_starts_no_lane() {
     assert!(day.stderr.contains("the day's budget is spent: used 7452 of 7000 tokens"), "{day}");
     let started = fs::read_to_string(project.path("../started")).unwrap();
     assert_eq!(started.lines().count(), 3);
-    // Who might not start is written down, as somebody who spent nothing.
+    // A lane that may not start is recorded, with no usage.
     let list = document(&project, &["lane", "list"]);
     let of = |lane: &&Value| lane["state"] == "over_budget" && lane["end"] == "not_started";
     assert_eq!(list.as_array().unwrap().iter().filter(of).count(), 3, "{list}");
@@ -280,7 +280,8 @@ fn a_budget_that_is_used_up_starts_no_lane() {
     assert_eq!(run(&project, "claude", &["--budget", "much"]).code, Some(2));
 }
 
-// What earlier lanes like it needed is said before a lane begins, and whether the budget will do.
+// Before a lane begins, Convoke shows the usage of earlier lanes like it, and whether the budget is
+// large enough.
 #[test]
 fn what_a_lane_will_need_is_said_before_it_begins() {
     let project = with_agents(&[("claude", &claude("s-1", 0.25)), ("codex", &codex())]);

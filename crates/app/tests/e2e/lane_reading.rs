@@ -45,7 +45,7 @@ fn run(project: &Project, more: &[&str]) -> Outcome {
 #[test]
 fn who_reads_what_it_was_sent_to_read_has_receipts() {
     let project = reading_one();
-    // The same file is demanded once, by whatever path.
+    // The same file is demanded once, under any path.
     let outcome = run(&project, &["--read", "docs/a.md", "--read", "./docs/../docs/a.md"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "The answer is 42.\n"));
     assert!(outcome.stderr.ends_with("\nread docs/a.md: all of it\n"), "{outcome}");
@@ -59,7 +59,7 @@ fn who_reads_what_it_was_sent_to_read_has_receipts() {
     assert_eq!(fs::read_to_string(project.path("asked")).unwrap(), "What is it?");
 }
 
-// An answer that was paid for is shown; that it rests on nothing is said, and the exit code says it.
+// A paid answer is shown; a warning and the exit code report the missing reading.
 #[test]
 fn who_does_not_read_is_found_out() {
     let project = reading_one();
@@ -119,7 +119,7 @@ fn who_has_no_tools_is_sent_to_read_nothing() {
     );
 }
 
-// What cannot be told is no accusation.
+// Unknown reading is no accusation.
 #[test]
 fn whose_record_nobody_understands_is_not_accused() {
     let project = reading_one();

@@ -16,7 +16,7 @@ fn document(project: &Project, arguments: &[&str]) -> Value {
 
 const LANE: [&str; 5] = ["lane", "run", "--agent", "claude", "x"];
 
-// What is left out was not free.
+// Missing counts are not zero.
 #[test]
 fn counts_that_are_missing_are_unknown() {
     for usage in [json!({}), json!({ "input_tokens": null, "output_tokens": 7 })] {
@@ -30,7 +30,7 @@ fn counts_that_are_missing_are_unknown() {
     assert!(project.run(&LANE).stderr.contains(", 3 tokens in, 7 out"), "no cache is no doubt");
 }
 
-// A cap that nobody can be held against must not look as if it held.
+// A budget that does not include some lanes must not look as if it held.
 #[test]
 fn a_budget_says_what_it_does_not_know_of() {
     let project = saying(&json!({}));
@@ -51,7 +51,7 @@ fn a_budget_says_what_it_does_not_know_of() {
     assert!(third.stderr.contains(said), "{third}");
 }
 
-// Nobody has to say what they spent who were never asked.
+// A lane that never started needs no report of its usage.
 #[test]
 fn lanes_that_never_ran_are_no_doubt() {
     let project = with_claude(&(init() + &result(|_| ())));

@@ -34,7 +34,7 @@ fn tokens(project: &Project, words: &[&str]) -> Outcome {
     project.run(&[&["plumbing", "tokens"], words].concat())
 }
 
-/// Whatever happens, a workflow goes on.
+/// A workflow goes on after any error.
 #[track_caller]
 fn quiet(outcome: &Outcome) {
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");

@@ -106,7 +106,7 @@ fn a_wrong_filter_is_wrong_usage_and_says_what_would_be_right() {
     assert!(outcome.stderr.contains("of CONVOKE_LOG: `motor` is not an area\n"), "{outcome}");
     assert!(outcome.stderr.contains("hint: areas are engine, service; "), "{outcome}");
     assert!(!project.path("asked").exists(), "no client was started");
-    // A flag is heard before the variable.
+    // A flag overrides the variable.
     assert_eq!(ask(&project, &["--log", "off"]).code, Some(0));
 }
 

@@ -90,7 +90,7 @@ mod task_edit;
 mod tree;
 mod wake;
 
-/// A file that nobody includes would silently test nothing.
+/// A file that is not included would silently test nothing.
 #[test]
 fn every_file_here_is_included() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e");

@@ -260,7 +260,7 @@ fn a_reader_always_exits_with_0() {
     assert_eq!(answer(&["--implement-tmpdir", "p"]), failed("manifest-not-found"));
 }
 
-// P-337: a manifest may lie elsewhere; its files may not.
+// P-337: a manifest may be elsewhere; its files may not.
 #[test]
 fn a_manifest_can_be_named() {
     let project = finished();

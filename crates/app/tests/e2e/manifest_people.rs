@@ -44,7 +44,7 @@ fn an_empty_word_names_no_folder() {
     assert_eq!(outcome.code, Some(0));
 }
 
-// P-332: whatever a session is called, what is written can be read.
+// P-332: with any session name, the written bundle can be read.
 #[test]
 fn a_session_with_a_long_name_is_read_again() {
     let project = finished().variable("SESSION_ID", &"a".repeat(70_000));

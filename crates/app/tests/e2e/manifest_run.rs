@@ -1,4 +1,4 @@
-//! What is left of a run: its files with a record, a bundle, and tasks.
+//! The files of a run: artifacts with a record, a bundle, and tasks.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn a_run_leaves_its_files_with_a_record() {
     let written = project.stdout(&["manifest", "write", "--run", &run, "--to", "out/here"]);
     assert!(written.ends_with("/out/here/manifest.json"), "{written}");
     let text = fs::read_to_string(project.path("out/here/manifest.json")).unwrap();
-    // It is the same wherever it is printed.
+    // Every command prints the same record.
     assert_eq!(project.run(&["show", &run, "--artifact", "manifest"]).stdout, text);
     let record: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(record["run"], run);
@@ -212,7 +212,7 @@ fn the_plan_of_a_run_becomes_tasks() {
     let section =
         plan.split(&first).nth(1).unwrap().lines().find(|line| line.starts_with("**")).unwrap();
     assert!(woken.contains(section), "{section}\n{woken}");
-    // Once more adds nothing, and a plan that somebody changed stays as it is.
+    // A second import adds nothing, and a plan that a person changed stays unchanged.
     let file = project.path(&format!(".convoke/plans/{run}.md"));
     assert_eq!(fs::read_to_string(&file).unwrap(), plan);
     fs::write(&file, format!("{plan}\nmore\n")).unwrap();
@@ -242,7 +242,7 @@ fn the_tasks_of_a_rehearsal_come_with_a_warning() {
     assert!(imported.code == Some(0) && !imported.stderr.contains("rehearsal"), "{imported}");
 }
 
-// A plan that lies with its feature is not copied.
+// A plan in its feature's folder is not copied.
 #[test]
 fn the_plan_of_a_feature_is_imported_where_it_lies() {
     let project = Project::new().file("feature/spec.md", "spec");
@@ -268,7 +268,7 @@ fn a_run_without_a_plan_gives_no_tasks() {
     let store = rusqlite::Connection::open(store).unwrap();
     let all = "SELECT max(seq) FROM journal";
     let last: i64 = store.query_row(all, [], |row| row.get(0)).unwrap();
-    // Before the diagram there is a plan already, and halfway there is none.
+    // Before the diagram there is already a plan, and halfway there is none.
     for events in [last - 4, last / 2] {
         store.execute("DELETE FROM journal WHERE seq > ?1", [events]).unwrap();
         let unfinished = project.run(&["task", "import", "--run", &run]);

@@ -1,4 +1,5 @@
-//! `convoke mermaid check` and `convoke plumbing mermaid`: what is refused, where, and who is told.
+//! `convoke mermaid check` and `convoke plumbing mermaid`: which diagrams are refused, at which
+//! line, and in which log.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +16,7 @@ fn check(project: &Project, words: &[&str], input: &str) -> Outcome {
     project.run_with_input(&[&["mermaid", "check"], words].concat(), input.as_bytes())
 }
 
-/// Checks a bare diagram: the exit code and what stands in the lines with reasons.
+/// Checks a bare diagram: the exit code and the lines with reasons.
 #[track_caller]
 fn found(body: &str, expected: &[(&str, usize)]) {
     let outcome = plumbing(&Project::new(), &[], body);
@@ -191,7 +192,7 @@ fn people_and_programs_are_told_the_same() {
     assert_eq!((outcome.code, report), (Some(1), expected));
 }
 
-/// Returns the rows of the table with their diagrams: name, what is refused, what Mermaid does.
+/// Returns the rows of the table with their diagrams: name, refusals, Mermaid's result.
 fn table() -> Vec<([String; 3], String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mermaid");
     let table = fs::read_to_string(folder.join("table.txt")).unwrap();

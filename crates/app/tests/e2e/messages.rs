@@ -117,7 +117,8 @@ fn programs_and_sessions_are_plain_words() {
     }
 }
 
-// W-14, W-36: what cannot be said or added, and what may not reach a terminal.
+// W-14, W-36: words that cannot be sent, names that cannot be added, and characters that may not
+// reach a terminal.
 #[test]
 fn odd_words_and_names_are_refused_or_tamed() {
     let project = Project::new().on_branch("main");
@@ -183,7 +184,7 @@ fn an_answer_reaches_another_branch_if_it_was_asked_from_there() {
     assert_eq!(project.stdout(&["inbox", "--thread", "2"]).lines().count(), 2);
 }
 
-// Who looks for messages of another branch is told where they are; with all tasks they come along.
+// `inbox` names the branch of other unread messages; moving all tasks moves them along.
 #[test]
 fn unread_messages_of_another_branch_are_told_of() {
     let project = Project::new().on_branch("main");

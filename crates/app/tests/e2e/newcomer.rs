@@ -1,4 +1,4 @@
-//! What someone meets who uses tasks, messages and wake-ups for the first time.
+//! The first use of tasks, messages and wake-ups.
 
 use std::fs;
 
@@ -251,7 +251,7 @@ fn a_session_without_an_agent_acts_for_itself() {
     }
 }
 
-// W-6: what is urgent is named where another plan is being worked on.
+// W-6: an urgent task is named while another plan is being worked on.
 #[test]
 fn a_task_of_high_priority_outside_the_plan_is_named() {
     let project = Project::new().on_branch("main").file("a.md", "## Task 1: Alpha\n");
@@ -274,7 +274,7 @@ fn a_task_of_high_priority_outside_the_plan_is_named() {
     project.stdout(&["task", "done", &id]);
     project.stdout(&["task", "edit", &id_of(&project, "Alpha"), "--priority", "high"]);
     assert!(!project.stdout(&["wake", "june"]).contains("outside this plan"));
-    // An agent is told of its own.
+    // An agent sees its own tasks.
     let mine = project.stdout(&["task", "add", "Mine", "--priority", "high"]);
     project.stdout(&["task", "assign", &mine, "kim"]);
     project.stdout(&["task", "start", &id_of(&project, "Alpha"), "--as", "kim"]);

@@ -196,7 +196,7 @@ fn rules_begin_the_prompt_of_a_lane() {
     assert_eq!(played, "The answer is 42.");
 }
 
-// Seats of a design are told the rules; the original's prompts and recorded answers have none.
+// The seats of a design receive the rules; the original's prompts and recorded answers have none.
 #[test]
 fn rules_reach_the_seats_of_a_design() {
     let (panel, seats) = Panel::new().with_spender();
@@ -220,7 +220,7 @@ fn rules_reach_the_seats_of_a_design() {
     assert_eq!(asked(&["--policy", "seed"]), 0);
 }
 
-// A subagent is told the rules, and nothing else of the user's.
+// A subagent receives the rules, and no other text of the user's.
 #[test]
 fn rules_begin_the_prompt_of_a_subagent() {
     let project = working_in(Project::new());

@@ -219,7 +219,7 @@ fn a_probe_of_the_tree_always_exits_0() {
     assert_eq!(probe("--fix"), clean("STATUS=unknown\nMODE=\nREASON=unknown-flag\n"));
 }
 
-// P-352, T-21: a git that fails at one thing is told by that thing.
+// P-352, T-21: a failure of git leads to the reason for its command.
 #[test]
 fn a_git_that_fails_is_a_reason() {
     for (fails, mode, reason) in [

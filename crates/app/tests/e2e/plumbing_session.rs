@@ -150,7 +150,7 @@ fn a_session_is_set_up_and_says_who_answers() {
     assert!(outcome.stderr.contains(&banner), "{outcome}");
     let file = fs::read_to_string(project.path("../env.health")).unwrap();
     assert_eq!(file, "CODEX_HEALTHY=false\nCURSOR_HEALTHY=true\nGEMINI_HEALTHY=false\n");
-    // P-380, T-58: what was set up can be taken away.
+    // P-380, T-58: a session that was set up can be removed.
     let temp = project.path("..").display().to_string();
     let project = project.variable("TMPDIR", &temp);
     let removed = plumbing(&project, &format!("cleanup --dir {folder}"));

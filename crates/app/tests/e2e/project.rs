@@ -1,4 +1,4 @@
-//! `convoke project`: tasks follow the repository, and only when its user says so.
+//! `convoke project`: tasks follow the repository, and only on the user's command.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn git(project: &Project, words: &[&str]) {
     assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// A repository in `app`, below the project's folder, which is none itself.
+/// A repository in `app`, below the project's folder, which is not a repository itself.
 fn repository() -> Project {
     let project = Project::new();
     fs::create_dir(project.path("app")).unwrap();
@@ -96,7 +96,7 @@ fn another_repository_is_not_merged_by_mistake() {
     assert!(project.stdout(&["-C", "other", "task", "list"]).contains("First"));
 }
 
-// Anyone can copy a first commit. That is worth a line to the user, and nothing else.
+// Anyone can copy a first commit. It is a reason for a line to the user, and for nothing else.
 #[test]
 fn a_repository_that_imitates_another_gets_none_of_its_tasks() {
     let project = repository();

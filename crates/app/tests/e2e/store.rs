@@ -1,4 +1,4 @@
-//! The store as a user meets it.
+//! The store, through the commands of a user.
 
 use std::fs;
 

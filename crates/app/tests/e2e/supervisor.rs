@@ -1,5 +1,5 @@
 //! The supervisor and its guardian against clients that misbehave. Every client here is a shell
-//! script; what is left of it afterwards is looked for from outside.
+//! script; the test searches for its leftovers from outside.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -121,7 +121,7 @@ fn every_limit_stops_what_it_limits() {
     let dripped = ran("while :; do echo drip; sleep 0.05; done", dripping, None);
     assert_eq!(dripped.finished.end, ProcessEnd::WallLimit);
     assert!(dripped.finished.took < SHORT * 10, "{:?}", dripped.finished.took);
-    // What was said in time counts, also when the client does not go by itself.
+    // Output in time counts, even if the client does not end.
     let lingering = ran("echo over; sleep 300", stalling, None);
     assert_eq!(lingering.printed(), ["over"]);
 }
@@ -137,7 +137,7 @@ fn whoever_asks_stops_it() {
     seen.left_nobody();
 }
 
-// Whoever ignores a signal, leaves its group, or is left over, is found all the same.
+// A process that ignores a signal, leaves its group, or is left over, is still found.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_is_left_of_a_client() {

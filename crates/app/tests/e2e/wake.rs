@@ -131,7 +131,7 @@ fn an_agent_wakes_with_its_own_task() {
     ");
 }
 
-// W-82: the order of shortening, and what is never shortened.
+// W-82: the order of shortening, and the parts that are never shortened.
 #[test]
 fn a_small_budget_keeps_the_task_and_the_message() {
     let project = working();
@@ -151,7 +151,7 @@ fn a_small_budget_keeps_the_task_and_the_message() {
     }
     let bare = woken(&project, "60")["text"].to_string();
     assert!(bare.contains("Approved. @june") && bare.contains("`convoke wake june"), "{bare}");
-    // As the contract has it, the list and the message stay, whatever they cost.
+    // By the contract, the list and the message stay at any cost.
     let project = project.file("../home/.config/convoke/config.toml", "wake.fit = 'seed'");
     assert!(woken(&project, "1")["text"].as_str().unwrap().contains("<-- CURRENT"));
     let verbose = project.run(&["wake", "june", "--budget", "1", "-v"]);
@@ -171,7 +171,7 @@ fn the_plan_that_is_worked_on_stays_active() {
     assert!(project.stdout(&["wake", "june"]).contains("**File:** plan.md"));
 }
 
-// W-21: what is too old to be shown is counted, and can still be read afterwards.
+// W-21: messages that are too old to show are counted, and can still be read afterwards.
 #[test]
 fn unread_messages_that_do_not_fit_are_counted() {
     let project = working().file("../home/.config/convoke/config.toml", "wake.agent = 'june'");
@@ -329,7 +329,7 @@ fn a_blocked_agent_blocks_its_task() {
     assert_eq!(unknown.code, Some(2), "{unknown}");
 }
 
-// W-24: with `v0` an agent that remembers is told only the news; a compaction changes that.
+// W-24: with `v0` an agent that remembers receives only the news; a compaction changes that.
 #[test]
 fn an_agent_that_remembers_is_told_the_news() {
     let project = working()

@@ -1,4 +1,4 @@
-//! The table of what became of every document, for a person.
+//! The table of every document's outcome, for a person.
 
 use std::fmt::Write;
 

@@ -8,7 +8,7 @@ use convoke_service::design::CourseRequest;
 
 use crate::cli::lane::{PinArgs, seconds};
 
-/// What can be said anew when a run is resumed.
+/// Options that a user can change when resuming a run.
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct CourseArgs {
     /// Stop the run after this many tokens or dollars, such as `2M` or `$20`

@@ -35,13 +35,13 @@ pub(in crate::cli) struct Screen<'o> {
     output: &'o mut Output,
     manner: Manner,
     verbosity: Verbosity,
-    /// The last plan that was not shown: a person sees it before being asked about it.
+    /// The last plan that was not shown: a person sees it before a question about it.
     plan: Option<String>,
 }
 
 /// How it is shown.
 enum Manner {
-    /// Not at all: a report in JSON follows.
+    /// Nothing: a report in JSON follows.
     Silent,
     /// Line by line.
     Plain,
@@ -106,7 +106,8 @@ impl<'o> Screen<'o> {
             }
             Notice::Artifact(artifact) => self.artifact(artifact, rendered),
             Notice::Warning(text) | Notice::Words(text) => self.markdown(text),
-            // The rows say how lanes stand, and the last screen shows results and all warnings.
+            // The rows show the states of lanes, and the last screen shows results and all
+            // warnings.
             Notice::ArtifactSaved { .. }
             | Notice::LaneBoard(_)
             | Notice::Reminder(_)
@@ -115,7 +116,7 @@ impl<'o> Screen<'o> {
         }
     }
 
-    /// Texts are in files and in `show`; who wants all of them now says so.
+    /// Texts are in files and in `show`; `-v` shows all of them now.
     fn artifact(&mut self, artifact: &ToldArtifact, rendered: &Line) -> Result<(), Failure> {
         let whole = rendered.text();
         if self.verbosity == Verbosity::Verbose {
@@ -149,7 +150,7 @@ fn unheard(failure: Failure) -> Failure {
     Failure::new(ErrorClass::Prerequisite, Unheard)
 }
 
-/// Says what is designed, and who takes part.
+/// Renders the feature and the panel.
 fn opening(run: &RunId, settings: &Settings, columns: usize) -> Vec<StyledLine> {
     let (first, rest) = (StyledLine::new(Ink::Heading, "Design  "), StyledLine::plain("        "));
     let feature = StyledLine::new(Ink::Strong, &settings.feature);

@@ -17,7 +17,7 @@ use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// The columns that a line has.
+/// The width of a line, in columns.
 const COLUMNS: usize = 80;
 
 /// Run a command's reviewers until all approve, with fixes in between
@@ -139,7 +139,7 @@ fn answer_line(answer: &LoopAnswerReport) -> String {
         Some(true) => "PASS",
         Some(false) => "FAIL",
         None if answer.is_void => "none",
-        // It was called again; Convoke does not know what was done meanwhile.
+        // The user called the loop again; Convoke does not know what was done meanwhile.
         None if answer.is_by_hand => "again",
         None => "fixed",
     };

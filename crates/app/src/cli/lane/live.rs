@@ -13,13 +13,13 @@ use jiff::Timestamp;
 use crate::output::Voice;
 use crate::terminal::activity::LaneActivity;
 
-/// How often the line moves when nothing is said.
+/// How often the line moves without a new event.
 const TICK: Duration = Duration::from_secs(1);
 
 /// How much of a tool's name is shown, so that the line stays one line.
 const MOST_SHOWN: usize = 30;
 
-/// What is known of a lane that runs.
+/// The state of a running lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Status {
     since: Timestamp,
@@ -60,7 +60,7 @@ impl<'a> Live<'a> {
         Self { voice, session, status: Mutex::new(Status::new(session.now())) }
     }
 
-    /// Shows what was said.
+    /// Shows an event.
     pub(super) fn notice(&self, event: &LaneEvent) {
         // The line itself says which tool was last.
         let words = progress_line(event).filter(|_| !matches!(event, LaneEvent::Tool(_)));
@@ -71,7 +71,7 @@ impl<'a> Live<'a> {
         self.draw();
     }
 
-    /// Draws the line every second, for as long as what is returned lives.
+    /// Draws the line every second, until the returned value is dropped.
     pub(super) fn tick<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Ticking {
         let (sender, receiver) = channel::<()>();
         scope.spawn(move || {
@@ -102,7 +102,7 @@ fn is_tick(error: std::sync::mpsc::RecvTimeoutError) -> bool {
     error == std::sync::mpsc::RecvTimeoutError::Timeout
 }
 
-/// What is worth saying while it works.
+/// Returns the line for an event that is worth showing while the agent works.
 pub(crate) fn progress_line(event: &LaneEvent) -> Option<String> {
     let line = match event {
         LaneEvent::Session(id) => format!("session {id}"),

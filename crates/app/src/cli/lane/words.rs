@@ -13,7 +13,7 @@ use convoke_service::session::Session;
 
 use super::seconds;
 
-/// Flags of every command that runs lanes by itself.
+/// Flags of every command that runs lanes.
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct BudgetArgs {
     /// Stop after this many tokens or dollars, such as `200k` or `$2.50`; with `--run`, all lanes

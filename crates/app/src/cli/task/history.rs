@@ -1,4 +1,4 @@
-//! What was done to tasks, and taking it back.
+//! The history of tasks, and undo.
 
 use std::num::NonZeroUsize;
 
@@ -67,7 +67,7 @@ fn line(change: &TaskChange, clock: Offset) -> String {
     format!("{}  @{}  {undo}{}{undone}", time(change.at, clock), change.actor, deed(change))
 }
 
-/// Says what was done to which task.
+/// Describes a change of a task.
 fn deed(change: &TaskChange) -> String {
     format!("{}  {} {}", change.words(), change.task, change.after.content)
 }
