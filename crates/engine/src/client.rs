@@ -1,17 +1,17 @@
-//! All that Convoke knows about clients: one folder for each, and one table.
+//! Everything Convoke knows about clients: one folder for each, and one table.
 //!
 //! Lanes, transcripts, hooks and health checks ask [`adapter`] about a client; no other module
 //! knows a client's flags, output, files or programs. A client's folder has its `launch`, the
 //! `listener` of its output, its `transcript` and its `hooks`. Adding a client touches its folder,
 //! the enum in `domain`, the table here and its fixtures.
 //!
-//! Nothing here starts, reads or writes anything but transcripts: [`command`] says what to start
-//! and what to write beforehand, and a [`Listener`] turns lines into events. So every client is
-//! tested with strings.
+//! This module reads and writes only transcripts and starts nothing: [`command`] returns the
+//! command to start and the files to write beforehand, and a [`Listener`] turns lines into events.
+//! So every client is tested with strings.
 //!
-//! *Read-only means that the agent has no tool to write with*, not that it is asked not to. Settings
-//! of the user and of the project stay in force, with their hooks, because those are the user's own
-//! doing; but no setting may give a reader its tools back.
+//! *Read-only means that the agent has no tool to write with*, not that its prompt forbids writing.
+//! Settings of the user and of the project stay in force, with their hooks, because the user chose
+//! them; but no setting may give a read-only agent its tools back.
 
 pub mod claude;
 pub mod codex;
@@ -67,7 +67,7 @@ pub struct ClientAdapter {
     pub transcript: Option<TranscriptFormat>,
     /// How Convoke's hooks are wired into the client.
     pub hooks: Option<HookWiring>,
-    /// Adds to a command what the client needs to be told.
+    /// Adds the client's arguments and files to a command.
     launch: fn(&ClientRequest<'_>, &mut ClientCommand),
     listen: fn() -> Box<dyn Listener>,
     /// Tells whether a reader may have a tool; always so where the client does not list its tools.
@@ -82,7 +82,7 @@ impl fmt::Debug for ClientAdapter {
     }
 }
 
-/// Where a client keeps what is its own.
+/// The folder in which a client keeps its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientHome {
     /// The variable that names the folder.
@@ -115,7 +115,7 @@ impl fmt::Debug for TranscriptFormat {
 pub(crate) enum PrintedEvents {
     /// No more than the agent was given.
     AsGiven,
-    /// Perhaps more than the agent was given, so that only the client's own record is proof.
+    /// It may show more than the agent saw, so that only the client's own record is proof.
     MayTellMore,
 }
 
@@ -149,8 +149,8 @@ pub fn usage_scope(client: Client) -> UsageScope {
     adapter(client).usage_scope
 }
 
-/// Returns what a client says that an agent may do beyond what it was started with. A resumed session
-/// may remember more than it is asked for, and only where the client says so can that be noticed.
+/// Returns the rights that a client reports beyond those it was started with. A resumed session may
+/// keep rights from before, which Convoke notices only if the client reports them.
 pub fn excess(client: Client, rights: Rights, granted: &GrantedRights) -> Vec<String> {
     if rights == Rights::Write {
         return Vec::new();

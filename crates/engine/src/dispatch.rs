@@ -28,11 +28,11 @@ use crate::file;
 /// What a dispatch is made of, beside the feature.
 #[derive(Debug, Clone, Copy)]
 pub struct DispatchOrder<'a> {
-    /// Whom it is for.
+    /// The role that receives the prompt.
     pub role: &'a DispatchRole,
     /// In which order.
     pub profile: PromptProfile,
-    /// What the role is asked.
+    /// The role's instructions.
     pub rubric: &'a str,
     /// How it is to answer.
     pub returns: &'a str,
@@ -49,7 +49,7 @@ pub struct DispatchOrder<'a> {
 /// A prompt with how it came about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dispatch {
-    /// The text.
+    /// The prompt's text.
     pub prompt: String,
     /// What must be read.
     pub references: Vec<Reference>,
@@ -85,7 +85,7 @@ pub enum DispatchError {
     Files(#[from] RoleFilesError),
 }
 
-/// Resolves what a role must read, with remarks about what is not there.
+/// Resolves the files that a role must read, with remarks about missing ones.
 pub fn references(
     feature: &Feature,
     project: &Path,
@@ -160,7 +160,7 @@ fn chars(text: &str) -> u64 {
     Text::new(text).chars() as u64
 }
 
-/// Sums up what is listed and can be read.
+/// Sums the lengths of the listed files that can be read.
 fn listed_chars(references: &[Reference]) -> u64 {
     let paths = references.iter().filter_map(|reference| reference.path.as_deref());
     let texts = paths.filter_map(|path| file::text(Path::new(path), MAX_BYTES));

@@ -39,8 +39,8 @@ pub struct Checkout {
 /// So many files of a repository are listed.
 const MOST_FILES: usize = 500_000;
 
-/// Lists the files of the repository that a folder lies in, below that folder, as far as git does not
-/// ignore them; none if there is no repository.
+/// Lists the files of the repository around a folder, below that folder, except ignored ones; empty
+/// without a repository.
 pub fn known_files(folder: &Path) -> Vec<PathBuf> {
     let listed = ls_files(folder, &["--cached", "--others", "--exclude-standard"]);
     let listed = listed.unwrap_or_default();
@@ -62,7 +62,7 @@ pub(crate) fn skipped(folder: &Path) -> Option<String> {
     repository::search_for_git(folder).remark()
 }
 
-/// Returns the checkout that a folder lies in, if it lies in one.
+/// Returns the checkout around a folder, if there is one.
 pub fn checkout(folder: &Path) -> Option<Checkout> {
     // A relative name, such as `..`, has no folders above it that could be looked at.
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());

@@ -46,9 +46,9 @@ impl HookEntry {
 /// A line at the end of a text.
 #[derive(Debug, Clone, Copy)]
 pub enum HookRemark<'a> {
-    /// It is told beside a wake-up.
+    /// It appears only beside a wake-up.
     Beside(&'a str),
-    /// It is told also where there is no wake-up.
+    /// It appears even without a wake-up.
     Alone(&'a str),
 }
 
@@ -62,7 +62,7 @@ impl HookRemark<'_> {
 /// An event that a client reports for an agent.
 #[derive(Debug, Clone, Copy)]
 pub struct HookEvent<'a> {
-    /// The session it is about.
+    /// The session of the event.
     pub session: Session<'a>,
     /// How the session's client is wired to us.
     pub hooks: &'static HookWiring,
@@ -82,7 +82,7 @@ pub struct HookEvent<'a> {
     pub profile: WakeProfile,
     /// The most a wake-up may cost, with everything that is put around it.
     pub budget: Budget,
-    /// What the session is told at the end of the text, on one line.
+    /// The remark at the end of the text, on one line.
     pub remark: Option<HookRemark<'a>>,
     /// When.
     pub now: Timestamp,
@@ -183,15 +183,15 @@ fn decide(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer
     Ok(HookAnswer { json, loss: Some(loss), parts: count, messages, newest_known, pins, injection })
 }
 
-/// Names an agent as the store keeps for whom a text was made.
+/// Names the agent that a text was made for, in the store's form.
 fn whose(agent: &Address) -> String {
     let Address { scope, agent } = agent;
     format!("{}\n{}\n{agent}", scope.project, scope.branch)
 }
 
-/// Tells whether an entry that has not delivered its part of a kept text must not do so any more:
-/// because the text is for another agent, or tells what has changed since. A text of the last moment
-/// is what the other entries deliver now.
+/// Tells whether an entry must no longer deliver its part of a kept text: the text is for another
+/// agent, or its facts have changed since. A very recent text is the one that the other entries
+/// deliver now.
 fn is_outdated(kept: &Wording, made_at: Timestamp, made: &Wording, heard: &HookEvent<'_>) -> bool {
     let has_part = parts(&kept.text, heard).len() >= heard.entry.number as usize;
     let is_old = heard.now.duration_since(made_at) >= SAME_REPORT;
@@ -214,8 +214,8 @@ fn length(transcript: &Path) -> u64 {
     std::fs::metadata(transcript).map_or(0, |metadata| metadata.len())
 }
 
-/// Asks the client's record what became of this entry's part of the last wake-up. Once that is
-/// known, clients that announce what happens to it need not be asked again.
+/// Checks the client's record for this entry's part of the last wake-up. After that, clients that
+/// announce losses need no further check.
 fn trace(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<Trace, StoreError> {
     let client = heard.session.client;
     if heard.event == SAVED {
@@ -282,7 +282,7 @@ fn change_agent(
 ) -> Result<(), StoreError> {
     let (store, name) = (sources.store, &heard.agent.agent);
     match store.change_agent(sources.scope, name, change) {
-        // Whoever works in a session is an agent, also if nobody has added it.
+        // The session's user is an agent, even if no command has added it.
         Err(StoreError::NoAgent { .. }) => {
             store.add_agent(sources.scope, name, heard.session.client.name())?;
             store.change_agent(sources.scope, name, change)
@@ -300,7 +300,7 @@ fn assembled(
         agent: heard.agent.agent.clone(),
         profile: heard.profile,
         order: SectionOrder::CriticalFirst,
-        // A session that lost its memory needs all of it, whatever the mode.
+        // A session that lost its memory needs the complete text, in any mode.
         extent: Some(WakeExtent::Everything),
         message: None,
     };
@@ -316,7 +316,7 @@ fn assembled(
     Ok((!assembled.is_empty()).then_some(assembled))
 }
 
-/// Returns the room that the marks of all parts, and what is said at the end, leave for a wake-up.
+/// Returns the room for a wake-up beside the marks of all parts and the ending.
 fn room_beside(ending: &str, heard: &HookEvent<'_>) -> WakeLimits {
     let count = |text: &str| Estimate.count(Text::new(text)).tenths().div_ceil(10);
     let bytes = room(heard.entry.of, most_bytes(heard));
@@ -342,7 +342,7 @@ fn text(assembled: &AssembledWakeUp, heard: &HookEvent<'_>) -> String {
     format!("{text}{}", ending(heard, shortened))
 }
 
-/// Returns what is told where there is no wake-up.
+/// Returns the text where there is no wake-up.
 fn alone(heard: &HookEvent<'_>) -> String {
     match heard.remark {
         Some(remark @ HookRemark::Alone(_)) => remark.line(),
@@ -357,7 +357,7 @@ enum Shortened {
     No,
 }
 
-/// Returns what is said at the end of a text.
+/// Returns the ending of a text.
 fn ending(heard: &HookEvent<'_>, shortened: Shortened) -> String {
     let agent = &heard.agent.agent;
     let command =

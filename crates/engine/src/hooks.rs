@@ -35,7 +35,7 @@ pub enum SettingsError {
         line: usize,
         /// At which character of it, from one.
         column: usize,
-        /// What is wrong there.
+        /// The error.
         why: &'static str,
     },
     /// It is another plugin.
@@ -156,7 +156,7 @@ impl Wanted<'_> {
         Ok(apply(text, edits))
     }
 
-    /// Returns what is missing at the top of a file.
+    /// Returns the missing members at the top of a file.
     fn root_members(&self, root: Option<&Node>) -> Vec<(Option<&'static str>, Value)> {
         let is_missing = |key: &str| root.is_none_or(|root| root.member(key).is_none());
         let mut members = Vec::new();
@@ -242,8 +242,8 @@ pub fn original(
     }
 }
 
-/// Returns what a file is remembered to have held, unless that differs in more than blanks and commas
-/// from what is left without our entries: a store that was imported could remember anything.
+/// Returns the recorded original text of a file, unless it differs in more than blanks and commas
+/// from the file without Convoke's entries: an imported store could hold any text.
 pub fn trusted(remembered: Option<&str>, left: Option<String>) -> Option<String> {
     let bare = |text: Option<&str>| {
         let is_kept = |c: &char| !c.is_whitespace() && !",\u{feff}".contains(*c);
@@ -263,8 +263,8 @@ pub enum FormerFile<'a> {
     Text(&'a str),
 }
 
-/// Takes our entries out, and nothing else. What is empty without them goes too, unless it was
-/// empty before, as far as that is known. `None` if nothing is left of a file that was all ours.
+/// Removes Convoke's entries, and nothing else. Containers that become empty are removed too,
+/// unless they were empty before, as far as that is known. `None` if the file held nothing else.
 pub fn uninstall(
     settings: &str,
     former: FormerFile<'_>,
@@ -426,7 +426,7 @@ mod tests {
         assert_eq!(of(Some(&ours), Some((None, &ours))).as_deref(), Some(mine));
     }
 
-    // Codex trusts an entry by its place, so what is right already stays where it is.
+    // Codex trusts an entry by its place, so a correct entry stays where it is.
     #[test]
     fn installing_again_changes_nothing() {
         let ours = installed(None, Client::Codex, 2);

@@ -20,7 +20,7 @@ pub struct Lock {
 /// A lock that could not be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Somebody else holds it.
+    /// Another process holds it.
     #[error("{holder} already does this")]
     Held {
         /// Who, in its own words.
@@ -29,7 +29,7 @@ pub enum LockError {
     /// The file cannot be used.
     #[error("cannot use `{}`", path.display())]
     File {
-        /// The file.
+        /// The lock file's path.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -37,7 +37,7 @@ pub enum LockError {
 }
 
 impl Lock {
-    /// Takes a lock without waiting. `holder` is what others are told.
+    /// Takes a lock without waiting. `holder` describes the holder to others.
     pub fn take(path: &Path, holder: &str) -> Result<Self, LockError> {
         let refused = |source| LockError::File { path: path.to_owned(), source };
         let mut options = OpenOptions::new();
@@ -58,8 +58,8 @@ impl Lock {
         Ok(Self { file })
     }
 
-    /// Returns what others are told by whoever holds a lock, and which process that is, as far as can
-    /// be seen from here; nothing if its last holder is gone. It is not tried, because that would keep
+    /// Returns the description and the process of a lock's holder, as far as visible from here;
+    /// `None` if its last holder is gone. It does not try to take the lock, because that would keep
     /// others from it.
     pub fn holder(path: &Path) -> Option<(String, Owner)> {
         let said = file::text(path, MAX_BYTES)?;
@@ -72,7 +72,7 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Whoever lets go of a lock says that nobody holds it; whoever is killed is seen to be gone.
+    /// Releasing a lock clears its holder; a killed holder is recognized by its missing process.
     fn drop(&mut self) {
         self.file.set_len(0).ok();
     }

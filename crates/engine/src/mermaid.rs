@@ -1,8 +1,8 @@
-//! Diagrams: whether they are written in Mermaid's language at all.
+//! Diagrams: whether they are valid Mermaid.
 //!
-//! The parser is large and another project's, so it is a program of its own, `convoke-diagram`,
-//! beside Convoke's. Convoke believes only a whole answer about one diagram; a parser that breaks on
-//! a diagram or takes too long leaves that diagram refused, and the others are parsed.
+//! The parser is large and another project's, so it is a separate program, `convoke-diagram`,
+//! beside Convoke's. Convoke accepts only a complete answer about one diagram; a parser that breaks
+//! on a diagram or takes too long leaves that diagram refused, and the others are parsed.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -27,7 +27,7 @@ const PROTOCOL: u32 = 1;
 /// The program itself gives up on a diagram after 10 seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Why diagrams could not be parsed at all.
+/// Why no diagram could be parsed.
 #[derive(Debug, thiserror::Error)]
 pub enum DiagramParserError {
     /// There is no such program.
@@ -126,7 +126,7 @@ fn started(diagrams: &[(usize, String)], program: &Path) -> Result<Child, Diagra
     // What a terminal sends stops Convoke, and is no word of the parser's.
     let mut child = command.process_group(0).spawn().map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read ends without an answer, and that is heard.
+        // A program that does not read ends without an answer, which the reader notices.
         thread::spawn(move || stdin.write_all(&question).ok());
     }
     Ok(child)

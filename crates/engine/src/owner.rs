@@ -13,7 +13,7 @@ use convoke_guard::timespec;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal};
 
-/// How often it is asked for an end that cannot be watched.
+/// How often the end is checked if it cannot be watched.
 const STEP: Duration = Duration::from_millis(20);
 
 /// Where an owner is.
@@ -33,7 +33,7 @@ pub fn myself() -> Owner {
     Owner { pid, mark: mark(pid).unwrap_or_default() }
 }
 
-/// Looks for an owner. One without a mark cannot be told from others.
+/// Looks for an owner. One without a mark cannot be distinguished from others.
 pub fn whereabouts(owner: &Owner) -> OwnerState {
     if owner.mark.is_empty() || is_foreign(&owner.mark) {
         return OwnerState::Elsewhere;
@@ -48,12 +48,12 @@ pub fn is_gone(owner: &Owner) -> bool {
     whereabouts(owner) == OwnerState::Gone
 }
 
-/// Asks an owner to stop, and waits until it is gone, but not for ever; tells whether it is. Nobody
-/// else is asked who has its number now.
+/// Asks an owner to stop, and waits a limited time for its end; tells whether it is gone. Another
+/// process with its id gets no signal.
 pub fn stop(owner: &Owner, patience: Duration) -> io::Result<bool> {
     let number = i32::try_from(owner.pid).ok().and_then(Pid::from_raw);
     let Some(pid) = number else { return Ok(true) };
-    // What is opened before it is recognised is what was recognised.
+    // Opened before it is recognized, so that the recognized process is the open one.
     let end = end_of(pid);
     if whereabouts(owner) != OwnerState::Here {
         return Ok(true);
@@ -167,7 +167,7 @@ mod tests {
         let earlier = Owner { mark: format!("{rest} 1"), ..me.clone() };
         assert_eq!(whereabouts(&earlier), OwnerState::Gone);
         assert!(is_gone(&earlier) && !is_gone(&me));
-        // Had it been asked, this test would not be here any more.
+        // Had it been stopped, this test would no longer run.
         assert!(stop(&earlier, Duration::ZERO).unwrap());
         let nobody = Owner { pid: u32::MAX, ..me };
         assert_eq!(whereabouts(&nobody), OwnerState::Gone);

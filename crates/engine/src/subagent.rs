@@ -9,12 +9,12 @@ use convoke_store::error::StoreError;
 
 use crate::wake::{WakeSources, read_plan};
 
-/// A subagent's prompt with what was missing for it.
+/// A subagent's prompt, with remarks about missing parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubagentPrompt {
     /// The prompt.
     pub prompt: String,
-    /// The task it is about.
+    /// The task of the subagent.
     pub task: TaskId,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
@@ -37,7 +37,7 @@ pub fn assemble(
         format!("(plan file not found: {plan_file})")
     });
     let file = role.template_file();
-    // Whoever leads has the skill in some version already; its roles are of that one.
+    // The orchestrator already has the skill in some version; its roles use that one.
     let plan = task.plan_file.as_deref();
     let given = sources.store.last_injection_of(sources.scope, None, plan, templates)?;
     let pinned = sources.store.pinned(sources.scope, templates)?;

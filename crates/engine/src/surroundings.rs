@@ -1,4 +1,4 @@
-//! What is around us: room on a disk, folders that can be written, orphans that can be inherited.
+//! The system around Convoke: free disk space, writable folders, inherited orphans.
 
 use std::io;
 use std::path::Path;

@@ -1,8 +1,9 @@
-//! What clients themselves write down about a session.
+//! Clients' own records of a session.
 //!
-//! A client's record is the only proof of what its agent was given and did. The formats are the
-//! clients' own and change without notice, so a line that is not understood is passed over, and
-//! what cannot be told is said to be unknown. Records grow large; they are read line by line.
+//! A client's record is the only proof of what its agent received and did. The formats are the
+//! clients' own and change without notice, so Convoke skips a line that it does not understand, and
+//! reports a fact that it cannot derive as unknown. Records grow large, so they are read line by
+//! line.
 
 pub(crate) mod injected;
 pub mod own;

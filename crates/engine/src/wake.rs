@@ -42,7 +42,7 @@ const MAX_PLAN_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What a wake-up is assembled from.
 pub struct WakeSources<'a> {
-    /// What was kept.
+    /// The store of the user.
     pub store: &'a dyn Store,
     /// Where the agent works.
     pub scope: &'a Scope,
@@ -58,7 +58,7 @@ pub struct WakeSources<'a> {
     pub next_action: NextActionRule,
     /// The clock that times are shown by.
     pub clock: Offset,
-    /// How much an agent is told each time.
+    /// How much a wake-up tells its agent.
     pub mode: WakeMode,
     /// What gives way when that is too much.
     pub fit: WakeFit,
@@ -66,7 +66,7 @@ pub struct WakeSources<'a> {
     pub now: Timestamp,
 }
 
-/// Whom to wake, and with what.
+/// A request for a wake-up.
 #[derive(Debug, Clone)]
 pub struct WakeCall {
     /// Who wakes.
@@ -75,7 +75,7 @@ pub struct WakeCall {
     pub profile: WakeProfile,
     /// In which order the sections come.
     pub order: SectionOrder,
-    /// How much is told; without it, what the mode says.
+    /// How much to tell; without it, the mode decides.
     pub extent: Option<WakeExtent>,
     /// A message that is not stored; without one, the newest unread message to the agent.
     pub message: Option<NewMessage>,
@@ -86,7 +86,7 @@ pub struct WakeCall {
 pub struct AssembledWakeUp {
     /// The text and how it was shortened.
     pub wake_up: WakeUp,
-    /// How much of it was told.
+    /// How much it tells.
     pub extent: WakeExtent,
     /// Which skill, and why; `None` if none is named that can be found.
     pub choice: Option<SkillChoice>,
@@ -123,7 +123,7 @@ impl AssembledWakeUp {
         Receipt { read: &self.wake_up.read, known: self.newest_known }
     }
 
-    /// Returns what is recorded once the wake-up was delivered.
+    /// Returns the record of a delivered wake-up.
     pub fn injection(&self, agent: &AgentName, now: Timestamp) -> Injection {
         let mode = match self.extent {
             WakeExtent::News => "incremental",
@@ -213,7 +213,7 @@ pub fn assemble(
     })
 }
 
-/// Returns what an agent is told that remembers everything else.
+/// Returns the news, for an agent that remembers everything else.
 fn news<'a>(
     call: &'a WakeCall,
     place: NewsPlace<'a>,
@@ -225,7 +225,7 @@ fn news<'a>(
     News { reader: &call.agent, place, messages: unread, unread: *count, fit, pins }
 }
 
-/// Returns what is said where there is no list of tasks.
+/// Returns the lines that replace a missing list of tasks.
 fn no_task(
     sources: &WakeSources<'_>,
     call: &WakeCall,
@@ -264,7 +264,7 @@ fn other_branch_line(sources: &WakeSources<'_>, (branch, count): &(String, u32))
     )
 }
 
-/// Returns what an agent is told that holds no task, where there are open ones.
+/// Returns the lines for an agent without a task, where there are open ones.
 fn unassigned(
     sources: &WakeSources<'_>,
     call: &WakeCall,
@@ -295,7 +295,7 @@ fn settle(
     skill::settle(sources, &skill::Need { agent, path, plan, plan_file, history })
 }
 
-/// Returns how much an agent is told: all of it, unless it remembers.
+/// Returns how much to tell an agent: everything, unless it remembers.
 fn extent(
     sources: &WakeSources<'_>,
     call: &WakeCall,
@@ -315,7 +315,7 @@ fn parsed<'a>(file: &'a str, text: Option<&'a str>) -> PlanText<'a> {
     }
 }
 
-/// Reads what is recorded about the current task and with the new message.
+/// Reads the records about the current task and the new message.
 fn known(
     sources: &WakeSources<'_>,
     agents: &[Agent],
@@ -339,6 +339,6 @@ fn known(
 
 /// Reads a plan, if there is one to be read.
 pub(crate) fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
-    // A project may come from anywhere, so what it calls a plan may not lead out of it.
+    // A project may have any author, so the path of a plan may not lead out of it.
     file::text_below(root, &root.join(plan_file), MAX_PLAN_BYTES)
 }

@@ -1,6 +1,6 @@
-//! Many lanes of a model's API at once, stopped together: no connection and no thread is left.
+//! Many parallel lanes of a model's API, stopped together: no connection and no thread is left.
 //!
-//! It is alone in its process, because the threads of a process are counted.
+//! The test is alone in its process, because it counts the process's threads.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use std::fs;
@@ -50,7 +50,7 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
     let cancel = Cancel::default();
     let (all_are_here, stop) = channel();
     let server = thread::spawn(move || {
-        // Nobody is ever answered.
+        // The server never answers.
         let mut streams: Vec<_> = (0..LANES).map(|_| listener.accept().unwrap().0).collect();
         for stream in &mut streams {
             stream.read_exact(&mut [0; 16]).unwrap();
@@ -83,8 +83,8 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
     nobody_is_left();
 }
 
-/// The test's own thread and the one that waits for it are all that remain. A thread that was told to
-/// go takes a moment.
+/// Only the test's own thread and the one that waits for it remain. A stopped thread takes a moment
+/// to end.
 #[cfg(target_os = "linux")]
 fn nobody_is_left() {
     let count = || fs::read_dir("/proc/self/task").unwrap().count();

@@ -1,4 +1,4 @@
-//! Journals of an earlier release: they are told and counted as they were then.
+//! Journals of an earlier release: they render and count as they did then.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up should stop where it is")]
 
 use std::fs;
@@ -61,7 +61,7 @@ fn a_run_that_looks_after_every_event_comes_to_the_same() {
     }
 }
 
-// What a worker that failed leaves is told at its beginning, also when later phases were done.
+// The warnings of a failed worker appear at its beginning, even if it completed later phases.
 #[test]
 fn a_worker_that_fails_late_is_told_as_by_a_walk_from_the_first_event() {
     let mut events = events("nested");

@@ -218,7 +218,7 @@ fn receipts_follow_from_records() {
         assert_eq!(found[1].standing, ReadState::Whole, "{client:?} {name}");
         assert!(matches!(found[2].standing, ReadState::NotRead { attempts: 1.. }), "{client:?}");
         assert_eq!(found[4].standing, ReadState::NotRead { attempts: 0 }, "{client:?} {name}");
-        // An older version is seen wherever the text is known.
+        // An older version is recognized wherever the text is known.
         let demanded = [Demanded { now: Contents::Text(&changed), ..demanded[0] }];
         let older = &receipts(&demanded, &session.reads, answered)[0];
         let knows_text = (client, name.as_str()) != (Client::Gemini, "reads.printed.jsonl");

@@ -18,12 +18,12 @@ const FOLDERS: [&str; 2] = ["wireframes", "screenshots"];
 /// Names that belong to other tools.
 const RESERVED: [&str; 3] = ["tokens.json", "components.json", "import-warnings.json"];
 
-/// What was done.
+/// The result of creating a design folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BriefInitOutcome {
     /// These files and folders were made.
     Created(Vec<PathBuf>),
-    /// Somebody's files are there already; nothing was touched.
+    /// The folder already holds files; nothing was touched.
     AlreadyInUse,
 }
 
@@ -39,7 +39,7 @@ pub enum InitError {
     /// The system refused.
     #[error("cannot create `{}`", path.display())]
     Create {
-        /// What was to be created.
+        /// The path to create.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -47,15 +47,15 @@ pub enum InitError {
     /// The system refused to list the folder.
     #[error("cannot list `{}`", path.display())]
     List {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
 }
 
-/// Creates the folder with its scaffold. A file that exists is never overwritten, not even when
-/// somebody creates it at the same moment.
+/// Creates the folder with its scaffold. A file that exists is never overwritten, not even one that
+/// another process creates at the same moment.
 pub fn init(dir: &Path) -> Result<BriefInitOutcome, InitError> {
     if let Some(name) = reserved_name(dir)? {
         return Err(InitError::Reserved { name });

@@ -65,7 +65,7 @@ struct Allowlist {
     condition: String,
 }
 
-/// Patterns of which any may match, compiled together when they are first asked.
+/// Patterns of which any may match, compiled together on their first use.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "Vec<String>")]
 struct Patterns {

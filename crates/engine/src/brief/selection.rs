@@ -33,10 +33,10 @@ pub enum Chosen {
     ByPattern,
 }
 
-/// A document to read.
+/// A document that Convoke will read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedDocument {
-    /// Where it lies, absolute.
+    /// The absolute path.
     pub path: PathBuf,
     /// Its path below the project; outside of it, as the person wrote it.
     pub shown: String,
@@ -51,7 +51,7 @@ pub struct SelectedDocument {
 pub enum SelectionNote {
     /// A `.gitignore` excludes a file that the person named; it is taken.
     Ignored {
-        /// The file.
+        /// The file's path.
         path: String,
     },
     /// Nothing matches a pattern, and other documents were found.
@@ -74,7 +74,7 @@ pub enum SelectionError {
     Missing {
         /// The file as the person wrote it.
         path: PathBuf,
-        /// The names beside it.
+        /// The names in the same folder.
         beside: Vec<String>,
     },
     /// No document matches.
@@ -88,9 +88,9 @@ pub enum SelectionError {
     /// A pattern cannot be used.
     #[error("cannot use the pattern `{pattern}`")]
     Pattern {
-        /// The pattern.
+        /// The invalid pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The parser's error.
         #[source]
         source: Box<ignore::Error>,
     },
@@ -130,7 +130,7 @@ struct Selection<'a> {
     notes: Vec<SelectionNote>,
 }
 
-/// A folder to look into, and which of its files are meant.
+/// A folder to search, and which of its files match.
 struct Search {
     /// Absolute.
     root: PathBuf,
@@ -150,7 +150,7 @@ impl Selection<'_> {
     /// Takes what one name means, and tells whether it means anything.
     fn take(&mut self, given: &Path) -> Result<bool, SelectionError> {
         let path = cleaned(&self.request.folder.join(given));
-        // A link to nothing is there, too: reading it says what is wrong.
+        // A dangling link counts as present: reading it gives the error.
         let is_there = fs::symlink_metadata(&path).is_ok();
         if is_there && !path.is_dir() {
             self.name(path, given);
@@ -207,7 +207,8 @@ impl Selection<'_> {
         }
     }
 
-    /// A path in the project may not lead out of it by a link; a path that begins outside is meant.
+    /// Returns the folder that links of a path in the project may not leave; a path that begins
+    /// outside is the user's choice.
     fn boundary(&self, path: &Path) -> Option<PathBuf> {
         path.starts_with(self.request.project).then(|| self.request.project.to_owned())
     }

@@ -14,11 +14,11 @@ pub enum Rights {
 /// What a lane asks of an agent.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientRequest<'a> {
-    /// What the agent is told.
+    /// The prompt's text.
     pub prompt: &'a str,
     /// The model to use, else the client's own choice.
     pub model: Option<&'a str>,
-    /// How hard the model shall think, where a client can be told: Claude Code and Codex.
+    /// The model's effort, for clients that accept it: Claude Code and Codex.
     pub effort: Option<&'a str>,
     /// The session to resume, else a new one.
     pub resume: Option<&'a str>,

@@ -19,7 +19,7 @@ const VARIABLES: &[&str] = &[
 ];
 
 const QUIET: &[(&str, &str)] = &[
-    // In a folder that is not trusted it changes the mode that was asked for.
+    // In an untrusted folder it changes the requested mode.
     ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
     // Its outer process would not pass signals on.
     ("GEMINI_CLI_NO_RELAUNCH", "true"),

@@ -65,14 +65,14 @@ impl fmt::Debug for HookWiring {
 pub(crate) enum EntryCount {
     /// One: the client hands on whole texts.
     One,
-    /// As many as are asked for: the client hands on only so much of an entry's text.
+    /// Any number: the client limits the text of one entry.
     Several,
 }
 
 /// Whether a client says when a session was compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compactions {
-    /// It says so.
+    /// It announces a compaction.
     Announced,
     /// Only its record of the session shows it.
     Silent,
@@ -108,8 +108,8 @@ pub(super) fn additional_context(event: &str, text: &str) -> Value {
     json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
 }
 
-/// The events of Claude Code, which Codex took over. A compaction is said afterwards, by the start
-/// of the session.
+/// The events of Claude Code, which Codex took over. The client reports a compaction afterwards, as
+/// a start of the session.
 pub(super) const START_AND_PROMPT: &[&str] = &["SessionStart", "UserPromptSubmit"];
 
 /// What those events mean.

@@ -102,7 +102,7 @@ fn recorded_runs_end_in_their_answer() {
 #[test]
 fn lines_of_other_clients_are_passed_over() {
     for (speaker, stdout) in recorded() {
-        // The lines that Claude Code began cannot all be told apart.
+        // The lines of clients that copied Claude Code's format cannot all be distinguished.
         let is_alike = |agent: &Client| {
             matches!(speaker, Client::Claude | Client::Cursor)
                 && matches!(agent, Client::Claude | Client::Qwen)
@@ -157,7 +157,7 @@ fn an_odd_value_does_not_cost_the_line() {
     }
 }
 
-// A version that leaves out its lines' numbers is still heard.
+// A version without line numbers is still understood.
 #[test]
 fn a_line_without_a_number_is_known_by_its_session() {
     for agent in [Client::Claude, Client::Qwen] {
@@ -172,7 +172,7 @@ fn a_line_without_a_number_is_known_by_its_session() {
     }
 }
 
-// Whoever spoke in a way that we do not know was not silent.
+// A client with unknown output was not silent.
 #[test]
 fn lines_that_nobody_understands_are_told_of() {
     for agent in Client::ALL {
@@ -195,13 +195,13 @@ fn lines_that_nobody_understands_are_told_of() {
     for (agent, stdout) in recorded() {
         let mut listener = listen(agent);
         listener.stdout_line("Welcome!");
-        // Whoever was stopped after a first line was understood.
+        // A client that was stopped after one line was understood.
         stdout.lines().take(1).for_each(|line| drop(listener.stdout_line(line)));
         assert_eq!(listener.exited(None), [], "{agent}");
     }
 }
 
-// Nobody knows what it said, so that is what is told; and also that it was not silent.
+// The line's content is unknown, so the message says that; and the client was not silent.
 #[test]
 fn a_line_that_is_too_long_is_told_of() {
     let words = "the client printed a line of 8.1 MB; Convoke reads lines of at most 8 MB";

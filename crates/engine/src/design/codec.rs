@@ -1,7 +1,6 @@
-//! Events of a design as they stand in the journal: a kind and a JSON body.
+//! Events of a design in the journal's form: a kind and a JSON body.
 //!
-//! The shapes here are written to last: a later version must be able to read what an earlier one
-//! wrote, so names only ever get added.
+//! A later version must be able to read an earlier one's events, so changes only ever add names.
 
 mod begun;
 mod citations;
@@ -34,7 +33,7 @@ pub enum CodecError {
     /// Its body is not what its kind says.
     #[error("cannot read the body of an event of kind `{kind}`")]
     Body {
-        /// The kind.
+        /// The entry's kind.
         kind: String,
         /// Why.
         source: serde_json::Error,
@@ -42,9 +41,9 @@ pub enum CodecError {
     /// A value in it makes no sense.
     #[error("cannot read `{value}` in an event of kind `{kind}`")]
     Value {
-        /// The kind.
+        /// The entry's kind.
         kind: String,
-        /// The value.
+        /// The invalid value.
         value: String,
     },
 }
@@ -104,7 +103,7 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
     })
 }
 
-/// None of these shapes can fail to be written.
+/// Serializes a body. None of these types can fail.
 fn body(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
@@ -291,7 +290,7 @@ impl LaneBody {
 #[derive(Serialize, Deserialize)]
 struct ReplyBody {
     question: String,
-    /// Nothing if the recommendation stands.
+    /// `None` for the recommendation.
     answer: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A design under way: what is needed is found out, written to the journal, and only then shown.
+//! A design in progress: each need is satisfied, recorded in the journal, and only then shown.
 
 mod journal;
 mod kept;
@@ -31,7 +31,7 @@ use self::kept::kept;
 use super::codec::CodecError;
 use super::word::marker_word;
 
-/// What a design cannot know by itself.
+/// The effects that a design needs from outside.
 pub trait DesignWorld {
     /// What can go wrong out there.
     type Error;
@@ -42,8 +42,8 @@ pub trait DesignWorld {
     /// Finds out who is there.
     fn probe(&mut self, settings: &Settings, occasion: Occasion) -> Result<Health, Self::Error>;
 
-    /// Asks agents, all at once, and tells what becomes of each. A lane of which no end is told was
-    /// stopped by whoever stopped us.
+    /// Runs lanes in parallel, and reports the events of each. A lane without an end was stopped
+    /// because the user stopped Convoke.
     fn lanes(
         &mut self,
         settings: &Settings,
@@ -51,27 +51,27 @@ pub trait DesignWorld {
         tell: &mut OnLaneNews<'_, Self, Self::Error>,
     ) -> Result<(), Self::Error>;
 
-    /// Asks a person; nothing if whoever was asked went away.
+    /// Asks a person; `None` if the person went away.
     fn ask(&mut self, question: &PersonQuestion) -> Result<Option<Reply>, Self::Error>;
 
     /// Compares the working tree with what it was.
     fn tree(&mut self, boundary: Boundary) -> Result<Tree, Self::Error>;
 
-    /// Asks a person what to do about a tree that was changed; nothing if there is nobody to ask.
+    /// Asks a person what to do about a changed tree; `None` if there is no person.
     fn recover(
         &mut self,
         boundary: Boundary,
         detail: &str,
     ) -> Result<Option<Recovery>, Self::Error>;
 
-    /// Has another process do the heavy part, and tells what is believed of it; nothing if we were
-    /// stopped meanwhile.
+    /// Has another process do the heavy part, and returns the judged result; `None` if the user
+    /// stopped Convoke meanwhile.
     fn work(&mut self) -> Result<Option<Worked>, Self::Error>;
 
-    /// Returns the folder that keeps what is made.
+    /// Returns the folder that keeps the design's files.
     fn folder(&self) -> String;
 
-    /// Hands what was made to the workflow that asked for it.
+    /// Exports the design to the workflow that requested it.
     fn export(
         &mut self,
         settings: &Settings,
@@ -95,10 +95,10 @@ pub trait DesignWorld {
     fn now(&self) -> Timestamp;
 }
 
-/// Takes in what becomes of lanes.
+/// Receives the events of lanes.
 pub type OnLaneNews<'t, W, E> = dyn FnMut(&mut W, LaneNews) -> Result<(), E> + 't;
 
-/// What becomes of a lane.
+/// An event of a lane.
 #[derive(Debug, Clone)]
 pub enum LaneNews {
     /// It begins.
@@ -130,7 +130,7 @@ pub enum DesignOutcome {
     Ended(DesignEnding),
     /// It was stopped, and can be resumed.
     Interrupted,
-    /// The working tree was changed, and nobody is there to say what to do.
+    /// The working tree was changed, and there is no person to decide.
     TreeNeedsAPerson,
     /// The heavy part is done, and that was all.
     HeavyDone,
@@ -139,13 +139,13 @@ pub enum DesignOutcome {
 /// How much of a design this process does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// All of it; the heavy part perhaps by another process.
+    /// All of it; another process may do the heavy part.
     Whole,
     /// The heavy part.
     Heavy,
 }
 
-/// A design that is under way.
+/// A design in progress.
 struct Course<'s, 'w, W: DesignWorld> {
     part: Part,
     journal: Journal<'s>,
@@ -209,8 +209,8 @@ pub fn run<W: DesignWorld>(
     Ok(outcome)
 }
 
-/// Does the heavy part of a design that another process began, and returns what is said of it. Nobody
-/// is asked anything here: whoever began it does that.
+/// Does the heavy part of a design that another process began, and returns its result. It asks no
+/// person: the process that began the design does that.
 pub fn work<W: DesignWorld>(
     journal: Journal<'_>,
     events: Vec<Stamped>,
@@ -270,7 +270,7 @@ impl<W: DesignWorld> Course<'_, '_, W> {
         if worked.is_dirty_tree() && needs_a_person {
             return Ok(None);
         }
-        // A worker that is done has come to the end of its part, whatever lies in its folder.
+        // A finished worker has come to the end of its part, regardless of the files in its folder.
         let is_done = worked == Worked::Complete && !self.design.is_heavy();
         let is_honest = is_done || matches!(worked, Worked::Failed(_));
         let worked = if is_honest { worked } else { Worked::nothing_made() };
@@ -278,7 +278,7 @@ impl<W: DesignWorld> Course<'_, '_, W> {
         Ok(None)
     }
 
-    /// Shows what is new.
+    /// Shows new notices.
     fn show(&mut self) -> Result<(), RunError<W::Error>> {
         show_new(&mut self.design, &mut self.shown, self.world).map_err(RunError::World)
     }
@@ -293,7 +293,7 @@ impl<W: DesignWorld> Course<'_, '_, W> {
         self.world.keep(&files).map_err(RunError::World)
     }
 
-    /// Writes an event down before anybody acts on it.
+    /// Records an event before any action follows from it.
     fn take(&mut self, event: Event) -> Result<(), RunError<W::Error>> {
         let at = self.world.now().as_millisecond();
         self.journal.append(at, &event)?;
@@ -301,7 +301,7 @@ impl<W: DesignWorld> Course<'_, '_, W> {
         Ok(())
     }
 
-    /// Finds out what is needed; says how it ends if it cannot go on.
+    /// Satisfies a need; returns the ending if the design cannot go on.
     fn find_out(&mut self, need: Need) -> Result<Option<DesignOutcome>, RunError<W::Error>> {
         let settings = self.design.facts().settings().map(|(_, settings)| settings.clone());
         let Some(settings) = settings else { return Ok(Some(DesignOutcome::Interrupted)) };

@@ -20,10 +20,10 @@ const MARKER: &str = ".convoke-run";
 /// Who removed what, in the folder of all runs.
 const AUDIT: &str = "cleanup-audit.log";
 
-/// Where locks lie. No run can be called so.
+/// The folder for locks. No run can have this name.
 const LOCKS: &str = ".locks";
 
-/// Where findings lie that may be about security. No run can be called so.
+/// The folder for findings that may concern security. No run can have this name.
 const WITHHELD: &str = ".withheld";
 
 /// Who does the heavy part of a run, in its folder.
@@ -35,7 +35,7 @@ pub struct RunFolders {
     root: PathBuf,
 }
 
-/// A folder that cannot be had.
+/// A folder that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RunFolderError {
     /// Another run works on the same files.
@@ -43,13 +43,13 @@ pub enum RunFolderError {
     Held {
         /// The working tree.
         tree: PathBuf,
-        /// Who, or why that cannot be told.
+        /// The holder, or why it is unknown.
         source: LockError,
     },
     /// The system refused.
     #[error("cannot use `{}`", path.display())]
     File {
-        /// The folder or file.
+        /// The path of the folder or file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -57,9 +57,9 @@ pub enum RunFolderError {
     /// It is not a folder of a run.
     #[error("cannot use `{}` as the folder of a run: {why}", path.display())]
     NotOurs {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         why: &'static str,
     },
 }
@@ -90,8 +90,8 @@ impl RunFolders {
         self.root.join(run.as_str())
     }
 
-    /// Takes a working tree for a run, as long as what is returned lives. Only one run can have it:
-    /// each compares the tree before and after its agents worked.
+    /// Locks a working tree for a run, until the returned value is dropped. Only one run can have
+    /// it: each compares the tree before and after its agents worked.
     pub fn hold(&self, tree: &Path, run: &RunId) -> Result<Lock, RunFolderError> {
         let held = |source| RunFolderError::Held { tree: tree.to_owned(), source };
         let key = tree.canonicalize().unwrap_or_else(|_| tree.to_owned());
@@ -102,7 +102,7 @@ impl RunFolders {
         Lock::take(&locks.join(name), &holder).map_err(held)
     }
 
-    /// Returns the runs that somebody works on now.
+    /// Returns the runs that a process works on now.
     pub fn worked_on(&self) -> HashSet<RunId> {
         let locks = fs::read_dir(self.root.join(LOCKS)).into_iter().flatten().flatten();
         let run = |lock: DirEntry| {
@@ -112,7 +112,7 @@ impl RunFolders {
         locks.filter_map(run).collect()
     }
 
-    /// Says that a worker writes a run's journal, as long as what is returned lives.
+    /// Records that a worker writes a run's journal, until the returned value is dropped.
     pub fn hold_for_worker(&self, run: &RunId) -> Result<Lock, RunFolderError> {
         let path = self.path(run);
         let held = |source| RunFolderError::Held { tree: path.clone(), source };
@@ -168,8 +168,8 @@ impl RunFolders {
         }
     }
 
-    /// Removes a run's folder and all that is in it; `false` if there is none. Whatever is not
-    /// clearly such a folder is left alone.
+    /// Removes a run's folder and its content; `false` if there is none. A folder that is not
+    /// clearly a run's is left alone.
     pub fn remove(&self, folder: &Path, now: Timestamp) -> Result<bool, RunFolderError> {
         match fs::symlink_metadata(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),

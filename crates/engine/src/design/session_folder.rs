@@ -17,11 +17,11 @@ const MAX_BYTES: u64 = 4096;
 /// A session that was set up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesignSession {
-    /// Its folder.
+    /// The session's folder.
     pub folder: PathBuf,
-    /// Its name.
+    /// The session's id.
     pub id: String,
-    /// Whether it does not lie where it should.
+    /// Whether the folder is outside of the expected place.
     pub is_elsewhere: bool,
 }
 
@@ -61,7 +61,7 @@ pub fn make(
     Ok(DesignSession { folder, id, is_elsewhere })
 }
 
-/// A name that nobody else has.
+/// Returns a unique name.
 fn session_id(now: Timestamp) -> String {
     let told = |path: &str| {
         let text = file::text(Path::new(path), MAX_BYTES)?.trim().to_owned();
@@ -73,9 +73,9 @@ fn session_id(now: Timestamp) -> String {
     })
 }
 
-/// Removes a session's folder, if it clearly is one: below a place of sessions, no link, and marked,
-/// and with none of these places nor the user's `home` in it. One that is not there is removed
-/// already. Who did it is added to `audit`, if that can be written.
+/// Removes a session's folder, if it clearly is one: below a place of sessions, no link, and
+/// marked, and with none of these places nor the user's `home` in it. A missing one counts as
+/// removed. The removal is logged in `audit`, if that is writable.
 pub fn remove(
     folder: &Path,
     roots: &[PathBuf],

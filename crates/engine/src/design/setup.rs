@@ -1,7 +1,8 @@
-//! Setting up a design: looking at the working tree, and making its branch.
+//! Sets up a design: checks the working tree, and makes its branch.
 //!
-//! What is allowed is decided in `domain`; here git is asked and told. Repositories are as people
-//! have them: the default branch has any name, there may be no remote, and the remote may be away.
+//! The `domain` crate decides what is allowed; this module calls git. It handles repositories as
+//! people have them: the default branch has any name, there may be no remote, and the remote may be
+//! unreachable.
 
 pub mod steps;
 
@@ -26,36 +27,36 @@ const TREE_LIMIT: Duration = Duration::from_mins(5);
 /// What another program leaves behind when its run gets stuck; a clean start makes it outdated.
 const STALL_MARK: &str = "larch-stalled-run.txt";
 
-/// How often another name is tried when somebody else was faster.
+/// How often another name is tried when another process took the first.
 const ATTEMPTS: usize = 5;
 
-/// What is done on a branch of the user's that seems to be about something else.
+/// How to treat a branch of the user's whose name suggests another feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnrelatedBranch {
-    /// A person is asked, and nothing is done.
+    /// Ask a person, and change nothing.
     Ask,
-    /// The design goes on there.
+    /// Continue on it.
     Keep,
-    /// A new branch is made.
+    /// Make a new branch.
     Create,
 }
 
-/// What is to be set up.
+/// A request to set up a design.
 #[derive(Debug, Clone, Copy)]
 pub struct SetUpRequest<'a> {
     /// A folder of the project.
     pub folder: &'a Path,
-    /// What is to be designed.
+    /// The feature's description.
     pub feature: &'a str,
-    /// What was given with `--branch-info`.
+    /// The value of `--branch-info`.
     pub branch_info: Option<&'a str>,
     /// On which branch the design works.
     pub branch_rule: BranchRule,
-    /// What becomes of uncommitted changes; the original's gate never allows them.
+    /// How to treat uncommitted changes; the original's gate never allows them.
     pub dirty_tree: DirtyTree,
-    /// Whether the original's gate keeps the checked-out branch, whichever it is.
+    /// Whether the original's gate keeps any checked-out branch.
     pub no_branch: bool,
-    /// What is done on a branch that may not be meant.
+    /// How to treat a branch whose name suggests another feature.
     pub doubt: UnrelatedBranch,
     /// Whether a remote that cannot be reached ends the design.
     pub strict_fetch: bool,
@@ -115,7 +116,7 @@ fn cleanliness(tree: &WorkTree) -> Cleanliness {
     }
 }
 
-/// What was heard on the way.
+/// Lines and facts from the steps so far.
 #[derive(Default)]
 struct News {
     lines: Vec<String>,
@@ -188,7 +189,7 @@ impl Start<'_> {
         }
     }
 
-    /// Returns what the gate is told: what was given, if it is complete, or else what git knows.
+    /// Returns the gate's input: the given facts, if they are complete, or else git's.
     fn gate_words(&self, news: &mut News) -> GateWords {
         match self.request.branch_info.map(parse_branch_info) {
             Some(Ok(words)) => return words,
@@ -260,7 +261,7 @@ impl Start<'_> {
             let name = branch_name(user_prefix, self.request.feature, is_taken);
             match self.tree.create_branch(&name, start, TREE_LIMIT) {
                 Ok(()) => return Ok(name),
-                // Somebody else has just made it.
+                // Another process has just made it.
                 Err(_) if attempts > 1 && is_taken(&name) => attempts -= 1,
                 Err(said) => {
                     return Err(Refusal::by_git(&BranchNotCreated { name }, &said.to_string()));
@@ -269,8 +270,8 @@ impl Start<'_> {
         }
     }
 
-    /// Returns what a new branch begins at: the remote's default branch, if it was just asked, and
-    /// else the one that is here, which may have more.
+    /// Returns the start of a new branch: the remote's default branch, if it was just fetched, and
+    /// else the local one, which may have more commits.
     fn start(&self, is_fetched: bool) -> String {
         let here = format!("refs/heads/{}", self.main);
         let there = format!("refs/remotes/{REMOTE}/{}", self.main);

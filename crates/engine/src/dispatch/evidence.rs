@@ -1,4 +1,4 @@
-//! What proves that a dispatched agent read what it was sent to, and that its words stand where it
+//! Evidence that a dispatched agent read its required files, and that its quotations are where it
 //! says.
 
 mod contents;
@@ -30,13 +30,13 @@ pub enum EvidenceError {
     /// It is not there, or no file.
     #[error("cannot read the transcript `{}`: not a file", path.display())]
     NoFile {
-        /// The record.
+        /// The record's path.
         path: PathBuf,
     },
     /// It cannot be read to its end.
     #[error("cannot read the transcript `{}`", path.display())]
     Unreadable {
-        /// The record.
+        /// The record's path.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -44,15 +44,15 @@ pub enum EvidenceError {
     /// It says nothing.
     #[error("cannot use the transcript `{}`: it is empty", path.display())]
     Empty {
-        /// The record.
+        /// The record's path.
         path: PathBuf,
     },
     /// No line of it is one that the client writes.
     #[error("cannot use `{}`: not a transcript or event log of {client}", path.display())]
     Foreign {
-        /// The record.
+        /// The record's path.
         path: PathBuf,
-        /// The client it was taken for.
+        /// The client whose record it should be.
         client: &'static str,
     },
     /// It is the record of another answer.
@@ -66,8 +66,7 @@ pub enum EvidenceError {
 /// What a record proves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// One receipt for each file that had to be read, with the hash of what was shown of it, if all
-    /// of it was.
+    /// One receipt for each required file, with the hash of the shown text if all of it was shown.
     pub receipts: Vec<(Receipt, Option<String>)>,
     /// What the agent answered, if the record has it.
     pub answer: Option<String>,
@@ -76,8 +75,8 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Returns the files that are known not to have been read before the answer. What is in doubt is
-    /// not among them.
+    /// Returns the files that the record proves unread before the answer. Doubtful ones are not
+    /// among them.
     pub fn unproven(&self) -> Vec<String> {
         self.names_of(|weight| weight == Weight::Refuted)
     }
@@ -114,12 +113,12 @@ pub fn miscounted(claims: &[(String, u64)], references: &[Reference]) -> Vec<Str
     claims.iter().filter_map(remark).collect()
 }
 
-/// A file that had to be read.
+/// A file that the agent had to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DemandedFile {
-    /// What whoever demands it calls it.
+    /// The file's name in the demand.
     pub name: String,
-    /// Its absolute path.
+    /// The file's absolute path.
     pub path: String,
 }
 
@@ -134,7 +133,7 @@ impl DemandedFile {
     }
 }
 
-/// A record to judge by.
+/// A client's record, as evidence.
 #[derive(Debug, Clone, Copy)]
 pub struct EvidenceSource<'a> {
     /// Whose it is.
@@ -145,8 +144,8 @@ pub struct EvidenceSource<'a> {
     pub project: &'a Path,
     /// Where clients keep their own records: one of printed events is judged by those, if found.
     pub homes: &'a ClientHomes,
-    /// The answer that is judged, if it came by another way than the record: what was read before
-    /// another answer proves nothing about this one.
+    /// The answer under judgement, if it did not come from the record: reads before another answer
+    /// prove nothing about this one.
     pub answer: Option<&'a str>,
 }
 
@@ -258,7 +257,7 @@ fn usable(
     Ok(session)
 }
 
-/// A file is the same file by whatever links it is reached.
+/// Resolves links, so that one file has one path.
 fn resolve(read: &mut Read) {
     match &mut read.seen {
         Seen::Lines { path, .. } | Seen::Maybe { path, .. } | Seen::Nothing { path } => {

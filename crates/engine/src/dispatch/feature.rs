@@ -34,7 +34,7 @@ pub struct Feature {
 pub enum FeatureNotes {
     /// Nothing: it is no feature, but the whole project.
     Nothing,
-    /// Its review history.
+    /// Its review history alone.
     History,
     /// Its review history, and a copy of what the store knows of its rounds.
     HistoryAndState,
@@ -61,7 +61,7 @@ pub struct FeatureMeta {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot find feature `{given}`")]
 pub struct FeatureNotFound {
-    /// What was asked for.
+    /// The given path, name or number.
     pub given: String,
     /// The features there are, by folder name.
     pub known: Vec<String>,
@@ -147,7 +147,7 @@ impl Feature {
 }
 
 impl FeatureMeta {
-    /// Reads the notes; whatever is missing, of another type or blank is not there.
+    /// Reads the notes; a missing or blank value, or one of another type, counts as absent.
     fn read(path: &Path) -> (Self, Vec<String>) {
         let remark = |text: String| (Self::default(), vec![text]);
         let text = match file::read(path, MAX_BYTES) {

@@ -33,7 +33,7 @@ pub struct Savings {
 pub enum MeasuredParts {
     /// Everything: rubric, references, iteration, return format.
     Whole,
-    /// The references alone.
+    /// Only the references.
     Bare,
 }
 

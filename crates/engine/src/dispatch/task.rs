@@ -34,7 +34,7 @@ pub struct TaskRequest<'a> {
 /// Why a section was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionChoice {
-    /// Of which document.
+    /// The document of the section.
     pub artifact: FeatureArtifact,
     /// By which id; `None` for all of it.
     pub id: Option<String>,
@@ -49,13 +49,13 @@ pub struct SectionChoice {
 /// A task's prompt with how it came about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskDispatch {
-    /// The text.
+    /// The prompt's text.
     pub prompt: String,
     /// The task's words.
     pub title: String,
     /// What must be read.
     pub references: Vec<Reference>,
-    /// What was taken of each document, and why.
+    /// The selected parts of each document, with reasons.
     pub choices: Vec<SectionChoice>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
@@ -73,9 +73,9 @@ pub enum TaskError {
     /// There is no such task.
     #[error("there is no task {number} in `tasks.md`")]
     NoSuchTask {
-        /// The number asked for.
+        /// The given number.
         number: String,
-        /// The numbers there are.
+        /// The numbers of existing tasks.
         known: Vec<String>,
     },
 }

@@ -14,9 +14,8 @@ use crate::file::create_private;
 use crate::lane::cancel::Cancel;
 use crate::process::guardian;
 
-/// Runs git until it ends or somebody asks it to stop, and tells whether it did what it was asked;
-/// `None` if nobody knows. Git reads `feed`. When we are gone, the guardian ends git and removes the
-/// folder.
+/// Runs git until it ends or the user stops Convoke, and tells whether it succeeded; `None` if
+/// unknown. Git reads `feed`. If Convoke disappears, the guardian ends git and removes the folder.
 pub(super) fn succeeds(
     git: &mut Command,
     feed: &Path,
@@ -39,7 +38,7 @@ pub(super) fn succeeds(
         cancel.watch(move || drop(stdin.lock().unwrap_or_else(PoisonError::into_inner).take()));
     let status = guardian.wait().ok()?;
     drop(watch);
-    // A guardian that was killed guards nobody; whoever it guarded has our folder in its environment.
+    // A killed guardian guards no process; its client has the folder in its environment.
     if !status.success() {
         end_strays(folder);
     }

@@ -30,7 +30,7 @@ pub fn write_baseline(folder: &Path, path: &Path) -> bool {
     written
 }
 
-/// Looks at a tree as it is asked to, and leaves the note and its lists where they belong.
+/// Checks a tree as requested, and writes the note and its lists.
 pub fn check(folder: &Path, request: &TreeRequest) -> TreeNote {
     let sidecar = request.sidecar.as_deref().map(Path::new);
     if sidecar.is_some_and(Path::is_dir) {
@@ -43,7 +43,7 @@ pub fn check(folder: &Path, request: &TreeRequest) -> TreeNote {
     leave(sidecar, note)
 }
 
-/// Leaves a note; one that cannot be left says so, and no older one stays in its place.
+/// Writes a note; if that fails, the returned note says so, and no older note stays in its place.
 fn leave(sidecar: Option<&Path>, note: TreeNote) -> TreeNote {
     let Some(path) = sidecar else { return note };
     if file::put(path, note.text().as_bytes()).is_ok() {
@@ -53,7 +53,7 @@ fn leave(sidecar: Option<&Path>, note: TreeNote) -> TreeNote {
     TreeNote::unknown(note.mode, Some(DirtyReason::BadSidecarPath))
 }
 
-/// Reads a note; what is not there says that nothing is known.
+/// Reads a note; a missing one means that the state is unknown.
 pub fn read(path: &Path) -> TreeNote {
     TreeNote::parse(&file::text(path, MAX_NOTE).unwrap_or_default())
 }
@@ -91,7 +91,7 @@ fn against_baseline(folder: &Path, baseline: Option<&str>, sidecar: Option<&Path
         let new = match &baseline {
             Some(before) => Some(now.without(before)),
             None if now.is_empty() => Some(now),
-            // What cannot be told apart must not be listed: somebody might delete it.
+            // An ambiguous file must not be listed: a program might delete it.
             None => None,
         };
         let tracked_at = list(&tracked, tracked_file.as_deref(), DirtyReason::TrackedWriteFailed)?;
@@ -220,7 +220,7 @@ mod tests {
         );
     }
 
-    // P-353, P-357: neither a setting nor a link changes what is seen and where it is said.
+    // P-353, P-357: neither a setting nor a link changes the result or the place of the note.
     #[test]
     fn a_note_is_about_the_tree_and_replaces_what_stands_there() {
         let watched = Watched::new();
@@ -234,7 +234,7 @@ mod tests {
         assert!(!note.is_symlink());
     }
 
-    // P-354, P-358, T-19: staged or not, changes are listed; what was new before is not.
+    // P-354, P-358, T-19: staged or not, changes are listed; files that were new before are not.
     #[test]
     fn a_baseline_tells_new_files_from_older_ones() {
         let watched = Watched::new();
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(watched.list("tracked-paths"), None, "an old list would be wrong");
     }
 
-    // P-355, P-356, T-20: what nobody can classify is not listed; nor is a list believed that leads out.
+    // P-355, P-356, T-20: ambiguous files are not listed; nor does a list count that leads out.
     #[test]
     fn without_a_baseline_new_files_are_ambiguous() {
         let watched = Watched::new();
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    // P-346, P-352, P-358: a git that fails is told, and takes the list with it.
+    // P-346, P-352, P-358: a failure of git is reported, and removes the list.
     #[test]
     fn failures_are_in_the_note() {
         let watched = Watched::new();

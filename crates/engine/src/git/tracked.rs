@@ -9,8 +9,8 @@ use crate::file;
 /// Whose a file in a project is, as git sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitTracking {
-    /// The file is in git's index, or git cannot be asked although there is a repository: it may
-    /// have come with a clone.
+    /// The file is in git's index, or git cannot be run although there is a repository: the file
+    /// may have come with a clone.
     Tracked,
     /// The file is in no index, or the folder is in no repository.
     Untracked,
@@ -31,8 +31,8 @@ pub fn tracking(folder: &Path, name: &str) -> GitTracking {
 /// No system follows more links.
 const MOST_LINKS: usize = 40;
 
-/// Returns where a file really is, and, if it is a link, every place that it leads to; nothing if that
-/// cannot be told.
+/// Returns a file's real path, and, if it is a link, every path that it leads to; `None` if
+/// unknown.
 fn places(folder: &Path, name: &str) -> Option<Vec<PathBuf>> {
     let mut path = folder.canonicalize().ok()?.join(name);
     let mut places = Vec::new();
@@ -52,7 +52,7 @@ fn places(folder: &Path, name: &str) -> Option<Vec<PathBuf>> {
     None
 }
 
-/// Tells whether no repository around a file tracks it; nothing if its name cannot be told to git.
+/// Tells whether no repository around a file tracks it; `None` if its name cannot be passed to git.
 fn is_untracked(path: &Path) -> Option<bool> {
     let name = path.file_name()?.to_str()?;
     let folder = path.parent()?;
@@ -73,7 +73,7 @@ fn is_untracked(path: &Path) -> Option<bool> {
     Some(roots.all(is_absent))
 }
 
-/// No index that is worth reading is larger; then git is asked instead.
+/// The largest index that is read directly; git reads a larger one.
 const MAX_INDEX: u64 = 64 * 1024 * 1024;
 
 /// Tells whether no file of this name can be in the index of the repository at `root`. Every hook asks
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(tracking(folder.path(), NAME), GitTracking::Tracked);
     }
 
-    // What a version of the index cannot tell by a look, git is asked for.
+    // For a version of the index that cannot be searched directly, Convoke runs git.
     #[test]
     fn every_kind_of_index_is_understood() {
         for words in

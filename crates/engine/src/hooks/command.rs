@@ -29,8 +29,8 @@ fn shell_word(program: &Path) -> String {
     if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
-/// Tells our lines: those that end in the words we write, wherever the program lies and however it
-/// is called, and those that begin by calling `convoke hook`.
+/// Recognizes Convoke's lines: those that end in its own words, with any path and name of the
+/// program, and those that begin with `convoke hook`.
 pub(crate) fn is_ours(command: &str, client: Client) -> bool {
     let words: Vec<_> = core(command).split_whitespace().collect();
     let written = match words.as_slice() {

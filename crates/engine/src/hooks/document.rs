@@ -1,16 +1,16 @@
-//! A settings file as its author wrote it: where every value, key and comma lies in the text.
+//! A settings file as its author wrote it, with the position of every value, key and comma.
 //!
-//! Clients read JSON, some of them with comments and trailing commas, so both are accepted.
-//! Nothing is printed from these values again; edits cut and paste by their places in the text.
+//! Clients read JSON, some of them with comments and trailing commas, so both are accepted. These
+//! values are never printed again; edits cut and paste by their positions in the text.
 
 use std::ops::Range;
 
 use super::SettingsError;
 
-/// Values lie inside each other at most so deep; no settings come near it.
+/// The deepest nesting of values; no settings come near it.
 const MAX_DEPTH: usize = 256;
 
-/// One value, and where it lies.
+/// One value, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
@@ -43,7 +43,7 @@ pub(crate) struct Item {
 }
 
 impl Node {
-    /// Returns what lies directly inside.
+    /// Returns the items directly inside.
     pub(crate) fn items(&self) -> &[Item] {
         match &self.shape {
             Shape::Object(items) | Shape::Array(items) => items,
@@ -70,7 +70,7 @@ impl Node {
         }
     }
 
-    /// Returns where the inside of an object or an array lies.
+    /// Returns the range between the brackets of an object or an array.
     pub(crate) fn inside(&self) -> Range<usize> {
         self.span.start + 1..self.span.end - 1
     }
@@ -315,7 +315,7 @@ mod tests {
         #[test]
         fn any_text_is_read_or_refused(text in "(\\PC|[\\[\\]{}:,\"\\\\\\n/*0-9.e-]|true|null){0,40}") {
             let ours = is_valid(&text);
-            // What is JSON for others is JSON for us.
+            // Every valid JSON text is accepted.
             if serde_json::from_str::<serde_json::Value>(&text).is_ok() {
                 prop_assert!(ours);
             }

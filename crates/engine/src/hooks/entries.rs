@@ -33,8 +33,8 @@ struct Before<'a> {
     root: Option<Node>,
 }
 
-/// Takes our entries out of a text, and what is empty without them, unless it was empty before.
-/// Tells beside it whether the object that is left has nothing in it.
+/// Removes Convoke's entries from a text, and containers that become empty, unless they were empty
+/// before. Also tells whether the remaining object is empty.
 pub(super) fn take_out(
     text: &str,
     former: FormerFile<'_>,
@@ -67,7 +67,7 @@ fn is_blank(text: &str, node: &Node) -> bool {
     text[node.inside()].trim().is_empty()
 }
 
-/// What becomes of one item.
+/// What happens to one item.
 enum Fate {
     Stays,
     Goes,
@@ -123,7 +123,8 @@ impl Removal<'_> {
         self.of_root_items(root, fates)
     }
 
-    /// Takes out the version that Cursor needs, if we wrote it and no hook of anyone else came since.
+    /// Removes the version that Cursor needs, if Convoke wrote it and no other hook was added
+    /// since.
     fn of_version(&self, root: &Node) -> Vec<Edit> {
         let Some(before) = self.before else { return Vec::new() };
         let was = before.root.as_ref();
@@ -179,7 +180,7 @@ impl Removal<'_> {
         self.of_container(list, fates.collect(), past)
     }
 
-    /// Decides about an object or an array by what becomes of its items, and by what it was.
+    /// Decides about an object or an array by the decisions on its items, and by its earlier state.
     fn of_container(&self, node: &Node, fates: Vec<Fate>, past: Past<'_>) -> Fate {
         if fates.iter().all(|fate| matches!(fate, Fate::Stays)) {
             return Fate::Stays;
@@ -187,7 +188,7 @@ impl Removal<'_> {
         self.of_items(node, fates, past).map_or(Fate::Goes, Fate::Changes)
     }
 
-    /// Returns what changes inside; `None` if nothing would be left there of what is new.
+    /// Returns the edits inside; `None` if no new item would be left.
     fn of_items(&self, node: &Node, fates: Vec<Fate>, past: Past<'_>) -> Option<Vec<Edit>> {
         let is_out: Vec<_> = fates.iter().map(|fate| matches!(fate, Fate::Goes)).collect();
         let is_emptied = !is_out.is_empty() && !is_out.contains(&false);

@@ -1,8 +1,8 @@
-//! Putting values into a settings file and taking them out again, by cutting and pasting its text.
+//! Puts values into a settings file and removes them again, by cutting and pasting its text.
 //!
-//! What is put in looks like what is around it: its indentation, its line ends, or all of it in one
-//! line. Taking out is the exact opposite of putting in, so that every other byte stays as it was,
-//! also where its author has written something around our values meanwhile.
+//! An inserted value takes the style of its surroundings: indentation, line ends, or all of it in
+//! one line. Removal is the exact opposite of insertion, so that every other byte stays unchanged,
+//! even if the author has written text around Convoke's values meanwhile.
 
 use std::ops::Range;
 
@@ -117,7 +117,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Puts values into what is empty, but for comments.
+    /// Puts values into a container that holds only comments.
     fn fill(&self, into: &Node, new: &[(Option<&str>, Value)]) -> Edit {
         let (inside, text) = (into.inside(), &self.text[into.inside()]);
         let comments = text.trim_end();

@@ -43,16 +43,16 @@ pub enum Runner<'a> {
     Program(Program<'a>),
     /// A model's API.
     Http(&'a Endpoint),
-    /// What was recorded for this.
+    /// The recording for this request.
     Replay(&'a Cassette, &'a LaneIdentity),
 }
 
 /// A client's program, with what it needs.
 #[derive(Debug, Clone)]
 pub struct Program<'a> {
-    /// The client.
+    /// The client's name.
     pub agent: Client,
-    /// Its program.
+    /// The path of the client's program.
     pub program: &'a Path,
     /// Our own program.
     pub convoke: &'a Path,
@@ -60,24 +60,24 @@ pub struct Program<'a> {
     pub variables: Vec<(OsString, OsString)>,
 }
 
-/// What became of a lane.
+/// The result of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneResult {
-    /// The judgement.
+    /// The outcome, judged by the evidence.
     pub outcome: LaneOutcome,
-    /// What was said.
+    /// The client's messages.
     pub heard: LaneTranscript,
     /// How the process ended.
     pub end: ProcessEnd,
     /// How long it took.
     pub took: Duration,
-    /// How much was said, in bytes.
+    /// How much the client printed, in bytes.
     pub bytes: u64,
     /// The end of what the client said besides.
     pub stderr: String,
-    /// What the client says that the agent may do beyond what was asked for.
+    /// The rights that the client reports beyond the requested ones.
     pub excess: Vec<String>,
-    /// The model that was asked for.
+    /// The requested model.
     pub asked_model: Option<String>,
     /// Which other model or session answered, if that is why there is no answer.
     pub difference: Option<String>,
@@ -92,11 +92,11 @@ pub(super) struct Ran {
     pub(super) end: ProcessEnd,
     pub(super) took: Duration,
     pub(super) bytes: u64,
-    /// The end of what was said besides.
+    /// The end of the client's stderr.
     pub(super) stderr: String,
 }
 
-/// Runs a lane. `notice` is told of every event as it comes.
+/// Runs a lane. It calls `notice` for every event as it comes.
 pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&LaneEvent)) -> io::Result<LaneResult> {
     let mut heard = LaneTranscript::default();
     let mut take = |events: Vec<LaneEvent>| {
@@ -180,7 +180,7 @@ fn run_program(
             (Stream::Stdout, OutputLine::Line(text)) => listener.stdout_line(text),
             (Stream::Stderr, OutputLine::Line(text)) => listener.stderr_line(text),
             (Stream::Stdout, OutputLine::TooLong(bytes)) => listener.long_line(bytes),
-            // What is said there besides ends no turn, and is not the answer.
+            // A line on stderr ends no turn, and is not the answer.
             (Stream::Stderr, OutputLine::TooLong(_)) => Vec::new(),
         })
     })?;

@@ -1,7 +1,7 @@
 //! One prompt to one model's API, under the limits that clients have too.
 //!
-//! The request is made in a thread of its own, because nothing can be asked of a connection while it
-//! is waited for; what comes is handed on in pieces, and of it little is held in memory.
+//! A thread of its own makes the request, because a blocked read cannot be interrupted; it passes
+//! the response on in pieces, so that little of it is in memory.
 
 mod answer_stream;
 mod connection;
@@ -44,7 +44,7 @@ enum Asked {
     },
 }
 
-/// Tells in words why nobody answers at an endpoint's address; `None` if somebody does.
+/// Returns in words why an endpoint's address does not answer; `None` if it does.
 pub fn unanswered(endpoint: &Endpoint, most: Duration) -> Option<String> {
     let error = connection::is_answered(endpoint, most).err()?;
     Some(endpoint.key.as_ref().map_or(error.clone(), |key| key.hidden_in(&error).into_owned()))
@@ -94,7 +94,7 @@ pub(super) fn run(
     Ok(Ran { end, took: watch.elapsed(), bytes, stderr: String::new() })
 }
 
-/// What is known while an answer comes.
+/// The state while an answer arrives.
 struct Exchange<'a> {
     endpoint: &'a Endpoint,
     lane: &'a Lane<'a>,
@@ -130,7 +130,7 @@ impl Exchange<'_> {
         thread::spawn(move || request.send(&theirs, &sender));
         let asked = self.listen(&news, take);
         drop(asked_to_stop);
-        // Ends the other thread's request, wherever it is.
+        // Ends the other thread's request, at any stage.
         agent.shutdown();
         asked
     }
@@ -201,7 +201,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Hands on events, without the key wherever it may stand in them.
+    /// Passes on events, with the key removed from every text.
     fn tell(&self, take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState, events: Vec<LaneEvent>) {
         let hidden = |text: &mut String| {
             if let Some(key) = &self.endpoint.key {

@@ -11,11 +11,11 @@ use super::cancel::Cancel;
 
 /// A lane that waits for its turn.
 pub struct QueuedLane<'a, T> {
-    /// Who is asked.
+    /// The agent of the lane.
     pub agent: &'a str,
     /// How long it is expected to take.
     pub expected: Duration,
-    /// What is done. It is told who may stop it, and whom to tell what is said.
+    /// The work. It receives the value that may stop it, and the receiver of its events.
     pub work: LaneWork<'a, T>,
 }
 
@@ -27,7 +27,7 @@ pub type LaneWork<'a, T> = Box<dyn FnOnce(&Cancel, &mut dyn FnMut(&LaneEvent)) -
 pub enum QueueEvent<'a, T> {
     /// It begins.
     Started,
-    /// Its agent says something.
+    /// An event of its agent.
     Said(LaneEvent),
     /// It is over.
     Ended(&'a T),
@@ -38,7 +38,7 @@ pub enum QueueEvent<'a, T> {
 pub enum EnoughAnswers {
     /// Then the others are stopped.
     Yes,
-    /// The others go on.
+    /// The other lanes go on.
     No,
 }
 
@@ -98,7 +98,7 @@ struct Crowd<'c> {
 }
 
 impl Crowd<'_> {
-    /// Starts whatever may be started.
+    /// Starts all lanes that may start.
     fn start<T>(&mut self, spawn: &mut dyn FnMut(usize), notice: &mut OnQueueEvent<'_, T>) {
         while !self.cancel.is_asked() {
             let Some(number) = self.queue.start() else { return };
@@ -138,7 +138,7 @@ impl Crowd<'_> {
     }
 }
 
-/// Says that a lane is over when it goes, also when its thread panics: somebody waits for it.
+/// Reports the end of a lane when dropped, even if its thread panics: the queue waits for it.
 struct Farewell<T> {
     number: usize,
     result: Option<T>,
@@ -165,7 +165,7 @@ mod tests {
         QueuedLane { agent, expected: Duration::ZERO, work }
     }
 
-    /// Waits until it is asked to stop.
+    /// Waits until it is cancelled.
     fn until_stopped(cancel: &Cancel) -> &'static str {
         let (sender, receiver) = channel();
         let _watch = cancel.watch(move || sender.send(()).unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Recording lanes, and playing what was recorded.
+//! Records lanes, and plays recordings.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Seek, Write};
@@ -23,7 +23,7 @@ use crate::client::failure::failure;
 /// No cassette is longer.
 const LONGEST: u64 = 256 * 1024 * 1024;
 
-/// Plays the lane that was recorded for what is asked.
+/// Plays the lane that was recorded for a request.
 pub(super) fn play(
     cassette: &Cassette,
     asked: &LaneIdentity,
@@ -79,7 +79,7 @@ fn played(
     (!wait(entry.took.mul_f64(pace).min(wall), watch, lane.cancel)).then_some(ProcessEnd::Cancelled)
 }
 
-/// Waits; tells whether nobody asked to stop meanwhile.
+/// Waits; `false` if cancelled meanwhile.
 fn wait(until: Duration, watch: Stopwatch, cancel: &Cancel) -> bool {
     let (sender, woken) = sync_channel(1);
     let watching = cancel.watch(move || sender.try_send(()).unwrap_or_default());
@@ -100,8 +100,8 @@ pub struct Recorder {
     file: File,
     watch: Stopwatch,
     home: Option<PathBuf>,
-    /// What was said until now: not in memory, which it could fill, and not in the cassette, where
-    /// lanes stand one after the other.
+    /// The events so far: not in memory, which they could fill, and not in the cassette, where
+    /// lanes follow each other.
     spool: File,
     /// How much that is, in bytes; or why it is not all.
     spooled: Result<u64, ReplayError>,
@@ -125,8 +125,9 @@ pub enum ReplayError {
 }
 
 impl Recorder {
-    /// Begins to listen, for a cassette that is made, for its user alone, if it is not there. What
-    /// cannot be added to is refused now: afterwards an answer would be lost that somebody paid for.
+    /// Begins a recording, for a cassette that is created, private to its user, if it is missing. A
+    /// cassette that cannot be appended to is refused now: later an answer that was paid for would
+    /// be lost.
     pub fn start(path: &Path, home: Option<PathBuf>) -> Result<Self, ReplayError> {
         match fs::metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -140,7 +141,7 @@ impl Recorder {
         Ok(Self { file, watch: Stopwatch::start(), home, spool, spooled: Ok(0) })
     }
 
-    /// Takes down something that was said. What goes wrong is told when it is saved.
+    /// Records an event. Errors are reported on saving.
     pub fn notice(&mut self, event: &LaneEvent) {
         let Ok(before) = self.spooled else { return };
         let line = event_line(self.watch.elapsed(), event, self.home.as_deref());

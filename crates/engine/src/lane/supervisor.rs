@@ -1,7 +1,7 @@
-//! The supervisor: runs one client under limits, through its guardian, and hands on what it says.
+//! The supervisor: runs one client under limits, through its guardian, and passes on its output.
 //!
-//! What is said goes to disk as it comes; of it only whole lines are handed on, and never more than a
-//! little is held in memory. A limit stops the client; what it said until then still counts.
+//! Output goes to disk as it comes; the supervisor passes on only complete lines, and holds little
+//! in memory. A limit stops the client; its output until then still counts.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -44,28 +44,28 @@ pub struct Limits {
     pub wall: Duration,
     /// Until it says anything.
     pub first_byte: Duration,
-    /// Between two things that it says.
+    /// Between two pieces of output.
     pub stall: Duration,
-    /// Until it has stopped, when it is asked to.
+    /// Between the request to stop and the end.
     pub grace: Duration,
 }
 
-/// A client to run.
+/// A client's process, ready to run.
 #[derive(Debug, Clone)]
 pub struct ChildProcess<'a> {
     /// Our own program; the guardian is beside it, or it is the guardian itself.
     pub convoke: &'a Path,
     /// The client's program.
     pub program: &'a Path,
-    /// Its arguments.
+    /// The client's arguments.
     pub arguments: &'a [String],
-    /// Its whole environment.
+    /// The client's complete environment.
     pub variables: &'a [(OsString, OsString)],
     /// Where it works.
     pub folder: &'a Path,
     /// What it reads on its stdin.
     pub stdin: Option<&'a str>,
-    /// A folder of the lane's own, for what is kept of it.
+    /// The lane's own folder, for its kept files.
     pub scratch: &'a Path,
     /// How long it may take.
     pub limits: Limits,
@@ -74,7 +74,7 @@ pub struct ChildProcess<'a> {
 }
 
 /// The variable that marks everything that a lane starts, by the number of the process that
-/// supervises it. Hooks that find it deliver nothing: a lane's prompt is all that it is told.
+/// supervises it. Hooks that find it deliver nothing: a lane's agent receives only its prompt.
 pub const LANE_MARK: &str = "CONVOKE_LANE";
 
 /// One of a client's two streams.
@@ -100,7 +100,7 @@ pub enum OutputLine<'a> {
 pub enum TurnState {
     /// There may be more.
     GoesOn,
-    /// Its turn is over.
+    /// The turn has ended.
     IsOver,
 }
 
@@ -121,11 +121,11 @@ pub struct ExitReport {
 
 /// What a reader hands on.
 enum News {
-    /// Something was said, however little, and with it these lines are whole.
+    /// The client printed this many bytes, which completed these lines.
     Said(Stream, usize, Whole),
     /// A stream is closed.
     Closed,
-    /// Somebody wants it to stop.
+    /// The user stopped it.
     Cancelled,
 }
 
@@ -137,7 +137,7 @@ pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<
     let (stdout, stderr) =
         (child_process.scratch.join("stdout"), child_process.scratch.join("stderr"));
     let watch = Stopwatch::start();
-    // All files are open before there is anybody who could put something else in their place.
+    // All files are open before a client runs that could put others in their place.
     let (kept_stdout, kept_stderr) = (create_private(&stdout)?, create_private(&stderr)?);
     let path = child_process.scratch.join("end");
     let report = create_private(&path)?;
@@ -148,7 +148,7 @@ pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<
     let (sender, receiver) = sync_channel(WAITING);
     listen(guardian.stdout.take(), Stream::Stdout, kept_stdout, sender.clone());
     listen(guardian.stderr.take(), Stream::Stderr, kept_stderr, sender.clone());
-    // If there is no room, we are busy listening, and see by ourselves that we were asked to stop.
+    // Without room in the channel the loop is busy reading, and checks the cancellation itself.
     let asked =
         child_process.cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default());
     let mut attention =
@@ -157,7 +157,7 @@ pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<
     drop(asked);
     // Closing its stdin tells the guardian to stop everything; after the end it changes nothing.
     drop(guardian.stdin.take());
-    // A guardian that was killed guards nobody.
+    // A killed guardian guards no process.
     if guardian.try_wait()?.is_some_and(|status| !status.success()) {
         end_strays(child_process.scratch);
     }
@@ -208,7 +208,7 @@ fn finish(guardian: &mut Child) -> io::Result<ExitStatus> {
     }
 }
 
-/// What is known of a client while it runs.
+/// The state of a running client.
 struct Attention {
     limits: Limits,
     watch: Stopwatch,
@@ -220,7 +220,7 @@ struct Attention {
 }
 
 impl Attention {
-    /// Listens until both streams are closed, a limit is reached, or it is asked to stop.
+    /// Reads until both streams are closed, a limit is reached, or the lane is cancelled.
     fn listen(
         &mut self,
         news: &Receiver<News>,
@@ -247,7 +247,7 @@ impl Attention {
         None
     }
 
-    /// Takes in what was said before it stopped.
+    /// Takes in the output from before the end.
     fn drain(&mut self, news: &Receiver<News>, hear: &mut Hear<'_>, most: Duration) {
         let until = self.watch.elapsed() + most;
         while let Ok(news) = news.recv_timeout(until.saturating_sub(self.watch.elapsed())) {
@@ -294,7 +294,7 @@ fn listen(
         let mut flow = Flow::of(which);
         while let Some(new @ [_, ..]) = lines.read(stream.as_fd(), flow.room()) {
             let count = new.len();
-            // A full disk must not stop the client from being heard.
+            // A full disk must not stop the reading of the client's output.
             file.write_all(new).ok();
             if news.send(News::Said(which, count, lines.cut(count))).is_err() {
                 return;
@@ -306,8 +306,8 @@ fn listen(
     });
 }
 
-/// Cuts bytes into lines. What is read stays where it was read to, and is handed on with its memory:
-/// only the beginning of a line is ever copied.
+/// Cuts bytes into lines. The read buffer itself is passed on: only the beginning of an incomplete
+/// line is ever copied.
 #[derive(Default)]
 struct Lines {
     begun: Vec<u8>,
@@ -315,7 +315,7 @@ struct Lines {
     passed: u64,
 }
 
-/// What has its end now: perhaps a line that is too long, and then lines.
+/// The completed part: optionally the length of a line that was too long, and then lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Whole {
     too_long: Option<u64>,
@@ -369,7 +369,7 @@ impl Lines {
     }
 }
 
-/// What is no text is made one; what is one is not copied.
+/// Converts bytes to text, without a copy if they are valid UTF-8.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
@@ -387,7 +387,7 @@ mod tests {
     }
 
     proptest! {
-        // However it comes in pieces, what is handed on is what was said.
+        // Split into any pieces, the lines are the same.
         #[test]
         fn pieces_make_the_same_lines(pieces in prop::collection::vec("[a-c\n]{0,6}", 0..12)) {
             let mut lines = Lines::default();

@@ -1,4 +1,4 @@
-//! Which versions of clients are there: they are asked, under supervision, because also this can hang.
+//! Versions of clients, read under supervision, because even this call can hang.
 
 use std::path::Path;
 use std::thread;
@@ -15,7 +15,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// How much of what it says is shown, in characters.
 const MOST_SHOWN: usize = 60;
 
-/// Asks programs for their versions, all at once; `None` for one that does not say.
+/// Asks programs for their versions, in parallel; `None` for one that prints none.
 pub fn versions(programs: &[Program<'_>], cancel: &Cancel) -> Vec<Option<String>> {
     thread::scope(|scope| {
         let asked: Vec<_> =

@@ -43,7 +43,7 @@ pub fn line(row: &TokenRow) -> String {
     serde_json::to_string(&object).unwrap_or_default() + "\n"
 }
 
-/// Reads all rows of a ledger, and counts the lines that are none.
+/// Reads all rows of a ledger, and counts the invalid lines.
 pub fn rows(text: &str) -> (Vec<TokenRow>, usize) {
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let rows: Vec<_> = lines.iter().filter_map(|line| row(line)).collect();

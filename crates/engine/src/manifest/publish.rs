@@ -8,7 +8,7 @@ use super::folder::{Folder, fresh_name, is_fresh};
 
 /// The seal of a folder: the file without which the others mean nothing.
 pub(super) struct Seal<'a> {
-    /// Its name.
+    /// The file's name.
     pub(super) name: &'a str,
     /// What it says.
     pub(super) text: &'a str,
@@ -66,7 +66,7 @@ impl<'f> Stage<'f> {
         }
         to.sync()?;
         to.move_to(name, to, seal.name)?;
-        // Who is told that it failed must not find a seal.
+        // After a reported failure there must be no manifest.
         to.sync().inspect_err(|_| drop(to.remove(seal.name)))
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn sweep(
         name.to_str().filter(|name| is_fresh(name, prefix)).map(str::to_owned)
     };
     for name in around.names()?.into_iter().filter_map(|name| made(name, stages)) {
-        // What cannot be removed is in nobody's way.
+        // A leftover that cannot be removed does no harm.
         around.remove_folder(&name, &ours).ok();
     }
     for name in to.names()?.into_iter().filter_map(|name| made(name, &unfinished(seal))) {

@@ -200,7 +200,7 @@ fn replace(export: &Path, manifest: &[u8], text: &str) {
         fs::write(stage.join(artifact.file()), text).unwrap();
     }
     fs::write(stage.join(MANIFEST_FILE), manifest).unwrap();
-    // To move a file over another waits for the disk; where there is none it does not.
+    // Moving a file over another waits for the disk; without an old file it does not.
     for file in [MANIFEST_FILE].into_iter().chain(ManifestArtifact::ALL.map(ManifestArtifact::file))
     {
         fs::remove_file(export.join(file)).unwrap();
@@ -211,7 +211,7 @@ fn replace(export: &Path, manifest: &[u8], text: &str) {
     }
 }
 
-// P-343: what is open belongs together, however often the bundle is replaced meanwhile.
+// P-343: open files belong together, however often the bundle is replaced meanwhile.
 #[test]
 fn a_bundle_that_is_replaced_meanwhile_is_read_whole_or_not_at_all() {
     let top = tempfile::tempdir().unwrap();

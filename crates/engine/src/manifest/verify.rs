@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// How much of a file is hashed at a time.
 const PIECE: usize = 256 * 1024;
 
-/// What became of files.
+/// The result of verifying files.
 #[derive(Debug)]
 pub struct RecordVerdict {
     /// What they were.
@@ -30,7 +30,7 @@ pub struct RecordVerdict {
     pub extra: Vec<String>,
 }
 
-/// Why nothing can be said about files.
+/// Why files cannot be verified.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// There is no record.
@@ -42,23 +42,23 @@ pub enum VerifyError {
     /// The record cannot be read.
     #[error("cannot read `{}`", path.display())]
     Unreadable {
-        /// The record.
+        /// The record's path.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
-    /// The record is none.
+    /// The file is not a record.
     #[error("cannot use `{}`", path.display())]
     Bad {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         source: RecordFormError,
     },
     /// A file cannot be read.
     #[error("cannot read `{name}`")]
     File {
-        /// The file.
+        /// The file's name.
         name: String,
         /// What the system said.
         source: io::Error,

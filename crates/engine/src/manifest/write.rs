@@ -23,7 +23,7 @@ const MAX_BYTES: u64 = 1 << 30;
 /// No name of a session is longer.
 const MAX_SESSION: u64 = 4096;
 
-/// Where the name of whoever asked is written down, in their folder.
+/// The file with the caller's session id, in the caller's folder.
 const SESSION_FILE: &str = "session-id";
 
 /// Where the artifacts come from.
@@ -35,12 +35,12 @@ pub enum ArtifactSource<'a> {
     Texts(&'a BTreeMap<String, Arc<str>>),
 }
 
-/// A bundle to write.
+/// A request to write a bundle.
 #[derive(Debug, Clone, Copy)]
 pub struct BundleOrder<'a> {
     /// Where its files come from.
     pub source: ArtifactSource<'a>,
-    /// The folder of whoever asked.
+    /// The folder of the calling workflow.
     pub parent: &'a Path,
     /// What the environment says about the session.
     pub session_id: Option<&'a str>,
@@ -50,41 +50,41 @@ pub struct BundleOrder<'a> {
     pub record: Option<&'a RunRecord>,
 }
 
-/// Why no bundle was written. What was there before is still there, unless moving failed; then
-/// there is no manifest.
+/// Why no bundle was written. The earlier bundle is still there, unless moving failed; then there
+/// is no manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// A folder cannot be used.
     #[error("cannot use folder `{}`", path.display())]
     Folder {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
-    /// An artifact will not do.
+    /// An artifact is invalid.
     #[error("cannot export `{file}`: {why}")]
     Artifact {
-        /// Its name.
+        /// The artifact's file name.
         file: String,
-        /// What is wrong with it.
+        /// The defect.
         why: &'static str,
     },
     /// An artifact cannot be read or written.
     #[error("cannot export `{file}`")]
     File {
-        /// Its name.
+        /// The artifact's file name.
         file: String,
         /// What the system said.
         source: io::Error,
     },
-    /// Nobody could tell whose it is.
+    /// The session could not be determined.
     #[error("cannot export a design without a session id")]
     NoSession,
-    /// The folder's path cannot stand in a manifest.
+    /// A manifest cannot hold the folder's path.
     #[error("cannot export into `{}`", path.display())]
     Path {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
         /// Why.
         source: Unspeakable,
@@ -92,19 +92,19 @@ pub enum WriteError {
     /// The folder holds something else.
     #[error("cannot write into `{}`: it contains other files", path.display())]
     Occupied {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
     },
     /// Another process writes there.
     #[error("cannot export into `{}`: another process is writing to it", path.display())]
     Busy {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
     },
     /// The files could not be put in place.
     #[error("cannot put the bundle in `{}`", path.display())]
     Publish {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -228,7 +228,7 @@ impl<'a> Store<'a> {
         })
     }
 
-    /// Puts an artifact on the stage; `false` if there is none and need not be.
+    /// Puts an artifact on the stage; `false` if it is missing and optional.
     fn put_on(
         &self,
         stage: &mut Stage<'_>,

@@ -17,7 +17,8 @@ pub(crate) const MARK: &str = "[convoke wake-up ";
 pub struct InjectedTexts {
     /// Every text with our mark that the agent still has.
     texts: Vec<String>,
-    /// Up to when the record is complete: what was injected before and is not here did not arrive.
+    /// The time up to which the record is complete: a text that was injected before and is not here
+    /// did not arrive.
     complete_until: Option<Timestamp>,
 }
 
@@ -49,13 +50,13 @@ impl InjectedTexts {
     }
 }
 
-/// Reads a client's record of a session; `None` if there is none, or none that we can read. `from`
-/// is where the record ended when the last text was made; what was injected then comes later.
+/// Reads a client's record of a session; `None` if it is missing, or Convoke cannot read it. `from`
+/// is the record's length when the last text was made; later injections come behind it.
 pub fn injected(client: Client, transcript: &Path, from: u64) -> Option<InjectedTexts> {
     (adapter(client).transcript?.injected?)(transcript, from)
 }
 
-/// Reads a record of which every line stands for itself.
+/// Reads a record whose lines do not depend on each other.
 pub(crate) fn read_lines(
     transcript: &Path,
     from: u64,
@@ -132,7 +133,7 @@ mod tests {
                "message": {"role": "assistant", "content": [{"type": "text", "text": "ok"}]}})
     }
 
-    /// A user quotes something.
+    /// A user's message that quotes a text.
     fn said(words: &str) -> Value {
         json!({"type": "user", "timestamp": "1970-01-01T00:00:09Z",
                "message": {"role": "user", "content": words}})

@@ -11,7 +11,7 @@ use convoke_domain::client::Client;
 
 use crate::client::adapter;
 
-/// The folders in which clients keep what is theirs.
+/// The folders in which clients keep their files.
 #[derive(Debug, Clone, Default)]
 pub struct ClientHomes(Vec<(Client, PathBuf)>);
 

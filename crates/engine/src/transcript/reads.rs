@@ -1,7 +1,7 @@
-//! Which files an agent was shown, by its client's record.
+//! Which files a client's record shows to its agent.
 //!
-//! Both a client's transcript and the events that it prints are understood. A record is read one
-//! line at a time, and of a line only what is asked for, so that its length does not matter.
+//! It reads both a client's transcript and its printed events. It reads a record one line at a
+//! time, and of a line only the needed fields, so that its length does not matter.
 
 pub(crate) mod recorder;
 pub(crate) mod thread;
@@ -22,10 +22,10 @@ use crate::json::is_json;
 /// A longer line is passed over.
 const MOST_LINE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What is kept of a buffer from one line to the next.
+/// The size of a buffer that is kept from one line to the next.
 const USUAL_LINE_BYTES: usize = 1024 * 1024;
 
-/// What is looked for in a record.
+/// What to search for in a record.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WantedReads<'a> {
     /// Where the client was started; for records that do not say.
@@ -59,7 +59,7 @@ pub struct SessionRecord {
 /// What an agent answered in the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinalAnswer {
-    /// Its place among the reads.
+    /// The answer's place among the reads.
     pub step: usize,
     /// What it says, up to a limit.
     pub text: String,
@@ -124,7 +124,7 @@ pub fn reads(
     Ok(recorder.finish(count, ending))
 }
 
-/// Hands every line to `take`, without its end. What is not text is made text.
+/// Passes every line to `take`, without its end. Invalid UTF-8 is replaced.
 fn each_line(mut source: impl BufRead, mut take: impl FnMut(&str)) -> io::Result<RecordEnding> {
     let mut line = Vec::new();
     let mut ending = RecordEnding::Whole;

@@ -1,4 +1,4 @@
-//! What was said to an agent, and what happened around it.
+//! Messages to an agent, and events around it.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub(super) struct Messages {
     pub(super) unread: Vec<Unread>,
     /// How many stored ones there are in all.
     pub(super) count: usize,
-    /// The newest of them.
+    /// The newest of the messages.
     pub(super) newest: Option<i64>,
     pub(super) activity: Vec<ActivityLine>,
 }
@@ -54,7 +54,7 @@ impl Messages {
         let recent = store.recent_messages(scope, RECENT + 1)?;
         let known = |message: &Message| Some(message.id) == id || waiting.contains(&message.id);
         let others = recent.into_iter().rev().filter(|message| !known(message));
-        // What is unread goes before what the agent may have heard.
+        // Unread messages go before those that the agent may have seen.
         let newest_first = addressed.into_iter().rev().chain(others);
         let shown: Vec<_> = newest_first.take(RECENT).collect();
         let mut events = store.recent_events(scope, RECENT)?;

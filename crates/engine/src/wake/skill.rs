@@ -119,7 +119,7 @@ fn proposal(sources: &WakeSources<'_>, tasks: &[&Task]) -> String {
 type FoundSkill = (Option<Skill>, Vec<String>, Vec<String>);
 
 /// Finds the chosen skill in the version of the task, else the last injected, else the pinned one.
-/// Says so when that is gone or has changed.
+/// It adds a remark when that version is gone or has changed.
 fn find_skill(
     sources: &WakeSources<'_>,
     choice: &SkillChoice,

@@ -42,7 +42,7 @@ impl Case {
     }
 }
 
-/// Judges all cases of a kind and tells all that are judged wrongly at once.
+/// Judges all cases of a kind, and reports all wrong ones together.
 pub(crate) fn hold(kind: &str, verdict: impl Fn(&Case) -> String) {
     let cases = read(kind);
     let mut wrong = Vec::new();

@@ -7,9 +7,9 @@ pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     let pieces = "--include-partial-messages";
     command.arguments(&["-p", "--output-format=stream-json", "--verbose", pieces]);
     match request.rights {
-        // A tool that is not listed is not there, whatever the settings permit; so the settings can
-        // stay, and with them the hooks that put an agent back where it was. Tools of servers are
-        // not in that list, so there must be no servers.
+        // A tool that is not listed is unavailable, even if the settings permit it; so the settings
+        // can stay, and with them the hooks that deliver wake-ups. Tools of servers are not in that
+        // list, so there must be no servers.
         Rights::ReadOnly => command.arguments(&[
             "--tools=Read,Grep,Glob",
             "--permission-mode=dontAsk",

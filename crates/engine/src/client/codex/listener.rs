@@ -64,7 +64,7 @@ struct Error<'a> {
 /// How Codex speaks.
 #[derive(Debug, Default)]
 pub(super) struct Codex {
-    /// Tools whose beginning was said and whose end is to come.
+    /// Tools that have started and not yet ended.
     running: HashSet<String>,
 }
 
@@ -120,7 +120,7 @@ impl Codex {
         }
     }
 
-    /// A tool is said once: when it begins, or when it ends if its beginning was not said.
+    /// Reports a tool once: at its start, or at its end if the client did not report the start.
     fn tool(&mut self, id: &str, name: &str, is_completed: bool, said: &mut Said) {
         let is_known = self.running.contains(id);
         if !is_known {

@@ -40,7 +40,7 @@ struct Compacted<'a> {
     replacement_history: Option<Vec<&'a RawValue>>,
 }
 
-/// What a tool of somebody else's gave.
+/// The result of a tool of an MCP server.
 #[derive(Deserialize)]
 struct McpResult<'a> {
     #[serde(borrow)]
@@ -108,7 +108,7 @@ struct Item<'a> {
     status: Option<Cow<'a, str>>,
 }
 
-/// Takes in a line; `None` if it is none of this client's.
+/// Takes in a line; `None` if this client did not write it.
 pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     if is_mere_event(text) {
         return Some(());
@@ -189,7 +189,7 @@ fn is_prompt(text: &str) -> bool {
     !text.starts_with('<') && !text.starts_with("# AGENTS.md instructions")
 }
 
-/// The conversation is replaced by a summary and what is kept beside it.
+/// A summary and a few kept messages replace the conversation.
 fn compacted(payload: &RawValue, recorder: &mut Recorder<'_>) {
     recorder.forgets(|_| true);
     let kept =
@@ -292,7 +292,7 @@ fn item_completed(item: &RawValue, recorder: &mut Recorder<'_>) {
         (None, _) => CommandEnd::Unknown,
     };
     let output = match output.as_deref() {
-        // Which part was shown is not told.
+        // The record does not tell which part was shown.
         Some(text) if text.len() > MOST_SHOWN_BYTES => ShellOutput::Cut(""),
         Some(text) if text.len() > SURELY_SHOWN_BYTES => ShellOutput::Printed(text),
         Some(text) => ShellOutput::Whole(text),

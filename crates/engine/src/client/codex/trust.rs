@@ -16,11 +16,11 @@ use crate::skill::hash;
 /// What Codex makes of our entries, from the worst to the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookTrust {
-    /// Its user was never asked, or said no.
+    /// The user has not decided, or refused.
     NotTrusted,
     /// An entry is not the one that was trusted.
     Changed,
-    /// Its user switched one off.
+    /// The user disabled one.
     Off,
     /// All of them run.
     Trusted,
@@ -38,7 +38,8 @@ impl HookTrust {
     }
 }
 
-/// Returns the least that Codex makes of our entries in a settings file; `None` if there are none.
+/// Returns the lowest trust that Codex has in Convoke's entries of a settings file; `None` without
+/// entries.
 pub fn trust(settings: &str, path: &Path, config: &str) -> Option<HookTrust> {
     let settings: Value = serde_json::from_str(settings).ok()?;
     let config: Table = config.parse().unwrap_or_default();
@@ -57,8 +58,8 @@ pub fn trust(settings: &str, path: &Path, config: &str) -> Option<HookTrust> {
     all.into_iter().min()
 }
 
-/// Tells whether Codex reads the settings in a project's folder: its user was asked whether they trust
-/// it. `roots` are the folders that Codex may know it by.
+/// Tells whether Codex reads the settings in a project's folder: the user has declared it trusted.
+/// `roots` are the paths under which Codex may have recorded it.
 pub fn trusts_folder(config: &str, roots: &[PathBuf]) -> bool {
     let config: Table = config.parse().unwrap_or_default();
     let level = |root: &PathBuf| {
@@ -143,7 +144,7 @@ mod tests {
         assert!(!trusts_folder("not toml [", &[PathBuf::from("/a/b")]));
     }
 
-    // The least trusted entry counts, beside whatever others have written.
+    // The least trusted entry counts, regardless of entries that others wrote.
     #[test]
     fn one_entry_that_is_not_trusted_is_enough() {
         let entry = |part: u8| {

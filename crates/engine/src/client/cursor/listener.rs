@@ -33,8 +33,8 @@ impl Dialect for Cursor {
         let Some(line) = Line::parse(text).filter(is_ours) else {
             return plain_words(text, said);
         };
-        // The model has a name for people there (`Claude 4.5 Sonnet`), which is not the one that is
-        // asked for (`sonnet-4.5`) and would look like another model.
+        // The model has a name for people there (`Claude 4.5 Sonnet`), which differs from the
+        // requested one (`sonnet-4.5`) and would look like another model.
         said.session(&string(line.session_id)?);
         match (line.kind.as_ref(), line.subtype().as_ref()) {
             ("assistant", _) => line.speak(said),

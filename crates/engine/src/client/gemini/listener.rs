@@ -57,7 +57,7 @@ struct Error<'a> {
     code: Option<&'a RawValue>,
 }
 
-/// What stderr says where no events were asked for.
+/// The JSON on stderr when no events were requested.
 #[derive(Deserialize)]
 struct Report<'a> {
     #[serde(borrow)]
@@ -67,7 +67,7 @@ struct Report<'a> {
 /// How Gemini speaks.
 #[derive(Debug, Default)]
 pub(super) struct Gemini {
-    /// A message comes in pieces; this is what has come of it.
+    /// A message comes in pieces; these are the pieces so far.
     message: String,
     /// What last went wrong: an end in an error does not always say which.
     trouble: Option<LaneFailure>,
@@ -164,8 +164,8 @@ fn of_code(code: i32) -> Option<FailureKind> {
     }
 }
 
-/// At the beginning it says the name that was asked for; here, the one that it stands for. Where
-/// several worked, nothing says whose the answer is.
+/// The first event gives the requested name; this one gives the model behind it. If several models
+/// worked, the answer's model is unknown.
 fn only_model(value: Option<&RawValue>) -> Option<String> {
     let models: BTreeMap<String, &RawValue> = parse(value)?;
     let mut names = models.into_keys();

@@ -76,7 +76,7 @@ struct ErrorData<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Opencode {
     spent: Usage,
-    /// Whether a step did not say what it spent, so that nobody knows the sum any more.
+    /// Whether a step reported no usage, so that the sum is unknown.
     is_uncounted: bool,
     /// The last message: its name, and its parts.
     message: (String, String),

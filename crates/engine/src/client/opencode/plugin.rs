@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-/// The plugin, calling whatever `convoke` is found.
+/// The plugin, which calls the first `convoke` on the PATH.
 const PLUGIN: &str = include_str!("plugin.js");
 
 /// The line that names the program.

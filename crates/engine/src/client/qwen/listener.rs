@@ -56,10 +56,10 @@ struct Retry {
 /// How Qwen Code speaks: as Claude Code does, with other numbers and other failures.
 #[derive(Debug, Default)]
 pub(super) struct Qwen {
-    /// What was said of the message that is being written.
+    /// The text so far of the current message.
     begun: String,
-    /// What was said of it when a connection broke. It asks again then, and leaves this in front of
-    /// the whole answer.
+    /// The text so far when a connection broke. The client then asks again, and leaves this text
+    /// before the complete answer.
     torn: String,
 }
 
@@ -129,7 +129,7 @@ impl Qwen {
         }
     }
 
-    /// Returns an answer without what was said of it before a connection broke.
+    /// Returns an answer without the text from before a broken connection.
     fn whole(&self, answer: String) -> String {
         let rest = answer.strip_prefix(self.torn.as_str()).filter(|rest| !rest.trim().is_empty());
         rest.map(str::to_owned).unwrap_or(answer)

@@ -240,7 +240,7 @@ fn what_qwen_said_before_it_asked_again_is_no_part_of_the_answer() {
         (vec![start.clone(), piece("A"), retry(true), piece("B"), retry(true), result("ABC")], "C"),
         // Nothing came after it: then that is the answer.
         (vec![start.clone(), piece("Yes"), retry(true), result("Yes")], "Yes"),
-        // An earlier message was torn.
+        // An earlier message was cut off.
         (
             vec![
                 start.clone(),

@@ -162,7 +162,7 @@ fn gemini_fails_by_words_and_code() {
     }
 }
 
-// A connection broke: the end does not say why, but what was said before it does.
+// A connection broke: the end gives no reason, but the message before it does.
 #[test]
 fn gemini_says_beforehand_what_it_ended_in() {
     let trouble = r#"{"type":"error","severity":"error","message":"Model stream ended."}"#;
@@ -211,7 +211,7 @@ fn gemini_was_speaking_when_it_ended() {
 
 const STEP: &str = r#"{"type":"step_finish","sessionID":"s","part":{"reason":"stop","messageID":"m","tokens":{"total":1242,"input":200,"output":35,"reasoning":7,"cache":{"write":1,"read":1000}},"cost":0.000384}}"#;
 
-// Lanes at once share one database.
+// Parallel lanes share one database.
 #[test]
 fn opencodes_that_meet_are_told_from_those_that_fail() {
     for (stderr, expected) in [

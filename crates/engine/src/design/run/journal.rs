@@ -16,14 +16,14 @@ pub struct Journal<'s> {
 }
 
 impl<'s> Journal<'s> {
-    /// Opens a journal, and returns what stands in it.
+    /// Opens a journal, and returns its events.
     pub fn open(
         store: &'s dyn JournalStore,
         run: RunId,
     ) -> Result<(Self, Vec<Stamped>), RunError<std::convert::Infallible>> {
         let mut next = 1;
         let mut stamped = Vec::new();
-        // One at a time: answers are long, and nobody needs them twice.
+        // One at a time: answers are long, and no caller needs a second copy.
         store.replay(&run, 0, &mut |entry| {
             next = entry.seq + 1;
             let event = decode(&entry.kind, &entry.body);

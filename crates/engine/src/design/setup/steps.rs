@@ -10,7 +10,7 @@ use convoke_domain::design::setup::preflight::{PreflightError, Skips, check};
 use super::{STALL_MARK, TREE_LIMIT, cleanliness};
 use crate::git::branch::{NoWorkTree, REMOTE, WorkTree};
 
-/// Returns what is known about the branch. Where there is none, that is known.
+/// Returns the facts about the branch. Outside of a working tree it returns empty facts.
 pub fn branch_facts(folder: &Path) -> BranchFacts {
     match WorkTree::at(folder) {
         Ok(tree) => facts(&tree),
@@ -46,7 +46,7 @@ pub enum StepError {
     /// It was judged.
     #[error(transparent)]
     Preflight(#[from] PreflightError),
-    /// There is none.
+    /// The folder is not in a working tree.
     #[error(transparent)]
     NoWorkTree(#[from] NoWorkTree),
 }

@@ -87,7 +87,7 @@ fn is_rule(line: &str) -> bool {
     line.len() >= 3 && ["-", "*", "_"].iter().any(|mark| line.replace(mark, "").is_empty())
 }
 
-/// Returns what is before and inside the fence that a text ends with. The opening line counts as
+/// Returns the text before and inside the fence that a text ends with. The opening line counts as
 /// before: a verdict can hide behind the name of the language.
 fn last_fence(body: &str) -> Option<(&str, &str)> {
     let mut fences = Fences::default();

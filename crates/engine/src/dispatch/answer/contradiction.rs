@@ -168,7 +168,7 @@ pub(super) fn contradiction(review: &Tree, approved: bool) -> Option<&str> {
 /// What a key says by being there, or by being true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
-    /// Its value states the verdict.
+    /// The key's value states the verdict.
     Verdict,
     /// It refuses unless its value is nothing.
     Forbids,
@@ -176,7 +176,7 @@ enum Meaning {
     Clears,
     /// It approves unless its value is false.
     Affirms,
-    /// Its value says how it is.
+    /// The key's value describes the state.
     States,
     /// Nothing about the verdict.
     Nothing,
@@ -280,13 +280,13 @@ fn has_condition(value: &Tree) -> bool {
         && words.any(|word| begins(word, &PLAIN_CONDITIONS))
 }
 
-/// Tells whether a value by itself is a word for a refusal.
+/// Tells whether a value alone is a word for a refusal.
 fn blocks(value: &Tree) -> bool {
     value.words().is_some_and(|text| BLOCKING.contains(&folded(&text).as_str()))
 }
 
-/// Tells whether a verdict in words says the opposite of `approved`. An approval has to be said in
-/// a few words that approve, without a condition.
+/// Tells whether a verdict in words says the opposite of `approved`. An approval must consist of a
+/// few approving words, without a condition.
 fn opposes(value: &Tree, approved: bool) -> bool {
     let text = match value {
         Tree::Bool(same) => return *same != approved,

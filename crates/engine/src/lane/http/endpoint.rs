@@ -45,7 +45,7 @@ impl Api {
     }
 }
 
-/// A secret. It is shown nowhere, also not by accident.
+/// A secret. No output shows it, not even by accident.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
@@ -115,7 +115,7 @@ pub struct BaseUrl(String);
 /// Why an address cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// It is none, or of another kind.
+    /// It is not an address, or of another kind.
     #[error("it must be an `http` or `https` address without a query")]
     NotAnAddress,
     /// It carries a name or a password.
@@ -141,12 +141,12 @@ impl BaseUrl {
         Ok(Self(text.trim_end_matches('/').to_owned()))
     }
 
-    /// Tells whether what is sent there can be read on the way.
+    /// Tells whether others can read a request on its way.
     pub fn is_open(&self) -> bool {
         !self.is_encrypted() && !self.is_loopback()
     }
 
-    /// Tells whether what is sent there is encrypted.
+    /// Tells whether requests are encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.0.to_ascii_lowercase().starts_with("https:")
     }

@@ -19,7 +19,7 @@ fn session(client: Client, lines: &[Value]) -> SessionRecord {
     .unwrap()
 }
 
-/// How a file of three lines stands.
+/// Returns the state of a file of three lines.
 fn standing(session: &SessionRecord) -> ReadState {
     let demanded = [Demanded { name: "a", path: "/p/a.md", now: Contents::Text("1\n2\n3\n") }];
     let answered = session.answer.as_ref().map(|answer| answer.step);
@@ -107,7 +107,7 @@ fn claudes_results_tell_how_much_was_shown() {
         (json!("1\t1\n2\t2\n3\t3\n4\t"), part(1, 4), "Whole"),
         (json!("     1→1\n     2→2\n     3→3\n     4→"), part(1, 4), "Whole"),
         (json!("1\n2\n3\n"), part(1, 4), "Whole"),
-        // What stands beside the content was not shown.
+        // A field beside the content was not shown.
         (json!("2\t2"), part(1, 4), "Range { first: 2, last: 2 }"),
         (json!("1\t1\n2\t"), part(1, 4), "Range { first: 1, last: 2 }"),
         (json!("1\t1\n[2 lines cut]"), part(1, 4), "Range { first: 1, last: 1 }"),

@@ -1,7 +1,7 @@
 //! Which messages of a record lead to its answer.
 //!
 //! When a user goes back in a conversation, the client does not rewrite its record: the next prompt
-//! follows an earlier message, and the agent is no longer shown what lies behind that one.
+//! follows an earlier message, and the agent no longer sees the messages after that one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +25,7 @@ struct Message {
 /// What a message follows.
 #[derive(Clone, Default)]
 pub(crate) enum Follows {
-    /// A message of this name.
+    /// A message with this name.
     Named(String),
     /// Nothing: a conversation begins.
     Nothing,
@@ -101,8 +101,8 @@ pub(crate) struct Branch<'a> {
 }
 
 impl Branch<'_> {
-    /// Tells whether a message lies on a branch that was left. Of the results of several calls in
-    /// one reply, only the last leads on, and the others belong to it too.
+    /// Tells whether a message is on an abandoned branch. Of the results of several calls in one
+    /// reply, only the last leads on, and the others belong to it too.
     pub(crate) fn is_left(&self, name: &str) -> bool {
         let mut at = self.thread.places.get(name).copied();
         let side = |place: usize| self.thread.messages.get(place).map(|message| message.side);

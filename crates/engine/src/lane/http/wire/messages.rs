@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Answer, Counts, Stop, tokens, told};
 
-/// This API wants to be told; every model of these years can do as much.
+/// This API requires a limit; every current model supports this one.
 const USUAL_MAX_TOKENS: u64 = 8192;
 
 pub(super) fn request(
@@ -37,7 +37,7 @@ pub(super) fn event(value: &Value, answer: &mut Answer) {
     }
 }
 
-/// Takes in a message that came at once.
+/// Takes in a message in one piece.
 pub(super) fn whole(message: &Value, answer: &mut Answer) {
     answer.model(&message["model"]);
     usage(&message["usage"], answer);

@@ -126,7 +126,7 @@ fn chat_is_understood() {
     ];
     let expected = [model("m-1"), text("It is 42."), usage(100, 64, 20, 8), ended("It is 42.")];
     assert_eq!(heard(Api::Chat, &events), expected);
-    // The same at once.
+    // The same in one piece.
     let message = json!({ "role": "assistant", "content": "It is 42." });
     let whole = json!({ "model": "m-1", "usage": spent,
         "choices": [{ "message": message, "finish_reason": "stop" }] });

@@ -5,11 +5,11 @@ use convoke_domain::receipt::{FileReader, Read};
 use super::Recorder;
 use crate::transcript::reads::thread::Thread;
 
-/// Where a read stands in a record.
+/// The position of a read in a record.
 pub(crate) struct Place {
-    /// The message that has it.
+    /// The message with the read.
     pub(crate) message: Option<String>,
-    /// The call that it came of.
+    /// The call that led to it.
     pub(crate) call: Option<String>,
 }
 
@@ -70,7 +70,8 @@ impl Recorder<'_> {
         &mut self.thread
     }
 
-    /// What lies on a branch of the conversation that does not lead to the answer was gone by then.
+    /// Drops reads on branches of the conversation that do not lead to the answer: the agent no
+    /// longer had them.
     pub(super) fn leaves_branches(&mut self) {
         let at = self.answer.as_ref().map_or(self.step, |answer| answer.step);
         let branch = self.thread.branch(self.answered_in.as_deref());
