@@ -29,10 +29,10 @@ use convoke_domain::lane::outcome::ProcessEnd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process};
 
-/// How often what is left over is looked for while it is being stopped.
+/// How often the guardian searches for leftover processes while it stops them.
 const STEP: Duration = Duration::from_millis(10);
 
-/// What is left over after a client ended by itself has this long to end, too.
+/// How long leftover processes have to end after their client exited.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 
 /// How often the guardian searches for stray processes at most; a later one is new.
@@ -44,7 +44,7 @@ pub fn guard(ward: &Ward) -> io::Result<()> {
     // A session of its own: what the terminal sends does not reach it.
     rustix::process::setsid().ok();
     become_subreaper();
-    // Opened before there is anybody who could put something else in its place.
+    // Opened before a client runs that could put another file in its place.
     let mut report = File::options().write(true).open(&ward.report)?;
     let end = match started(ward) {
         Ok(child) => {
@@ -56,13 +56,13 @@ pub fn guard(ward: &Ward) -> io::Result<()> {
         Err(_) => ProcessEnd::NotStarted,
     };
     match ward.report.parent() {
-        // Nobody wants to know, and nobody else will tidy up.
+        // The owner is gone, so it will neither read the report nor remove the folder.
         Some(folder) if is_forsaken(ward.owner) => std::fs::remove_dir_all(folder),
         _ => report.write_all(format!("{end}\n").as_bytes()),
     }
 }
 
-/// Tells whether our parent is gone, or about to be: this process is then another one's child.
+/// Tells whether the parent is gone or about to exit: another process has then adopted this one.
 fn is_forsaken(owner: u32) -> bool {
     let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().cast_unsigned());
     parent != Some(owner) || is_ending(owner)
@@ -80,8 +80,8 @@ fn is_ending(pid: u32) -> bool {
     fields.first() == Some(&"Z") || flags.is_some_and(|flags| flags & EXITING != 0)
 }
 
-/// Ends every process whose environment names a folder: what is left of a client whose guardian was
-/// itself killed.
+/// Ends every process whose environment names a folder: the leftovers of a client whose guardian
+/// was itself killed.
 pub fn end_strays(folder: &Path) {
     let mark = folder.as_os_str().as_encoded_bytes();
     for _ in 0..MOST_ROUNDS {
@@ -145,20 +145,20 @@ fn become_subreaper() {
 #[cfg(not(target_os = "linux"))]
 fn become_subreaper() {}
 
-/// Waits until the client ends, or until we are told to stop it; tells which.
+/// Waits until the client ends, or until the owner tells the guardian to stop it; tells which.
 fn wait_for_end(child: Pid) -> io::Result<bool> {
     let stdin = io::stdin();
     let ended = end_of(child);
     loop {
         let mut watched = vec![PollFd::new(&stdin, PollFlags::IN)];
         watched.extend(ended.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
-        // Where the end cannot be watched, it is asked for.
+        // Without a descriptor for the client's end, poll at intervals.
         let patience = if ended.is_some() { None } else { Some(timespec(STEP)) };
         match poll(&mut watched, patience.as_ref()) {
             Err(error) if error != rustix::io::Errno::INTR => return Err(error.into()),
             Ok(_) | Err(_) => {}
         }
-        // Nobody writes to us: whatever comes, also the end, means that it is over.
+        // The owner never writes: any event on stdin, including its end, means stop.
         if !watched[0].revents().is_empty() {
             return Ok(true);
         }
@@ -168,7 +168,7 @@ fn wait_for_end(child: Pid) -> io::Result<bool> {
     }
 }
 
-/// Returns what becomes readable when a child ends, where there is such a thing.
+/// Returns a descriptor that becomes readable when a child ends, where the system supports it.
 #[cfg(target_os = "linux")]
 fn end_of(child: Pid) -> Option<OwnedFd> {
     rustix::process::pidfd_open(child, rustix::process::PidfdFlags::empty()).ok()
@@ -208,7 +208,8 @@ fn stop(child: Pid, grace: Duration) -> Option<WaitStatus> {
 fn sweep(grace: Duration) {
     let mut left = grace;
     loop {
-        // Every orphan below us is our child; without any there is nobody to look for.
+        // Every orphaned descendant becomes a child of the guardian; without children there is
+        // nothing to search for.
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) => {}

@@ -1,4 +1,4 @@
-//! What a guardian is told on its command line, and which program reads it.
+//! The command line of a guardian, and the program that parses it.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -10,19 +10,19 @@ use std::time::Duration;
 /// The small program, which is looked for beside Convoke's own.
 pub const SMALL_PROGRAM: &str = "convoke-guard";
 
-/// Tells this guardian from those of other builds, which may read other words or do other things.
+/// Identifies this build's guardian: other builds may use other words or behave differently.
 const BUILD: u64 = fingerprint(include_str!("ward.rs"), fingerprint(include_str!("lib.rs"), 0));
 
-/// A client to be looked after.
+/// A client to supervise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ward {
     /// The client's program.
     pub program: PathBuf,
-    /// Its arguments.
+    /// The client's arguments.
     pub arguments: Vec<OsString>,
     /// What it reads on its stdin; without it, nothing.
     pub stdin: Option<PathBuf>,
-    /// How long it may take to stop when it is asked to; rounded down to milliseconds.
+    /// How long the client may take to stop after the request; rounded down to milliseconds.
     pub grace: Duration,
     /// Where to write how it ended: a file in a folder of the lane's own.
     pub report: PathBuf,
@@ -47,8 +47,9 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Reads what the small program is told. If a Convoke of another build started it, that Convoke
-/// takes its place, because only it knows what its words mean; then this does not return.
+/// Parses the small program's command line. If a Convoke of another build started it, this process
+/// executes that Convoke instead, because only it knows what its words mean; then this does not
+/// return.
 pub fn hand_over(arguments: &[OsString]) -> io::Result<Option<Ward>> {
     let [build, number, convoke, path, words @ ..] = arguments else { return Ok(None) };
     if build != "--build" || convoke != "--convoke" {
