@@ -33,7 +33,7 @@ struct Greeting {
     protocol: u32,
 }
 
-/// What the parser says of one diagram, by its place among those that were asked about.
+/// The parser's result for one diagram, by its place among the given ones.
 #[derive(Debug, Serialize)]
 struct Answer {
     diagram: usize,

@@ -26,7 +26,7 @@ pub(crate) enum Verdict {
     Parses,
     /// It is not.
     Fails {
-        /// On which of its lines, from 1, if the parser says so.
+        /// The line, from 1, if the parser names one.
         line: Option<usize>,
         /// In the parser's words, which can quote the diagram.
         message: String,
