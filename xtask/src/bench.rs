@@ -28,7 +28,7 @@ struct Row {
     limit: f64,
 }
 
-/// What is measured together, and returns its rows.
+/// A group of measurements that run together; returns their rows.
 type Group = fn() -> Result<Vec<Row>, Error>;
 
 const GROUPS: [(&str, Group); 8] = [
@@ -112,7 +112,7 @@ fn millis(time: Duration) -> f64 {
 enum Sink {
     /// To a reader, as a client runs us.
     Pipe,
-    /// Nowhere, which costs `cat` almost nothing.
+    /// To the null device, which costs `cat` almost nothing.
     Null,
 }
 

@@ -1,9 +1,9 @@
-//! Real clients, driven against a stand-in for their model: what `convoke hooks install` wrote,
-//! unedited, must bring a wake-up larger than the client's limit to the model, whole and once, at
+//! Real clients, driven against a stand-in for their model: the unedited output of `convoke hooks
+//! install` must bring a wake-up larger than the client's limit to the model, complete and once, at
 //! the start of a session and again after a compaction.
 //!
-//! Every client runs with an environment of its own: its own home, a key that is none, and no
-//! address but the loopback. A client that cannot be installed is skipped aloud.
+//! Every client runs with an environment of its own: its own home, an invalid key, and no address
+//! but the loopback. A client that cannot be installed is skipped with a message.
 
 mod claude;
 mod codex;

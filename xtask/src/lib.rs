@@ -23,7 +23,7 @@ pub fn root() -> PathBuf {
     here.parent().map(PathBuf::from).unwrap_or(here)
 }
 
-/// Says one line to whoever runs the chore.
+/// Prints one line for the person who runs the chore.
 #[expect(clippy::print_stderr, reason = "the chores' door to the terminal")]
 pub fn say(line: &str) {
     eprintln!("{line}");

@@ -50,9 +50,9 @@ pub const FOR_BENCHES: [Needed; 5] = [
 /// Whether Convoke's chores may install packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
-    /// The user said so on the command line.
+    /// The user agreed on the command line.
     Given,
-    /// The user is asked, if there is a terminal to ask on.
+    /// Ask the user, if there is a terminal.
     Asked,
 }
 

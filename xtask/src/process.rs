@@ -13,7 +13,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Says what is run, runs it, and fails if it fails.
+/// Prints a command, runs it, and fails if it fails.
 pub fn run(program: &str, arguments: &[&str]) -> Result<(), Error> {
     say(&format!("$ {program} {}", arguments.join(" ")));
     let status = command(program).args(arguments).status();

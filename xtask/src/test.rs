@@ -74,7 +74,7 @@ const CHECKS: [Check; 9] = [
     ),
 ];
 
-/// Says what is checked, then runs all checks and stops at the first that fails.
+/// Prints the list of checks, then runs them and stops at the first that fails.
 pub fn run() -> Result<(), Error> {
     let names = CHECKS.map(|(name, _)| name).join(", ");
     say(&format!(

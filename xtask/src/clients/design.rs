@@ -1,6 +1,6 @@
-//! Real clients on the seats of a design: a whole run with Codex, a model's API and Claude Code, all
-//! of them against the stand-in, which knows by a prompt's own words what it is asked for and
-//! answers with what was written for the rehearsal.
+//! Real clients on the seats of a design: a complete run with Codex, a model's API and Claude Code,
+//! all against the stand-in, which recognizes each prompt by its words and gives the rehearsal's
+//! answer.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ const KINDS: [(&str, &str); 18] = [
     ("Sketch an approach to the feature below", "sketch/Codex-Generic"),
 ];
 
-/// What an agent is asked to find out whether it answers.
+/// The prompt of a health probe.
 const PROBE: &str = "Respond with OK";
 
 /// Where Codex sends its prompts.
@@ -52,16 +52,16 @@ struct Table<'a> {
     user: User,
     server: ModelServer,
     bins: &'a [PathBuf; 2],
-    /// A Codex that runs hooks.
+    /// The path of a Codex that runs hooks.
     own: PathBuf,
 }
 
-/// What becomes of Codex.
+/// How Codex behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     /// It answers.
     None,
-    /// It answers when it is asked whether it does, and never again.
+    /// It answers its probe, and nothing else.
     InLanes,
     /// It never answers.
     ForEver,
@@ -125,7 +125,7 @@ fn judged(ended: &Value, shown: &Value, fault: Fault) -> Result<&'static str, &'
     Ok(if is_well { "complete" } else { "complete, DEGRADED" })
 }
 
-/// The word between which recorded votes stand.
+/// The marker word of the recorded votes.
 const RECORDED_WORD: &str = "recorded7q";
 
 /// Puts recorded votes between the marker lines that a prompt asks for.
@@ -212,7 +212,7 @@ impl<'a> Table<'a> {
         finished(git.args(who).args(words))
     }
 
-    /// Nobody is left, and nothing was changed.
+    /// Checks that no process is left, and that no file changed.
     fn is_left_as_it_was(&self) -> Result<(), Error> {
         if !until(|| self.user.alive().is_empty()) {
             return Err(format!("left alive: {:?}", self.user.alive()).into());
@@ -233,7 +233,7 @@ fn rehearsal() -> PathBuf {
     root().join("crates/service/rehearsal")
 }
 
-/// Reads what was written for a lane of the rehearsal, without the lines about it.
+/// Reads the rehearsal's answer for a lane, without its header.
 fn answer(lane: &str) -> Result<String, Error> {
     let text = fs::read_to_string(rehearsal().join(format!("answers/{lane}.md")))?;
     let parts = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));

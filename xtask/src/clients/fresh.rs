@@ -10,7 +10,7 @@ use super::{claude, codex, compacted};
 use crate::Error;
 use crate::model_server::{Answer, ModelServer};
 
-/// A plan as people write them.
+/// A plan in a usual form.
 const PLAN: &str = "# Parser\n\n**Goal:** Read settings.\n\n### Task 1: Write the parser\n\nBegin with a test.\n\n### Task 2: Write Codex docs\n\nIn docs/.\n";
 
 /// Begins with two commands, in a repository with nothing of ours in it.

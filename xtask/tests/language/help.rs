@@ -33,7 +33,7 @@ fn all() -> Vec<(String, Command)> {
 fn generated_pages_name_who_acts() {
     let mut found = Vec::new();
     for (path, text) in xtask::docs::pages() {
-        // Names of fields are a contract; what is said about them is not.
+        // Names of fields are a contract; their descriptions are not.
         let is_schema = Path::new(&path).extension().is_some_and(|ending| ending == "json");
         let is_said = |line: &str| !is_schema || line.contains("\"description\":");
         for (index, line) in text.lines().enumerate().filter(|(_, line)| is_said(line)) {

@@ -90,7 +90,7 @@ fn the_program_names_who_acts() {
     assert!(found.is_empty(), "say who does what, in the reader's words: {found:#?}");
 }
 
-// What is excepted must be needed, so that the list can only shrink.
+// Every exception must be needed, so that the list can only shrink.
 #[test]
 fn every_excepted_line_is_needed() {
     let program = program();

@@ -110,7 +110,7 @@ fn settings() -> Settings {
     }
 }
 
-/// Does what a run does with every event: it looks what comes next, and shows what is new.
+/// Does what a run does with every event: it computes the next need, and shows new notices.
 pub(super) fn walked(events: Vec<Stamped>) -> DesignWalk {
     let mut design = DesignWalk::default();
     let mut shown = 0;

@@ -1,9 +1,9 @@
-//! Two hundred lanes at once, of a client that says a hundred lines a second: what all processes of
-//! Convoke's take together while they listen.
+//! Two hundred parallel lanes of a client that prints a hundred lines a second: the CPU and memory
+//! of all of Convoke's processes while they listen.
 //!
-//! The lanes run as those of a design do, through the engine's `many`, in a process of their own, so
-//! that nothing of the measuring is measured. Each lane has a guardian, which counts too. The clients
-//! do not: they are somebody else's.
+//! The lanes run as those of a design do, through the engine's `many`, in a process of their own,
+//! so that the measuring itself is not included. Each lane has a guardian, which counts too. The
+//! clients do not: they are not part of Convoke.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -25,7 +25,7 @@ use crate::bench::{MB, Row, binary, memory, stopwatch};
 use crate::process::command;
 use crate::{Error, say};
 
-/// How many lanes run at once.
+/// The number of parallel lanes.
 const LANES: usize = 200;
 
 /// How many lines each client says in a second.
@@ -37,7 +37,7 @@ const WINDOW: Duration = Duration::from_secs(10);
 /// How long anything here may take; it takes much less.
 const LONG: Duration = Duration::from_mins(10);
 
-/// How many lines are heard between two notes of their number.
+/// How many lines are read between two notes of their number.
 const NOTED: u64 = 500;
 
 const LINE: &str = "{\"type\":\"assistant\",\"uuid\":\"u\",\"session_id\":\"s\",\"message\":\
@@ -60,7 +60,7 @@ pub(super) fn measure() -> Result<Vec<Row>, Error> {
     taken.map(|taken| rows(&taken))
 }
 
-/// What was taken by the process that runs the lanes, and by the guardians.
+/// The use of the process that runs the lanes, and of the guardians.
 struct Taken {
     /// In hundredths of a core.
     shares: [f64; 2],
@@ -168,7 +168,7 @@ pub fn talk() -> Result<(), Error> {
     let pause = Duration::from_secs(1) / LINES;
     let mut owed = pause;
     loop {
-        // Whoever woke too late makes up for it.
+        // A client that woke too late catches up.
         while owed >= pause {
             out.write_all(LINE.as_bytes())?;
             owed -= pause;

@@ -1,5 +1,5 @@
-//! How each client is led to the stand-in for its model, and by which tools its agent reads and
-//! writes.
+//! How each client is directed to the stand-in for its model, and by which tools its agent reads
+//! and writes.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::clients::user::User;
 use crate::clients::{claude, codex};
 use crate::model_server::{Answer, ModelServer};
 
-/// Its own model, so that it asks nobody which one to use; and few retries.
+/// A fixed model, so that it sends no request to choose one; and few retries.
 const GEMINI: &str = r#"{ "security": { "auth": { "selectedType": "gemini-api-key" } },
     "privacy": { "usageStatisticsEnabled": false }, "telemetry": { "enabled": false },
     "general": { "enableAutoUpdate": false, "maxAttempts": 2 },
