@@ -25,7 +25,7 @@ use log::LogLine;
 use name::BriefName;
 use settings::BriefSettings;
 
-/// What the loader met before it could look for documents.
+/// The state of the design folder, before any document is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Folder {
     /// A workflow requested the brief, and the project disables automatic loading.
@@ -60,7 +60,7 @@ pub struct BriefEntry<'a, N = BriefName> {
     pub name: &'a N,
     /// Whether and how the document is in the block.
     pub fate: DocumentOutcome<'a>,
-    /// What the part in the block costs; for a dropped text, what all of it would have cost.
+    /// The cost of the part in the block; for a dropped text, the cost of all of it.
     pub cost: Tokens,
 }
 

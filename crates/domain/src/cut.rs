@@ -8,7 +8,7 @@ use crate::markdown::{bare, lines};
 use crate::text::{CharOffset, Text};
 use crate::token::{Tokenizer, Tokens};
 
-/// What a cut falls on, from the best place to the last resort.
+/// The kind of border of a cut, from the best place to the last resort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Border {
     /// Before a heading of level 2 or 3.
@@ -34,11 +34,11 @@ impl fmt::Display for Border {
 pub struct Cut {
     /// The offset in the whole document.
     pub at: CharOffset,
-    /// What the cut falls on.
+    /// The kind of border of this cut.
     pub border: Border,
 }
 
-/// How bad a border the caller accepts.
+/// The worst border that the caller accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accept {
     /// Only a section border.

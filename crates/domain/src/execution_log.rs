@@ -2,7 +2,7 @@
 
 pub mod order;
 
-/// What an entry is about; the log has a section for each.
+/// The subject of an entry; the log has a section for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Category {
     /// Faults that were there before.
@@ -22,7 +22,7 @@ pub enum Category {
 }
 
 impl Category {
-    /// All of them.
+    /// All categories.
     pub const ALL: [Self; 7] = [
         Self::PreExistingCodeIssues,
         Self::ToolFailures,
@@ -52,11 +52,11 @@ impl Category {
     }
 }
 
-/// What every section's heading begins with.
+/// The prefix of every section's heading.
 const HEADING: &str = "### ";
 
-/// Returns the log with an entry at the end of its section, which is added if there is none. Other
-/// sections stay as they are, byte for byte.
+/// Returns the log with an entry at the end of its section, which is added if it is missing. Other
+/// sections stay the same, byte for byte.
 pub fn append(log: &str, category: Category, entry: &str) -> String {
     let entry = entry.trim_end_matches('\n');
     let Some((before, after)) = section_end(log, category.name()) else {

@@ -1,4 +1,4 @@
-//! What Convoke found when it tried to read a file.
+//! The result of trying to read a file.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ pub enum Unreadable {
     Changing,
     /// The documents before it fill the memory that Convoke takes for all of them.
     BeyondTotal,
-    /// The file holds a likely secret, and the user asked to leave such files out.
+    /// The file holds a likely secret, and the user chose to leave such files out.
     Withheld,
     /// Anything else.
     Io,

@@ -9,7 +9,7 @@ pub mod parts;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// What our own plugin reports once a text is in the session's history.
+/// The event by which Convoke's own plugin reports that a text is in the session's history.
 pub const SAVED: &str = "convoke.saved";
 
 /// What an event means for an agent's memory.
@@ -21,7 +21,7 @@ pub enum Moment {
     Compacted,
     /// It is back with what it had.
     Resumed,
-    /// It is about to be given a prompt.
+    /// It is about to receive a prompt.
     Prompted,
     /// It is about to lose what it has, and nothing will say when it has.
     Compacting,
@@ -38,7 +38,7 @@ impl Moment {
     }
 }
 
-/// What a client's own record of a session says about the last wake-up.
+/// What a client's own record of a session shows about the last wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trace {
     /// It is there, whole.
@@ -50,20 +50,20 @@ pub enum Trace {
 }
 
 /// How long after a loss was noticed another hook entry takes the same event for the same loss. All
-/// entries of a client hear of every event, one soon after the other.
+/// entries of a client receive every event, one soon after the other.
 const SAME_EVENT: SignedDuration = SignedDuration::from_secs(20);
 
 /// How long after an event the same entry takes the same event for another report of it. A client
-/// whose settings and whose plugin both hold our hooks reports every event twice; no client can lose
-/// its memory twice in that time and say the same about both.
+/// with Convoke's hooks in both its settings and its plugin reports every event twice; no client
+/// can lose its memory twice in that time with two equal reports.
 pub const SAME_REPORT: SignedDuration = SignedDuration::from_secs(5);
 
 /// An event as a hook entry reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noticed {
-    /// What it means.
+    /// The event's meaning.
     pub moment: Moment,
-    /// What the client's record says about the entry's part of the last text.
+    /// Whether the client's record holds the entry's part of the last text.
     pub trace: Trace,
     /// Tells it from other events: a hash of all that the client says about it.
     pub mark: u64,
@@ -74,13 +74,13 @@ pub struct Noticed {
 /// The last event that an entry had something to do about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastEvent {
-    /// What tells it from others.
+    /// Identifies the event.
     pub mark: u64,
     /// When it was reported.
     pub at: Timestamp,
 }
 
-/// How often a session lost its memory. All hook entries of a client share this.
+/// The losses of memory of a session. All hook entries of a client share this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Losses {
     /// The number of the last loss, from one.
@@ -91,15 +91,15 @@ pub struct Losses {
     /// arrive.
     pub doubted: u32,
     /// How many entries share the answer to the last loss: those of the entry that noticed it. Zero
-    /// if that is not known.
+    /// if unknown.
     pub entries: u32,
 }
 
-/// What one hook entry of a session did about its losses. Every number is that of a loss; all that
-/// is known of it is known of the ones before.
+/// The state of one hook entry of a session. Every number is that of a loss; it holds for all
+/// earlier losses, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Memory {
-    /// The last loss that it heard of.
+    /// The last loss that it received.
     pub heard: u32,
     /// The last loss that it answered.
     pub delivered: u32,
@@ -112,15 +112,15 @@ pub struct Memory {
 /// A session as one of its hook entries sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct View {
-    /// What all entries share.
+    /// The state that all entries share.
     pub losses: Losses,
     /// The state of this hook entry alone.
     pub memory: Memory,
 }
 
 impl View {
-    /// Takes notice of an event, and tells whether the last loss is to be answered now. One that was
-    /// reported a moment ago is left to the process that did so.
+    /// Records an event, and tells whether the entry must answer the last loss now. A loss that was
+    /// reported a moment ago belongs to the process that reported it.
     #[must_use]
     pub fn hear(self, noticed: Noticed, now: Timestamp) -> (Self, bool) {
         let Noticed { moment, trace, mark, entries } = noticed;
@@ -162,7 +162,7 @@ impl View {
         self.losses.at.is_some_and(|at| now.duration_since(at) < SAME_EVENT)
     }
 
-    /// Takes notice of a moment, and tells whether the last loss is to be answered at it.
+    /// Records a moment, and tells whether the entry must answer the last loss at it.
     #[must_use]
     pub fn at(self, moment: Moment, trace: Trace, now: Timestamp) -> (Self, bool) {
         let known = self.traced(trace);
@@ -316,8 +316,8 @@ mod tests {
         assert_eq!(played(&[Resumed, Prompted, Resumed, Prompted], &[]).1, [1]);
     }
 
-    // Several entries hear of every event, in any order, and some may miss one; they always answer
-    // the same loss, and who missed one catches up at the next prompt.
+    // Several entries receive every event, in any order, and some may miss one; they always answer
+    // the same loss, and an entry that missed one catches up at the next prompt.
     #[test]
     fn entries_never_drift_apart() {
         use Moment::{Began, Compacted, Prompted};
@@ -426,7 +426,7 @@ mod tests {
         let answered = view.answered();
         assert!(answered.hear(event(Moment::Compacted, 2), at(1)).1);
         assert!(answered.hear(event(Moment::Began, 1), at(6)).1);
-        // What the first process did not deliver is made up for at the next prompt.
+        // At the next prompt, an entry delivers what the first process did not.
         assert!(view.hear(event(Moment::Prompted, 3), at(1)).1);
         assert!(!answered.hear(event(Moment::Prompted, 3), at(1)).1);
     }

@@ -27,7 +27,7 @@ pub enum ManifestArtifact {
     Plan,
     /// How the reviewers' findings were voted on.
     Tally,
-    /// What the sketches differed on.
+    /// The contested decisions.
     Decisions,
     /// Observations left for later.
     OutOfScope,
@@ -148,14 +148,14 @@ pub enum Rejection {
     Internal,
 }
 
-/// What a manifest says. Nothing in it has been looked for yet.
+/// A parsed manifest. Its files have not been checked yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// The artifacts' paths, in the order of their lines.
     pub paths: Vec<(ManifestArtifact, String)>,
     /// When it was written.
     pub timestamp: String,
-    /// Whose it is.
+    /// The session that it belongs to.
     pub session_id: String,
 }
 

@@ -1,4 +1,4 @@
-//! What agents and people say to each other, and what they did meanwhile.
+//! Messages of agents and people, and their deeds.
 
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -6,12 +6,12 @@ use jiff::tz::Offset;
 use crate::scope::{Address, AgentName};
 use crate::text::is_disruptive;
 
-/// What a message is for.
+/// The purpose of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageKind {
-    /// Said to everyone in the scope.
+    /// To everyone in the scope.
     Say,
-    /// Said to one agent.
+    /// To one agent.
     Direct,
     /// A question.
     Question,
@@ -19,7 +19,7 @@ pub enum MessageKind {
     Complete,
     /// A process ended.
     Exit,
-    /// A prompt that was given to an agent.
+    /// A prompt for an agent.
     Prompt,
     /// Talk.
     Chat,
@@ -61,15 +61,15 @@ impl MessageKind {
 pub struct Message {
     /// The message's number in the store.
     pub id: i64,
-    /// Who said it.
+    /// The sender.
     pub from: AgentName,
     /// The addressee; `None` for everyone.
     pub to: Option<AgentName>,
-    /// What it is for.
+    /// The message's purpose.
     pub kind: MessageKind,
     /// The message's text.
     pub content: String,
-    /// Who is mentioned in it.
+    /// The agents that it mentions.
     pub mentions: Vec<Address>,
     /// The number of the message that it answers.
     pub re: Option<i64>,
@@ -84,9 +84,9 @@ pub struct Message {
 pub struct ActivityEvent {
     /// The deed's number in the store.
     pub id: i64,
-    /// Who did it.
+    /// The agent that acted.
     pub actor: AgentName,
-    /// What it did.
+    /// The deed, as a verb phrase.
     pub verb_phrase: String,
     /// When the agent did it.
     pub created_at: Timestamp,

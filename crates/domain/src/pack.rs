@@ -51,12 +51,12 @@ pub enum Importance {
     Expendable,
 }
 
-/// A text that asks for a place.
+/// A text to pack.
 #[derive(Debug, Clone, Copy)]
 pub struct PackItem<'a> {
     /// The whole text, before packing cuts or drops it.
     pub text: Text<'a>,
-    /// What all of it costs.
+    /// The cost of the whole text.
     pub cost: Tokens,
     /// How much it matters.
     pub standing: Importance,
@@ -223,8 +223,8 @@ mod tests {
         text
     }
 
-    /// Packs texts in priority order, the first protected unless said otherwise, the last of four
-    /// expendable, and renders the verdicts.
+    /// Packs texts in priority order, the first protected by default, the last of four expendable,
+    /// and renders the verdicts.
     fn packed(
         texts: &[String],
         protected: usize,

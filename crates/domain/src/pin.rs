@@ -69,7 +69,7 @@ impl PinText {
 pub struct Pin {
     /// The rule's number in the store.
     pub id: i64,
-    /// What it says.
+    /// The rule's text.
     pub text: PinText,
     /// The branch on which it holds; without one, on all of the project's.
     pub branch: Option<String>,
@@ -98,7 +98,7 @@ pub const BEGIN: &str = "=== RULES OF THE USER ===";
 const END: &str = "=== END OF THE RULES OF THE USER ===";
 
 /// Renders rules as a block that goes before everything else, and counts those left out after the
-/// first `shown`. Empty if there are none.
+/// first `shown`. Empty without rules.
 pub fn block(pins: &[Pin], shown: usize) -> String {
     if pins.is_empty() {
         return String::new();

@@ -18,20 +18,20 @@ pub use coverage::Span;
 use self::coverage::Coverage;
 use self::shell::Reach;
 
-/// A look at files, in the order of a session.
+/// A read of files, in the order of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Read {
     /// Its place among everything that happened in the session.
     pub step: usize,
-    /// Who looked.
+    /// The reader.
     pub by: FileReader,
-    /// What came of it.
+    /// The result.
     pub seen: Seen,
     /// The step at which the client took it out of the conversation again, if it did.
     pub forgotten: Option<usize>,
 }
 
-/// Whose eyes a file was before.
+/// The agent that a file was shown to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileReader {
     /// The agent that gave the answer.
@@ -40,16 +40,16 @@ pub enum FileReader {
     Subagent,
 }
 
-/// What came of a look.
+/// The result of a read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
     /// These lines of the file were shown.
     Lines {
         /// The file, in full and without `.` and `..`; relative only if its base is unknown.
         path: String,
-        /// Which lines.
+        /// The shown lines.
         lines: Lines,
-        /// How they read.
+        /// Their text.
         text: ShownText,
     },
     /// The agent requested the file, and the client showed nothing of it.
@@ -57,11 +57,11 @@ pub enum Seen {
         /// The file, as above.
         path: String,
     },
-    /// A command was to show these lines. Whether it did, only its output can tell.
+    /// A command should have shown these lines. Only its output can prove it.
     Maybe {
         /// The file, as above.
         path: String,
-        /// Which lines.
+        /// The expected lines.
         lines: Lines,
         /// The output; unknown if the agent may have been shown less.
         text: ShownText,
@@ -100,7 +100,7 @@ impl Lines {
     pub const END: usize = usize::MAX;
 }
 
-/// How shown lines read.
+/// The text of shown lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShownText {
     /// Exactly so.
@@ -128,7 +128,7 @@ impl ShownText {
     }
 }
 
-/// What a file says now.
+/// The present content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents<'a> {
     /// This text.
@@ -160,7 +160,7 @@ impl<'a> Contents<'a> {
 /// A file that the agent had to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demanded<'a> {
-    /// What the file is called in the demand.
+    /// The file's name in the demand.
     pub name: &'a str,
     /// The file, in full.
     pub path: &'a str,
@@ -171,7 +171,7 @@ pub struct Demanded<'a> {
 /// The evidence for the reading of one demanded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    /// What the file is called in the demand.
+    /// The file's name in the demand.
     pub name: String,
     /// Whether it was read.
     pub standing: ReadState,
@@ -204,7 +204,7 @@ pub enum ReadState {
     Forgotten,
     /// Only an agent that the answering one had sent read it.
     OnlySubagent,
-    /// It was read, but only when the answer had been given.
+    /// It was read, but only after the answer.
     OnlyAfterAnswer,
     /// Only another file of the same name was read.
     OnlyNamesake {
@@ -218,7 +218,7 @@ pub enum ReadState {
     },
 }
 
-/// What a standing is worth as proof.
+/// The value of a state as proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
     /// The agent had every line of the file before it when it answered.

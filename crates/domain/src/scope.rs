@@ -1,4 +1,4 @@
-//! Where work happens, and who does it: a project's branch, and the agents in it.
+//! Scopes of work: a project's branch, and the agents in it.
 
 use std::fmt;
 
@@ -82,7 +82,7 @@ pub(crate) const SENTENCE_ENDS: [char; 3] = ['.', '-', '/'];
 /// An agent in its scope. Prints as `project:branch:agent`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
-    /// Where it works.
+    /// The scope that it works in.
     pub scope: Scope,
     /// The agent's name, unique in that scope.
     pub agent: AgentName,

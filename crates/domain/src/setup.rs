@@ -1,4 +1,4 @@
-//! What `init` changes in a project, so that all of it can be taken back.
+//! The changes of `init` in a project, so that all of them can be reverted.
 
 pub mod guidance;
 
@@ -24,14 +24,14 @@ pub enum SetupChange {
     Binding(Client),
     /// The line for agents was added to a file.
     Guidance {
-        /// What the file held before; `None` if there was no file.
+        /// The file's text before; `None` if there was no file.
         original: Option<String>,
-        /// What it held afterwards.
+        /// The file's text afterwards.
         written: String,
     },
     /// A configuration file was made.
     Configuration {
-        /// What it held.
+        /// The file's text.
         written: String,
     },
 }

@@ -59,13 +59,13 @@ pub struct Assignment<'a> {
     pub role: &'a SubagentRole,
     /// The task's words.
     pub task: &'a str,
-    /// What the file of this role in the skill's folder says.
+    /// The text of this role's file in the skill's folder.
     pub instructions: &'a str,
     /// The plan's path.
     pub plan_file: &'a str,
     /// The task's section of the plan.
     pub section: &'a str,
-    /// What the orchestrator adds.
+    /// The orchestrator's addition.
     pub context: Option<&'a str>,
 }
 

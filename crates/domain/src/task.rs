@@ -22,7 +22,7 @@ use priority::TaskPriority;
 /// The most levels a tree may have; a deeper one is no plan any more.
 pub const DEEPEST: usize = 64;
 
-/// How far a task is, as stored.
+/// A task's stored status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskStatus {
     /// Not begun.
@@ -137,15 +137,15 @@ pub struct Task {
     pub plan_file: Option<String>,
     /// The task's title, on one line.
     pub content: String,
-    /// What else there is to say about it, on any number of lines.
+    /// A longer description, on any number of lines.
     pub body: Option<String>,
     /// The task's place among its siblings.
     pub order: i64,
-    /// Who does it.
+    /// The assigned agent.
     pub agent: Option<AgentName>,
-    /// How far it is.
+    /// The stored status.
     pub status: TaskStatus,
-    /// How urgent it is among its siblings.
+    /// Its urgency among its siblings.
     pub priority: TaskPriority,
     /// The tasks that must be closed before it.
     pub after: Vec<TaskId>,

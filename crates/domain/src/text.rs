@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// Returns a text on one line that no terminal obeys: what others say cannot make lines of ours.
+/// Returns a text on one line that no terminal obeys: foreign text cannot forge a line of
+/// Convoke's.
 pub fn one_line(text: &str) -> String {
     text.replace(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'), " ")
 }
@@ -40,8 +41,8 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Breaks a text into lines of at most so many columns, of which all but the first are indented. Line
-/// breaks of the text itself are spaces: what others say cannot make lines of ours.
+/// Breaks a text into lines of at most so many columns, of which all but the first are indented.
+/// Line breaks of the text itself become spaces: foreign text cannot forge a line of Convoke's.
 pub fn hanging(text: &str, columns: usize, indent: usize) -> String {
     let lines = wrapped(&one_line(text), columns.saturating_sub(indent));
     lines.join(&format!("\n{:indent$}", ""))
@@ -79,12 +80,12 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Returns how many columns a terminal gives to a line of ours.
+/// Returns the width of a line, in columns.
 pub fn width(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// Returns how many columns a terminal gives to a character of ours: signs with pictures take two.
+/// Returns the width of a character, in columns: pictographs take two.
 fn columns_of(c: char) -> usize {
     let is_wide = matches!(c, '⏳' | '✅' | '❌' | '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}');
     if is_wide { 2 } else { 1 }

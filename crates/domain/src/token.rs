@@ -98,7 +98,7 @@ impl Budget {
     }
 }
 
-/// Which way of counting a user asked for.
+/// The user's choice of a tokenizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Vocabulary {
     /// A quarter of the characters and a tenth on top; for models whose vocabulary is not public.

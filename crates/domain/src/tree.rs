@@ -87,7 +87,7 @@ pub enum DirtyReason {
     SettingsChanged,
     /// The folder belongs to no repository.
     NotARepository,
-    /// The tree could not be looked at.
+    /// The snapshot failed.
     LookFailed,
     /// A person or a program stopped the snapshot.
     LookStopped,
@@ -201,7 +201,7 @@ pub struct TreeVerdict {
     pub status: TreeStatus,
     /// Why it is not clean.
     pub reason: Option<DirtyReason>,
-    /// What changed, as it can be shown.
+    /// The changed paths, in printable form.
     pub paths: Vec<String>,
 }
 

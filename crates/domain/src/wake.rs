@@ -126,7 +126,7 @@ pub enum SectionOrder {
     CriticalFirst,
 }
 
-/// What gives way when a wake-up costs more than its budget.
+/// What is shortened when a wake-up costs more than its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WakeFit {
     /// Everything but where to look, so that the budget is kept.
@@ -165,7 +165,7 @@ impl WakeFit {
 /// The agent's skill, or the lines that replace it when its file is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillText {
-    /// Which skill, if one is named.
+    /// The skill's id, if one is named.
     pub id: Option<SkillId>,
     /// The skill's text, or the lines that replace it.
     pub forms: Arc<Forms>,
@@ -177,7 +177,7 @@ pub struct SkillText {
     pub others: Vec<(SkillId, String)>,
 }
 
-/// The plan's file, or why there is none to show.
+/// The plan's file, or why it cannot be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanText<'a> {
     /// The file, taken apart.
@@ -205,13 +205,13 @@ impl PlanText<'_> {
 /// The message that woke the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
-    /// Who said it.
+    /// The sender.
     pub from: AgentName,
     /// The message's text. Shortened last, and never with [`WakeFit::Seed`].
     pub content: String,
 }
 
-/// What an agent must not miss although it is outside of its plan or branch, a line each.
+/// Lines from outside of the agent's plan or branch that it must not miss.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ElsewhereLines {
     /// Tasks of high priority that belong to another plan.
@@ -223,13 +223,13 @@ pub struct ElsewhereLines {
 /// Everything that is known about an agent when it wakes.
 #[derive(Debug, Clone)]
 pub struct WakeFacts<'a> {
-    /// Who wakes.
+    /// The agent that wakes.
     pub reader: AgentName,
     /// Whether the agent works on a task of its own or leads the others.
     pub profile: WakeProfile,
     /// The order in which sections appear.
     pub order: SectionOrder,
-    /// What gives way.
+    /// What may be shortened.
     pub fit: WakeFit,
     /// The skill that the agent works by.
     pub skill: SkillText,
@@ -239,7 +239,7 @@ pub struct WakeFacts<'a> {
     pub short_outline: Option<TaskOutline<'a>>,
     /// The lines that replace a missing list: where tasks are instead, and how to get one.
     pub no_task: Option<String>,
-    /// What there is outside of this plan and branch.
+    /// Lines from outside of this plan and branch.
     pub elsewhere: ElsewhereLines,
     /// The plan that the task list belongs to.
     pub plan: Option<PlanText<'a>>,
@@ -247,11 +247,11 @@ pub struct WakeFacts<'a> {
     pub plan_task: Option<String>,
     /// Recent activity, oldest first. A line names its message only if that is unread.
     pub activity: Vec<ActivityLine>,
-    /// What woke it.
+    /// The message that woke it.
     pub message: Option<NewMessage>,
     /// The stored unread message that woke it, if it was one.
     pub message_id: Option<i64>,
-    /// How many stored messages to it are unread, with those that are in the facts.
+    /// How many stored messages to it are unread, including those in the facts.
     pub unread: usize,
     /// Records about the current task and the new message.
     pub known: KnownDeeds,

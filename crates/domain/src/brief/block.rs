@@ -1,4 +1,4 @@
-//! How a brief reads, byte for byte.
+//! Renders a brief, byte for byte.
 
 use std::borrow::Cow;
 use std::fmt;

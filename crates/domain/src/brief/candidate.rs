@@ -8,6 +8,6 @@ use crate::finding::FileFinding;
 pub struct Candidate {
     /// The document's name.
     pub name: BriefName,
-    /// What reading the file gave.
+    /// The result of reading the file.
     pub finding: FileFinding,
 }

@@ -63,9 +63,9 @@ pub struct LikelySecret {
 pub struct NamedDocument {
     /// Its path, as citations show it.
     pub path: DocumentPath,
-    /// What reading the file gave.
+    /// The result of reading the file.
     pub finding: FileFinding,
-    /// What looks like a secret in it.
+    /// Likely secrets in it.
     pub secrets: Vec<LikelySecret>,
 }
 
@@ -88,11 +88,11 @@ pub struct CollectionSettings {
 pub struct FrameTooLarge {
     /// The requested budget.
     pub budget: u64,
-    /// What the block costs without any text.
+    /// The cost of the block without any text.
     pub frame: Tokens,
 }
 
-/// Which part of the budget is not worth another try.
+/// The part of the budget, as a divisor, below which another try is not worth it.
 const FINENESS: u64 = 500;
 
 /// One document, and whether it is in the block.
@@ -127,7 +127,7 @@ impl<'a> Collection<'a> {
         if whole.used <= limit {
             return Ok(whole);
         }
-        // Citations and marks depend on what is kept, so the room for texts is found by trying.
+        // Citations and marks depend on the kept texts, so the room for texts is found by trying.
         let mut best = pack_within(1);
         if best.used > limit {
             return Err(FrameTooLarge { budget: settings.budget.get(), frame: best.used });

@@ -14,10 +14,10 @@ pub enum Diagnostic {
     ConfigInvalid {
         /// The key whose default is used instead.
         key: &'static str,
-        /// What it should hold.
+        /// The expected value.
         expected: &'static str,
     },
-    /// A project's file asks for more than the user allows, so the user's value is used.
+    /// A project's file requests more than the user allows, so the user's value counts.
     ConfigRaises {
         /// The key whose value the user's configuration limits.
         key: &'static str,
@@ -34,9 +34,9 @@ pub enum Diagnostic {
     },
     /// The priority list is not the default one. Convoke follows it.
     PriorityCustom,
-    /// The design folder is there but cannot be looked at.
+    /// The design folder exists but cannot be read.
     DirUnreadable {
-        /// What the operating system said.
+        /// The operating system's message.
         detail: String,
     },
     /// The design folder holds documents, and none of them is in the priority list.
@@ -56,7 +56,7 @@ pub enum Diagnostic {
 }
 
 impl Diagnostic {
-    /// Returns the stable code that programs may look for.
+    /// Returns the stable code, for programs.
     pub fn code(&self) -> String {
         match self {
             Self::ConfigError { .. } => "config_error".to_owned(),

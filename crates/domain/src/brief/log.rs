@@ -1,4 +1,4 @@
-//! The contract's log lines: other programs look for them word by word.
+//! The contract's log lines: other programs match them word by word.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum LogLine<'a> {
     Skipped(&'a BriefName),
     /// Every document that could be read is still its scaffold.
     AllScaffold,
-    /// A document had to give way. Not part of the contract; said only when asked.
+    /// A document had to give way. Not part of the contract; reported only on request.
     Dropped(&'a BriefName),
 }
 

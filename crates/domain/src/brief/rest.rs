@@ -54,7 +54,7 @@ impl<'a> Rest<'a> {
         }
         let tail = document.after(from);
         let room = budget.tokens();
-        // Asking how far the room reaches looks at less text than counting all of it.
+        // Computing how far the room reaches reads less text than counting all of it.
         if tokenizer.reach(tail, room).get() >= tail.chars() {
             return Ok(Self { from, text: tail, next: None });
         }

@@ -1,4 +1,4 @@
-//! What a user can ask of a brief, and how answers from several places become one.
+//! The settings of a brief, and how layers from several places combine.
 
 use crate::pack::PackPolicy;
 use crate::token::{Budget, Vocabulary};

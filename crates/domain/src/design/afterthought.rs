@@ -43,7 +43,7 @@ pub(super) fn without_quotations(reason: &str) -> String {
     said + rest
 }
 
-/// Takes a reason apart into words. A hyphen within a word belongs to it: `NO-OP` is another word than
+/// Splits a reason into words. A hyphen within a word belongs to it: `NO-OP` is another word than
 /// `NO`.
 pub(super) fn words(reason: &str) -> Vec<Said<'_>> {
     let ends = |c: char| {

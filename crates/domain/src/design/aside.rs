@@ -16,8 +16,8 @@ pub struct Asides {
     pub thoughts: usize,
     /// HTML comments.
     pub comments: usize,
-    /// Where a thought begins that the agent never ended, in bytes of the answer. It is one of the
-    /// thoughts, and all that follows belongs to it.
+    /// The start of an unclosed thought, in bytes of the answer. It counts as one of the thoughts,
+    /// and extends to the end.
     pub unended: Option<usize>,
 }
 
@@ -35,7 +35,7 @@ impl Asides {
     }
 }
 
-/// Which asides are taken out.
+/// Which asides are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
     /// Thoughts and comments. All before an end whose beginning was lost is a thought.

@@ -6,7 +6,7 @@ use super::finding::{Finding, FindingId, FindingScope, OUT_OF_SCOPE};
 use super::merge::description;
 use super::quote;
 
-/// How a ballot is written.
+/// The layout of a ballot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// A heading and a few keys for each item, without the names of those who raised it.
@@ -18,7 +18,7 @@ pub enum Layout {
 /// The heading that a ballot begins with.
 const TITLE: &str = "## Findings Ballot";
 
-/// Who raised an item, where that is hidden.
+/// The author of an item, where the real one is hidden.
 const ANONYMOUS: &str = "anonymous";
 
 const INSTRUCTIONS: &str = "\
@@ -92,9 +92,9 @@ pub fn proposer_map(findings: &[Finding]) -> String {
 pub struct Entry {
     /// The item's id, such as `FINDING_3`.
     pub id: FindingId,
-    /// Who raised it, if that is shown.
+    /// The reviewers that raised it, if the layout shows them.
     pub reviewers: Option<String>,
-    /// What it is about: all of it in the layout of lines, the concern in that of blocks.
+    /// The item's text: all of it in the layout of lines, the concern in that of blocks.
     pub text: String,
 }
 
@@ -175,7 +175,7 @@ mod tests {
         [first, second]
     }
 
-    /// What follows the title and the instructions.
+    /// Returns the text after the title and the instructions.
     fn items(ballot: &str) -> &str {
         let head = format!("{TITLE}\n\n{INSTRUCTIONS}\n\n");
         ballot.strip_prefix(&head).unwrap()

@@ -22,7 +22,7 @@ struct Field<'a> {
     lines: Vec<&'a str>,
 }
 
-/// How labels are written.
+/// The syntax of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Labels {
     /// `- **Label**: value`; a line in bold without the dash belongs to a value. These labels count

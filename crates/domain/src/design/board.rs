@@ -1,4 +1,4 @@
-//! The table of lanes: the state of every seat that a phase asks, on one line.
+//! The table of lanes: the state of every seat of a phase, on one line.
 //!
 //! Programs read the line, so it is exact.
 
@@ -38,7 +38,7 @@ impl Standing {
     }
 }
 
-/// Which lanes a table of lanes is about.
+/// The lanes of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
     /// Four sketches.
@@ -73,7 +73,7 @@ pub struct Cell {
 /// The states of all lanes of a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Board {
-    /// Which lanes it is about.
+    /// Which lanes the board shows.
     pub table: Table,
     /// The seats of the phase, in their order.
     pub cells: Vec<Cell>,

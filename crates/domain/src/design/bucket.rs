@@ -11,7 +11,7 @@ pub struct SkippedBucket {
     pub decisions: Vec<usize>,
 }
 
-/// Lists the buckets that are skipped when decisions 1 to `selected` are to be debated.
+/// Lists the buckets that are skipped when decisions 1 to `selected` go to debate.
 pub fn skipped(panel: &Panel, selected: usize, available: Available) -> Vec<SkippedBucket> {
     let of = |(number, holder): (usize, Holder)| SkippedBucket {
         agent: panel.named(holder).name().to_owned(),

@@ -5,7 +5,7 @@
 
 use super::finding::{Finding, Remark};
 
-/// So many citations of one ballot are looked up.
+/// The most citations of one ballot that are checked.
 pub const MOST: usize = 200;
 
 /// So many of one text are marked.

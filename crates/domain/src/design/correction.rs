@@ -1,7 +1,7 @@
-//! What voters and judges say after their block, and votes that they change or withdraw there.
+//! The text of voters and judges after their block, and votes that they change or withdraw there.
 //!
-//! A correction counts for nothing, since it is not in the block; but the vote that it corrects is no
-//! longer what its writer says, so that it counts for nothing either.
+//! A correction does not count, since it is not in the block; but the vote that it corrects is no
+//! longer its writer's, so that it does not count either.
 
 use super::afterthought::{self, without_quotations};
 use super::progress::unnumbered_warning;

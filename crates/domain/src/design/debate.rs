@@ -26,7 +26,7 @@ pub struct Defense {
     pub concession: String,
     /// Why the other side is nevertheless wrong.
     pub counter: String,
-    /// What happens if this side is wrong.
+    /// The consequence if this side is wrong.
     pub risk: String,
 }
 
@@ -181,7 +181,7 @@ fn argument(body: &str) -> String {
     kept.collect::<String>().trim().to_owned()
 }
 
-/// Looks for `file:line`.
+/// Tells whether the evidence contains `file:line`.
 fn has_citation(evidence: &str) -> bool {
     let in_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-');
     evidence.match_indices(':').any(|(at, _)| {

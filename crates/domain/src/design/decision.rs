@@ -1,7 +1,7 @@
-//! Contested decisions: what the sketches differ on, in the order in which it is debated.
+//! Contested decisions: the points on which sketches differ, in the order of their debates.
 //!
-//! The chair writes the list, and it is read, put in order and numbered again here, so a number is
-//! always a place in the list and never something that an agent said.
+//! The chair writes the list, and this module parses, sorts and numbers it, so a number is always a
+//! place in the list and never an agent's word.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -19,10 +19,10 @@ const PREFIX: &str = "DECISION_";
 
 const LABELS: &[&str] = &["Chosen", "Alternative", "Tension", "Impact", "Affected files"];
 
-/// What the example in the chair's prompt says was chosen.
+/// The chosen option in the chair's example.
 const EXAMPLE: &str = "What your synthesis chose";
 
-/// How much hangs on a decision.
+/// The weight of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Impact {
     /// Much.
@@ -56,15 +56,15 @@ impl Impact {
 /// One decision that the sketches differ on. Every value is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// What it is about, in a few words.
+    /// A short title.
     pub title: String,
-    /// What the synthesis chose.
+    /// The option that the synthesis chose.
     pub chosen: String,
     /// The strongest alternative.
     pub alternative: String,
     /// Which sketches differ, and why.
     pub tension: String,
-    /// How much hangs on it.
+    /// The decision's weight.
     pub impact: Impact,
     /// The files or modules that it touches.
     pub affected: String,
@@ -81,9 +81,9 @@ pub enum Label {
     Alternative,
     /// Which sketches differ.
     Tension,
-    /// How much hangs on it.
+    /// The decision's weight.
     Impact,
-    /// What it touches.
+    /// The affected files or modules.
     Affected,
 }
 
@@ -117,7 +117,7 @@ pub enum DecisionComplaint {
     Missing {
         /// The number that the decision was written with.
         number: usize,
-        /// What it lacks.
+        /// The missing label.
         label: Label,
     },
     /// A decision that repeats the example.

@@ -6,21 +6,21 @@ use crate::manifest::ManifestArtifact;
 /// A file that a design renders from its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DesignFile {
-    /// What the scope interview settled.
+    /// The decisions of the scope interview.
     ScopeInterview,
-    /// What the sketches come to.
+    /// The synthesis of the sketches.
     Synthesis,
-    /// What they differ on.
+    /// The contested decisions.
     Decisions,
-    /// What judges decided on.
+    /// The judges' ballot.
     JudgesBallot,
-    /// How each contested decision ended.
+    /// The result of each contested decision.
     Resolutions,
     /// The plan.
     Plan,
-    /// What voters decided on.
+    /// The voters' ballot.
     Ballot,
-    /// Who raised what.
+    /// Which reviewers raised each finding.
     Proposers,
     /// The votes and the scoreboard.
     Tally,
@@ -30,17 +30,17 @@ pub enum DesignFile {
     Rejected,
     /// Observations outside of the planned change.
     OutOfScope,
-    /// What of that the workflow that asked is to file.
+    /// Accepted observations, for the calling workflow to file.
     FiledOutOfScope,
     /// Findings withheld from published files.
     Withheld,
-    /// What the design interview settled.
+    /// The decisions of the design interview.
     DesignInterview,
     /// The diagram.
     Diagram,
     /// Which agent answered for which seat.
     Independence,
-    /// How the working tree was found, if a person must look at it.
+    /// The state of the working tree, if a person must check it.
     SuspectTree,
 }
 
@@ -91,7 +91,7 @@ impl DesignFile {
 mod tests {
     use super::*;
 
-    // P-175, P-185: other programs look for these names.
+    // P-175, P-185: other programs read files with these names.
     #[test]
     fn interviews_are_filed_under_their_round() {
         let names = [DesignFile::ScopeInterview, DesignFile::DesignInterview].map(DesignFile::name);

@@ -14,10 +14,10 @@ pub const NO_QUESTIONS: &str = "NO_QUESTIONS";
 const LABELS: &[&str] =
     &["Question", "Options", "Recommended", "Answered by code", "Resolution", "Source"];
 
-/// What the example in the chair's prompt asks.
+/// The question in the chair's example.
 const EXAMPLE: &str = "The question, in one or two sentences";
 
-/// How many decisions of scope make an interview worth having.
+/// The fewest decisions of scope that justify an interview.
 const FEWEST_BRANCHES: usize = 2;
 
 /// The three rounds of questions to people.
@@ -25,9 +25,9 @@ const FEWEST_BRANCHES: usize = 2;
 pub enum Round {
     /// Clarifying questions, asked together.
     Clarifying,
-    /// What belongs to the work, one by one.
+    /// The scope of the work, one question at a time.
     Scope,
-    /// What the plan decided, one by one.
+    /// The decisions of the plan, one question at a time.
     Design,
 }
 
@@ -94,7 +94,7 @@ impl Round {
 /// One question of the chair's. Every value is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChairQuestion {
-    /// What it is about, in a few words.
+    /// A short title.
     pub title: String,
     /// The question's text.
     pub question: String,
@@ -102,7 +102,7 @@ pub struct ChairQuestion {
     pub options: Vec<String>,
     /// The answer that the chair would give.
     pub recommended: String,
-    /// What the code says, where it has the answer.
+    /// The answer, if the code has it.
     pub answered: Option<String>,
     mentions: Mentions,
 }
@@ -118,7 +118,7 @@ pub enum QuestionComplaint {
     Missing {
         /// The number that it was written with.
         number: usize,
-        /// What it lacks.
+        /// The missing label.
         label: &'static str,
     },
 }
@@ -166,7 +166,7 @@ impl Questions {
         self.questions.iter().filter_map(settled).collect()
     }
 
-    /// Returns the open questions that are more than the round asks.
+    /// Returns the open questions beyond the round's limit.
     pub fn beyond(&self, round: Round) -> Vec<ChairQuestion> {
         let open = self.questions.iter().filter(|question| question.answered.is_none());
         open.skip(round.cap()).cloned().collect()
@@ -272,7 +272,7 @@ impl ChairQuestion {
     }
 }
 
-/// Where an answer comes from.
+/// The source of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// A person.
@@ -299,7 +299,7 @@ impl Source {
 /// A decision that a discussion settled. Every value is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settled {
-    /// What it is about.
+    /// A short title.
     pub title: String,
     /// The question, in the chair's words.
     pub question: String,
@@ -338,7 +338,7 @@ pub fn parse(text: &str) -> Vec<Settled> {
     blocks(text, Labels::Listed(LABELS)).into_iter().filter_map(settled).collect()
 }
 
-/// What the second round is decided by.
+/// The facts that select questions for the second round.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ground {
     covered: BTreeSet<String>,
@@ -430,7 +430,7 @@ Here is what I would ask.
         Questions::parse(LIST).questions
     }
 
-    // P-168, P-170, P-173: what the code answers is reported and not asked.
+    // P-168, P-170, P-173: an answer from the code is reported, without a question.
     #[test]
     fn questions_are_read_and_the_codes_answers_set_apart() {
         let found = Questions::parse(LIST);

@@ -30,7 +30,7 @@ pub type Millis = i64;
 pub struct Stamped {
     /// When it happened.
     pub at: Millis,
-    /// What happened.
+    /// The event itself.
     pub event: Event,
 }
 
@@ -41,14 +41,14 @@ pub enum Event {
     Begun(Box<Settings>),
     /// The branch and the folder were found ready, or not.
     SetUp(Box<SetUp>),
-    /// Agents were looked for and asked whether they are well.
+    /// Convoke searched for the agents and probed them.
     Probed {
         /// On what occasion.
         occasion: Occasion,
         /// Which agents responded.
         health: Health,
     },
-    /// A word was drawn for the marker lines of a ballot. Runs that began before there were any have
+    /// A word was drawn for the marker lines of a ballot. Runs of versions without such words have
     /// no such event.
     WordDrawn(Poll, MarkerWord),
     /// A lane was started.
@@ -59,15 +59,15 @@ pub enum Event {
     Replied(QuestionId, Reply),
     /// The working tree was compared after agents had read in it.
     TreeChecked(Boundary, Tree),
-    /// A person said what to do about a changed tree.
+    /// A person decided about a changed tree.
     TreeDecided(Boundary, Recovery),
-    /// What reviewers cite was looked up; these citations are no evidence.
+    /// Convoke checked the reviewers' citations; these are no evidence.
     CitationsChecked(Vec<(Citation, Missing)>),
-    /// What may be spent is spent; no lane is started any more.
+    /// The budget is spent; no further lane starts.
     BudgetReached(String),
     /// It was stopped, and can be resumed.
     Interrupted(String),
-    /// It is resumed.
+    /// A user resumed it.
     Resumed,
     /// The process that did the heavy part ended.
     Worked {
@@ -78,13 +78,13 @@ pub enum Event {
     },
     /// A person decided what the panel had not.
     Decided(Ruling),
-    /// It was handed to the workflow that asked for it, or could not be.
+    /// The design was exported to the calling workflow, or the export failed.
     Exported(Export),
     /// It came to its end.
     Kept(Kept),
 }
 
-/// What a design ended with. The counts are missing where an earlier version wrote it down.
+/// The results at the end of a design. An earlier version recorded no counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Kept {
     /// The artifacts: names and hashes.
@@ -93,11 +93,11 @@ pub struct Kept {
     pub warnings: Option<usize>,
     /// How many matters the panel and the user left undecided.
     pub undecided: Option<usize>,
-    /// What the panel decided of each matter, by the rules that counted then.
+    /// The panel's verdict on each matter, by the rules of that time.
     pub verdicts: Option<Vec<PanelVerdict>>,
 }
 
-/// What a panel decided of a finding or a contested decision.
+/// A panel's verdict on a finding or a contested decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PanelVerdict {
     /// The finding or decision that the verdict is about.
@@ -106,12 +106,12 @@ pub struct PanelVerdict {
     pub word: String,
 }
 
-/// What came of handing a design over.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Export {
     /// The manifest was written.
     Written {
-        /// Where.
+        /// The manifest's path.
         manifest: String,
     },
     /// The manifest could not be written.
@@ -141,11 +141,11 @@ pub struct Settings {
     pub session_env: Option<String>,
     /// The design's place in that workflow.
     pub prefix: Prefix,
-    /// Who takes part.
+    /// The participants.
     pub panel: Panel,
     /// The agents behind the names, as lane requests name them: the first, the second and the host.
     pub agents: [Chosen; 3],
-    /// Which rules hold where they differ from the original's.
+    /// The rule set, where it differs from the original's.
     pub policy: Policy,
     /// The version of the rules that the run began under.
     pub rules: RulesVersion,
@@ -217,21 +217,21 @@ pub struct Health {
     pub warnings: Vec<String>,
 }
 
-/// What came of a lane.
+/// The end of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEnd {
     /// The lane's status, in the collector's words.
     pub status: CollectedStatus,
     /// Why there is no answer.
     pub reason: String,
-    /// The answer; empty if there is none. Where the lane failed, the beginning of one that was cut
+    /// The answer; empty without one. If the lane failed, it is the beginning of one that was cut
     /// off. It may be long, so all holders share it.
     pub answer: Arc<str>,
     /// The agent that answered, or failed to.
     pub agent: String,
     /// The model that answered, as far as the client says.
     pub model: Option<String>,
-    /// What it cost.
+    /// The lane's usage.
     pub usage: Option<Usage>,
     /// How long it took, in milliseconds.
     pub took: u64,
@@ -244,7 +244,7 @@ impl LaneEnd {
     }
 }
 
-/// What a person made of a question.
+/// A person's reply to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// An answer in words.
@@ -253,7 +253,7 @@ pub enum Reply {
     Recommended,
 }
 
-/// A place in a design after which the working tree is looked at.
+/// A place in a design after which Convoke checks the working tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Boundary {
     /// After the sketches.
@@ -292,7 +292,7 @@ impl Boundary {
     }
 }
 
-/// How the working tree was found.
+/// The state of the working tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tree {
     /// As it was.
@@ -306,7 +306,7 @@ pub enum Tree {
     },
 }
 
-/// What a person does about a changed tree.
+/// A person's decision about a changed tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
     /// It was put in order; look again.

@@ -48,7 +48,7 @@ pub struct Facts {
 pub struct Worker {
     /// When it ended.
     pub at: Millis,
-    /// How.
+    /// The worker's result.
     pub worked: Worked,
     /// The folder that the worker left.
     pub folder: String,
@@ -63,21 +63,21 @@ pub struct Ruled {
     pub at: Millis,
     /// The person's decision.
     pub ruling: Ruling,
-    /// How often the design had been handed over before, or could not be.
+    /// How many exports came before, including failed ones.
     pub exports: usize,
 }
 
 /// The output that was shown before a step was repeated.
 #[derive(Debug, Clone, Default)]
 pub struct Earlier {
-    /// All of it.
+    /// All shown notices.
     pub notices: Vec<Notice>,
-    /// How many notices a walk tells again that were part of it.
+    /// How many notices of the next walk repeat them.
     pub repeated: usize,
 }
 
-/// A lane's way: when it was started and what came of it. `order` counts all events of lanes, so that
-/// what happened at the same time still has an order.
+/// A lane's start and end. `order` counts all events of lanes, so that simultaneous events still
+/// have an order.
 #[derive(Debug, Clone, Default)]
 pub struct Course {
     /// When it was last started.
@@ -215,7 +215,7 @@ impl Facts {
         self.set_up.as_ref().map(|(at, set_up)| (*at, set_up))
     }
 
-    /// Returns who was there.
+    /// Returns the availability at a probe.
     pub fn probe(&self, occasion: Occasion) -> Option<(Millis, &Health)> {
         self.probes.get(&occasion).map(|(at, health)| (*at, health))
     }
@@ -235,7 +235,7 @@ impl Facts {
         self.lanes.keys().any(|id| id.kind() == kind)
     }
 
-    /// Returns what came of every lane that is over, in the order in which they ended.
+    /// Returns the end of every finished lane, in the order of their ends.
     pub fn ended(&self) -> Vec<(&LaneId, &LaneEnd)> {
         let ended = self.lanes.iter().filter_map(|(id, course)| Some((id, course.ended.as_ref()?)));
         let mut ended: Vec<_> = ended.collect();
@@ -248,7 +248,7 @@ impl Facts {
         self.replies.get(id).map(|(at, reply)| (*at, reply))
     }
 
-    /// Returns how the tree was found each time that it was looked at.
+    /// Returns the state of the tree at each check.
     pub fn trees(&self, boundary: Boundary) -> &[(Millis, Tree)] {
         self.trees.get(&boundary).map_or(&[], Vec::as_slice)
     }
@@ -258,7 +258,7 @@ impl Facts {
         self.recoveries.get(&boundary).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns which citations are no evidence, if they were looked up.
+    /// Returns the citations that are no evidence, if they were checked.
     pub fn citations(&self) -> Option<(Millis, &[(Citation, Missing)])> {
         self.citations.as_ref().map(|(at, missing)| (*at, missing.as_slice()))
     }
@@ -283,7 +283,7 @@ impl Facts {
         &self.rulings
     }
 
-    /// Returns what came of handing it over, each time that was tried.
+    /// Returns the result of each attempt to export.
     pub fn exports(&self) -> &[(Millis, Export)] {
         &self.exports
     }

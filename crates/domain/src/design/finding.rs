@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// What kind of trouble a finding is about.
+/// The subject area of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FocusArea {
     /// Logic that is hard to follow, reuse, tests, style.
     CodeQuality,
-    /// What else may break.
+    /// Other parts that may break.
     RiskIntegration,
-    /// What gives wrong results.
+    /// Wrong results.
     Correctness,
     /// A part of the design in the wrong place.
     Architecture,
@@ -108,7 +108,7 @@ pub struct Remark {
     pub title: String,
     /// The concern itself.
     pub concern: String,
-    /// What would be better.
+    /// The suggested change.
     pub revision: Option<String>,
 }
 

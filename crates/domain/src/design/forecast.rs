@@ -1,4 +1,4 @@
-//! What a run will probably cost, by what earlier ones did.
+//! Forecasts the cost of a run from earlier ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use crate::lane::ledger::{LaneEntry, Sum};
 /// The part for work that was requested after a run had ended; forecasts leave it out.
 pub const COMPARED: &str = "compare";
 
-/// How many runs are looked at, the last ones.
+/// How many of the last runs count.
 pub const LAST: usize = 10;
 
-/// What earlier runs needed, each as a whole.
+/// The cost of earlier runs, each as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forecast {
     /// How many runs it is taken from.

@@ -47,7 +47,7 @@ impl Worked {
         Self::Failed(GiveUpReason(GiveUpReason::NOTHING_MADE.to_owned()))
     }
 
-    /// A worker that gave up for a reason of ours.
+    /// Returns the result of a worker that gave up for one of Convoke's own reasons.
     pub fn gave_up(word: &str) -> Self {
         GiveUpReason::parse(word).map_or_else(Self::nothing_made, Self::Failed)
     }
@@ -65,8 +65,8 @@ impl Worked {
         }
     }
 
-    /// Reads what a worker said. Later ones may say more behind their first line; anything else is
-    /// no answer.
+    /// Parses a worker's output. Later versions may add text behind the first line; any other
+    /// output is invalid.
     pub fn parse(said: &str) -> Option<Self> {
         match said.lines().next()?.trim_end() {
             "DESIGN_HEAVY=complete" => Some(Self::Complete),
@@ -77,7 +77,7 @@ impl Worked {
         }
     }
 
-    /// Reads what a worker said, and believes it only if its files have the length that it implies.
+    /// Parses a worker's output, and accepts it only if its files have the implied length.
     pub fn from_output(said: &str, length: impl Fn(&str) -> Option<u64>) -> Self {
         let is_written = |name: &&str| length(name).is_some_and(|length| length > 0);
         let is_there = |name: &&str| length(name).is_some();
@@ -94,12 +94,12 @@ impl Worked {
     }
 }
 
-/// What a worker must have written.
+/// Files that a worker must have written.
 const MUST_SAY_SOMETHING: [&str; 3] =
     [DesignFile::Plan.name(), DesignFile::Synthesis.name(), DesignFile::Tally.name()];
 
-/// What must be there, even if nothing is in it. Resolutions and the diagram may be missing with
-/// good reason.
+/// Files that must exist, even if empty. Resolutions and the diagram may be missing for good
+/// reasons.
 const MUST_BE_THERE: [&str; 4] = [
     DesignFile::Decisions.name(),
     DesignFile::OutOfScope.name(),

@@ -49,7 +49,7 @@ pub struct Contest<'a> {
 /// The judges' ballot, and the debates that did not reach it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ballot {
-    /// The text; `None` when nothing is to be voted on.
+    /// The text; `None` if there is nothing to vote on.
     pub text: Option<String>,
     /// The numbers of the decisions on it.
     pub numbers: BTreeSet<usize>,
@@ -156,9 +156,9 @@ pub struct JudgeVotes {
     pub contradicted: BTreeSet<usize>,
     /// Decisions on which the judge withdraws its vote in the rationale.
     pub withdrawn: BTreeSet<usize>,
-    /// How the answer was written.
+    /// The form of the answer.
     pub form: Form,
-    /// What the judge wrote after its block.
+    /// The judge's text after its block.
     pub after: String,
 }
 
@@ -178,7 +178,7 @@ impl JudgeVotes {
     }
 }
 
-/// What a judge's answer comes to.
+/// The reading of a judge's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {
     /// The answer is unusable, so the judge has no vote on any decision.

@@ -28,7 +28,7 @@ pub enum ChairTask {
     Questions,
     /// Questions about what belongs to the work.
     Scope,
-    /// What the sketches come to.
+    /// The synthesis of the sketches.
     Synthesis,
     /// The plan.
     Plan,
@@ -68,7 +68,7 @@ impl ChairTask {
         known.or_else(decided).filter(|task| task.to_string() == word)
     }
 
-    /// Returns the step that asks for it.
+    /// Returns the step that needs it.
     const fn step(self) -> Step {
         match self {
             Self::Questions => Step::Questions,
@@ -114,7 +114,7 @@ impl LaneKind {
         }
     }
 
-    /// Returns the step that asks such lanes.
+    /// Returns the step that starts such lanes.
     pub const fn step(self) -> Step {
         match self {
             Self::Sketch => Step::Sketches,
@@ -167,7 +167,7 @@ impl LaneId {
         self.kind
     }
 
-    /// Returns the step that asks it.
+    /// Returns the step that starts it.
     pub const fn step(&self) -> Step {
         self.kind.step()
     }

@@ -1,4 +1,4 @@
-//! What a design marks in the ledgers of the workflow that asked for it.
+//! The marks of a design in the ledgers of the calling workflow.
 
 use super::progress::Step;
 

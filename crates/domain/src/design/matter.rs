@@ -40,18 +40,18 @@ impl fmt::Display for MatterId {
     }
 }
 
-/// What a person decides. For a contested decision `Accept` keeps what the synthesis chose, and
+/// What a person decides. For a contested decision `Accept` keeps the synthesis's choice, and
 /// `Reject` takes the alternative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RulingChoice {
     /// The finding will be acted on.
     Accept,
-    /// It is not.
+    /// The finding will not be acted on.
     Reject,
 }
 
 impl RulingChoice {
-    /// Both.
+    /// Both choices.
     pub const BOTH: [Self; 2] = [Self::Accept, Self::Reject];
 
     /// Returns the word that a person types.
@@ -105,7 +105,7 @@ impl Ruling {
     }
 }
 
-/// What a panel made of a matter.
+/// A panel's verdict on a matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatterVerdict {
     /// Voters decided on a finding, or could not.
@@ -137,9 +137,9 @@ pub struct Matter {
     pub id: MatterId,
     /// A short title.
     pub title: String,
-    /// What it is about, on one line.
+    /// The matter in one line.
     pub text: String,
-    /// What the panel made of it.
+    /// The panel's verdict.
     pub panel: MatterVerdict,
     /// Why: the votes, or what kept judges from deciding.
     pub votes: String,
@@ -147,7 +147,7 @@ pub struct Matter {
     pub is_decided: bool,
     /// Whether it is kept out of published files.
     pub is_withheld: bool,
-    /// What a person decided last.
+    /// A person's last decision.
     pub ruling: Option<Ruling>,
     /// Whether the run has still to act on that.
     pub is_pending: bool,
@@ -188,7 +188,7 @@ pub enum NotDecidable {
     ByPanel {
         /// The matter's id.
         matter: MatterId,
-        /// What the panel decided.
+        /// The panel's verdict.
         verdict: MatterVerdict,
     },
     /// A person decided it.

@@ -74,7 +74,7 @@ pub enum BadProposal {
     /// Names in no group.
     #[error("{count} of the list are in no group, the first of them `{first}`")]
     Lost {
-        /// How many.
+        /// How many are missing.
         count: usize,
         /// The first of the missing names.
         first: String,

@@ -36,12 +36,12 @@ impl Reason {
     }
 }
 
-/// What a fence's diagram is, by the heading above it.
+/// The kind of a fence's diagram, by the heading above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Modules and how they relate.
     Architecture,
-    /// What happens in which order.
+    /// The order of events.
     CodeFlow,
     /// Neither, or both unsaid.
     Unknown,
@@ -60,7 +60,7 @@ impl fmt::Display for Kind {
 /// One reason to refuse a diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// In which fence, from 1.
     pub fence: usize,
@@ -104,23 +104,24 @@ impl Fault {
     }
 }
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
-    /// What the text is refused for; nothing if it is safe.
+    /// The reasons for refusing the text; empty if it is safe.
     pub hits: Vec<Hit>,
     /// The parser's findings, if a parser ran.
     pub faults: Vec<Fault>,
     /// How many diagrams there are.
     pub fences: usize,
-    /// What they are; nothing for a bare diagram, which has no headings.
+    /// The kinds of the diagrams; empty for a bare diagram, which has no headings.
     pub kinds: Vec<Kind>,
 }
 
 /// A fence that opens a diagram.
 const OPENING: &str = "```mermaid";
 
-/// Checks a text: Markdown if told so or if it begins with a diagram's fence, else one diagram.
+/// Checks a text: as Markdown if `markdown` is set or if it begins with a diagram's fence, else as
+/// one diagram.
 pub fn check(text: &str, markdown: bool) -> Report {
     let diagrams = diagrams(text, markdown);
     let hits = |(index, diagram): (usize, &Diagram<'_>)| hits(&diagram.body, index + 1);
@@ -135,7 +136,7 @@ pub fn check(text: &str, markdown: bool) -> Report {
 /// One diagram of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagram<'a> {
-    /// What it is; nothing for a bare diagram.
+    /// The diagram's kind; `None` for a bare diagram.
     pub kind: Option<Kind>,
     /// Its lines, without those of the fence.
     pub body: Vec<&'a str>,
@@ -326,7 +327,7 @@ fn body_start(body: &[&str]) -> Option<usize> {
     Some(next(start + end + 2))
 }
 
-/// Looks for a bar within brackets that is not in quotation marks.
+/// Tells whether a line has a bar within brackets that is not in quotation marks.
 fn has_pipe_in_label(line: &str) -> bool {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for c in line.chars() {
@@ -512,7 +513,8 @@ mod tests {
         assert_eq!(check("graph TD\n", false).warning(&Breadcrumbs::default()), None);
     }
 
-    // P-303: five lines that say something are looked at, and the later kind is tested first.
+    // P-303: the heading is searched in five lines that are not blank, and the later kind is tested
+    // first.
     #[test]
     fn a_heading_is_looked_for_in_five_lines() {
         let kind = |before: &str| check(&format!("{before}```mermaid\n```\n"), true).kinds[0];

@@ -1,4 +1,4 @@
-//! What a design tells while it goes on, as facts. [`super::render`] makes lines of them.
+//! Notices of a design in progress, as facts. [`super::render`] makes lines of them.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub enum Notice {
     StepSkipped {
         /// The step.
         step: Step,
-        /// Why.
+        /// The reason.
         why: String,
         /// How long the step has taken.
         seconds: u64,
@@ -53,16 +53,16 @@ pub enum Notice {
     LaneBoard(Board),
     /// Something is not as it should be. A run that ends with such notices is degraded.
     Warning(String),
-    /// A warning of before, told again. It does not count once more.
+    /// An earlier warning, repeated. It does not count again.
     Reminder(String),
     /// Anything else that is worth a line.
     Words(String),
 }
 
-/// An artifact as it was when the design told of it.
+/// An artifact at the time of its notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToldArtifact {
-    /// What the sketches come to.
+    /// The synthesis of the sketches.
     Synthesis(Arc<Synthesis>),
     /// How the debates ended.
     Resolutions(Vec<Resolution>),

@@ -1,4 +1,4 @@
-//! What a review leaves behind: the files about findings that were accepted, rejected or filed.
+//! The files of a review: findings that were accepted, rejected or filed.
 //!
 //! Other programs read these files and people publish them. So every text from outside is one line
 //! behind its key, and an observation that may be about security is kept out of them.
@@ -11,7 +11,7 @@ use super::quote;
 use super::security::may_be_about_security;
 use super::tally::{Counted, FindingVerdict, Tally, Voter};
 
-/// Said when the panel accepted nothing that is in scope.
+/// The line if the panel accepted no finding in scope.
 pub const ALL_REJECTED: &str =
     "**\u{2139} Voting panel rejected all in-scope findings. Plan unchanged.**";
 
@@ -22,7 +22,7 @@ fn decided<'a>(findings: &'a [Finding], tally: &'a Tally) -> impl Iterator<Item 
     findings.iter().zip(&tally.items)
 }
 
-/// Returns the findings that the plan is to be revised for.
+/// Returns the findings for which the plan must be revised.
 pub fn to_revise<'a>(findings: &'a [Finding], tally: &'a Tally) -> Vec<&'a Finding> {
     let accepted = |(finding, counted): &Decided<'_>| {
         finding.id.scope == FindingScope::In && counted.verdict == FindingVerdict::Accepted

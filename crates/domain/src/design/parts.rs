@@ -7,7 +7,7 @@ use crate::markdown::{bare, lines};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the answer has no part after the marker `=== {name} ===`")]
 pub struct MissingPart {
-    /// What the part is called.
+    /// The part's name.
     pub name: &'static str,
 }
 

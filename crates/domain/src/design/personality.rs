@@ -9,7 +9,7 @@ pub enum Personality {
     Arch,
     /// Edge cases and failures.
     Edge,
-    /// Ideas beyond what the feature asks for.
+    /// Ideas beyond the request.
     Innovation,
     /// The smallest safe change.
     Pragmatic,

@@ -1,8 +1,8 @@
 //! Plans: whether the chair's plan has all that its readers need.
 //!
-//! A plan is read by reviewers, by its implementer, and by programs that take its tasks
-//! apart. [`read`] takes it out of the chair's answer and brings it into the usual form; [`check`]
-//! says what it lacks, in words that can be given back to the chair.
+//! A plan is read by reviewers, by its implementer, and by programs that take its tasks apart.
+//! [`read`] extracts it from the chair's answer and brings it into the usual form; [`check`] lists
+//! its defects, in words for the chair.
 
 mod outline;
 mod reading;
@@ -29,9 +29,9 @@ pub enum PlanPart {
     Approach,
     /// Unusual inputs and how the change handles them.
     EdgeCases,
-    /// What would go wrong first, how that shows, and what helps.
+    /// The most likely failures, their symptoms and remedies.
     FailureModes,
-    /// How it is tested.
+    /// The tests of the change.
     Testing,
     /// The work, task by task.
     Tasks,
@@ -74,7 +74,7 @@ pub enum TaskPart {
     Files,
     /// When it is done.
     DoneWhen,
-    /// What of the plan or the findings it comes from.
+    /// The part of the plan or the findings that it comes from.
     Source,
 }
 
@@ -377,7 +377,7 @@ Count retries.
         assert_eq!(said(PLAN), [""; 0]);
         assert_eq!(said(&PLAN.replace('\n', "\r\n")), [""; 0]);
         assert_eq!(said(&PLAN.replace("## Edge cases", "## EDGE CASES ##")), [""; 0]);
-        // What reads plans later finds the same tasks.
+        // Later readers of a plan find the same tasks.
         let numbers = |plan: &ParsedPlan<'_>| {
             plan.tasks.iter().map(|task| task.number.to_owned()).collect::<Vec<_>>()
         };

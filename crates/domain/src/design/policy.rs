@@ -1,4 +1,4 @@
-//! Which of two sets of rules a panel goes by, where the original changed its mind.
+//! The two rule sets of a panel, where the original's rules changed.
 
 use super::ballot::Layout;
 

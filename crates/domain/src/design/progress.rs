@@ -31,7 +31,7 @@ pub enum Step {
     Rejected,
     /// Export and tidying up.
     Cleanup,
-    /// What a person decided after the end.
+    /// A person's decisions after the end.
     Decisions,
 }
 

@@ -23,7 +23,7 @@ use template::fill;
 /// The line that asks a lane for its highest effort.
 pub const EFFORT: &str = "Work at your maximum reasoning effort level.";
 
-/// Who reads a prompt. A host is part of the run and already works as hard as it was set to.
+/// The reader of a prompt. A host is part of the run and already works at its configured effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     /// An agent with its own lane.

@@ -3,7 +3,7 @@
 //! Agents' and people's text must not be able to forge a heading, an id, a key or the end of its
 //! delimiter, so all of it passes through this module: [`line()`] for a value on one line, [`cell`]
 //! for one in a table, [`phrase`] for one in a sentence, [`body`] for several lines in a file,
-//! [`delimited`] for a whole text in a prompt, [`voteless`] for one in a prompt that asks for
+//! [`delimited`] for a whole text in a prompt, [`voteless`] for one in a prompt that requests
 //! votes. These functions remove no visible text; they put a backslash before text that would look
 //! like structure. Each is idempotent.
 
@@ -18,7 +18,7 @@ pub enum Tag {
     Discussion,
     /// One sketch of an approach.
     Sketch,
-    /// What the sketches come to.
+    /// The synthesis of the sketches.
     Synthesis,
     /// The decisions that sketches differ on.
     Contested,
@@ -26,9 +26,9 @@ pub enum Tag {
     Resolutions,
     /// The plan.
     Plan,
-    /// What reviewers found.
+    /// The reviewers' findings.
     Findings,
-    /// What voters or judges vote on.
+    /// The items to vote on.
     Ballot,
     /// Defects of an earlier answer.
     Complaints,
@@ -36,7 +36,7 @@ pub enum Tag {
     ReviewerFeature,
     /// The plan, for a reviewer.
     ReviewerPlan,
-    /// What the sketches come to, for a debater.
+    /// The synthesis of the sketches, for a debater.
     DebaterSynthesis,
     /// The debated decision.
     DebaterDecision,
@@ -109,8 +109,8 @@ pub fn body(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Puts a text between an opening and a closing tag, each on a line of its own. Inside, no tag of
-/// ours opens or closes anything; all else is as it was written.
+/// Puts a text between an opening and a closing tag, each on a line of its own. Inside, none of
+/// Convoke's tags takes effect; all other text stays unchanged.
 pub fn delimited(tag: Tag, text: &str) -> String {
     within(tag, &without_tags(&visible(text), &Tag::ALL))
 }
@@ -218,7 +218,7 @@ const WORDS: [&str; 8] = [
     "no_contested_decisions",
 ];
 
-/// What words are set off with. An id means the same with it.
+/// Marks of emphasis around words. An id means the same with them.
 pub(super) const EMPHASIS: [char; 3] = ['*', '_', '`'];
 
 /// How many of these words begin an id.
@@ -400,7 +400,7 @@ mod tests {
         prop_oneof![known, any::<String>()]
     }
 
-    /// Every place where one of our tags would be read, however written.
+    /// Counts the places where one of Convoke's tags would take effect, in any spelling.
     fn tags(text: &str) -> usize {
         let squeezed: String =
             text.to_lowercase().chars().filter(|c| !c.is_whitespace() && *c != '/').collect();

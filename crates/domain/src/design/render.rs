@@ -44,7 +44,7 @@ impl Line {
     }
 }
 
-/// Renders everything that a design has told so far.
+/// Renders all notices of a design so far.
 pub fn lines(outline: &DesignOutline) -> Vec<Line> {
     let Some(settings) = &outline.settings else { return Vec::new() };
     outline.notices.iter().map(|notice| line(notice, settings)).collect()

@@ -12,7 +12,7 @@ use super::seat::Side;
 
 const PREFIX: &str = "DECISION_";
 
-/// How a decision ended.
+/// The result of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecisionEnding {
     /// Judges decided it; only this binds.
@@ -28,17 +28,17 @@ pub enum DecisionEnding {
     },
     /// The debate or the vote failed, so the synthesis's choice remains.
     Fallback {
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// The decision's agent was unavailable, so the synthesis's choice remains.
     BucketSkipped {
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// The decision ranked too low for a debate, so the synthesis's choice remains.
     OverCap {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
@@ -48,7 +48,7 @@ pub enum DecisionEnding {
 pub enum Disposition {
     /// Judges decided it.
     Voted,
-    /// It was debated or judged in vain.
+    /// Its debate or vote failed.
     Fallback,
     /// The decision's agent was unavailable.
     BucketSkipped,
@@ -90,7 +90,7 @@ impl fmt::Display for Disposition {
 pub struct Resolution {
     /// The decision's number.
     pub number: usize,
-    /// What it is about.
+    /// A short title.
     pub title: String,
     /// The chosen approach.
     pub resolution: String,
@@ -98,9 +98,9 @@ pub struct Resolution {
     pub thesis: String,
     /// The case for the alternative.
     pub antithesis: String,
-    /// How it ended.
+    /// The result.
     pub ending: DecisionEnding,
-    /// What a person decided since, on one line.
+    /// A person's later decision, on one line.
     pub person: Option<String>,
 }
 
@@ -169,7 +169,7 @@ impl Resolution {
         Self { number, title, resolution, thesis, antithesis, ending, person: None }
     }
 
-    /// Tells whether it was to be debated and ended without a decision.
+    /// Tells whether it was selected for a debate and ended without a decision.
     pub const fn is_open(&self) -> bool {
         matches!(
             self.ending,
@@ -249,7 +249,7 @@ const PERSON: &str = "Decided by a person";
 const WHY_THESIS: &str = "Why thesis prevails";
 const WHY_ANTITHESIS: &str = "Why antithesis prevails";
 
-/// Says why a side won: what its judges said, and what the other side still has going for it.
+/// Returns why a side won: its judges' reasons, and the remaining strength of the other side.
 fn why(rationales: &[String], loser: &Defense) -> String {
     let said = match rationales {
         [] => "The judges gave no reasons".to_owned(),
@@ -336,7 +336,8 @@ fn entry(block: &Block<'_>, number: usize, title: &str) -> Option<Resolution> {
     })
 }
 
-/// Reads an ending by vote. The tally says who won; which reason is given must not contradict it.
+/// Reads an ending by vote. The tally decides which side won; the given reason must not contradict
+/// it.
 fn voted(block: &Block<'_>) -> Option<DecisionEnding> {
     let tally = block.get("Vote tally")?;
     let count = |token: &str| {

@@ -51,7 +51,7 @@ pub enum NotAReview {
     UnclearTable,
 }
 
-/// What a reviewer went on with after it had said that there is nothing to report.
+/// The text of a reviewer after its statement that it has nothing to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecondThoughts {
     /// How many remarks are marked as such, by a tag or by their list, and count.
@@ -129,7 +129,7 @@ pub fn second_thoughts(answer: &str) -> Option<SecondThoughts> {
     (!found.is_empty()).then_some(SecondThoughts { counted, passed_over })
 }
 
-/// Where a reviewer says that it has nothing to report.
+/// The position of a reviewer's statement that it has nothing to report.
 enum Said {
     First,
     Later,
@@ -231,7 +231,7 @@ fn items(answer: &str) -> Vec<Item<'_>> {
     found
 }
 
-/// What marks the entry that is being read.
+/// The kind of mark of the current entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Number,

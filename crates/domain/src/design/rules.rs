@@ -57,7 +57,7 @@ pub struct VerdictChange {
     pub matter: MatterId,
     /// The word that the journal keeps; nothing if there was no such matter.
     pub recorded: Option<String>,
-    /// The word that the present rules come to; nothing if there is no such matter any more.
+    /// The word by the present rules; `None` if the matter no longer exists.
     pub recounted: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for VerdictChange {
     }
 }
 
-/// Compares the verdicts that a journal keeps with those that its answers come to now.
+/// Compares a journal's recorded verdicts with those by the present rules.
 pub fn verdict_changes(
     recorded: &[PanelVerdict],
     recounted: &[PanelVerdict],

@@ -1,7 +1,7 @@
-//! Seats: who holds which place on the panels, and who sits in when an agent is not there.
+//! Seats: which agent holds which place on the panels, and which one replaces a missing agent.
 //!
 //! A panel is made of two agents that compete and a host that fills gaps. Which agents these are is
-//! data; labels, file names and columns follow from the names given. Which seat each holds is a rule.
+//! data; labels, file names and columns follow from their names. Which seat each holds is a rule.
 
 pub use super::personality::Personality;
 use super::sketch::SketchPanel;
@@ -281,7 +281,7 @@ impl Side {
     }
 }
 
-/// What a seat is there for.
+/// The purpose of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeatPart {
     /// To sketch an approach.
@@ -316,11 +316,11 @@ impl SeatPart {
 /// One seat, and who sits on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seat {
-    /// What it is there for.
+    /// The seat's purpose.
     pub part: SeatPart,
-    /// Whose it is.
+    /// The agent that the seat belongs to.
     pub owner: Holder,
-    /// Who sits on it now.
+    /// The agent that holds it now.
     pub runner: Holder,
     /// The seat's name, which does not depend on the agent that takes it.
     pub label: String,

@@ -1,4 +1,4 @@
-//! What seats are called where people read: by the agent that sits there, and what it is there for.
+//! Names of seats for people: by the agent that holds the seat, and its purpose.
 //!
 //! Files and lines that programs read keep the labels of [`super::seat`].
 

@@ -1,5 +1,5 @@
-//! What may be about security, by the words that reviewers use. Better one observation too many
-//! withheld than one hole published.
+//! Finds observations that may concern security, by the reviewers' words. Withholding one too many
+//! is better than publishing one vulnerability.
 
 use std::collections::HashMap;
 
@@ -166,7 +166,8 @@ const WHOLE: [&str; 30] = [
     "eval", "unsafe", "insecure", "sudo", "setuid", "md5", "sha1",
 ];
 
-/// Calls and settings that open holes. Reviewers write these as code, so code is looked at, too.
+/// Calls and settings that often cause vulnerabilities. Reviewers write these as code, so code is
+/// searched, too.
 const SINKS: [&str; 49] = [
     "pickle",
     "marshal.load",
@@ -333,7 +334,7 @@ pub(super) fn may_be_about_security(text: &str) -> bool {
         || prose.split("\n\n").any(is_both)
 }
 
-/// Takes out fenced code and code within a line. Code that runs over a line's end, and a fence that
+/// Removes fenced code and code within a line. Code that runs over a line's end, and a fence that
 /// is never closed, do not count as code: an author could hide a word that way.
 fn without_code(text: &str) -> String {
     let mut fences = Fences::default();

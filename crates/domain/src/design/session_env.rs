@@ -1,8 +1,8 @@
-//! The file in which a workflow tells another what it already knows: lines of `KEY=value`.
+//! The file in which a workflow passes its facts to another: lines of `KEY=value`.
 //!
-//! Nothing in it is ever evaluated. A line ends where it ends, a value is everything behind the first
-//! `=`, and an unknown key has no effect. Keys that begin with the original's name may begin
-//! with ours.
+//! Nothing in it is ever evaluated. A line ends where it ends, a value is everything behind the
+//! first `=`, and an unknown key has no effect. Keys with the original's prefix may have Convoke's
+//! instead.
 
 mod order;
 
@@ -12,27 +12,27 @@ use crate::lane::health::Availability;
 
 pub use self::order::{KeyOrder, KeyOrderError, WriteOrder, WriteOrderError};
 
-/// What one workflow may tell another.
+/// The facts that one workflow may pass to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
     /// The repository, `owner/name`.
     Repo,
     /// Whether the repository could not be determined.
     RepoUnavailable,
-    /// Whose tokens are counted.
+    /// The session whose tokens count.
     TokenSessionId,
-    /// The record of the session that asked.
+    /// The record of the calling session.
     ClaudeSourceFile,
-    /// Where times are written down.
+    /// The path of the ledger of times.
     TimingLedger,
 }
 
-/// The beginning of keys that are the original workflow's own, and of the same keys of ours.
+/// The prefix of the original workflow's own keys, and Convoke's for the same keys.
 const THEIRS: &str = "LARCH_";
 const OURS: &str = "CONVOKE_";
 
 impl Key {
-    /// All of them.
+    /// All keys.
     pub const ALL: [Self; 5] = [
         Self::Repo,
         Self::RepoUnavailable,

@@ -1,8 +1,8 @@
 //! How a design begins: whether it may, and on which branch.
 //!
 //! The caller collects git's facts and passes them as plain values; the result is the output, and
-//! whether the design begins ([`SetUp`]). Programs read these lines, so each is exact. Where they
-//! speak of `main`, Convoke names the repository's default branch.
+//! whether the design begins ([`SetUp`]). Programs read these lines, so each is exact. Where the
+//! original's lines say `main`, Convoke names the repository's default branch.
 
 pub mod branch;
 pub mod branch_name;
@@ -17,7 +17,7 @@ use self::branch::BranchNotCreated;
 use self::entry_gate::GateError;
 use self::preflight::PreflightError;
 
-/// What came of setting up.
+/// The result of the setup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SetUp {
     /// The design begins.
@@ -32,7 +32,7 @@ pub enum SetUp {
     Refused(Refusal),
 }
 
-/// Where a design begins.
+/// The starting point of a design.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ready {
     /// The branch that is checked out now; empty when a commit is.
@@ -43,7 +43,7 @@ pub struct Ready {
     pub base: String,
     /// The output of step 0.
     pub setup_lines: Vec<String>,
-    /// How step 1 begins.
+    /// The form of step 1's first line.
     pub begins: Begins,
     /// The output of step 1.
     pub branch_lines: Vec<String>,
@@ -54,7 +54,7 @@ pub struct Ready {
     pub tree_before: Option<String>,
 }
 
-/// How the first line of a step reads.
+/// The form of a step's first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begins {
     /// As every step's does.
@@ -68,7 +68,7 @@ pub enum Begins {
 pub struct Refusal {
     /// The output: first the check's own line, then possible remedies.
     pub lines: Vec<String>,
-    /// How the program ends.
+    /// The exit code.
     pub code: u8,
 }
 
@@ -91,7 +91,7 @@ impl Refusal {
         Self { lines: vec![format!("PREFLIGHT_ERROR={error}"), advice], code: error.code() }
     }
 
-    /// Git did not make the branch, and said why.
+    /// Returns the refusal if git did not make the branch, with git's message.
     pub fn by_git(error: &BranchNotCreated, said: &str) -> Self {
         Self { lines: vec![error.to_string(), said.to_owned()], code: BranchNotCreated::CODE }
     }

@@ -22,22 +22,22 @@ pub enum SketchPanel {
 /// Why an answer is no sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoSketch {
-    /// The agent said why it does not sketch.
+    /// The agent declined to sketch.
     #[error("the agent declined instead of sketching: {words}/{FEWEST_WORDS} other words")]
     Declined {
-        /// How many words say something else.
+        /// How many words are not part of the refusal.
         words: usize,
     },
     /// Most of it is what tools print.
     #[error("tool output instead of a sketch: {words}/{FEWEST_WORDS} words of its own")]
     ToolOutput {
-        /// How many words do not.
+        /// How many words are not.
         words: usize,
     },
     /// It has too few words.
     #[error("sketch too thin: {words}/{FEWEST_WORDS} words outside code")]
     Thin {
-        /// How many.
+        /// How many words it has.
         words: usize,
     },
 }

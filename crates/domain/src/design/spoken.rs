@@ -1,8 +1,8 @@
-//! What an agent says aloud: its answer without thinking, drafts in comments and invisible marks.
+//! An agent's spoken answer: without thinking, drafts in comments and invisible marks.
 //!
-//! Agents think in tags (`<think>…</think>`) and draft in HTML comments. Neither is part of what they
-//! answer, so a vote in there is no vote. Where it is unclear how far such a passage goes, more is
-//! taken away and not less: an abstention is noticed, a vote that was guessed is not.
+//! Agents think in tags (`<think>…</think>`) and draft in HTML comments. Neither is part of the
+//! answer, so a vote in there does not count. If the extent of such a passage is unclear, the
+//! larger one is removed: a person notices an abstention, but not a guessed vote.
 
 use super::aside::{BRACKETS, THINKING};
 use super::quote::visible;
@@ -20,7 +20,7 @@ const IDS: [&str; 3] = ["FINDING_", "OOS_", "DECISION_"];
 /// A place at which a passage begins or ends.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
-    /// What encloses the passage, as a place among [`THINKING`], or behind it for a comment.
+    /// The kind of passage, as a place among [`THINKING`], or behind it for a comment.
     kind: usize,
     is_closing: bool,
     /// Where the edge itself begins and ends, in bytes.
@@ -178,7 +178,7 @@ fn edge_at(text: &str) -> Option<(usize, bool, usize)> {
     ))
 }
 
-/// More characters than these between a tag's name and its end are not looked at.
+/// The most characters between a tag's name and its end.
 const LONGEST_ATTRIBUTES: usize = 100;
 
 /// Tells whether a line is a quotation.
@@ -211,7 +211,7 @@ mod tests {
             ("<think>x</thinking>\na", "\na"),
             ("<think><!-- x</think>\na", "\na"),
             ("<!-- <think> x -->\na", "\na"),
-            // What follows a passage on its line does not begin a line.
+            // Text behind a passage does not begin a line.
             ("- **Concern**: </think>FINDING_1: YES", "…FINDING_1: YES"),
             // Only spoken of.
             ("the tag `<think>` is open", "the tag `<think>` is open"),

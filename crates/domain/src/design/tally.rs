@@ -8,7 +8,7 @@ use super::policy::Policy;
 use super::quote;
 use super::vote::{Vote, Votes};
 
-/// One voter, and what it said. A voter that failed has said nothing.
+/// One voter with its votes. A voter that failed has none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Voter {
     /// The name of its column: a role, never a model.
@@ -105,11 +105,11 @@ impl std::fmt::Display for Counts {
 /// One finding's votes, counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
-    /// Which finding.
+    /// The finding's id.
     pub id: FindingId,
     /// The sums of the votes.
     pub counts: Counts,
-    /// What they come to, or what a person decided.
+    /// The result by the votes, or by a person.
     pub verdict: FindingVerdict,
     /// The person's reason, if a person decided.
     pub person: Option<String>,
@@ -143,9 +143,9 @@ impl Column {
 /// All findings' votes, counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
-    /// What each voter said.
+    /// The votes of each voter.
     pub columns: Vec<Column>,
-    /// How many of them voted on anything that is on the ballot.
+    /// How many of them voted on an item of the ballot.
     pub eligible: usize,
     /// One entry for each finding, in the order of the ballot.
     pub items: Vec<Counted>,
@@ -166,7 +166,7 @@ pub fn tally(findings: &[Finding], voters: &[Voter], policy: Policy) -> Tally {
 }
 
 /// Decides by a majority: under the safe rules of all voters that cast any vote, under the seed's
-/// of those who voted on this item.
+/// of those that voted on this item.
 fn verdict(counts: Counts, panel: usize, policy: Policy) -> FindingVerdict {
     let eligible = match policy {
         Policy::Safe => panel,
@@ -205,7 +205,7 @@ pub fn too_few_voters(eligible: usize, policy: Policy) -> Option<String> {
     }
 }
 
-/// Says that a voter failed, and who is left.
+/// Returns the warning that a voter failed, with the remaining voters.
 pub fn voter_failed(voter: &str, reason: &str, remaining: &[&str]) -> String {
     format!(
         "**\u{26a0} {voter} voter failed \u{2014} {}. Proceeding with {} voters ({}).**",
@@ -218,7 +218,7 @@ pub fn voter_failed(voter: &str, reason: &str, remaining: &[&str]) -> String {
 /// One reviewer's line on the scoreboard.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Score {
-    /// Who.
+    /// The reviewer's name.
     pub reviewer: String,
     /// How many findings it raised in scope.
     pub findings: usize,
@@ -232,9 +232,9 @@ pub struct Score {
     pub rejected: usize,
     /// How many it raised out of scope.
     pub oos_proposed: usize,
-    /// How many of those are filed.
+    /// How many of those were accepted.
     pub oos_accepted: usize,
-    /// What all of it comes to.
+    /// The total of points.
     pub points: i64,
 }
 

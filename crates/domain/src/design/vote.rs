@@ -1,9 +1,9 @@
-//! What a voter answered, taken apart into votes.
+//! Parses a voter's answer into votes.
 //!
 //! A vote is a line that begins with an id and has one of three words directly behind the colon.
-//! Nothing further on in the line can change it, and a line that is not exactly a vote does not count: an
-//! abstention is noticed, a vote that was guessed is not. Which lines of an answer count is decided
-//! in [`voting_block`](super::voting_block).
+//! Later words in the line cannot change it, and a line that is not exactly a vote does not count:
+//! a person notices an abstention, but not a guessed vote. [`voting_block`](super::voting_block)
+//! decides which lines of an answer count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::progress::unnumbered_warning;
 use super::quote::{self, EMPHASIS, after_list_mark};
 use super::voting_block::{Counted, Form, Reading, counted, uncounted};
 
-/// What a voter says of one item.
+/// A voter's vote on one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vote {
     /// Do it; for an item out of scope, file it.
@@ -26,7 +26,7 @@ pub enum Vote {
 }
 
 impl Vote {
-    /// All of them.
+    /// All votes.
     pub const ALL: [Self; 3] = [Self::Yes, Self::No, Self::Exonerate];
 
     /// Returns the word.
@@ -66,7 +66,7 @@ impl Cast {
     }
 }
 
-/// Everything that one voter said.
+/// All votes of one voter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Votes {
     /// One for each item, sorted.
@@ -75,13 +75,13 @@ pub struct Votes {
     pub repeated: Vec<FindingId>,
     /// Items with contradictory votes, none of which counts; with the first two.
     pub contradicted: BTreeMap<FindingId, [Vote; 2]>,
-    /// How the answer was written.
+    /// The form of the answer.
     pub form: Form,
     /// The words with which the voter disowns its block of votes, so that the block does not count.
     pub disowned: Option<String>,
     /// Items on which the voter withdraws its vote in the reason.
     pub withdrawn: BTreeSet<FindingId>,
-    /// What the voter wrote after its block.
+    /// The voter's text after its block.
     pub after: String,
 }
 

@@ -1,8 +1,8 @@
 //! The part of an answer in which votes count.
 //!
 //! Voters and judges write their votes between two marker lines that carry a word drawn for their
-//! ballot. What they say before and after, what they quote and what they think cannot become a vote
-//! then, and neither can a text that they were given: it was written before the word was drawn.
+//! ballot. So text before and after the block, quotations and thoughts cannot become a vote, and
+//! neither can a text in the prompt: it was written before the word was drawn.
 
 use super::disowned::{self, Extent};
 use super::quote::visible;
@@ -12,7 +12,7 @@ use crate::dispatch::ambiguity::is_bare_fence;
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 
-/// Who votes on a ballot.
+/// The voters of a ballot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Poll {
     /// Judges, on debated decisions.
@@ -101,7 +101,7 @@ impl std::fmt::Display for MarkerWord {
     }
 }
 
-/// How votes are looked for.
+/// Where votes count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading<'w> {
     /// Between marker lines with this word.
@@ -110,7 +110,7 @@ pub enum Reading<'w> {
     Plain,
 }
 
-/// How an answer was written.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Form {
     /// With a complete block of votes.
@@ -131,7 +131,7 @@ pub(super) struct Counted<T> {
     /// Votes that the answerer says aloud outside of the blocks that count. They count for nothing,
     /// but may contradict one that does.
     pub(super) outside: Vec<T>,
-    /// What the answerer says aloud after its first block that counts.
+    /// The spoken text after the first block that counts.
     pub(super) after: String,
 }
 
@@ -176,7 +176,7 @@ pub(super) fn uncounted(
     }
 }
 
-/// Reads the text outside of fences: a fence beside it holds an example. If there is none, the
+/// Reads the text outside of fences: a fence beside it holds an example. Without such text, the
 /// whole answer may be in a fence.
 fn plain<T>(answer: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
     let mut fences = Fences::default();
@@ -425,7 +425,7 @@ mod tests {
             (format!("```\n{yes}```\n"), "Y--"),
             (yes.to_uppercase(), "Y--"),
             (yes.replace('\n', "\r\n"), "Y--"),
-            // The question's own block, said again, takes nothing away.
+            // A repeated example block from the prompt removes no vote.
             (format!("{yes}{}", block("FINDING_N: YES|NO|EXONERATE \u{2014} reason")), "Y--"),
             (format!("{yes}> {}", no.trim_end().replace('\n', "\n> ")), "Y--"),
             (format!("{yes}    {}", no.trim_end().replace('\n', "\n    ")), "Y--"),

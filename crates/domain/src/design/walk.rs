@@ -46,7 +46,7 @@ use super::progress::{Breadcrumbs, Saved, Step};
 use super::seat::Holder;
 use super::voting_block::Poll;
 
-/// What comes next.
+/// The next step of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Something has to be found out.
@@ -60,20 +60,20 @@ pub enum Next {
 pub enum Need {
     /// Whether the branch and the folder are ready.
     SetUp,
-    /// Who is there.
+    /// The availability of agents.
     Probe(Occasion),
-    /// The word for a ballot's marker lines. It is drawn when everything that voters are given is
-    /// written, so that nothing in there can hold it.
+    /// The word for a ballot's marker lines. It is drawn after all texts for the voters are
+    /// written, so that none of them can contain it.
     Word(Poll),
     /// Answers of agents, in parallel.
     Lanes(Vec<LaneNeed>),
-    /// What a person answers.
+    /// A person's answer.
     Ask(Box<PersonQuestion>),
     /// Whether the working tree is as it was.
     Tree(Boundary),
     /// Which of these citations exist.
     Citations(Vec<Citation>),
-    /// What a person does about a tree that is not.
+    /// A person's decision about a changed tree.
     Recover(Boundary, String),
     /// The export of the design to the workflow that requested it.
     Export,
@@ -93,7 +93,7 @@ pub enum DesignEnding {
     DirtyTree,
     /// No agent did a step that only an agent can do. Resuming asks all of them again.
     Failed(Failed),
-    /// What may be spent is spent.
+    /// The budget is spent.
     OverBudget(String),
     /// The worker process failed. Resuming starts it again.
     HeavyFailed(String),
@@ -123,7 +123,7 @@ pub struct LaneNeed {
     pub step: Step,
     /// The kind of work, for the ledgers.
     pub kind: String,
-    /// The artifact that the answer becomes; empty if it becomes none.
+    /// The artifact that holds the answer; empty without one.
     pub file: String,
     /// The full prompt.
     pub prompt: String,
@@ -138,7 +138,7 @@ enum Halt {
 
 type Walked<T> = Result<T, Halt>;
 
-/// A walk that is under way: the facts, how far it came, and what it told.
+/// A walk in progress: the facts, its state, and its notices.
 struct Walk<'f> {
     facts: &'f Facts,
     settings: &'f Settings,

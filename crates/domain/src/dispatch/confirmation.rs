@@ -57,7 +57,7 @@ pub struct ExpectedFile<'a> {
     pub path: &'a str,
 }
 
-/// What an answer says about reading.
+/// An answer's claims about reading.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Confirmation {
     /// Whether it counts as a confirmation.
@@ -68,7 +68,7 @@ pub struct Confirmation {
     pub missing: Vec<String>,
     /// Files that the prompt did not require.
     pub unexpected: Vec<String>,
-    /// How many lines it says each named file has.
+    /// The claimed number of lines of each named file.
     pub line_counts: Vec<(String, u64)>,
     /// Files with contradictory claims: whether the agent read them, or how many lines they have.
     pub disputed: Vec<String>,
@@ -202,11 +202,11 @@ fn sorted(entries: &[(&str, Option<u64>)], expected: &[ExpectedFile<'_>]) -> Con
     found
 }
 
-/// What a name in an answer means.
+/// The meaning of a name in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meant<'a> {
     File(ExpectedFile<'a>),
-    /// It fits several files.
+    /// The name matches several files.
     Several,
     /// No file that had to be read.
     Nothing,

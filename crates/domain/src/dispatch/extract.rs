@@ -61,7 +61,7 @@ impl MatchRule {
     }
 }
 
-/// How sections are taken out.
+/// How to select sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rules {
     /// Where they end.
@@ -173,7 +173,7 @@ fn word_at(title: &str, id: &str) -> Option<usize> {
     })
 }
 
-/// What a task is given of a document.
+/// The part of a document that a task receives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scoped<'a> {
     /// These sections, in the order they were referred to.

@@ -44,7 +44,7 @@ pub const SECOND_PROMPT: &str = "Do not open any file. Answer from memory, in tw
     FIRST LINE: <the first line of the file you read, word for word>\n\
     ISSUES: <how many issues you listed, as a number>\n";
 
-/// What came of both prompts.
+/// The answers to both prompts.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
     /// The first line of the file that the session read.
@@ -57,7 +57,7 @@ pub struct Trial<'a> {
     pub second_answer: Result<&'a str, &'a str>,
 }
 
-/// What came of the last try of a client, as it is kept.
+/// The recorded result of the last test of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TriedClient {
     /// The client's name, such as `claude`.

@@ -70,7 +70,7 @@ fn role(text: &str) -> Option<(&str, &str)> {
 /// One logged round of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedRound<'a> {
-    /// What precedes the number, if anything: the stage.
+    /// The stage before the number, if there is one.
     pub stage: Option<&'a str>,
     /// The round, as its heading numbers it.
     pub iteration: u32,

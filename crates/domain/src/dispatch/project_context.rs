@@ -1,4 +1,4 @@
-//! What a prompt tells an implementer about its feature's project.
+//! The section of an implementer's prompt about its feature's project.
 
 use crate::text::Text;
 use crate::token::{Estimate, Tokenizer, Tokens};
@@ -22,11 +22,11 @@ pub struct ProjectContext {
     pub project: Option<String>,
     /// The feature's name.
     pub feature: Option<String>,
-    /// What the project is for.
+    /// The project's goals.
     pub goals: Option<String>,
-    /// What the feature depends on.
+    /// The feature's dependencies.
     pub dependencies: Vec<Dependency>,
-    /// What comes first.
+    /// The project's priorities.
     pub priority: Option<String>,
 }
 

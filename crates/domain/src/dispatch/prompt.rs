@@ -20,7 +20,7 @@ pub fn note(wording: Wording, form: PromptForm) -> &'static str {
     }
 }
 
-/// Which round it is, and what the last one left.
+/// The round, and the open issues of the last one.
 #[derive(Debug, Clone, Copy)]
 pub struct Iteration<'a> {
     /// Its number, from one.
@@ -42,19 +42,19 @@ pub struct PromptParts<'a> {
     pub profile: PromptProfile,
     /// The role's task and the measure for its verdict.
     pub rubric: &'a str,
-    /// What it must read.
+    /// The files that the role must read.
     pub references: &'a [Reference],
     /// The text of the artifact it reviews, where that is pasted.
     pub target: Option<&'a str>,
     /// Files that were changed.
     pub files: &'a [String],
-    /// How the reviewer before it ended, for a phase's reviewer.
+    /// The earlier reviewer's result, for a phase's reviewer.
     pub outcome: Option<&'a str>,
-    /// What the next phase expects, for a phase's reviewer.
+    /// The next phase's expectations, for a phase's reviewer.
     pub next_phase: Option<&'a str>,
     /// The round, and what the rounds before it left to fix.
     pub iteration: Iteration<'a>,
-    /// How to answer.
+    /// The form of the answer.
     pub returns: &'a str,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn join(sections: Vec<Option<String>>) -> String {
     kept.join("\n\n") + "\n"
 }
 
-/// What differs from one round to the next.
+/// Renders the parts that differ from one round to the next.
 fn changing(parts: &PromptParts<'_>) -> Vec<Option<String>> {
     let round = match parts.role.form {
         PromptForm::PhaseReview => vec![
@@ -134,7 +134,7 @@ fn iteration(iteration: &Iteration<'_>) -> String {
 fn phase_iteration(iteration: &Iteration<'_>) -> String {
     let Iteration { number, max, .. } = iteration;
     let line = noted(&format!("This is phase-review iteration {number}/{max}."), iteration);
-    // A session that goes on knows what it said.
+    // A resumed session knows its own issues.
     if iteration.note.is_some() { with_issues(line, iteration) } else { line }
 }
 
@@ -158,11 +158,11 @@ fn issues_to_fix(parts: &PromptParts<'_>) -> Option<String> {
 /// The result of an artifact's reviewer, as the prompt of a phase's reviewer shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct ReviewerOutcome<'a> {
-    /// Who reviewed.
+    /// The reviewer's name.
     pub reviewer: &'a str,
     /// Whether it approved in the end.
     pub approved: bool,
-    /// In which round.
+    /// The round's number.
     pub iteration: u32,
     /// The last round that there could be.
     pub max: u32,
@@ -196,7 +196,7 @@ mod tests {
         Iteration { number: 1, max: 5, issues: &[], note: None }
     }
 
-    /// What a test gives beside role and profile.
+    /// The inputs of a test beside role and profile.
     #[derive(Clone, Copy)]
     struct Given<'a> {
         target: &'a str,
@@ -304,7 +304,7 @@ RETURNS
         assert!(!first.contains("Previous issues"), "{first}");
     }
 
-    // D-64: a session that could not be resumed is noted, with what it said, in every form.
+    // D-64: a session that could not be resumed is noted, with its issues, in every form.
     #[test]
     fn a_lost_session_is_noted() {
         let issues = [issue()];

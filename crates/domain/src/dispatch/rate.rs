@@ -1,4 +1,4 @@
-//! How often readers did not say, or did not prove, that they read.
+//! Rates of dispatches whose agents did not confirm, or did not prove, their reading.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub struct LedgerEntry {
     pub prompt_chars: Option<u64>,
     /// The files that the agent had to read.
     pub artifacts: Vec<String>,
-    /// Whether the answer said that it read; `None` where nothing was demanded.
+    /// Whether the answer confirms reading; `None` where the prompt required none.
     pub confirmed: Option<bool>,
     /// The files that it did not name.
     pub missing: Vec<String>,
@@ -112,7 +112,7 @@ impl Rate {
     }
 }
 
-/// How many features are looked at before the whole approach is judged.
+/// The first features, by which the whole approach is judged.
 const FIRST: usize = 3;
 
 /// Rates by role and feature, and the one that decides.

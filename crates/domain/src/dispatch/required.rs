@@ -4,7 +4,7 @@ use super::artifact::FeatureArtifact;
 use super::confirmation::ExpectedFile;
 use super::role::Noun;
 
-/// Where a feature's PRD is.
+/// The place of a feature's PRD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prd {
     /// In the feature's folder.

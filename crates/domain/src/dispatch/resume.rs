@@ -18,9 +18,9 @@ pub struct ResumeState {
 /// What has changed since the role's last round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delta {
-    /// Nothing.
+    /// No change.
     NoChanges,
-    /// What changed could not be committed.
+    /// The changes could not be committed.
     CommitFailed,
     /// Unknown: the commit no longer exists, or there is no repository.
     Unavailable,
@@ -28,7 +28,7 @@ pub enum Delta {
     Changed(u64),
 }
 
-/// What a delta's size is measured against.
+/// The measure for a delta's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GuardBase {
     /// The first prompt and every artifact that it listed or pasted: what a fresh start costs.
@@ -84,18 +84,18 @@ pub struct Situation<'a> {
     pub state: Option<&'a ResumeState>,
     /// What has changed since the role's last round.
     pub delta: Delta,
-    /// What a fresh start costs, in characters.
+    /// The size of a fresh prompt, in characters.
     pub base: u64,
-    /// What went wrong when the session was resumed for this round.
+    /// The error when the session was resumed for this round.
     pub resume_error: Option<&'a str>,
 }
 
 /// Why a dispatch begins afresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FreshReason {
-    /// It is the first.
+    /// It is the first round.
     First,
-    /// Nothing is remembered.
+    /// There is no record of earlier rounds.
     NoState,
     /// The role never resumes a session.
     NeverResumed,
@@ -105,7 +105,7 @@ pub enum FreshReason {
     GateNotPassed,
     /// Its session has no name any more.
     AgentLost,
-    /// Nothing changed.
+    /// No change.
     NoChanges,
     /// The change could not be committed.
     CommitFailed,
@@ -143,7 +143,7 @@ pub enum ResumeDecision {
     Fresh {
         /// Why the session is not resumed.
         reason: FreshReason,
-        /// What goes into the review history, behind the role and the round.
+        /// The entry for the review history, behind the role and the round.
         log: Option<String>,
     },
     /// A delta, into this session.

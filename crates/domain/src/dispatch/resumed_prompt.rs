@@ -3,7 +3,7 @@
 use super::issue_list::list;
 use super::review::Issue;
 
-/// In whose words a resumed session is spoken to.
+/// The wording of a resumed prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wording {
     /// As it was designed.
@@ -40,11 +40,11 @@ pub struct ResumedPromptParts<'a> {
     pub max: u32,
     /// What the author did about the issues.
     pub summary: &'a str,
-    /// What changed, file by file; empty where only one file counts.
+    /// The changes, file by file; empty where only one file counts.
     pub stat: &'a str,
-    /// What changed.
+    /// The changes.
     pub diff: &'a str,
-    /// How to answer.
+    /// The form of the answer.
     pub returns: &'a str,
 }
 

@@ -1,11 +1,11 @@
 //! A reviewer's answer, whether it is a pass, and which reviewers answer again.
 
-/// How much an issue weighs.
+/// The weight of an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Severity {
-    /// Nothing may go on.
+    /// It blocks the next phase.
     Blocker,
-    /// It must be looked at.
+    /// It needs attention.
     Warning,
     /// A suggestion or a remark: nothing has to be done about it.
     Light(String),
@@ -46,15 +46,15 @@ impl Severity {
 /// One issue that a reviewer found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
-    /// How much it weighs.
+    /// The issue's weight.
     pub severity: Severity,
-    /// What kind it is.
+    /// The issue's kind.
     pub category: Option<String>,
     /// The defect, in the reviewer's words.
     pub description: String,
     /// The place in the artifact, in the reviewer's words.
     pub location: Option<String>,
-    /// What would be better.
+    /// The suggested change.
     pub suggestion: Option<String>,
 }
 
@@ -63,9 +63,9 @@ pub struct Issue {
 pub struct Review {
     /// The reviewer's name, if the answer gives one.
     pub reviewer: Option<String>,
-    /// What the reviewer says of the whole.
+    /// The reviewer's verdict.
     pub approved: bool,
-    /// What it found.
+    /// The issues it found.
     pub issues: Vec<Issue>,
 }
 

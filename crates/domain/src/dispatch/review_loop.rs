@@ -13,11 +13,11 @@ use super::review::{Issue, NextRound};
 pub struct ReviewAnswer {
     /// The round, from one.
     pub iteration: u32,
-    /// Who answered.
+    /// The reviewer's role.
     pub role: String,
     /// Whether it passes.
     pub passed: bool,
-    /// What it found, by stable ids.
+    /// Its findings, by stable ids.
     pub findings: BTreeSet<String>,
 }
 
@@ -30,7 +30,7 @@ pub enum ReviewStep {
         iteration: u32,
         /// Whether it is the final one.
         is_final: bool,
-        /// Who has not answered yet in it.
+        /// The reviewers without an answer in it yet.
         roles: Vec<String>,
     },
     /// An author fixes the findings of this round.
@@ -38,7 +38,7 @@ pub enum ReviewStep {
         /// The round that failed, from one.
         after: u32,
     },
-    /// It is over.
+    /// The loop is over.
     Stop(LoopStop),
 }
 
@@ -109,21 +109,21 @@ impl LoopStop {
 pub struct Fixed {
     /// The round that failed, from one.
     pub after: u32,
-    /// Who was to fix what it found.
+    /// The author who had to fix its findings.
     pub by: FixedBy,
 }
 
-/// Which author was to fix the findings.
+/// The author of fixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FixedBy {
-    /// An agent, which said that it did.
+    /// An agent, which reported the fix.
     Agent,
     /// A person. Convoke does not know whether anything was fixed.
     Person,
 }
 
-/// Decides the next step of a loop with these reviewers. `fixed` are the rounds after which
-/// something was to be fixed, and `max` is the last round that there may be.
+/// Decides the next step of a loop with these reviewers. `fixed` are the rounds after which an
+/// author had to fix findings, and `max` is the last permitted round.
 pub fn next_step(
     reviewers: &[String],
     answers: &[ReviewAnswer],
@@ -180,7 +180,7 @@ pub enum FindingOutcome {
     Open,
     /// It was found again, unchanged.
     Returned,
-    /// Its reviewer looked again and did not find it.
+    /// Its reviewer answered again without it.
     Gone,
 }
 
@@ -304,7 +304,7 @@ mod tests {
         let twice = [answers[0].clone(), answers[1].clone(), answer(2, "b", &["x"])];
         assert_eq!(shown(&twice, &[1], 5), "no_progress");
         assert_eq!(shown(&twice, &[1, 2], 5), "review 3 b", "it was fixed by hand");
-        // Where a person was to fix, nothing says that a fix failed.
+        // After a person's turn, Convoke does not know that a fix failed.
         assert_eq!(shown_by(FixedBy::Person, &twice, &[1], 5), "fix 2");
         assert_eq!(shown_by(FixedBy::Person, &twice, &[1], 2), "capped");
         let other = [answers[0].clone(), answers[1].clone(), answer(2, "b", &["z"])];

@@ -1,4 +1,4 @@
-//! Roles: who is sent where, and which artifacts that needs.
+//! Roles: the agents that a command dispatches, and the artifacts that they read.
 //!
 //! Roles are data. Those built in are the ones of the original maps; a project adds its own or
 //! changes these.
@@ -76,12 +76,12 @@ impl PromptForm {
     }
 }
 
-/// What a role does after reading, in the block that tells it to.
+/// A role's work after reading, as its prompt names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noun {
-    /// It reviews.
+    /// A review.
     Review,
-    /// It works.
+    /// Other work.
     Work,
 }
 
@@ -106,7 +106,7 @@ impl Noun {
 /// Whether an answer needs proof that everything was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// It does.
+    /// Proof is required.
     Required,
     /// Missing proof is only reported.
     Reported,
@@ -119,8 +119,7 @@ impl Proof {
     }
 }
 
-/// Which generation of prompts is wanted. It decides order and membership of sections, never the
-/// text of one.
+/// The generation of prompts. It decides order and membership of sections, never the text of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PromptProfile {
     /// References, with the artifact under review pasted.
@@ -156,7 +155,7 @@ impl PromptProfile {
 pub struct DispatchRole {
     /// Unique among all roles; configuration replaces a role by this name.
     pub name: RoleName,
-    /// What it must read, in order, beside its target.
+    /// The artifacts that it must read, in order, beside its target.
     pub reads: Vec<FeatureArtifact>,
     /// Which files of the project it must read beside those.
     pub required: Vec<PathPattern>,
@@ -166,7 +165,7 @@ pub struct DispatchRole {
     pub target: Option<FeatureArtifact>,
     /// How its prompt is laid out.
     pub form: PromptForm,
-    /// What it does.
+    /// Its work, as the prompt names it.
     pub noun: Noun,
     /// Whether the role's prompt lists the changed files.
     pub takes_files: bool,
@@ -174,7 +173,7 @@ pub struct DispatchRole {
     pub resumes: bool,
     /// Whether its answer passes only if its client's record shows that it read everything.
     pub proof: Proof,
-    /// What used to be pasted into its prompt before there were references.
+    /// The artifacts pasted into its prompt before there were references.
     pub pasted_before: Vec<FeatureArtifact>,
 }
 

@@ -1,7 +1,7 @@
-//! What references save, and for whom.
+//! The savings of references, and whose they are.
 //!
-//! Two sums belong together: what the dispatcher's prompts cost, which references make small, and
-//! what the agents pay in all, reading included, which they hardly change. Each sum alone would
+//! Two sums belong together: the cost of the dispatcher's prompts, which references reduce, and the
+//! total cost of the agents, reading included, which they hardly change. Each sum alone would
 //! mislead.
 
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub struct Frame {
     pub all_reference: usize,
 }
 
-/// What one dispatch costs.
+/// The cost of one dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
     /// The prompt alone, estimated from its characters.
@@ -67,7 +67,7 @@ impl Cost {
     }
 }
 
-/// What dispatches cost in three generations of prompts.
+/// The cost of dispatches in three generations of prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Costs {
     /// Everything pasted.

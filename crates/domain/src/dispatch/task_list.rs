@@ -61,7 +61,7 @@ pub fn tasks(document: &str) -> Result<Vec<ListedTask<'_>>, NoTasks> {
 /// A list cut before each line that looks like a task, whether or not that is in a fence.
 struct Chunks<'a> {
     document: &'a str,
-    /// Where each begins.
+    /// The offset of each task.
     starts: Vec<usize>,
 }
 

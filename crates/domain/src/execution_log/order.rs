@@ -1,4 +1,4 @@
-//! An entry that a script asks for.
+//! Parses a script's request for an entry.
 
 use super::Category;
 
@@ -7,7 +7,7 @@ use super::Category;
 pub struct LogOrder {
     /// The log's file.
     pub log: String,
-    /// What it is about.
+    /// The entry's category.
     pub category: Category,
     /// The entry, or the file that holds it.
     pub entry: EntrySource,

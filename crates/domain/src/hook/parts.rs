@@ -13,7 +13,7 @@ const MARKS_USED: usize = 80;
 /// How many characters the line about the order of several parts has at most.
 const ORDER_USED: usize = 95;
 
-/// What a part may lose because no character is cut in two.
+/// The bytes that a part may lose because no character is split.
 const CHARACTER: usize = 3;
 
 /// Returns how many characters the marks of one of so many parts have at most.

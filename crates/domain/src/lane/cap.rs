@@ -1,4 +1,4 @@
-//! Caps: how much lanes may spend, and whether another may start.
+//! Budgets: how much lanes may spend, and whether another may start.
 
 use std::fmt;
 
@@ -75,7 +75,7 @@ impl Whose {
 /// A budget that was exceeded: the tokens in flight when it was reached had to be paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overdraft {
-    /// Whose it is.
+    /// The budget that the limit belongs to.
     pub whose: Whose,
     /// The limit.
     pub cap: Cap,
@@ -89,15 +89,15 @@ pub struct Overdraft {
 pub struct Meter {
     /// The limit.
     pub cap: Cap,
-    /// What others spent under it before.
+    /// The usage of other lanes under it.
     pub already: Sum,
-    /// What the client's counters count.
+    /// The scope of the client's counters.
     pub counts: UsageScope,
-    /// What they said of the same session before, if that is known.
+    /// The counters' earlier values for the same session, if known.
     pub before: Option<Usage>,
-    /// What the lane has spent.
+    /// The lane's usage.
     pub spent: Usage,
-    /// Whether it was to be stopped.
+    /// Whether the lane had to stop.
     pub stopped: bool,
 }
 
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(reached.unwrap_err().to_string(), "used $3.46 of $0.005");
     }
 
-    // Who still runs has time to say it.
+    // A running lane can still report its usage.
     #[test]
     fn a_cap_knows_what_it_cannot_see() {
         let sum = Sum { lanes: 9, uncounted: 3, running: 1, without_money: 4, ..Sum::default() };

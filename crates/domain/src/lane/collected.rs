@@ -27,9 +27,9 @@ pub enum CollectedStatus {
     Ok,
     /// It took longer than it may, or was silent for too long.
     TimedOut,
-    /// It failed.
+    /// The lane failed.
     Failed,
-    /// It ended well, and said nothing.
+    /// It ended successfully, without output.
     EmptyOutput,
     /// How the lane ended is unknown.
     SentinelTimeout,
@@ -101,8 +101,8 @@ pub struct CollectedResult<'a> {
 }
 
 impl CollectedResult<'_> {
-    /// Tells whether it is worth asking once more: it ended well and said nothing, or another run of
-    /// the same client was in its way.
+    /// Tells whether a second attempt is worthwhile: the lane ended successfully without output, or
+    /// another run of the same client interfered.
     pub fn is_worth_another(&self) -> bool {
         let is_failed = || self.is_clash && collected(self).status == CollectedStatus::Failed;
         !self.is_second && (collected(self).status == CollectedStatus::EmptyOutput || is_failed())
@@ -135,7 +135,7 @@ pub fn collected(result: &CollectedResult<'_>) -> Collected {
             is_healthy: true,
             reason: String::new(),
         },
-        // Our own limit, not the client's.
+        // Convoke's own limit, not the client's.
         (LaneOutcome::OverBudget, _) if result.end == ProcessEnd::BudgetLimit => {
             let text = "Token budget cap hit; reviewer skipped";
             Collected { reason: text.to_owned(), ..of(CollectedStatus::CapHit, 0, String::new()) }
@@ -201,7 +201,7 @@ fn reason(text: &str) -> String {
 /// A block of lines, as scripts read it.
 #[derive(Debug, Clone, Copy)]
 pub struct CollectedBlock<'a> {
-    /// Where the answer is.
+    /// The path of the answer.
     pub file: &'a str,
     /// The agent's name.
     pub tool: &'a str,

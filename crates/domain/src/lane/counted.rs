@@ -1,8 +1,8 @@
-//! What a client's counters count, and what one run of a session spent by them.
+//! The scope of a client's counters, and the usage of one run of a session by them.
 
 use super::event::Usage;
 
-/// What a counter counts.
+/// The scope of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CounterScope {
     /// This run alone.
@@ -11,12 +11,12 @@ pub enum CounterScope {
     Session,
 }
 
-/// What a client's counters count when a session is resumed.
+/// The scope of a client's counters when a session is resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageScope {
-    /// What the token counters count.
+    /// The scope of the token counters.
     pub tokens: CounterScope,
-    /// What the price counts.
+    /// The scope of the price.
     pub money: CounterScope,
 }
 
@@ -77,7 +77,7 @@ mod tests {
     }
 
     proptest! {
-        // What the runs of a session spent is what its counter says at the end.
+        // The usages of a session's runs add up to its counter at the end.
         #[test]
         fn differences_add_up(runs in prop::collection::vec(usage(), 1..8)) {
             let zero = Usage { micro_dollars: Some(0), ..Usage::default() };

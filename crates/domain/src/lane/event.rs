@@ -1,4 +1,4 @@
-//! What a client says while its agent works, in words that all clients share.
+//! A client's messages while its agent works, in a form that all clients share.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub enum LaneEvent {
     Trouble(LaneFailure),
 }
 
-/// What an agent may do, as its client says.
+/// An agent's rights, as its client reports them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GrantedRights {
     /// The client's word for its permission mode.
@@ -38,7 +38,7 @@ pub struct GrantedRights {
 pub struct TurnEnd {
     /// The answer, where the end carries it.
     pub answer: Option<String>,
-    /// What went wrong, if anything did. An end without one is a success as far as the client knows.
+    /// The failure, if there is one. An end without one is a success as far as the client knows.
     pub failure: Option<LaneFailure>,
 }
 
@@ -51,7 +51,7 @@ pub struct LaneFailure {
     pub message: String,
 }
 
-/// What can go wrong between a client and its model.
+/// The kinds of failure between a client and its model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
     /// The client is not logged in, or the service refuses the key.
@@ -88,8 +88,8 @@ impl FailureKind {
         Self::Other,
     ];
 
-    /// Tells whether asking again comes to the same until a person changes something: a login, a key,
-    /// the client's version.
+    /// Tells whether a retry gives the same result until a person changes something: a login, a
+    /// key, the client's version.
     pub const fn is_lasting(self) -> bool {
         matches!(self, Self::Auth | Self::RefusedFlags)
     }

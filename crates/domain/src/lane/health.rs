@@ -23,7 +23,7 @@ pub enum AgentHealth {
     NotAsked,
     /// It answers.
     Healthy,
-    /// It does not, for this reason; a caller that knew it may have given none.
+    /// It does not, for this reason; a caller that reports it may give none.
     Sick(Option<String>),
 }
 
@@ -38,7 +38,7 @@ impl AgentHealth {
         }
     }
 
-    /// Tells whether work may be given to it: it must be there, and must have answered.
+    /// Tells whether the agent may get work: it must be installed, and must have answered.
     pub const fn may_work(&self) -> bool {
         match self {
             Self::Healthy => true,
@@ -106,18 +106,18 @@ pub fn is_ok(answer: &str) -> bool {
     letters.eq("ok".chars())
 }
 
-/// One question to an agent, and what came of it.
+/// One probe of an agent, and its result.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
-    /// Which question it was, from 1 on.
+    /// The probe's number, from 1.
     pub number: u32,
     /// The lane's outcome.
     pub outcome: LaneOutcome,
     /// How its process ended.
     pub end: ProcessEnd,
-    /// What the agent answered.
+    /// The agent's answer.
     pub answer: Option<&'a str>,
-    /// What went wrong, in the client's own words.
+    /// The error, in the client's own words.
     pub trouble: Option<&'a str>,
 }
 

@@ -25,9 +25,9 @@ pub struct Purpose {
 /// A lane's record when it begins. Of the prompt only its length and its hash are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneStart {
-    /// Who works.
+    /// The agent's name.
     pub agent: String,
-    /// What for.
+    /// The lane's purpose.
     pub purpose: Purpose,
     /// The requested model.
     pub asked_model: Option<String>,
@@ -37,7 +37,7 @@ pub struct LaneStart {
     pub resumed_from: Option<String>,
     /// The process that runs the lane.
     pub owner: Owner,
-    /// Where what the client says will be found afterwards.
+    /// The folder that will keep the client's output.
     pub kept_in: Option<String>,
     /// How long its prompt is, in characters.
     pub prompt_chars: u64,
@@ -47,7 +47,7 @@ pub struct LaneStart {
     pub at: Timestamp,
 }
 
-/// How a lane ended, as the client said it.
+/// The end of a lane, as the client reported it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEnding {
     /// The lane's outcome.
@@ -68,13 +68,13 @@ pub struct LaneEnding {
     pub bytes: u64,
     /// The client's own counters.
     pub said: Option<Usage>,
-    /// What those count.
+    /// The scope of those counters.
     pub counts: UsageScope,
     /// When it ended.
     pub at: Timestamp,
 }
 
-/// How a lane ended, as it is kept.
+/// The end of a lane, as recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedEnding {
     /// The outcome; `None` if the process that ran the lane was gone before it ended.
@@ -102,7 +102,7 @@ pub struct RecordedEnding {
 /// One lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEntry {
-    /// Its number, which is never given again.
+    /// The lane's number, which is never reused.
     pub id: i64,
     /// The project and branch that the lane worked for.
     pub scope: Scope,
@@ -139,7 +139,7 @@ impl LaneEntry {
     }
 }
 
-/// What lanes are put together by.
+/// The key by which lanes are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaneGrouping {
     /// The day they began.
@@ -192,7 +192,7 @@ impl LaneGrouping {
     }
 }
 
-/// What some lanes spent together.
+/// The usage of some lanes together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sum {
     /// How many there were.
@@ -203,7 +203,7 @@ pub struct Sum {
     pub running: u64,
     /// How many of the others did not report their cost.
     pub without_money: u64,
-    /// What the others spent.
+    /// The usage of the others.
     pub usage: Usage,
 }
 

@@ -11,7 +11,7 @@ pub enum LaneOutcome {
     Answered,
     /// It took longer than it may.
     TimedOut,
-    /// It said something, and then nothing for too long.
+    /// It printed output, and then nothing for too long.
     Stalled,
     /// It ended without an answer.
     NoOutput,
@@ -21,11 +21,11 @@ pub enum LaneOutcome {
     Auth,
     /// Too many requests, or no quota left.
     RateLimited,
-    /// It does not know a flag that it was given.
+    /// It does not know one of its flags.
     RefusedFlags,
     /// Another model answered than the requested one.
     ModelMismatch,
-    /// Another session answered than was to go on.
+    /// Another session answered than the resumed one.
     SessionLost,
     /// It cost more than it may.
     OverBudget,
@@ -82,7 +82,7 @@ impl LaneOutcome {
     }
 }
 
-/// How a client's process came to its end.
+/// The end of a client's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessEnd {
     /// It exited with this code.
@@ -91,9 +91,9 @@ pub enum ProcessEnd {
     Signalled(i32),
     /// It was stopped, because the whole took too long.
     WallLimit,
-    /// It was stopped, because it said nothing at first for too long.
+    /// It was stopped, because it printed nothing at first for too long.
     FirstByteLimit,
-    /// It was stopped, because it said nothing more for too long.
+    /// It was stopped, because it printed nothing more for too long.
     StallLimit,
     /// It was stopped, because it cost too much.
     BudgetLimit,
@@ -168,7 +168,8 @@ impl LaneCourse<'_> {
         Some(format!("Convoke asked for {asked}, but {found} answered"))
     }
 
-    /// A client that does not find a session may begin a new one without a word.
+    /// Returns the two sessions if another one answered: a client that does not find a session may
+    /// silently begin a new one.
     fn other_session(&self) -> Option<(&str, &str)> {
         let sessions = self.resume.zip(self.heard.session.as_deref());
         sessions.filter(|(asked, found)| asked != found)
@@ -180,14 +181,14 @@ impl LaneCourse<'_> {
     }
 }
 
-/// What a client said, gathered.
+/// A client's collected messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LaneTranscript {
     /// The session's name.
     pub session: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// What the agent may do, as last said.
+    /// The agent's rights, as last reported.
     pub granted: Option<GrantedRights>,
     /// The usage, as last reported.
     pub usage: Option<Usage>,
@@ -290,7 +291,7 @@ fn is_answered(heard: &LaneTranscript) -> bool {
     without_failure && heard.answer().is_some()
 }
 
-/// What the client said counts; its exit code only where it said nothing.
+/// Judges by the client's messages, and by its exit code only without any.
 fn judged_by_words(course: &LaneCourse<'_>) -> LaneOutcome {
     let Some(ended) = &course.heard.ended else {
         let is_silent = course.end == ProcessEnd::Exited(0) && course.heard.last_text.is_none();
@@ -431,7 +432,7 @@ mod tests {
             assert_eq!(heard.answer(), None);
             assert_eq!(heard.failure(), Some(&failure(FailureKind::LongLine)));
         }
-        // What a tool found may be as long as it likes.
+        // A tool's output may have any length.
         let found = heard(vec![long(), text("It is 42."), end()]);
         assert_eq!((found.answer(), found.failure()), (Some("It is 42."), None));
         assert_eq!(judged(&found, ProcessEnd::Exited(0)), LaneOutcome::Answered);

@@ -11,9 +11,9 @@ use super::forecast::LaneForecast;
 pub struct Shortage {
     /// The remaining amount.
     pub left: Cap,
-    /// What earlier lanes needed: at least so much, for that share of them.
+    /// The usage of earlier lanes: at least this much, for that share of them.
     pub needed: Cap,
-    /// How many of them.
+    /// The share of those lanes.
     pub share: Share,
 }
 

@@ -1,7 +1,7 @@
-//! Which of many lanes is started next.
+//! Chooses which of many lanes starts next.
 //!
-//! The slowest first: the whole takes as long as its last lane. A limit for each agent keeps one
-//! vendor's patience from being tried, and does not hold up the others.
+//! The slowest first: the whole takes as long as its last lane. A limit for each agent protects one
+//! vendor from too many requests, and does not delay the others.
 
 use core::time::Duration;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ pub struct LaneLimits {
 /// Lanes that wait, and agents that are at work. Lanes are known by their number.
 #[derive(Debug, Clone)]
 pub struct Queue<'a> {
-    /// In the order in which they are to be started.
+    /// In the order of their start.
     waiting: Vec<(usize, &'a str)>,
     running: HashMap<&'a str, usize>,
     room: LaneLimits,

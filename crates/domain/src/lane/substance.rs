@@ -3,7 +3,7 @@
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 
-/// Said by a reviewer that has nothing to report.
+/// The statement of a reviewer without findings.
 pub const NO_ISSUES: &str = "NO_ISSUES_FOUND";
 
 /// How an answer is judged.

@@ -1,8 +1,8 @@
-//! Where ledgers are, by what the surroundings name. The first place that is allowed is taken.
+//! Finds ledgers by the names in the environment. The first permitted place counts.
 
 use std::path::{Component, Path, PathBuf};
 
-/// What the surroundings say.
+/// The paths that the environment names.
 #[derive(Debug, Clone, Default)]
 pub struct NamedPlaces {
     /// The timing ledger itself.
@@ -45,7 +45,7 @@ impl FoundLedger {
     }
 }
 
-/// What a timing ledger is called in a workflow's folder.
+/// The name of a timing ledger in a workflow's folder.
 pub const TIMING_FILE: &str = "timing-ledger.tsv";
 
 /// Finds the timing ledger. `real` follows links: it returns where a folder really is, if it exists.

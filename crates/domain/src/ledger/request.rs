@@ -25,7 +25,7 @@ pub enum TimingOrder {
     Workflow(Workflow),
     /// Print the file's path and content.
     Dump,
-    /// What it comes to.
+    /// Print a report.
     Report(ReportRequest),
 }
 
@@ -38,7 +38,7 @@ pub enum TokenOrder {
     Record(TokenUse),
     /// Print the file's path and content.
     Dump,
-    /// What it comes to.
+    /// Print a report.
     Report(ReportRequest),
 }
 

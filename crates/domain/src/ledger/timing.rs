@@ -66,7 +66,7 @@ impl WorkEnding {
     }
 }
 
-/// What an agent did for a workflow.
+/// An agent's work for a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimedTask {
     /// The agent by its short name, such as `codex`.
@@ -211,11 +211,11 @@ pub struct TimingRow {
     pub at: Seconds,
     /// The workflow that wrote the row.
     pub skill: String,
-    /// What it says.
+    /// The row's event.
     pub event: TimingEvent,
 }
 
-/// What a row says.
+/// The event of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimingEvent {
     /// A step begins.

@@ -1,4 +1,4 @@
-//! What a timing ledger comes to.
+//! Renders a report of a timing ledger.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a token ledger comes to, with what the host itself used.
+//! Renders a report of a token ledger, with the host's own usage.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use super::tokens::{TokenCounts, TokenEvent, TokenRow};
 use super::{VENDORS, cell};
 
-/// What the host used at a time.
+/// The host's usage at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostUse {
     /// When the host reported them; it decides the step they count for.
     pub at: Timestamp,
-    /// How much; the total is not looked at.
+    /// The counts; the total is ignored.
     pub counts: TokenCounts,
 }
 

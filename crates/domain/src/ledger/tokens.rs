@@ -15,7 +15,7 @@ pub struct TokenCounts {
     pub cache_read: u64,
     /// Put into a cache.
     pub cache_create: u64,
-    /// All of them.
+    /// The total.
     pub total: u64,
 }
 
@@ -36,7 +36,7 @@ impl TokenCounts {
     }
 }
 
-/// What an agent used.
+/// An agent's usage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenUse {
     /// The agent by its short name, such as `codex`.
@@ -86,11 +86,11 @@ fn number(key: &str, value: &str) -> Result<u64, LedgerMisuse> {
 pub struct TokenRow {
     /// When it was written.
     pub at: Timestamp,
-    /// What it says.
+    /// The row's event.
     pub event: TokenEvent,
 }
 
-/// What a row says.
+/// The event of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenEvent {
     /// A step begins.

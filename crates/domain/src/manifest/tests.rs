@@ -1,4 +1,4 @@
-//! What the lines of a manifest mean, and which are refused.
+//! The meaning of a manifest's lines, and which lines are refused.
 
 use proptest::prelude::*;
 
@@ -79,7 +79,7 @@ fn every_line_is_checked_before_anything_is_believed() {
         ("A=\r\n", "control-char"),
         ("A=\u{1f}\n", "control-char"),
         ("A=\u{7f}\n", "control-char"),
-        // The value is looked at before the key is compared.
+        // The value is checked before the key is compared.
         ("SESSION_ID=a\u{1}b\n", "control-char"),
         ("PLAN_FILE=/etc/passwd\n", "duplicate-key:PLAN_FILE"),
         ("SESSION_ID=\n", "duplicate-key:SESSION_ID"),

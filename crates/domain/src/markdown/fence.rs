@@ -2,7 +2,7 @@
 
 use super::unindent;
 
-/// What a line is with regard to code fences.
+/// The kind of a line with regard to code fences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FenceLine {
     /// The line is outside of any fence.

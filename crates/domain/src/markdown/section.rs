@@ -8,7 +8,7 @@ use super::heading::Heading;
 use super::{bare, front_matter, lines, without_mark};
 use crate::text::CharOffset;
 
-/// What a section begins with.
+/// The beginning of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lead<'a> {
     /// The document's front matter; nothing else is in this section.
@@ -22,7 +22,7 @@ pub enum Lead<'a> {
 /// A heading with everything up to the next heading of any level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Section<'a> {
-    /// What it begins with.
+    /// The section's beginning.
     pub lead: Lead<'a>,
     /// Where it begins in the document.
     pub start: CharOffset,

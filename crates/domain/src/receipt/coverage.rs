@@ -1,4 +1,4 @@
-//! Which lines of a file were shown, and whether they still read as the file does.
+//! Which lines of a file were shown, and whether they equal the present ones.
 
 use super::sought::{comparable, says_enough, visible_lines};
 use super::{Contents, Lines, Read, ReadState, Seen, ShownText};
@@ -12,7 +12,7 @@ pub struct Span {
     pub last: usize,
 }
 
-/// What some reads showed of one file.
+/// The lines of one file that some reads showed.
 #[derive(Debug, Default)]
 pub(super) struct Coverage {
     /// Lines that equal the present ones, or whose text the record does not hold.
@@ -157,7 +157,7 @@ impl Coverage {
 
 /// Tells whether shown lines are not what the file says now, in any way of reading it.
 fn differs(text: &ShownText, lines: Lines, span: Option<Span>, now: &Contents<'_>) -> bool {
-    // What a search found cannot be placed.
+    // Lines from a search have no known position.
     if span.is_none() && lines == Lines::Some {
         return false;
     }

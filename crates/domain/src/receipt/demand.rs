@@ -1,7 +1,7 @@
 //! Files that an agent must read: a prompt names them and does not paste them.
 
-/// Adds to a prompt which files are to be read before it is answered. Each is on a line of its own,
-/// by a path for which [`can_be_named`] holds.
+/// Adds the files to read to a prompt. Each is on a line of its own, by a path for which
+/// [`can_be_named`] holds.
 pub fn with_reading(prompt: &str, paths: &[String]) -> String {
     if paths.is_empty() {
         return prompt.to_owned();

@@ -17,9 +17,9 @@ const FEWEST_CHARACTERS: usize = 12;
 /// A file that a review may quote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuotableFile<'a> {
-    /// What reviews call it: a name or a path.
+    /// The name or path that reviews use.
     pub name: &'a str,
-    /// What it says.
+    /// The file's text.
     pub text: &'a str,
 }
 

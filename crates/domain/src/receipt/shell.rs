@@ -21,7 +21,7 @@ use self::syntax::{Joint, Pipeline, Word, pipelines};
 use super::sought::without_each_number;
 use super::{Lines, Seen, ShownText, path};
 
-/// A longer command is not looked into.
+/// The longest command that is parsed.
 const MOST_BYTES: usize = 64 * 1024;
 
 /// How much of a command is worth repeating.
@@ -33,13 +33,13 @@ const MOST_SHELLS: usize = 4;
 /// A command that an agent ran.
 #[derive(Debug, Clone, Copy)]
 pub struct ShellRun<'a> {
-    /// What the shell was given.
+    /// The script of the shell.
     pub command: &'a str,
     /// The working folder; `None` if unknown.
     pub folder: Option<&'a str>,
     /// How it ended.
     pub ended: CommandEnd,
-    /// What the agent saw of its output.
+    /// The output that the agent saw.
     pub output: ShellOutput<'a>,
 }
 
@@ -65,7 +65,7 @@ impl CommandEnd {
     }
 }
 
-/// What an agent saw of a command's output.
+/// The part of a command's output that an agent saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShellOutput<'a> {
     /// All of it, and nothing else.
@@ -151,7 +151,7 @@ fn inner_script(pipeline: &Pipeline) -> Option<String> {
 }
 
 fn perhaps(command: &str, reach: Reach) -> Seen {
-    // What words could mean is looked up later, and needs all of them.
+    // The possible files of these words are resolved later, which needs all of them.
     let command = if reach == Reach::Words { command.to_owned() } else { short(command) };
     Seen::Perhaps { command, reach }
 }
@@ -170,7 +170,7 @@ struct Walk<'a> {
     pipelines: &'a [Pipeline],
     folder: Option<String>,
     has_moved: bool,
-    /// Whose words the output is.
+    /// How many programs wrote the output.
     authors: Authors,
 }
 
@@ -302,7 +302,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a search found is in its output: by the file's name if it had several to look in.
+    /// Reads the matches of a search from its output: by the file's name if it searched several.
     fn found(&self, showing: &Showing, certainty: Certainty, pipeline: &Pipeline) -> Vec<Seen> {
         let Some(output) = self.run.output.text() else {
             let doubt = !showing.files.is_empty() && certainty != Certainty::Failed;

@@ -21,12 +21,12 @@ const ENOUGH_DIFFERENT: usize = 10;
 /// Below this, an output must consist of the text and nothing else.
 const FEW_LETTERS: usize = 8;
 
-/// A file whose text is looked for.
+/// A file whose text is searched for.
 #[derive(Debug, Clone)]
 pub struct Sought {
     /// The file, in full and without links.
     pub path: String,
-    /// What it says now, as it is written.
+    /// Its present text.
     pub text: Arc<str>,
     /// It in every way in which it may be shown, comparable.
     readings: Vec<Reading>,
@@ -35,12 +35,12 @@ pub struct Sought {
 #[derive(Debug, Clone)]
 struct Reading {
     text: String,
-    /// A part without ends of lines: an output without it need not be looked into.
+    /// A part without line ends: an output without it need not be searched.
     anchor: String,
     size: Size,
 }
 
-/// How much a text says.
+/// The significance of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     /// It may occur in any output by chance.
@@ -61,7 +61,7 @@ pub enum About {
 }
 
 impl Sought {
-    /// Prepares to look for a file's text; `None` if there is no text to look for.
+    /// Prepares the search for a file's text; `None` without a text.
     pub fn new(path: &str, now: &Contents<'_>) -> Option<Self> {
         let readings: Vec<_> = now.readings().into_iter().filter_map(Reading::of).collect();
         let text = Arc::from(*now.readings().first()?);

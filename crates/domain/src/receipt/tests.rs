@@ -7,8 +7,8 @@ use super::*;
 /// Ten lines.
 const NOW: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
 
-/// A session in short: who looked, at what. `answer` is the answer, and
-/// at `compaction` all that was shown before is forgotten.
+/// A session in short: the reader, and the file. `answer` is the answer, and at `compaction` all
+/// earlier text is forgotten.
 fn session(events: &[&str]) -> (Vec<Read>, Option<usize>) {
     let mut reads = Vec::new();
     let mut answered = None;

@@ -8,7 +8,7 @@ pub const LINE: &str = "This project uses Convoke: run `convoke wake` when you b
                         context, `convoke task start` and `convoke task done` around each task. \
                         <!-- convoke:init -->";
 
-/// What taking the line out of a text comes to.
+/// The result of removing the line from a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removal {
     /// The file is as `init` left it; this is what it held before, `None` if there was no file.
@@ -64,7 +64,7 @@ pub fn take_out(current: &str, original: Option<&str>, written: &str) -> Removal
         Some(kept) if !rest.is_empty() && !before.is_empty() && !before.ends_with('\n') => {
             &head[..kept.len() + gap.len() / 2]
         }
-        // Where the text ended in a line end, only an empty line behind that one is ours.
+        // If the text ended in a line end, Convoke added only an empty line behind it.
         Some(kept) if gap.is_empty() || !before.ends_with('\n') || kept.ends_with('\n') => kept,
         Some(_) | None => head,
     };

@@ -120,14 +120,14 @@ pub fn choose(path: &[&Task], history: Option<&SkillId>, rule: PatternRule) -> S
     SkillChoice { skill, reason, others }
 }
 
-/// Who names a skill beside the tasks.
+/// Other sources of a skill's name.
 #[derive(Debug, Clone, Default)]
 pub struct Naming {
-    /// What the user chose for the agent.
+    /// The user's choice for the agent.
     pub agent: Option<SkillId>,
-    /// What the user chose for every agent of the branch.
+    /// The user's choice for every agent of the branch.
     pub user: Option<SkillId>,
-    /// What the plan names, in order.
+    /// The skills that the plan names, in order.
     pub plan: Vec<SkillId>,
 }
 

@@ -106,7 +106,7 @@ impl Pruned {
     }
 }
 
-/// What stays in a skill's text.
+/// The parts that stay in a skill's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruneLevel {
     /// Sections that explain.

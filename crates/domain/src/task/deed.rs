@@ -12,7 +12,7 @@ use super::tree::TaskNode;
 use super::{TaskState, TaskStatus};
 use crate::scope::AgentName;
 
-/// What happened to a task.
+/// The kind of a deed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeedKind {
     /// A role was sent to work on it; what comes of that is for others to judge.
@@ -59,7 +59,7 @@ impl DeedKind {
     }
 }
 
-/// Who judged or was sent: `spec-reviewer`, or a role of `dispatch` such as
+/// The role of a deed: `spec-reviewer`, or a role of `dispatch` such as
 /// `implement/security-reviewer`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeedRole(String);
@@ -104,11 +104,11 @@ pub struct TaskDeed {
     pub id: i64,
     /// The task it is about, and no other.
     pub task: TaskId,
-    /// What happened.
+    /// The deed's kind.
     pub kind: DeedKind,
-    /// In which role.
+    /// The role of the deed.
     pub role: DeedRole,
-    /// Who recorded it.
+    /// The agent that recorded it.
     pub actor: AgentName,
     /// Why, in the recorder's words.
     pub reason: Option<String>,
@@ -120,7 +120,7 @@ pub struct TaskDeed {
     pub at: Timestamp,
 }
 
-/// What all deeds of one task come to. The last deed of each role counts.
+/// The verdict by all deeds of one task. The last deed of each role counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskVerdict {
     /// Nothing is recorded.

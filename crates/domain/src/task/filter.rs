@@ -3,7 +3,7 @@
 use super::{Task, TaskStatus};
 use crate::scope::AgentName;
 
-/// How far a task may be to be listed.
+/// A stage of tasks, for a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Exactly so far.
@@ -39,7 +39,7 @@ impl Stage {
     }
 }
 
-/// What a listed task must be. An empty filter lists everything.
+/// The conditions on a listed task. An empty filter lists everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskFilter {
     /// At any of these stages.

@@ -2,7 +2,7 @@
 
 use super::TaskStatus;
 
-/// What an earlier program kept about how far a task is. Each kept only some of it.
+/// An earlier program's fields about a task's progress. Each program kept only some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ForeignState<'a> {
     /// A status in words.
@@ -16,8 +16,8 @@ pub struct ForeignState<'a> {
 }
 
 impl ForeignState<'_> {
-    /// Returns the status that this amounts to: by its word, else by how it ended, else by who had
-    /// it and whether it was done.
+    /// Returns the equivalent status: by its word, else by its result, else by assignment and
+    /// completion.
     pub fn status(self) -> TaskStatus {
         match (self.status, self.result) {
             (Some("open"), _) => TaskStatus::Pending,

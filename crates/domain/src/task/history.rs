@@ -20,15 +20,15 @@ pub struct TaskImage {
     pub plan_file: Option<String>,
     /// The task's title.
     pub content: String,
-    /// What else there was to say about it.
+    /// The longer description.
     pub body: Option<String>,
     /// Its place among its siblings.
     pub order: i64,
-    /// Who did it.
+    /// The assigned agent.
     pub agent: Option<AgentName>,
-    /// How far it was.
+    /// The status.
     pub status: TaskStatus,
-    /// How urgent it was.
+    /// The urgency.
     pub priority: TaskPriority,
     /// The tasks that had to be closed before it.
     pub after: Vec<TaskId>,
@@ -45,13 +45,13 @@ pub struct TaskChange {
     pub step: i64,
     /// When the step was taken.
     pub at: Timestamp,
-    /// Who did it.
+    /// The agent that made the change.
     pub actor: AgentName,
     /// The changed task.
     pub task: TaskId,
-    /// What it was; `None` if it was added.
+    /// The earlier state; `None` if the task was added.
     pub before: Option<TaskImage>,
-    /// What it became.
+    /// The later state.
     pub after: TaskImage,
     /// Whether the step took an earlier one back.
     pub is_undo: bool,

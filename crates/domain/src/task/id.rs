@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// A task's id: `t-` and five hexadecimal digits when we make it, any short word when it is imported.
+/// A task's id: `t-` and five hexadecimal digits when Convoke makes it, any short word when it is
+/// imported.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(String);
 

@@ -1,10 +1,10 @@
-//! What to begin next.
+//! Chooses the task to start next.
 
 use super::tree::{TaskNode, current_path_of, in_turn};
 use super::{TaskState, TaskStatus};
 use crate::scope::AgentName;
 
-/// Who asks for a task to begin.
+/// The agent or person that starts a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beginner<'a> {
     /// A person, or the agent that leads the others: they may begin what any agent holds.

@@ -60,7 +60,7 @@ pub struct TaskOutline<'a> {
     letters: Letters,
 }
 
-/// What there is to do once the current task is closed.
+/// The work after the current task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Following<'a> {
     /// A task that can start.
@@ -284,8 +284,8 @@ impl<'a> TaskOutline<'a> {
         })
     }
 
-    /// Returns what there is to do once the current task is closed. Tasks follow in the order in which
-    /// they are to be done, and one that waits comes after all that do not.
+    /// Returns the work after the current task. Tasks follow in their order, and a waiting one
+    /// comes after all others.
     pub fn following(&self) -> Following<'a> {
         let parts =
             self.path.windows(2).rev().map(|step| (step[0], &step[0].children[..], step[1]));

@@ -136,8 +136,8 @@ fn ready_path(nodes: &[TaskNode]) -> Vec<&TaskNode> {
     Vec::new()
 }
 
-/// Returns siblings in the order in which they are to be done. A raised priority, or an earlier
-/// task that is not started, must not hide the current task.
+/// Returns siblings in working order. A raised priority, or an earlier task that is not started,
+/// must not hide the current task.
 pub(super) fn in_turn(nodes: &[TaskNode]) -> impl Iterator<Item = &TaskNode> {
     let mut ordered: Vec<_> = nodes.iter().collect();
     ordered.sort_by_key(|node| (!node.is_begun(), node.task.priority));

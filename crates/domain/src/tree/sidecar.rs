@@ -3,7 +3,7 @@
 
 use super::{DirtyReason, TreeStatus};
 
-/// How a tree is looked at.
+/// The kind of comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeMode {
     /// Against a list of the files that were new before.
@@ -30,11 +30,11 @@ impl TreeMode {
 /// A request for a snapshot of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeRequest {
-    /// How to look.
+    /// The kind of comparison.
     pub mode: TreeMode,
     /// The list of files that were new before.
     pub baseline: Option<String>,
-    /// Where to leave the note.
+    /// The path of the note.
     pub sidecar: Option<String>,
 }
 
@@ -155,7 +155,7 @@ fn read(text: &str) -> Option<TreeNote> {
         new_untracked: new_untracked.map(str::to_owned),
         reason: reason.map(DirtyReason::parse).unwrap_or_default(),
     };
-    // What calls itself clean and says why it is not contradicts itself.
+    // A note that claims a clean tree and gives a reason contradicts itself.
     let says_more = reason.is_some() || tracked.is_some() || new_untracked.is_some();
     (note.status != TreeStatus::Clean || !says_more && note.mode.is_some()).then_some(note)
 }

@@ -17,7 +17,7 @@ use crate::text::is_disruptive;
 /// How much of a message or a reason is repeated under "Your Next Action", in characters.
 const EXCERPT: usize = 160;
 
-/// What "Your Next Action" is decided by.
+/// The basis of "Your Next Action".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NextActionRule {
     /// Task states, recorded dispatches and recorded verdicts.
@@ -56,7 +56,7 @@ impl NextActionRule {
 /// Records about the current task and the new message.
 #[derive(Debug, Clone, Default)]
 pub struct KnownDeeds {
-    /// What decides the next action.
+    /// The basis of the next action.
     pub rule: NextActionRule,
     /// The deeds of the current task that count, oldest first.
     pub of_task: Vec<TaskDeed>,
@@ -67,11 +67,11 @@ pub struct KnownDeeds {
 /// A verdict that came with a message, and the task it judges.
 #[derive(Debug, Clone)]
 pub struct MessageVerdict {
-    /// Who judged the task, how and when.
+    /// The verdict, with its role and time.
     pub deed: TaskDeed,
     /// The task's title.
     pub title: String,
-    /// How far the task is now.
+    /// The task's present state.
     pub state: TaskState,
 }
 

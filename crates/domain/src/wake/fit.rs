@@ -17,7 +17,7 @@ use crate::task::outline::TaskOutline;
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
 
-/// How much of a message is shown that is too long to be shown: as much as there may be room for.
+/// How much of a message is shown if it is too long to be complete: the largest that fits.
 pub(super) const SHORT_MESSAGE: [usize; 2] = [2000, 200];
 
 /// How much is shown of an old message that is longer than this, in characters.
@@ -31,7 +31,7 @@ const FEW: usize = 3;
 /// How many lines a task list has that gives way before anything else does.
 const LONG_LIST: usize = 40;
 
-/// What a wake-up must fit into.
+/// The limits of a wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WakeLimits {
     /// The most tokens that it may cost.
@@ -90,9 +90,9 @@ pub struct Shape {
     pub(super) short_titles: bool,
     /// The most characters of the new message.
     pub(super) message: Option<usize>,
-    /// What stays in the skill.
+    /// The parts that stay in the skill.
     level: PruneLevel,
-    /// Where the skill is cut.
+    /// The offset of the skill's cut.
     cut: Option<CharOffset>,
 }
 
@@ -112,7 +112,7 @@ impl Shape {
 
     pub(super) fn skill_text(&self, skill: &SkillText) -> String {
         let pruned = skill.forms.at(self.level);
-        // What follows is no code, although a fence is still open.
+        // The following text is not code, although a fence is still open.
         let closed = |kept: &str| {
             cut::closing_fence(kept).map_or(String::new(), |fence| format!("\n{fence}"))
         };
@@ -124,7 +124,7 @@ impl Shape {
         let closed = closed(kept);
         let name = skill.id.as_ref().map_or("skill", SkillId::bare);
         let marker = format!("> truncated: {name} at char_offset={at}");
-        // Of a skill that is left out altogether there is nothing to name.
+        // For a skill that is left out completely, there are no headings to name.
         let omitted = if at == CharOffset::START { Vec::new() } else { pruned.omitted.clone() };
         Pruned { text: format!("{kept}{closed}\n\n{marker}"), omitted }.render()
     }
@@ -220,9 +220,9 @@ impl ShorteningStep {
 /// A wake-up that is ready to be delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WakeUp {
-    /// What the agent's client is handed, shortened by `steps`.
+    /// The text for the agent's client, shortened by `steps`.
     pub text: String,
-    /// What it costs.
+    /// The text's cost.
     pub cost: Tokens,
     /// The shortening steps that were needed, in order.
     pub steps: Vec<ShorteningStep>,
@@ -820,7 +820,7 @@ The spec review passed. You should:
         assert_eq!(cut::closing_fence(&text), None);
     }
 
-    // What carries the text would cut it off, so here even tasks and message give way, and say so.
+    // The client would cut the text off, so here even tasks and message are shortened, with a note.
     #[test]
     fn a_text_that_must_fit_does() {
         let lines: Vec<_> =

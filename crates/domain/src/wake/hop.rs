@@ -1,4 +1,4 @@
-//! How far one wake-up may lead to the next: agents that wake each other must come to an end.
+//! Limits chains of wake-ups: agents that wake each other must stop.
 
 /// The longest chain of wake-ups. Convoke stores a message further down the chain and starts no
 /// agent for it.

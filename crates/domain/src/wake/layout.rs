@@ -1,4 +1,4 @@
-//! How a wake-up reads, byte for byte.
+//! Renders a wake-up, byte for byte.
 
 use super::fit::{PlanForm, Shape, TaskForm};
 use super::next_step;

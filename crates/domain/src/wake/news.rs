@@ -10,7 +10,7 @@ use crate::token::Tokenizer;
 
 const NONE: &str = "(none)";
 
-/// An unread message to the agent. A message that is delivered immediately is never stored.
+/// An unread message to the agent: stored, or given with this call only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
     /// Its number, if it is stored.
@@ -22,7 +22,7 @@ pub struct Unread {
 /// The agent's place in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NewsPlace<'a> {
-    /// What its task is part of.
+    /// The parent of its task.
     pub phase: Option<&'a str>,
     /// The task's number among the parts, from one; 0 without a task.
     pub number: usize,
@@ -40,7 +40,7 @@ impl NewsPlace<'_> {
     }
 }
 
-/// What there is to tell.
+/// The content of the news.
 #[derive(Debug, Clone, Copy)]
 pub struct News<'a> {
     /// The agent that wakes.
@@ -51,7 +51,7 @@ pub struct News<'a> {
     pub messages: &'a [Unread],
     /// How many stored messages to it are unread in all.
     pub unread: usize,
-    /// What gives way.
+    /// What may be shortened.
     pub fit: WakeFit,
     /// The user's rules, which come first.
     pub pins: &'a [Pin],
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(told.text, "Phase: (none) | Task 0/0: (none)\n\n(none)\n");
     }
 
-    // W-24: old messages go first, and are counted with those that were never looked at.
+    // W-24: old messages go first, and are counted with those that were not read from the store.
     #[test]
     fn news_that_are_too_long_are_counted() {
         let long = "x".repeat(200);

@@ -1,4 +1,4 @@
-//! What comes next for the orchestrator: by deeds, or as the original read it from a message.
+//! The next action of the orchestrator: by deeds, or from a message as the original does.
 
 use super::WakeFacts;
 use super::deeds::{self, NextActionRule};
@@ -6,7 +6,7 @@ use crate::skill::SkillId;
 use crate::task::outline::{TaskOutline, reviewer};
 use crate::task::tree::TaskNode;
 
-/// How the work that a message reports on went.
+/// The result of the work that a message reports on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkOutcome {
     /// It has to be done again.

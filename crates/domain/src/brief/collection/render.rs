@@ -1,4 +1,4 @@
-//! How packed documents are written.
+//! Renders packed documents.
 
 use std::fmt::Write;
 

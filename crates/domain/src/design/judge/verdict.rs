@@ -1,8 +1,8 @@
-//! What the votes of judges come to.
+//! The result of judges' votes.
 
 use crate::design::seat::Side;
 
-/// What judges decided on one decision.
+/// The judges' verdict on one decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JudgesVerdict {
     /// A side won.

@@ -59,7 +59,7 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// What parts are called as well, where a heading is marked as one.
+/// Other names of parts, for marked headings.
 const ALIASES: [(&str, PlanPart); 12] = [
     ("Files to modify or create", PlanPart::Files),
     ("Files to modify and create", PlanPart::Files),
@@ -88,7 +88,7 @@ impl Outline {
                 Some(part) => Some(format!("## {part}")),
                 None => shifted(entry, level),
             };
-            // A line of two dashes below a heading of ours is no part of it.
+            // An underline below a heading that Convoke rewrites is not part of it.
             if let Some(new) = new.or_else(|| entry.is_underlined.then(|| atx(entry))) {
                 headings.insert(entry.line, new);
             }

@@ -5,24 +5,24 @@ use super::super::seat::Side;
 use super::template::fill;
 use super::{EFFORT, data, settled};
 
-/// What a debate is about.
+/// The material of a debate.
 #[derive(Debug, Clone, Copy)]
 pub struct Debate<'a> {
     /// The feature to build.
     pub feature: &'a str,
-    /// What its author answered; may be empty.
+    /// The author's answers; may be empty.
     pub discussion: &'a str,
-    /// What the sketches came to.
+    /// The synthesis of the sketches.
     pub synthesis: &'a str,
     /// The decision as its file has it.
     pub decision_block: &'a str,
-    /// What the synthesis chose.
+    /// The option that the synthesis chose.
     pub chosen: &'a str,
     /// The strongest alternative.
     pub alternative: &'a str,
     /// Why the sketches differ.
     pub tension: &'a str,
-    /// What the decision touches.
+    /// The files that the decision affects.
     pub affected_files: &'a str,
 }
 

@@ -5,8 +5,8 @@ use super::super::voting_block::MarkerWord;
 use super::template::fill;
 use super::{EFFORT, Reader, data, settled};
 
-/// A ballot was rendered by us, so its own tags are kept. It is given with the question, because a
-/// client that may only read cannot be counted on to read outside of the project.
+/// Convoke rendered the ballot, so its tags are kept. It is part of the prompt, because a read-only
+/// client may not be able to read outside of the project.
 const READ: &str = "The ballot is at the end.";
 
 /// The texts that judges and voters decide by. A line that could be repeated as a vote is marked,
@@ -15,7 +15,7 @@ const READ: &str = "The ballot is at the end.";
 pub struct Decided<'a> {
     /// The feature to build.
     pub feature: &'a str,
-    /// What its author answered; may be empty.
+    /// The author's answers; may be empty.
     pub discussion: &'a str,
     /// The items to vote on.
     pub ballot: &'a str,
@@ -45,7 +45,7 @@ pub fn judge(decided: &Decided<'_>, reader: Reader) -> String {
     )
 }
 
-/// Who votes on findings.
+/// A voter's role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VoterRole {
     /// The first voter, whose prompt demands scruple and effort in any client.
@@ -88,8 +88,8 @@ pub fn voter(role: VoterRole, decided: &Decided<'_>, plan: &str, reader: Reader)
     )
 }
 
-/// How votes are to be written. The example has a placeholder for every word that could mean
-/// something, so repeating it casts no vote.
+/// The form of votes. The example has a placeholder for every significant word, so repeating it
+/// casts no vote.
 struct Form {
     item: &'static str,
     id: &'static str,

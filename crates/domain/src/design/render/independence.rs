@@ -63,7 +63,7 @@ pub fn independence_in_short(voices: &[Voice], settings: &Settings) -> Option<St
     (!voices.is_empty()).then(|| parts.join("; "))
 }
 
-/// Says of those who voted and those who judged how many different models they were.
+/// Counts the different models among the voters and among the judges.
 fn counts(voices: &[Voice], settings: &Settings) -> impl Iterator<Item = String> {
     [LaneKind::Vote, LaneKind::Judge].into_iter().filter_map(|kind| count(kind, voices, settings))
 }

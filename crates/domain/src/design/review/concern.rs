@@ -128,7 +128,7 @@ const NONE: [&str; 18] = [
     "aucun", "aucune", "sans", "ningún", "ninguna", "sin", "нет",
 ];
 
-/// Words behind which only faults do: "does not lock, and should" asks for something.
+/// Words that negate only the faults behind them: "does not lock, and should" is still a demand.
 const NOT: [&str; 5] = ["not", "pas", "nicht", "non", "не"];
 
 /// Turns and demands in scripts without blanks.
@@ -153,8 +153,8 @@ const LOOKED: [&str; 14] = [
     "he",
 ];
 
-/// Finds a sentence that raises an issue: one with a word for that, or one about a file that does not
-/// say that the file was looked at.
+/// Finds a sentence that raises an issue: one with a word for that, or one about a file that is not
+/// only a report of checking it.
 pub(super) fn concern<'t>(lines: impl Iterator<Item = &'t str>) -> Option<&'t str> {
     let mut sentences = lines.flat_map(sentences);
     sentences.find(|sentence| raises(sentence))
@@ -201,7 +201,7 @@ fn names_fault(words: &[&str]) -> bool {
     false
 }
 
-/// Tells whether a sentence says more of a file than that it was looked at.
+/// Tells whether a sentence says more about a file than that it was checked.
 fn is_about_file(text: &str, words: &[&str]) -> bool {
     const FEWEST: usize = 4;
     let (files, others): (Vec<_>, Vec<_>) =

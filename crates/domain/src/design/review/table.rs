@@ -8,7 +8,7 @@ use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::table::{cells, is_delimiter, is_row};
 use crate::markdown::{bare, lines};
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Number,
@@ -104,7 +104,7 @@ fn remark(row: &str, names: &[&str], columns: &[Column], scope: FindingScope) ->
         let at = columns.iter().position(|column| *column == wanted)?;
         Some(values[at].trim()).filter(|value| !plain(value).is_empty())
     };
-    // A cell is a tag from end to end, so what follows the tags is not looked for.
+    // A cell is a tag from end to end, so the text behind the tags is ignored.
     let cell = format!("{}:", value(Column::Focus)?);
     let focus = Tags::peel(&cell);
     let said = Tags::peel(value(Column::Concern)?);

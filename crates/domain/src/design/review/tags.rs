@@ -54,7 +54,7 @@ fn after_focus_label(text: &str) -> Option<&str> {
     rest.strip_prefix(['=', ':']).map(|rest| rest.trim_start_matches(['*', '_', ' ']))
 }
 
-/// Splits off what may be a tag: `[…]`, `(…)`, `focus-area=…`, or a word with a colon or dash.
+/// Splits off a possible tag: `[…]`, `(…)`, `focus-area=…`, or a word with a colon or dash.
 fn tag(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`'));
     for (opened, closed) in [('[', ']'), ('(', ')')] {

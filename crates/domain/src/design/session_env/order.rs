@@ -1,4 +1,4 @@
-//! What scripts ask of a session file: one key of it, or to write one.
+//! The requests of scripts about a session file: one key of it, or to write one.
 
 use super::{is_plain_path, is_token_session, value_of};
 
@@ -70,7 +70,7 @@ impl KeyOrder {
 /// A request to write a session file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteOrder {
-    /// Where.
+    /// The file to write.
     pub output: String,
     /// The file's content.
     pub text: String,
@@ -85,7 +85,7 @@ pub enum WriteOrderError {
     /// A flag without a value.
     #[error("ERROR=Missing value for {0}")]
     MissingValue(&'static str),
-    /// What must be there is not.
+    /// A required option is missing.
     #[error("ERROR=Missing required arguments: --output, --repo-unavailable")]
     Missing,
     /// An invalid value.
@@ -93,12 +93,12 @@ pub enum WriteOrderError {
     Invalid {
         /// The flag.
         flag: &'static str,
-        /// What it must be.
+        /// The required form.
         must: &'static str,
     },
 }
 
-/// What a value must be.
+/// The required form of a value.
 #[derive(Clone, Copy)]
 enum Kind {
     OneLine,

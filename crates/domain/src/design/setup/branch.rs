@@ -12,7 +12,7 @@ pub struct BranchFacts {
     pub is_main: bool,
     /// Whether it is one of the user's own.
     pub is_user_branch: bool,
-    /// What the user's own branches begin with.
+    /// The prefix of the user's own branches.
     pub user_prefix: String,
 }
 
@@ -135,7 +135,7 @@ pub struct BranchNotCreated {
 }
 
 impl BranchNotCreated {
-    /// How the program ends.
+    /// The exit code.
     pub const CODE: u8 = 2;
 }
 

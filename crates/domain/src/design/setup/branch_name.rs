@@ -1,9 +1,9 @@
-//! What the branch of a feature is called, and whether a branch is about a feature.
+//! The name of a feature's branch, and whether a branch belongs to a feature.
 
 /// A whole name is shorter than this, in characters.
 const LIMIT: usize = 50;
 
-/// What a branch is called whose feature has no words.
+/// The name of a branch whose feature has no words.
 const NAMELESS: &str = "feature";
 
 /// Words that say nothing about what something is about.
@@ -113,7 +113,7 @@ mod tests {
     }
 
     proptest! {
-        // What git takes for a branch's name: `git check-ref-format`.
+        // Git's rules for a branch's name: `git check-ref-format`.
         #[test]
         fn every_feature_has_a_name_that_git_takes(feature in ".*", taken in 0_usize..12) {
             let left = std::cell::Cell::new(taken);

@@ -1,6 +1,6 @@
 //! A session's folder that a script wants removed, and why it may not be.
 
-/// What makes a folder one that may be removed: the original's mark, or the one of a run of ours.
+/// Files that mark a folder as removable: the original's mark, or that of a Convoke run.
 pub const MARKERS: [&str; 2] = [".larch-keepalive", ".convoke-run"];
 
 /// A folder that is not removed.
@@ -31,13 +31,13 @@ pub enum CleanupError {
     Refused {
         /// The refused folder.
         dir: String,
-        /// What the system said.
+        /// The system's message.
         why: String,
     },
 }
 
 impl CleanupError {
-    /// How the program ends.
+    /// The exit code.
     pub const CODE: u8 = 1;
 }
 

@@ -3,7 +3,7 @@
 //! Only a branch of the user's own, or a caller that vouches for the branch, opens it. That some
 //! branch is checked out does not.
 
-/// What the gate says.
+/// The gate's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
     /// The default branch must be checked out.
@@ -57,33 +57,33 @@ pub enum GateError {
         /// The given value.
         value: String,
     },
-    /// Who implements cannot answer for a branch.
+    /// The implementing workflow cannot vouch for a branch.
     #[error("GATE_ERROR=--branch-info-supplied not allowed for mode=implement")]
     NotForImplement,
 }
 
 impl GateError {
-    /// How the program ends.
+    /// The exit code.
     pub const CODE: u8 = 4;
 }
 
-/// What a design tells the gate.
+/// The gate's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateWords {
     /// The branch; empty when a commit is checked out.
     pub current_branch: String,
-    /// `true` or `false`, as it was given.
+    /// `true` or `false`, unparsed.
     pub is_main: String,
-    /// `true` or `false`, as it was given.
+    /// `true` or `false`, unparsed.
     pub is_user_branch: String,
-    /// What the user's own branches begin with.
+    /// The prefix of the user's own branches.
     pub user_prefix: String,
     /// Whether the caller vouches for these facts.
     pub branch_info_supplied: bool,
 }
 
 impl GateWords {
-    /// Asks the gate for a design.
+    /// Runs the gate for a design.
     pub fn ask(&self) -> Result<Gate, GateError> {
         let supplied = self.branch_info_supplied.to_string();
         entry_gate(&[
@@ -110,7 +110,7 @@ const IS_USER_BRANCH: &str = "--is-user-branch";
 const USER_PREFIX: &str = "--user-prefix";
 const BRANCH_INFO_SUPPLIED: &str = "--branch-info-supplied";
 
-/// The flags, as far as they were given.
+/// The given flags.
 #[derive(Default)]
 struct Given<'a> {
     mode: Option<&'a str>,
@@ -121,7 +121,8 @@ struct Given<'a> {
     branch_info_supplied: Option<&'a str>,
 }
 
-/// Decides from flags and their values. Every flag is looked for before any value is judged.
+/// Decides by flags and their values. It checks that every flag is present before it judges any
+/// value.
 pub fn entry_gate(arguments: &[&str]) -> Result<Gate, GateError> {
     let given = read(arguments)?;
     let required = |value: Option<_>, flag| value.ok_or(GateError::MissingFlag(flag));

@@ -9,7 +9,8 @@ pub enum BranchRule {
     Stay,
     /// On a new branch that begins at the commit that is checked out.
     New,
-    /// Where the original's gate says, which wants a clean default branch or one of the user's own.
+    /// As the original's gate decides, which requires a clean default branch or one of the user's
+    /// own.
     Seed,
 }
 

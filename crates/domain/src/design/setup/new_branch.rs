@@ -1,8 +1,8 @@
-//! A branch that a script asks about, or wants by name.
+//! A script's request about branches.
 
 use super::branch::BranchFacts;
 
-/// What a script wants of branches.
+/// A script's request about branches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BranchOrder {
     /// Print facts about the checked-out branch.
@@ -26,12 +26,12 @@ pub enum NewBranchError {
     /// It would not be the user's own.
     #[error("ERROR: Branch name must start with '{prefix}/': {name}")]
     NotOwn {
-        /// What the user's own branches begin with.
+        /// The prefix of the user's own branches.
         prefix: String,
         /// The branch.
         name: String,
     },
-    /// It is there already.
+    /// The branch already exists.
     #[error("ERROR: Branch already exists: {0}")]
     Exists(String),
     /// The remote could not be reached.
@@ -46,7 +46,7 @@ pub enum NewBranchError {
 }
 
 impl NewBranchError {
-    /// How the program ends.
+    /// Returns the exit code.
     pub const fn code(&self) -> u8 {
         match self {
             Self::Exists(_) => 1,

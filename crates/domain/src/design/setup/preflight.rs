@@ -1,4 +1,4 @@
-//! What must be true of a checkout before a design begins on it.
+//! The conditions on a checkout before a design begins on it.
 
 use super::entry_gate::Gate;
 
@@ -47,7 +47,7 @@ pub enum PreflightError {
 }
 
 impl PreflightError {
-    /// How the program ends.
+    /// Returns the exit code.
     pub const fn code(&self) -> u8 {
         match self {
             Self::NotOnMain { .. } => 1,
@@ -60,19 +60,19 @@ impl PreflightError {
 /// Checks to leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Skips {
-    /// Which branch is checked out.
+    /// The check of the checked-out branch.
     pub branch: bool,
     /// Whether it is clean. Only scripts may ask for this.
     pub clean: bool,
 }
 
-/// A word of a script that there is not.
+/// An unknown word of a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Unknown option: {0}")]
 pub struct UnknownOption(pub String);
 
 impl UnknownOption {
-    /// How the program ends.
+    /// The exit code.
     pub const CODE: u8 = 3;
 }
 
@@ -90,7 +90,7 @@ impl Skips {
         Ok(skips)
     }
 
-    /// Tells whether the checked-out branch is brought up to date: only if everything was looked at.
+    /// Tells whether to update the checked-out branch: only if no check was left out.
     pub const fn updates(self) -> bool {
         !self.branch && !self.clean
     }
@@ -125,7 +125,7 @@ pub fn check(
 /// The most that is shown of what git lists.
 const MOST_SHOWN: usize = 256;
 
-/// What came of asking git about a tree.
+/// Git's answer about a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probe {
     /// Git listed changed or new files.

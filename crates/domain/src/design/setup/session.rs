@@ -4,11 +4,11 @@ use crate::design::session_env::is_plain_path;
 use crate::lane::health::AgentHealth;
 use crate::text::one_line;
 
-/// What a script wants.
+/// A script's options.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct SessionOrder {
-    /// What the folder's name begins with.
+    /// The prefix of the folder's name.
     pub prefix: String,
     /// Whether nothing is checked first.
     pub skip_preflight: bool,
@@ -16,7 +16,7 @@ pub struct SessionOrder {
     pub skip_branch_check: bool,
     /// Whether to leave out the detection of the repository.
     pub skip_repo_check: bool,
-    /// Whether agents are looked for.
+    /// Whether to probe agents.
     pub check_reviewers: bool,
     /// Whether to leave out Codex's probe.
     pub skip_codex_probe: bool,
@@ -24,16 +24,16 @@ pub struct SessionOrder {
     pub skip_cursor_probe: bool,
     /// The caller's session file, with facts it already has.
     pub caller_env: Option<String>,
-    /// Where to write who answers.
+    /// The file to write the agents' health to.
     pub write_health: Option<String>,
-    /// Where to write what the next workflow should know.
+    /// The session file to write for the next workflow.
     pub write_session_env: Option<String>,
 }
 
 /// Invalid options of a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SessionOrderError {
-    /// It has no name.
+    /// The prefix is empty.
     #[error("session-setup: --prefix is required")]
     NoPrefix,
     /// The prefix would be a path.
@@ -48,7 +48,7 @@ pub enum SessionOrderError {
 }
 
 impl SessionOrderError {
-    /// How the program ends.
+    /// The exit code.
     pub const CODE: u8 = 4;
 }
 
@@ -97,7 +97,7 @@ pub fn clone_tag(folder_name: &str) -> String {
     if tag.is_empty() { "_".to_owned() } else { tag }
 }
 
-/// Whose a session's folder is.
+/// The owner of a session's folder.
 #[derive(Debug, Clone, Copy)]
 pub struct Keepalive<'a> {
     /// The process that made the session.
@@ -108,14 +108,14 @@ pub struct Keepalive<'a> {
     pub clone_path: &'a str,
     /// The session's id.
     pub session_id: &'a str,
-    /// What the folder's name begins with.
+    /// The prefix of the folder's name.
     pub prefix: &'a str,
     /// When, in UTC.
     pub created: &'a str,
 }
 
 impl Keepalive<'_> {
-    /// Returns the text that asks programs that tidy up to pass the folder by.
+    /// Returns the text that tells cleanup programs to keep the folder.
     pub fn text(&self) -> String {
         let Self { pid, parent, clone_path, session_id, prefix, created } = self;
         format!(

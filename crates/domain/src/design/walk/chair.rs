@@ -1,4 +1,4 @@
-//! What only the chair can write, checked before anything is built on it.
+//! The chair's documents, checked before any phase uses them.
 
 use super::{LaneNeed, Walk, Walked};
 use crate::design::aside::without_asides;
@@ -14,9 +14,9 @@ use crate::lane::collected::CollectedStatus;
 pub(super) struct Task {
     /// The kind of document its lanes write.
     pub(super) word: ChairTask,
-    /// How it is called in a warning.
+    /// The document's name in a warning.
     pub(super) noun: &'static str,
-    /// What it looks like, shown to a chair that missed it.
+    /// The required form, shown to a chair that missed it.
     pub(super) form: &'static str,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Task {
 pub(super) struct Flawed<T> {
     /// The defects, one each.
     pub(super) defects: Vec<String>,
-    /// What can be used of it, if no answer is better.
+    /// The usable part, in case no answer is better.
     pub(super) salvaged: Option<T>,
 }
 
@@ -35,11 +35,11 @@ impl<T> Flawed<T> {
     }
 }
 
-/// What the chair said.
+/// The result of a request to the chair.
 pub(super) enum Said<T> {
     /// The requested document, parsed.
     Well(T),
-    /// A document with defects, although every agent was told of them. This is the best one.
+    /// A document with defects, although every agent received the list of them. This is the best one.
     Badly(Flawed<T>),
     /// No agent in the chair answered.
     Nothing,

@@ -58,7 +58,7 @@ fn export(walk: &mut Walk<'_>) -> Walked<()> {
         remind(walk);
     }
     match failed {
-        // What a person decided changes the files, and they are handed over after that.
+        // A person's decision changes the files, and the export comes after that.
         _ if ruled.is_some() => Ok(()),
         Some(why) if !facts.is_export_due() => Err(Halt::End(DesignEnding::NotExported(why))),
         _ => Err(Halt::Need(Need::Export)),

@@ -11,8 +11,8 @@ use crate::design::outline::{DesignOutline, PhaseResults};
 use crate::design::progress::Step;
 use crate::design::seat::Available;
 
-/// A design under way. It takes in events and says what they come to; a new event repeats only the
-/// phase that waited for it, so a whole run costs as much as its events.
+/// A design in progress. It takes in events and derives the present state; a new event repeats only
+/// the phase that waited for it, so that the cost of a run grows with its events.
 #[derive(Debug, Clone, Default)]
 pub struct DesignWalk {
     facts: Facts,
@@ -49,7 +49,7 @@ impl DesignWalk {
             self.log.warnings.clone()
         });
         let is_resumed = stamped.event == Event::Resumed;
-        // What such an event says is used by phases that may be done.
+        // Phases that are already done may use such an event.
         if matches!(stamped.event, Event::Begun(_) | Event::Worked { .. } | Event::WordDrawn(..)) {
             self.settled = None;
         }
@@ -63,7 +63,7 @@ impl DesignWalk {
         }
     }
 
-    /// Asks those again who gave no answer that can be used, if the design ended for that reason.
+    /// Repeats the lanes without a usable answer, if the design ended for that reason.
     fn resume(&mut self) {
         self.advance();
         let Some(Present { next: Next::End(DesignEnding::Failed(failed)), .. }) = &self.present
@@ -140,7 +140,7 @@ impl DesignWalk {
         self.present.as_ref().map(|present| &present.state.results)
     }
 
-    /// Returns everything that the design has come to so far.
+    /// Returns the present state of the design.
     pub fn outline(&mut self) -> DesignOutline {
         self.advance();
         match (&self.present, self.facts.settings()) {
@@ -213,7 +213,7 @@ fn told<'a>(facts: &'a Facts, log: &'a NoticeLog) -> impl Iterator<Item = &'a No
     told_after(facts, log, 0)
 }
 
-/// The same without the first so many, which are not even looked at.
+/// The same without the first notices, which are not even visited.
 fn told_after<'a>(
     facts: &'a Facts,
     log: &'a NoticeLog,

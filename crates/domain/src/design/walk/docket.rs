@@ -1,4 +1,4 @@
-//! What the panel decided and left undecided, with what people have decided since.
+//! The panel's decisions and undecided matters, with people's later decisions.
 
 use crate::design::decision::Decision;
 use crate::design::facts::Ruled;
@@ -10,14 +10,14 @@ use crate::design::quote;
 use crate::design::resolution::Resolution;
 use crate::design::tally::{Counted, FindingVerdict};
 
-/// What holds of a matter before a decision on it.
+/// The state of a matter before a decision on it.
 pub(super) struct EarlierRuling {
     ruling: Option<Ruling>,
-    /// How the plan was revised for it.
+    /// What the revision did about it.
     note: Option<String>,
 }
 
-/// Changes what a finding comes to.
+/// Changes the verdict on a finding.
 fn rule_finding(review: &mut VotedReview, id: FindingId, ruling: &Ruling) {
     let counted = review.tally.items.iter_mut().find(|counted| counted.id == id);
     let Some(counted) = counted else { return };

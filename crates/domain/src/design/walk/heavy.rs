@@ -42,7 +42,7 @@ pub(super) fn end_before_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     if walk.settings.auto { Ok(Passage::On) } else { end(walk) }
 }
 
-/// Everything is there that another process was to do; if there was one.
+/// Ends the heavy part: all its results are there, if a worker had it.
 pub(super) fn end(walk: &mut Walk<'_>) -> Walked<Passage> {
     if !std::mem::take(&mut walk.state.is_heavy) {
         return Ok(Passage::On);

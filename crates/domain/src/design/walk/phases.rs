@@ -10,7 +10,7 @@ use crate::design::notice::LogMark;
 /// A phase: a function over the facts that leaves its result with the others.
 type Phase = fn(&mut Walk<'_>) -> Walked<Passage>;
 
-/// Where the walk goes when a phase is done.
+/// The next phase after a completed one.
 pub(super) enum Passage {
     /// To the next phase.
     On,

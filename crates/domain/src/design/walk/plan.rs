@@ -88,7 +88,7 @@ pub(super) fn revise(
             Ok((plan, notes.collect()))
         }
         Said::Well((reading, resolutions)) => Ok((keep(walk, &reading), resolutions)),
-        // A plan that has all it needs is not given up for one that has not.
+        // A complete plan is not replaced by an incomplete one.
         Said::Badly(Flawed { defects, .. }) => {
             walk.chair_was_poor(REVISE, &defects);
             Ok((plan, not_revised(findings)))
@@ -101,7 +101,7 @@ pub(super) fn revise(
     }
 }
 
-/// Returns what takes a revision of a plan apart. The first that changes nothing is a defect, so
+/// Returns the parser of a plan's revision. The first revision that changes nothing is a defect, so
 /// that Convoke asks the chair again; a second one is the chair's answer. Runs that began under
 /// earlier rules hold no second answer.
 pub(super) fn changing(

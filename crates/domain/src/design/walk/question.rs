@@ -8,7 +8,7 @@ use crate::design::quote;
 pub struct PersonQuestion {
     /// The question's id.
     pub id: QuestionId,
-    /// What it is about, in a few words.
+    /// A short title.
     pub title: String,
     /// The question's text.
     pub text: String,
@@ -29,7 +29,7 @@ pub enum NoAnswer {
     /// Free text where only options count.
     #[error("`{0}` is not one of the options")]
     Other(String),
-    /// Keys that move a cursor where there is none to move.
+    /// Keys that move a cursor, at a prompt without one.
     #[error("unrecognized input; type a number or text")]
     Keys,
 }

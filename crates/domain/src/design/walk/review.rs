@@ -146,7 +146,7 @@ fn findings(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) -> Walked<Vec<Finding>> 
     Ok(merge::findings(groups))
 }
 
-/// Counts, says what came of it, and has the plan revised.
+/// Counts the votes, reports the result, and has the plan revised.
 fn decide(
     walk: &mut Walk<'_>,
     plan: DesignPlan,

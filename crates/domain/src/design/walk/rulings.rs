@@ -130,7 +130,7 @@ fn rule(walk: &mut Walk<'_>, place: usize, ruling: &Ruling) -> Walked<()> {
     Ok(())
 }
 
-/// Hands the changed files to the workflow that asked. `first` is the first attempt since the
+/// Exports the changed files to the calling workflow. `first` is the first attempt since the
 /// decision, and `next` the first since the one after it.
 fn export_again(walk: &mut Walk<'_>, first: usize, next: Option<usize>) -> Walked<()> {
     let facts = walk.facts;

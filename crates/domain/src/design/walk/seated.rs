@@ -15,9 +15,9 @@ use crate::lane::collected::CollectedStatus;
 pub(super) struct SeatedPhase<'p> {
     /// The kind of work of its lanes.
     pub(super) kind: LaneKind,
-    /// How it is called in a warning.
+    /// The answer's name in a warning.
     pub(super) noun: &'static str,
-    /// Where its progress is shown.
+    /// The board that shows its progress.
     pub(super) table: Table,
     /// Returns a seat's prompt.
     pub(super) prompt: &'p dyn Fn(&Seat) -> String,
@@ -82,7 +82,8 @@ impl<'f> Walk<'f> {
         Ok(places.into_iter().filter_map(Result::ok).collect())
     }
 
-    /// Asks seats, each for its place, and those once more that answered in another form.
+    /// Asks seats, each for its place, and repeats the request to those that answered in another
+    /// form.
     fn asked_twice(
         &mut self,
         asked: &[(usize, Seat)],

@@ -1,4 +1,4 @@
-//! Steps 0 and 1: who is there, and on which branch.
+//! Steps 0 and 1: the available agents, and the branch.
 
 use super::phases::Passage;
 use super::{DesignEnding, Halt, Need, Walk, Walked};
@@ -17,7 +17,7 @@ pub(super) fn set_up(walk: &mut Walk<'_>) -> Walked<Passage> {
             return Err(Halt::End(DesignEnding::Refused(refusal.code)));
         }
         SetUp::Ready(ready) => walk.say_all(&ready.setup_lines),
-        // A person has not said yet where it begins.
+        // A person has not decided yet where it begins.
         SetUp::Undecided { .. } => return Err(Halt::Need(Need::SetUp)),
     }
     if walk.settings.is_rehearsal {

@@ -1,4 +1,4 @@
-//! Steps 2a to 2a.4: sketches that know nothing of each other, and what they come to.
+//! Steps 2a to 2a.4: independent sketches, and their synthesis.
 
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use crate::design::outline::PhaseResults;
 use crate::design::progress::Step;
 use crate::design::seat::{Available, Holder};
 
-/// How far a walk came. Cheap to copy: long texts are shared.
+/// The state of a walk. Cheap to copy: long texts are shared.
 #[derive(Debug, Clone)]
 pub(super) struct WalkState {
     /// The place of the present phase in the table.

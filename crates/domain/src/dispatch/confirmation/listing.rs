@@ -66,9 +66,9 @@ pub(super) struct List<'a> {
     pub(super) is_pure: bool,
 }
 
-/// Reads `name (N lines)` entries up to the end of the first sentence. A piece that says anything
-/// else, such as "design.md (not found)", is no entry, and neither is anything after a word such as
-/// "none" or "except".
+/// Reads `name (N lines)` entries up to the end of the first sentence. A piece with any other
+/// words, such as "design.md (not found)", is no entry, and neither is anything after a word such
+/// as "none" or "except".
 pub(super) fn list<'a>(rest: &'a str, expected: &[ExpectedFile<'_>]) -> List<'a> {
     let (sentence, after) = rest.split_once(". ").unwrap_or((rest, ""));
     let mut found = List { entries: Vec::new(), is_pure: after.trim().is_empty() };

@@ -1,10 +1,10 @@
-//! What passes through a pipeline, from program to program.
+//! The content that passes through a pipeline, from program to program.
 
 use super::super::Lines;
 use super::program::{Role, Style};
 use super::syntax::{Command, Pipeline, Word};
 
-/// What a pipeline shows so far.
+/// The content that a pipeline shows so far.
 pub(super) struct Showing {
     pub(super) files: Vec<Word>,
     pub(super) lines: Lines,
@@ -13,7 +13,7 @@ pub(super) struct Showing {
     pub(super) is_search: bool,
 }
 
-/// What passes through a pipeline.
+/// The content that passes through a pipeline.
 pub(super) enum Flow {
     /// Nothing that is in a file.
     Nothing,

@@ -1,8 +1,8 @@
-//! Which files a command could mean that Convoke does not know, and lines with numbers before them.
+//! Which files an unknown command could have read, and lines with numbers before them.
 
 use super::super::path::base_name;
 
-/// Which files a command could mean.
+/// Which files a command could have read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// Those that its words name, or whose names fit a pattern among them.

@@ -1,4 +1,4 @@
-//! How far a command reaches that Convoke does not know.
+//! Which files an unknown command could have read.
 
 use super::Reach;
 use super::program::{is_bare, is_reader, program};
@@ -37,7 +37,7 @@ pub(super) fn compound_reach(pipeline: &Pipeline) -> Reach {
     if reads && has_unknown && !has_list { Reach::Anything } else { Reach::Words }
 }
 
-/// Tells which files a word could mean that the shell changes.
+/// Tells which files a word could name after the shell's expansion.
 pub(super) fn word_reach(word: &Word) -> Reach {
     if is_bare(word) { Reach::Anything } else { Reach::Words }
 }

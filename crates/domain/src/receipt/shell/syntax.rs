@@ -1,7 +1,7 @@
 //! As much of a shell's syntax as is needed to tell which programs run on which files.
 //!
-//! Syntax that Convoke does not know makes the result less certain, never wrong: a word knows which part
-//! of it is only known once the shell runs.
+//! Syntax that Convoke does not know makes the result less certain, never wrong: a word records
+//! which part of it only the shell can expand.
 
 mod lexer;
 
@@ -41,7 +41,7 @@ impl Word {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) words: Vec<Word>,
-    /// The file that it is given on its standard input.
+    /// The file on its standard input.
     pub(super) input: Option<Word>,
     /// Its standard output does not reach the agent.
     pub(super) is_output_away: bool,
@@ -69,7 +69,7 @@ pub(super) struct Pipeline {
     pub(super) is_compound: bool,
     /// It follows a subshell, whose folder it does not share.
     pub(super) follows_subshell: bool,
-    /// As it was written, with the texts that are given to it.
+    /// The pipeline's text, with its here-documents.
     pub(super) text: String,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Parser<'a> {
 
     fn operator(&mut self, operator: Operator, at: usize) {
         if self.depth > 0 {
-            // Each command of a loop is kept, so that its programs can be looked at.
+            // Each command of a loop is kept, so that its programs can be examined.
             self.finish_command();
             return;
         }

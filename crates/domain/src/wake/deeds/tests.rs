@@ -1,4 +1,4 @@
-//! What each message, verdict and state of the tasks leads to.
+//! The text for each message, verdict and state of the tasks.
 
 use std::sync::Arc;
 

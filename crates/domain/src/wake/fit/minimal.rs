@@ -13,11 +13,11 @@ use crate::wake::layout::unread_line;
 /// The facts that even the smallest wake-up holds.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::wake) struct Minimal<'a> {
-    /// Who wakes.
+    /// The agent that wakes.
     pub(in crate::wake) reader: &'a AgentName,
     /// The title of the agent's current task.
     pub(in crate::wake) task: Option<&'a str>,
-    /// What woke it.
+    /// The message that woke it.
     pub(in crate::wake) message: Option<&'a NewMessage>,
     /// The stored message that this is.
     pub(in crate::wake) message_id: Option<i64>,

@@ -81,7 +81,7 @@ fn list(tasks: usize, title: &str) -> Vec<String> {
     (1..=tasks).map(line).collect()
 }
 
-/// What a wake-up is made of; `unread` messages, of which the facts hold the newest eleven.
+/// The material of a wake-up; of the `unread` messages, the facts hold the newest eleven.
 struct Material<'a> {
     roots: &'a [TaskNode],
     short: &'a [TaskNode],
@@ -178,8 +178,8 @@ impl Material<'_> {
         woken
     }
 
-    /// Every rule is given whole and first, or counted; while one is missing, nothing else is shown
-    /// but what counts messages.
+    /// Every rule is complete and first, or counted; while one is missing, the text shows only the
+    /// count of messages beside.
     #[track_caller]
     fn check_rules(&self, woken: &WakeUp, room: WakeLimits, what: &str) {
         let text = &woken.text;
@@ -198,7 +198,7 @@ impl Material<'_> {
         assert!(!is_other, "{what}: {text}");
     }
 
-    /// Every unread message is given whole, cut with a mark, or counted; no other is.
+    /// Every unread message is complete, cut with a mark, or counted; no other is.
     #[track_caller]
     fn check_messages(&self, woken: &WakeUp, room: WakeLimits, what: &str) {
         let text = &woken.text;
@@ -312,7 +312,7 @@ fn a_long_title_does_not_displace_a_message() {
     }
 }
 
-// Where nothing fits, as much as fits says where to look.
+// If nothing fits, the beginning of the commands that show the rest is the text.
 #[test]
 fn the_smallest_budget_is_kept() {
     let roots = grown(&list(3, "x"));

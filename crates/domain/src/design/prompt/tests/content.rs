@@ -1,4 +1,4 @@
-//! What each prompt must say.
+//! The required content of each prompt.
 
 use super::*;
 

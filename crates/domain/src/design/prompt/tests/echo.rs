@@ -84,7 +84,7 @@ fn dialectic(texts: &[String]) -> String {
     judging::ballot(&[contest], &Hidden::of(&Panel::default())).text.unwrap_or_default()
 }
 
-/// What an answer with some of these lines has voted.
+/// Returns the votes in an answer with some of these lines.
 fn repeated(prompt: &str, chosen: &[usize]) -> (usize, bool) {
     let lines: Vec<_> = prompt.lines().collect();
     let said: Vec<_> = chosen.iter().map(|place| lines[*place]).collect();

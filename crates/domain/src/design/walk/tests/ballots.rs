@@ -1,4 +1,4 @@
-//! What voters and judges are given, and which of their words count.
+//! The ballots of voters and judges, and which of their words count.
 
 use super::super::*;
 use super::world::{World, block, in_block, synthesis, votes, word};
@@ -9,7 +9,7 @@ fn contested() -> World {
     World::new().answer("chair/synthesis", synthesis(&block(1, "Where")))
 }
 
-// P-171, P-242: what people answered holds for everybody who comes later.
+// P-171, P-242: people's answers are part of all later prompts.
 #[test]
 fn answers_reach_everybody_who_comes_later() {
     let questions = "### Question 1: Offline\n- **Question**: How long?\n- **Recommended**: a day\n\n\

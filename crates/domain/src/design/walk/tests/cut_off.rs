@@ -1,4 +1,4 @@
-//! Runs in which answers come to no end of their own.
+//! Runs in which answers are cut off.
 
 use super::super::*;
 use super::world::{World, plan, review, votes, words};
@@ -35,7 +35,7 @@ fn a_chair_that_was_cut_off_is_asked_to_be_shorter() {
     assert!(again[0].contains("cut off at its longest; it must be shorter"), "{again:?}");
     assert!(short.file("plan.txt").contains("short"));
     assert_eq!(short.ending, DesignEnding::Complete { degraded: Vec::new() });
-    // What looks whole may lack its last tasks.
+    // A plan that looks complete may lack its last tasks.
     let never = World::new()
         .answer("review/", "NO_ISSUES_FOUND")
         .cut_off("chair/plan/claude", plan("begun"))

@@ -1,4 +1,4 @@
-//! Designs that another workflow asked for.
+//! Designs that another workflow requested.
 
 use super::super::*;
 use super::world::World;

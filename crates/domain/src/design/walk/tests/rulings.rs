@@ -1,4 +1,4 @@
-//! What a person decides after the panel.
+//! A person's decisions after the panel.
 
 use super::super::*;
 use super::run::Run;
@@ -166,7 +166,7 @@ fn a_later_decision_replaces_one_that_no_agent_acted_on() {
     again.shows("decision changed: FINDING_1 accepted for another reason; no agent");
 }
 
-// What the plan was revised for stays, where only a change of it could not be acted on.
+// The revised plan stays if only a change of the decision could not be acted on.
 #[test]
 fn a_decision_that_was_acted_on_holds_again_when_its_change_is_taken_back() {
     let run = tied().run();
@@ -216,7 +216,7 @@ fn an_earlier_decision_is_not_acted_on_again() {
     assert_eq!(asked, ["chair/decided-2/claude"]);
 }
 
-// What one person decided another can change, and the plan follows.
+// One person can change another's decision, and the plan follows.
 #[test]
 fn a_changed_decision_is_taken_back_in_the_plan() {
     let run = tied().run();

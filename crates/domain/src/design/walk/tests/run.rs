@@ -1,4 +1,4 @@
-//! What a run in a world of tables came to.
+//! The result of a run in a world of tables.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

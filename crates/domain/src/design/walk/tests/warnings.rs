@@ -17,7 +17,7 @@ fn seats_that_fail_are_told_apart() {
     both.shows("**⚠ Claude sketch failed (Cursor-Edge): gone. Going on without it.**");
 }
 
-// The chair may put findings together, but not without a word all of them.
+// The chair may merge findings, but merging all of them leads to a remark.
 #[test]
 fn one_group_of_all_findings_is_remarked_on() {
     let more = |count: usize| {
@@ -109,7 +109,7 @@ fn an_agent_that_fails_its_probe_before_judging_is_told_of_once() {
     assert_eq!(run.lanes("judge/").len(), 3);
     // Later phases go by the session.
     assert_eq!(run.lanes("vote/Codex").len(), 1);
-    // An agent that the run had given up is not warned of again.
+    // There is no second warning about an agent that the run had already lost.
     world.health.second = false;
     assert!(!world.run().shown().contains("cannot judge"));
 }

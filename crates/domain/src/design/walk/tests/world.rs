@@ -18,7 +18,7 @@ use crate::design::voting_block::MarkerWord;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::health::AgentHealth::Sick;
 
-/// The world of a run: what everybody answers, by the name of the lane.
+/// The world of a run: every answer, by the name of the lane.
 pub(super) struct World {
     pub(super) settings: Settings,
     pub(super) health: Available,

@@ -1,8 +1,8 @@
-//! A program's arguments, told apart as most programs do.
+//! Parses a program's arguments by the usual conventions.
 
 use super::super::syntax::Word;
 
-/// What a program was given.
+/// A program's parsed arguments.
 #[derive(Debug, Default)]
 pub(super) struct Options {
     /// Letters behind a single dash.

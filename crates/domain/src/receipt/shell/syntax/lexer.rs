@@ -24,7 +24,7 @@ pub(super) enum Token {
     OutputAway,
     /// Complaints go somewhere else.
     ErrorsAway,
-    /// The text in the script that a command is given, by its number.
+    /// The here-document of a command, by its number.
     Given(usize),
 }
 
@@ -32,7 +32,7 @@ pub(super) enum Token {
 #[derive(Debug, Default)]
 pub(super) struct Lexed {
     pub(super) tokens: Vec<(usize, Token)>,
-    /// Texts that commands are given in the script itself.
+    /// The here-documents of the script.
     pub(super) given: Vec<String>,
 }
 
