@@ -10,11 +10,11 @@ use crate::message::Receipt;
 /// A change to one agent.
 #[derive(Debug, Clone, Copy)]
 pub enum AgentChange<'a> {
-    /// It does this now.
+    /// Its present activity.
     Status(AgentStatus),
     /// This session resumes it.
     Session(&'a str),
-    /// It was given messages, or told of them.
+    /// It received messages, or an announcement of them.
     Received(Receipt<'a>),
     /// Its client compacted, or it was woken in full since.
     Compacted(Option<Timestamp>),
@@ -31,7 +31,7 @@ pub enum Removal {
     Anyway,
 }
 
-/// What a removed agent leaves behind.
+/// The consequences of removing an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Left {
     /// Open tasks, which are assigned to no agent from now on.
@@ -70,8 +70,8 @@ pub trait AgentStore {
         to: &AgentName,
     ) -> Result<(), StoreError>;
 
-    /// Removes an agent and what binds sessions to it. `AgentBusy` if it has something to do and is
-    /// to be removed only if it has not.
+    /// Removes an agent and its sessions' bindings. `AgentBusy` if it has open tasks or unread
+    /// messages and only an idle agent may be removed.
     fn remove_agent(
         &self,
         scope: &Scope,

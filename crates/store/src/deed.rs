@@ -7,18 +7,18 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 
-/// What a new deed needs.
+/// The values of a new deed.
 #[derive(Debug, Clone, Copy)]
 pub struct NewDeed<'a> {
     /// The task that the deed is about.
     pub task: &'a TaskId,
-    /// What happened.
+    /// The deed's kind.
     pub kind: DeedKind,
-    /// In which role.
+    /// The role of the deed.
     pub role: &'a DeedRole,
-    /// Who records it.
+    /// The agent that records it.
     pub actor: &'a AgentName,
-    /// Why.
+    /// The reason.
     pub reason: Option<&'a str>,
     /// The message that came with it.
     pub message_id: Option<i64>,

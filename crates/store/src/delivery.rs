@@ -1,4 +1,4 @@
-//! Stores what was delivered to which session.
+//! Stores which texts were delivered to which session.
 
 use convoke_domain::client::Client;
 use convoke_domain::hook::Noticed;
@@ -33,18 +33,18 @@ pub struct Wording {
     pub whose: String,
 }
 
-/// The last text that a session was to be given.
+/// The last text for a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastText {
     /// The text and its agent.
     pub wording: Wording,
     /// When it was made, or delivered if it was.
     pub at: Timestamp,
-    /// Whether the part of the entry that asks was found in the client's record.
+    /// Whether the client's record holds the calling entry's part.
     pub arrived: bool,
 }
 
-/// How the hooks of a client do in a project.
+/// The activity of a client's hooks in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activity {
     /// When one was last called.
@@ -62,7 +62,7 @@ pub struct BoundSession {
     pub client: Client,
     /// The client's id of the session.
     pub id: String,
-    /// Whose session it is.
+    /// The agent that the session belongs to.
     pub agent: Address,
     /// When it last began, or was compacted.
     pub noticed_at: Option<Timestamp>,

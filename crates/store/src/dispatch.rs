@@ -19,13 +19,13 @@ pub struct Post<'a> {
 /// One round that a role was dispatched in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
-    /// How.
+    /// How the round was dispatched.
     pub mode: DispatchMode,
     /// How long its prompt was.
     pub prompt_chars: u64,
     /// The role's state after the round.
     pub state: ResumeState,
-    /// What it was shown: a tree in git's own store, if there is one.
+    /// The files that it was shown: a tree in git's own store, if there is one.
     pub seen: Option<String>,
 }
 
@@ -60,10 +60,10 @@ pub trait DispatchStore {
     /// Returns the last round of every role of a feature, by role.
     fn rounds(&self, scope: &Scope, feature: &str) -> Result<Vec<(String, Round)>, StoreError>;
 
-    /// Keeps what came of trying a client's gate, instead of what came of it before.
+    /// Stores the result of testing a client's gate, and replaces the earlier one.
     fn record_gate(&self, tried: &TriedClient) -> Result<(), StoreError>;
 
-    /// Returns what came of trying a client's gate last.
+    /// Returns the last result of testing a client's gate.
     fn gate(&self, client: &str) -> Result<Option<TriedClient>, StoreError>;
 
     /// Forgets every round of a feature, and returns how many roles that were.

@@ -1,4 +1,4 @@
-//! What can go wrong with a store, and what to do about it.
+//! Errors of a store, and their remedies.
 
 use std::error::Error;
 use std::io;
@@ -37,7 +37,7 @@ pub enum StoreError {
     Folder {
         /// The folder, or the lock beside the store.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// The store could not be opened.
@@ -55,9 +55,9 @@ pub enum StoreError {
     Newer {
         /// Where the store is.
         location: StoreLocation,
-        /// Its schema.
+        /// The store's schema.
         found: usize,
-        /// Ours.
+        /// The newest schema that this program knows.
         known: usize,
     },
     /// A question or a change failed.
@@ -81,7 +81,7 @@ pub enum StoreError {
     Circle {
         /// The moved task.
         id: TaskId,
-        /// Where it was to go.
+        /// The intended parent.
         parent: TaskId,
     },
     /// A tree may not grow this deep.
@@ -90,7 +90,7 @@ pub enum StoreError {
         DEEPEST
     )]
     TooDeep {
-        /// Where it was to go.
+        /// The intended parent.
         parent: TaskId,
     },
     /// Tasks would wait for each other.
@@ -104,7 +104,7 @@ pub enum StoreError {
     NotSiblings {
         /// The moved task.
         id: TaskId,
-        /// Where it was to go.
+        /// The intended neighbour.
         sibling: TaskId,
     },
     /// A task that was removed is part of another that was, too.
@@ -112,7 +112,7 @@ pub enum StoreError {
     RemovedParent {
         /// The task that stays removed.
         id: TaskId,
-        /// What it is part of.
+        /// The removed parent.
         parent: TaskId,
     },
     /// There is no such task among the removed ones.
@@ -148,7 +148,7 @@ pub enum StoreError {
     /// The file belongs to another program.
     #[error("cannot use `{location}` as a store: it belongs to another program")]
     Foreign {
-        /// Where the other program keeps its data.
+        /// The location of the other program's data.
         location: StoreLocation,
     },
     /// There is no such agent in the scope.
@@ -196,7 +196,7 @@ pub enum StoreError {
     OutOfTurn {
         /// The run of the journal.
         id: RunId,
-        /// The number that the event was to have.
+        /// The intended number of the event.
         seq: u64,
         /// The next free number.
         next: u64,
@@ -204,7 +204,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns what the user can do next, if we know.
+    /// Returns the user's next step, if Convoke knows one.
     pub fn hint(&self) -> Option<&'static str> {
         let trouble = match self {
             Self::Newer { .. } => {

@@ -29,10 +29,10 @@ pub enum ForeignError {
     Database {
         /// The database's file.
         path: PathBuf,
-        /// What it said.
+        /// The database's error.
         source: BackendCause,
     },
-    /// It holds something else.
+    /// It holds another kind of data.
     #[error("cannot import `{}`: it has no table of tasks that Convoke knows", path.display())]
     Unknown {
         /// The database's file.

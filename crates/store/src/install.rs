@@ -8,9 +8,9 @@ use crate::error::StoreError;
 /// One settings file that hooks were written into.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Install {
-    /// What it held before; `None` if there was no file.
+    /// The file's text before; `None` if there was no file.
     pub original: Option<String>,
-    /// What it held afterwards.
+    /// The file's text afterwards.
     pub installed: String,
     /// When.
     pub installed_at: Timestamp,

@@ -15,15 +15,15 @@ use crate::error::StoreError;
 /// A run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// Its id.
+    /// The run's id.
     pub id: RunId,
     /// The project, and the branch that was checked out when it began.
     pub scope: Scope,
-    /// What the project was called then, if it was merged into another since.
+    /// The project's name at that time, if it was merged into another since.
     pub begun_in: Option<String>,
     /// The first line of the feature's description.
     pub feature: String,
-    /// Its state.
+    /// The run's state.
     pub state: RunState,
     /// When it began.
     pub started_at: Timestamp,
@@ -40,7 +40,7 @@ pub struct Run {
 pub struct NewEvent<'a> {
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What it is.
+    /// The event's kind.
     pub kind: &'a str,
     /// The rest of it, in the encoding of the writer.
     pub body: &'a str,
@@ -53,7 +53,7 @@ pub struct Entry {
     pub seq: u64,
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What it is.
+    /// The event's kind.
     pub kind: String,
     /// The event's other fields, as JSON.
     pub body: String,
@@ -61,7 +61,7 @@ pub struct Entry {
     pub chain: String,
 }
 
-/// What the chain says of a journal.
+/// The chain's verdict on a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Integrity {
     /// Every event is as it was written, and none is missing.

@@ -47,6 +47,6 @@ pub trait LaneStore {
     /// Returns lanes, in the order in which they began.
     fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<LaneEntry>, StoreError>;
 
-    /// Returns what a client last said of a session, as it counts it itself.
+    /// Returns a client's last counters for a session.
     fn last_count(&self, agent: &str, session: &str) -> Result<Option<Usage>, StoreError>;
 }

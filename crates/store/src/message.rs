@@ -6,18 +6,18 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 
-/// What a new message needs.
+/// The values of a new message.
 #[derive(Debug, Clone, Copy)]
 pub struct NewMessage<'a> {
-    /// Who says it.
+    /// The sender.
     pub from: &'a AgentName,
     /// The addressee; `None` for everyone.
     pub to: Option<&'a AgentName>,
-    /// What it is for.
+    /// The message's purpose.
     pub kind: MessageKind,
     /// The message's text.
     pub content: &'a str,
-    /// Who is mentioned.
+    /// The agents that it mentions.
     pub mentions: &'a [Address],
 }
 
@@ -26,35 +26,36 @@ pub struct NewMessage<'a> {
 pub struct Said {
     /// The message's number.
     pub id: i64,
-    /// How many wake-ups in a row led to it: one more than the one that its speaker is answering.
+    /// How many wake-ups in a row led to it: one more than that of the wake-up that its sender
+    /// answers.
     pub hop: u32,
 }
 
 /// A message, and the scope it was sent in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heard {
-    /// Where.
+    /// The scope it was sent in.
     pub scope: Scope,
-    /// What.
+    /// The message.
     pub message: Message,
 }
 
 /// Selects among the messages to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addressed {
-    /// Those whose text it was not given yet.
+    /// Those whose text the agent has not received yet.
     Unread,
     /// Those, and the ones that it has read.
     All,
 }
 
-/// What an agent was given of its messages.
+/// The messages that reached an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Receipt<'a> {
-    /// The messages whose whole text it was given. They are read.
+    /// The messages whose complete text it received. They count as read.
     pub read: &'a [i64],
-    /// The newest message that it was given or told of. Older ones that are not in `read` stay
-    /// unread, but do not wake the agent again.
+    /// The newest message that it received or that was announced to it. Older ones that are not in
+    /// `read` stay unread, but do not wake the agent again.
     pub known: Option<i64>,
 }
 

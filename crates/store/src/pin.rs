@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 
-/// Where a rule holds.
+/// The scope of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// On every branch of the project.
@@ -16,12 +16,12 @@ pub enum Reach {
     Branch,
 }
 
-/// What a new rule needs.
+/// The values of a new rule.
 #[derive(Debug, Clone, Copy)]
 pub struct NewPin<'a> {
-    /// What it says.
+    /// The rule's text.
     pub text: &'a PinText,
-    /// Where it holds.
+    /// The rule's scope.
     pub reach: Reach,
     /// The task of this branch while which is open it holds.
     pub task: Option<&'a TaskId>,

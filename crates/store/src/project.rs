@@ -9,7 +9,7 @@ use crate::error::StoreError;
 /// A project that the store knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownProject {
-    /// What mentions and all its rows call it.
+    /// The name in mentions and all its rows.
     pub name: String,
     /// Its folder, or the folder of git's that all its worktrees share.
     pub path: String,
@@ -22,7 +22,7 @@ pub struct KnownProject {
 /// The most open tasks of a branch that are counted.
 pub const MOST_COUNTED: u32 = 1000;
 
-/// What came from one project to another.
+/// The records that moved from one project to another.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MergedProject {
     /// How many tasks.
@@ -62,7 +62,7 @@ pub trait ProjectStore {
     /// [`MOST_COUNTED`]. That takes no longer in a store of many tasks.
     fn open_branches(&self, project: &str) -> Result<Vec<(String, u32)>, StoreError>;
 
-    /// Gives a project another folder. What the folder's own project has becomes part of it.
+    /// Gives a project another folder. The records of the folder's own project become part of it.
     /// `NoProject` if no project has this name.
     fn attach_project(&self, project: &str, path: &str) -> Result<MergedProject, StoreError>;
 

@@ -31,13 +31,13 @@ pub struct Spent {
 pub struct LoopEntry {
     /// The round; of a fix, the one that it comes after.
     pub iteration: u32,
-    /// Who answered.
+    /// The role that answered.
     pub role: String,
     /// Whether a reviewer passed; `None` of a fix.
     pub passed: Option<bool>,
     /// The review as JSON, or what a fix says of itself.
     pub text: String,
-    /// What it cost.
+    /// The answer's cost.
     pub spent: Spent,
     /// When.
     pub at: Timestamp,

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 /// One injection of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injection {
-    /// Who was given it.
+    /// The agent that received it.
     pub agent: AgentName,
     /// For which plan.
     pub plan_file: Option<String>,

@@ -49,7 +49,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub(crate) struct SqliteStore {
     connection: Arc<Mutex<Connection>>,
-    /// Whose the changes to tasks are.
+    /// The actor of changes to tasks.
     actor: AgentName,
 }
 
@@ -72,10 +72,10 @@ impl SqliteStore {
         Self { connection: Arc::new(Mutex::new(connection)), actor: AgentName::human() }
     }
 
-    /// Takes the connection. Taking it again before it is given back would wait for ever, so nothing
-    /// that holds it calls another method of the store.
+    /// Takes the connection. Locking it twice would wait forever, so no function that holds it
+    /// calls another method of the store.
     fn connection(&self) -> MutexGuard<'_, Connection> {
-        // A thread that panicked has undone its change while it let go.
+        // A thread that panicked has rolled its change back while it unwound.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 
-/// What a new task needs.
+/// The values of a new task.
 #[derive(Debug, Clone, Copy)]
 pub struct NewTask<'a> {
     /// The task it is part of.
@@ -18,13 +18,13 @@ pub struct NewTask<'a> {
     pub plan_file: Option<&'a str>,
     /// The task's title.
     pub content: &'a str,
-    /// What else there is to say about it.
+    /// A longer description.
     pub body: Option<&'a str>,
     /// How urgent it is among its siblings.
     pub priority: TaskPriority,
     /// The tasks that must be closed before it.
     pub after: &'a [TaskId],
-    /// Who does it.
+    /// The assigned agent.
     pub agent: Option<&'a AgentName>,
     /// The skill that its agent works by.
     pub skill: Option<&'a str>,

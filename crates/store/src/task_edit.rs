@@ -8,12 +8,12 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 
-/// What becomes different about a task; the rest stays.
+/// The changed fields of a task; the rest stays.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TaskEdit<'a> {
     /// The task's new title.
     pub title: Option<&'a str>,
-    /// What else there is to say about it; an empty text takes that away.
+    /// A longer description; an empty text removes it.
     pub body: Option<&'a str>,
     /// How urgent it is.
     pub priority: Option<TaskPriority>,
@@ -24,13 +24,13 @@ pub struct TaskEdit<'a> {
 /// Which tasks move to another branch. A task's parts move with it.
 #[derive(Debug, Clone, Copy)]
 pub enum Moving<'a> {
-    /// These.
+    /// These tasks.
     Tasks(&'a [TaskId]),
     /// Every task of the branch.
     All,
 }
 
-/// What moved to another branch.
+/// The moved records.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Moved {
     /// The tasks, by the ids that they have now, parents first.

@@ -53,9 +53,9 @@ pub enum TransferError {
     Newer {
         /// Which is later: the format or the schema.
         what: &'static str,
-        /// Which one the file has.
+        /// The file's version.
         found: u64,
-        /// Ours.
+        /// The newest version that this program knows.
         known: u64,
     },
     /// There is something in the store.
@@ -63,7 +63,7 @@ pub enum TransferError {
     NotEmpty {
         /// The first table with rows.
         table: String,
-        /// How many.
+        /// How many rows it has.
         rows: u64,
     },
 }

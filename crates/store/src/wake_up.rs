@@ -1,4 +1,4 @@
-//! Keeping wake-ups: what waits for an agent, and who is answering.
+//! Stores wake-ups: an agent's waiting messages, and the process that answers.
 
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::error::StoreError;
 use crate::message::{NewMessage, Receipt, Said};
 
-/// What waits for an agent: every unread message that may start it, as one wake-up.
+/// The waiting messages of an agent: every unread one that may start it, as one wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pending {
     /// The newest of the messages.

@@ -1,4 +1,4 @@
-//! What SQLite's errors mean to a caller, who knows no SQLite.
+//! Translates SQLite's errors for callers, which do not depend on SQLite.
 
 use std::path::Path;
 

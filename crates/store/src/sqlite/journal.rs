@@ -14,7 +14,7 @@ use super::{SqliteStore, failed};
 use crate::error::StoreError;
 use crate::journal::{Entry, JournalStore, NewEvent, Run, beginning, link};
 
-/// How many events are read before they are handed over, while the store can be used again.
+/// How many events are read in one query; the store is usable between queries.
 const AT_ONCE: u32 = 64;
 
 impl JournalStore for SqliteStore {

@@ -138,11 +138,11 @@ const ADDRESSED: &str = "SELECT DISTINCT message_id FROM recipients \
      AND NOT EXISTS (SELECT 1 FROM messages WHERE id = message_id \
        AND project = ?1 AND branch = ?2 AND from_agent = ?3)";
 
-/// Those among them whose text the agent was not given yet.
+/// Selects those whose text the agent has not received yet.
 const UNREAD: &str =
     "SELECT message_id FROM unread WHERE project = ?1 AND branch = ?2 AND agent = ?3";
 
-/// Remembers what an agent was given; returns how many agents of that name there are.
+/// Records the messages that an agent received; returns how many agents have that name.
 pub(super) fn receive(
     connection: &Connection,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! A store holds what agents and people said to each other, and is its user's alone.
+//! A store holds messages of agents and people, so only its user can read it.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -10,7 +10,7 @@ use std::path::Path;
 /// of the process that creates it.
 const FILES: [&str; 4] = ["", "-wal", "-shm", "-lock"];
 
-/// What a folder is called that is ours alone.
+/// The name of Convoke's own folder.
 const OURS: &str = "convoke";
 
 /// Creates a folder that only its owner can read. An existing folder keeps its permissions.
@@ -24,8 +24,8 @@ pub(super) fn make_file(path: &Path) {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).ok();
 }
 
-/// Takes from everybody else what an earlier version gave them: the files, and the folder if it has
-/// our name; any other may belong to another program.
+/// Removes the access that an earlier version gave to others: to the files, and to the folder if it
+/// has Convoke's name; any other may belong to another program.
 pub(super) fn tighten(path: &Path) {
     for end in FILES {
         let mut name: OsString = path.into();

@@ -1,4 +1,4 @@
-//! The shape of the tables, and how older shapes become the present one.
+//! The schema of the tables, and its migrations.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -39,7 +39,7 @@ const MIGRATIONS: [&str; 19] = [
 /// Tables of counts that triggers keep.
 pub(super) const DERIVED: [&str; 2] = ["unread_counts", "plan_counts"];
 
-/// What marks a database as ours: the letters `Conv`.
+/// Marks a database as Convoke's: the letters `Conv`.
 const APPLICATION: i32 = 0x436f_6e76;
 
 pub(super) const KNOWN: usize = MIGRATIONS.len();
@@ -71,7 +71,7 @@ pub(super) fn bring_up_to_date(
     migrate(connection, KNOWN).map_err(not_opened)
 }
 
-/// Returns every table of ours, in the order of their names.
+/// Returns all of Convoke's tables, in the order of their names.
 pub(super) fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT name FROM sqlite_master \
                WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1";

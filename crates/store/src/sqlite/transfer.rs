@@ -18,7 +18,7 @@ use super::{SqliteStore, failed};
 use crate::error::StoreError;
 use crate::transfer::{FORMAT, TransferError, TransferStore};
 
-/// What the first line says that it is.
+/// The kind of file in the first line.
 const KIND: &str = "store export";
 
 /// Belongs to a transaction that is under way, and is never taken along.
@@ -247,7 +247,7 @@ fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>
     super::rows(connection, sql, &[&table], |row| row.get(0))
 }
 
-/// Puts a row into a table; the database refuses wrong kinds of values. The caller has looked at the
+/// Puts a row into a table; the database refuses wrong kinds of values. The caller has checked the
 /// names.
 fn insert(connection: &Connection, table: &str, row: &Map<String, Value>) -> Result<(), String> {
     let values: Vec<_> = row

@@ -1,4 +1,4 @@
-//! What every store guarantees, one rule at a time, against a fresh store each.
+//! The guarantees of every store, one rule at a time, each against a fresh store.
 #![expect(clippy::unwrap_used, reason = "a rule that cannot be set up fails")]
 
 mod deed;
@@ -50,7 +50,7 @@ use convoke_store::{Store, StoreLocation};
 
 type Rule = (&'static str, fn(&dyn Store));
 
-/// What every backend must do.
+/// The rules for every backend.
 const RULES: [Rule; 68] = [
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
     ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
@@ -124,7 +124,7 @@ const RULES: [Rule; 68] = [
 
 type RuleOfTwo = (&'static str, fn(&dyn Store, &dyn Store));
 
-/// What every backend must do with two of its stores.
+/// The rules for every backend with two of its stores.
 const RULES_OF_TWO: [RuleOfTwo; 2] = [
     ("everything is exported and imported", transfer::everything_is_exported_and_imported),
     ("a bad export is refused and changes nothing", transfer::bad_exports_are_refused),

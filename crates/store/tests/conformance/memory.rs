@@ -244,7 +244,7 @@ pub(super) fn pins_are_released(store: &dyn Store) {
     assert_eq!(pin().as_deref(), Some("4.0.0"));
     set_status(store, &two, TaskStatus::Skipped, 3);
     assert_eq!(pin(), None);
-    // What it worked by is still known.
+    // The agent's skill is still known.
     assert!(store.last_injection(&here(), &name("june"), Some("p.md")).unwrap().is_some());
     set_status(store, &two, TaskStatus::Pending, 4);
     assert_eq!(pin(), None);

@@ -41,7 +41,7 @@ pub(super) fn addressing(store: &dyn Store) {
     let mentioned = say(store, &far, "june", None, std::slice::from_ref(&backend), 1);
     let direct = say(store, &here(), "june", Some("backend"), &[], 2);
     say(store, &here(), "backend", None, std::slice::from_ref(&backend), 3); // Its own.
-    say(store, &here(), "june", None, &[], 4); // To nobody.
+    say(store, &here(), "june", None, &[], 4); // Without an addressee.
     let both = say(store, &here(), "june", Some("backend"), std::slice::from_ref(&backend), 5);
     let namesake = say(store, &far, "backend", None, std::slice::from_ref(&backend), 6);
     let ids = |which, before, most| {

@@ -48,7 +48,7 @@ pub(super) fn merge(
             "agents" => merged.agents = count,
             _ => {}
         }
-        // What can be there once is there already.
+        // The target already has records that can exist only once.
         let sql = format!("DELETE FROM \"{table}\" WHERE project = ?1");
         connection.execute(&sql, [from]).map_err(&failed)?;
     }

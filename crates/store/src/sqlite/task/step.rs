@@ -51,7 +51,7 @@ impl Step<'_> {
         let sql = "DELETE FROM task_changes WHERE step = ?1 AND before = after";
         transaction.execute(sql, [id])?;
         let nothing = "NOT EXISTS (SELECT 1 FROM task_changes WHERE step = ?1)";
-        // What follows tasks to another branch cannot be undone where no task moved.
+        // Moves that follow tasks to another branch cannot be undone where no task moved.
         for table in ["pin_moves", "talk_moves", "session_moves"] {
             let sql = format!("DELETE FROM {table} WHERE step = ?1 AND {nothing}");
             transaction.execute(&sql, [id])?;

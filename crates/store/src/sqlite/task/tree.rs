@@ -68,7 +68,7 @@ pub(super) fn height(
     Ok(height as usize)
 }
 
-/// What becomes part of a task comes from its plan.
+/// Gives new parts of a task the task's plan.
 pub(super) fn take_over_plan(
     connection: &Connection,
     scope: &Scope,

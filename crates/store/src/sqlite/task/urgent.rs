@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::sqlite::row::stored;
 use crate::sqlite::{failed, first_row};
 
-/// How many are looked at on each side of the plan: some may wait, or belong to another agent.
+/// How many are checked on each side of the plan: some may wait, or belong to another agent.
 const LOOKS: usize = 64;
 
 /// The cancellation of a task's plan.

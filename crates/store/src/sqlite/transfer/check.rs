@@ -104,7 +104,7 @@ pub(super) fn together(connection: &Connection) -> rusqlite::Result<Option<Strin
     Ok(is_many.then(|| format!("a project has more than {MOST} rules")))
 }
 
-/// What a step left becomes a task again when the step is undone, so it must be fit for one.
+/// An undo restores a task from this state, so it must be a valid one.
 fn image(text: &str) -> Result<(), String> {
     let Ok(Value::Object(image)) = serde_json::from_str(text) else {
         return Err("is not a JSON object".to_owned());
