@@ -1,4 +1,4 @@
-//! Who works on a branch.
+//! Manages the agents of a branch.
 
 mod removal;
 mod rename;
@@ -25,15 +25,15 @@ struct HumanAgent(&'static str);
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentProfileReport {
-    /// Its name.
+    /// The agent's name.
     pub name: String,
     /// The client that runs it, such as `claude`.
     pub client: String,
-    /// What it is doing.
+    /// The agent's status.
     pub status: &'static str,
     /// The client's session that resumes it.
     pub session_id: Option<String>,
-    /// The newest message that it was given.
+    /// The newest message that it received.
     pub last_seen_message_id: Option<i64>,
     /// When it last lost its memory.
     pub compacted_at: Option<String>,

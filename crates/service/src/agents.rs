@@ -1,4 +1,4 @@
-//! Which agents are there, and whether they answer.
+//! Which agents are installed, and whether they answer.
 
 mod endpoints;
 mod first;
@@ -41,26 +41,26 @@ pub enum HealthSource {
     Probe,
 }
 
-/// What to find out about all agents.
+/// A request about all agents.
 #[derive(Debug, Clone)]
 pub struct AgentsRequest {
-    /// Where their health is known from.
+    /// The source of their health.
     pub source: HealthSource,
-    /// A file with what a caller knows, in lines such as `CODEX_HEALTHY=false`. Convoke asks no
+    /// A file with the caller's results, in lines such as `CODEX_HEALTHY=false`. Convoke probes no
     /// agent in it.
     pub caller_env: Option<PathBuf>,
     /// A file with such lines to update; `/dev/null` means no file.
     pub write_health: Option<PathBuf>,
 }
 
-/// All agents of this machine, and whether any of them could be given work.
+/// All agents of this machine, and whether any of them can work.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AgentsReport {
     /// Clients, then models' APIs.
     pub agents: Vec<AgentReport>,
-    /// Whether an agent could be given work.
+    /// Whether any agent can work.
     #[serde(skip)]
     pub is_usable: bool,
 }
@@ -73,15 +73,15 @@ pub struct AgentReport {
     pub agent: String,
     /// Its program, or its address.
     pub path: Option<String>,
-    /// What its program calls its version.
+    /// The version, as its program prints it.
     pub version: Option<String>,
     /// Whether it answers, in words.
     pub health: &'static str,
     /// Why it does not.
     pub error: Option<String>,
-    /// What keeps it from changing files.
+    /// The mechanism that keeps it from changing files.
     pub read_only: &'static str,
-    /// What its sessions are resumed by.
+    /// The way its sessions are resumed.
     pub resume: &'static str,
     /// In which settings it has Convoke's hooks.
     pub hooks: &'static str,
@@ -213,12 +213,12 @@ fn healths(
         }
         healths[place] = health;
     }
-    // Without the cache Convoke only asks again next time.
+    // Without the cache Convoke only probes again next time.
     cache.and_then(|path| remembered.write(&path).ok());
     healths
 }
 
-/// Brings the health file up to date, and says which clients cannot be given work.
+/// Updates the health file, and reports which clients cannot work.
 fn keep(session: &Session, request: &AgentsRequest, known: &[KnownClient]) -> Result<(), Failure> {
     let Some(path) = request.write_health.as_deref() else { return Ok(()) };
     for client in known {
@@ -265,7 +265,7 @@ fn reason(health: AgentHealth) -> Option<String> {
     }
 }
 
-/// Tells where a client has our hooks.
+/// Tells which settings of a client have Convoke's hooks.
 fn hooks(client: Client, session: &Session) -> &'static str {
     if adapter(client).hooks.is_none() {
         return "none";

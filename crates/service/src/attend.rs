@@ -47,7 +47,7 @@ pub struct AttendRequest {
     pub rights: Rights,
     /// The most agents that work at the same time.
     pub max_parallel: NonZeroUsize,
-    /// What all of them may spend, and how long each may take.
+    /// The budget of all of them, and the time limit of each.
     pub budget: CallBudget,
 }
 
@@ -58,15 +58,15 @@ struct NotAttending {
     source: LockError,
 }
 
-/// What came of one wake-up.
+/// The result of one wake-up.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttendReport {
-    /// Who was woken.
+    /// The woken agent.
     pub agent: String,
     /// How its lane ended, such as `answered`.
     pub outcome: &'static str,
-    /// What it answered.
+    /// The agent's answer.
     pub answer: Option<String>,
     /// The message that is kept of the answer.
     pub message_id: Option<i64>,
@@ -80,7 +80,7 @@ pub struct AttendReport {
     pub over_budget: Option<OverBudgetReport>,
 }
 
-/// What happens while attending.
+/// An event while attending.
 #[derive(Debug)]
 pub enum AttendEvent {
     /// An agent was woken.
@@ -92,10 +92,10 @@ pub enum AttendEvent {
 /// Receives what happens while attending. A failure ends it.
 pub type OnAttendEvent<'a> = dyn FnMut(&AttendEvent) -> Result<(), Failure> + 'a;
 
-/// What a thread says when its agent has been seen to.
+/// A thread's report after it has handled its agent.
 struct Done {
     agent: AgentName,
-    /// The newest message that it was to be given.
+    /// The newest message to deliver.
     newest: i64,
     delivered: Result<Option<Delivered>, Failure>,
 }
@@ -106,11 +106,11 @@ struct Attendant<'a> {
     session: &'a Session,
     workspace: &'a Workspace,
     settings: &'a Settings,
-    /// Who is being seen to.
+    /// The agents being handled.
     running: Vec<AgentName>,
     /// The newest message whose delivery failed.
     given_up: BTreeMap<AgentName, i64>,
-    /// Who others are taken by.
+    /// The processes that hold other agents.
     owners: Vec<Owner>,
     problem: Option<ErrorClass>,
     /// Whether the budget of this call is used up, so that no further agent is woken.
@@ -190,7 +190,7 @@ impl<'a> Attendant<'a> {
         }
     }
 
-    /// Sees to everybody who can be woken now.
+    /// Handles every agent that can be woken now.
     fn look<'scope>(
         &mut self,
         threads: &'scope Threads<'scope, 'a>,

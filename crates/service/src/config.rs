@@ -27,13 +27,13 @@ pub struct ConfigEntry {
     pub key: String,
     /// The value as it is written in a file; a value that looks like a secret is hidden.
     pub value: String,
-    /// Where it comes from.
+    /// The source of the value.
     pub origin: ConfigOrigin,
     /// The file or variable; none for a default.
     pub place: Option<String>,
-    /// What the value must be.
+    /// The expected form of the value.
     pub expected: &'static str,
-    /// What it is for.
+    /// The purpose of the setting.
     pub meaning: &'static str,
 }
 
@@ -43,7 +43,7 @@ pub struct ConfigEntry {
 pub struct ConfigFile {
     /// Which one it is.
     pub origin: ConfigOrigin,
-    /// Its path.
+    /// The file's path.
     pub path: String,
     /// Whether it is there.
     pub exists: bool,

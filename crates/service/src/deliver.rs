@@ -38,13 +38,13 @@ pub(crate) struct Delivery<'a> {
     /// A message that is not stored as addressed to the agent; without one, the newest unread
     /// message.
     pub(crate) message: Option<NewMessage>,
-    /// What the agent may do.
+    /// The agent's rights.
     pub(crate) rights: Rights,
-    /// What it may spend, and how long it may take.
+    /// Its budget, and its time limit.
     pub(crate) budget: &'a CallBudget,
 }
 
-/// What came of it.
+/// The result of a delivery.
 pub(crate) struct Delivered {
     /// The wake-up that the agent received.
     pub(crate) text: String,
@@ -77,7 +77,7 @@ impl Delivery<'_> {
         if !store.begin_wake_up(scope, self.agent, hop, &owner).map_err(refused)? {
             return Ok(None);
         }
-        // It is let go of in any case; after an answer that has happened already.
+        // Release the agent in any case; after an answer that has happened already.
         let delivered = self.while_taken(&agent, &owner, reporter);
         self.end(
             &owner,
@@ -197,7 +197,7 @@ impl Delivery<'_> {
         *self.agent == self.settings.orchestrator
     }
 
-    /// Lets go of the agent if the process that woke it is gone, and tells the orchestrator.
+    /// Releases the agent if the process that woke it is gone, and notifies the orchestrator.
     pub(crate) fn bury(&self) -> Result<bool, Failure> {
         let agent = found(self.workspace, self.agent)?;
         let Some(owner) = agent.owner.filter(is_gone) else { return Ok(false) };

@@ -40,8 +40,8 @@ pub use self::worker::run_worker;
 use crate::failure::{ErrorClass, Failure};
 use crate::workspace::Workspace;
 
-/// The longest description of a feature, in bytes: every agent is given all of it, most of them
-/// several times, and some are given it on a command line.
+/// The longest description of a feature, in bytes: every agent receives all of it, most of them
+/// several times, and some on a command line.
 pub const MAX_FEATURE: usize = 64 * 1024;
 
 /// Opens a run's journal.

@@ -15,7 +15,7 @@ use crate::session::Session;
 /// The longest text that is checked.
 pub const MAX_DIAGRAM_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What of a text is checked.
+/// The part of a text to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiagramText {
     /// The diagrams in it if it begins with a diagram's fence, else all of it as one diagram.
@@ -24,7 +24,7 @@ pub enum DiagramText {
     Markdown,
 }
 
-/// How closely diagrams are looked at.
+/// The depth of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiagramRules {
     /// For constructs that are known to break published diagrams.
@@ -38,13 +38,13 @@ pub enum DiagramRules {
 pub struct DiagramCheckRequest {
     /// The text; none if it could not be read.
     pub text: Option<String>,
-    /// What of it is checked.
+    /// The part to check.
     pub form: DiagramText,
-    /// How closely.
+    /// The depth of the check.
     pub rules: DiagramRules,
     /// The log that a refusal is added to, under its warnings.
     pub log: Option<PathBuf>,
-    /// Which step that entry names.
+    /// The step that the entry names.
     pub step: String,
 }
 
@@ -75,7 +75,7 @@ pub struct DiagramReport {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramHitReport {
-    /// What it is.
+    /// The kind of defect.
     pub reason: &'static str,
     /// The diagram's place.
     pub diagram: usize,
@@ -129,7 +129,7 @@ pub fn check_diagrams(
     Ok(DiagramCheckReport::new(&report, request.rules))
 }
 
-/// Says how to get the parser's program to where this Convoke looks for it.
+/// Adds the hint how to install the parser's program beside this Convoke.
 fn without_parser(error: DiagramParserError, convoke: &Path) -> Failure {
     let folder = convoke.parent().unwrap_or(Path::new("."));
     let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();

@@ -33,7 +33,7 @@ const OLDEST_GIT: (u32, u32) = (2, 31);
 /// No clock that runs well shows a time before Convoke was first written: the start of 2026.
 const EARLIEST: i64 = 1_767_225_600;
 
-/// What to check.
+/// The extent of the checks.
 #[derive(Debug, Clone, Copy)]
 pub struct DoctorRequest {
     /// Whether models' APIs are contacted.
@@ -60,7 +60,7 @@ pub enum ApiCheck {
     Contacted,
 }
 
-/// How bad something is.
+/// The severity of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -90,11 +90,11 @@ impl CheckLevel {
 pub struct DoctorCheck {
     /// The subject of the check.
     pub name: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub level: CheckLevel,
     /// The result, in one sentence.
     pub found: String,
-    /// What mends it.
+    /// The remedy.
     pub fix: Option<String>,
 }
 

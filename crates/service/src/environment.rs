@@ -13,7 +13,7 @@ use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::program::{ProgramSearch, absolute, search};
 use convoke_engine::transcript::own::ClientHomes;
 
-/// What the process was started with: variables, folder and program. A front end captures it once.
+/// The environment of the process: variables, folder and program. A front end captures it once.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     variables: Arc<HashMap<OsString, OsString>>,
@@ -77,8 +77,8 @@ impl Environment {
         Self { variables: Arc::new(variables), ..self.clone() }
     }
 
-    /// Returns all variables for another process of ours, which starts in another folder and writes to
-    /// the same log.
+    /// Returns all variables for a worker process, which starts in another folder and writes to the
+    /// same log.
     pub fn for_worker(&self) -> Vec<(OsString, OsString)> {
         let mut variables = HashMap::clone(&self.variables);
         if let (Some(file), Some(folder)) = (self.log_file(), &self.folder) {
@@ -209,8 +209,7 @@ impl Environment {
         Some(self.cache()?.join("convoke").join("health.json"))
     }
 
-    /// Returns where the folders of sessions are that scripts set up: ours first, and then the
-    /// original workflow's.
+    /// Returns the folders for scripts' sessions: Convoke's first, then the original workflow's.
     pub fn sessions(&self) -> Vec<PathBuf> {
         let names = ["convoke/sessions", "larch/sessions"];
         self.cache().map(|cache| names.map(|name| cache.join(name)).into()).unwrap_or_default()
@@ -234,7 +233,7 @@ impl Environment {
         self.variable("DESIGN_TMPDIR").map(PathBuf::from)
     }
 
-    /// Returns the folder of the workflow that asked for the design.
+    /// Returns the folder of the calling workflow.
     pub fn implement_folder(&self) -> Option<PathBuf> {
         self.variable("IMPLEMENT_TMPDIR").map(PathBuf::from)
     }

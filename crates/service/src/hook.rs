@@ -27,7 +27,7 @@ use crate::settings::wake::settings_for_hook;
 use crate::wake::{budget_here, hook_address, library, profile_of, sources};
 use crate::workspace::{Workspace, refused};
 
-/// Longer than this no agent should wait for us.
+/// No agent should wait longer than this.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// An event of a client's session.
@@ -37,15 +37,15 @@ pub struct HookRequest {
     pub client: Client,
     /// The event, by the client's own name for it.
     pub event: String,
-    /// Which of several hook entries this is; long texts are spread over them.
+    /// The number of this hook entry; long texts are spread over several.
     pub part: NonZeroUsize,
     /// How many hook entries there are.
     pub of: NonZeroUsize,
-    /// What the client says about the event; `None` if it could not be read.
+    /// The client's input about the event; `None` if it could not be read.
     pub input: Option<String>,
 }
 
-/// What happened to an answer that was handed to the client.
+/// What happened to an answer after it was passed to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookDelivery {
     /// The client received it.
@@ -54,12 +54,12 @@ pub enum HookDelivery {
     Discarded,
 }
 
-/// What came of an event.
+/// The result of an event.
 #[derive(Debug)]
 pub enum HookOutcome {
     /// There is nothing to tell; the front end answers with [`silence`].
     Silent,
-    /// The client was given its answer.
+    /// The client received its answer.
     Answered {
         /// Why the store could not record it. The client has its answer, and a second one would be
         /// invalid; Convoke delivers the text again after the next loss of memory.
@@ -142,12 +142,12 @@ struct KnownEvent {
     input: HookInput,
     hooks: &'static HookWiring,
     moment: Moment,
-    /// What tells it from others.
+    /// Identifies the event.
     mark: u64,
 }
 
 impl HookRequest {
-    /// Reads what the client says; `None` for what does not concern us.
+    /// Parses the client's input; `None` for an event that Convoke does not handle.
     fn event(&self) -> Option<KnownEvent> {
         let text = self.input.as_deref()?;
         let input = HookInput::parse(text)?;

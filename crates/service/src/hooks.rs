@@ -84,7 +84,7 @@ impl HooksTarget {
         })
     }
 
-    /// Codex alone asks its user first.
+    /// Returns the trust in Convoke's entries; only Codex asks its user first.
     fn trust(&self, settings: &str, path: &Path, session: &Session) -> Option<HookTrust> {
         if self.client != Client::Codex {
             return None;
@@ -112,7 +112,7 @@ fn codex_config(session: &Session) -> String {
     path.and_then(|path| file::text(&path, MAX_BYTES)).unwrap_or_default()
 }
 
-/// Returns our plugin for Claude Code, which brings the hooks along, if it is switched on in its
+/// Returns Convoke's plugin for Claude Code, which includes the hooks, if it is enabled in its
 /// user's settings, or for a project in those of the project.
 pub fn plugin(session: &Session, level: HooksLevel) -> Option<String> {
     let user = session.environment.home().map(|home| home.join(".claude/settings.json"));

@@ -21,7 +21,7 @@ pub use self::plan::{InitPlan, plan_init};
 pub use self::undo::undo_init;
 use crate::next_command::NextCommand;
 
-/// How a project is set up.
+/// Options of a project's setup.
 #[derive(Debug, Clone, Default)]
 pub struct InitRequest {
     /// The agent whose wake-ups the sessions get; without it, the one that is set, else `me`.
@@ -30,7 +30,7 @@ pub struct InitRequest {
     pub leaves_out_guidance: bool,
 }
 
-/// What setting up a project comes to.
+/// The report on a project's setup.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitReport {
@@ -49,7 +49,7 @@ pub struct InitReport {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum InitState {
-    /// No step is to be taken: the project is set up, or every step is impossible.
+    /// There is no step: the project is set up, or every step is impossible.
     Nothing,
     /// They are planned, and nothing has changed.
     Planned,
@@ -73,7 +73,7 @@ pub struct InitStep {
     pub state: StepState,
     /// Why it is not done, if it is not.
     pub why: Option<String>,
-    /// What the user should know about it.
+    /// A note for the user.
     pub note: Option<String>,
     /// Whether git tracks the file, so that the change shows up in `git diff`.
     pub is_tracked: bool,
@@ -103,13 +103,13 @@ pub enum StepState {
     Planned,
     /// It is done.
     Done,
-    /// Nothing is to be done: it is so already.
+    /// No change is needed.
     Unchanged,
     /// It is left out on purpose.
     Skipped,
     /// It cannot be done until the user corrects something.
     Blocked,
-    /// It is taken back.
+    /// It is reverted.
     Undone,
     /// It cannot be taken back: the file is the user's by now.
     Kept,

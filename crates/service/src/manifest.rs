@@ -52,11 +52,11 @@ pub enum ManifestWriteRequest {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestWriteReport {
-    /// Where it is.
+    /// The manifest's path.
     pub manifest: String,
 }
 
-/// What a bundle holds, or why it is refused.
+/// A bundle's content, or why Convoke refuses it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestReadReport {
@@ -68,7 +68,7 @@ pub struct ManifestReadReport {
     pub timestamp: Option<String>,
     /// The session that wrote it.
     pub session_id: Option<String>,
-    /// Its files.
+    /// The bundle's files.
     pub files: Vec<ManifestFileReport>,
 }
 
@@ -76,9 +76,9 @@ pub struct ManifestReadReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestFileReport {
-    /// What it is to the workflow that reads the bundle.
+    /// The key in the manifest.
     pub key: &'static str,
-    /// Where it is.
+    /// The file's path.
     pub path: String,
 }
 

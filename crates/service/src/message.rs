@@ -30,9 +30,9 @@ pub struct SayRequest {
     pub text: String,
     /// Only to this agent.
     pub to: Option<AgentName>,
-    /// The message that it answers; without `to`, the answer is to the one who said that.
+    /// The message that it answers; without `to`, the answer goes to that message's sender.
     pub re: Option<i64>,
-    /// Who says it; without it, the agent of the environment or session, else the person.
+    /// The sender; without it, the agent of the environment or session, else the person.
     pub speaker: Option<AgentName>,
     /// A verdict that is recorded with it.
     pub verdict: Option<MessageVerdict>,
@@ -53,7 +53,7 @@ pub struct MessageVerdict {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SayReport {
-    /// Its number.
+    /// The message's number.
     pub id: i64,
     /// The message that it answers.
     pub re: Option<i64>,
@@ -140,7 +140,7 @@ impl Judged {
 }
 
 impl SayRequest {
-    /// Returns the verdict that is to be recorded, on a task that exists, in a role.
+    /// Returns the verdict to record, on an existing task, in a role.
     fn judged(&self, workspace: &Workspace, from: &AgentName) -> Result<Option<Judged>, Failure> {
         let Some(MessageVerdict { kind, task, role }) = &self.verdict else { return Ok(None) };
         let task = known_task(workspace, task)?;

@@ -1,4 +1,4 @@
-//! What to do next, as commands that work in this project.
+//! The next commands, which work in this project.
 
 use convoke_domain::text::shell_word;
 use serde::Serialize;

@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::settings::wake;
 use crate::workspace::{Workspace, refused};
 
-/// Where a rule holds.
+/// The scope of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PinScope {
     /// On every branch of the project.
@@ -35,9 +35,9 @@ pub enum PinEnd {
 /// A rule to add.
 #[derive(Debug, Clone)]
 pub struct AddPinRequest {
-    /// What it says.
+    /// The rule's text.
     pub text: PinText,
-    /// Where it holds; without it, in the project, or with a task on the branch.
+    /// The rule's scope; without it, the project, or with a task the branch.
     pub scope: Option<PinScope>,
     /// The task while which is open it holds.
     pub task: Option<TaskId>,
@@ -58,7 +58,7 @@ pub enum PinList {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovedPinReport {
-    /// Its number.
+    /// The rule's number.
     pub removed: i64,
 }
 
@@ -84,9 +84,9 @@ enum PinError {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PinReport {
-    /// Its number.
+    /// The rule's number.
     pub id: i64,
-    /// What it says.
+    /// The rule's text.
     pub text: String,
     /// The branch that it holds on; without it, on every branch of the project.
     pub branch: Option<String>,
@@ -100,19 +100,19 @@ pub struct PinReport {
     pub holds: bool,
     /// When it was added.
     pub created_at: String,
-    /// Where it arrived last.
+    /// The rule's last delivery.
     pub last_delivery: Option<PinDeliveryReport>,
 }
 
-/// Where a rule arrived last, for programs.
+/// The last delivery of a rule, for programs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PinDeliveryReport {
-    /// The client that was given it.
+    /// The client that received it.
     pub client: String,
     /// The client's session.
     pub session: String,
-    /// When it was given.
+    /// When it was delivered.
     pub delivered_at: String,
     /// When it was seen in the client's own record.
     pub arrived_at: Option<String>,

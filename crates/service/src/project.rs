@@ -35,15 +35,15 @@ enum ProjectError {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProjectReport {
-    /// Its name.
+    /// The project's name.
     pub name: String,
-    /// Its folder.
+    /// The project's folder.
     pub folder: String,
     /// Whether the folder is there.
     pub exists: bool,
     /// Whether it is the project of the session.
     pub here: bool,
-    /// Where the repository comes from.
+    /// The repository's remote.
     pub remote: Option<String>,
     /// The repository's first commits.
     pub roots: Vec<String>,
@@ -58,7 +58,7 @@ pub struct ProjectReport {
     pub last_used_at: Option<Timestamp>,
 }
 
-/// What became part of a project.
+/// The records that moved to a project.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MergedProjectReport {
@@ -98,7 +98,7 @@ pub(crate) fn folder(known: &KnownProject) -> &str {
     known.path.strip_suffix("/.git").unwrap_or(&known.path)
 }
 
-/// Tells whether the folder of a project is gone; one that cannot be looked at is not.
+/// Tells whether the folder of a project is gone; an inaccessible one is not.
 pub(crate) fn is_gone(known: &KnownProject) -> bool {
     matches!(Path::new(&known.path).try_exists(), Ok(false))
 }

@@ -31,21 +31,21 @@ pub enum PromptDelivery {
 /// A request to prompt an agent.
 #[derive(Debug, Clone)]
 pub struct PromptRequest {
-    /// Who is prompted.
+    /// The agent to prompt.
     pub agent: AgentName,
     /// The message's text.
     pub text: String,
-    /// Who says it; without it, the agent of the environment or session, else the person.
+    /// The sender; without it, the agent of the environment or session, else the person.
     pub speaker: Option<AgentName>,
     /// Whether the agent may change files.
     pub rights: Rights,
     /// Whether it is woken.
     pub delivery: PromptDelivery,
-    /// What it may spend, and how long it may take.
+    /// The budget, and the time limit.
     pub budget: CallBudget,
 }
 
-/// What came of a prompt.
+/// The result of a prompt.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptReport {
@@ -59,7 +59,7 @@ pub struct PromptReport {
     pub sent: bool,
     /// How its lane ended, such as `answered`.
     pub outcome: Option<&'static str>,
-    /// What it answered.
+    /// The agent's answer.
     pub answer: Option<String>,
     /// The message that is kept of the answer.
     pub reply_id: Option<i64>,
@@ -105,7 +105,7 @@ pub fn prompt(session: &Session, request: &PromptRequest) -> Result<PromptReport
         mentions: &mentions(&request.text, scope, settings.mentions),
     };
     let said = store.say(scope, &stored, session.now()).map_err(refused)?;
-    // What an agent says to itself is no unread message of its own.
+    // A message of an agent to itself is not stored as unread.
     let to_itself = NewMessage { from, content: request.text.clone() };
     let delivery = Delivery {
         session,

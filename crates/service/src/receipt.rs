@@ -1,4 +1,4 @@
-//! How receipts and quotations are shown.
+//! Reports on receipts and quotations.
 
 use convoke_domain::receipt::quotation::{Quotation, QuotationPlace};
 use convoke_domain::receipt::{ReadState, Receipt, Span, Weight};
@@ -13,7 +13,7 @@ pub struct ReceiptReport {
     /// How much of it was read: `whole`, `part`, `older`, `earlier`, `unsure`, `forgotten`,
     /// `only_subagent`, `only_after_answer`, `only_namesake` or `not_read`.
     standing: &'static str,
-    /// What that is worth: `proven`, `in_doubt` or `refuted`.
+    /// Its value as proof: `proven`, `in_doubt` or `refuted`.
     proof: &'static str,
     /// The lines that the standing is about.
     lines: Vec<String>,

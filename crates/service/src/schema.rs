@@ -13,7 +13,7 @@ pub use self::list::{StoreExportLine, reports};
 /// The schema of one document.
 #[derive(Debug, Clone)]
 pub struct ReportSchema {
-    /// What its file is called, without the ending.
+    /// The name of its file, without the ending.
     pub name: &'static str,
     /// The commands that print it, each with the arguments that it needs for that.
     pub printed_by: &'static [&'static str],

@@ -1,9 +1,9 @@
 //! Layered configuration: flags over environment, over `convoke.local.toml`, over `convoke.toml`,
 //! over the user's `config.toml`.
 //!
-//! These files are ours, so a mistake in one is an error that names the file, the key and what is
-//! expected there. A section is a list of [`Key`]s, from which files, environment and the
-//! reference page are all served.
+//! These files are Convoke's own, so a mistake in one is an error that names the file, the key and
+//! the expected value. A section is a list of [`Key`]s, which serves files, environment and the
+//! reference page.
 
 pub mod brief;
 pub(crate) mod catalog;
@@ -47,11 +47,11 @@ const MAX_BYTES: u64 = 1024 * 1024;
 pub struct Key<L> {
     /// The key's name.
     pub name: &'static str,
-    /// What its value must be, in words.
+    /// The expected value, in words.
     pub expected: &'static str,
     /// The default value, as a user would write it.
     pub default: &'static str,
-    /// What it is for.
+    /// The purpose of the setting.
     pub meaning: &'static str,
     /// How a variable's text becomes a value.
     pub from_text: fn(&str) -> Option<Value>,

@@ -19,11 +19,11 @@ use crate::workspace::{Workspace, refused};
 pub enum SkillPart {
     /// Everything, with its text.
     Text,
-    /// Where it is taken from.
+    /// Its source.
     Place,
 }
 
-/// Who works by a skill.
+/// The user of a skill.
 #[derive(Debug, Clone)]
 pub enum SkillUser {
     /// A task and its parts.
@@ -46,7 +46,7 @@ enum SkillError {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkillReport {
-    /// Its name.
+    /// The skill's name.
     pub skill: String,
     /// The file that it is taken from.
     pub path: String,
@@ -64,7 +64,7 @@ pub struct SkillReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChosenSkillReport {
-    /// Who works by it, in words.
+    /// The users of the skill, in words.
     #[serde(rename = "for")]
     pub user: String,
     /// The skill; without it, the choice was taken back.
@@ -75,7 +75,7 @@ pub struct ChosenSkillReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnpinnedSkillReport {
-    /// Its name.
+    /// The skill's name.
     pub skill: String,
     /// Whether it had been pinned.
     pub unpinned: bool,

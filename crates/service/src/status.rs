@@ -37,7 +37,7 @@ pub struct StatusReport {
     pub branch: String,
     /// The agent that the project's sessions belong to.
     pub agent: Option<String>,
-    /// What names that agent.
+    /// The source of that agent's name.
     pub agent_from: Option<&'static str>,
     /// The current task, and how many are closed.
     pub tasks: TaskProgress,
@@ -49,9 +49,9 @@ pub struct StatusReport {
     pub lanes: Vec<RunningLane>,
     /// The designs of this project that run or were stopped.
     pub designs: Vec<OpenDesign>,
-    /// What the lanes of all projects have spent today.
+    /// Today's usage of the lanes of all projects.
     pub today: SpentToday,
-    /// What to do next.
+    /// The next commands.
     pub next: Vec<NextCommand>,
 }
 
@@ -59,7 +59,7 @@ pub struct StatusReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnreadMessages {
-    /// Who reads them.
+    /// The reader.
     pub reader: String,
     /// How many.
     pub count: usize,
@@ -69,9 +69,9 @@ pub struct UnreadMessages {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunningLane {
-    /// Its number.
+    /// The lane's number.
     pub id: i64,
-    /// Who answers.
+    /// The agent that answers.
     pub agent: String,
     /// The agent's role.
     pub role: Option<String>,
@@ -89,7 +89,7 @@ pub struct OpenDesign {
     pub run: String,
     /// `running` or `stopped`.
     pub state: &'static str,
-    /// What it designs.
+    /// The feature.
     pub feature: String,
     /// How long ago it began, in milliseconds.
     pub elapsed_ms: u64,
@@ -99,13 +99,13 @@ pub struct OpenDesign {
     pub micro_dollars: Option<u64>,
 }
 
-/// What the lanes of all projects have spent today.
+/// Today's usage of the lanes of all projects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpentToday {
     /// How many lanes there were.
     pub lanes: u64,
-    /// How many of them did not say what they used.
+    /// How many of them reported no usage.
     pub uncounted: u64,
     /// Tokens.
     pub tokens: u64,

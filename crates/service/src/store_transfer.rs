@@ -22,7 +22,7 @@ const NO_PATH: &str = "-";
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreCheckReport {
-    /// Where it is.
+    /// The store's path.
     pub path: String,
     /// Whether it is.
     pub sound: bool,
@@ -82,7 +82,8 @@ impl StoreCheckReport {
     }
 }
 
-/// Only a store that is broken is given up; one that cannot be reached has another hint already.
+/// Adds the hint to start a new store, for a damaged one only; an unreachable one has another hint
+/// already.
 fn with_a_way_out(mut failure: Failure) -> Failure {
     let broken = failure.error.downcast_ref::<StoreError>().is_some_and(StoreError::is_damage);
     if broken {

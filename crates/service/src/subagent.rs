@@ -24,11 +24,12 @@ pub struct SubagentRequest {
     pub role: SubagentRole,
     /// The task's id.
     pub task: TaskId,
-    /// What the orchestrator adds.
+    /// The orchestrator's addition.
     pub context: Option<String>,
     /// The skill whose folder holds the roles' templates.
     pub templates: SkillId,
-    /// Who dispatches it; without it, the agent of the environment or session, else the person.
+    /// The agent that dispatches it; without it, the agent of the environment or session, else the
+    /// person.
     pub actor: Option<AgentName>,
     /// Whether the user's pinned rules go before the prompt.
     pub rules: PinnedRules,

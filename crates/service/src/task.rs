@@ -46,12 +46,12 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused, speaker};
 
-/// Whose tasks are worked on, and who does it.
+/// The branch of the tasks, and the actor.
 #[derive(Debug, Clone, Default)]
 pub struct TaskPlace {
     /// Another branch than the checked-out one.
     pub branch: Option<String>,
-    /// Who acts; without it, the agent of the environment or session, else the person.
+    /// The actor; without it, the agent of the environment or session, else the person.
     pub actor: Option<AgentName>,
 }
 
@@ -88,13 +88,13 @@ pub struct AddTasksRequest {
     pub parent: Option<TaskId>,
     /// The plan they come from; without it, the parent's.
     pub plan: Option<PathBuf>,
-    /// Who does them.
+    /// The assigned agent.
     pub agent: Option<AgentName>,
     /// The skill that the agents work by.
     pub skill: Option<String>,
     /// The version of that skill.
     pub skill_version: Option<String>,
-    /// What else there is to say about them.
+    /// A longer description.
     pub body: Option<String>,
     /// The tasks that come before them.
     pub after: Vec<TaskId>,

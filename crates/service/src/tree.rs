@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::session::Session;
 
-/// What a check of the tree found.
+/// The result of a check of the tree.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TreeNoteReport {
@@ -18,7 +18,7 @@ pub struct TreeNoteReport {
     pub file: Option<String>,
     /// Whether the tree is clean, dirty, or unknown.
     pub status: &'static str,
-    /// What it was compared with.
+    /// The kind of comparison.
     pub mode: Option<&'static str>,
     /// Whether there was a list to compare with.
     pub has_baseline: Option<bool>,
@@ -30,7 +30,7 @@ pub struct TreeNoteReport {
     pub reason: Option<&'static str>,
 }
 
-/// What several checks left.
+/// The notes of several checks.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -46,7 +46,7 @@ pub struct TreeNotesReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TreeBaselineReport {
-    /// The file that it was to be written to; nothing if not exactly one was named.
+    /// The file to write; `None` unless exactly one was named.
     pub file: Option<String>,
     /// Whether there is a list now.
     pub written: bool,

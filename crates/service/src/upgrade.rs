@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The most entries that `hooks install` writes for an event.
 const MOST_ENTRIES: usize = 16;
 
-/// What this machine knows about versions.
+/// Versions of this machine's programs and files.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UpgradeReport {

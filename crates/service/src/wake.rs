@@ -21,15 +21,15 @@ use crate::session::Session;
 use crate::settings::wake::{Settings, settings};
 use crate::workspace::{Workspace, refused};
 
-/// What a wake-up needs beside the user's rules, in tokens.
+/// The tokens of a wake-up beside the user's rules.
 const BESIDE_RULES: u64 = 200;
 
-/// Whose wake-up is wanted, and how it differs from the usual one.
+/// A request for a wake-up, with deviations from the usual one.
 #[derive(Debug, Clone, Default)]
 pub struct WakeRequest {
-    /// Who wakes; without it, the agent of the present session, else of the project.
+    /// The agent that wakes; without it, the agent of the present session, else of the project.
     pub agent: Option<AgentName>,
-    /// As what; without it, the configured orchestrator leads and everybody else works.
+    /// The profile; without it, the configured orchestrator leads and all other agents work.
     pub profile: Option<WakeProfile>,
     /// A new message that is not stored; without it, the newest unread one.
     pub message: Option<NewMessage>,
@@ -43,7 +43,7 @@ pub struct WakeRequest {
 pub struct WakeReport {
     /// The full text.
     pub text: String,
-    /// What it costs, in tenths of a token: an estimate.
+    /// The text's cost, in tenths of a token: an estimate.
     pub tokens_x10: u64,
     /// The most that it may cost, in tokens.
     pub budget: u64,
@@ -55,7 +55,7 @@ pub struct WakeReport {
     pub steps: Vec<&'static str>,
     /// The skill that the agent works by.
     pub skill: Option<String>,
-    /// Why this one.
+    /// Why this skill was chosen.
     pub skill_reason: Option<&'static str>,
     /// The skill's file, if it was found.
     pub skill_path: Option<String>,
@@ -71,7 +71,7 @@ pub struct WakeReport {
     pub pins: Vec<i64>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
-    /// What it costs, to be shown.
+    /// The cost, for display.
     #[serde(skip)]
     pub cost: Tokens,
 }
@@ -123,7 +123,7 @@ impl WakeReport {
     }
 }
 
-/// The configured orchestrator leads; everybody else works.
+/// Returns an agent's profile: the configured orchestrator leads, and all other agents work.
 pub fn profile_of(agent: &AgentName, settings: &Settings) -> WakeProfile {
     if *agent == settings.orchestrator { WakeProfile::Orchestrator } else { WakeProfile::Agent }
 }
@@ -181,7 +181,7 @@ pub fn sources<'a>(
     }
 }
 
-/// Returns where skills are looked for.
+/// Returns the places of skills.
 pub fn library(session: &Session, settings: &Settings) -> SkillLibrary {
     let home = session.environment.home();
     let namespace = if settings.namespace_strict {

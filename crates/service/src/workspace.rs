@@ -23,7 +23,7 @@ const NO_GIT: &str = "main";
 /// The branch of a checkout that is on none. No branch can have this name.
 const DETACHED: &str = "(detached)";
 
-/// Returns the agent of those who have only one.
+/// Returns the agent of projects with only one.
 pub fn default_agent() -> AgentName {
     AgentName::known("me")
 }
@@ -208,9 +208,10 @@ fn project_name(store: &dyn Store, folder: &Path) -> Result<String, Failure> {
 #[error("cannot tell which agent is acting: this runs in sessions of {}", .0.join(" and "))]
 struct ManyAgents(Vec<String>);
 
-/// Returns who is speaking or acting: the one named, else the agent of `CONVOKE_AGENT`, else the agent
-/// of the client's session that this process runs in, else the person at the keyboard. In a client's
-/// session without an agent it is the default one: only a person's own terminal speaks for the person.
+/// Returns the acting agent or person: the one named, else the agent of `CONVOKE_AGENT`, else the
+/// agent of the client's session that this process runs in, else the person at the keyboard. In a
+/// client's session without an agent it is the default one: only a person's own terminal speaks for
+/// the person.
 pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
     if let Some(name) = named {
         return Ok(name.clone());
@@ -233,7 +234,7 @@ fn actor(
     if session.environment.around().is_none() {
         return Ok(AgentName::human());
     }
-    // What a client does is never the person's deed, also if no agent is set.
+    // A client's action is never attributed to the person, even if no agent is set.
     Ok(of_session()?.unwrap_or_else(default_agent))
 }
 

@@ -26,7 +26,7 @@ enum Blow {
     Kill,
 }
 
-/// A clock at whose nth question something happens: a setup asks it before each file changes.
+/// A clock at whose nth reading an interruption happens: a setup reads it before each file changes.
 struct Fuse {
     left: AtomicUsize,
     blow: Blow,

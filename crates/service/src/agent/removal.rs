@@ -20,7 +20,7 @@ struct StillBound {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovedAgentReport {
-    /// Its name.
+    /// The agent's name.
     pub removed: String,
     /// Open tasks that it had, which are assigned to no agent from now on.
     pub freed_tasks: usize,

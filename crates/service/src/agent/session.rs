@@ -1,4 +1,4 @@
-//! Whose a client's session is.
+//! Binds a client's session to an agent.
 
 use convoke_domain::client::Client;
 use convoke_domain::scope::{Address, AgentName};
@@ -34,9 +34,9 @@ pub struct BoundSessionReport {
     pub client: &'static str,
     /// The session, by its client's own name for it.
     pub session_id: String,
-    /// Whose it is.
+    /// The agent that the session belongs to.
     pub agent: String,
-    /// Whose it was.
+    /// The agent that it belonged to.
     pub before: Option<String>,
 }
 

@@ -57,7 +57,7 @@ pub(super) fn known_apis(
         }
         *known = health;
     }
-    // Without the cache Convoke only asks again next time.
+    // Without the cache Convoke only probes again next time.
     cache.and_then(|path| remembered.write(&path).ok());
     Ok(all)
 }

@@ -68,7 +68,7 @@ pub fn healths_of(
         }
         found.push(Some(health));
     }
-    // Without the cache Convoke only asks again next time.
+    // Without the cache Convoke only probes again next time.
     cache.and_then(|path| remembered.write(&path).ok());
     if is_stopped { Err(stopped()) } else { Ok(found) }
 }

@@ -8,7 +8,7 @@ use convoke_domain::token::Estimate;
 use convoke_engine::brief::{LoadedBrief, ReadTrace};
 use serde::Serialize;
 
-/// What a brief came to. Fields are only ever added.
+/// The result of a brief. Fields are only ever added.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefReport {
@@ -30,11 +30,11 @@ pub struct BriefReport {
     pub absent: Vec<String>,
     /// The most tokens that the documents may cost.
     pub budget: u64,
-    /// What they cost, in tenths of a token.
+    /// Their cost, in tenths of a token.
     pub used_x10: u64,
     /// Which documents give way when not all fit.
     pub policy: &'static str,
-    /// What tokens were counted by.
+    /// The tokenizer.
     pub tokenizer: &'static str,
     /// Whether token counts are a real model's or an estimate.
     pub exact: bool,
@@ -66,7 +66,7 @@ pub struct BriefIncludedReport {
     pub chars: usize,
     /// A quarter of them, rounded up.
     pub q: u64,
-    /// What it costs, in tenths of a token.
+    /// Its cost, in tenths of a token.
     pub tokens_x10: u64,
     /// Whether it was cut.
     pub truncated: bool,
@@ -80,7 +80,7 @@ pub struct BriefIncludedReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefReadReport {
-    /// Where it is.
+    /// The file's path.
     pub path: String,
     /// Files with the same number were read together.
     pub batch_id: u32,

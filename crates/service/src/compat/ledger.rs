@@ -1,5 +1,5 @@
-//! What the ledgers of times and of tokens share as scripts see them. A ledger never stops a workflow:
-//! everything that is wrong is a warning.
+//! The common part of the ledgers of times and of tokens. A ledger never stops a workflow: every
+//! error is a warning.
 
 use std::path::Path;
 
@@ -14,9 +14,9 @@ pub(super) struct ScriptLedger<'s> {
     pub(super) session: &'s Session,
     /// The program of the original workflow whose warnings these are.
     pub(super) program: &'static str,
-    /// What its report is called.
+    /// The title of its report.
     pub(super) title: &'static str,
-    /// Where a document has its report.
+    /// The place of its report in a document.
     pub(super) bracket: Bracket,
 }
 

@@ -120,7 +120,7 @@ impl Setup<'_> {
         (told.0.unwrap_or_default().to_owned(), told.1.unwrap_or("false").to_owned())
     }
 
-    /// Finds out which reviewers answer, if the script asks for it or the caller knows it.
+    /// Finds out which reviewers answer, if the script requests it or the caller knows it.
     fn reviewers(&self) -> Result<Option<Reviewers>, Failure> {
         let Session { environment, project, .. } = self.session;
         let agents = [Client::Codex, Client::Cursor];

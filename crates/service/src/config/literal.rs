@@ -2,11 +2,11 @@
 
 use toml::Value;
 
-/// What keys of known providers begin with.
+/// The prefixes of known providers' keys.
 const SECRETS: [&str; 10] =
     ["sk-", "sk_", "ghp_", "gho_", "github_pat_", "xoxb-", "xoxp-", "AKIA", "AIza", "Bearer "];
 
-/// A word of so many letters and digits alone is taken for a key.
+/// A word of this many letters and digits counts as a key.
 const LONG: usize = 32;
 
 /// Writes a value as it appears in a file.

@@ -39,9 +39,9 @@ pub struct DesignRequest {
     pub subagent: bool,
     /// The calling workflow's session file; an empty path says that there is no such workflow.
     pub session_env: Option<OsString>,
-    /// What goes before step numbers and names.
+    /// The text before step numbers and names.
     pub step_prefix: Option<String>,
-    /// What the calling workflow knows of the branch.
+    /// The branch facts of the calling workflow.
     pub branch_info: Option<String>,
     /// Whether the original's gate lets the run stay on the branch that is checked out.
     pub no_branch: bool,
@@ -49,11 +49,11 @@ pub struct DesignRequest {
     pub new_branch: bool,
     /// Whether the run begins on uncommitted changes.
     pub dirty_tree: DirtyTree,
-    /// Who takes part, as `FIRST,SECOND,HOST`, instead of the clients that are installed.
+    /// The participants, as `FIRST,SECOND,HOST`, instead of the installed clients.
     pub seats: Option<String>,
     /// The rule set for reading answers and counting votes.
     pub policy: Policy,
-    /// Whether agents that sketch are given the design folder's documents.
+    /// Whether agents that sketch receive the design folder's documents.
     pub brief: bool,
     /// The feature's folder.
     pub feature_dir: Option<PathBuf>,
@@ -216,7 +216,7 @@ fn begin(
 ) -> Result<EndedDesign, Failure> {
     let now = session.now();
     let id = RunId::new(now, u64::from(std::process::id()) ^ settings.feature.len() as u64);
-    // What may not begin is no run.
+    // A refused request creates no run.
     let lock = hold(session, &id)?;
     let mark = if settings.is_rehearsal { "(rehearsal) " } else { "" };
     let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());

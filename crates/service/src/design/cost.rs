@@ -1,4 +1,4 @@
-//! What a run costs: before it begins, and while it goes on.
+//! The cost of a run: a forecast before it begins, and its usage meanwhile.
 
 use std::collections::BTreeSet;
 

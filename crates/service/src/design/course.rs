@@ -36,7 +36,7 @@ use crate::workspace::{Workspace, refused};
 /// Settings of a run. A user can change each of them when resuming a run.
 #[derive(Debug, Clone)]
 pub struct CourseRequest {
-    /// What all lanes together may spend, as the user wrote it.
+    /// The budget of all lanes together, as the user wrote it.
     pub budget: Option<SaidCap>,
     /// How long one lane may take.
     pub limit: Duration,
@@ -52,7 +52,7 @@ pub struct CourseRequest {
     pub recorded: Option<String>,
 }
 
-/// Tells the workflow that asked for the design how it ended.
+/// Reports the end of a design to the calling workflow.
 fn tell_caller(
     settings: &Settings,
     outcome: &DesignOutcome,
@@ -153,7 +153,7 @@ impl CourseRequest {
         if stage.is_unanswered && outcome == DesignOutcome::Interrupted {
             return Err(unanswered(id));
         }
-        // A person who stops us at this question does the same as at any other.
+        // Stopping Convoke at this question is the same as at any other.
         let is_stopped = outcome == DesignOutcome::TreeNeedsAPerson && session.is_stopped();
         let outcome = if is_stopped { DesignOutcome::Interrupted } else { outcome };
         let tree = if left_behind.is_some() { TreeStatus::Dirty } else { TreeStatus::Clean };
@@ -283,7 +283,7 @@ fn ready(events: &[Stamped]) -> Option<&Ready> {
     })
 }
 
-/// Says which branch a run made and left checked out when it did not come to its end.
+/// Reports which branch a run made and left checked out when it did not complete.
 fn tell_branch(workspace: &Workspace, id: &RunId, reporter: &Reporter) {
     let Ok((_, events)) = open_journal(workspace, id) else { return };
     let Some(Ready { branch, is_new: true, left: Some(left), .. }) = ready(&events) else { return };

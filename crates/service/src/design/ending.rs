@@ -46,25 +46,25 @@ pub struct DesignReport {
     /// Whether there is a plan, so that people can decide the open matters.
     #[serde(skip)]
     pub is_planned: bool,
-    /// How the first undecided matter can be decided.
+    /// The command that decides the first undecided matter.
     #[serde(skip)]
     pub way_out: Option<String>,
-    /// What the user can do next.
+    /// The user's next step.
     #[serde(skip)]
     pub hint: Option<String>,
-    /// What a person sees at a glance.
+    /// A short overview for a person.
     #[serde(skip)]
     pub overview: DesignOverview,
 }
 
-/// What a person sees of a design at a glance when it ends. `show` has all of it for programs.
+/// A short overview of a design at its end. `show` has all of it for programs.
 #[derive(Debug, Clone)]
 pub struct DesignOverview {
-    /// Who took part.
+    /// The participants.
     pub panel: Panel,
-    /// What the phases came to.
+    /// The results of the phases.
     pub results: ResultsReport,
-    /// What went wrong on the way.
+    /// The warnings.
     pub warnings: Vec<String>,
     /// How many different models decided, and which agents answered for others.
     pub independence: Option<String>,
@@ -72,14 +72,14 @@ pub struct DesignOverview {
     pub cost: Option<SpendingReport>,
     /// How long it took since the request.
     pub seconds: u64,
-    /// Where the plan was left in the feature's folder.
+    /// The plan's path in the feature's folder.
     pub plan_file: Option<String>,
 }
 
 /// With which code a design is refused because of the branch that is checked out.
 const OTHER_BRANCH: u8 = 1;
 
-/// What helps then.
+/// The remedy for that.
 const STAY: &str = "leave out `--policy seed` to plan on the branch that is checked out";
 
 /// A design that ended. While it lives, a second request to stop waits: the front end shows first how

@@ -43,7 +43,7 @@ pub enum DesignError {
     /// An agent that the run names does not exist.
     #[error("cannot use `{name}`: unknown agent")]
     NoAgent {
-        /// What the run calls it.
+        /// The agent's name in the run.
         name: String,
     },
     /// A file or folder cannot be used.
@@ -51,7 +51,7 @@ pub enum DesignError {
     Folder {
         /// The path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// The calling workflow's folder does not exist.

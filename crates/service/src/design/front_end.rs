@@ -1,4 +1,4 @@
-//! What a front end does for a design that runs: it shows what happens, and asks a person.
+//! A front end's part in a running design: it shows events, and asks a person.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use convoke_engine::lane::many::QueueEvent;
 
 use crate::failure::Failure;
 
-/// What a person answered.
+/// A person's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TypedAnswer {
     /// A line that the person typed.
@@ -21,7 +21,7 @@ pub enum TypedAnswer {
     TooLate,
     /// There is no person, or the person went away.
     End,
-    /// Nothing: the user asked to stop.
+    /// Nothing: the user stopped Convoke.
     Stopped,
 }
 

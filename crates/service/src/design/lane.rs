@@ -26,10 +26,10 @@ use crate::session::Session;
 /// The longest answer that is kept, in bytes. A run holds all answers, and its results, in memory.
 const LONGEST_ANSWER: usize = 512 * 1024;
 
-/// What came of a lane; nothing if we were stopped.
+/// The end of a lane; `None` if the user stopped Convoke.
 pub(super) type Came = Result<Option<LaneEnd>, Failure>;
 
-/// What every lane of a run has in common.
+/// The common settings of a run's lanes.
 pub(super) struct Order<'o> {
     pub(super) session: &'o Session,
     pub(super) settings: &'o Settings,
@@ -38,12 +38,12 @@ pub(super) struct Order<'o> {
     pub(super) limits: Limits,
     /// Whether the user's rules go before the prompts.
     pub(super) rules: PinnedRules,
-    /// What the log says of the phase; lanes run in threads of their own.
+    /// The phase's span in the log; lanes run in threads of their own.
     pub(super) span: Span,
 }
 
 impl Order<'_> {
-    /// Asks an agent, and once more if it said nothing.
+    /// Runs a lane, and once more if the client printed nothing.
     pub(super) fn run(&self, request: &LaneNeed, hear: &mut dyn FnMut(&LaneEvent)) -> Came {
         let client = self.settings.chosen(request.holder).agent.as_str();
         let seat = tracing::info_span!(parent: &self.span, "seat", seat = %request.id, client);
@@ -55,7 +55,7 @@ impl Order<'_> {
         }
     }
 
-    /// Asks, and tells whether it is worth asking again.
+    /// Runs one attempt, and tells whether another is worthwhile.
     fn ask(
         &self,
         request: &LaneNeed,
@@ -154,7 +154,7 @@ pub(super) fn not_run(settings: &Settings, request: &LaneNeed, reason: &str) -> 
     }
 }
 
-/// Returns the span of the phase that asks for lanes.
+/// Returns the span of the phase that starts lanes.
 pub(super) fn phase_span(requests: &[LaneNeed]) -> Span {
     let phase = requests.first().map(|request| request.step.number());
     tracing::info_span!("phase", phase, lanes = requests.len())

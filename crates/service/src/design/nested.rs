@@ -1,4 +1,4 @@
-//! A design that another workflow asked for: what that workflow knows, and what it gets.
+//! A design that another workflow requested: that workflow's facts, and the files it receives.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,7 +38,7 @@ const ACCEPTED: &str = DesignFile::FiledOutOfScope.name();
 /// The log of problems in the folder of the calling workflow.
 const LOG: &str = "execution-issues.md";
 
-/// Whose rows ours are.
+/// The workflow that the rows belong to.
 const SKILL: &str = "design";
 
 /// The workflow that requested the design.
@@ -229,7 +229,7 @@ impl Caller {
     }
 }
 
-/// Removes what an earlier design left under a name of ours.
+/// Removes a file that an earlier design left under the same name.
 fn remove(path: &Path, reporter: &Reporter) {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {

@@ -18,7 +18,7 @@ pub(super) struct Written {
     pub(super) faults: Vec<(usize, String)>,
 }
 
-/// Who answers questions.
+/// The source of answers to questions.
 pub(super) struct Person {
     /// Answers that were written down and not taken yet.
     written: Written,

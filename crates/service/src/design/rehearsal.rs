@@ -22,7 +22,7 @@ use crate::rehearsal::{self, FEATURE, FILES, lane, parts};
 /// The file with what the author answers, one line a question.
 pub(super) const REPLIES: &str = "replies.txt";
 
-/// Who takes part.
+/// The participants.
 const SEATS: [&str; 3] = [Client::Cursor.name(), Client::Codex.name(), Client::Claude.name()];
 
 /// A rehearsal, ready to begin. Everything of it goes when this does.
@@ -72,7 +72,7 @@ impl Rehearsal {
         self.feature.clone()
     }
 
-    /// Seats the recordings under the names of those who would usually take part.
+    /// Seats the recordings under the names of the usual participants.
     pub(super) fn seats(&self) -> Result<Seats, Failure> {
         let mut seats =
             Seats::parse(&SEATS.join(",")).map_err(|error| Failure::new(ErrorClass::Bug, error))?;
@@ -125,7 +125,7 @@ fn lay_out(folder: &Path, files: &Files) -> io::Result<()> {
     begin_repository(&folder.join("project"))
 }
 
-/// Makes a recorded lane of an answer. Values between `---` lines at its start say how it was given.
+/// Makes a recorded lane of an answer. Values between `---` lines at its start describe its lane.
 fn entry(lane: &str, text: &str) -> CassetteEntry {
     let (head, answer) = parts(text);
     let value = |name: &str| {

@@ -48,7 +48,7 @@ use crate::workspace::Workspace;
 /// How many lanes run at the same time.
 const ROOM: LaneLimits = LaneLimits { in_all: 12, of_agent: 10 };
 
-/// What says that a person must look after the tree.
+/// The file that tells a person to check the tree.
 const TREE_NOTE: &str = DesignFile::SuspectTree.name();
 
 /// How long a remote may take.
@@ -65,7 +65,7 @@ pub(super) struct Beginning {
 /// The surroundings of one run: its effects on files, agents and people.
 pub(super) struct Stage<'a> {
     pub(super) session: &'a Session,
-    /// The workflow that asked, if one did.
+    /// The calling workflow, if there is one.
     pub(super) caller: Option<Caller>,
     pub(super) run: RunId,
     pub(super) folder: PathBuf,
@@ -75,7 +75,7 @@ pub(super) struct Stage<'a> {
     /// Whether the user's rules go before the prompts.
     pub(super) rules: PinnedRules,
     pub(super) person: Person,
-    /// Shows the run, and asks for it.
+    /// Shows the run, and asks its questions.
     pub(super) front_end: &'a mut dyn DesignFrontEnd,
     /// The artifacts as last written, so that only changes are written.
     pub(super) kept: BTreeMap<String, Arc<str>>,
@@ -118,7 +118,7 @@ impl Stage<'_> {
 }
 
 impl Stage<'_> {
-    /// Finds where the run begins, and asks a person where that is in doubt.
+    /// Finds the run's starting point, and asks a person if it is doubtful.
     fn find_ground(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
         let doubt = if settings.auto { UnrelatedBranch::Create } else { UnrelatedBranch::Ask };
         self.front_end.works(Some("preparing the branch"));
@@ -186,7 +186,7 @@ impl DesignWorld for Stage<'_> {
             self.front_end.say(&blindness);
         }
         self.begin_watch()?;
-        // What agents do meanwhile is not part of what a design shows.
+        // Agents' activity is not part of a design's output.
         let observer = QuietObserver::new(self.session.observer.clone());
         let quiet = self.session.clone().observed_by(Arc::new(observer));
         let run = self.run.clone();
@@ -247,8 +247,8 @@ impl DesignWorld for Stage<'_> {
     }
 
     fn tree(&mut self, _: Boundary) -> Result<Tree, Failure> {
-        // What agents changed, as after any lane; a commit, a hook or a branch leaves no change that
-        // is not committed.
+        // Agents' changes, as after any lane; a commit, a hook or a branch leaves no uncommitted
+        // change.
         let watched =
             self.watch.as_ref().and_then(|watch| watch.end(&self.look(&self.session.reporter())));
         let suspicion = watched.as_ref().and_then(TreeVerdict::suspicion);
@@ -300,7 +300,7 @@ impl DesignWorld for Stage<'_> {
         keep_file(&self.folder, &guard, "")?;
         Ok(match self.ask(&question)? {
             Some(Reply::Words(words)) if words == question.options[0] => {
-                // Who looked at it says that it is right.
+                // The person has confirmed the tree.
                 self.watch = None;
                 Some(Recovery::Restored)
             }

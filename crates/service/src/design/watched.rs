@@ -21,7 +21,7 @@ const KEPT_TREE: &str = "tree-before-agents";
 const MOST_KEPT_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Stage<'_> {
-    /// Tells how the working tree is looked at, before and after agents work.
+    /// Returns the settings for snapshots of the working tree, before and after agents work.
     pub(super) fn look<'l>(&'l self, reporter: &'l Reporter) -> TreeLook<'l> {
         TreeLook { session: self.session, reporter, limit: self.limit }
     }

@@ -31,10 +31,10 @@ const PATIENCE: Duration = Duration::from_hours(24 * 7);
 /// How long a worker may take to stop its lanes.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// How long a worker is waited for whose parent was killed: longer than it may take to stop.
+/// How long to wait for a worker whose parent was killed: longer than it may take to stop.
 const LAST_WORDS: Duration = Duration::from_secs(40);
 
-/// How often it is looked at meanwhile.
+/// How often to check it meanwhile.
 const STEP: Duration = Duration::from_millis(100);
 
 /// Does the heavy part of a run that another process began. It shows nothing, and asks no person.

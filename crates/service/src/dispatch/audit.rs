@@ -25,7 +25,7 @@ pub struct PasteReport {
     pub file: String,
     /// The line, from one.
     pub line: usize,
-    /// What it looks like.
+    /// The patterns that it matches.
     pub patterns: Vec<&'static str>,
     /// The line's text.
     pub text: String,

@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 /// A request to judge an answer.
 #[derive(Debug, Clone)]
 pub struct CheckRequest {
-    /// Who answered.
+    /// The role that answered.
     pub post: PostName,
     /// Which prompt it answers.
     pub kind: AnswerKind,

@@ -1,4 +1,4 @@
-//! What a dispatch records about tasks: that a role was sent, and what verdict came back.
+//! A dispatch's records about tasks: the dispatched role, and its verdict.
 
 use convoke_domain::dispatch::role::{DispatchRole, Noun, RoleName};
 use convoke_domain::task::deed::{DeedKind, DeedRole};

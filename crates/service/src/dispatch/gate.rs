@@ -18,17 +18,17 @@ use crate::lane::{LaneRequest, PinnedRules, lane_failed, purpose_of_role, senten
 use crate::session::Session;
 use crate::workspace::{open_store, refused};
 
-/// What a session is given to read when the caller names no file.
+/// The text that a session reads when the caller names no file.
 const TEXT: &str = "\n\nThe harbour office opens at 8 am and closes at 7 am.\n\
     Boats longer then 12 metres pay twice.\n";
 
-/// What came of a try.
+/// The result of a test.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateReport {
     /// Whether sessions can be resumed.
     pub passed: bool,
-    /// What failed.
+    /// The failed check.
     pub r1_deferred_reason: Option<String>,
 }
 
@@ -121,7 +121,7 @@ pub fn judge_gate(answers: &GateAnswers) -> GateReport {
     }))
 }
 
-/// Tries a client with two lanes, and keeps what came of it; `None` if the user stopped it.
+/// Tests a client with two lanes, and stores the result; `None` if the user stopped it.
 pub fn try_gate(session: &Session, trial: &GateTrial) -> Result<Option<GateReport>, Failure> {
     let client = &trial.client;
     if let AgentRef::Http(_) = client {

@@ -10,7 +10,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::dispatch::settings;
 
-/// What `dispatch init` made, and what to run next.
+/// The files that `dispatch init` created, and the next commands.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchInitReport {

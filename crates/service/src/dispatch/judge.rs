@@ -39,11 +39,11 @@ pub(super) struct Submission<'a> {
     pub(super) iteration: u32,
     /// The client's record of the session.
     pub(super) record: Option<(Client, &'a Path)>,
-    /// What happens if the record proves nothing.
+    /// How to treat a record that proves nothing.
     pub(super) no_proof: NoProof,
     /// The answer; without it, the one in the record counts.
     pub(super) answer: Option<&'a str>,
-    /// What the agent said when Convoke asked once more for the verdict alone.
+    /// The agent's answer to the request for the verdict alone.
     pub(super) again: Option<&'a str>,
     /// How many tokens the answer cost.
     pub(super) tokens: Option<u64>,
@@ -62,7 +62,7 @@ pub enum AnswerKind {
     Task,
 }
 
-/// What happens to an answer whose record proves nothing.
+/// How to treat an answer whose record proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoProof {
     /// Convoke does not judge it: the user can name another record.
@@ -131,7 +131,7 @@ impl Judged {
     }
 }
 
-/// What `unusable` says of an answer that has words and no verdict.
+/// The text of `unusable` for an answer with words and no verdict.
 const UNPARSED: &str = "answer could not be parsed";
 
 impl Submission<'_> {
@@ -203,8 +203,8 @@ impl Submission<'_> {
         Ok(references)
     }
 
-    /// Reads the verdict: of the first answer, or of the one that Convoke asked for. Only a
-    /// reviewer's answer has to have one.
+    /// Reads the verdict: of the first answer, or of the second one. Only a reviewer's answer has
+    /// to have one.
     fn ruling(&self, answer: &str) -> Ruling {
         let role = &self.post.role;
         match (review(answer), self.again) {
@@ -221,8 +221,8 @@ impl Submission<'_> {
         }
     }
 
-    /// Returns what a reviewer wrote beside its verdict. Where Convoke asked once more, the whole
-    /// first answer is among it: the verdict alone cannot take back what that said.
+    /// Returns a reviewer's text beside its verdict. After a second request it includes the whole
+    /// first answer: the verdict alone cannot take back its words.
     fn also_wrote(
         &self,
         answer: &str,
@@ -251,7 +251,7 @@ impl Submission<'_> {
         };
         let session = self.post.session;
         let homes = session.environment.client_homes();
-        // What Convoke itself started wrote both the answer and the record.
+        // A lane that Convoke started wrote both the answer and the record.
         let answer = self.answer.filter(|_| self.no_proof == NoProof::Refused);
         let record =
             EvidenceSource { client, path, project: &session.project, homes: &homes, answer };
@@ -357,11 +357,11 @@ struct Ruling {
     review: Option<Review>,
     /// Why the answer has no verdict.
     ambiguity: Option<Ambiguity>,
-    /// Why Convoke asked once more.
+    /// Why there was a second request.
     first: Option<Ambiguity>,
 }
 
-/// Reports a review's issues, with what they quote looked up in everything that the role was shown.
+/// Reports a review's issues, with their quotations checked against all files shown to the role.
 fn quoted_issues(
     post: &FoundPost<'_>,
     references: &[Reference],

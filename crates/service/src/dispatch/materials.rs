@@ -1,4 +1,4 @@
-//! What a prompt is made of, as the user names it.
+//! The materials of a prompt, as the user names them.
 
 use std::path::{Path, PathBuf};
 
@@ -31,10 +31,10 @@ pub enum ChangedFiles {
     Since(String),
 }
 
-/// What a prompt is made of.
+/// The materials of a prompt.
 #[derive(Debug, Clone)]
 pub struct PromptMaterials {
-    /// Which generation of prompts, instead of the settings' own.
+    /// The generation of prompts, instead of the settings' own.
     pub profile: Option<PromptProfile>,
     /// The round, from one.
     pub iteration: u32,
@@ -46,11 +46,11 @@ pub struct PromptMaterials {
     pub changed: ChangedFiles,
     /// The role's instructions, instead of the settings' or the built-in text.
     pub rubric: Option<String>,
-    /// How it is to answer, instead of the settings' or the built-in text.
+    /// The form of the answer, instead of the settings' or the built-in text.
     pub returns: Option<String>,
-    /// How the reviewer before a phase's reviewer ended: text, or its review as JSON.
+    /// The earlier reviewer's result, for a phase's reviewer: text, or its review as JSON.
     pub outcome: Option<String>,
-    /// What the next phase expects, for a phase's reviewer.
+    /// The next phase's expectations, for a phase's reviewer.
     pub next_phase: Option<String>,
 }
 
@@ -132,7 +132,7 @@ impl PromptMaterials {
         })
     }
 
-    /// Only what failed is fixed; a reviewer is reminded of everything it said.
+    /// Returns the failed issues for an author; a reviewer sees all its issues again.
     fn issues(&self, role: &DispatchRole) -> Vec<Issue> {
         match role.form {
             PromptForm::Fix => failed_issues(&self.issues),

@@ -25,9 +25,9 @@ use crate::workspace::Workspace;
 /// A request for the next round.
 #[derive(Debug, Clone)]
 pub struct NextRoundRequest {
-    /// Who is sent.
+    /// The dispatched role.
     pub post: PostName,
-    /// What the prompt is made of.
+    /// The materials of the prompt.
     pub materials: PromptMaterials,
     /// The session of the round before, if the store does not know it.
     pub agent: Option<String>,
@@ -37,7 +37,7 @@ pub struct NextRoundRequest {
     pub commits: bool,
     /// Whether this is the final validation of a role that has passed before.
     pub is_final: bool,
-    /// Why resuming for this round was tried in vain.
+    /// Why resuming for this round failed.
     pub resume_failed: Option<String>,
 }
 
@@ -65,15 +65,15 @@ pub struct NextRoundReport {
     pub fresh_chars: u64,
     /// The size of the change, in characters; `None` if unknown.
     pub delta_chars: Option<u64>,
-    /// What that is measured against.
+    /// The measure for the delta.
     pub base_chars: u64,
-    /// What came of committing, in the original's words.
+    /// The result of committing, in the original's words.
     pub committed: Option<String>,
     /// Whether this prompt is shorter than a fresh one, which resuming is for.
     pub is_shorter: bool,
-    /// What five rounds cost that go on like this, in tenths of a percent of five fresh ones.
+    /// The cost of five such rounds, in tenths of a percent of five fresh ones.
     pub loop_per_mille: Option<u64>,
-    /// What committed files change of the role.
+    /// The keys of the role that committed files change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub role_changed_by: ChangedBy,
     /// Remarks.
@@ -86,7 +86,7 @@ pub(super) struct RoundPlan<'a> {
     pub(super) materials: &'a Materials,
     pub(super) workspace: &'a Workspace,
     pub(super) request: &'a NextRoundRequest,
-    /// Why resuming for this round was tried in vain.
+    /// Why resuming for this round failed.
     pub(super) resume_failed: Option<&'a str>,
     /// The client that runs it, if one is known: it has to have passed its gate before anything is
     /// resumed.
@@ -206,7 +206,7 @@ fn agent_id(decision: &ResumeDecision) -> Option<&str> {
     }
 }
 
-/// Says what came of committing, in the original's words.
+/// Returns the result of committing, in the original's words.
 fn committed(committed: &CommitOutcome) -> String {
     match committed {
         CommitOutcome::NoChanges => "NO_CHANGES".to_owned(),

@@ -1,4 +1,4 @@
-//! How a judged answer is shown, to people and to programs.
+//! Reports on judged answers, for people and programs.
 
 use std::collections::BTreeMap;
 
@@ -27,9 +27,9 @@ pub struct AnswerCheckReport {
     pub iteration: u32,
     /// How the round began: `fresh`, `resume` or `fallback`.
     pub mode: &'static str,
-    /// What the answer says about reading, if a confirmation was demanded.
+    /// The answer's claims about reading, if the prompt required a confirmation.
     pub confirmation: Option<ConfirmationReport>,
-    /// What the client's record shows of each required file, if there is a record.
+    /// The record's evidence for each required file, if there is a record.
     pub receipts: Option<Vec<ReceiptReport>>,
     /// Files that are known not to have been read before the answer.
     pub unproven: Vec<String>,
@@ -49,17 +49,17 @@ pub struct AnswerCheckReport {
     /// confirmation: a refusal in words that Convoke does not know is in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub also_wrote: Option<String>,
-    /// What the review found.
+    /// The review's issues.
     pub issues: Vec<ReviewIssueReport>,
     /// Why the answer is neither an approval nor a rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ambiguity: Option<AmbiguityReport>,
-    /// Why Convoke asked once more for the verdict alone.
+    /// Why there was a second request, for the verdict alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_ambiguity: Option<AmbiguityReport>,
     /// Why a resumed session gave no usable answer.
     pub resume_error: Option<&'static str>,
-    /// What committed files change of the role.
+    /// The keys of the role that committed files change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub role_changed_by: ChangedBy,
     /// Remarks.
@@ -97,7 +97,7 @@ impl DispatchRoundReport {
     }
 }
 
-/// What an answer says about reading.
+/// An answer's claims about reading.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfirmationReport {
@@ -109,7 +109,7 @@ pub struct ConfirmationReport {
     pub missing: Vec<String>,
     /// Files that it names and that were not required.
     pub unexpected: Vec<String>,
-    /// How many lines it says that files have.
+    /// The claimed numbers of lines.
     pub line_counts: Vec<(String, u64)>,
     /// Files about which the answer makes contradictory claims.
     pub disputed: Vec<String>,
@@ -154,15 +154,15 @@ impl AmbiguityReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IssueWords {
-    /// How heavy it is.
+    /// The issue's weight.
     pub severity: String,
-    /// What it is about.
+    /// The issue's kind.
     pub category: Option<String>,
     /// The defect, in the reviewer's words.
     pub description: String,
-    /// Where it is.
+    /// The place in the artifact.
     pub location: Option<String>,
-    /// What would be better.
+    /// The suggested change.
     pub suggestion: Option<String>,
 }
 

@@ -34,7 +34,7 @@ use crate::session::Session;
 use crate::settings::dispatch::{Settings, settings};
 use crate::workspace::{Workspace, refused};
 
-/// The name under which a loop records that a person was to fix the findings.
+/// The name under which a loop records that a person had to fix the findings.
 const BY_HAND: &str = "by-hand";
 
 /// A request for a loop of reviews.
@@ -44,11 +44,11 @@ pub struct ReviewLoopRequest {
     pub command: String,
     /// The feature's folder, or the name or number of one.
     pub feature: Option<PathBuf>,
-    /// Who reviews.
+    /// The reviewers' client.
     pub client: AgentRef,
     /// The reviewers' model, instead of the client's own choice.
     pub model: Option<String>,
-    /// Who fixes, instead of the reviewers' client.
+    /// The fixer's client, instead of the reviewers'.
     pub fix_client: Option<AgentRef>,
     /// The most rounds, instead of the settings' own.
     pub max: Option<u32>,
@@ -64,16 +64,16 @@ pub struct ReviewLoopRequest {
     pub rules: PinnedRules,
     /// The stored task that is reviewed.
     pub task: Option<TaskId>,
-    /// What the loop may spend, and how long each lane may take.
+    /// The loop's budget, and each lane's time limit.
     pub budget: CallBudget,
 }
 
 /// The result of a loop that ended or paused.
 #[derive(Debug)]
 pub struct FinishedLoop {
-    /// What came of it.
+    /// The result of the loop.
     pub report: ReviewLoopReport,
-    /// What the user can do next.
+    /// The user's next step.
     pub hint: Option<String>,
 }
 
@@ -174,7 +174,7 @@ impl Course<'_> {
         store.keep_answer(scope, self.name(&self.feature.name()), entry).map_err(refused)
     }
 
-    /// Who calls again after the loop stopped for a person wants the reviewers to look again.
+    /// A call after the loop stopped for a person means that the reviewers should answer again.
     fn take_up(&self) -> Result<(), Failure> {
         let Workspace { store, scope } = &self.workspace;
         let name = self.feature.name();
@@ -246,7 +246,7 @@ impl Course<'_> {
         }
     }
 
-    /// Asks reviewers at the same time. Each answer is kept as it comes.
+    /// Runs reviewers in parallel. It records each answer as it comes.
     fn review(
         &self,
         roles: &[String],
@@ -267,7 +267,7 @@ impl Course<'_> {
         Ok(stops.into_iter().flatten().next())
     }
 
-    /// Asks one reviewer, and keeps its answer if that counts; else returns why the loop ends.
+    /// Runs one reviewer, and records its answer if that counts; else returns why the loop ends.
     fn ask(&self, role: &str, round: &ReviewRound<'_>) -> Result<Option<LoopStop>, Failure> {
         let ReviewRound { iteration, is_final, entries } = *round;
         let before = entries.iter().rev().find(|entry| entry.role == role);

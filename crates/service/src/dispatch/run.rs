@@ -35,13 +35,13 @@ use crate::workspace::Workspace;
 pub struct RunRoundRequest {
     /// The request for the round.
     pub next: NextRoundRequest,
-    /// Who answers.
+    /// The client that answers.
     pub client: AgentRef,
     /// The model, instead of the client's own choice.
     pub model: Option<String>,
-    /// What a role that works may do; one that reviews may only read.
+    /// The rights of a working role; a reviewer is always read-only.
     pub rights: Rights,
-    /// What it may spend, and how long it may take.
+    /// Its budget, and its time limit.
     pub budget: CallBudget,
     /// Whether an approval needs proof of reading.
     pub proof: Proof,
@@ -54,7 +54,7 @@ pub struct RunRoundRequest {
 /// The result of a round.
 #[derive(Debug)]
 pub struct FinishedRound {
-    /// What came of it.
+    /// The result of the round.
     pub report: DispatchRoundReport,
     /// Why it does not pass; `None` if it does.
     pub class: Option<ErrorClass>,
@@ -230,7 +230,7 @@ impl<'a> Assignment<'a> {
         Ok(made)
     }
 
-    /// Asks for the verdict alone: in the session that answered, or with the answer quoted where
+    /// Requests the verdict alone: in the session that answered, or with the answer quoted where
     /// the agent keeps no session.
     fn ask_again(
         &self,
@@ -250,7 +250,7 @@ impl<'a> Assignment<'a> {
         self.lane(&prompt, session, scratch.path(), reporter)
     }
 
-    /// Asks the agent in a lane: in a session of before, or in a new one.
+    /// Runs the agent in a lane: in an earlier session, or in a new one.
     fn lane(
         &self,
         prompt: &str,
@@ -285,7 +285,7 @@ impl<'a> Assignment<'a> {
 }
 
 impl Judgement {
-    /// Returns why the round does not pass: by the judgement, or by the last lane if there is none.
+    /// Returns why the round does not pass: by the judgement, or by the last lane without one.
     /// If the user or a budget stopped the lane during the second request, that is why there is no
     /// verdict.
     fn class(&self) -> Option<ErrorClass> {

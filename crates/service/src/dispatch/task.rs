@@ -41,9 +41,9 @@ pub struct TaskPromptReport {
     pub prompt: String,
     /// How long it is, in characters.
     pub chars: usize,
-    /// What must be read.
+    /// The required reading.
     pub artifacts: Vec<ReferenceReport>,
-    /// What the prompt quotes of documents.
+    /// The parts of documents that the prompt quotes.
     pub sections: Vec<TaskSectionReport>,
     /// Remarks.
     pub diagnostics: Vec<String>,
@@ -59,7 +59,7 @@ pub struct TaskSectionReport {
     pub id: Option<String>,
     /// The section's title.
     pub title: Option<String>,
-    /// Why it was taken.
+    /// Why it was selected.
     pub reason: String,
     /// How long it is, in characters.
     pub chars: usize,

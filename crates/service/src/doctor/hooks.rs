@@ -51,7 +51,7 @@ pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
     checks
 }
 
-/// Tells whether a session that begins now is given a wake-up.
+/// Tells whether a session that begins now receives a wake-up.
 fn wake_ups(client: Client, session: &Session) -> Option<DoctorCheck> {
     let name = "wake-ups";
     // Another check reports a store that does not open.

@@ -1,4 +1,4 @@
-//! Our entries in a client's settings, and whose sessions they wake.
+//! Convoke's entries in a client's settings, and the agent that they wake.
 
 use std::path::{Path, PathBuf};
 
@@ -18,13 +18,13 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{open_store, refused};
 
-/// What users call us.
+/// Convoke's name in commands.
 const NAME: &str = "convoke";
 
 /// Hook entries to write.
 #[derive(Debug, Clone)]
 pub struct InstallHooksRequest {
-    /// Where they are written.
+    /// The settings to write them into.
     pub target: HooksTarget,
     /// The agent whose wake-ups the sessions get; without it, the one that is set, else `me`.
     pub agent: Option<AgentName>,
@@ -38,7 +38,7 @@ pub struct InstallHooksRequest {
     pub entries: u8,
 }
 
-/// What came of a change to a client's settings.
+/// The result of a change to a client's settings.
 #[derive(Debug)]
 pub enum HooksChange {
     /// The file was changed; this is the new state of the hooks.
@@ -47,7 +47,7 @@ pub enum HooksChange {
     DryRun(HooksDryRunReport),
 }
 
-/// What a client's settings would hold.
+/// The new text of a client's settings.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HooksDryRunReport {
@@ -89,7 +89,7 @@ pub fn install_hooks(
         return Ok(HooksChange::DryRun(HooksDryRunReport::new(&path, installed)));
     }
     let known = path.display().to_string();
-    // What the file was is safe before the file changes.
+    // The file's earlier text is recorded before the file changes.
     let install = Install { original, installed, installed_at: session.now() };
     store.remember_install(&known, client, &install).map_err(refused)?;
     remember_folders(&*store, &path, &target.base(session)?, client, session)?;
@@ -164,7 +164,7 @@ fn status(session: &Session, target: &HooksTarget) -> Result<HooksChange, Failur
 }
 
 impl InstallHooksRequest {
-    /// Returns the plugin that makes our entries superfluous.
+    /// Returns the plugin that makes Convoke's entries superfluous.
     fn brought_along(&self, session: &Session) -> Option<String> {
         let is_its_client = self.target.client == Client::Claude && !self.ignores_plugin;
         is_its_client.then(|| plugin(session, self.target.level)).flatten()
@@ -212,7 +212,7 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 impl HooksTarget {
-    /// Returns what the file would hold without us.
+    /// Returns the file's text without Convoke's entries.
     fn original(
         &self,
         store: &dyn Store,
@@ -226,7 +226,7 @@ impl HooksTarget {
     }
 }
 
-/// Takes the entries out of a client's settings again, and the agent if it is as we wrote it.
+/// Removes the entries from a client's settings, and the agent if it is unchanged.
 pub fn uninstall_hooks(
     session: &Session,
     target: &HooksTarget,

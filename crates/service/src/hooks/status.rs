@@ -30,17 +30,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct HooksReport {
     /// The client's settings.
     pub path: String,
-    /// Whether the client has our hooks.
+    /// Whether the client has Convoke's hooks.
     pub installed: bool,
-    /// How many entries of the settings are ours.
+    /// How many entries of the settings are Convoke's.
     pub entries: usize,
     /// The plugin that brings them along, by its name in the client's settings.
     pub plugin: Option<String>,
     /// Whether the client runs them; only where that depends on its user.
     pub trust: Option<&'static str>,
-    /// Whose the sessions are that no other agent is bound to.
+    /// The agent of sessions without another binding.
     pub agent: Option<String>,
-    /// What names that agent.
+    /// The source of that agent's name.
     pub agent_from: Option<&'static str>,
     /// When a hook was last called.
     pub fired_at: Option<String>,
@@ -67,7 +67,7 @@ pub fn hooks_status(session: &Session, target: &HooksTarget) -> Result<HooksRepo
 pub struct DeliveryObstacle {
     /// In words that follow "not delivered:".
     pub why: String,
-    /// What to do about it, in words that follow a semicolon.
+    /// The remedy, in words that follow a semicolon.
     pub fix: String,
 }
 
@@ -120,7 +120,7 @@ impl HooksTarget {
         })
     }
 
-    /// Returns what keeps the client from calling our hooks.
+    /// Returns why the client does not call Convoke's hooks.
     fn obstacle_to_calling(
         &self,
         gone: Option<&PathBuf>,

@@ -26,7 +26,8 @@ struct SetupStopped;
 /// Does what a plan says. If a step fails or the user stops it, every step is taken back.
 pub fn carry_out(session: &Session, plan: InitPlan) -> Result<InitReport, Failure> {
     let InitPlan { mut report, works } = plan;
-    // From here on a signal only asks, and a second one waits until no file is half-done.
+    // From here on the first signal only requests a stop, and a second one waits until no file is
+    // half-written.
     let cancel = session.cancel();
     let _hold = session.interruption.hold();
     let store = open_store(session)?;
@@ -65,7 +66,7 @@ pub(super) fn folder(session: &Session) -> PathBuf {
 
 struct Setup<'a> {
     session: &'a Session,
-    /// The same for use cases whose remarks the plan has told.
+    /// The same session, for use cases whose remarks the plan has already shown.
     quiet: Session,
     store: &'a dyn Store,
     folder: PathBuf,

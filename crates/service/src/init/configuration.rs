@@ -11,7 +11,7 @@ use crate::settings::{LOCAL_FILE, PROJECT_FILE};
 /// The default folder for documents.
 const DEFAULT_DIR: &str = ".moai/design";
 
-/// The documents that Convoke looks for there.
+/// The documents that Convoke reads there.
 const DEFAULT_NAMES: [&str; 4] = ["spec", "system", "research", "pencil-plan"];
 
 /// Where projects keep such documents.
@@ -22,7 +22,7 @@ const MOST_NAMES: usize = 8;
 
 /// A configuration that differs from the default.
 pub(super) struct Configuration {
-    /// What differs, in a few words.
+    /// The difference, in a few words.
     pub(super) what: String,
     /// The file's text, with comments.
     pub(super) text: String,

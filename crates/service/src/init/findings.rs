@@ -1,4 +1,4 @@
-//! What a project and its machine have already.
+//! The present state of a project and its machine.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(super) const GUIDANCE: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// No plan that a person writes is longer.
 const MAX_PLAN: u64 = 1024 * 1024;
 
-/// How many files are looked into for plans, and how many plans are reported.
+/// How many files are searched for plans, and how many plans are reported.
 const MOST_READ: usize = 200;
 const MOST_PLANS: usize = 10;
 
@@ -35,7 +35,7 @@ pub struct InitFindings {
     pub branch: Option<String>,
     /// The clients on the PATH.
     pub clients: Vec<FoundClient>,
-    /// Which of AGENTS.md and CLAUDE.md are there.
+    /// Which of AGENTS.md and CLAUDE.md exist.
     pub guidance: Vec<String>,
     /// Documents with tasks that `convoke task import` takes over.
     pub plans: Vec<FoundPlan>,
@@ -47,7 +47,7 @@ pub struct InitFindings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundClient {
-    /// Its name.
+    /// The client's name.
     pub client: String,
     /// Its version, in its own words.
     pub version: Option<String>,

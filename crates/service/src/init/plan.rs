@@ -24,16 +24,16 @@ use crate::task::{TaskDesk, TaskPlace, task_progress};
 /// How many hook entries share a long wake-up.
 const ENTRIES: u8 = 4;
 
-/// A setup that was looked into and not carried out yet.
+/// A setup that was planned and not carried out yet.
 #[derive(Debug, Clone)]
 pub struct InitPlan {
-    /// What it says.
+    /// The plan's report.
     pub report: InitReport,
     /// The work for each step of the report.
     pub(super) works: Vec<Work>,
 }
 
-/// What a step does.
+/// The work of a step.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
     /// Nothing of its own.
@@ -53,7 +53,7 @@ pub(super) enum Work {
 #[error("cannot set up `{}`: it is your home folder, not a project", .0.display())]
 struct HomeFolder(PathBuf);
 
-/// Looks at a project, and says what setting it up will change.
+/// Checks a project, and plans the changes of a setup.
 pub fn plan_init(session: &Session, request: &InitRequest) -> Result<InitPlan, Failure> {
     refuse_home(session)?;
     let quiet = session.clone().observed_by(Arc::new(Unobserved));
@@ -97,7 +97,7 @@ fn project_state(session: &Session, found: &InitFindings) -> Result<ProjectState
 
 type Planned = (InitStep, Work);
 
-/// What a client's hooks need.
+/// The needs of a client's hooks.
 struct HooksPlan {
     client: Client,
     planned: Planned,

@@ -69,7 +69,7 @@ pub(super) fn cassette_failed(path: &Path, source: ReplayError) -> Failure {
     Failure::new(ErrorClass::Prerequisite, LaneError::Cassette { path: path.to_owned(), source })
 }
 
-/// Asks a client which version of it is installed.
+/// Asks a client for its installed version.
 pub fn version_of(agent: Client, session: &Session) -> Result<Option<String>, Failure> {
     let (program, convoke) = (program(agent, session)?, session.environment.program());
     let variables = seen_by(agent, session)?;

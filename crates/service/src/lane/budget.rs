@@ -8,7 +8,7 @@ use convoke_engine::lane::supervisor::Limits;
 use super::USUAL_LIMITS;
 use crate::session::Session;
 
-/// What the lanes of one call may spend, and how long each may take.
+/// The budget of one call's lanes, and the time limit of each.
 #[derive(Debug, Clone)]
 pub struct CallBudget {
     /// The most that all of them may spend together.

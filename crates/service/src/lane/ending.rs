@@ -1,4 +1,4 @@
-//! How a lane ended, as it is written down; also of lanes that never began.
+//! The recorded end of a lane; also for lanes that never began.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::report::{unanswered, why};
 use crate::failure::Failure;
 use crate::failure::with_causes;
 
-/// How much is written down of why there is no answer, in characters.
+/// How much of the reason for a missing answer is recorded, in characters.
 const LONGEST_WHY: usize = 300;
 
 /// Says of a lane that went on after its budget was used up that this is why it was stopped.

@@ -11,7 +11,7 @@ use super::LaneRequest;
 use super::ledger::seconds;
 use crate::observer::Reporter;
 
-/// How many lanes of the project are looked through for some that are alike.
+/// How many lanes of the project are searched for similar ones.
 pub(super) const LOOKED_THROUGH: u32 = 500;
 
 /// How many of these a forecast is made of.

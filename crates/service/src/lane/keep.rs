@@ -1,4 +1,4 @@
-//! Keeping what a client said in a folder of the user's.
+//! Keeps a client's output in a folder of the user's.
 
 use std::fs;
 use std::io::{self, ErrorKind};

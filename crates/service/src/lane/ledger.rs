@@ -16,7 +16,7 @@ pub struct LaneEntryReport {
     pub id: i64,
     /// `running`, or how it ended.
     pub state: &'static str,
-    /// Who answered.
+    /// The agent that answered.
     pub agent: String,
     /// The agent's role.
     pub role: Option<String>,
@@ -48,11 +48,11 @@ pub struct LaneEntryReport {
     pub end: Option<String>,
     /// Why there is no answer, and of what kind that is.
     pub trouble: Option<String>,
-    /// What kind of trouble that was.
+    /// The kind of failure.
     pub trouble_kind: Option<&'static str>,
     /// How many bytes its client printed.
     pub bytes: Option<u64>,
-    /// What it spent, if that is known.
+    /// The usage, if known.
     pub spent: Option<SpentReport>,
     /// How many characters the prompt had.
     pub prompt_chars: u64,
@@ -64,7 +64,7 @@ pub struct LaneEntryReport {
     pub pid: u32,
 }
 
-/// What one run spent; Convoke subtracts what the client counted for earlier runs of the session.
+/// The usage of one run; Convoke subtracts the client's counts for earlier runs of the session.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpentReport {

@@ -33,11 +33,11 @@ pub struct OneLane<'a> {
 
 /// One lane that is over.
 pub struct FinishedLane {
-    /// What happened.
+    /// The run of the lane.
     pub run: LaneRun,
     /// The full report.
     pub report: LaneReport,
-    /// What the agent read of what it had to read.
+    /// The evidence of required reading.
     pub reading: Option<ReadingReport>,
     /// Why the client's output could not be kept.
     pub not_kept: Option<Failure>,

@@ -67,8 +67,8 @@ impl Reading {
         with_reading(prompt, &paths)
     }
 
-    /// Judges by what the client printed, and by its own record of that session; `None` if nothing
-    /// was to be read.
+    /// Judges by the client's printed events, and by its own record of that session; `None` without
+    /// required reading.
     pub(super) fn proof(
         &self,
         agent: &AgentRef,

@@ -40,7 +40,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 struct Admission {
     /// Why it may not start: too much was spent already.
     refusal: Option<String>,
-    /// How many lanes under the same budgets did not say what they spent.
+    /// How many lanes under the same budgets reported no usage.
     uncounted: u64,
 }
 

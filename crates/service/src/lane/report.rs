@@ -16,13 +16,13 @@ use super::reading::ReadingReport;
 use super::tree::TreeReport;
 use crate::receipt::ReceiptReport;
 
-/// What a lane came to, whole.
+/// The full report on a lane.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneReport {
     /// Its number in the ledger.
     pub lane: Option<i64>,
-    /// Who answered.
+    /// The agent that answered.
     pub agent: String,
     /// Whether it was replayed instead of run.
     pub recorded: bool,
@@ -38,7 +38,7 @@ pub struct LaneReport {
     pub asked_model: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// What the client counted.
+    /// The client's counters.
     pub usage: Option<UsageReport>,
     /// How many times the agent used a tool.
     pub tools: u64,
@@ -50,15 +50,15 @@ pub struct LaneReport {
     pub end: String,
     /// Why there is no answer.
     pub trouble: Option<String>,
-    /// What kind of trouble that is.
+    /// The kind of failure.
     pub trouble_kind: Option<&'static str>,
     /// The end of what the client printed on stderr.
     pub stderr: String,
-    /// What the client says that the agent may do.
+    /// The agent's rights, as the client reports them.
     pub rights: RightsReport,
     /// The budget that it exceeded.
     pub over_budget: Option<OverBudgetReport>,
-    /// How many earlier lanes did not say what they spent, so that its budgets cannot count them.
+    /// How many earlier lanes reported no usage, so that the budgets do not include them.
     pub uncounted_lanes: u64,
     /// Whether the working tree changed; only where the agent could only read.
     pub tree: Option<TreeReport>,
@@ -68,7 +68,7 @@ pub struct LaneReport {
     pub unproven: Vec<String>,
 }
 
-/// What the client says that the agent may do.
+/// The agent's rights, as the client reports them.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RightsReport {
@@ -80,7 +80,7 @@ pub struct RightsReport {
     pub excess: Vec<String>,
 }
 
-/// What the client counted.
+/// The client's counters.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageReport {
@@ -98,7 +98,7 @@ pub struct UsageReport {
     pub tokens_of: &'static str,
     /// The same for money.
     pub money_of: &'static str,
-    /// What this run spent; none if that is unknown.
+    /// The usage of this run; none if unknown.
     pub of_run: Option<SpentReport>,
 }
 
@@ -145,7 +145,7 @@ impl LaneReport {
     }
 }
 
-/// What a lane came to, inside of another report.
+/// A lane's report, inside of another one.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneSummary {
@@ -155,9 +155,9 @@ pub struct LaneSummary {
     pub outcome: &'static str,
     /// Why there is no answer.
     pub trouble: Option<String>,
-    /// What kind of trouble that is.
+    /// The kind of failure.
     pub trouble_kind: Option<&'static str>,
-    /// What it spent, if that is known.
+    /// The usage, if known.
     pub spent: Option<SpentReport>,
     /// The budget that it exceeded.
     pub over_budget: Option<OverBudgetReport>,
@@ -187,11 +187,11 @@ impl LaneSummary {
 pub struct OverBudgetReport {
     /// `own`, which is also that of its run, or `day`.
     pub whose: &'static str,
-    /// What both count: `tokens` or `micro_dollars`.
+    /// The unit of both: `tokens` or `micro_dollars`.
     pub unit: &'static str,
     /// The amount spent.
     pub spent: u64,
-    /// What may be spent.
+    /// The limit.
     pub cap: u64,
 }
 

@@ -15,10 +15,10 @@ use serde::Serialize;
 use crate::observer::Reporter;
 use crate::session::Session;
 
-/// How long a snapshot may take before Convoke says what it does.
+/// How long a snapshot may take before Convoke reports it.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How long a look may always take, however short the limit of a lane is.
+/// The least time limit of a snapshot, for any limit of a lane.
 const LEAST: Duration = Duration::from_secs(10);
 
 /// The working tree as it was before one lane, or several parallel ones.
@@ -31,13 +31,13 @@ pub enum TreeWatch {
     Began(Box<Snapshot>),
 }
 
-/// How the tree is looked at.
+/// The settings for snapshots of the tree.
 pub struct TreeLook<'a> {
     /// The session whose project it is.
     pub session: &'a Session,
-    /// Who says that it takes long.
+    /// The reporter of a slow snapshot.
     pub reporter: &'a Reporter,
-    /// How long each lane may take, and with it each look.
+    /// The time limit of each lane, and of each snapshot.
     pub limit: Duration,
 }
 
@@ -114,7 +114,7 @@ impl TreeLook<'_> {
     }
 }
 
-/// Waits, and tells whether that was in vain.
+/// Waits, and tells whether the time ran out.
 fn is_waited(done: &Receiver<()>, most: Duration) -> bool {
     done.recv_timeout(most) == Err(RecvTimeoutError::Timeout)
 }
@@ -127,7 +127,7 @@ pub struct TreeReport {
     pub status: &'static str,
     /// Why it is unknown.
     pub reason: Option<&'static str>,
-    /// What changed.
+    /// The changed paths.
     pub paths: Vec<String>,
 }
 

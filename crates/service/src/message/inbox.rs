@@ -1,4 +1,4 @@
-//! What an agent has not been given yet, and whole conversations.
+//! An agent's unread messages, and whole conversations.
 
 use convoke_domain::message::Message;
 use convoke_domain::scope::AgentName;
@@ -10,10 +10,10 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused, speaker};
 
-/// Whose messages are wanted, and which.
+/// A request for messages.
 #[derive(Debug, Clone)]
 pub struct InboxRequest {
-    /// Who reads; without it, the agent of the environment or session, else the person.
+    /// The reader; without it, the agent of the environment or session, else the person.
     pub agent: Option<AgentName>,
     /// Only unread messages, or all.
     pub which: Addressed,
@@ -27,7 +27,7 @@ pub struct InboxRequest {
 
 /// The requested messages.
 pub struct Inbox {
-    /// Who reads them.
+    /// The reader.
     pub reader: AgentName,
     /// The messages, oldest first.
     pub messages: Vec<Message>,
@@ -42,7 +42,7 @@ pub struct Inbox {
 /// Messages that are left out because there are too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OlderMessages {
-    /// How many there are in all, with those that are listed.
+    /// How many there are in all, including the listed ones.
     pub count: usize,
     /// The first message that is listed.
     pub first: i64,
@@ -52,11 +52,11 @@ pub struct OlderMessages {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MessageReport {
-    /// Its number.
+    /// The message's number.
     pub id: i64,
     /// The message that it answers.
     pub re: Option<i64>,
-    /// Who says it.
+    /// The sender.
     pub from: String,
     /// What kind of message it is, such as `direct`.
     pub kind: &'static str,
@@ -124,7 +124,7 @@ pub fn mark_read(inbox: &Inbox) -> Result<(), Failure> {
 /// One conversation.
 #[derive(Debug, Clone)]
 pub struct MessageThread {
-    /// Who reads it.
+    /// The reader.
     pub reader: AgentName,
     /// Every message, oldest first.
     pub messages: Vec<Message>,

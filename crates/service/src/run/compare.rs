@@ -24,7 +24,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::lane::{LaneRequest, LaneRun, PinnedRules, lane_failed, sentence};
 use crate::session::Session;
 
-/// Asks for a plan in a single pass, beside the one of a run.
+/// A request for a plan in a single pass, to compare with a run's.
 #[derive(Debug, Clone)]
 pub struct CompareRequest {
     /// The run, or the beginning of its name.
@@ -51,7 +51,7 @@ pub struct CompareSideReport {
     pub input_tokens: u64,
     /// Tokens that models wrote.
     pub output_tokens: u64,
-    /// What it cost, in millionths of a dollar.
+    /// The cost, in millionths of a dollar.
     pub micro_dollars: Option<u64>,
     /// How long its lanes took together.
     pub seconds: u64,
@@ -63,17 +63,17 @@ pub struct CompareSideReport {
 pub struct CompareReport {
     /// Whether the panel's plan is what it came to in the end.
     pub is_finished: bool,
-    /// What people decided in the panel's place, a line each.
+    /// People's decisions in the panel's place, a line each.
     pub decided: Vec<String>,
-    /// What the panel made.
+    /// The panel's side.
     pub panel: CompareSideReport,
-    /// What one agent made alone.
+    /// The single agent's side.
     pub single: CompareSideReport,
     /// That agent's plan.
     pub single_plan: String,
 }
 
-/// What came of asking for a single pass.
+/// The result of a single pass.
 #[derive(Debug, Clone)]
 pub enum CompareOutcome {
     /// There are two plans.

@@ -21,15 +21,15 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// No reason is longer, in bytes: an agent is given it, and files hold it on one line.
+/// The longest reason, in bytes: prompts include it, and files hold it on one line.
 const LONGEST_REASON: usize = 4096;
 
-/// What a person decides in a run.
+/// A person's decision in a run.
 #[derive(Debug, Clone)]
 pub struct DecideRequest {
     /// The run, or the beginning of its name; the last one if it is left out.
     pub run: Option<RunId>,
-    /// What the person decided; see [`person_ruling`].
+    /// The decision; see [`person_ruling`].
     pub ruling: Ruling,
     /// Whether an earlier decision of a person may be changed.
     pub revisiting: Revisiting,
@@ -37,7 +37,7 @@ pub struct DecideRequest {
     pub course: CourseRequest,
 }
 
-/// What came of a decision.
+/// The result of a decision.
 pub enum DecisionOutcome {
     /// The run acted on it, and ended.
     Acted(Box<EndedDesign>),
@@ -45,7 +45,7 @@ pub enum DecisionOutcome {
     Waiting(RunId),
 }
 
-/// What a run leaves to people, and what they decided.
+/// A run's matters for people, and their decisions.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunMattersReport {
@@ -54,7 +54,7 @@ pub struct RunMattersReport {
     /// Undecided, withheld and decided matters.
     #[serde(flatten)]
     pub matters: MattersReport,
-    /// How the first undecided matter can be decided.
+    /// The command that decides the first undecided matter.
     #[serde(skip)]
     pub way_out: Option<String>,
 }

@@ -56,9 +56,9 @@ pub struct KnownRun {
     /// The run, as the store lists it.
     pub run: Run,
     pub(super) integrity: Integrity,
-    /// What its journal says.
+    /// The facts of its journal.
     pub facts: Facts,
-    /// What follows from that.
+    /// The state that follows from them.
     pub progress: DesignOutline,
 }
 

@@ -1,4 +1,4 @@
-//! What a panel left to people, and what people decided: for terminals and for programs.
+//! A panel's matters for people, and people's decisions: for terminals and for programs.
 
 use convoke_domain::design::event::Settings;
 use convoke_domain::design::matter::{Matter, Ruling};
@@ -13,17 +13,17 @@ use serde::Serialize;
 pub struct MatterReport {
     /// Its id, such as `FINDING_2`.
     pub id: String,
-    /// Its title.
+    /// The matter's title.
     pub title: String,
-    /// What it says.
+    /// The matter's text.
     pub text: String,
-    /// What the panel made of it.
+    /// The panel's verdict.
     pub panel: &'static str,
-    /// How the panel voted.
+    /// The panel's votes.
     pub votes: String,
     /// Whether it is kept out of published files.
     pub withheld: bool,
-    /// What a person decided.
+    /// A person's decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<DecisionReport>,
     /// Whether the panel or a person accepted it.
@@ -31,13 +31,13 @@ pub struct MatterReport {
     pub is_accepted: bool,
 }
 
-/// What a person decided, for programs.
+/// A person's decision, for programs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionReport {
     /// `accept` or `reject`.
     pub choice: &'static str,
-    /// Why.
+    /// The reason.
     pub because: String,
     /// Whether the run has still to act on it.
     pub pending: bool,
@@ -67,15 +67,15 @@ impl MatterReport {
     }
 }
 
-/// The three lists that a person looks at.
+/// The three lists of matters for a person.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MattersReport {
-    /// What neither the panel nor a person decided.
+    /// Matters that neither the panel nor a person decided.
     pub undecided: Vec<MatterReport>,
     /// Matters withheld from published files.
     pub withheld: Vec<MatterReport>,
-    /// What people decided.
+    /// Matters that people decided.
     pub decided: Vec<MatterReport>,
 }
 

@@ -22,16 +22,16 @@ pub struct RecountReport {
     pub run: String,
     /// `sound`, or the event at which the journal was changed.
     pub journal: String,
-    /// By which rules it was counted.
+    /// The rules that it was counted by.
     #[serde(flatten)]
     pub rules: RulesReport,
     /// Artifacts that are not as they were at the end of the run.
     pub differing: Vec<String>,
     /// Verdicts of the panel that other rules count otherwise; nothing if the journal keeps none.
     pub changed_verdicts: Option<Vec<ChangedVerdictReport>>,
-    /// What people decided, a line each.
+    /// People's decisions, a line each.
     pub decided: Vec<String>,
-    /// What differs between the rules that it began under and the present ones.
+    /// The difference between the rules that it began under and the present ones.
     #[serde(skip)]
     pub rules_difference: Option<String>,
     /// How the verdicts differ under other rules, in words; nothing if the journal keeps none.
@@ -54,9 +54,9 @@ pub struct RecountReport {
 pub struct ChangedVerdictReport {
     /// The finding or decision that the verdict is about.
     pub id: String,
-    /// What it was at the end of the run.
+    /// The verdict at the end of the run.
     pub recorded: Option<String>,
-    /// What it is now.
+    /// The verdict now.
     pub recounted: Option<String>,
 }
 
@@ -83,7 +83,7 @@ pub fn recount_run(session: &Session, run: &RunId) -> Result<RecountReport, Fail
     let recorded = known.facts.kept_verdicts();
     let verdicts = known.progress.results.verdicts();
     let changes = recorded.map(|recorded| verdict_changes(recorded, &verdicts));
-    // In a sound journal nothing but the rules can have changed what follows from it.
+    // In a sound journal only the rules can have changed the result.
     let difference = known.facts.rules().difference();
     let is_explained = differing.is_empty() || difference.is_some();
     Ok(RecountReport {

@@ -1,4 +1,4 @@
-//! What a run came to, and what it showed.
+//! Reports on a run: its results, and its shown lines.
 
 use convoke_domain::design::render;
 use convoke_domain::run::RunId;

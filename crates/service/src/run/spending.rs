@@ -1,4 +1,4 @@
-//! What a run has cost: by step, by seat, in all, and for each finding that was accepted.
+//! The cost of a run: by step, by seat, in all, and for each accepted finding.
 //!
 //! The ledger holds all lanes, including second requests and those that did not end. A rehearsal
 //! costs nothing; its numbers were recorded with the answers.
@@ -12,7 +12,7 @@ use convoke_domain::lane::ledger::{LaneEntry, Sum};
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
-/// What a run has cost.
+/// The cost of a run.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpendingReport {
@@ -20,11 +20,11 @@ pub struct SpendingReport {
     pub is_recorded: bool,
     /// How many lanes were recorded and cost nothing.
     pub recorded_lanes: u64,
-    /// What each step cost.
+    /// The cost of each step.
     pub steps: Vec<SpendingRow>,
-    /// What each seat cost.
+    /// The cost of each seat.
     pub seats: Vec<SpendingRow>,
-    /// What the run cost.
+    /// The cost of the run.
     pub total: SpendingRow,
     /// How many findings were accepted.
     pub accepted_findings: u64,
@@ -42,13 +42,13 @@ pub struct SpendingRow {
     pub name: String,
     /// How many lanes there were.
     pub lanes: u64,
-    /// How many could not tell what they spent.
+    /// How many reported no usage.
     pub uncounted: u64,
     /// Tokens that models read.
     pub input_tokens: u64,
     /// Tokens that models wrote.
     pub output_tokens: u64,
-    /// What it cost, in millionths of a dollar.
+    /// The cost, in millionths of a dollar.
     pub micro_dollars: Option<u64>,
     /// The sum of all that the lanes reported.
     #[serde(skip)]

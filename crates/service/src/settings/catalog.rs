@@ -107,7 +107,7 @@ fn known<L: Default>(section: &'static str, keys: &'static [Key<L>]) -> Vec<Cata
     keys.iter().map(entry).collect()
 }
 
-/// What every place says, the strongest first; what a file may not set is left out.
+/// The values of every place, the strongest first, without those that a file may not set.
 pub(crate) struct Places<'a> {
     session: &'a Session,
     files: [(ConfigOrigin, PathBuf, Table); 3],

@@ -23,23 +23,23 @@ pub const SECTION: &str = "dispatch";
 /// Everything decided about dispatches before one is made.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where features and projects are, relative to the project.
+    /// The folder of features and projects, relative to the project.
     pub artifacts_root: PathBuf,
-    /// Which prompts.
+    /// The generation of prompts.
     pub profile: PromptProfile,
     /// The most rounds.
     pub max_iterations: u32,
-    /// How sections are taken out of documents.
+    /// How sections are selected from documents.
     pub rules: Rules,
     /// How a confirmation is judged.
     pub confirmation: ConfirmationLevel,
-    /// What a delta is measured against.
+    /// The measure for a delta.
     pub guard_base: GuardBase,
-    /// How a resumed session is spoken to.
+    /// The wording of a resumed prompt.
     pub resume_text: Wording,
     /// In which order a task's prompt comes.
     pub task_order: TaskOrder,
-    /// Whether a task is given two sections of the PRD instead of being sent to it.
+    /// Whether a task's prompt quotes two sections of the PRD instead of a reference to it.
     pub prd_sections: bool,
     /// Whether a copy of what the store knows of a feature's rounds is written beside it.
     pub state_file: bool,
@@ -49,7 +49,7 @@ pub struct Settings {
     pub rubrics: BTreeMap<RoleName, PathBuf>,
     /// Files with how some roles are to answer, relative to the project.
     pub returns: BTreeMap<RoleName, PathBuf>,
-    /// What committed files change of roles that are built in or the user's.
+    /// The keys that committed files change in roles that are built in or the user's.
     pub changed: BTreeMap<RoleName, ChangedBy>,
 }
 

@@ -116,7 +116,7 @@ impl ConfigFile {
         }
     }
 
-    /// Tells whether the system does not even let us look at the file.
+    /// Tells whether the system denies even access to the file's metadata.
     fn is_out_of_reach(&self) -> bool {
         let denied = Unreadable::PermissionDenied;
         matches!(&self.table, Err(ConfigError::Unreadable { reason, .. }) if *reason == denied)

@@ -18,7 +18,7 @@ pub const SECTION: &str = "lane";
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// The most that lanes may spend in a day, over all projects. Every one of them holds: the
-    /// user's own, and a lower one that a project asks for.
+    /// user's own, and a lower one of a project.
     pub budgets_per_day: Vec<Cap>,
     /// Variables that clients may see beside those that they always see.
     pub pass_env: PassEnv,
@@ -109,8 +109,8 @@ fn is_passable(name: &str) -> bool {
     is_plain && !is_reserved && name != "TMPDIR" && !name.ends_with("_CONFIG_CONTENT")
 }
 
-/// Returns what the environment and the files say about lanes. A budget that a project asks for
-/// holds beside the user's.
+/// Returns the settings of lanes from the environment and the files. A project's budget holds
+/// beside the user's.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
     settle_once(&session.settings.files().lane, || settle(session))
 }

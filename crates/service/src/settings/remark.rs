@@ -19,7 +19,7 @@ use crate::session::Session;
 const MOST: usize = 12;
 
 /// Returns a line for each unknown section or key, each value that cannot be used and each key that
-/// its file may not set; never a value. `told` is left out: the user reads it already.
+/// its file may not set; never a value. It leaves out `told`, which the user has already seen.
 pub fn remarks(session: &Session, told: Option<&Failure>) -> Vec<String> {
     let told = told.map(|failure| failure.error.to_string());
     let mut lines: Vec<_> = found(session)

@@ -7,7 +7,7 @@ use convoke_domain::dispatch::pattern::PathPattern;
 use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptForm, Proof, RoleName};
 use toml::Value;
 
-/// What a place says about one role.
+/// One place's changes to a role.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RoleChange {
     artifacts: Option<Vec<FeatureArtifact>>,

@@ -1,10 +1,10 @@
-//! What a file that came with a repository may set.
+//! The settings that a file from a repository may change.
 //!
-//! `convoke.toml` is committed, so its author need not be the user: it may lower the user's limits and
-//! make checks stricter, never the opposite, it may not lead out of the project, and it has no say in
-//! the user's sessions, keys and addresses. `convoke.local.toml` is the user's own unless git tracks
-//! it, or leaves out its whole folder. A value that a file may not set is left out, with a
-//! remark that names the file, the key and the reason, never the value.
+//! `convoke.toml` is committed, so its author need not be the user: it may lower the user's limits
+//! and make checks stricter, never the opposite, it may not lead out of the project, and it has no
+//! say in the user's sessions, keys and addresses. `convoke.local.toml` is the user's own unless
+//! git tracks it, or leaves out its whole folder. A value that a file may not set is left out, with
+//! a remark that names the file, the key and the reason, never the value.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use toml::{Table, Value};
 
 use super::{LOCAL_FILE, whole};
 
-/// Who wrote a file in a project.
+/// The author of a file in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Author {
     /// The user, for this copy of the project.
@@ -26,7 +26,7 @@ pub(super) enum Author {
     Committer,
 }
 
-/// What a file may do with one key.
+/// A file's right to set one key.
 #[derive(Debug, Clone, Copy)]
 enum Rule {
     /// A committed file may set at most what the user set, or else this default.
@@ -107,7 +107,7 @@ pub(super) fn local_author(project: &Path, table: &Table) -> Author {
 /// A project's file, and what its values are judged against.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin<'a> {
-    /// Who wrote the file.
+    /// The file's author.
     pub(super) author: Author,
     /// The project's folder.
     pub(super) project: &'a Path,
@@ -224,7 +224,7 @@ fn cap(value: &Value) -> Option<Cap> {
     Cap::parse(value.as_str()?).ok()
 }
 
-/// Tokens and money cannot be compared; where a file caps one and the user the other, both hold.
+/// Tokens and money cannot be compared; where a file limits one and the user the other, both hold.
 fn is_higher(cap: Cap, than: Cap) -> bool {
     match (cap, than) {
         (Cap::Tokens(one), Cap::Tokens(other))

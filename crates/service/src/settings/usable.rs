@@ -18,7 +18,7 @@ const MOST_MISTAKES: usize = 16;
 pub(super) struct UsableLayers<L> {
     /// Environment, local file, project's file, user's file.
     pub(super) layers: [L; 4],
-    /// Who wrote the local file.
+    /// The author of the local file.
     pub(super) author: Author,
     /// Files and variables with a mistake, as the user knows them.
     pub(super) left_out: Vec<String>,

@@ -62,13 +62,13 @@ pub struct Settings {
     pub own_budget: Budget,
     /// How much a wake-up tells its agent.
     pub mode: WakeMode,
-    /// What gives way when a wake-up costs more than its budget.
+    /// What is shortened when a wake-up costs more than its budget.
     pub fit: WakeFit,
     /// The clock that times are shown by.
     pub clock: Offset,
     /// How mentions are recognised.
     pub mentions: MentionRule,
-    /// What decides the next action.
+    /// The basis of the next action.
     pub next_action: NextActionRule,
     /// What may choose a skill.
     pub skill_rule: SkillRule,

@@ -35,9 +35,9 @@ pub struct DeedReport {
     pub verdict: &'static str,
     /// The role that judged.
     pub role: String,
-    /// Who recorded it.
+    /// The agent that recorded it.
     pub recorded_by: String,
-    /// Why.
+    /// The reason.
     pub because: Option<String>,
     /// The message that it came with.
     pub message_id: Option<i64>,

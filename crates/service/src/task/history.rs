@@ -35,13 +35,13 @@ pub struct TaskChangeReport {
     pub step: i64,
     /// When it was made.
     pub at: String,
-    /// Who made it.
+    /// The actor.
     pub actor: String,
     /// The task's id.
     pub task: String,
     /// The task's title afterwards.
     pub title: String,
-    /// What changed, in words.
+    /// The change, in words.
     pub what: String,
     /// Whether it undid an earlier step.
     pub undo: bool,

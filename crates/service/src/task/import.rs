@@ -46,7 +46,7 @@ enum ImportError {
     NotHere { path: PathBuf, project: String, branch: String },
 }
 
-/// Where the tasks come from.
+/// The source of the tasks.
 #[derive(Debug, Clone)]
 pub enum ImportSource {
     /// A plan, from this folder or from the project's; or a database of june or otto.
@@ -58,7 +58,7 @@ pub enum ImportSource {
 /// Tasks to take over.
 #[derive(Debug, Clone)]
 pub struct ImportRequest {
-    /// Where they come from.
+    /// The source of the tasks.
     pub source: ImportSource,
     /// Whether each task that is not begun and has no parts gets an implementation and two reviews.
     pub adds_reviews: bool,

@@ -43,7 +43,7 @@ pub struct TaskListing {
 pub struct BranchTasks {
     /// The branch.
     pub branch: String,
-    /// Its tasks.
+    /// The branch's tasks.
     pub listing: TaskListing,
 }
 
@@ -53,7 +53,7 @@ pub struct BranchTasks {
 pub struct BranchTasksReport {
     /// The branch.
     pub branch: String,
-    /// Its tasks.
+    /// The branch's tasks.
     pub tasks: Vec<TaskReport>,
 }
 

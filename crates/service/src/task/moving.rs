@@ -32,9 +32,9 @@ pub struct MovedTasksReport {
     pub messages: usize,
     /// How many agents came with them.
     pub agents: usize,
-    /// Where they came from.
+    /// The branch that they came from.
     pub from_branch: String,
-    /// Where they are.
+    /// The branch that they are on now.
     pub branch: String,
 }
 

@@ -1,4 +1,4 @@
-//! What to begin next, and beginning it.
+//! Chooses the task to start next, and starts it.
 
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::Task;
@@ -25,7 +25,7 @@ struct NothingToStart(String);
 /// The task to begin next.
 #[derive(Debug, Clone)]
 pub enum NextTask {
-    /// This one.
+    /// This task.
     Task(Box<Task>),
     /// No task can be started, for this reason.
     Nothing(String),

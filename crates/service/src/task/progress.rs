@@ -1,4 +1,4 @@
-//! How far the work of a branch is.
+//! The progress of a branch's work.
 
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
@@ -20,13 +20,13 @@ enum NotOneTask {
     Several { whose: String, ids: Vec<String> },
 }
 
-/// How far the work of a branch is.
+/// The progress of a branch's work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskProgress {
     /// The task to work on, as in a wake-up; none if no task is open.
     pub current: Option<CurrentTask>,
-    /// How many tasks without parts are completed or left out.
+    /// How many tasks without parts are completed or skipped.
     pub closed: usize,
     /// How many tasks without parts there are.
     pub total: usize,
@@ -36,13 +36,13 @@ pub struct TaskProgress {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurrentTask {
-    /// Its id.
+    /// The task's id.
     pub id: String,
     /// The task's title.
     pub title: String,
     /// Whether it is in progress.
     pub is_begun: bool,
-    /// Who does it.
+    /// The assigned agent.
     pub agent: Option<String>,
 }
 

@@ -30,11 +30,11 @@ pub struct TaskReport {
     pub id: String,
     /// The task that it is part of.
     pub parent: Option<String>,
-    /// Its title.
+    /// The task's title.
     pub content: String,
-    /// What else there is to say about it.
+    /// A longer description.
     pub body: Option<String>,
-    /// How far it is, such as `in_progress`.
+    /// The task's status, such as `in_progress`.
     pub status: &'static str,
     /// Whether it is open and belongs to a cancelled plan.
     pub cancelled: bool,
@@ -44,7 +44,7 @@ pub struct TaskReport {
     pub after: Vec<String>,
     /// Those of them that are open.
     pub waits_for: Vec<String>,
-    /// Who does it.
+    /// The assigned agent.
     pub agent: Option<String>,
     /// The plan that it comes from, relative to the project.
     pub plan_file: Option<String>,
@@ -60,7 +60,7 @@ pub struct TaskReport {
     pub completed_at: Option<String>,
     /// Whether it is the current task; only a tree reports it.
     pub current: bool,
-    /// Its parts.
+    /// The task's parts.
     pub children: Vec<TaskReport>,
 }
 

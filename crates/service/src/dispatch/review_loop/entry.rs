@@ -1,4 +1,4 @@
-//! What a loop keeps of an answer, and how it is read again.
+//! The records of a loop's answers, and how they are read.
 
 use convoke_domain::dispatch::review::{Issue, Review};
 use convoke_domain::dispatch::review_loop::{LoopStop, ReviewAnswer, identity};
@@ -29,8 +29,8 @@ pub(super) fn spent(ran: &LaneRun, earlier: &[LaneRun]) -> Spent {
     }
 }
 
-/// What a pass is worth later: it holds for these files, only as far as it was proven, and beside
-/// these words.
+/// The basis of a pass: it holds for these files, as far as it was proven, with these words beside
+/// it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Grounds {
@@ -38,7 +38,7 @@ pub(super) struct Grounds {
     pub(super) tree: Option<String>,
     /// Whether the record proves that everything was read.
     pub(super) proven: bool,
-    /// What the reviewer wrote beside its verdict.
+    /// The reviewer's text beside its verdict.
     pub(super) also_wrote: Option<String>,
 }
 
@@ -122,9 +122,9 @@ pub(super) fn stop_of(outcome: LaneOutcome) -> LoopStop {
     }
 }
 
-/// Returns why a loop ends at a reviewer's answer that counts neither way. It is not kept, so the
-/// next call asks that reviewer again. `outcome` is of the lane that ran last: Convoke may have been
-/// stopped while it asked for the verdict alone.
+/// Returns why a loop ends at a reviewer's answer that counts neither way. The answer is not
+/// recorded, so that reviewer answers again in the next call. `outcome` is of the last lane: the
+/// user may have stopped Convoke during the second request.
 pub(super) fn without_verdict(judged: &Judged, outcome: LaneOutcome) -> Option<LoopStop> {
     match (&judged.ambiguity, judged.lacks_proof) {
         (Some(_), _) if matches!(outcome, LaneOutcome::OverBudget | LaneOutcome::Cancelled) => {

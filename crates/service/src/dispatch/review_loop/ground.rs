@@ -1,4 +1,4 @@
-//! What a loop reviews, and whether that is still what its reviewers approved.
+//! The files that a loop reviews, and whether they are still the approved ones.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What a loop checks before it spends anything, and what it advises at its end.
+//! A loop's checks before it spends anything, and its hint at the end.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::settings::dispatch::ChangedBy;
 
 impl Course<'_> {
-    /// Tells the user what committed files change of the roles that the loop asks, and returns it.
+    /// Warns of keys that committed files change in the loop's roles, and returns them.
     pub(super) fn say_changes(&self) -> BTreeMap<String, ChangedBy> {
         let command = &self.request.command;
         let roles = self.reviewers.iter().chain(&self.fixer);
