@@ -36,7 +36,7 @@ use crate::{batch, file};
 /// The most documents that a remark counts.
 const MOST_NAMED: usize = 1000;
 
-/// Who asks for the brief.
+/// The occasion of a brief.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BriefMode {
     /// A workflow, without a request; the project may disable that.
@@ -105,7 +105,7 @@ pub struct LoadedBrief {
     pub settings: BriefSettings,
     /// The design folder.
     pub dir: PathBuf,
-    /// What it held.
+    /// The folder's documents, or why it has no documents.
     pub folder: Folder,
     /// The files that Convoke tried to read.
     pub reads: Vec<ReadTrace>,
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(resolved(none(), none(), layer(None, Some(9))), (".moai/design".to_owned(), 9));
     }
 
-    // B-3, B-4: only a file makes it configured; what this call asks for does not.
+    // B-3, B-4: only a file counts as configuration; the options of a call do not.
     #[test]
     fn a_call_configures_nothing() {
         let empty = project(&[]);
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(configured(&partial, BriefLayers::default()), Configured::Somewhere);
     }
 
-    // B-9, B-10, B-11: the gate stops workflows only, before the folder is looked at.
+    // B-9, B-10, B-11: the gate stops workflows only, before the folder is read.
     #[test]
     fn a_closed_gate_stops_only_workflows() {
         let closed = "design_docs: {auto_load_on_design_command: false}";

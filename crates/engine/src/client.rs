@@ -46,22 +46,22 @@ pub struct ClientAdapter {
     /// The variables of the user's environment that the client may see beside those that every
     /// program needs: its own vendor's keys, addresses and folders, and no other vendor's.
     pub variables: &'static [&'static str],
-    /// Variables that the client is always given: no updates while it works, no endless retries,
-    /// and nothing that keeps it from being supervised.
+    /// Variables that are always set: no updates while it works, no endless retries, and nothing
+    /// that keeps it from being supervised.
     pub quiet: &'static [(&'static str, &'static str)],
-    /// What keeps a reader from writing, in a word or two.
+    /// The mechanism that keeps a read-only agent from writing, in a word or two.
     pub read_only_by: &'static str,
     /// The oldest version that Convoke is tested with, by its first two numbers.
     pub oldest: Option<(u32, u32)>,
     /// How the client resumes a session, as measured.
     pub resumed_by: &'static str,
-    /// What the client's counters count, as measured.
+    /// The scope of the client's counters, as measured.
     pub usage_scope: UsageScope,
     /// The variable by which programs that the client starts know their session.
     pub session_variable: Option<&'static str>,
     /// The variable that is set for every program that the client starts.
     pub shell_variable: Option<&'static str>,
-    /// The folder that holds the client's own records, where Convoke looks for them.
+    /// The folder of the client's own records.
     pub home: Option<ClientHome>,
     /// How to read the client's record of a session.
     pub transcript: Option<TranscriptFormat>,
@@ -98,7 +98,7 @@ pub struct TranscriptFormat {
     pub(crate) line: fn(&str, &mut Recorder<'_>) -> Option<()>,
     /// Reads which of Convoke's texts the agent still has, from a place of the record on.
     pub(crate) injected: Option<fn(&Path, u64) -> Option<InjectedTexts>>,
-    /// What the events that the client prints tell about what the agent was given.
+    /// How printed events relate to what the agent saw.
     pub(crate) printed: PrintedEvents,
     /// Finds the record of a session in the client's own folder.
     pub(crate) own_record: Option<fn(&Path, &str) -> Option<PathBuf>>,
@@ -110,10 +110,10 @@ impl fmt::Debug for TranscriptFormat {
     }
 }
 
-/// What the events that a client prints tell about what its agent was given.
+/// How printed events relate to what the agent saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PrintedEvents {
-    /// No more than the agent was given.
+    /// They show no more than the agent saw.
     AsGiven,
     /// It may show more than the agent saw, so that only the client's own record is proof.
     MayTellMore,

@@ -25,24 +25,24 @@ use self::role_files::RoleFilesError;
 pub use self::role_files::demanded;
 use crate::file;
 
-/// What a dispatch is made of, beside the feature.
+/// The materials of a dispatch, beside the feature.
 #[derive(Debug, Clone, Copy)]
 pub struct DispatchOrder<'a> {
     /// The role that receives the prompt.
     pub role: &'a DispatchRole,
-    /// In which order.
+    /// The order of its sections.
     pub profile: PromptProfile,
     /// The role's instructions.
     pub rubric: &'a str,
-    /// How it is to answer.
+    /// The form of the answer.
     pub returns: &'a str,
     /// Files that were changed.
     pub files: &'a [String],
-    /// How the reviewer before it ended.
+    /// The earlier reviewer's result.
     pub outcome: Option<&'a str>,
-    /// What the next phase expects.
+    /// The next phase's expectations.
     pub next_phase: Option<&'a str>,
-    /// Which round.
+    /// The round.
     pub iteration: Iteration<'a>,
 }
 
@@ -51,9 +51,9 @@ pub struct DispatchOrder<'a> {
 pub struct Dispatch {
     /// The prompt's text.
     pub prompt: String,
-    /// What must be read.
+    /// The required reading.
     pub references: Vec<Reference>,
-    /// How long everything is that was listed or pasted, in characters.
+    /// The length of all listed and pasted documents, in characters.
     pub artifact_chars: u64,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
@@ -62,7 +62,7 @@ pub struct Dispatch {
 /// An artifact that must be pasted and cannot be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchError {
-    /// It is not there.
+    /// The artifact is missing.
     #[error("cannot review `{artifact}`: `{feature}` does not contain it")]
     NoTarget {
         /// The artifact.
@@ -70,14 +70,14 @@ pub enum DispatchError {
         /// The feature's folder.
         feature: String,
     },
-    /// It gives no text.
+    /// The artifact gives no text.
     #[error("cannot read `{artifact}` in `{feature}`: {reason}")]
     Unreadable {
         /// The artifact.
         artifact: FeatureArtifact,
         /// The feature's folder.
         feature: String,
-        /// Why.
+        /// The reason.
         reason: Unreadable,
     },
     /// The role demands files that cannot be demanded.
@@ -92,7 +92,7 @@ pub fn references(
     artifacts: &[&FeatureArtifact],
 ) -> (Vec<Reference>, Vec<String>) {
     let mut remarks = feature.diagnostics.clone();
-    // Only who is sent to the PRD asks where it is.
+    // Only a role that must read the PRD needs its place.
     let prd = if artifacts.contains(&&FeatureArtifact::PRD) {
         let (prd, found) = feature.prd(project);
         remarks.extend(found);

@@ -11,7 +11,7 @@ use convoke_domain::finding::FileFinding;
 
 use crate::file;
 
-/// How often, and how long apart, the lock is tried for.
+/// How often, and at which interval, the lock is tried.
 const TRIES: u32 = 100;
 const STEP: Duration = Duration::from_millis(50);
 
@@ -32,7 +32,7 @@ pub enum LogError {
     Unreadable {
         /// The log's path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: convoke_domain::finding::Unreadable,
     },
     /// The log cannot be written.
@@ -40,7 +40,7 @@ pub enum LogError {
     Unwritable {
         /// The log's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }

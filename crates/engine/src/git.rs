@@ -1,7 +1,7 @@
-//! What git knows about a folder: which repository it belongs to, and which branch is checked out.
+//! Git's facts about a folder: its repository, and the checked-out branch.
 //!
-//! Hooks ask this on every turn of every agent, so the few files that answer it are read directly;
-//! starting `git` would take longer than everything else a hook does.
+//! Hooks need this on every turn of every agent, so Convoke reads the few files directly; starting
+//! `git` would take longer than the rest of the hook.
 
 pub mod branch;
 pub mod diff;
@@ -48,8 +48,8 @@ pub fn known_files(folder: &Path) -> Vec<PathBuf> {
     names.take(MOST_FILES).map(|name| PathBuf::from(OsStr::from_bytes(name))).collect()
 }
 
-/// Asks git which files it knows below a folder: their names, each with a NUL behind it; nothing if
-/// there is no repository, or git fails.
+/// Lists the files that git knows below a folder: their names, each with a NUL behind it; `None`
+/// without a repository, or if git fails.
 fn ls_files(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
     let repository = repository::Repository::at(folder).ok()?;
     let mut git = repository.git_in(folder, repository::View::Raw);
@@ -64,7 +64,7 @@ pub(crate) fn skipped(folder: &Path) -> Option<String> {
 
 /// Returns the checkout around a folder, if there is one.
 pub fn checkout(folder: &Path) -> Option<Checkout> {
-    // A relative name, such as `..`, has no folders above it that could be looked at.
+    // A relative name, such as `..`, has no parent folders to check.
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     real.ancestors().find_map(checkout_at)
 }

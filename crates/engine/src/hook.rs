@@ -64,19 +64,19 @@ impl HookRemark<'_> {
 pub struct HookEvent<'a> {
     /// The session of the event.
     pub session: Session<'a>,
-    /// How the session's client is wired to us.
+    /// The wiring of the session's client.
     pub hooks: &'static HookWiring,
     /// The client's name for the event.
     pub event: &'a str,
-    /// What it means.
+    /// The event's meaning.
     pub moment: Moment,
     /// A hash of all that the client says about it, which tells it from other events.
     pub mark: u64,
     /// The client's own record of the session.
     pub transcript: Option<&'a Path>,
-    /// Which entry hears it.
+    /// The entry that received it.
     pub entry: HookEntry,
-    /// Whose session it is.
+    /// The agent that the session belongs to.
     pub agent: &'a Address,
     /// As what the agent wakes.
     pub profile: WakeProfile,
@@ -88,7 +88,7 @@ pub struct HookEvent<'a> {
     pub now: Timestamp,
 }
 
-/// What an entry has to print, and what to record once it is printed.
+/// An entry's output, and the record to write once it is printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookAnswer {
     /// The client's JSON.
@@ -99,7 +99,7 @@ pub struct HookAnswer {
     parts: usize,
     /// The messages that were handed over with it.
     messages: Vec<i64>,
-    /// The newest message that it handed over or told of.
+    /// The newest message that it delivered or announced.
     newest_known: Option<i64>,
     /// The user's rules that are whole in this entry's part.
     pins: Vec<i64>,
@@ -231,7 +231,7 @@ fn trace(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<Trace, Stor
     let (Some(last), Some(transcript)) = (last.filter(open), heard.transcript) else {
         return Ok(Trace::Unknown);
     };
-    // Where there was nothing to say, nothing can be missing.
+    // An empty text has no part that could be missing.
     let mut parts = parts(&last.wording.text, heard).into_iter();
     let Some(part) = parts.nth(heard.entry.number as usize - 1) else { return Ok(Trace::Found) };
     Ok(match injected(client, transcript, last.wording.record_bytes) {
@@ -371,7 +371,7 @@ fn most_bytes(heard: &HookEvent<'_>) -> usize {
     heard.hooks.most_bytes
 }
 
-/// Wraps a text as the client wants to be given it.
+/// Wraps a text in the client's format.
 fn in_format(heard: &HookEvent<'_>, text: &str) -> String {
     ascii(&(heard.hooks.answer)(heard.event, text).to_string())
 }

@@ -1,8 +1,8 @@
-//! Our entries in clients' settings: adding them, counting them, and taking them out again.
+//! Convoke's entries in clients' settings: adds, counts and removes them.
 //!
-//! These functions turn one text into another by inserting and cutting; every byte that is not ours
-//! stays. A file that is not the JSON its client expects is refused and left alone. Which events and
-//! which form a client needs is in its [`HookWiring`].
+//! These functions turn one text into another by inserting and cutting; every other byte stays. A
+//! file that is not the JSON its client expects is refused and left alone. A client's
+//! [`HookWiring`] holds its events and its form.
 
 pub mod binding;
 pub(crate) mod command;
@@ -41,15 +41,15 @@ pub enum SettingsError {
     /// It is another plugin.
     #[error("the file is not Convoke's plugin; rename it, or delete it")]
     ForeignPlugin,
-    /// It is our plugin, but not as this version of Convoke writes it.
+    /// It is Convoke's plugin, but not as this version writes it.
     #[error("the plugin differs from what this version of Convoke writes; delete the file by hand")]
     EditedPlugin,
     /// It is JSON of another shape.
     #[error("`{place}` is not {expected}")]
     Unexpected {
-        /// Where.
+        /// The place in the file.
         place: String,
-        /// What should be there.
+        /// The expected value.
         expected: &'static str,
     },
     /// Its client has no hooks that Convoke can use.
@@ -64,7 +64,7 @@ fn wiring(client: Client) -> Result<&'static HookWiring, SettingsError> {
     adapter(client).hooks.as_ref().ok_or(SettingsError::NoHooks { client })
 }
 
-/// Whose settings hooks are written into.
+/// The level of the settings that hold the hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HooksLevel {
     /// Those of a project.
@@ -86,9 +86,9 @@ pub fn settings_file(
     }))
 }
 
-/// Returns a file with our entries. `current` is what it holds; `bare`, what it holds without us
-/// ([`original`]). Entries that are right already stay where they are, because some clients trust
-/// an entry by its place.
+/// Returns a file with Convoke's entries. `current` is its text; `bare`, its text without Convoke's
+/// entries ([`original`]). Correct entries stay where they are, because some clients trust an entry
+/// by its place.
 pub fn install(
     current: Option<&str>,
     bare: Option<&str>,
@@ -215,8 +215,8 @@ fn entry(name: Option<&str>, command: &str) -> Value {
     }
 }
 
-/// Returns what a file would hold without us. `remembered` is what it held before and after the last
-/// install; a file that did not change since becomes what it was, byte for byte.
+/// Returns a file's text without Convoke's entries. `remembered` is its text before and after the
+/// last install; a file that did not change since returns to its earlier text, byte for byte.
 pub fn original(
     current: Option<&str>,
     remembered: Option<(Option<&str>, &str)>,
@@ -225,7 +225,7 @@ pub fn original(
     match (current, remembered) {
         (Some(current), Some((before, installed))) if current == installed => {
             let former = before.map_or(FormerFile::Absent, FormerFile::Text);
-            // What cannot be read as settings was not remembered by us.
+            // A text that is not valid settings was not recorded by Convoke.
             let left = uninstall(current, former, client)
                 .or_else(|_| uninstall(current, FormerFile::Unknown, client))?;
             Ok(trusted(before, left))
@@ -252,7 +252,7 @@ pub fn trusted(remembered: Option<&str>, left: Option<String>) -> Option<String>
     if bare(remembered) == bare(left.as_deref()) { remembered.map(str::to_owned) } else { left }
 }
 
-/// What a file was before our entries came into it.
+/// A file's text before Convoke's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormerFile<'a> {
     /// That was not remembered.
@@ -276,13 +276,14 @@ pub fn uninstall(
     let (text, is_bare) = entries::take_out(settings, former, client)?;
     Ok(match former {
         FormerFile::Absent if is_bare => None,
-        // A file without a value is made into one by us.
+        // Convoke turns a file without a value into an object.
         FormerFile::Text(former) if is_bare && object(former)?.is_none() => Some(former.to_owned()),
         FormerFile::Absent | FormerFile::Text(_) | FormerFile::Unknown => Some(text),
     })
 }
 
-/// Takes our plugin out of a file; `None` if nothing else is in it. What its user wrote behind it stays.
+/// Removes Convoke's plugin from a file; `None` if nothing else is in it. The user's text behind it
+/// stays.
 fn without_plugin(text: &str, plugin: &PluginFile) -> Result<Option<String>, SettingsError> {
     let Some(program) = (plugin.program)(text) else {
         return if (plugin.is_ours)(text) {
@@ -298,7 +299,7 @@ fn without_plugin(text: &str, plugin: &PluginFile) -> Result<Option<String>, Set
     }
 }
 
-/// Returns the programs that our entries call; a bare name is looked for on the PATH.
+/// Returns the programs that Convoke's entries call; a bare name is searched on the PATH.
 pub fn programs(settings: &str, client: Client) -> Result<Vec<PathBuf>, SettingsError> {
     if let SettingsForm::Plugin(plugin) = wiring(client)?.form {
         return Ok((plugin.program)(settings).into_iter().collect());
@@ -308,7 +309,7 @@ pub fn programs(settings: &str, client: Client) -> Result<Vec<PathBuf>, Settings
     Ok(ours.filter_map(|(_, command)| command::program(command)).collect())
 }
 
-/// Counts our entries.
+/// Counts Convoke's entries.
 pub fn count(settings: &str, client: Client) -> Result<usize, SettingsError> {
     if let SettingsForm::Plugin(plugin) = wiring(client)?.form {
         return Ok(usize::from((plugin.is_ours)(settings)));
@@ -340,7 +341,7 @@ mod tests {
         install(text, text, client, Path::new(CONVOKE), entries).unwrap()
     }
 
-    // What a user writes between or behind our lines is the user's.
+    // The user's text between or behind Convoke's lines stays.
     #[test]
     fn comments_of_the_user_outlive_our_entries() {
         let text = installed(Some("{}\n"), Client::Claude, 2);
@@ -406,7 +407,7 @@ mod tests {
         assert!(uninstall("{\"a\": 1 \"b\"}", FormerFile::Unknown, Client::Claude).is_err());
     }
 
-    // What a user added since the last install is never lost.
+    // A user's additions since the last install are never lost.
     #[test]
     fn a_file_becomes_what_it_would_be_without_us() {
         let mine = "{ \"model\":\"a\" }";

@@ -17,7 +17,7 @@ use convoke_domain::ledger::tokens::{file_name, session_id};
 use crate::file;
 use crate::skill::hash;
 
-/// How often, and how long apart, the lock is tried for: five seconds in all.
+/// How often, and at which interval, the lock is tried: five seconds in all.
 const TRIES: u32 = 100;
 const STEP: Duration = Duration::from_millis(50);
 
@@ -44,7 +44,7 @@ pub enum LedgerError {
     Io {
         /// The path of the file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
@@ -82,7 +82,7 @@ pub fn token_file(named: &NamedPlaces, id: Option<&str>, working: &Path) -> Stri
     file_name(&hash(session_id(id, file.as_deref(), &folder)))
 }
 
-/// Puts a report into a document, which is made if there is none.
+/// Puts a report into a document, which is created if it is missing.
 pub fn place(document: &Path, bracket: Bracket, report: &str) -> Result<(), LedgerError> {
     let before = match file::read(document, MAX_BYTES) {
         FileFinding::Text(text) => text,

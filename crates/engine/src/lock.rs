@@ -11,7 +11,7 @@ use crate::{file, owner};
 /// The longest word about a holder.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// A lock that is held. The system lets go of it, however the process ends.
+/// A held lock. The system releases it at any end of the process.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -23,7 +23,7 @@ pub enum LockError {
     /// Another process holds it.
     #[error("{holder} already does this")]
     Held {
-        /// Who, in its own words.
+        /// The holder, in its own words.
         holder: String,
     },
     /// The file cannot be used.
@@ -31,7 +31,7 @@ pub enum LockError {
     File {
         /// The lock file's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }

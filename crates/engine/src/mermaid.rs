@@ -103,7 +103,7 @@ pub fn check_syntax(
     Ok(report)
 }
 
-/// Has diagrams parsed, as many as one run of the program comes to: at least the first.
+/// Has diagrams parsed, as many as one run of the program completes: at least the first.
 fn parse(diagrams: &[(usize, String)], program: &Path) -> Result<Vec<Verdict>, DiagramParserError> {
     let mut child = started(diagrams, program)?;
     let lines = lines_of(&mut child);
@@ -123,7 +123,7 @@ fn started(diagrams: &[(usize, String)], program: &Path) -> Result<Child, Diagra
     let question = serde_json::to_vec(&question).map_err(|error| failed(error.into()))?;
     let mut command = command(program, Path::new("/"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    // What a terminal sends stops Convoke, and is no word of the parser's.
+    // A signal from a terminal stops Convoke, and must not look like the parser's failure.
     let mut child = command.process_group(0).spawn().map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
         // A program that does not read ends without an answer, which the reader notices.
@@ -144,8 +144,8 @@ fn lines_of(child: &mut Child) -> Receiver<String> {
     receiver
 }
 
-/// Takes one verdict for each diagram, up to the first that has none; `None` if these are no answers
-/// to our question.
+/// Takes one verdict for each diagram, up to the first that has none; `None` if these lines do not
+/// answer the request.
 fn heard(count: usize, lines: &Receiver<String>) -> Option<Vec<Verdict>> {
     let greeting = lines.recv_timeout(PATIENCE).ok()?;
     let greeting: Greeting = serde_json::from_str(&greeting).ok()?;

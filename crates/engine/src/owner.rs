@@ -1,5 +1,5 @@
-//! Who answers for a lane, or for an agent that is woken: a process, told from every other that had
-//! its number.
+//! The owner of a lane, or of an agent that is woken: a process, distinguished from every other
+//! with the same number.
 //!
 //! On Linux a process is known by the system's start, its namespace of numbers and its own start;
 //! elsewhere by its own start alone.
@@ -16,14 +16,14 @@ use rustix::process::{Pid, Signal};
 /// How often the end is checked if it cannot be watched.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Where an owner is.
+/// The state of an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnerState {
     /// It runs.
     Here,
     /// It has ended.
     Gone,
-    /// In another container, where we see nothing.
+    /// In another container, invisible from here.
     Elsewhere,
 }
 
@@ -158,7 +158,7 @@ fn is_foreign(_mark: &str) -> bool {
 mod tests {
     use super::*;
 
-    // A number that was given to another process is not the owner.
+    // A number that the system gave to another process is not the owner.
     #[test]
     fn an_owner_is_told_from_whoever_has_its_number() {
         let me = myself();

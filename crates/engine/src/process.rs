@@ -14,8 +14,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     command
 }
 
-/// Prepares the guardian of a client, which runs where the client is to run. `convoke` is our own
-/// program.
+/// Prepares the guardian of a client, in the client's folder. `convoke` is Convoke's own program.
 pub(crate) fn guardian(convoke: &Path, ward: &Ward, folder: &Path) -> Command {
     let (program, arguments) = convoke_guard::guardian(convoke, ward);
     let mut guardian = command(program, folder);
@@ -23,10 +22,10 @@ pub(crate) fn guardian(convoke: &Path, ward: &Ward, folder: &Path) -> Command {
     guardian
 }
 
-/// Where the system itself looks without a PATH.
+/// The system's default without a PATH.
 const USUAL_PATH: &str = "/usr/bin:/bin";
 
-/// Returns the PATH that programs are looked for on.
+/// Returns the PATH on which programs are searched.
 #[expect(clippy::disallowed_methods, reason = "where a program lies decides which one is started")]
 pub(crate) fn search_path() -> OsString {
     std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into())

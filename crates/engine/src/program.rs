@@ -97,7 +97,7 @@ fn roots(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns a folder's absolute names: as it is written, if that leads there, and without links. A
-/// relative name, such as `..`, has no folders above it that could be looked at.
+/// relative name, such as `..`, has no parent folders to check.
 fn true_names(folder: &Path) -> Vec<PathBuf> {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let real = absolute.canonicalize().ok();
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(absolute(OsStr::new(&path)), OsStr::new(&own));
     }
 
-    // Who works in a home folder, or at the root of a container, has programs there.
+    // A home folder, or the root of a container, may contain programs.
     #[test]
     fn a_folder_that_is_no_project_hides_no_program() {
         let top = tempfile::tempdir().unwrap();

@@ -9,13 +9,13 @@ use std::sync::Once;
 
 use tempfile::TempDir;
 
-/// What the names of git's folders begin with; the number of their process follows.
+/// The prefix of git's folders; the number of their process follows.
 const LOOK: &str = "convoke-look.";
 
 /// The same prefix for lanes.
 const LANE: &str = "convoke-lane.";
 
-/// What killed processes left is looked for once: that is enough, and looking costs something.
+/// Leftovers of killed processes are searched once: that is enough, and the search costs time.
 static SWEPT: Once = Once::new();
 
 /// How often Convoke tries to remove a folder that another process may still write to.
@@ -53,7 +53,7 @@ fn clear_in(place: &Path) {
             name.to_str().is_some_and(|name| ours.iter().any(|prefix| name.starts_with(prefix)));
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_ours && is_folder {
-            // Its writer was told to stop, and may not have stopped yet.
+            // Its writer received the request to stop, and may not have stopped yet.
             (0..ATTEMPTS).any(|_| std::fs::remove_dir_all(entry.path()).is_ok());
         }
     }

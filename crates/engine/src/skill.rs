@@ -32,12 +32,12 @@ pub struct SkillLibrary {
     pub project: PathBuf,
     /// The user's folder.
     pub home: Option<PathBuf>,
-    /// Where an id of the collection is looked for.
+    /// The places of an id of the collection.
     pub namespace: SkillNamespace,
     cache: Cache,
 }
 
-/// Where an id of the collection is looked for.
+/// The places of an id of the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkillNamespace {
     /// Among the project's skills and the user's, too.
@@ -55,13 +55,13 @@ pub struct Skill {
     pub version: Option<String>,
     /// Its text, without front matter.
     pub forms: Arc<Forms>,
-    /// What it says it is for.
+    /// Its description.
     pub description: String,
     /// The SHA-256 of its file.
     pub sha256: String,
 }
 
-/// What a look for a skill found.
+/// The result of a search for a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillSearch {
     /// The skill, if one was found.
@@ -138,7 +138,7 @@ impl SkillLibrary {
 /// The end of the name of a role's template.
 const TEMPLATE: &str = "-prompt.md";
 
-/// One look for a skill.
+/// One search for a skill.
 struct Search<'a> {
     library: &'a SkillLibrary,
     passed_over: Vec<(PathBuf, Unreadable)>,

@@ -63,7 +63,8 @@ pub fn assemble(
     Ok(SubagentPrompt { prompt, task: task.id, diagnostics })
 }
 
-/// Which roles there are differs between versions of a skill, so those that are there are named.
+/// Returns the error for a missing role, with the existing ones: the roles differ between versions
+/// of a skill.
 fn not_found(file: &str, roles: &[String]) -> String {
     if roles.is_empty() {
         return format!("template_not_found: {file}");

@@ -1,7 +1,7 @@
-//! One value of a TOML file, put in, changed or taken out by editing the text.
+//! One value of a TOML file, inserted, changed or removed by editing the text.
 //!
-//! Comments, line ends and all else stay as they are. Every edit is read back before it counts, so a
-//! file that is laid out in a way we do not know is refused rather than spoiled.
+//! Comments, line ends and all other text stay unchanged. Every edit is parsed before it counts, so
+//! a file with an unknown layout is refused rather than spoiled.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub enum TomlTextError {
         /// The error.
         why: String,
     },
-    /// It is laid out in a way that we cannot change without touching the rest.
+    /// Its layout does not allow a change without touching the rest.
     #[error("Convoke cannot change `{key}` there without changing other text")]
     Layout {
         /// The key with its section.

@@ -16,13 +16,13 @@ use std::path::Path;
 
 use crate::file;
 
-/// No line that matters is longer; what is, is passed over.
+/// The longest line that is read; a longer one is skipped.
 const LONGEST_LINE: u64 = 32 * 1024 * 1024;
 
 /// Calls `each` for every line of a record from a place on; `None` if there is no such file.
 pub(crate) fn each_line(path: &Path, from: u64, mut each: impl FnMut(&str)) -> Option<()> {
     let mut file = file::open_regular(path)?;
-    // A record that became shorter is another one.
+    // A record that became shorter is a new one.
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(if from <= length { from } else { 0 })).ok()?;
     let mut reader = BufReader::with_capacity(64 * 1024, file);
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(lines(&folder.path().join("none"), 0), None);
     }
 
-    // What a client names may be anything; nothing here waits for the other end of a pipe.
+    // A client may name any file; Convoke does not wait for the other end of a pipe.
     #[cfg(unix)]
     #[test]
     fn a_pipe_or_a_device_is_no_record() {

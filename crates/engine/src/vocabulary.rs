@@ -58,7 +58,7 @@ impl Tokenizer for Exact {
     }
 
     /// Encodes a growing start of the text until it is too much, and measures the tokens that fit.
-    /// Only a small multiple of the reachable text is looked at, however long the document is.
+    /// It encodes only a small multiple of the reachable text, for a document of any length.
     fn reach(&self, text: Text<'_>, room: Tokens) -> CharOffset {
         let most = usize::try_from(room.tenths() / 10).unwrap_or(usize::MAX);
         let mut window = most.saturating_mul(8).max(64);

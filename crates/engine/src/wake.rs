@@ -40,27 +40,27 @@ use crate::skill::{Skill, SkillLibrary};
 /// No plan a person writes is larger.
 const MAX_PLAN_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What a wake-up is assembled from.
+/// The sources of a wake-up.
 pub struct WakeSources<'a> {
     /// The store of the user.
     pub store: &'a dyn Store,
-    /// Where the agent works.
+    /// The scope that the agent works in.
     pub scope: &'a Scope,
     /// The project's root; plan files are relative to it.
     pub root: &'a Path,
-    /// Where skills are found.
+    /// The places of skills.
     pub library: &'a SkillLibrary,
-    /// What may choose a skill.
+    /// The sources that may name a skill.
     pub skill_rule: SkillRule,
     /// How the words of tasks choose a skill, where they may.
     pub patterns: PatternRule,
-    /// What decides the next action.
+    /// The basis of the next action.
     pub next_action: NextActionRule,
     /// The clock that times are shown by.
     pub clock: Offset,
     /// How much a wake-up tells its agent.
     pub mode: WakeMode,
-    /// What gives way when that is too much.
+    /// What is shortened when that is too much.
     pub fit: WakeFit,
     /// When this is; rules of the user may have ended before.
     pub now: Timestamp,
@@ -69,11 +69,11 @@ pub struct WakeSources<'a> {
 /// A request for a wake-up.
 #[derive(Debug, Clone)]
 pub struct WakeCall {
-    /// Who wakes.
+    /// The agent that wakes.
     pub agent: AgentName,
     /// As what.
     pub profile: WakeProfile,
-    /// In which order the sections come.
+    /// The order of the sections.
     pub order: SectionOrder,
     /// How much to tell; without it, the mode decides.
     pub extent: Option<WakeExtent>,
@@ -88,7 +88,7 @@ pub struct AssembledWakeUp {
     pub wake_up: WakeUp,
     /// How much it tells.
     pub extent: WakeExtent,
-    /// Which skill, and why; `None` if none is named that can be found.
+    /// The skill and the reason; `None` without a named skill that exists.
     pub choice: Option<SkillChoice>,
     /// The skill's file, if it was found.
     pub skill: Option<Skill>,

@@ -56,7 +56,7 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
             stream.read_exact(&mut [0; 16]).unwrap();
         }
         all_are_here.send(()).unwrap();
-        // Every connection comes to its end, or this would wait for ever.
+        // Every connection ends, or this would wait forever.
         for mut stream in streams {
             stream.read_to_end(&mut Vec::new()).ok();
         }

@@ -13,8 +13,8 @@ use convoke_engine::design::codec::{decode, encode};
 use convoke_engine::design::run::hashes;
 use serde_json::Value;
 
-/// A run with both interviews, one that failed, was resumed and decided three times by a person, and
-/// one that another workflow asked for, by the original's rules, with a worker of its own.
+/// A run with both interviews, one that failed, was resumed and decided three times by a person,
+/// and one that another workflow requested, by the original's rules, with a worker of its own.
 const JOURNALS: [&str; 3] = ["interview", "decided", "nested"];
 
 fn fixture(name: &str) -> String {

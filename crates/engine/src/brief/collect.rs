@@ -35,8 +35,8 @@ pub struct Collected {
     pub binaries: Vec<String>,
 }
 
-/// Reads documents, four at a time, and looks for likely secrets. Never fails: what cannot be read is
-/// a finding.
+/// Reads documents, four at a time, and searches for likely secrets. It never fails: an unreadable
+/// file is a finding.
 pub fn collect(
     selected: &[SelectedDocument],
     max_file_bytes: u64,

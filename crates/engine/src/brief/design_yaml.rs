@@ -20,7 +20,7 @@ pub const PATH: &str = ".moai/config/sections/design.yaml";
 /// No configuration a person writes is larger.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// What the file says.
+/// The parsed file.
 #[derive(Debug, Default)]
 pub struct DesignYaml {
     /// Whether it has a section on design documents.

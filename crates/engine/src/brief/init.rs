@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What a new folder holds. Each document but the README is recognised as scaffold.
+/// The files of a new folder. Each document but the README is recognised as scaffold.
 const FILES: [(&str, &str); 4] = [
     ("README.md", include_str!("../../scaffold/README.md")),
     ("spec.md", include_str!("../../scaffold/spec.md")),
@@ -41,7 +41,7 @@ pub enum InitError {
     Create {
         /// The path to create.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// The system refused to list the folder.
@@ -49,7 +49,7 @@ pub enum InitError {
     List {
         /// The path of the folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
@@ -126,7 +126,7 @@ mod tests {
         names
     }
 
-    // B-20: what we create is recognised in every form it may take on disk.
+    // B-20: Convoke's own files are recognised in every form they may take on disk.
     #[test]
     fn the_files_to_write_in_are_scaffold() {
         for (name, text) in FILES.into_iter().filter(|(name, _)| *name != "README.md") {

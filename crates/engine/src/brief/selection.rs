@@ -1,4 +1,4 @@
-//! Which documents a person means by names, folders and patterns.
+//! Selects documents by names, folders and patterns.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,7 +11,7 @@ use ignore::{DirEntry, WalkBuilder};
 /// More documents than this are a mistake: no budget holds them.
 pub const MOST_DOCUMENTS: usize = 5000;
 
-/// What a person asks for.
+/// A person's selection.
 #[derive(Debug, Clone, Copy)]
 pub struct SelectionRequest<'a> {
     /// The project's root, absolute.
@@ -80,7 +80,7 @@ pub enum SelectionError {
     /// No document matches.
     #[error("no document matches {patterns}")]
     NothingMatches {
-        /// What the person wrote.
+        /// The person's patterns.
         patterns: String,
         /// How many files match that a `.gitignore` excludes.
         ignored: usize,

@@ -1,11 +1,11 @@
-//! What went wrong, told by a status or by the words that clients really use.
+//! Derives the kind of a failure from a status or from clients' real messages.
 
 use convoke_domain::lane::event::{FailureKind, LaneFailure};
 
 /// The most characters of a failure's message, which a person reads; a longer one is a dump.
 const MOST_CHARACTERS: usize = 2_000;
 
-/// What a model's API answers, by its HTTP status.
+/// Returns the kind of failure for an HTTP status of a model's API.
 pub(in crate::client) const fn of_status(status: u64) -> FailureKind {
     match status {
         401 | 403 => FailureKind::Auth,
@@ -69,7 +69,7 @@ const TELLING: [(FailureKind, &[&str]); 5] = [
     ),
 ];
 
-/// What a parser of command lines says first.
+/// Beginnings of a command-line parser's errors.
 const OF_FLAGS: [&str; 6] = [
     "error: unknown option",
     "error: unexpected argument",

@@ -19,12 +19,13 @@ pub trait Listener: Send {
     fn long_line(&mut self, bytes: u64) -> Vec<LaneEvent>;
     /// Takes in a line of stderr.
     fn stderr_line(&mut self, line: &str) -> Vec<LaneEvent>;
-    /// Takes in that the process ended, with a code unless a signal ended it. Some clients say only
-    /// by this how a turn ended. An end said now replaces an earlier one: it knows more.
+    /// Takes in that the process ended, with a code unless a signal ended it. For some clients,
+    /// only this shows how a turn ended. An end reported now replaces an earlier one, because it
+    /// knows more.
     fn exited(&mut self, code: Option<i32>) -> Vec<LaneEvent>;
 }
 
-/// How one client speaks.
+/// One client's output format.
 pub(super) trait Dialect: Send {
     /// Takes in a line of stdout; `None` if it means nothing.
     fn line(&mut self, line: &str, said: &mut Said) -> Option<()>;
@@ -132,9 +133,9 @@ impl Said {
 pub(super) struct Exit {
     /// Its code; none if a signal ended it.
     pub(super) code: Option<i32>,
-    /// What stderr complained of since the agent last spoke.
+    /// The complaint on stderr since the agent's last message.
     pub(super) complaint: Option<LaneFailure>,
-    /// What stderr said beside.
+    /// Other text on stderr.
     words: Option<String>,
 }
 

@@ -184,7 +184,7 @@ fn lines_that_nobody_understands_are_told_of() {
         let words =
             "the client printed 2 lines that Convoke cannot read; the first: Welcome to version 9!";
         assert_eq!(events, [format!("trouble Other: {words}")], "{agent}");
-        // What stderr says of it is more.
+        // A message on stderr says more.
         let mut listener = listen(agent);
         listener.stdout_line("Welcome!");
         listener.stderr_line("fatal error: no disk");
@@ -247,7 +247,7 @@ fn an_exit_without_an_end_is_told_in_the_clients_words() {
     assert_eq!(shown(&events[0]), "trouble Other: the client exited with code 9");
 }
 
-// A complaint that was got over is not why the process ended.
+// A complaint from which the client recovered is not why the process ended.
 #[test]
 fn words_and_deeds_get_over_a_complaint() {
     let mut listener = listen(Client::Codex);

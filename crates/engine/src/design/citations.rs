@@ -11,10 +11,10 @@ use crate::git::known_files;
 /// A longer file is not read; a citation of it is never called missing.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// So many files whose paths end alike are looked at.
+/// The most files with the same end of their paths that are checked.
 const MOST_ALIKE: usize = 20;
 
-/// Returns the citations that do not exist, or cannot be looked up. A path counts from the project's
+/// Returns the citations that do not exist, or cannot be checked. A path counts from the project's
 /// folder, from folders of documents, and as the end of a path that git knows.
 pub fn missing(
     project: &Path,

@@ -35,7 +35,7 @@ pub enum CodecError {
     Body {
         /// The entry's kind.
         kind: String,
-        /// Why.
+        /// The reason.
         source: serde_json::Error,
     },
     /// A value in it makes no sense.
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a worker's line was taken for.
+/// The parsed result of a worker.
 #[derive(Serialize, Deserialize)]
 struct WorkedBody {
     line: String,

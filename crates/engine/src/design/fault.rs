@@ -1,4 +1,4 @@
-//! Where a test lets a run die. Nothing of it is in a released program.
+//! Lets a test kill a run at a given event. A released program contains none of it.
 
 /// Ends the process abruptly, after a given number of events.
 #[cfg(feature = "faults")]
@@ -8,7 +8,7 @@ mod asked {
     /// How many events are left; zero means that no end was requested.
     static LEFT: AtomicU64 = AtomicU64::new(0);
 
-    /// Asks for the end after so many events.
+    /// Sets the number of events before the end.
     pub fn end_after(events: u64) {
         LEFT.store(events, Ordering::SeqCst);
     }

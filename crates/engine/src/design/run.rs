@@ -33,13 +33,13 @@ use super::word::marker_word;
 
 /// The effects that a design needs from outside.
 pub trait DesignWorld {
-    /// What can go wrong out there.
+    /// An error of the surroundings.
     type Error;
 
     /// Gets the branch and the folder ready.
     fn set_up(&mut self, settings: &Settings) -> Result<SetUp, Self::Error>;
 
-    /// Finds out who is there.
+    /// Finds out which agents are available.
     fn probe(&mut self, settings: &Settings, occasion: Occasion) -> Result<Health, Self::Error>;
 
     /// Runs lanes in parallel, and reports the events of each. A lane without an end was stopped
@@ -115,7 +115,7 @@ pub enum RunError<E> {
     /// The journal cannot be read or written.
     #[error("cannot use the run's journal")]
     Store(#[from] StoreError),
-    /// The journal holds what we do not understand.
+    /// The journal holds an event that Convoke does not understand.
     #[error("cannot read the run's journal")]
     Codec(#[from] CodecError),
     /// Something out there.
@@ -162,7 +162,7 @@ pub fn run<W: DesignWorld>(
     world: &mut W,
 ) -> Result<DesignOutcome, RunError<W::Error>> {
     let is_resumed = events.len() > 1;
-    // What an earlier process showed is not shown again. A decision was only written down.
+    // Lines that an earlier process showed are not shown again. A decision was only recorded.
     let is_decision = |stamped: &Stamped| matches!(stamped.event, Event::Decided(_));
     let told = events.iter().rposition(|stamped| !is_decision(stamped)).map_or(0, |last| last + 1);
     let mut events = events.into_iter();
@@ -383,7 +383,7 @@ impl<W: DesignWorld> Course<'_, '_, W> {
     }
 }
 
-/// Shows what a design has told since the last time.
+/// Shows new notices of a design.
 fn show_new<W: DesignWorld>(
     design: &mut DesignWalk,
     shown: &mut usize,

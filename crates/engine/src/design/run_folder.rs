@@ -14,10 +14,10 @@ use crate::file;
 use crate::lock::{Lock, LockError};
 use crate::skill::hash;
 
-/// What makes a folder one of ours. Nothing without it is ever removed.
+/// Marks a folder as Convoke's. A folder without it is never removed.
 const MARKER: &str = ".convoke-run";
 
-/// Who removed what, in the folder of all runs.
+/// The log of removed folders, in the folder of all runs.
 const AUDIT: &str = "cleanup-audit.log";
 
 /// The folder for locks. No run can have this name.
@@ -26,7 +26,7 @@ const LOCKS: &str = ".locks";
 /// The folder for findings that may concern security. No run can have this name.
 const WITHHELD: &str = ".withheld";
 
-/// Who does the heavy part of a run, in its folder.
+/// The lock of a run's worker, in its folder.
 const WORKER: &str = ".worker";
 
 /// The folder of all runs' folders.
@@ -51,7 +51,7 @@ pub enum RunFolderError {
     File {
         /// The path of the folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// It is not a folder of a run.
@@ -168,7 +168,7 @@ impl RunFolders {
         }
     }
 
-    /// Removes a run's folder and its content; `false` if there is none. A folder that is not
+    /// Removes a run's folder and its content; `false` if it is missing. A folder that is not
     /// clearly a run's is left alone.
     pub fn remove(&self, folder: &Path, now: Timestamp) -> Result<bool, RunFolderError> {
         match fs::symlink_metadata(folder) {
@@ -208,7 +208,7 @@ fn make_private(folder: &Path) -> Result<(), RunFolderError> {
     made.map_err(|source| RunFolderError::File { path: folder.to_owned(), source })
 }
 
-/// A folder of ours is a folder itself, no link to one, and holds its marker.
+/// Checks that a folder is Convoke's: a real folder, not a link, that holds its marker.
 fn check_ours(folder: &Path) -> Result<(), RunFolderError> {
     let kind = |path: &Path| fs::symlink_metadata(path).map(|metadata| metadata.file_type());
     let why = if !kind(folder).is_ok_and(|kind| kind.is_dir()) {

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use crate::file;
 
-/// What the system writes down about itself is short.
+/// The system's files about itself are short.
 const MAX_BYTES: u64 = 4096;
 
 /// A session that was set up.

@@ -24,7 +24,7 @@ use crate::git::diff;
 /// How long git may work in the tree itself.
 const TREE_LIMIT: Duration = Duration::from_mins(5);
 
-/// What another program leaves behind when its run gets stuck; a clean start makes it outdated.
+/// The mark that another program leaves when its run gets stuck; a clean start makes it outdated.
 const STALL_MARK: &str = "larch-stalled-run.txt";
 
 /// How often another name is tried when another process took the first.
@@ -123,7 +123,7 @@ struct News {
     is_fetched: bool,
 }
 
-/// What setting up knows from the beginning.
+/// The facts known when the setup begins.
 struct Start<'a> {
     tree: &'a WorkTree,
     request: &'a SetUpRequest<'a>,
@@ -169,7 +169,7 @@ impl Start<'_> {
             return Ok(self.keep(self.tree.branch().unwrap_or_default(), news));
         }
         self.check(gate).map_err(refused)?;
-        // Asked before the remote is, which may take its time.
+        // Decided before the fetch, which may take its time.
         let choice = choose(&facts, self.request.feature, &self.main);
         if let (BranchChoice::Doubtful { .. }, UnrelatedBranch::Ask) = (&choice, self.request.doubt)
         {

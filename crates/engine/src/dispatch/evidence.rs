@@ -38,10 +38,10 @@ pub enum EvidenceError {
     Unreadable {
         /// The record's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
-    /// It says nothing.
+    /// The record is empty.
     #[error("cannot use the transcript `{}`: it is empty", path.display())]
     Empty {
         /// The record's path.
@@ -63,12 +63,12 @@ pub enum EvidenceError {
     NoAnswer,
 }
 
-/// What a record proves.
+/// The evidence of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
     /// One receipt for each required file, with the hash of the shown text if all of it was shown.
     pub receipts: Vec<(Receipt, Option<String>)>,
-    /// What the agent answered, if the record has it.
+    /// The agent's answer, if the record has it.
     pub answer: Option<String>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
@@ -136,13 +136,13 @@ impl DemandedFile {
 /// A client's record, as evidence.
 #[derive(Debug, Clone, Copy)]
 pub struct EvidenceSource<'a> {
-    /// Whose it is.
+    /// The client that wrote it.
     pub client: Client,
     /// The client's transcript, or the events that it printed.
     pub path: &'a Path,
-    /// Where the client was started.
+    /// The folder in which the client was started.
     pub project: &'a Path,
-    /// Where clients keep their own records: one of printed events is judged by those, if found.
+    /// The folders of clients' own records: printed events are judged by those, if found.
     pub homes: &'a ClientHomes,
     /// The answer under judgement, if it did not come from the record: reads before another answer
     /// prove nothing about this one.
@@ -202,8 +202,8 @@ pub fn evidence(
     Ok(Evidence { receipts, answer: session.answer.map(|answer| answer.text), diagnostics })
 }
 
-/// What a client keeps is truer than what it prints. Only where it has no trace of a file, the
-/// client may have been ended before it wrote that down.
+/// Chooses the more reliable receipt: a client's own record is truer than its printed events. Only
+/// if the record has no trace of a file, the client may have ended before it wrote one.
 fn truer(kept: Receipt, printed: Receipt) -> Receipt {
     let has_no_trace = kept.standing == ReadState::NotRead { attempts: 0 };
     let is_better = printed.standing.weight() != Weight::Refuted;
@@ -248,7 +248,7 @@ fn usable(
         return Err(EvidenceError::Foreign { path: path.to_owned(), client: client.name() });
     }
     for path in subagents(path) {
-        // What an agent that was sent read is worth knowing, and no reason to fail.
+        // A subagent's reads are useful, and no reason to fail.
         if let Ok(other) = read(client, &path, wanted) {
             session.add_subagent(other);
         }
@@ -324,7 +324,7 @@ pub fn quoted(review: &Review, project: &Path, documents: &[PathBuf]) -> Vec<Vec
     review.issues.iter().map(of).collect()
 }
 
-/// A review may name any file; only those of the project are looked into.
+/// A review may name any file; only those of the project are read.
 fn is_below(project: &Path, path: &Path) -> bool {
     let both = path.canonicalize().ok().zip(project.canonicalize().ok());
     both.is_some_and(|(path, project)| path.starts_with(project) && path.is_file())

@@ -21,15 +21,15 @@ pub(super) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 pub struct Feature {
     /// Its absolute path; links in it are not resolved.
     pub dir: PathBuf,
-    /// What `.meta.json` says, as far as it is used.
+    /// The used fields of `.meta.json`.
     pub meta: FeatureMeta,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
-    /// What Convoke writes beside its documents.
+    /// The files that Convoke writes beside its documents.
     pub beside: FeatureNotes,
 }
 
-/// What Convoke writes into a feature's folder.
+/// The files that Convoke writes into a feature's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureNotes {
     /// Nothing: it is no feature, but the whole project.
@@ -40,18 +40,18 @@ pub enum FeatureNotes {
     HistoryAndState,
 }
 
-/// What a feature's notes say.
+/// The used fields of a feature's notes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FeatureMeta {
-    /// Where its PRD came from.
+    /// The source of its PRD.
     pub brainstorm_source: Option<String>,
     /// The project it belongs to.
     pub project_id: Option<String>,
     /// The part of that project.
     pub module: Option<String>,
-    /// How far it is.
+    /// Its status.
     pub status: Option<String>,
-    /// What it depends on.
+    /// Its dependencies.
     pub depends_on: Vec<String>,
     /// Why sessions are not resumed here.
     pub resume_deferred: Option<String>,
@@ -160,7 +160,7 @@ impl FeatureMeta {
         };
         let words = |name: &str| {
             let text = value.get(name).and_then(Value::as_str).map(str::trim);
-            // What would break a line in a prompt is no path and no name.
+            // A text that would break a line of a prompt is neither a path nor a name.
             let usable = |text: &&str| !text.is_empty() && !text.chars().any(char::is_control);
             text.filter(usable).map(str::to_owned)
         };

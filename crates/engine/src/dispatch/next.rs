@@ -36,16 +36,16 @@ const TRIES: usize = 20;
 /// The copy of the recorded rounds, in the feature's folder.
 pub const STATE_FILE: &str = ".resume-state.json";
 
-/// What the next round depends on, beside the prompt of a fresh one.
+/// The inputs of the next round, beside the prompt of a fresh one.
 #[derive(Debug, Clone, Copy)]
 pub struct NextRequest<'a> {
-    /// What a fresh dispatch would be made of.
+    /// The materials of a fresh dispatch.
     pub order: DispatchOrder<'a>,
     /// Whether it is the final validation.
     pub is_final: bool,
     /// The session of the round before, if it is known only now.
     pub agent_id: Option<&'a str>,
-    /// What went wrong when the session was resumed for this round.
+    /// The error when the session was resumed for this round.
     pub resume_error: Option<&'a str>,
     /// Whether the client that is to run it may resume, if one is known.
     pub gate_open: bool,
@@ -53,9 +53,9 @@ pub struct NextRequest<'a> {
     pub summary: &'a str,
     /// Whether what changed is committed first.
     pub commits: bool,
-    /// What a delta is measured against.
+    /// The measure for a delta.
     pub guard_base: GuardBase,
-    /// How a resumed session is spoken to.
+    /// The wording of a resumed prompt.
     pub wording: Wording,
 }
 
@@ -70,7 +70,7 @@ pub struct NextRound {
     pub fresh_chars: u64,
     /// The size of the change, in characters; `None` if unknown.
     pub delta_chars: Option<u64>,
-    /// What that is measured against.
+    /// The measure for the delta.
     pub base_chars: u64,
     /// The result of committing, if requested.
     pub committed: Option<CommitOutcome>,
@@ -92,7 +92,7 @@ pub enum NextError {
     Write {
         /// The file's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
@@ -156,7 +156,8 @@ pub fn next(
     Ok(NextRound { decision, prompt, fresh_chars, delta_chars, base_chars, committed, diagnostics })
 }
 
-/// What a role looks at: its document, all that it reads of the feature, or the whole project.
+/// Returns the files that a role watches: its document, all its documents of the feature, or the
+/// whole project.
 fn watched(feature: &Feature, role: &DispatchRole, fresh: &Dispatch) -> WatchedFiles {
     let at = |artifact: &FeatureArtifact| feature.dir.join(artifact.file());
     let required = || {

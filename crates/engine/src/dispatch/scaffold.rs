@@ -51,7 +51,7 @@ pub enum ScaffoldError {
     Create {
         /// The path, below the project.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }

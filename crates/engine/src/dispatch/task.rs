@@ -14,20 +14,20 @@ use super::project::project_context;
 use super::{DispatchError, references, text};
 use crate::file;
 
-/// How a task's prompt is made.
+/// A request for a task's prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskRequest<'a> {
     /// The task's number.
     pub number: &'a str,
-    /// How sections are taken out.
+    /// How sections are selected.
     pub rules: Rules,
-    /// In which order the sections come.
+    /// The order of the sections.
     pub order: TaskOrder,
-    /// Whether only the PRD's two sections are given, instead of being sent to all of it.
+    /// Whether the prompt quotes only the PRD's two sections, instead of a reference to all of it.
     pub prd_sections: bool,
-    /// Where to work.
+    /// The files to work on.
     pub files: &'a [String],
-    /// How to work and to answer.
+    /// The instructions for the work and the answer.
     pub instructions: &'a str,
 }
 
@@ -36,11 +36,11 @@ pub struct TaskRequest<'a> {
 pub struct SectionChoice {
     /// The document of the section.
     pub artifact: FeatureArtifact,
-    /// By which id; `None` for all of it.
+    /// The section's id; `None` for the whole document.
     pub id: Option<String>,
     /// The heading, where one was found.
     pub title: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// How long it is, in characters.
     pub chars: usize,
@@ -53,7 +53,7 @@ pub struct TaskDispatch {
     pub prompt: String,
     /// The task's words.
     pub title: String,
-    /// What must be read.
+    /// The required reading.
     pub references: Vec<Reference>,
     /// The selected parts of each document, with reasons.
     pub choices: Vec<SectionChoice>,
@@ -192,7 +192,7 @@ fn chosen(artifact: &FeatureArtifact, id: &str, found: &FoundSection<'_>) -> Sec
     }
 }
 
-/// Returns the two sections of the PRD that an implementer once was given.
+/// Returns the two sections of the PRD that early prompts quoted for an implementer.
 pub(super) fn prd_sections(feature: &Feature, project: &Path) -> Option<String> {
     let text = match feature.prd(project).0 {
         Prd::InFeature => text(feature, &FeatureArtifact::PRD).ok()?,

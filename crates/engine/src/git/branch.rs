@@ -26,7 +26,7 @@ pub const REMOTE: &str = "origin";
 /// Names to try for a default branch.
 const USUAL: [&str; 2] = ["main", "master"];
 
-/// What git said when it refused.
+/// Git's message when it refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct GitRefusal(pub String);
@@ -42,7 +42,7 @@ pub enum NoWorkTree {
     Outside {
         /// The path of the folder.
         folder: PathBuf,
-        /// What git said.
+        /// Git's message.
         source: GitRefusal,
     },
 }
@@ -211,7 +211,7 @@ fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitRefusal> 
     }
 }
 
-/// Returns what git lists as changed or new, or how it ended and what it said.
+/// Returns git's list of changed and new files, or its exit code and message.
 pub fn porcelain(folder: &Path) -> Probe {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let repository = match Repository::at(folder) {

@@ -26,7 +26,7 @@ const OURS: [&str; 2] = [".resume-state.json", ".review-history.md"];
 pub enum WatchedFiles {
     /// These files, by their whole paths.
     Files(Vec<PathBuf>),
-    /// Everything below the folder, but for what we write there ourselves.
+    /// Everything below the folder, except Convoke's own files.
     Everything,
 }
 
@@ -50,7 +50,7 @@ impl WatchedFiles {
     }
 }
 
-/// What changed.
+/// Changes of a working tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WorkTreeChanges {
     /// File by file, in numbers.
@@ -68,7 +68,7 @@ impl WorkTreeChanges {
     }
 }
 
-/// What came of committing.
+/// The result of committing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommitOutcome {
     /// There was nothing to commit.
@@ -96,7 +96,7 @@ pub fn look(folder: &Path, watched: &WatchedFiles) -> Option<String> {
 
 fn look_in(repository: &Repository, folder: &Path, watched: &WatchedFiles) -> Option<String> {
     let index = repository.scratch().join("index");
-    // What git knows already need not be looked at again.
+    // Reusing the index avoids reading unchanged files again.
     copy_index(&repository.git_dirs[0].join("index"), &index);
     // A required document is included even if the repository ignores it.
     let new = match watched {
@@ -203,7 +203,7 @@ fn committed(
     };
     let parent = head(folder);
     match &parent {
-        // What else is staged is not committed, but stays staged.
+        // Other staged files are not committed, but stay staged.
         Some(parent) => said(&["read-tree", "--reset", parent])?,
         None => said(&["read-tree", "--empty"])?,
     };
@@ -374,7 +374,7 @@ pub(super) mod tests {
         assert!(all.files.contains(&"a\\n## Orders\\n.rs".to_owned()), "{:?}", all.files);
     }
 
-    // What a repository is configured to do does not change what we say, nor does it run.
+    // A repository's configuration neither changes Convoke's result nor runs a program.
     #[test]
     fn a_hostile_configuration_changes_nothing() {
         let folder = repository();

@@ -1,4 +1,4 @@
-//! Git under a guardian of our own, so that it ends with us, also if we are killed.
+//! Git under a guardian, so that it ends with Convoke, even if Convoke is killed.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -29,7 +29,8 @@ pub(super) fn succeeds(
     let path = folder.join("end");
     let report = create_private(&path).ok()?;
     let Ok(mut guardian) = guarded(git, feed, convoke, &path).spawn() else {
-        // Our program may have been replaced or removed since we started. Git works without it.
+        // Convoke's program may have been replaced or removed since it started. Git works without
+        // the guardian.
         return run_under(git, cancel).map(|output| output.status.success());
     };
     // Closing its stdin tells the guardian to stop everything.

@@ -15,7 +15,7 @@ use super::repository::{Repository, View};
 /// Walking through a very long history may take this long.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// So many first commits are kept; who has more of them made them up.
+/// The most first commits that are kept; a repository with more is made up.
 const MOST_ROOTS: usize = 64;
 
 /// Returns the identity of a folder's repository; `None` without a repository, or before its first
@@ -26,7 +26,7 @@ pub fn repository_id(folder: &Path) -> Option<RepositoryId> {
     let mut settings = repository.settings().iter().rev();
     let remote = settings.find(|setting| setting.name == name);
     let remote = remote.and_then(|setting| plain_remote(setting.value.as_deref()?));
-    // Where a clone was cut off, its oldest commits are not the first ones.
+    // In a shallow clone, the oldest commits are not the first ones.
     let shallow = repository.git_dirs[1].join("shallow");
     if fs::metadata(shallow).is_ok_and(|file| file.len() > 0) {
         return Some(RepositoryId { remote, ..RepositoryId::default() });

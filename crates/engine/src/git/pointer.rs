@@ -14,7 +14,7 @@ use super::diff::run_under;
 use crate::file;
 use crate::lane::cancel::Cancel;
 
-/// What every pointer begins with.
+/// The beginning of every pointer.
 const BEGINNING: &str = "version https://git-lfs.github.com/spec/v1\n";
 
 /// No pointer is longer.

@@ -82,7 +82,7 @@ const OTHERS: [&str; 12] = [
     "remote.origin.promisor",
 ];
 
-/// How a file's content is understood.
+/// How a file's content is interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum View {
     /// As git understands it, with line ends and encodings converted, but without filters.
@@ -295,7 +295,7 @@ fn quoted(text: &str) -> String {
 /// A path at which there can be no program.
 const NO_GIT: &str = "/dev/null/git";
 
-/// Looks for git, but for none that the working tree of a folder contains.
+/// Searches for git, except in the working tree of a folder.
 pub(super) fn search_for_git(folder: &Path) -> ProgramSearch {
     without_projects(folder, |folders| program::search(&search_path(), &["git"], folders))
 }

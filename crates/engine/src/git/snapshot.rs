@@ -38,7 +38,7 @@ type Stamp = (u64, u64, i64, i64);
 #[derive(Debug)]
 pub struct Snapshot {
     repository: Repository,
-    /// Our own program, which is git's guardian where it takes long.
+    /// Convoke's program, the guardian of a long-running git.
     convoke: PathBuf,
     commit: Option<String>,
     branch: Option<String>,
@@ -52,7 +52,7 @@ pub struct Snapshot {
     settings: Watch,
 }
 
-/// What one look finds.
+/// The result of one snapshot.
 struct Seen {
     tree: String,
     dirty: BTreeSet<OsString>,
@@ -415,7 +415,7 @@ mod tests {
         check(&nothing, &detaches, Some(DirtyReason::BranchChanged), &[".git/HEAD"]);
     }
 
-    /// What git makes of `$Id$`.
+    /// Git's expansion of `$Id$`.
     const IDENT: &str = "$Id: 055c8729cdcc372500a08db659c045e16c4409fb $\n";
 
     /// Commits a file that git stores in another form than the working tree has.

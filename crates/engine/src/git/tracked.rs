@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{checkout, git_dir, ls_files};
 use crate::file;
 
-/// Whose a file in a project is, as git sees it.
+/// The origin of a file in a project, as git sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitTracking {
     /// The file is in git's index, or git cannot be run although there is a repository: the file
@@ -76,8 +76,9 @@ fn is_untracked(path: &Path) -> Option<bool> {
 /// The largest index that is read directly; git reads a larger one.
 const MAX_INDEX: u64 = 64 * 1024 * 1024;
 
-/// Tells whether no file of this name can be in the index of the repository at `root`. Every hook asks
-/// that, and starting git would take longer than all else it does. If in doubt, the answer is no.
+/// Tells whether no file of this name can be in the index of the repository at `root`. Every hook
+/// needs this, and starting git would take longer than the rest of the hook. If in doubt, it
+/// returns `false`.
 fn is_absent_from_index(root: &Path, name: &str) -> bool {
     let index = git_dir(root).and_then(|folder| file::bytes(&folder.join("index"), MAX_INDEX));
     let Some(index) = index else { return false };
@@ -120,7 +121,7 @@ pub fn exclude_file(folder: &Path) -> Option<PathBuf> {
     Some(checkout(folder)?.common_dir.join("info/exclude"))
 }
 
-/// Without a repository at most this many files are looked at.
+/// The most files that are listed without a repository.
 const MOST: usize = 100_000;
 
 /// Returns the files of a project, relative to its folder, in order: those that git tracks or would
@@ -235,7 +236,7 @@ mod tests {
         assert!(!super::is_left_out(tempfile::tempdir().unwrap().path()), "in no repository");
     }
 
-    // What a clone brings along may look like a repository in which nothing is tracked.
+    // A clone may contain what looks like a repository in which nothing is tracked.
     #[test]
     fn a_repository_inside_another_hides_nothing() {
         let folder = repository();

@@ -26,7 +26,7 @@ const SETTINGS: [&str; 7] = [
 /// No settings or hooks that a person writes are larger; of a larger one the beginning is compared.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// So many files of a folder of hooks are looked at.
+/// The most files of a folder of hooks that are read.
 const MOST_HOOKS: usize = 1000;
 
 /// Git's settings and hooks as they were.

@@ -1,10 +1,10 @@
-//! What a client says about an event.
+//! A client's input about an event.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// What a client says about an event. Everything else it says is ignored.
+/// A client's input about an event. Other fields are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookInput {
     /// The client's id of the session.

@@ -1,4 +1,4 @@
-//! The agent that a project's sessions belong to, as it is written in a configuration file of ours.
+//! The agent that a project's sessions belong to, in one of Convoke's configuration files.
 
 use convoke_domain::scope::AgentName;
 use toml::Value;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 
-/// What ends a line so that it is no failure if the program is missing.
+/// The end of a line that prevents a failure if the program is missing.
 const ELSE_SILENT: &str = " || true";
 
 /// Returns the line for one entry. Where the program is missing it does nothing, and exits 0.
@@ -42,7 +42,7 @@ pub(crate) fn is_ours(command: &str, client: Client) -> bool {
     written || is_convoke && words.get(1..3) == Some(&["hook", client.name()])
 }
 
-/// Returns the program that one of our lines calls; a bare name is looked for on the PATH.
+/// Returns the program that one of Convoke's lines calls; a bare name is searched on the PATH.
 pub(crate) fn program(command: &str) -> Option<PathBuf> {
     let (before, _) = core(command).rsplit_once(" hook ")?;
     let word = before.rsplit_once("&& exec ").map_or(before, |(_, word)| word);

@@ -200,7 +200,7 @@ impl Parser<'_> {
         Ok(Item { start, key, value: self.value(depth + 1)?, comma: None })
     }
 
-    /// Reads a string; what its escapes come to is nothing where half a character is escaped.
+    /// Parses a string; its value is `None` if only half a character is escaped.
     fn string(&mut self) -> Parsed<Option<String>> {
         let start = self.at;
         self.at += 1;
@@ -252,7 +252,7 @@ impl Parser<'_> {
     }
 }
 
-/// Tells a number of any size, which no type of ours needs to hold.
+/// Recognizes a number of any size, which no type needs to hold.
 fn is_number(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let text = text.strip_prefix('-').unwrap_or(text);

@@ -1,4 +1,4 @@
-//! Finding our entries in a settings file, and taking them out of its text.
+//! Finds Convoke's entries in a settings file, and removes them from its text.
 
 use convoke_domain::client::Client;
 
@@ -8,7 +8,7 @@ use super::splice::{Edit, apply, take_out as take_items_out};
 use super::{FormerFile, HOOKS, SettingsError, VERSION, object, wiring};
 use crate::client::SettingsForm;
 
-/// Returns our commands, each with its event.
+/// Returns Convoke's commands, each with its event.
 pub(super) fn ours(root: &Node, client: Client) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     for event in root.members(HOOKS).flat_map(Node::items) {
@@ -27,7 +27,7 @@ fn our_command(entry: &Item, client: Client) -> Option<&str> {
     entry.value.member("command")?.text().filter(|command| is_ours(command, client))
 }
 
-/// What a file was before us.
+/// A file before Convoke's entries.
 struct Before<'a> {
     text: &'a str,
     root: Option<Node>,
@@ -74,14 +74,14 @@ enum Fate {
     Changes(Vec<Edit>),
 }
 
-/// What an object or an array was before us.
+/// The state of an object or an array before Convoke's entries.
 #[derive(Clone, Copy)]
 enum Past<'a> {
     /// It was not there, as far as is known, so it goes when it is empty.
     New,
     /// It was there.
     Known(&'a Node),
-    /// A later member of the same key hides it, so it is not ours to tidy up.
+    /// A later member of the same key hides it, so Convoke does not tidy it up.
     Hidden,
 }
 

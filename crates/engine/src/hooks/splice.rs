@@ -31,7 +31,7 @@ pub(super) struct Layout<'a> {
     text: &'a str,
     line_end: &'static str,
     unit: &'a str,
-    /// What follows a colon, and a comma within a line.
+    /// The text behind a colon, and behind a comma within a line.
     gap: &'static str,
     is_one_line: bool,
 }
@@ -46,7 +46,7 @@ enum Form<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Looks at how a file is laid out.
+    /// Determines the layout of a file.
     pub(super) fn of(text: &'a str, root: Option<&Node>) -> Self {
         let line_end = match text.find('\n') {
             Some(at) if text[..at].ends_with('\r') => "\r\n",
@@ -211,8 +211,8 @@ pub(super) fn take_out(text: &str, node: &Node, is_out: &[bool]) -> Vec<Edit> {
 }
 
 /// Returns where the blanks begin that go with an item: its own indentation and the line end before
-/// it, or the blanks within its line. What follows it must not become part of a comment between it
-/// and the place `before` it.
+/// it, or the blanks within its line. The text behind it must not become part of a comment between
+/// it and the place `before` it.
 fn cut_start(text: &str, before: usize, start: usize, end: usize) -> usize {
     let trivia = &text[before..start];
     let kept = trivia.trim_end_matches([' ', '\t', '\n', '\r']);

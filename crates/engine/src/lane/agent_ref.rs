@@ -7,7 +7,7 @@ use convoke_domain::client::Client;
 
 use crate::client::{UsageScope, usage_scope};
 
-/// Who shall answer, as a user names it.
+/// The agent that should answer, as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum AgentRef {
     /// A client's program, such as `claude`.

@@ -32,7 +32,7 @@ pub struct CancelWatch {
 }
 
 impl Cancel {
-    /// Asks everybody to stop.
+    /// Requests cancellation.
     pub fn cancel(&self) {
         self.shared.is_asked.store(true, Ordering::SeqCst);
         // Called without the lock: a callback may drop its registration, which takes the lock.

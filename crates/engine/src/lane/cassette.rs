@@ -50,11 +50,11 @@ pub struct CassetteEntry {
 pub struct CassetteRequest {
     /// Identifies prompt, model and session.
     pub hash: String,
-    /// What the lane is for, in the asker's words.
+    /// The lane's label, in the caller's words.
     pub label: Option<String>,
-    /// What a later lane must have in common with it.
+    /// The properties that a later lane must share with it.
     pub matching: CassetteMatching,
-    /// Who answered.
+    /// The agent that answered.
     pub agent: String,
     /// The requested model.
     pub model: Option<String>,
@@ -64,7 +64,7 @@ pub struct CassetteRequest {
     pub recorded_at: String,
 }
 
-/// What a lane must have in common with a recorded one to be given its answer.
+/// The properties that a lane must share with a recording to receive its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CassetteMatching {
     /// The same prompt, model and session.
@@ -79,7 +79,7 @@ pub enum CassetteMatching {
 pub struct LaneIdentity {
     /// Identifies prompt, model and session.
     pub hash: String,
-    /// What the lane is for.
+    /// The lane's label.
     pub label: Option<String>,
 }
 
@@ -104,7 +104,7 @@ pub enum CassetteError {
     /// A line is not what it should be.
     #[error("line {line} is not a known event")]
     Line {
-        /// Which one.
+        /// The line's number.
         line: usize,
         /// The parser's error.
         source: serde_json::Error,
@@ -112,7 +112,7 @@ pub enum CassetteError {
     /// A line is at the wrong place, or has a value that cannot be.
     #[error("line {line}: {problem}")]
     Misplaced {
-        /// Which one.
+        /// The line's number.
         line: usize,
         /// The defect.
         problem: &'static str,

@@ -20,23 +20,23 @@ use crate::client::{
     ClientCommand, ClientRequest, UsageScope, command, excess, listen, usage_scope,
 };
 
-/// How much of what a client said besides is kept for people.
+/// How much of a client's stderr is kept for people.
 const TAIL: u64 = 2000;
 
 /// Everything a lane needs.
 #[derive(Debug, Clone)]
 pub struct Lane<'a> {
-    /// Who answers.
+    /// The runner that answers.
     pub runner: Runner<'a>,
-    /// What the lane asks of the agent.
+    /// The request to the agent.
     pub request: ClientRequest<'a>,
     /// How long it may take.
     pub limits: Limits,
-    /// Who may stop it.
+    /// The value that may stop it.
     pub cancel: &'a Cancel,
 }
 
-/// Who answers in a lane.
+/// The runner of a lane.
 #[derive(Debug, Clone)]
 pub enum Runner<'a> {
     /// A client's program.
@@ -54,7 +54,7 @@ pub struct Program<'a> {
     pub agent: Client,
     /// The path of the client's program.
     pub program: &'a Path,
-    /// Our own program.
+    /// Convoke's own program.
     pub convoke: &'a Path,
     /// The variables of the user's that it may see.
     pub variables: Vec<(OsString, OsString)>,
@@ -73,7 +73,7 @@ pub struct LaneResult {
     pub took: Duration,
     /// How much the client printed, in bytes.
     pub bytes: u64,
-    /// The end of what the client said besides.
+    /// The end of the client's stderr.
     pub stderr: String,
     /// The rights that the client reports beyond the requested ones.
     pub excess: Vec<String>,
@@ -81,13 +81,13 @@ pub struct LaneResult {
     pub asked_model: Option<String>,
     /// Which other model or session answered, if that is why there is no answer.
     pub difference: Option<String>,
-    /// What its counters count.
+    /// The scope of its counters.
     pub counts: UsageScope,
     /// Whether it was played instead of run.
     pub is_recorded: bool,
 }
 
-/// What a runner says of its run, beside the events.
+/// A runner's report, beside the events.
 pub(super) struct Ran {
     pub(super) end: ProcessEnd,
     pub(super) took: Duration,

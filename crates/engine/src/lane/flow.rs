@@ -14,7 +14,7 @@ use super::supervisor::Stream;
 /// The pause before a client with little output is read again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What a pipe holds at first.
+/// The initial size of a pipe.
 const NARROW: usize = 64 * 1024;
 
 /// Half of that: a client that printed this much meanwhile prints much.
@@ -27,7 +27,7 @@ const PATIENCE: u32 = 64;
 /// size of all pipes of a user together.
 const WIDE: usize = 1024 * 1024;
 
-/// How much a client says at a time.
+/// The rate of a client's output.
 #[derive(Debug)]
 pub(super) struct Flow {
     is_wide: bool,
@@ -40,7 +40,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Makes that of a client that has said nothing yet.
+    /// Returns the initial state.
     pub(super) const fn of(stream: Stream) -> Self {
         Self { is_wide: false, may_be_wide: matches!(stream, Stream::Stdout), in_hurry: 0 }
     }
@@ -66,7 +66,7 @@ impl Flow {
     }
 }
 
-/// Waits for a moment, or until everybody who could write has gone.
+/// Waits for a moment, or until all writers are gone.
 fn until_closed(stream: BorrowedFd<'_>) {
     // Without requested events, poll still reports that the writer is gone.
     let mut watched = [PollFd::from_borrowed_fd(stream, PollFlags::empty())];

@@ -18,7 +18,7 @@ use super::supervisor::Limits;
 use crate::client::{ClientRequest, Rights};
 use crate::file;
 
-/// How long an agent may take to say two letters.
+/// How long an agent may take to answer its probe.
 const LIMITS: Limits = Limits {
     wall: Duration::from_mins(1),
     first_byte: Duration::from_mins(1),
@@ -26,7 +26,7 @@ const LIMITS: Limits = Limits {
     grace: Duration::from_secs(5),
 };
 
-/// No file of ours is larger.
+/// The largest cache file.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Probes programs in parallel. Each has three attempts with a pause between, unless the first
@@ -42,15 +42,15 @@ pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<
 /// A model's API to probe.
 #[derive(Debug, Clone, Copy)]
 pub struct ProbedApi<'a> {
-    /// Where.
+    /// The API's address.
     pub endpoint: &'a Endpoint,
     /// For which model.
     pub model: &'a str,
-    /// How hard it shall think.
+    /// The model's effort.
     pub effort: Option<&'a str>,
 }
 
-/// Asks models' APIs as [`probe`] asks programs.
+/// Probes models' APIs as [`probe`] probes programs.
 pub fn probe_apis(apis: &[ProbedApi<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
         apis.iter().map(|api| (Runner::Http(api.endpoint), Some(api.model), api.effort)).collect();
@@ -108,7 +108,7 @@ struct Refusal {
     is_lasting: bool,
 }
 
-/// Asks once, in a folder where there is nothing to read and nothing to spoil.
+/// Probes once, in an empty temporary folder.
 fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusal> {
     let broken = |error: std::io::Error| {
         let words = format!("Probe attempt {number}: {error}");

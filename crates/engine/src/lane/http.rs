@@ -28,17 +28,17 @@ use super::stopwatch::Stopwatch;
 use super::supervisor::{Limits, TurnState};
 use crate::file::create_private;
 
-/// How many chunks may wait to be looked at.
+/// How many chunks may wait to be processed.
 const WAITING: usize = 16;
 
-/// What came of one request.
+/// The result of one request.
 enum Asked {
     Over(ProcessEnd),
     Refused {
         head: Head,
         words: String,
     },
-    /// The connection broke before the server said anything.
+    /// The connection broke before the server sent anything.
     Reset {
         words: String,
     },
@@ -99,7 +99,7 @@ struct Exchange<'a> {
     endpoint: &'a Endpoint,
     lane: &'a Lane<'a>,
     watch: Stopwatch,
-    /// When the server last said something.
+    /// The time of the server's last data.
     last: Option<Duration>,
     bytes: u64,
     kept: File,
@@ -123,7 +123,8 @@ impl Exchange<'_> {
         let (sender, news) = sync_channel(WAITING);
         let asked_to_stop = {
             let sender = sender.clone();
-            // If there is no room, we are busy listening, and see by ourselves.
+            // Without room in the channel the loop is busy reading, and checks the cancellation
+            // itself.
             self.lane.cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default())
         };
         let theirs = agent.clone();

@@ -19,10 +19,10 @@ pub struct QueuedLane<'a, T> {
     pub work: LaneWork<'a, T>,
 }
 
-/// What a lane does when its turn comes.
+/// A lane's work when its turn comes.
 pub type LaneWork<'a, T> = Box<dyn FnOnce(&Cancel, &mut dyn FnMut(&LaneEvent)) -> T + Send + 'a>;
 
-/// What happens to a lane, by its number.
+/// An event of a lane, by its number.
 #[derive(Debug)]
 pub enum QueueEvent<'a, T> {
     /// It begins.
@@ -45,13 +45,13 @@ pub enum EnoughAnswers {
 /// Tells what happens, all of it from one thread, and in order for each lane.
 pub type OnQueueEvent<'n, T> = dyn FnMut(usize, QueueEvent<'_, T>) -> EnoughAnswers + 'n;
 
-/// What threads tell.
+/// A message of a thread.
 enum Told<T> {
     Said(usize, LaneEvent),
     Ended(usize, Option<T>),
 }
 
-/// Runs lanes, and returns what came of each, in their order; nothing for those that never began.
+/// Runs lanes, and returns the result of each, in their order; `None` for those that never began.
 pub fn run<'a, T: Send>(
     lanes: Vec<QueuedLane<'a, T>>,
     room: LaneLimits,
@@ -126,7 +126,7 @@ impl Crowd<'_> {
                 }
                 results[number] = result;
             }
-            // We hold a sender ourselves, so this does not happen.
+            // This loop holds a sender itself, so this does not happen.
             Err(_) => self.running = 0,
         }
     }

@@ -103,7 +103,7 @@ pub struct Recorder {
     /// The events so far: not in memory, which they could fill, and not in the cassette, where
     /// lanes follow each other.
     spool: File,
-    /// How much that is, in bytes; or why it is not all.
+    /// The number of those bytes; or why some are missing.
     spooled: Result<u64, ReplayError>,
 }
 
@@ -113,7 +113,7 @@ pub enum ReplayError {
     /// Its file cannot be read or written.
     #[error("cannot use its file")]
     Io(#[from] io::Error),
-    /// It is something else.
+    /// It is another kind of file.
     #[error("not a cassette")]
     NotACassette(#[from] CassetteError),
     /// It is a folder, a pipe or a device: one of these may never end.
@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    // What could not be played is not begun to be written.
+    // A cassette that would be too long to play is not written.
     #[test]
     fn a_cassette_is_never_longer_than_what_can_be_played() {
         let folder = tempfile::tempdir().unwrap();
@@ -313,7 +313,7 @@ mod tests {
         }
     }
 
-    // It holds prompt and answer. Who has shared one already goes on sharing it.
+    // It holds prompt and answer. An existing shared file keeps its permissions.
     #[test]
     fn a_new_cassette_is_its_users_alone() {
         use std::os::unix::fs::PermissionsExt;

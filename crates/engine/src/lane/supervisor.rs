@@ -28,10 +28,10 @@ use crate::process::guardian;
 /// A longer line is kept on disk, and not read.
 pub(crate) const LONGEST_LINE: usize = 8 * 1024 * 1024;
 
-/// How many chunks may wait to be looked at.
+/// How many chunks may wait to be processed.
 const WAITING: usize = 4;
 
-/// How long a client may take to go when it has given its answer.
+/// How long a client may take to end after its answer.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// How much longer than its grace a guardian may take.
@@ -53,7 +53,7 @@ pub struct Limits {
 /// A client's process, ready to run.
 #[derive(Debug, Clone)]
 pub struct ChildProcess<'a> {
-    /// Our own program; the guardian is beside it, or it is the guardian itself.
+    /// Convoke's program; the guardian is beside it, or it is the guardian itself.
     pub convoke: &'a Path,
     /// The client's program.
     pub program: &'a Path,
@@ -61,15 +61,15 @@ pub struct ChildProcess<'a> {
     pub arguments: &'a [String],
     /// The client's complete environment.
     pub variables: &'a [(OsString, OsString)],
-    /// Where it works.
+    /// The client's working folder.
     pub folder: &'a Path,
-    /// What it reads on its stdin.
+    /// The client's stdin.
     pub stdin: Option<&'a str>,
     /// The lane's own folder, for its kept files.
     pub scratch: &'a Path,
     /// How long it may take.
     pub limits: Limits,
-    /// Who may stop it.
+    /// The value that may stop it.
     pub cancel: &'a Cancel,
 }
 
@@ -80,13 +80,13 @@ pub const LANE_MARK: &str = "CONVOKE_LANE";
 /// One of a client's two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// What it prints.
+    /// Standard output.
     Stdout,
-    /// What it says besides.
+    /// Standard error.
     Stderr,
 }
 
-/// Something that a client said.
+/// A line of a client's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputLine<'a> {
     /// A whole line, or the last one without its end.
@@ -95,7 +95,7 @@ pub enum OutputLine<'a> {
     TooLong(u64),
 }
 
-/// Whether a client has said all it has to say.
+/// Whether a client has completed its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnState {
     /// There may be more.
@@ -111,15 +111,15 @@ pub struct ExitReport {
     pub end: ProcessEnd,
     /// How long it took.
     pub took: Duration,
-    /// How much it said in all.
+    /// How much it printed, in bytes.
     pub bytes: u64,
-    /// What it printed.
+    /// The file with its stdout.
     pub stdout: PathBuf,
-    /// What it said besides.
+    /// The file with its stderr.
     pub stderr: PathBuf,
 }
 
-/// What a reader hands on.
+/// A message of a reading thread.
 enum News {
     /// The client printed this many bytes, which completed these lines.
     Said(Stream, usize, Whole),
@@ -129,7 +129,7 @@ enum News {
     Cancelled,
 }
 
-/// Who is given every line, and says whether the turn is over.
+/// Receives every line, and returns whether the turn is over.
 type Hear<'a> = dyn FnMut(Stream, OutputLine<'_>) -> TurnState + 'a;
 
 /// Runs a client to its end.
@@ -212,7 +212,7 @@ fn finish(guardian: &mut Child) -> io::Result<ExitStatus> {
 struct Attention {
     limits: Limits,
     watch: Stopwatch,
-    /// When it last said something.
+    /// The time of the last output.
     last: Option<Duration>,
     /// When its turn was over.
     over: Option<Duration>,
@@ -281,7 +281,7 @@ impl Attention {
     }
 }
 
-/// Reads a stream in a thread of its own: everything to disk, whole lines to us.
+/// Reads a stream in a thread of its own: everything to disk, complete lines to the supervisor.
 fn listen(
     stream: Option<impl AsFd + Send + 'static>,
     which: Stream,
@@ -311,7 +311,7 @@ fn listen(
 #[derive(Default)]
 struct Lines {
     begun: Vec<u8>,
-    /// How much of a line was passed over that is too long.
+    /// How much of a line that is too long was skipped.
     passed: u64,
 }
 
@@ -355,7 +355,7 @@ impl Lines {
         Whole { too_long, lines }
     }
 
-    /// Lets go of a line that is too long.
+    /// Drops a line that is too long.
     fn pass_over(&mut self) {
         if self.passed > 0 || self.begun.len() > LONGEST_LINE {
             self.passed += self.begun.len() as u64;

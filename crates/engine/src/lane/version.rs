@@ -12,7 +12,7 @@ use crate::client::adapter;
 /// How long a client may take to say its version.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How much of what it says is shown, in characters.
+/// How much of its output is shown, in characters.
 const MOST_SHOWN: usize = 60;
 
 /// Asks programs for their versions, in parallel; `None` for one that prints none.

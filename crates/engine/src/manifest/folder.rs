@@ -18,7 +18,7 @@ use rustix::io::Errno;
 #[derive(Debug)]
 pub(super) struct Folder {
     handle: OwnedFd,
-    /// Where it was found, with no link on the way.
+    /// Its path, without links.
     pub(super) path: PathBuf,
 }
 

@@ -10,7 +10,7 @@ use super::folder::{Folder, fresh_name, is_fresh};
 pub(super) struct Seal<'a> {
     /// The file's name.
     pub(super) name: &'a str,
-    /// What it says.
+    /// The file's text.
     pub(super) text: &'a str,
 }
 
@@ -77,8 +77,8 @@ impl Drop for Stage<'_> {
     }
 }
 
-/// Removes what writers left that were killed: stages with nothing but `ours` on them, and seals
-/// that were never set. Only who holds the folder may do this.
+/// Removes leftovers of killed writers: stages that hold only `ours`, and seals that were never
+/// set. The caller must hold the folder's lock.
 pub(super) fn sweep(
     around: &Folder,
     stages: &str,

@@ -11,13 +11,13 @@ use rustix::fs::Stat;
 
 use super::folder::{Folder, Unusable, is_same, is_still, open_file};
 
-/// How often a bundle is read anew that is replaced meanwhile.
+/// How often a bundle is read again if it is replaced meanwhile.
 const ROUNDS: u32 = 4;
 
 /// A bundle that was found in order.
 #[derive(Debug)]
 pub struct Bundle {
-    /// What its manifest says, with paths that have no link in them.
+    /// The parsed manifest, with paths without links.
     pub manifest: Manifest,
     /// The folder of the bundle's files.
     pub folder: PathBuf,

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::design::run::hashes;
 use crate::skill::hash;
 
-/// What a record is called.
+/// The file name of a record.
 pub const RECORD_FILE: &str = "manifest.json";
 
 const VERSION: u32 = 1;
@@ -55,11 +55,11 @@ pub struct RunRecord {
     pub brief: Option<TextDigest>,
     /// Further documents named to the agents, by path.
     pub documents: Vec<String>,
-    /// Who took part.
+    /// The participants.
     pub seats: Vec<RecordedSeat>,
-    /// Who answered.
+    /// The run's lanes.
     pub lanes: Vec<RecordedLane>,
-    /// What people decided where the panel had not.
+    /// People's decisions in the panel's place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decided: Vec<RecordedDecision>,
     /// The journal's length and chain at the end.
@@ -74,7 +74,7 @@ pub struct RunRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordedFeature {
-    /// In words.
+    /// The feature's text.
     pub text: String,
     /// The text's hash.
     pub sha256: String,
@@ -90,13 +90,13 @@ pub struct TextDigest {
     pub sha256: String,
 }
 
-/// One of those who took part.
+/// One of the participants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordedSeat {
     /// `first`, `second` or `host`.
     pub seat: String,
-    /// What it is called.
+    /// The seat's name.
     pub name: String,
     /// The agent behind the name.
     pub agent: String,

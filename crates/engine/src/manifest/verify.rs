@@ -20,7 +20,7 @@ const PIECE: usize = 256 * 1024;
 /// The result of verifying files.
 #[derive(Debug)]
 pub struct RecordVerdict {
-    /// What they were.
+    /// The record.
     pub record: RunRecord,
     /// Those that are not as they were.
     pub changed: Vec<String>,
@@ -36,7 +36,7 @@ pub enum VerifyError {
     /// There is no record.
     #[error("cannot find `{}`", path.display())]
     Absent {
-        /// Where it was looked for.
+        /// The path of the missing record.
         path: PathBuf,
     },
     /// The record cannot be read.
@@ -44,7 +44,7 @@ pub enum VerifyError {
     Unreadable {
         /// The record's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// The file is not a record.
@@ -60,7 +60,7 @@ pub enum VerifyError {
     File {
         /// The file's name.
         name: String,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }

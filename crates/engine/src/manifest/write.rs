@@ -26,7 +26,7 @@ const MAX_SESSION: u64 = 4096;
 /// The file with the caller's session id, in the caller's folder.
 const SESSION_FILE: &str = "session-id";
 
-/// Where the artifacts come from.
+/// The source of the artifacts.
 #[derive(Debug, Clone, Copy)]
 pub enum ArtifactSource<'a> {
     /// From a folder.
@@ -38,15 +38,15 @@ pub enum ArtifactSource<'a> {
 /// A request to write a bundle.
 #[derive(Debug, Clone, Copy)]
 pub struct BundleOrder<'a> {
-    /// Where its files come from.
+    /// The source of its files.
     pub source: ArtifactSource<'a>,
     /// The folder of the calling workflow.
     pub parent: &'a Path,
-    /// What the environment says about the session.
+    /// The session id from the environment.
     pub session_id: Option<&'a str>,
     /// When it is written.
     pub now: Timestamp,
-    /// What the files are, if they come from a run. It is left beside them.
+    /// The record of the run, if the files come from one. It is written beside them.
     pub record: Option<&'a RunRecord>,
 }
 
@@ -59,7 +59,7 @@ pub enum WriteError {
     Folder {
         /// The path of the folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// An artifact is invalid.
@@ -75,7 +75,7 @@ pub enum WriteError {
     File {
         /// The artifact's file name.
         file: String,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// The session could not be determined.
@@ -86,7 +86,7 @@ pub enum WriteError {
     Path {
         /// The path of the folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: Unspeakable,
     },
     /// The folder holds something else.
@@ -106,7 +106,7 @@ pub enum WriteError {
     Publish {
         /// The path of the folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
@@ -214,7 +214,7 @@ fn describe(
     Manifest::of_folder(path, artifacts, &timestamp, &session).map_err(unspeakable)
 }
 
-/// Where artifacts are taken from.
+/// The source of artifacts.
 enum Store<'a> {
     Folder(Folder),
     Texts(&'a BTreeMap<String, Arc<str>>),

@@ -32,7 +32,7 @@ pub(super) struct Cache {
     entries: Mutex<HashMap<PathBuf, (Stamp, Kept)>>,
 }
 
-/// What must be the same for a file to be the same.
+/// A file counts as unchanged while this is equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stamp {
     /// Its size and when it was written.
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::file;
 
-    /// Asks a cache and counts how often a file was really read.
+    /// Reads through a cache, and counts how often a file was really read.
     fn asked(cache: &Cache, path: &Path, reads: &Cell<u32>) -> Option<String> {
         let kept = cache.get(path, || {
             reads.set(reads.get() + 1);
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(asked(&cache, &path, &reads), None);
     }
 
-    // W-84: a missing file is looked for again only when its folder changed.
+    // W-84: a missing file is searched again only after its folder changed.
     #[test]
     fn a_missing_file_is_kept_as_missing() {
         let top = tempfile::tempdir().unwrap();

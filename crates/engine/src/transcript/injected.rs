@@ -9,13 +9,13 @@ use serde_json::Value;
 use super::each_line;
 use crate::client::adapter;
 
-/// How every text of ours begins.
+/// The beginning of every text of Convoke's.
 pub(crate) const MARK: &str = "[convoke wake-up ";
 
-/// What a record says about injected texts.
+/// The injected texts in a record.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InjectedTexts {
-    /// Every text with our mark that the agent still has.
+    /// Every text with Convoke's mark that the agent still has.
     texts: Vec<String>,
     /// The time up to which the record is complete: a text that was injected before and is not here
     /// did not arrive.
@@ -27,7 +27,7 @@ impl InjectedTexts {
         Self { texts, complete_until }
     }
 
-    /// Adds texts that the agent was given.
+    /// Adds texts that the agent received.
     pub(crate) fn gave(&mut self, texts: Vec<String>) {
         self.texts.extend(texts);
     }
@@ -79,7 +79,7 @@ pub(crate) fn is(line: &str, pointer: &str, expected: &str) -> bool {
         == Some(expected)
 }
 
-/// Returns when an answer was given, if the line is one.
+/// Returns the time of an answer, if the line is one.
 pub(crate) fn answered_at(line: &str, pointer: &str, expected: &str) -> Option<Timestamp> {
     let value: Value = serde_json::from_str(line).ok()?;
     let is_answer = value.pointer(pointer).and_then(Value::as_str) == Some(expected);
@@ -150,11 +150,11 @@ mod tests {
             (vec![claude_gave(PART), claude_answered()], true, true),
             (vec![claude_gave(PART)], true, false),
             (vec![claude_gave(cut), claude_answered()], false, true),
-            // What a hook printed is not yet what the agent was given.
+            // A hook's output has not yet reached the agent.
             (vec![printed, claude_answered()], false, true),
             (vec![claude_gave(PART), claude_answered(), boundary.clone()], false, false),
             (vec![boundary, claude_gave(PART), claude_answered()], true, true),
-            // What only talks about us, or about compactions, is neither.
+            // A text that only mentions Convoke, or compactions, is neither.
             (vec![claude_gave(PART), said(PART), said("\"compact_boundary\"")], true, false),
             (vec![said(PART), claude_answered()], false, true),
             (vec![], false, false),

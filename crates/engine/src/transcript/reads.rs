@@ -28,25 +28,25 @@ const USUAL_LINE_BYTES: usize = 1024 * 1024;
 /// What to search for in a record.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WantedReads<'a> {
-    /// Where the client was started; for records that do not say.
+    /// The folder in which the client was started; for records that do not name it.
     pub folder: Option<&'a Path>,
     /// The base names of the files that matter. The texts of others are not kept, nor are commands
     /// that cannot mean these. With no names, all are kept, up to a limit.
     pub names: &'a [&'a str],
-    /// Files whose text is looked for in everything that the agent was shown.
+    /// Files whose text is searched in everything that the agent saw.
     pub texts: &'a [Sought],
     /// The answer that is judged, where the record may go on behind it: what comes later is later.
     pub answer: Option<&'a str>,
 }
 
-/// What a record says about one session.
+/// A session, as its record shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRecord {
-    /// Every look at files, in order.
+    /// Every read of files, in order.
     pub reads: Vec<Read>,
     /// The last answer, if one was given.
     pub answer: Option<FinalAnswer>,
-    /// Whose record it is.
+    /// The agent that the record belongs to.
     pub of: FileReader,
     /// The session's name, if this is what the client printed: its own record may tell more.
     pub printed: Option<String>,
@@ -56,12 +56,12 @@ pub struct SessionRecord {
     pub ending: RecordEnding,
 }
 
-/// What an agent answered in the end.
+/// An agent's last answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinalAnswer {
     /// The answer's place among the reads.
     pub step: usize,
-    /// What it says, up to a limit.
+    /// The answer's text, up to a limit.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! What an agent must not miss although it is outside of its plan or branch.
+//! Lines from outside of the agent's plan or branch that it must not miss.
 
 use convoke_domain::task::Task;
 use convoke_domain::task::outline::clipped;

@@ -1,4 +1,4 @@
-//! Which skill a wake-up carries, in which version, and what it says without one.
+//! Chooses a wake-up's skill and version, and the text without one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,14 +22,14 @@ use crate::skill::{Skill, SkillSearch};
 /// The most skills that are proposed.
 const MOST_PROPOSED: usize = 3;
 
-/// Who needs a skill, and for what.
+/// The agent that needs a skill, and its task.
 pub(super) struct Need<'a> {
     pub(super) agent: &'a AgentName,
     /// From the root down to the current task.
     pub(super) path: &'a [&'a TaskNode],
     pub(super) plan: Option<&'a PlanText<'a>>,
     pub(super) plan_file: Option<&'a str>,
-    /// What the agent was given last for this plan.
+    /// The agent's last injection for this plan.
     pub(super) history: Option<&'a Injection>,
 }
 

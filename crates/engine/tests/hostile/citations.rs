@@ -1,4 +1,4 @@
-//! What reviewers cite, and whether it exists.
+//! Reviewers' citations, and whether they exist.
 
 use std::fs;
 use std::os::unix::fs::symlink;

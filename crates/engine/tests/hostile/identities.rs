@@ -1,4 +1,4 @@
-//! What debaters write, and whether it tells who they are.
+//! Debaters' texts, and whether they reveal their author.
 
 use convoke_domain::design::anonymity::Hidden;
 use convoke_domain::design::seat::Panel;

@@ -1,5 +1,5 @@
 //! Reviews of a plan: how many findings are in scope and out of it, and how many of these Convoke
-//! withholds from published files because they may be about security; or why it asks for the review
+//! withholds from published files because they may be about security; or why it requests the review
 //! again. With `policy: seed` the original's rules hold.
 
 use convoke_domain::design::finding::FindingScope;

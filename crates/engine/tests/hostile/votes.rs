@@ -39,7 +39,7 @@ pub(crate) fn verdict(case: &Case) -> String {
     told(&said, votes.form, (near > 0).then(|| format!("+{near} near")))
 }
 
-/// Returns how a case is to be read.
+/// Returns where a case's votes count.
 pub(crate) fn reading<'w>(case: &Case, word: &'w MarkerWord) -> Reading<'w> {
     match case.keys.get("policy").map(String::as_str) {
         Some("seed") => Reading::Plain,

@@ -22,7 +22,7 @@ pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     command.option("--resume", request.resume);
 }
 
-/// Tells whether a tool is one of those that a reader is given.
+/// Tells whether a tool is one of a read-only agent's.
 pub(super) fn is_reader_tool(tool: &str) -> bool {
     ["Read", "Grep", "Glob"].contains(&tool)
 }

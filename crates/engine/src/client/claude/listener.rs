@@ -29,7 +29,7 @@ struct Details<'a> {
     thinking: Option<&'a RawValue>,
 }
 
-/// How Claude Code speaks.
+/// The output format of Claude Code.
 #[derive(Debug, Default)]
 pub(super) struct Claude;
 
@@ -48,7 +48,7 @@ impl Dialect for Claude {
 }
 
 fn assistant(line: &Line<'_>, said: &mut Said) {
-    // What the client itself says about an error looks as if the agent said it.
+    // The client's own message about an error looks like the agent's text.
     if parse::<bool>(line.is_api_error_message) == Some(true) {
         return said.trouble(trouble(line, &line.message_text()));
     }

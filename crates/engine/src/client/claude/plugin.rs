@@ -1,11 +1,11 @@
-//! Our plugin in Claude Code: it provides the hooks, so the user writes no settings.
+//! Convoke's plugin in Claude Code: it provides the hooks, so the user writes no settings.
 
 use crate::hooks::document::{Item, Shape, parse};
 
-/// What our plugin is called, before the marketplace that it comes from.
+/// The plugin's name, before the marketplace that it comes from.
 const NAME: &str = "convoke@";
 
-/// What a settings file says about our plugin.
+/// The state of Convoke's plugin in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginSwitch {
     /// It is switched on, by this name.
@@ -14,7 +14,7 @@ pub enum PluginSwitch {
     Off,
 }
 
-/// Returns what a settings file says about our plugin, if it says anything.
+/// Returns the state of Convoke's plugin in a settings file, if it mentions the plugin.
 pub fn plugin_switch(settings: &str) -> Option<PluginSwitch> {
     let root = parse(settings).ok()??;
     let plugins = root.member("enabledPlugins")?.items();

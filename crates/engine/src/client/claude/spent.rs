@@ -1,4 +1,4 @@
-//! What Claude Code's record of a session says about the tokens that it used.
+//! Usage of tokens in Claude Code's record of a session.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -27,7 +27,7 @@ struct Line<'a> {
     /// `null` where a conversation begins; absent in printed events.
     #[serde(default, rename = "parentUuid", deserialize_with = "follows")]
     parent: Follows,
-    /// What a compaction follows.
+    /// The message before a compaction.
     #[serde(borrow, rename = "logicalParentUuid")]
     logical_parent: Option<Cow<'a, str>>,
     #[serde(rename = "isMeta")]
@@ -55,7 +55,7 @@ struct Line<'a> {
     attachment: Option<&'a RawValue>,
 }
 
-/// What a compaction leaves as it was.
+/// The messages that a compaction preserves.
 #[derive(Deserialize)]
 struct Compaction<'a> {
     #[serde(borrow, rename = "preservedMessages", alias = "preserved_messages")]
@@ -68,14 +68,14 @@ struct Preserved<'a> {
     uuids: Vec<Cow<'a, str>>,
 }
 
-/// Which results a client takes out of the conversation without compacting it.
+/// Results that a client removes from the conversation without compacting it.
 #[derive(Deserialize)]
 struct Clearing<'a> {
     #[serde(borrow, rename = "compactedToolIds", alias = "compacted_tool_ids")]
     calls: Vec<Cow<'a, str>>,
 }
 
-/// What a command printed.
+/// A command's output.
 #[derive(Deserialize)]
 struct Printed<'a> {
     #[serde(borrow)]
@@ -339,7 +339,7 @@ fn result(block: &Block<'_>, shown: Option<&RawValue>, recorder: &mut Recorder<'
     let is_shorter =
         |text: &str| printed.as_ref().is_some_and(|whole| text.len() < whole.trim().len());
     let output = match text.as_deref() {
-        // The agent is given the beginning, and told where the rest is.
+        // The agent receives the beginning, and the path of the rest.
         Some(text) if text.starts_with("<persisted-output>") => ShellOutput::Cut(text),
         Some(text) if text.starts_with("Command running in background") => ShellOutput::Unknown,
         Some(text) if is_shorter(text) => ShellOutput::Cut(text),

@@ -22,7 +22,7 @@ pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     command.arguments(&["-"]);
 }
 
-/// What goes into TOML must not end its string.
+/// Tells whether a text fits into a TOML string without ending it.
 fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }

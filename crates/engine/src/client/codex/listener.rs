@@ -61,7 +61,7 @@ struct Error<'a> {
     message: Option<&'a RawValue>,
 }
 
-/// How Codex speaks.
+/// The output format of Codex.
 #[derive(Debug, Default)]
 pub(super) struct Codex {
     /// Tools that have started and not yet ended.

@@ -33,7 +33,7 @@ struct Line<'a> {
     thread_id: Option<Cow<'a, str>>,
 }
 
-/// What a conversation begins with when it was compacted.
+/// The beginning of a conversation after a compaction.
 #[derive(Deserialize)]
 struct Compacted<'a> {
     #[serde(borrow)]
@@ -131,7 +131,7 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     Some(())
 }
 
-/// Half of a rollout are events that repeat what its items say. They are long, and told by their
+/// Half of a rollout are events that repeat its items. They are long, and recognized by their
 /// bytes: in a text that quotes such a line, the quotation marks are escaped.
 fn is_mere_event(text: &str) -> bool {
     let is_wanted = || WANTED_EVENTS.iter().any(|kind| text.contains(kind));

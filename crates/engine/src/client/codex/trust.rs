@@ -1,7 +1,7 @@
-//! Whether Codex runs our entries: it skips those that its user has not trusted, without a word.
+//! Whether Codex runs Convoke's entries: it silently skips those that its user has not trusted.
 //!
-//! Trust is kept in `config.toml`, per file, event and place, with a hash of the entry. We only read
-//! it; trusting is for the user to do.
+//! Trust is kept in `config.toml`, per file, event and place, with a hash of the entry. Convoke
+//! only reads it; only the user can trust an entry.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use toml::Table;
 use crate::hooks::command::is_ours;
 use crate::skill::hash;
 
-/// What Codex makes of our entries, from the worst to the best.
+/// Codex's trust in Convoke's entries, from the worst to the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookTrust {
     /// The user has not decided, or refused.
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(found, Some(HookTrust::NotTrusted));
     }
 
-    // What Codex 0.166.0 wrote when a user trusted these entries.
+    // Codex 0.166.0 wrote these hashes when a user trusted the entries.
     #[test]
     fn the_fingerprint_is_the_one_that_codex_keeps() {
         for (event, matcher, entry, hash) in [

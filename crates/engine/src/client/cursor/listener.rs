@@ -24,7 +24,7 @@ struct Tokens<'a> {
     output: Option<&'a RawValue>,
 }
 
-/// How Cursor speaks. On failure it prints no event, only words.
+/// The output format of Cursor. On failure it prints no event, only text.
 #[derive(Debug, Default)]
 pub(super) struct Cursor;
 

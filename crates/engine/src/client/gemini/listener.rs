@@ -64,14 +64,14 @@ struct Report<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// How Gemini speaks.
+/// The output format of Gemini.
 #[derive(Debug, Default)]
 pub(super) struct Gemini {
     /// A message comes in pieces; these are the pieces so far.
     message: String,
-    /// What last went wrong: an end in an error does not always say which.
+    /// The last failure: an end in an error does not always name it.
     trouble: Option<LaneFailure>,
-    /// What the turn ended in, if its words did not tell the kind.
+    /// The failure at the end of the turn, if its words did not show the kind.
     unknown: Option<LaneFailure>,
 }
 

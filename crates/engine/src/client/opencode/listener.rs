@@ -72,7 +72,7 @@ struct ErrorData<'a> {
     status: Option<&'a RawValue>,
 }
 
-/// How opencode speaks. Its end is its exit, and its usage the sum of its steps.
+/// The output format of opencode. Its exit ends the turn, and its usage is the sum of its steps.
 #[derive(Debug, Default)]
 pub(super) struct Opencode {
     spent: Usage,
@@ -80,7 +80,7 @@ pub(super) struct Opencode {
     is_uncounted: bool,
     /// The last message: its name, and its parts.
     message: (String, String),
-    /// What went wrong since the agent last spoke.
+    /// The failure since the agent's last message.
     failure: Option<LaneFailure>,
 }
 

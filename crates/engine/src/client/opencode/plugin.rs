@@ -1,4 +1,4 @@
-//! The plugin through which opencode calls us.
+//! The plugin through which opencode calls Convoke.
 
 use std::path::{Path, PathBuf};
 
@@ -16,14 +16,14 @@ pub(super) fn plugin(program: &Path) -> String {
     PLUGIN.replacen(PROGRAM, &named, 1)
 }
 
-/// Returns the program that our plugin calls; `None` if it is not ours.
+/// Returns the program that Convoke's plugin calls; `None` for another plugin.
 pub(super) fn plugin_program(text: &str) -> Option<PathBuf> {
     let mut lines = text.lines().filter(|_| is_our_plugin(text));
     let named = lines.find_map(|line| line.strip_prefix("const PROGRAM = ")?.strip_suffix(';'))?;
     serde_json::from_str::<String>(named).ok().map(PathBuf::from)
 }
 
-/// Tells our plugin by its first line.
+/// Recognizes Convoke's plugin by its first line.
 pub(super) fn is_our_plugin(text: &str) -> bool {
     text.lines().next() == PLUGIN.lines().next()
 }

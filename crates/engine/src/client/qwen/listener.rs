@@ -53,7 +53,7 @@ struct Retry {
     keeps_text: bool,
 }
 
-/// How Qwen Code speaks: as Claude Code does, with other numbers and other failures.
+/// The output format of Qwen Code: Claude Code's, with other numbers and other failures.
 #[derive(Debug, Default)]
 pub(super) struct Qwen {
     /// The text so far of the current message.
@@ -93,7 +93,7 @@ impl Dialect for Qwen {
 
 fn assistant(line: &Line<'_>, said: &mut Said) {
     let text = line.message_text();
-    // What the client itself says about an error looks as if the agent said it.
+    // The client's own message about an error looks like the agent's text.
     if text.starts_with("[API Error:") {
         return said.trouble(told(&text));
     }

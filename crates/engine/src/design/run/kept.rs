@@ -1,4 +1,4 @@
-//! What the journal keeps of a design that came to its end.
+//! The journal's record of a completed design.
 
 use convoke_domain::design::event::Kept;
 use convoke_domain::design::outline::DesignOutline;

@@ -43,7 +43,7 @@ pub fn create_branch(
 /// A checkout that a script may not begin on.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
-    /// It was judged.
+    /// A check refused it.
     #[error(transparent)]
     Preflight(#[from] PreflightError),
     /// The folder is not in a working tree.
@@ -52,7 +52,7 @@ pub enum StepError {
 }
 
 impl StepError {
-    /// How the program ends.
+    /// Returns the exit code.
     pub const fn code(&self) -> u8 {
         match self {
             Self::Preflight(error) => error.code(),
@@ -61,7 +61,7 @@ impl StepError {
     }
 }
 
-/// Judges a checkout, fetches the default branch, and brings it up to date if all was looked at.
+/// Checks a checkout, fetches the default branch, and updates it if no check was left out.
 pub fn preflight(folder: &Path, skips: Skips, fetch_limit: Duration) -> Result<(), StepError> {
     let tree = WorkTree::at(folder)?;
     let main = tree.default_branch();

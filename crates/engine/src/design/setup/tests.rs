@@ -104,7 +104,7 @@ impl Stage {
         }
     }
 
-    /// Sets up in vain, and returns the first line and the code.
+    /// Runs a setup that must fail, and returns the first line and the code.
     fn refused(&self, change: impl FnOnce(&mut SetUpRequest<'_>)) -> (String, u8) {
         let before = (self.head(), self.git(&["branch", "--list"]));
         let outcome = self.try_with(change).unwrap();

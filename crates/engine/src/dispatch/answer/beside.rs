@@ -1,4 +1,4 @@
-//! What an answer says beside its verdict and its issues.
+//! The text of an answer beside its verdict and its issues.
 
 use convoke_domain::dispatch::also_wrote::said;
 use convoke_domain::markdown::fence;

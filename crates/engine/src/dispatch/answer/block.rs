@@ -11,11 +11,11 @@ use super::tree::Tree;
 /// The block that an answer ends with.
 #[derive(Debug)]
 pub(super) struct Block<'a> {
-    /// What the answer says before it, with the line that opens its fence.
+    /// The answer's text before the block, with the line that opens its fence.
     pub(super) before: &'a str,
     /// The block itself, without its fence.
     pub(super) text: &'a str,
-    /// What it says as JSON.
+    /// The block's parsed JSON.
     pub(super) value: Tree,
 }
 

@@ -165,7 +165,7 @@ pub(super) fn contradiction(review: &Tree, approved: bool) -> Option<&str> {
     })
 }
 
-/// What a key says by being there, or by being true.
+/// The meaning of a key that is present, or true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
     /// The key's value states the verdict.
@@ -225,7 +225,7 @@ fn meaning(name: &str, words: &[String]) -> Meaning {
     };
     if is_negated(&forbids) {
         let is_kind = words.first().is_some_and(|word| word == "non");
-        // What does not block may be listed.
+        // Issues that do not block may be listed.
         if is_kind { Meaning::Nothing } else { Meaning::Clears }
     } else if has(&FORBIDDING) || counts() || is_negated(&affirms) || needs_work(words) {
         Meaning::Forbids

@@ -1,4 +1,4 @@
-//! Which answers are reviews, and which are not.
+//! Tests which answers are reviews, and which are not.
 
 use proptest::prelude::*;
 
@@ -62,7 +62,7 @@ fn ends_with_one_approving_object(answer: &str) -> bool {
     only && objects.count() == 1
 }
 
-/// What hostile answers are glued together from.
+/// The pieces of hostile answers.
 const PIECES: [&str; 22] = [
     "{\"approved\": true, \"issues\": []}",
     "{\"approved\": true, \"issues\": []}",

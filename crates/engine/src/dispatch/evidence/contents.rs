@@ -1,4 +1,4 @@
-//! What a demanded file says, also where its bytes are not UTF-8.
+//! The content of a demanded file, even if its bytes are not UTF-8.
 
 use std::path::Path;
 

@@ -17,7 +17,7 @@ pub(super) struct AnswerStream<'a> {
     pub(super) head: Option<Head>,
     pub(super) listener: Listener,
     events: Events,
-    /// What came, where it is no stream of events.
+    /// The response, if it is not a stream of events.
     whole: Vec<u8>,
     pub(super) is_over: bool,
 }

@@ -29,11 +29,11 @@ pub(super) struct Head {
     pub(super) retry_after: Option<String>,
 }
 
-/// What the thread that speaks with the server hands on.
+/// A message from the thread that talks to the server.
 pub(super) enum News {
     Head(Head),
     Bytes(Vec<u8>),
-    /// Nothing follows.
+    /// The end of the response.
     Closed,
     Broken {
         is_reset: bool,

@@ -72,11 +72,11 @@ impl fmt::Debug for ApiKey {
 /// An API at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// How it is spoken to.
+    /// The kind of API.
     pub api: Api,
     /// Its base address, such as `http://127.0.0.1:11434/v1`.
     pub url: BaseUrl,
-    /// What it wants to see.
+    /// The API's key.
     pub key: Option<ApiKey>,
     /// The longest answer, in tokens.
     pub max_tokens: Option<u64>,

@@ -35,8 +35,8 @@ pub(super) fn request(endpoint: &Endpoint, asked: &ClientRequest<'_>) -> Map<Str
     body
 }
 
-/// Returns a request that asks for less, where a server refused one for a field that can be done
-/// without, or that has an older name.
+/// Returns a smaller request, if the server refused one because of an optional field, or one with
+/// an older name.
 pub(super) fn lesser(body: &Map<String, Value>, refusal: &str) -> Option<Map<String, Value>> {
     let mut lesser = body.clone();
     if refusal.contains("stream_options") {
@@ -84,10 +84,10 @@ fn told(value: &Value) -> LaneFailure {
     answered(status.unwrap_or_default(), &words)
 }
 
-/// How a turn came to its end.
+/// The end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Stop {
-    /// The model has said what it has to say.
+    /// The model completed its answer.
     Said,
     /// It was cut off, or says no.
     Failed(LaneFailure),
@@ -120,7 +120,7 @@ struct Counts {
 #[derive(Debug, Default)]
 struct Answer {
     text: String,
-    /// What the model says instead of an answer.
+    /// The model's refusal.
     refusal: String,
     model: Option<String>,
     usage: Option<Usage>,
@@ -128,7 +128,7 @@ struct Answer {
     /// Whether a count is unknown, and so the total.
     is_uncounted: bool,
     stop: Option<Stop>,
-    /// The server has said that nothing follows.
+    /// The server has announced the end.
     is_over: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a session did, while its record is read.
+//! The state of a session while its record is read.
 
 mod conversation;
 
@@ -42,7 +42,7 @@ pub(crate) struct Recorder<'a> {
     /// The step before each turn of the user's that the conversation has, where a client counts
     /// those when it goes back.
     turns: Vec<usize>,
-    /// Which message follows which, where a client says.
+    /// The order of messages, if the client records it.
     thread: Thread,
     step: usize,
     last_call: usize,
@@ -250,12 +250,12 @@ impl<'a> Recorder<'a> {
         self.said_in.clone_from(&self.message);
     }
 
-    /// Tells whether the agent has said anything that may be its answer.
+    /// Tells whether the agent has written a text that may be its answer.
     pub(crate) fn has_spoken(&self) -> bool {
         self.said.is_some() || self.answer.is_some()
     }
 
-    /// The agent's turn is over: what it said last is its answer.
+    /// Ends the agent's turn: its last text is its answer.
     pub(crate) fn ends_turn(&mut self) {
         if let Some((_, answer)) = self.said.take() {
             let is_judged =

@@ -74,7 +74,7 @@ fn the_answer_is_what_was_said_last_without_a_call() {
             Some("done"),
             ReadState::Whole,
         ),
-        // Said, then worked on, then never heard again.
+        // A text, then a call, then nothing more.
         (vec![says("m", "I read"), call.clone(), result.clone()], None, ReadState::Whole),
         (
             vec![

@@ -22,7 +22,7 @@ struct Message {
     before: Option<usize>,
 }
 
-/// What a message follows.
+/// The predecessor of a message.
 #[derive(Clone, Default)]
 pub(crate) enum Follows {
     /// A message with this name.
@@ -34,9 +34,9 @@ pub(crate) enum Follows {
     LineBefore,
 }
 
-/// What a message is in a conversation.
+/// The role of a message in a conversation.
 pub(crate) enum Role {
-    /// The user asks for something.
+    /// A prompt of the user.
     Prompt,
     /// The agent's, or a piece of it; the pieces of one have one name.
     Reply(Option<String>),
@@ -44,7 +44,7 @@ pub(crate) enum Role {
     Aside,
 }
 
-/// In whose conversation a message is.
+/// The conversation that a message belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Main,

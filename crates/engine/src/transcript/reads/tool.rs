@@ -1,4 +1,4 @@
-//! Tools that agents call, and what came of it, in one shape for all clients.
+//! Calls of tools and their results, in one form for all clients.
 
 use convoke_domain::receipt::shell::{CommandEnd, ShellOutput};
 use convoke_domain::receipt::{FileReader, Lines, ShownText};
@@ -7,7 +7,7 @@ use convoke_domain::receipt::{FileReader, Lines, ShownText};
 pub(crate) struct Call {
     pub(crate) by: FileReader,
     pub(crate) tool: Tool,
-    /// Where the session was when it was made.
+    /// The session's folder at the time of the call.
     pub(crate) folder: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum Tool {
     Other,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outcome<'a> {
     pub(crate) ended: CommandEnd,
@@ -63,7 +63,7 @@ impl<'a> Outcome<'a> {
     pub(crate) const IMAGE: Self =
         Self { ended: CommandEnd::Well, output: ShellOutput::Unknown, lines: None, is_image: true };
 
-    /// What a command or a tool put out.
+    /// Returns the result with this output.
     pub(crate) const fn of(ended: CommandEnd, output: ShellOutput<'a>) -> Self {
         Self { ended, output, lines: None, is_image: false }
     }

@@ -11,7 +11,7 @@ use crate::json::{number, parse, string};
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::reads::tool::{Outcome, shown};
 
-/// What a file's result holds beside what the agent saw.
+/// Fields of a file's result beside the shown content.
 #[derive(Deserialize)]
 pub(super) struct Shown<'a> {
     #[serde(borrow, rename = "type")]

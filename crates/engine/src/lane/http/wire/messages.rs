@@ -61,8 +61,8 @@ fn stop(reason: &Value, answer: &mut Answer) {
     }
 }
 
-/// Counts grow from event to event, and not every event has all of them; what none has said is not
-/// known. What came from a cache or went into one is not among the input here, and is elsewhere.
+/// Takes in counts. They grow from event to event, and not every event has all of them; one that no
+/// event has is unknown. Unlike other APIs, this one does not include cached tokens in the input.
 fn usage(value: &Value, answer: &mut Answer) {
     if !value.is_object() {
         return;

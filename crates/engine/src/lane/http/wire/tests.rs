@@ -1,4 +1,4 @@
-//! What servers say, as strings.
+//! Servers' responses, as strings.
 
 use proptest::prelude::*;
 
@@ -75,7 +75,7 @@ fn each_api_is_asked_in_its_own_words() {
     );
 }
 
-// What no model can have used is unknown; as nothing it would be free.
+// An impossible count is unknown; as zero it would be free.
 #[test]
 fn what_cannot_be_is_not_counted() {
     let has_usage =
@@ -131,7 +131,7 @@ fn chat_is_understood() {
     let whole = json!({ "model": "m-1", "usage": spent,
         "choices": [{ "message": message, "finish_reason": "stop" }] });
     assert_eq!(Listener::new(Api::Chat).whole(&whole.to_string()), expected);
-    // A stream that breaks off has said something, and has no end.
+    // A stream that breaks off has a text, and no end.
     assert_eq!(heard(Api::Chat, &events[..4]), [model("m-1"), text("It is 42.")]);
 }
 

@@ -1,4 +1,4 @@
-//! What the client takes out of the conversation again.
+//! Removals from the conversation by the client.
 
 use convoke_domain::receipt::{FileReader, Read};
 
@@ -47,7 +47,7 @@ impl Recorder<'_> {
         self.turns.push(self.step);
     }
 
-    /// The client takes the user's last turns out of the conversation, with all that came of them.
+    /// Removes the user's last turns from the conversation, with all their results.
     pub(crate) fn drops_turns(&mut self, count: usize) {
         if count == 0 {
             return;
