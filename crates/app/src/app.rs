@@ -1,4 +1,4 @@
-//! What every command is given.
+//! The context of every command.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub enum Verbosity {
     Verbose,
 }
 
-/// How a result is shown.
+/// The format of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// For people and agents.
@@ -30,9 +30,9 @@ pub enum Format {
 /// A session of the service, and how its results are shown on a terminal.
 #[derive(Clone)]
 pub struct App {
-    /// What use cases are given.
+    /// The context of use cases.
     pub session: Session,
-    /// How the result is shown.
+    /// The format of the result.
     pub format: Format,
     /// How many diagnostics to show.
     pub verbosity: Verbosity,

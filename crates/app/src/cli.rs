@@ -195,7 +195,7 @@ impl Cli {
         }
     }
 
-    /// Starts the log that the user asked for.
+    /// Starts the requested log.
     pub fn start_log(&self, output: &mut Output) -> Result<(), Failure> {
         let wish = log::LogWish::new(self.log.clone(), self.log_file.clone(), &env::captured());
         if self.is_hook() {
@@ -240,7 +240,7 @@ impl Cli {
         false
     }
 
-    /// Returns the environment; a worker of ours learns from it what the flags say about the log.
+    /// Returns the environment; a worker process receives the log's flags through it.
     fn environment(&self) -> Environment {
         env::captured().logging(self.log.as_deref(), self.log_file.as_deref())
     }

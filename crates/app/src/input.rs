@@ -21,7 +21,7 @@ pub fn reader() -> impl BufRead {
     io::stdin().lock()
 }
 
-/// What a person typed.
+/// A person's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
     /// A typed line.
@@ -76,7 +76,7 @@ fn read_lines(lines: &Sender<Typed>) {
 struct Keyboard {
     sender: Sender<Typed>,
     lines: Receiver<Typed>,
-    /// Whether the last question waited in vain.
+    /// Whether the last question ran into its limit.
     was_late: bool,
     is_over: bool,
 }

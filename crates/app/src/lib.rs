@@ -1,7 +1,7 @@
 //! The `convoke` binary as a library: commands, configuration and terminal output.
 //!
-//! [`run`] is the whole program. A command takes its arguments and an [`app::App`], asks `engine`
-//! for a result and writes it through [`output`]; it decides nothing that a rule decides.
+//! [`run`] is the whole program. A command takes its arguments and an [`app::App`], calls one use
+//! case of `service` and writes its report through [`output`]; it contains no rules.
 
 pub mod app;
 pub mod cli;

@@ -20,7 +20,7 @@ use self::filter::{LogFilter, USUAL};
 use self::subscriber::{LineSubscriber, LogTarget};
 use crate::output::{Output, is_stdout};
 
-/// What the user wants logged, and where.
+/// The requested log, and its target.
 #[derive(Debug, Clone)]
 pub struct LogWish {
     /// The filter, and who set it.

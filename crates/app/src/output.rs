@@ -48,7 +48,7 @@ static AREA: Mutex<LiveArea> = Mutex::new(LiveArea::empty());
 /// The width of a line if no terminal reports one.
 const COLUMNS: usize = 80;
 
-/// What shows a long text if the user names nothing else.
+/// The pager, if the user names no other.
 const PAGER: &str = "command -v less > /dev/null || exit 127; exec less -R";
 
 /// Whether a long text may be shown in a pager.
@@ -77,7 +77,7 @@ impl From<OutputError> for Failure {
     }
 }
 
-/// Tells whether the reader of our output went away.
+/// Tells whether the reader of the output went away.
 pub fn is_closed_pipe(failure: &Failure) -> bool {
     let io_error = failure.error.downcast_ref::<OutputError>().map(|OutputError(error)| error);
     io_error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
@@ -198,7 +198,7 @@ impl Output {
         if paging == Paging::Allowed && self.is_terminal() && lines.len() >= rows {
             let text: String = lines.iter().map(|line| dressed(line) + "\n").collect();
             let pager = env::pager().unwrap_or_else(|| PAGER.into());
-            // What cannot be paged is printed.
+            // Without a working pager the text is printed.
             if !pager.is_empty() && pager::page(&pager, &text).unwrap_or(false) {
                 return Ok(());
             }
@@ -226,7 +226,7 @@ impl Output {
         converse_after(BACK, |stderr| writeln!(stderr, "{}", drawable(&for_terminal(line))));
     }
 
-    /// Says one line on stderr, exactly as given.
+    /// Writes one line to stderr, exactly as given.
     pub fn say(&self, line: &str) {
         Voice::default().say(line);
     }
@@ -309,21 +309,21 @@ fn drawable(line: &str) -> String {
     fitting(line, width().unwrap_or(usize::MAX))
 }
 
-/// Returns how wide the terminal is that shows our data.
+/// Returns the width of the terminal on stdout.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn stdout_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// Returns how wide the terminal is on which we converse.
+/// Returns the width of the terminal on stderr.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// Returns how many columns and rows the terminal has on which we converse.
+/// Returns the columns and rows of the terminal on stderr.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn terminal_size() -> (usize, usize) {
     let size = rustix::termios::tcgetwinsize(io::stderr()).ok();

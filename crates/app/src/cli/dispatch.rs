@@ -1,4 +1,4 @@
-//! `convoke dispatch`: the prompt of one role on one feature, and what came of it.
+//! `convoke dispatch`: the prompt of one role on one feature, and its result.
 
 mod audit;
 mod check;

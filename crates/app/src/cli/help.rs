@@ -45,7 +45,7 @@ impl Cli {
     }
 }
 
-/// Returns which commands are to be listed, and the words that clap knows.
+/// Returns which commands to list, and the words that clap knows.
 fn asked_extent(words: &[OsString]) -> (HelpExtent, Vec<OsString>) {
     let mut is_all = false;
     let is_help = |word: &OsString| word == "help" || word == "--help" || word == "-h";

@@ -1,4 +1,4 @@
-//! `convoke inbox`: what an agent has not been given yet.
+//! `convoke inbox`: an agent's unread messages.
 
 mod thread;
 

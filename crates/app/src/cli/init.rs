@@ -82,14 +82,14 @@ impl InitArgs {
     }
 }
 
-/// What a person answered.
+/// A person's answer.
 enum Answer {
     Yes,
     No,
     Stopped,
 }
 
-/// Asks once. Only a clear yes is one.
+/// Asks once. Only a clear yes counts.
 fn agreed(app: &App, output: &Output) -> Answer {
     let ask = || output.say("\nMake these changes? [y/N]");
     match input::line(ask, None, &app.session.cancel()) {

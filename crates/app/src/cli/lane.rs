@@ -278,7 +278,7 @@ impl RunArgs {
         finished
     }
 
-    /// Shows what came of it.
+    /// Prints the result.
     fn show(
         &self,
         agent: &AgentRef,

@@ -32,7 +32,7 @@ enum Command {
     Rm(RmArgs),
 }
 
-/// Where a rule holds.
+/// The scope of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Scope {
     /// On every branch of the project

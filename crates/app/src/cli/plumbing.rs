@@ -23,7 +23,7 @@ pub struct Args {
     command: Command,
 }
 
-/// The words behind a command, as they were given.
+/// The words behind a command, unparsed.
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 struct Words {
@@ -190,7 +190,7 @@ pub fn with_plain_words(arguments: &[OsString]) -> Vec<OsString> {
         at += 2;
     }
     let is_plumbing = arguments.get(at).is_some_and(|word| word == "plumbing");
-    // What Convoke calls itself has flags as everything else.
+    // Convoke's own words have flags as everywhere else.
     let is_ours = |name: &OsString| {
         name == "help" || name == "heavy-worker" || name.as_encoded_bytes().starts_with(b"-")
     };

@@ -17,7 +17,7 @@ use tracing::{Event, Metadata, Subscriber};
 use super::filter::{LogFilter, short};
 use crate::output::log_line;
 
-/// Where the log goes.
+/// The target of the log.
 #[derive(Debug)]
 pub(super) enum LogTarget {
     /// The terminal, or the target of a redirection.

@@ -1,4 +1,4 @@
-//! What use cases tell while they run, as lines on stderr.
+//! Shows use cases' messages as lines on stderr.
 
 use convoke_service::observer::{Observer, Progress};
 

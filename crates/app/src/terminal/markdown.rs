@@ -20,7 +20,7 @@ pub fn lines(text: &str, columns: usize) -> Vec<StyledLine> {
     writer.end()
 }
 
-/// What surrounds a paragraph.
+/// The container of a paragraph.
 #[derive(Debug, Clone)]
 enum Container {
     Quote,

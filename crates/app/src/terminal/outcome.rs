@@ -158,7 +158,7 @@ fn rank(finding: &PanelFindingReport) -> (bool, u8) {
     (!finding.in_scope, verdict)
 }
 
-/// Who voted how: a column for each voter at the right.
+/// The votes: a column for each voter at the right.
 struct Matrix {
     /// How many columns are left of the votes.
     room: usize,

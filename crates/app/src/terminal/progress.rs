@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::activity::LaneActivity;
 use super::styled::{Ink, StyledLine};
 
-/// What moves while something is going on.
+/// The frames of the animation.
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// How long a frame is shown.
@@ -38,11 +38,11 @@ pub struct DesignProgress {
 struct Phase {
     step: Step,
     since: Timestamp,
-    /// What lanes of the phase spent that are over and shown no more.
+    /// The usage of the phase's lanes that have ended and are no longer shown.
     spent: Option<Usage>,
     answered: usize,
     failed: usize,
-    /// What it came to, in the design's own words.
+    /// Its result, in the design's own words.
     words: Option<String>,
     is_skipped: bool,
     /// Whether anything happened in it.

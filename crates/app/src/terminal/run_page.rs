@@ -150,7 +150,7 @@ fn lane_cells(lane: &RunLaneReport) -> [StyledLine; 7] {
     [seat, model, took, read, wrote, cost, status]
 }
 
-/// Says what all of it comes to.
+/// Renders the total.
 fn spent(cost: &SpendingReport) -> String {
     let spent = if cost.is_recorded { "recorded" } else { "spent" };
     let mut text = format!("{spent} in all: {}", amount(&cost.total.sum.usage));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use convoke_domain::text::{fitting, for_terminal, one_line, width};
 
-/// How a piece of text looks. Without colours all of them are the same.
+/// The style of a piece of text. Without colours all of them are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ink {
     /// As the terminal shows text.
@@ -25,7 +25,7 @@ pub enum Ink {
     Good,
     /// Rejected, failed.
     Bad,
-    /// To be looked at.
+    /// Needs attention.
     Caution,
 }
 

@@ -11,14 +11,14 @@ use crate::{Trial, Verdict};
 /// How much later than its limit a lane may be over.
 const LATER: Duration = Duration::from_secs(5);
 
-/// The most memory that ours may hold, in megabytes. More than two thirds of it are the pages of
+/// The most memory that Convoke may hold, in megabytes. More than two thirds of it are the pages of
 /// the program itself, which is large without optimisation.
 const MEMORY: u64 = 80;
 
-/// A second without a word is too long.
+/// A second without output is too long.
 const IMPATIENT: [&str; 6] = ["--limit", "60", "--stall", "1", "--grace", "0.3"];
 
-/// No limit is in the way.
+/// No limit applies.
 const PATIENT: [&str; 6] = ["--limit", "170", "--stall", "100", "--grace", "0.3"];
 
 /// It may say what it likes, for two seconds.
@@ -27,7 +27,7 @@ const BRIEF: [&str; 6] = ["--limit", "2", "--stall", "60", "--grace", "0.3"];
 /// A client that misbehaves.
 struct Case {
     name: &'static str,
-    /// What it does, in the words of the stage.
+    /// The client's behaviour, in the words of the stage.
     script: &'static str,
     limits: [&'static str; 6],
     /// When it must be over, in seconds, by its limits.
@@ -50,7 +50,7 @@ const fn stalls(name: &'static str, outcome: &'static str, script: &'static str)
     Case { limits: IMPATIENT, due: 1, ..case(name, outcome, script) }
 }
 
-/// A client that has said everything, and has to be shown the door.
+/// A client that has answered, and must be stopped.
 const fn lingers(name: &'static str, script: &'static str) -> Case {
     Case { due: 5, ..case(name, "answered", script) }
 }
@@ -61,7 +61,7 @@ const fn never_stops(name: &'static str, outcome: &'static str, script: &'static
 }
 
 const CASES: &[Case] = &[
-    // It says too much.
+    // It prints too much.
     says_much("200 MB of output", "init; yes \"$(words 4000)\" | head -c 200000000; echo; answer"),
     says_much("a line of 100 MB", "init; head -c 100000000 /dev/zero | tr '\\0' x; echo; answer"),
     says_much("ten lines of 15 MB", "init; for _ in $(seq 10); do head -c 15000000 /dev/zero | tr '\\0' x; echo; done; answer"),
@@ -70,7 +70,7 @@ const CASES: &[Case] = &[
     never_stops("talks for ever", "timed_out", "init; exec yes \"$(words)\""),
     never_stops("talks for ever on stderr", "timed_out", "init; exec yes 'warning: it is late' >&2"),
     never_stops("a line without end", "timed_out", "init; exec tr '\\0' x < /dev/zero"),
-    // It says too little.
+    // It prints too little.
     case("says nothing", "no_output", "exit 0"),
     stalls("says nothing and stays", "no_output", "exec sleep 300"),
     stalls("stops talking", "stalled", "init; words; exec sleep 300"),
@@ -111,7 +111,7 @@ const CASES: &[Case] = &[
     case("a child without environment", "answered", "env -i setsid sleep 300 & init; answer"),
     case("a child that is never the same", "answered", "hop() { sleep 0.01; hop & }; hop & init; answer"),
     case("a child that is stopped", "answered", "sh -c 'kill -STOP $$' & init; answer"),
-    // It meddles.
+    // It changes files.
     case("writes into the tree", "answered", "echo mine > surprise; init; answer"),
     case("leaves temporary files", "answered", "mkdir -p $TMPDIR/a/b; echo x > $TMPDIR/a/b/c; init; answer"),
     case("removes its temporary folder", "answered", "init; rm -rf \"$TMPDIR\"; answer"),

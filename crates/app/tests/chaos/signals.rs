@@ -11,7 +11,7 @@ use crate::{Trial, Verdict};
 const STUBBORN: &str = "trap '' TERM INT HUP; (setsid sh -c 'touch ready; sleep 300' &); init; \
                         while :; do sleep 300; done";
 
-/// What a stubborn client is allowed, and some room for a slow machine.
+/// The time that a stubborn client may take, and some room for a slow machine.
 const WITHIN: Duration = Duration::from_secs(20);
 
 /// A signal, and whether it goes to the whole group, as a terminal sends it.

@@ -1,4 +1,4 @@
-//! `convoke agents`: who is there, and who answers.
+//! `convoke agents`: which agents are installed, and which answer.
 
 use std::fs;
 use std::process;
@@ -127,7 +127,7 @@ fn a_client_that_is_not_logged_in_is_asked_once() {
     assert!(doctor.stdout.contains(&said) && asked(&project) == 2, "{doctor}");
 }
 
-/// Runs convoke, and asks it to stop as soon as it is time.
+/// Runs Convoke, and stops it at a given moment.
 pub(crate) fn stopped(
     project: &Project,
     arguments: &[&str],
@@ -259,7 +259,7 @@ fn apis_are_listed_with_what_is_known_of_them() {
     assert_eq!((known("http:good", "model"), known("claude", "key")), (json!("m-1"), Value::Null));
     let why = known("http:keyless", "error");
     assert!(why.as_str().unwrap().ends_with("`NO_KEY` is not set"), "{why}");
-    // Asked once, and remembered; the server has one answer only.
+    // Probed once, and cached; the server has one answer only.
     for _ in 0..2 {
         let probed = project.run(&["agents", "--json", "--probe"]);
         assert_eq!(agent(&probed, "http:good")["health"], "healthy", "{probed}");

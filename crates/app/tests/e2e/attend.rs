@@ -42,7 +42,7 @@ fn attend(project: &Project, more: &[&str]) -> Outcome {
     project.run(&[&["attend", "--once"], more].concat())
 }
 
-/// Who was woken, in order.
+/// Returns the woken agents, in order.
 fn woken(project: &Project) -> String {
     let names = fs::read_to_string(project.path("../woken")).unwrap_or_default();
     names.lines().collect::<Vec<_>>().concat()
@@ -104,7 +104,7 @@ fn whoever_was_told_of_messages_is_not_woken_for_them_again() {
     assert!(less < left, "and is given more of them with the next wake-up");
 }
 
-// W-22: agents that wake each other come to an end, whether they answer or speak for themselves.
+// W-22: agents that wake each other stop, whether they answer or send messages.
 #[test]
 fn a_chain_of_wake_ups_ends() {
     let speaks = format!(
@@ -186,7 +186,7 @@ fn a_second_one_is_told_who_attends() {
     assert_eq!(woken(&project), "b");
 }
 
-// W-20: of an agent whose process died the orchestrator hears, and the next one goes on.
+// W-20: the orchestrator learns of an agent whose process died, and the next process goes on.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_was_killed_is_taken_up_again() {

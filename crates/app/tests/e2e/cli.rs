@@ -1,4 +1,4 @@
-//! What every command shares.
+//! The common behaviour of all commands.
 
 use insta::assert_snapshot;
 

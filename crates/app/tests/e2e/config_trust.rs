@@ -204,7 +204,7 @@ fn what_a_committed_file_changes_of_a_known_role_is_told() {
     }
 }
 
-// What the user says wins over the committed file, and a role of the project's own has no other form.
+// The user's value wins over the committed file's, and a role of the project has no other form.
 #[test]
 fn a_role_is_told_of_only_where_its_user_knows_another() {
     let role = format!("[dispatch.roles.'{REVIEWER}']\n");

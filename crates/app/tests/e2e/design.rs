@@ -158,7 +158,7 @@ fn votes_are_counted_and_not_believed() {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(path, text.replace(": YES", ": NO")).unwrap();
     }
-    // What its author answers would change the plan, too.
+    // The author's answers would change the plan, too.
     fs::write(project.path("r/answers/chair/interview/claude.md"), "NO_QUESTIONS\n").unwrap();
     let flag = format!("--rehearse={}", project.path("r").display());
     let (outcome, run) = rehearsed(&project, &flag);

@@ -1,4 +1,4 @@
-//! What designs cost: before, and afterwards.
+//! The cost of designs: forecasts, and reports.
 
 use std::fs;
 

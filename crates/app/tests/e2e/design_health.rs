@@ -56,7 +56,7 @@ fn a_judge_is_probed_although_its_health_is_remembered() {
     assert!(!outcome.stdout.contains("cannot judge"), "{outcome}");
 }
 
-// P-218, P-220: the panel keeps its three judges, and the run says who is missing.
+// P-218, P-220: the panel keeps its three judges, and the run names the missing one.
 #[test]
 fn an_agent_that_went_silent_does_not_judge() {
     let silent = "[ $(wc -l < \"$HOME/probes\") -gt 1 ] && exit 1";

@@ -124,7 +124,7 @@ fn design(panel: &Panel) -> Outcome {
 // P-317, P-322, P-323, P-324: a killed worker prints nothing; recorded answers are kept.
 #[test]
 fn a_killed_worker_is_noticed_and_followed() {
-    // Who looks after the agent is a child of the worker.
+    // The agent's guardian is a child of the worker.
     let panel =
         with_first("kill -9 $(sed -n 's/^PPid:[^0-9]*//p' /proc/$PPID/status); exec sleep 600");
     let outcome = design(&panel);

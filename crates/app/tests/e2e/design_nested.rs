@@ -1,4 +1,4 @@
-//! `convoke design --session-env`: designs that another workflow asked for.
+//! `convoke design --session-env`: designs that another workflow requests.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::harness::Outcome;
 use crate::panel::{FEATURE, Panel, answers};
 
-/// A workflow that asks for a design.
+/// A workflow that requests a design.
 struct Parent {
     panel: Panel,
 }

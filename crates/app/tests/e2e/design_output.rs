@@ -1,4 +1,4 @@
-//! What a design prints and leaves, for people, programs and folders.
+//! The output of a design, for people, programs and folders.
 
 use std::fs;
 use std::io;

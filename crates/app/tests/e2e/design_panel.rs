@@ -46,7 +46,7 @@ fn panel(missing: &[&str]) -> Panel {
     missing.iter().fold(Panel::new(), |panel, agent| panel.without(agent))
 }
 
-// P-162, P-193, P-210, P-252, P-264: the row in which everybody is there.
+// P-162, P-193, P-210, P-252, P-264: the row in which all agents are available.
 #[test]
 fn everybody_has_a_seat_of_their_own() {
     let run = Finished::of(&panel(&[]), &[]);
@@ -94,7 +94,7 @@ fn codex_reviews_for_cursor() {
             "codex-primary-plan-pragmatic-output.txt",
         ]
     );
-    // What Codex found on Cursor's seat is not Cursor's.
+    // Codex's findings on Cursor's seat are not Cursor's.
     let proposers = run.artifacts["proposer-map.tsv"].as_str().unwrap();
     assert!(proposers.contains("Cursor-Arch (Codex)"), "{proposers}");
 }
@@ -301,7 +301,8 @@ fn a_plan_in_ordinary_markdown_is_a_plan() {
     }
 }
 
-// What looks exact and does not exist is marked for the voters and for people, and told again alike.
+// A citation that looks exact and does not exist is marked for the voters and for people, and a
+// replay shows the same.
 #[test]
 fn a_citation_that_does_not_exist_is_marked_on_the_ballot() {
     let panel = Panel::new();

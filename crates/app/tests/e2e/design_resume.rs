@@ -69,7 +69,7 @@ fn a_run_whose_journal_was_changed_does_not_go_on() {
         assert!(refused.stderr.starts_with(&error), "{refused}");
         assert_eq!(panel.run().1, "stopped");
     }
-    // What cannot even be read any more is no riddle.
+    // An unreadable journal leads to a clear error.
     let unreadable = panel.project.run(&["show", &run]);
     assert_eq!(unreadable.code, Some(1), "{unreadable}");
     assert!(unreadable.stderr.contains("its journal was changed at event 3\n"), "{unreadable}");
@@ -146,7 +146,7 @@ fn a_run_goes_on_only_where_it_was_stopped() {
     assert!(resumed.stderr.contains("note: the branch has other commits"), "{resumed}");
 }
 
-/// A process that waits for an answer of ours.
+/// A process that waits for the test's answer.
 struct Asking {
     convoke: Child,
     stderr: ChildStderr,

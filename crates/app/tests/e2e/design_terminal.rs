@@ -19,13 +19,13 @@ use crate::panel::{FEATURE, Panel, answers};
 /// Longer than any test should take; only a hanging program ever waits for it.
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// A terminal with our program in it.
+/// A terminal that runs Convoke.
 pub(crate) struct Terminal {
     pub(crate) convoke: Child,
     keys: File,
     shown: Receiver<Vec<u8>>,
     text: String,
-    /// How much of it was waited for.
+    /// How much of the output the test has waited for.
     seen: usize,
 }
 
@@ -282,7 +282,7 @@ fn a_question_about_the_tree_can_be_interrupted() {
     assert_eq!((terminal.end().0, panel.run().1.as_str()), (Some(6), "ended"));
 }
 
-// What agents wrote is shown, and nothing of it is obeyed.
+// Text from agents is shown, and the terminal obeys none of it.
 #[test]
 fn a_terminal_is_shown_no_escapes_of_others() {
     let panel = Panel::new();

@@ -89,7 +89,7 @@ fn an_agent_that_commits_is_caught_too() {
     assert!(after.stdout.contains("2b: full plan"), "whoever resumes has looked: {after}");
 }
 
-/// What agents plant so that git does something else later, and how it is named.
+/// Plants of agents that change git's later behaviour, with their names in the report.
 const PLANTED: [(&str, &str, &str); 8] = [
     (
         "mkdir -p .git/hooks; echo 'touch x' > .git/hooks/post-checkout",

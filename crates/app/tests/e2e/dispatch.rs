@@ -126,7 +126,7 @@ fn a_project_has_its_own_roles() {
     assert!(refused.stderr.contains("outside dir"), "{refused}");
 }
 
-// D-27: only what failed is fixed, and a reviewer is reminded of all it said.
+// D-27: an author fixes only failed issues, and a reviewer sees all its issues again.
 #[test]
 fn only_issues_of_failed_reviewers_are_fixed() {
     let review = |approved: bool, severity: &str, words: &str| json!({ "approved": approved, "issues": [{ "severity": severity, "description": words }] });
@@ -308,7 +308,7 @@ fn what_a_reviewer_wrote_beside_its_verdict_is_shown() {
     assert!(plain.get("also_wrote").is_none(), "{plain}");
 }
 
-// What a reviewer writes cannot look like a line of Convoke's own, and breaks at 80 columns.
+// A reviewer's text cannot forge a line of Convoke's, and breaks at 80 columns.
 #[test]
 fn an_issue_forges_no_line_of_a_report() {
     let answer = "Files read: design.md, spec.md\n{\"approved\": false, \"issues\": [{\"severity\": \

@@ -190,8 +190,8 @@ fn a_loop_waits_for_a_person() {
     assert!(told.contains("iteration 2 of 5") && told.contains("No number."), "{told}");
 }
 
-// What can be known before the first lane is checked before it: nothing is paid for a loop that
-// cannot go to its end.
+// Everything that can be checked before the first lane is checked: a loop that cannot complete
+// costs nothing.
 #[test]
 fn a_loop_checks_everybody_before_it_asks_anybody() {
     let roles = |more: &str| format!("{ROLES}\n{more}");
@@ -240,7 +240,7 @@ fn a_loop_needs_a_feature_only_for_roles_that_do() {
     );
 }
 
-// A round that was cut short goes on with who is missing.
+// An interrupted round goes on with the missing reviewers.
 #[test]
 fn a_loop_that_was_cut_short_goes_on() {
     let project = project(&[("a-1", PASS)]);

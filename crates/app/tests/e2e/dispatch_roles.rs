@@ -86,7 +86,7 @@ fn a_role_reads_what_changed() {
     }
 }
 
-/// What Claude Code prints when it reads some files and answers.
+/// The output of a Claude Code that reads some files and answers.
 fn transcript(project: &Project, files: &[&str], answer: &str) -> String {
     let mut lines = vec![json!({ "type": "system", "subtype": "init", "session_id": "s",
         "uuid": "0", "cwd": project.root(), "model": "m" })];

@@ -38,7 +38,7 @@ pub(crate) fn with_claude(project: Project) -> Project {
     project.variable("PATH", &format!("{bin}:/usr/bin:/bin"))
 }
 
-/// What Claude Code prints when it reads one document and answers.
+/// The output of a Claude Code that reads one document and answers.
 fn stream(project: &Project, read: &str, answer: &str) -> String {
     let path = project.path(&format!("{FEATURE}/{read}")).display().to_string();
     let text = fs::read_to_string(&path).unwrap();
@@ -178,7 +178,7 @@ fn an_ambiguous_answer_is_asked_for_once_more() {
     assert!(clear.stdout.starts_with("confirmation  confirmed\n"), "of the first answer: {clear}");
     let note = "note          Convoke asked once more for the verdict: other words";
     assert!(clear.stdout.contains(note), "{clear}");
-    // The verdict alone takes back nothing that the first answer said.
+    // The verdict alone takes back no word of the first answer.
     let beside = "verdict       PASS\n              the reviewer also wrote: I do not approve.";
     assert!(clear.stdout.contains(beside), "{clear}");
     let asked = fs::read_to_string(project.path("../again")).unwrap();
@@ -205,7 +205,7 @@ fn a_second_ambiguity_is_no_answer() {
     assert_eq!(report["earlier_lanes"].as_array().unwrap().len(), 1);
 }
 
-// What the record does not prove is no pass where proof is required.
+// An unproven approval does not pass where proof is required.
 #[test]
 fn a_round_can_require_proof() {
     let project = with_claude(repository());
@@ -296,7 +296,7 @@ fn a_round_that_cannot_be_resumed_begins_afresh() {
     assert_eq!(run(&project, &["--iteration", "3"]).code, Some(4));
 }
 
-// What a round may spend and how long it may take is the caller's to say.
+// The caller sets a round's budget and time limit.
 #[test]
 fn a_round_is_under_a_budget_and_a_limit() {
     let project = with_claude(repository());

@@ -80,7 +80,7 @@ fn broken_files_are_named() {
     check(&project, "temporary files", "fail", "Convoke cannot write any", "TMPDIR");
 }
 
-// A hook that calls a program that is gone fails without a word.
+// A hook that calls a missing program fails silently.
 #[test]
 fn hooks_that_cannot_work_are_named() {
     let project = healthy();
@@ -116,7 +116,7 @@ fn who_is_asked_in_vain_can_be_left() {
     assert!(outcome.stdout.is_empty() && outcome.stderr.is_empty());
 }
 
-// An API is looked at as it is configured, and its key is never shown.
+// The doctor checks an API's configuration, and never shows its key.
 #[test]
 fn apis_are_looked_at() {
     let config = |text: &str| healthy().file("../home/.config/convoke/config.toml", text);
@@ -153,7 +153,7 @@ fn apis_are_looked_at() {
     check(&gone, name, "warn", "does not answer: Connection refused", "[lane.http.small]");
     let unasked = gone.run(&["doctor", "--no-probe"]);
     assert!(unasked.stdout.contains(&format!("http:small at {address}\n")), "{unasked}");
-    // Who has an API needs no client.
+    // With an API, a client is not needed.
     let alone = gone.variable("PATH", "/nowhere");
     check(&alone, "agents", "ok", "model APIs are configured", "");
 }

@@ -26,7 +26,7 @@ pub(crate) struct Project {
     variables: Vec<(String, String)>,
 }
 
-/// What a run printed and returned.
+/// The output and exit code of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,

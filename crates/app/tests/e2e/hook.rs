@@ -78,7 +78,7 @@ fn every_loss_of_memory_is_answered_once() {
     assert!(context(&other, "SessionStart").is_some(), "a session nobody knew has nothing");
 }
 
-// What must not be missed comes first, and the text is marked at both ends.
+// Important text comes first, and the text is marked at both ends.
 #[test]
 fn the_text_is_marked_and_begins_with_the_task() {
     let project = project(3);
@@ -230,7 +230,7 @@ fn wrong_usage_never_blocks_a_client() {
     assert!(project.run(&["hook", "--help"]).stdout.contains("Always exits 0"));
 }
 
-// Everywhere else `hook` is a word as any other.
+// Everywhere else `hook` is an ordinary word.
 #[test]
 fn the_word_hook_behind_another_command_hides_no_wrong_usage() {
     let project = project(1);
@@ -318,7 +318,7 @@ fn a_message_that_was_not_shown_stays_unread() {
     assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
 }
 
-// What must not be missed is in the text, however much there is beside it.
+// Important text is included, however much there is beside it.
 #[test]
 fn a_long_list_and_a_long_message_leave_room_for_the_rest() {
     let project = project(3);

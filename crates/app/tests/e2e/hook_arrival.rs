@@ -31,7 +31,7 @@ fn claude_answers(project: &Project) {
     record(project, &json!({ "type": "assistant", "timestamp": "2999-01-01T00:00:00Z" }));
 }
 
-// W-21: what the client's record shows is known to have arrived; what it lacks is given once more.
+// W-21: a text in the client's record has arrived; a missing one is delivered once more.
 #[test]
 fn the_clients_record_tells_whether_a_wake_up_arrived() {
     let project = project(3);
@@ -40,7 +40,7 @@ fn the_clients_record_tells_whether_a_wake_up_arrived() {
     let given = heard(&project, "claude", "SessionStart", "startup").unwrap();
     assert_eq!(heard(&project, "claude", "UserPromptSubmit", ""), None, "nothing is known yet");
     assert!(status().contains("\"arrived_at\": null"), "{}", status());
-    // It answers, and has only the beginning of what it was given.
+    // It answers, and has only the beginning of its text.
     claude_has(&project, &given[..given.len() / 2]);
     claude_answers(&project);
     assert_eq!(heard(&project, "claude", "UserPromptSubmit", "").as_ref(), Some(&given));
@@ -79,7 +79,7 @@ fn geminis_compactions_are_seen_in_its_record() {
     assert_eq!(heard(&project, "gemini", "BeforeAgent", ""), None);
 }
 
-// Our own plugin says when a text is in the session's history.
+// Convoke's own plugin reports when a text is in the session's history.
 #[test]
 fn opencodes_plugin_reports_arrival() {
     let project = project(3);

@@ -115,7 +115,7 @@ fn a_made_up_answer_is_fresh() {
     check_nothing_lost(&project, &told);
 }
 
-// A lost answer of one project is not given in another, nor counted there.
+// A lost answer of one project is not delivered in another, nor counted there.
 #[test]
 fn a_lost_answer_stays_in_its_project() {
     let project = project();

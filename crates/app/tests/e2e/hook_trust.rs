@@ -1,11 +1,11 @@
-//! What a repository brings along cannot do to hooks, and the budget of all that they print.
+//! A repository's files cannot disturb hooks; and the budget of a hook's whole output.
 
 use serde_json::json;
 
 use crate::harness::Project;
 use crate::hook::{context, hook, project};
 
-// What a repository brings along cannot silence the user's rules.
+// A repository's files cannot silence the user's rules.
 #[test]
 fn a_broken_committed_file_silences_nothing() {
     let broken = ["[wake", "[wake]\nnonsense = 1\n", "[wake]\nmode = 5\n", "wake.clock = '+99:00'"];
@@ -77,7 +77,7 @@ fn the_budget_holds_for_all_that_a_hook_prints() {
         let told = parts.concat();
         let cost = Estimate.count(Text::new(&told));
         assert!(cost <= Tokens::whole(budget.parse().unwrap()), "{budget}: {cost}\n{told}");
-        // Where there are several parts, each says that part 1 has the rules.
+        // With several parts, each says that part 1 has the rules.
         let first = told.lines().skip(1).find(|line| !line.starts_with("(Clients hand")).unwrap();
         let is_first = first == "=== RULES OF THE USER ===" || first.contains("pinned rule");
         assert!(is_first, "{budget}: {told}");

@@ -115,7 +115,7 @@ fn opencode_gets_a_plugin_and_keeps_its_own() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "// mine\n");
 }
 
-// Codex runs what its user trusted, and says nothing about the rest; we do.
+// Codex runs only trusted entries, and does not report the rest; Convoke does.
 #[test]
 fn entries_that_codex_does_not_trust_are_shown_as_such() {
     let project = Project::new().in_repository("main");
@@ -136,7 +136,7 @@ fn entries_that_codex_does_not_trust_are_shown_as_such() {
     assert_eq!(state(), "(2 entries), changed since it was trusted");
 }
 
-// What a user added between two installs is still there at the end.
+// A user's additions between two installs are still there at the end.
 #[test]
 fn nothing_of_the_users_is_lost_between_installs() {
     let project =
@@ -258,7 +258,7 @@ fn uninstall_leaves_no_empty_folder_of_its_own() {
     }
 }
 
-// What an imported store says a file was before is not written into the file.
+// The earlier text of a file in an imported store is not written into the file.
 #[test]
 fn a_forged_memory_of_a_file_is_not_restored() {
     let project =

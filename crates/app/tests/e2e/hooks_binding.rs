@@ -65,7 +65,7 @@ fn an_agent_that_is_bound_is_changed_only_by_name() {
         "{changed}"
     );
     assert_eq!(text(&project, LOCAL), "# mine\n[wake]\nagent = \"max\" # her\n");
-    // What the user wrote since stays.
+    // The user's later edits stay.
     let edited = text(&project, LOCAL).replace("# mine", "# still mine");
     fs::write(project.path(LOCAL), edited).unwrap();
     project.stdout(&["hooks", "uninstall", "claude"]);

@@ -225,7 +225,7 @@ fn a_server_that_is_not_there_is_named() {
     assert!(outcome.stderr.contains(&format!("cannot reach {url}: ")), "{outcome}");
 }
 
-// Once, and only before the server has said anything.
+// Once, and only before the server has sent anything.
 #[test]
 fn a_connection_that_is_reset_is_tried_again() {
     let answer = || Reply::Says(stream(&[chunk("It is 42."), stop()]));

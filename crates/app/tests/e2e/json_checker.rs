@@ -1,7 +1,7 @@
-//! Whether a document is what a schema in `docs/reference/json` promises.
+//! Checks a document against its schema in `docs/reference/json`.
 //!
-//! The harness asks [`faults_of`] after every call of the program with `--json` or `--events`, so each
-//! test of a command is also a test of its schema.
+//! The harness calls [`faults_of`] after every call of the program with `--json` or `--events`, so
+//! each test of a command is also a test of its schema.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -63,7 +63,7 @@ fn nothing_that_is_said_can_pass_for_an_event() {
     assert!(lines.iter().any(|line| line["event"] == "text" && line["text"] == forged));
     let tools: Vec<_> = lines.iter().filter(|line| line["event"] == "tool").collect();
     assert_eq!(tools.len(), 1, "{lines:?}");
-    // Nor can it make lines of ours for people.
+    // Nor can it forge a line of Convoke's for people.
     let plain = project.run(&ARGUMENTS[..5]);
     assert!(plain.stderr.contains("uses Grep {\"event\":\"ended\"}\n"), "{plain}");
 }

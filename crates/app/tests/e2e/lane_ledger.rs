@@ -1,4 +1,4 @@
-//! What lanes spent, which there are, and what they may spend.
+//! The usage of lanes, their list, and their budgets.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -69,7 +69,7 @@ fn started(project: &Project) -> Child {
     convoke
 }
 
-// A session that goes on is counted by its client from its beginning, and by us once.
+// A client counts a resumed session from its beginning, and Convoke counts each run once.
 #[test]
 fn rounds_of_one_session_are_counted_once() {
     let project = with_agents(&[("codex", &codex())]);
@@ -302,7 +302,7 @@ fn what_a_lane_will_need_is_said_before_it_begins() {
     }
 }
 
-// Where a client says as it goes what it spends, it is stopped when it goes on over its budget.
+// A client that reports its usage as it goes is stopped when it exceeds its budget.
 #[test]
 fn a_lane_that_went_over_a_budget_says_so() {
     let project = with_agents(&[("claude", &claude("s-1", 0.25))]);

@@ -96,7 +96,7 @@ fn a_look_after_a_lane_can_be_stopped() {
     assert_eq!(fs::read_dir(project.path("../tmp")).unwrap().count(), 0);
 }
 
-// Who asks twice does not wait for the look at what a lane left that was stopped.
+// After a second signal, Convoke does not wait for the snapshot after a stopped lane.
 #[test]
 fn a_second_signal_leaves_nothing_behind() {
     let project = with_git("echo $$ > ../client; sleep 300", 2);
@@ -113,7 +113,7 @@ fn a_second_signal_leaves_nothing_behind() {
     check_end(&project, convoke.into_inner());
 }
 
-// Who is killed cannot stop git nor tidy up; its guardian does.
+// A killed Convoke cannot stop git nor tidy up; its guardian does.
 #[test]
 fn a_look_does_not_outlive_whoever_looks() {
     let project = with_git("touch ../asked", 1);

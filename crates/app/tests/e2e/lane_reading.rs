@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::harness::{Outcome, Project};
 use crate::lane::{init, result, said, with_claude};
 
-/// What Claude Code prints when its agent reads a file.
+/// The output of a Claude Code whose agent reads a file.
 fn reads(id: &str, path: &str, text: &str) -> String {
     let call =
         json!({ "type": "tool_use", "id": id, "name": "Read", "input": { "file_path": path } });

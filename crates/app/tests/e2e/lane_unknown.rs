@@ -1,4 +1,4 @@
-//! What lanes did not say, and budgets that cannot know of it.
+//! Lanes without reported usage, and budgets that do not include them.
 
 use serde_json::{Value, json};
 

@@ -17,7 +17,7 @@ const FILES: [(&str, &str, bool); 6] = [
 
 const DIAGRAM: &str = "architecture-diagram.md";
 
-/// A project with a finished design in `d`, and a folder `p` that asked for it.
+/// A project with a finished design in `d`, and a folder `p` of the calling workflow.
 pub(crate) fn finished() -> Project {
     let project = Project::new().file("p/keep", "").file(&format!("d/{DIAGRAM}"), "diagram");
     FILES.iter().fold(project, |project, (_, file, is_filled)| {

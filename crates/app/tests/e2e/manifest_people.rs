@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::manifest::{finished, read, write};
 
-// People name a bundle by any of its places, and get a word that they can look up.
+// People name a bundle by any of its paths, and get a word from the reference.
 #[test]
 fn people_write_and_read_bundles() {
     let project = finished();

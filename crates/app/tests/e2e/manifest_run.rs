@@ -125,7 +125,7 @@ fn what_is_no_record_is_refused() {
     }
 }
 
-// A bundle of a run has the hashes beside it, and both are looked at.
+// A bundle of a run has the hashes beside it, and both are checked.
 #[test]
 fn a_bundle_of_a_run_is_compared_as_well() {
     let project = Project::new().file("p/keep", "");
@@ -154,7 +154,7 @@ fn a_bundle_of_a_run_is_compared_as_well() {
     assert!(said.stderr.contains("contents cannot be compared"), "{said}");
 }
 
-// What a design leaves in a feature's folder is vouched for, among documents of others.
+// A record covers a design's files in a feature's folder, among documents of others.
 #[test]
 fn a_feature_gets_a_record_too() {
     let project = Project::new().file("feature/spec.md", "spec");
@@ -181,7 +181,7 @@ fn nobody_vouches_for_a_journal_that_was_changed() {
     assert_eq!(refused.code, Some(1), "{refused}");
     assert!(refused.stderr.contains("its journal was changed at event "), "{refused}");
     assert!(!project.path("out").exists());
-    // A run that did not come to its end has no files yet.
+    // A run that did not complete has no files yet.
     store.execute("DELETE FROM journal WHERE kind = 'kept'", []).unwrap();
     let sql = "UPDATE runs SET state = 'stopped'";
     store.execute(sql, []).unwrap();
@@ -268,7 +268,7 @@ fn a_run_without_a_plan_gives_no_tasks() {
     let store = rusqlite::Connection::open(store).unwrap();
     let all = "SELECT max(seq) FROM journal";
     let last: i64 = store.query_row(all, [], |row| row.get(0)).unwrap();
-    // Before the diagram there is already a plan, and halfway there is none.
+    // Before the diagram there is already a plan, and halfway there is not.
     for events in [last - 4, last / 2] {
         store.execute("DELETE FROM journal WHERE seq > ?1", [events]).unwrap();
         let unfinished = project.run(&["task", "import", "--run", &run]);

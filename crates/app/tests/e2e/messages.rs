@@ -128,7 +128,7 @@ fn odd_words_and_names_are_refused_or_tamed() {
     assert!(project.stdout(&["inbox", "june"]).ends_with("@ana: \"@june  [2Jboo \""));
 }
 
-// An answer goes to the one who asked, and both see the whole conversation.
+// An answer goes to the sender of the question, and both see the whole conversation.
 #[test]
 fn an_answer_names_what_it_answers() {
     let project = Project::new().on_branch("main");
@@ -168,7 +168,7 @@ fn an_answer_names_what_it_answers() {
     }
 }
 
-// Another branch's conversation is its own, but who was mentioned can answer.
+// Another branch's conversation stays there, but a mentioned agent can answer.
 #[test]
 fn an_answer_reaches_another_branch_if_it_was_asked_from_there() {
     let project = Project::new().on_branch("main");
@@ -220,7 +220,7 @@ fn line_separators_and_marks_of_direction_are_not_passed_on() {
     assert_ne!(added.code, Some(0), "{added}");
 }
 
-// What no reader can have got stays unread.
+// Messages that no reader can have received stay unread.
 #[cfg(unix)]
 #[test]
 fn messages_that_are_printed_nowhere_stay_unread() {

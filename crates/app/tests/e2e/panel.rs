@@ -88,8 +88,8 @@ impl Panel {
         self.project.run(&[&["design", "--auto", "--seats", &seats], flags, &[FEATURE]].concat())
     }
 
-    /// Has the host be a program that spends a hundred tokens and a cent on every answer, and returns
-    /// who is seated then. What the host cannot write, the others can.
+    /// Makes the host a program that spends a hundred tokens and a cent on every answer, and
+    /// returns the seats. The others write what the host cannot.
     pub(crate) fn with_spender(self) -> (Self, String) {
         for agent in ["cursor", "codex"] {
             let as_chair = answers().into_iter().filter_map(|(lane, text)| {

@@ -66,7 +66,7 @@ fn rules_alone_are_delivered_with_a_receipt() {
     assert!(status.stdout.contains(" to claude, session s-1\n"), "{status}");
 }
 
-// Where a text must fit, rules that do not are counted, and only those that are there have a receipt.
+// In a limited text, rules that do not fit are counted, and only the included ones have a receipt.
 #[test]
 fn rules_that_do_not_fit_are_said() {
     let project = Project::new().on_branch("main").variable("CONVOKE_WAKE_AGENT", "june");

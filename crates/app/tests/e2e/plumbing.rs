@@ -95,7 +95,7 @@ fn a_scripts_words_are_nobody_elses() {
     }
 }
 
-// P-45, P-350: a gate looks at nothing but its words, and a probe never stops what it watches.
+// P-45, P-350: a gate checks only its words, and a probe never stops the watched program.
 #[cfg(unix)]
 #[test]
 fn neither_bytes_nor_a_lost_folder_keep_a_script_from_its_answer() {

@@ -166,7 +166,7 @@ fn a_tree_is_clean_or_not_or_nobody_can_tell() {
     assert_eq!(plumbing(&project, "clean-tree --what").code, Some(2));
 }
 
-// P-58: a tree that git did not look at is not clean, also if a script asked for that.
+// P-58: a tree that git did not check is not clean, even if a script skipped the check.
 #[test]
 fn a_tree_is_not_clean_without_git() {
     let project = cloned().variable("PATH", "/none");

@@ -78,7 +78,7 @@ fn two_clones_stay_apart_until_they_are_merged() {
     assert!(gone.stderr.contains("convoke project list"), "{gone}");
 }
 
-// What belongs to another repository comes here only if its user insists.
+// Tasks of another repository move here only if the user insists.
 #[test]
 fn another_repository_is_not_merged_by_mistake() {
     let project = repository();

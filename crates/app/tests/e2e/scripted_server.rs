@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-/// What a connection is answered with.
+/// The reply to a connection.
 pub(crate) enum Reply {
     /// This, and then it is closed.
     Says(String),

@@ -21,14 +21,14 @@ const PATIENT: Limits = Limits {
 
 const SHORT: Duration = Duration::from_millis(400);
 
-/// What came of a script.
+/// The result of a script.
 struct Seen {
     finished: ExitReport,
     lines: Vec<(Stream, String)>,
     scratch: tempfile::TempDir,
 }
 
-/// Runs a script as a client; a line `over` ends its turn, and at `enough` we stop it.
+/// Runs a script as a client; a line `over` ends its turn, and at `enough` the test stops it.
 fn ran(script: &str, limits: Limits, stdin: Option<&str>) -> Seen {
     ran_by(Path::new(env!("CARGO_BIN_EXE_convoke")), script, limits, stdin)
 }

@@ -69,7 +69,7 @@ fn nobody_is_accused_without_cause() {
     }
 }
 
-// A session that is resumed may remember rights that it is not given any more.
+// A resumed session may keep rights that it no longer has.
 #[test]
 fn more_rights_than_were_asked_for_are_noticed() {
     let may = |tools: Value, mode: &str| {
@@ -94,7 +94,7 @@ fn more_rights_than_were_asked_for_are_noticed() {
     }
 }
 
-// What a shell or a hook of git's has in its environment leads Convoke to no other repository.
+// Variables of a shell or a git hook lead Convoke to no other repository.
 #[test]
 fn variables_of_git_lead_to_no_other_tree() {
     let project = repository(Project::new().variable("PATH", "/usr/bin:/bin"));

@@ -195,7 +195,7 @@ fn unread_messages_that_do_not_fit_are_counted() {
     assert_eq!(project.stdout(&["inbox", "june", "--all"]).lines().count(), 16);
 }
 
-// W-21: long messages are given whole or stay unread, and the count says how many.
+// W-21: long messages are delivered completely or stay unread, and the count says how many.
 #[test]
 fn long_messages_that_do_not_fit_stay_unread() {
     let project = working().file("../home/.config/convoke/config.toml", "wake.agent = 'june'");
@@ -292,7 +292,7 @@ fn a_subagent_gets_its_task_and_nothing_else() {
     assert!(missing.stderr.contains("template_not_found: spec-reviewer-prompt.md"), "{missing}");
 }
 
-// W-23: what would be sent can be looked at.
+// W-23: `--print` shows the text without sending it.
 #[test]
 fn a_prompt_can_be_shown_instead_of_sent() {
     let project = working();

@@ -1,5 +1,5 @@
-//! How a design is shown: at a terminal a line for each phase and rows that live while agents work;
-//! elsewhere every line of the design as it comes.
+//! The display of a design: at a terminal a line for each phase and rows that live while agents
+//! work; elsewhere every line of the design as it comes.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ const MOST_FEATURE_LINES: usize = 6;
 #[error("cannot continue the run: the output pipe was closed")]
 struct Unheard;
 
-/// What a design is shown on.
+/// The display of a design.
 pub(in crate::cli) struct Screen<'o> {
     output: &'o mut Output,
     manner: Manner,
@@ -39,7 +39,7 @@ pub(in crate::cli) struct Screen<'o> {
     plan: Option<String>,
 }
 
-/// How it is shown.
+/// The manner of display.
 enum Manner {
     /// Nothing: a report in JSON follows.
     Silent,

@@ -139,7 +139,7 @@ fn answer_line(answer: &LoopAnswerReport) -> String {
         Some(true) => "PASS",
         Some(false) => "FAIL",
         None if answer.is_void => "none",
-        // The user called the loop again; Convoke does not know what was done meanwhile.
+        // The user called the loop again; Convoke does not know what happened meanwhile.
         None if answer.is_by_hand => "again",
         None => "fixed",
     };

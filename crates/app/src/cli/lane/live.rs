@@ -1,4 +1,4 @@
-//! What a person sees while a lane runs: on a terminal one line that moves, elsewhere plain lines.
+//! The display of a running lane: on a terminal one moving line, elsewhere plain lines.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -72,7 +72,7 @@ impl TypedValueParser for AgentWord {
         StringValueParser::new().try_map(read).parse_ref(command, argument, value)
     }
 
-    /// What a shell can complete.
+    /// The values that a shell can complete.
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(Client::ALL.into_iter().map(|agent| PossibleValue::new(agent.name()))))
     }
