@@ -37,7 +37,7 @@ struct Row {
 /// A result with this suffix is an exception.
 const PARSES: &str = "/parses";
 
-/// What Mermaid does with a diagram.
+/// Mermaid's result for a diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Renders,

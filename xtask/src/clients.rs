@@ -28,18 +28,18 @@ use crate::model_server::ModelServer;
 use crate::process::{run as run_program, succeeds};
 use crate::{Error, root, say};
 
-/// How a client's hooks are tried.
+/// A check of a client's hooks.
 type Check = fn(&User, &Path, &ModelServer) -> Result<(), Error>;
 
 /// A client from the npm registry, and how it is driven.
 struct Client {
     name: &'static str,
-    /// What we call it.
+    /// The client's name in Convoke.
     short: &'static str,
     version: &'static str,
-    /// What it needs beside itself.
+    /// Packages that it needs beside itself.
     with: &'static [&'static str],
-    /// How its hooks are tried, if it is one that Convoke has hooks for.
+    /// The check of its hooks, if Convoke has hooks for it.
     check: Option<Check>,
 }
 

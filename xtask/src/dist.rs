@@ -1,5 +1,5 @@
-//! What packagers need: the programs as they are released, and shell completions and man pages from
-//! the same source as the help.
+//! Files for packagers: the released programs, and shell completions and man pages from the same
+//! source as the help.
 
 use std::fs;
 use std::path::{Path, PathBuf};

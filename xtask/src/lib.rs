@@ -1,4 +1,4 @@
-//! What the chores are made of, as a library so that tests can hold them.
+//! The chores, as a library for tests.
 
 pub mod bench;
 pub mod book;

@@ -50,7 +50,7 @@ enum Chore {
         /// How the groups to measure begin: brief, wake, dispatch, lane, lane-many
         names: Vec<String>,
     },
-    /// Run many lanes at once, for a benchmark
+    /// Run many lanes in parallel, for a benchmark
     #[command(hide = true)]
     LanesAtOnce {
         /// Where their client and their files are
@@ -87,8 +87,8 @@ fn main() -> ExitCode {
 }
 
 impl Chore {
-    /// Returns the programs that the chore runs. They are looked for before anything else, so that
-    /// a chore of many minutes does not stop in the middle.
+    /// Returns the programs that the chore runs. The chore searches for them first, so that it does
+    /// not stop in the middle after many minutes.
     fn needed(&self) -> Vec<&'static [Needed]> {
         match self {
             Self::Test { clients, browser } => {
@@ -125,7 +125,7 @@ impl Chore {
     }
 }
 
-/// Runs the checks, then what takes programs that not everybody has.
+/// Runs the checks, then those whose programs are not always installed.
 fn test(clients: bool, browser: bool) -> Result<(), Error> {
     xtask::test::run()?;
     if browser {

@@ -19,7 +19,7 @@ use crate::Error;
 /// The reported size of a prompt, unless set otherwise.
 const FEW_TOKENS: u64 = 10;
 
-/// What the model says.
+/// The model's answer.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// This text, which ends its turn.
@@ -28,7 +28,7 @@ pub enum Answer {
     Tool {
         /// The client's name for the tool.
         name: &'static str,
-        /// What it is to be called with.
+        /// The arguments of the call.
         input: Value,
     },
 }
@@ -36,7 +36,7 @@ pub enum Answer {
 /// The reply to a prompt.
 #[derive(Debug, Clone)]
 pub enum Reply {
-    /// It is answered.
+    /// The server answers.
     Answer(Answer),
     /// The server refuses with this status; for 429 and 529 it tells the client to retry
     /// immediately.
@@ -198,7 +198,7 @@ fn respond(request: Request, status: u16, kind: &str, text: String) -> Result<()
     Ok(request.respond(response)?)
 }
 
-/// Every API finds in this what it looks for.
+/// Returns a refusal with the fields of every API.
 fn refusal(status: u16) -> String {
     let words = format!("the stand-in says {status}");
     let error = json!({ "type": "stand_in", "message": words, "code": status });

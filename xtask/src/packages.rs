@@ -7,13 +7,13 @@ use crate::{Error, say};
 
 /// A program and the package that brings it.
 pub struct Needed {
-    /// The command that is looked for in `PATH`.
+    /// The command to search for in `PATH`.
     pub program: &'static str,
     /// The Debian package that installs it.
     pub package: &'static str,
 }
 
-/// What the tests run.
+/// The programs that the tests run.
 pub const FOR_TESTS: [Needed; 5] = [
     Needed { program: "mkfifo", package: "coreutils" },
     Needed { program: "bash", package: "bash" },
@@ -22,23 +22,23 @@ pub const FOR_TESTS: [Needed; 5] = [
     Needed { program: "strace", package: "strace" },
 ];
 
-/// What real clients are installed and run with.
+/// The programs that install and run real clients.
 pub const FOR_CLIENTS: [Needed; 2] = [
     Needed { program: "npm", package: "npm" },
     Needed { program: "timeout", package: "coreutils" },
 ];
 
-/// What diagrams are drawn with.
+/// The programs that draw diagrams.
 pub const FOR_BROWSER: [Needed; 3] = [
     Needed { program: "npm", package: "npm" },
     Needed { program: "chromium", package: "chromium" },
     Needed { program: "timeout", package: "coreutils" },
 ];
 
-/// What the README's picture is recorded with.
+/// The programs that record the README's picture.
 pub const FOR_DEMO: [Needed; 1] = [Needed { program: "script", package: "bsdutils" }];
 
-/// What the benchmarks run.
+/// The programs that the benchmarks run.
 pub const FOR_BENCHES: [Needed; 5] = [
     Needed { program: "jq", package: "jq" },
     Needed { program: "sqlite3", package: "sqlite3" },

@@ -1,4 +1,4 @@
-//! What Convoke knows about a client is in one place.
+//! All knowledge about a client is in one place.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read the repository should stop")]
 
 use std::fs;

@@ -20,14 +20,14 @@ use crate::parser::{Verdict, parse};
 /// The version of the questions and answers; `crates/engine/src/mermaid.rs` has the same.
 const PROTOCOL: u32 = 1;
 
-/// What Convoke asks.
+/// Convoke's request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Question {
     diagrams: Vec<String>,
 }
 
-/// What this program says before it parses anything.
+/// The first line of this program, before it parses anything.
 #[derive(Debug, Serialize)]
 struct Greeting {
     protocol: u32,

@@ -18,7 +18,7 @@ const STACK_BYTES: usize = 64 * 1024 * 1024;
 /// square of their length.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the parser says of a diagram.
+/// The parser's verdict on a diagram.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub(crate) enum Verdict {
@@ -33,7 +33,7 @@ pub(crate) enum Verdict {
     },
     /// The parser did not finish.
     Unknown {
-        /// Why.
+        /// The reason.
         message: String,
     },
 }

@@ -1,17 +1,18 @@
-//! The guardian: a small process of our own between Convoke and a client.
+//! The guardian: a small process between Convoke and a client.
 //!
 //! Clients start children that leave their process group, outlive them, or ignore signals. The
 //! guardian is the client's parent, leads a session of its own, and inherits every orphan below it;
-//! it ends when nothing of it is left. It listens on its stdin: when that closes, because we asked or
-//! because we died, it stops everything. So nothing that happens to us leaves a process behind.
+//! it exits when no process of the client is left. It reads its stdin: when that closes, because
+//! Convoke closed it or died, the guardian stops everything. So no end of Convoke leaves a process
+//! behind.
 //!
-//! Orphans are inherited and found on Linux. Elsewhere the process group is stopped, and who left it
-//! is not found.
+//! Orphans are inherited and found on Linux. On other systems the guardian stops the process group,
+//! and does not find processes that left it.
 //!
-//! Every lane has a guardian as long as its client runs, and there may be hundreds. So it is a crate
-//! and a program of its own, `convoke-guard`, a fiftieth of Convoke's size. Convoke starts the one
-//! beside its own program. Without one, or with one of another build, the guardian is `convoke
-//! guard`, which does the same and takes more memory.
+//! Every lane has a guardian as long as its client runs, and there may be hundreds. So it is a
+//! crate and a program of its own, `convoke-guard`, a fiftieth of Convoke's size. Convoke starts
+//! the one beside its own program. Without one, or with one of another build, the guardian is
+//! `convoke guard`, which does the same and takes more memory.
 
 mod ward;
 
@@ -38,8 +39,8 @@ const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 /// How often the guardian searches for stray processes at most; a later one is new.
 const MOST_ROUNDS: usize = 100;
 
-/// Runs a client to its end, and ends with nothing of it left. Output goes to our own stdout and
-/// stderr.
+/// Runs a client to its end, and returns when none of its processes is left. Its output goes to the
+/// guardian's own stdout and stderr.
 pub fn guard(ward: &Ward) -> io::Result<()> {
     // A session of its own: what the terminal sends does not reach it.
     rustix::process::setsid().ok();
@@ -250,7 +251,7 @@ pub fn wait_for(child: Pid, most: Duration) {
     .ok();
 }
 
-/// Finds every process below us that has not ended.
+/// Finds every running descendant of the guardian.
 fn descendants() -> Vec<Pid> {
     let all = processes();
     let mut found = vec![getpid()];

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The small program, which is looked for beside Convoke's own.
+/// The name of the small program, beside Convoke's own.
 pub const SMALL_PROGRAM: &str = "convoke-guard";
 
 /// Identifies this build's guardian: other builds may use other words or behave differently.
@@ -20,11 +20,11 @@ pub struct Ward {
     pub program: PathBuf,
     /// The client's arguments.
     pub arguments: Vec<OsString>,
-    /// What it reads on its stdin; without it, nothing.
+    /// The file for the client's stdin; without it, stdin is empty.
     pub stdin: Option<PathBuf>,
     /// How long the client may take to stop after the request; rounded down to milliseconds.
     pub grace: Duration,
-    /// Where to write how it ended: a file in a folder of the lane's own.
+    /// The file for the client's end, in the lane's own folder.
     pub report: PathBuf,
     /// The process that wants to know, and that removes that folder.
     pub owner: u32,

@@ -16,7 +16,7 @@ use crate::process::command;
 /// How many short lanes follow each other.
 const LANES: u32 = 200;
 
-/// How much a talkative client says.
+/// How much a talkative client prints.
 const MUCH: usize = 1000 * MB;
 
 /// A client that takes as long as an interpreter takes to start; real ones take ten times as long.

@@ -11,7 +11,7 @@ use crate::model_server::ModelServer;
 /// A session's name, as it wants it.
 pub(super) const SESSION: &str = "7b0c9b7e-52f1-4d0e-9a55-0f5b1f6d2a11";
 
-/// What keeps it to itself.
+/// Variables that keep it from contacting others.
 const QUIET: [&str; 4] = [
     "DISABLE_AUTOUPDATER",
     "DISABLE_TELEMETRY",

@@ -43,7 +43,7 @@ impl Case {
         (0..self.lines).map(rule).collect::<Vec<_>>().concat()
     }
 
-    /// Has the file read, and an answer given.
+    /// Returns answers that make the agent read the file, and then answer.
     fn answers(&self, path: &Path, answer: &str) -> [Answer; 2] {
         let mut input = json!({ "cmd": format!("cat {}", path.display()) });
         if let Some(tokens) = self.most_tokens {

@@ -18,8 +18,8 @@ use crate::{Error, root};
 /// The first, the second and the host.
 const SEATS: &str = "codex,http:third,claude";
 
-/// What a prompt of each kind says that no other does, and which answer it gets. Of two that fit, the
-/// first is taken.
+/// A phrase of each kind of prompt that no other has, and its answer. Of two matches, the first
+/// counts.
 const KINDS: [(&str, &str); 18] = [
     ("Several engineers sketched the feature below", "chair/synthesis/claude"),
     ("Write the implementation plan for the feature below", "chair/plan/claude"),
@@ -44,7 +44,7 @@ const KINDS: [(&str, &str); 18] = [
 /// The prompt of a health probe.
 const PROBE: &str = "Respond with OK";
 
-/// Where Codex sends its prompts.
+/// The path of Codex's requests.
 const CODEX_PATH: &str = "/v1/responses";
 
 /// A user with a project to design for, whose agents talk to the stand-in.
@@ -128,7 +128,7 @@ fn judged(ended: &Value, shown: &Value, fault: Fault) -> Result<&'static str, &'
 /// The marker word of the recorded votes.
 const RECORDED_WORD: &str = "recorded7q";
 
-/// Puts recorded votes between the marker lines that a prompt asks for.
+/// Puts recorded votes between the marker lines that a prompt requests.
 fn in_block(answer: &str, prompt: &str) -> String {
     let begin = "BEGIN VOTES ";
     let word = prompt

@@ -34,7 +34,7 @@ pub(super) fn check(
             let input = json!({ "cmd": format!("cat {design}") });
             (Answer::Tool { name: "exec_command", input }, codex_session)
         }
-        // What the others keep is not a file that we read, or not one that they keep alike.
+        // The records of other clients are not files that Convoke reads, or vary in form.
         _ => return Ok(false),
     };
     server.will_answer([read, Answer::Text(REVIEW.to_owned())]);

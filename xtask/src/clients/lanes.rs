@@ -53,7 +53,7 @@ const CASES: [Case; 9] = [
     // It names its session only when its model has answered.
     case(SILENCE, Reply::Silence, "stalled", &[("opencode", "no_output")]),
     case("silence in an answer", Reply::Half, "stalled", &[]),
-    // It asks ten times, with ever longer pauses, and does not say what kind of error it is.
+    // It retries ten times, with ever longer pauses, and does not report the kind of error.
     case("an error in every answer", Reply::ErrorEvent, "failed", &[("qwen", "timed_out")]),
     Case {
         name: "broken once",
@@ -165,7 +165,7 @@ impl<'a> Driver<'a> {
         Ok(Self { client, bin, user, server, variables })
     }
 
-    /// The model wants to look at a file.
+    /// Returns the model's request to read a file.
     fn reads(&self) -> Answer {
         setup::reads(self.client, &self.user.project().join("notes.md").display().to_string())
     }

@@ -11,7 +11,7 @@ use super::whole_and_once;
 use crate::model_server::{Answer, ModelServer};
 use crate::{Error, root};
 
-/// What `convoke runs` says of a run that came to its end.
+/// The line of `convoke runs` for a completed run.
 const ENDED: &str = "  ended  (rehearsal) Let people keep their notes";
 
 /// Installs the plugin.

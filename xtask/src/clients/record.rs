@@ -15,10 +15,10 @@ use crate::model_server::{Answer, ModelServer};
 use crate::process::run as run_program;
 use crate::{Error, root, say};
 
-/// Where the tests look for records.
+/// The folder of the tests' records.
 const FIXTURES: &str = "crates/engine/tests/fixtures/transcripts";
 
-/// What every session begins with.
+/// The first prompt of every session.
 const PROMPT: &str = "read what you can";
 
 /// The answer that ends every session.

@@ -60,7 +60,7 @@ fn a_summary_of_a_command_is_short() {
 fn help_texts_fit_a_terminal() {
     for (name, mut command) in all() {
         for help in [command.render_help().to_string(), command.render_long_help().to_string()] {
-            // What a user would type is not wrapped.
+            // A usage line is not wrapped.
             let mut lines = help.lines().filter(|line| !line.starts_with("Usage: "));
             let wide = lines.find(|line| line.chars().count() > TERMINAL);
             assert_eq!(wide, None, "`{name} --help`");

@@ -1,4 +1,4 @@
-//! What the program says: its string literals, and the comments that become help texts.
+//! The program's texts: its string literals, and the comments that become help texts.
 
 use std::fs;
 use std::path::{Path, PathBuf};

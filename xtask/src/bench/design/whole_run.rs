@@ -47,7 +47,7 @@ pub(super) fn whole_run(count: usize) -> Vec<Stamped> {
     events
 }
 
-/// What a world without surprises has to say.
+/// Returns the events of a world without failures.
 fn found(need: Need) -> Vec<Event> {
     match need {
         Need::SetUp => vec![Event::SetUp(Box::new(SetUp::Ready(Ready {

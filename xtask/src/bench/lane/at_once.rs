@@ -28,13 +28,13 @@ use crate::{Error, say};
 /// The number of parallel lanes.
 const LANES: usize = 200;
 
-/// How many lines each client says in a second.
+/// How many lines each client prints in a second.
 const LINES: u32 = 100;
 
-/// How long is measured.
+/// The time span of the measurement.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// How long anything here may take; it takes much less.
+/// The limit of every step here; it takes much less.
 const LONG: Duration = Duration::from_mins(10);
 
 /// How many lines are read between two notes of their number.
@@ -134,7 +134,7 @@ fn until(what: &str, holds: impl Fn() -> bool) -> Result<(), Error> {
     Err(format!("waited in vain until {what}").into())
 }
 
-/// What the system says of a process, from its state on.
+/// Returns the system's fields about a process, from its state on.
 fn fields(pid: u32) -> Option<Vec<String>> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;

@@ -63,7 +63,7 @@ fn call(name: &'static str, input: Value) -> Answer {
     Answer::Tool { name, input }
 }
 
-/// The model wants to look at a file.
+/// Returns the model's request to read a file.
 pub(super) fn reads(client: &str, path: &str) -> Answer {
     match client {
         "claude" => call("Read", json!({ "file_path": path })),
