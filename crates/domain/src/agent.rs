@@ -60,6 +60,6 @@ pub struct Agent {
     pub compacted_at: Option<Timestamp>,
     /// The newest message that was delivered or announced to it.
     pub last_seen: Option<i64>,
-    /// When it was put away.
+    /// When it was archived.
     pub archived_at: Option<Timestamp>,
 }

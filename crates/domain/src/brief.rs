@@ -49,7 +49,7 @@ pub enum DocumentOutcome<'a> {
     Whole(Text<'a>),
     /// Everything before the cut is in the block.
     Cut(Text<'a>, Cut),
-    /// It had to give way.
+    /// It was dropped for lack of room.
     Dropped(Text<'a>, DropReason),
 }
 
@@ -125,7 +125,7 @@ impl<'a> Brief<'a> {
         log::lines(self.settings, self.folder, &self.entries)
     }
 
-    /// Returns a line for every document that had to give way.
+    /// Returns a line for every dropped document.
     pub fn drops(&self) -> impl Iterator<Item = LogLine<'a>> {
         let dropped = |entry: &&BriefEntry<'a>| matches!(entry.fate, DocumentOutcome::Dropped(..));
         self.entries.iter().filter(dropped).map(|entry| LogLine::Dropped(entry.name))
@@ -363,7 +363,7 @@ mod tests {
 
     // B-41: without `spec`, the first usable document is the one that is never dropped.
     #[test]
-    fn the_first_usable_document_stands_in_for_spec() {
+    fn the_first_usable_document_replaces_spec() {
         let candidates =
             vec![text("spec", "_TBD_"), text("system", CHECKOUT), text("research", NOTES)];
         let folder = Folder::Searched(candidates);

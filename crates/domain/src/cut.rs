@@ -286,7 +286,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_kept_never_costs_more_than_the_room(
+        fn the_kept_text_never_costs_more_than_the_room(
             document in any::<String>(), from in 0_usize..8, budget in 1_u64..40,
         ) {
             let text = Text::new(&document);

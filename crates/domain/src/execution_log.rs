@@ -141,7 +141,7 @@ mod tests {
     proptest! {
         // P-311: nothing but the blank lines at the end of the section is touched.
         #[test]
-        fn what_was_said_stays(log in "(### Warnings\n|### Q/A\n|- a\n|\n|é|### |x){0,12}") {
+        fn earlier_entries_stay(log in "(### Warnings\n|### Q/A\n|- a\n|\n|é|### |x){0,12}") {
             let longer = append(&log, Category::Warnings, "- new");
             let said = |text: &str| -> Vec<String> {
                 text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()

@@ -12,12 +12,12 @@ use jiff::{SignedDuration, Timestamp};
 /// The event by which Convoke's own plugin reports that a text is in the session's history.
 pub const SAVED: &str = "convoke.saved";
 
-/// What an event means for an agent's memory.
+/// The meaning of an event for an agent's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// It begins with nothing: a new, cleared or forked session.
     Began,
-    /// It goes on with a summary instead of what it had.
+    /// It continues with a summary instead of its memory.
     Compacted,
     /// It is back with what it had.
     Resumed,
@@ -71,7 +71,7 @@ pub struct Noticed {
     pub entries: u32,
 }
 
-/// The last event that an entry had something to do about.
+/// The last event that an entry acted on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastEvent {
     /// Identifies the event.
@@ -105,7 +105,7 @@ pub struct Memory {
     pub delivered: u32,
     /// The last loss whose answer was found in the client's record.
     pub arrived: u32,
-    /// The last event that it had something to do about.
+    /// The last event that the entry acted on.
     pub event: Option<LastEvent>,
 }
 
@@ -377,7 +377,7 @@ mod tests {
     // A text that did not arrive is delivered once more; a text that was forgotten without an
     // event, again each time.
     #[test]
-    fn what_is_missing_is_delivered_again_but_not_for_ever() {
+    fn a_missing_text_is_delivered_again_but_not_for_ever() {
         use Trace::{Found, Missing, Unknown};
         let deliveries = |traces: &[Trace]| {
             let (mut view, _) = View::default().at(Moment::Began, Trace::Unknown, at(0));

@@ -78,7 +78,7 @@ impl ManifestArtifact {
         }
     }
 
-    /// Tells whether it must have something in it.
+    /// Tells whether it must not be empty.
     pub const fn is_filled(self) -> bool {
         matches!(self, Self::Plan | Self::Tally)
     }
@@ -116,7 +116,7 @@ pub enum Rejection {
     /// A value, or the place that it leads to, has a control character.
     #[error("control-char")]
     ControlChar,
-    /// A key that means something is there twice.
+    /// A known key occurs twice.
     #[error("duplicate-key:{0}")]
     DuplicateKey(String),
     /// It is of another version.
@@ -239,7 +239,7 @@ impl Manifest {
         format!("MANIFEST_OK=true\n{}", self.lines())
     }
 
-    /// Returns the line that says which plan was loaded. It follows [`Self::accepted`] on request.
+    /// Returns the line that names the loaded plan. It follows [`Self::accepted`] on request.
     pub fn breadcrumb(&self) -> String {
         let plan = self.paths.first().map_or("", |(_, path)| path);
         let name = plan.rsplit('/').next().unwrap_or_default();

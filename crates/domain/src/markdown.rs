@@ -1,4 +1,4 @@
-//! Markdown taken apart without loss.
+//! Splits Markdown without loss.
 //!
 //! Small recognisers that the rules combine: [`fence`] follows code fences through a file,
 //! [`comment`] hides HTML comments, [`front_matter`] finds the leading YAML, [`heading`] reads one

@@ -1,4 +1,4 @@
-//! The process that answers for something while it works: for an agent that is woken, or for a lane.
+//! The owner of an agent that is woken, or of a lane: the process that works on it.
 
 /// A process, distinguished from every other with the same number.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::cut::{self, Accept, Border, Cut};
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
 
-/// Which texts give way when not all of them fit.
+/// Which texts are cut or dropped when not all of them fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PackPolicy {
     /// Drop from the bottom, but cut a text that could never fit if the others leave it room.
@@ -269,7 +269,7 @@ mod tests {
         chars.iter().map(|&chars| text(chars, &[])).collect()
     }
 
-    // B-42: what fits stays, also when it fits exactly.
+    // B-42: a text that fits stays, even if it fits exactly.
     #[test]
     fn everything_that_fits_is_whole() {
         check(
@@ -368,7 +368,7 @@ mod tests {
 
     // B-41, B-53, B-55
     #[test]
-    fn the_protected_text_is_cut_wherever_it_must_be() {
+    fn the_protected_text_may_be_cut_anywhere() {
         let contract = PackPolicy::Contract;
         check(&plain(&[90_000]), contract, "cut 72724", "19999.1");
         let one_line = plain(&[100]);

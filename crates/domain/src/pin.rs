@@ -52,7 +52,7 @@ impl PinText {
         }
     }
 
-    /// Says that a plan is cancelled, with the reason, as far as there is room for it.
+    /// Returns the rule that a plan is cancelled, with as much of the reason as fits.
     pub fn of_cancelled_plan(plan: &str, because: Option<&str>) -> Result<Self, InvalidPin> {
         let reason = because.map_or(String::new(), |why| format!(" Reason: {why}"));
         Self::parse(&format!("Plan {plan} is cancelled; do not execute it.{reason}"))
@@ -122,7 +122,7 @@ pub fn bare_block(pins: &[Pin], shown: usize) -> String {
     lines.join("\n")
 }
 
-/// Says that rules are left out, and how to see them.
+/// Renders the line that rules are left out, and how to see them.
 pub fn left_out_line(left_out: usize) -> String {
     let rules = if left_out == 1 { "rule does" } else { "rules do" };
     format!("{left_out} pinned {rules} not fit here; run `convoke pin list` before you go on")

@@ -122,7 +122,7 @@ fn listed<'a>(text: &'a str, items: &[ListItem<'a>]) -> Vec<TaskSection<'a>> {
 }
 
 impl TaskSection<'_> {
-    /// Tells whether the plan says that the task is done: it has boxes, and each of them is checked.
+    /// Tells whether the plan marks the task as done: it has boxes, and each of them is checked.
     pub fn is_done(&self) -> bool {
         list::is_checked(self.text)
     }
@@ -133,7 +133,7 @@ impl TaskSection<'_> {
         let heading = rest.next().unwrap_or_default();
         let mut rest = rest.skip_while(|line| !line.starts_with("**Files:**"));
         let mut files: Vec<&str> = rest.next().into_iter().collect();
-        // A blank line ends the list, but not before it has begun: what follows are other lists,
+        // A blank line ends the list, but not before it has begun: the following lists are others,
         // and half of one would look like the whole.
         for line in rest {
             match line.trim().is_empty() {

@@ -116,7 +116,7 @@ pub enum ShownText {
 }
 
 impl ShownText {
-    /// Tells whether nothing was shown of a file that says something.
+    /// Tells whether nothing was shown of a file that is not empty.
     fn is_nothing_of(&self, now: &Contents<'_>) -> bool {
         let is_blank = match self {
             Self::Exactly(shown) | Self::Among(shown) | Self::Cut(shown) => shown.trim().is_empty(),

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 /// A run's id: when it began, to the second in UTC, and five hexadecimal digits. Ids sort by the
-/// second, and one is also the name of a folder, so nothing that means something in a path can be in it.
+/// second, and one is also the name of a folder, so it holds no character with a meaning in a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(String);
 
@@ -65,9 +65,9 @@ impl fmt::Display for RunId {
 /// A run's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunState {
-    /// It goes on, or its process was killed.
+    /// It is in progress, or its process was killed.
     Running,
-    /// It came to its end.
+    /// It completed.
     Ended,
     /// It was not allowed to begin.
     Refused,
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_somebody_works_on_is_running() {
+    fn only_a_run_with_a_process_is_running() {
         use RunState::{Ended, Refused, Running, Stopped};
         let [run, other] = ["a", "b"].map(|id| RunId::parse(id).unwrap());
         let seen = |worked_on: &RunId| {

@@ -65,7 +65,7 @@ impl TaskStatus {
 pub enum TaskState {
     /// As its status says.
     Stored(TaskStatus),
-    /// Open, and its agent waits for something.
+    /// Open, and its agent is blocked.
     Blocked,
     /// Open, and its agent has failed.
     Failed,

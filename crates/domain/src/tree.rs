@@ -41,7 +41,7 @@ impl TreeStatus {
 /// Why a tree is not clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirtyReason {
-    /// There is something that is not committed.
+    /// There are uncommitted changes.
     CheckpointDirty,
     /// Files changed.
     WorkingTreeDirty,
@@ -67,9 +67,9 @@ pub enum DirtyReason {
     BaselineMissingValue,
     /// A request names `--sidecar` without a value.
     SidecarMissingValue,
-    /// Comparing needs something to compare with.
+    /// A comparison needs a baseline.
     BaselineRequired,
-    /// There is no such way to look.
+    /// An unknown mode.
     BadMode,
     /// The note cannot be written there.
     BadSidecarPath,
@@ -241,8 +241,8 @@ impl TreeVerdict {
         }
     }
 
-    /// Says what makes a tree suspect in which agents could only read: its status, and the reason with
-    /// what changed. `None` if all is well, or if there is nothing that could be watched.
+    /// Returns why a tree is suspect after read-only agents: its status, and the reason with the
+    /// changes. `None` if the tree is clean, or if nothing could be watched.
     pub fn suspicion(&self) -> Option<(TreeStatus, String)> {
         let reason = self.reason.filter(|reason| *reason != DirtyReason::NotARepository)?;
         let named =

@@ -129,7 +129,7 @@ pub enum SectionOrder {
 /// What is shortened when a wake-up costs more than its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WakeFit {
-    /// Everything but where to look, so that the budget is kept.
+    /// Every section except the commands that show the rest, so that the text keeps to the budget.
     #[default]
     Kept,
     /// Only what the contract allows. The task list and the new message stay complete at any cost.
@@ -180,7 +180,7 @@ pub struct SkillText {
 /// The plan's file, or why it cannot be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanText<'a> {
-    /// The file, taken apart.
+    /// The parsed file.
     Found {
         /// Its path, as stored.
         file: &'a str,
@@ -265,7 +265,7 @@ mod tests {
 
     // W-24
     #[test]
-    fn only_an_agent_that_remembers_is_told_only_the_news() {
+    fn only_an_agent_that_remembers_gets_only_the_news() {
         for (mode, memory, expected) in [
             (WakeMode::Seed, WakeMemory::Empty, WakeExtent::Everything),
             (WakeMode::Seed, WakeMemory::Kept, WakeExtent::Everything),

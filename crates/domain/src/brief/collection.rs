@@ -47,7 +47,7 @@ impl fmt::Display for DocumentPath {
     }
 }
 
-/// A place that looks like a secret. It says what kind and where, never the secret itself.
+/// A place that looks like a secret. It names the kind and the place, never the secret itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LikelySecret {
     /// The line, counted from 1.
@@ -74,13 +74,13 @@ pub struct NamedDocument {
 pub struct CollectionSettings {
     /// The most tokens that the whole block may cost.
     pub budget: Budget,
-    /// Which documents give way when not all fit.
+    /// Which documents are cut or dropped when not all fit.
     pub policy: PackPolicy,
     /// How the block is written.
     pub form: BlockForm,
 }
 
-/// The budget does not even hold the citations.
+/// The budget is smaller than the citations alone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "cannot pack documents within a budget of {budget}: citations and marks cost {frame} tokens"
@@ -160,7 +160,7 @@ impl<'a> Collection<'a> {
         self.used
     }
 
-    /// Returns what looks like a secret in the part of each document that is in the block.
+    /// Returns likely secrets in the part of each document that is in the block.
     pub fn exposed_secrets(&self) -> impl Iterator<Item = (&'a DocumentPath, &'a LikelySecret)> {
         self.entries.iter().zip(self.documents).flat_map(|(entry, document)| {
             let kept = entry.included().map_or(0, |text| text.as_str().len());

@@ -19,7 +19,7 @@ pub enum LogLine<'a> {
     Skipped(&'a BriefName),
     /// Every document that could be read is still its scaffold.
     AllScaffold,
-    /// A document had to give way. Not part of the contract; reported only on request.
+    /// A document was dropped. Not part of the contract; reported only on request.
     Dropped(&'a BriefName),
 }
 

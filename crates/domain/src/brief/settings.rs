@@ -36,7 +36,7 @@ impl Default for DesignDir {
     }
 }
 
-/// Whether any configuration file speaks of design documents.
+/// Whether any configuration file mentions design documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Configured {
     /// At least one does.
@@ -56,7 +56,7 @@ pub struct BriefSettings {
     pub budget: Budget,
     /// Which documents, most important first.
     pub priority: DocumentPriority,
-    /// Which documents give way when not all fit.
+    /// Which documents are cut or dropped when not all fit.
     pub policy: PackPolicy,
     /// How tokens are counted.
     pub tokenizer: Vocabulary,
@@ -64,7 +64,7 @@ pub struct BriefSettings {
     pub literal_source: bool,
     /// The largest file that is read, in bytes.
     pub max_file_bytes: u64,
-    /// Whether any configuration file speaks of design documents.
+    /// Whether any configuration file mentions design documents.
     pub configured: Configured,
 }
 

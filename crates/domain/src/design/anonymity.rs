@@ -24,7 +24,7 @@ pub struct Leak;
 pub struct Masked {
     /// The text after replacement.
     pub text: String,
-    /// Whether anything was replaced.
+    /// Whether the text had any name.
     pub replaced: bool,
 }
 

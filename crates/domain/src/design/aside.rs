@@ -1,8 +1,8 @@
-//! Asides: what an agent writes for itself, which is no part of its answer.
+//! Asides: an agent's text for itself, which is not part of its answer.
 //!
-//! Models think aloud between tags and keep drafts in HTML comments. A draft of a plan is no plan and
-//! a finding that was only considered is no finding, so Convoke takes asides out before it reads
-//! anything. Code stays as it is: a plan may be about such tags.
+//! Models think aloud between tags and keep drafts in HTML comments. A draft of a plan is no plan
+//! and a finding that was only considered is no finding, so Convoke removes asides before it parses
+//! an answer. Code stays unchanged: a plan may be about such tags.
 
 use std::borrow::Cow;
 
@@ -231,7 +231,7 @@ mod tests {
             ("\u{25c1}think\u{25b7}a\u{25c1}/think\u{25b7}b", "b"),
             ("Well <think>\n```\ndraft\n</think>\nplan", "Well \nplan"),
             ("<think>a<think>b</think>c</think>d", "d"),
-            // A template swallowed the beginning, or the agent never came to the end.
+            // A template removed the beginning, or the agent never closed the tag.
             ("draft\n</think>\nplan", "\nplan"),
             ("plan\n<think>\ndraft", "plan\n"),
             ("a <!-- draft\n\nmore --> b", "a  b"),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_out_is_counted() {
+    fn omitted_parts_are_counted() {
         let (_, asides) = without_asides("<think>a</think>\n<!-- b -->\n<!-- c -->\nd");
         assert_eq!(asides.words(), ["1 block of thinking", "2 HTML comments"]);
         assert_eq!(without_asides("plan").1.words(), [""; 0]);

@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(skipped(&panel, 5, Available { first: true, second: true }), []);
     }
 
-    // P-200: one decision leaves the second agent's bucket empty, and an empty one is not spoken of.
+    // P-200: one decision leaves the second agent's bucket empty, and an empty one gives no line.
     #[test]
     fn an_empty_bucket_is_not_spoken_of() {
         let found = skipped(&Panel::default(), 1, NONE);

@@ -1,7 +1,7 @@
 //! Citations: places in files that reviewers point to, and which of them do not exist.
 //!
-//! A place that does not exist proves nothing, however exact it looks. What exists is found out by
-//! others; here citations are found in a text, and those that are missing are marked in it.
+//! A place that does not exist proves nothing, however exact it looks. This module finds citations
+//! in a text and marks those that are missing; the engine checks which exist.
 
 use super::finding::{Finding, Remark};
 
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_marked_where_it_is_cited() {
+    fn missing_citations_are_marked_in_their_place() {
         let mut findings = [finding("See src/a.rs:7 and `b.md#L2`."), finding("See src/a.rs:8.")];
         let citations = of_findings(&findings);
         assert_eq!(citations.len(), 3);

@@ -139,7 +139,7 @@ pub(super) fn is_withdrawn(reason: &str) -> bool {
         "mi voto",
     ];
     const NEGATIONS: [&str; 6] = ["not", "never", "don't", "won't", "cannot", "nicht"];
-    // Most reasons name no vote; leaving out quotations costs more than that look.
+    // Most reasons name no vote; leaving out quotations costs more than this check.
     let lower = reason.to_lowercase();
     if !VOTES.iter().any(|vote| lower.contains(vote)) {
         return false;
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_friendly_line_after_the_votes_is_not_told_of() {
+    fn a_short_friendly_line_after_the_votes_gives_no_warning() {
         for after in ["", "I hope this helps!", "谢谢。", "Let me know if you need more detail."]
         {
             assert_eq!(after_note("Codex voter", after), None, "{after}");

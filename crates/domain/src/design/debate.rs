@@ -190,7 +190,7 @@ fn has_citation(evidence: &str) -> bool {
     })
 }
 
-/// Tells whether a text says something: three words, or a sentence of a script without blanks.
+/// Tells whether a text has content: three words, or a sentence of a script without blanks.
 fn has_sentence(body: &str) -> bool {
     let words = body.split_whitespace().filter(|word| word.contains(char::is_alphabetic));
     words.take(3).count() == 3 || body.contains(['。', '！', '？'])

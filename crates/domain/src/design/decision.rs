@@ -112,7 +112,7 @@ pub enum DecisionComplaint {
     /// The list holds neither a decision nor the word for none.
     #[error("there is no line `### DECISION_1: <title>`, nor `NO_CONTESTED_DECISIONS` alone")]
     Nothing,
-    /// A decision lacks something.
+    /// A decision lacks a label.
     #[error("DECISION_{number} has no `{label}`")]
     Missing {
         /// The number that the decision was written with.
@@ -143,7 +143,7 @@ pub struct Contested {
     pub complaints: Vec<DecisionComplaint>,
 }
 
-/// Reads a list. Decisions that lack something are left out and complained about.
+/// Parses a list. Incomplete decisions are left out, each with a complaint.
 pub fn parse(text: &str) -> Contested {
     let mut found = Contested::default();
     if is_no_contest(text) {
@@ -162,7 +162,7 @@ pub fn parse(text: &str) -> Contested {
     found
 }
 
-/// Tells whether a list says that there is nothing on it.
+/// Tells whether a list states that it is empty.
 pub fn is_no_contest(text: &str) -> bool {
     quote::is_word(text, NO_CONTEST)
 }
@@ -340,7 +340,7 @@ mod tests {
 
     // P-195
     #[test]
-    fn values_may_go_on_and_what_is_missing_is_named() {
+    fn values_may_have_several_lines_and_missing_ones_are_named() {
         let long = FILE.replace("Park the job\n", "Park\n  the **job**\n\nwith care\n");
         assert_eq!(parse(&long).decisions[1].alternative, "Park the **job** with care");
         for (line, complaint) in [

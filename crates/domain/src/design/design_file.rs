@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_word_stands_for_a_file() {
+    fn a_short_word_names_a_file() {
         assert_eq!(DesignFile::long_name("plan"), "plan.txt");
         assert_eq!(DesignFile::long_name("plans"), "plans");
         for (short, file) in DesignFile::SHORT {

@@ -113,7 +113,7 @@ pub enum QuestionComplaint {
     /// The list holds neither a question nor the word for none.
     #[error("there is no line `### Question 1: <title>`, nor `NO_QUESTIONS` alone")]
     Nothing,
-    /// A question lacks something.
+    /// A question lacks a label.
     #[error("Question {number} has no `{label}`")]
     Missing {
         /// The number that it was written with.
@@ -463,7 +463,7 @@ Here is what I would ask.
 
     // P-168, P-176, P-183: each round has a limit, and the implementer decides the rest.
     #[test]
-    fn caps_leave_the_rest_to_whoever_implements() {
+    fn limits_leave_the_rest_to_the_implementer() {
         let many = Questions::parse(&LIST.repeat(6));
         for (round, asked, left) in
             [(Round::Clarifying, 4, 8), (Round::Scope, 7, 5), (Round::Design, 7, 5)]
@@ -525,7 +525,7 @@ Here is what I would ask.
 
     // P-177
     #[test]
-    fn a_terse_answer_means_what_was_recommended() {
+    fn a_terse_answer_accepts_the_recommendation() {
         let question = &list()[2];
         for (answer, expected) in [
             ("I don't know", "No"),
@@ -589,7 +589,7 @@ Here is what I would ask.
 
     // P-180, P-181
     #[test]
-    fn the_second_round_asks_what_is_open_or_was_opened_again() {
+    fn the_second_round_asks_open_and_reopened_questions() {
         let asked = |title: &str| {
             let text =
                 format!("### Question 1: {title}\n- **Question**: q\n- **Recommended**: r\n");
@@ -597,14 +597,14 @@ Here is what I would ask.
         };
         let first = parse(FILE);
         let ground = Ground::new(&first, &[2], &[fallen_back(4)]);
-        assert!(ground.qualifies(&asked("Log level")), "nobody talked about it");
+        assert!(ground.qualifies(&asked("Log level")), "no round settled it");
         assert!(!ground.qualifies(&asked("existing  CALLERS")), "it is settled");
         let covered = |title: &str| {
             let first = [Settled { title: title.to_owned(), ..first[0].clone() }];
             Ground::new(&first, &[2], &[fallen_back(4)]).qualifies(&asked(title))
         };
         assert!(covered("Cap, see FINDING_2"), "an accepted finding challenges it");
-        assert!(!covered("Cap, see FINDING_3"), "nobody accepted that one");
+        assert!(!covered("Cap, see FINDING_3"), "that finding was not accepted");
         assert!(!covered("Cap, see FINDING_22"));
         assert!(covered("Cap (decision_4)"), "it is still contested");
         assert!(!covered("Cap (DECISION_1)"));

@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_calls_a_block_an_example_is_told_from_a_preface() {
+    fn a_line_that_calls_a_block_an_example_is_no_preface() {
         for line in [
             "For example:",
             "The format is:",
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_that_takes_votes_back_is_told_from_a_friendly_one() {
+    fn a_sentence_that_takes_votes_back_differs_from_a_friendly_one() {
         for (after, extent) in [
             ("I withdraw these votes.", Extent::Votes),
             ("Please ignore the block above.", Extent::Block),

@@ -80,7 +80,7 @@ pub enum Event {
     Decided(Ruling),
     /// The design was exported to the calling workflow, or the export failed.
     Exported(Export),
-    /// It came to its end.
+    /// It completed.
     Kept(Kept),
 }
 
@@ -309,7 +309,7 @@ pub enum Tree {
 /// A person's decision about a changed tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
-    /// It was put in order; look again.
+    /// The person restored it; check again.
     Restored,
     /// The run ends here and keeps what it has.
     Cancelled,

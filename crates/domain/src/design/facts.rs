@@ -155,7 +155,7 @@ impl Facts {
         self.is_export_due = true;
     }
 
-    /// Takes in that the run goes on: a run that is resumed may spend again.
+    /// Takes in that the run is resumed: it may then spend again.
     fn resume(&mut self) {
         self.budget = None;
         self.kept = None;

@@ -117,11 +117,11 @@ pub struct Remark {
 pub struct Finding {
     /// The finding's id on the ballot.
     pub id: FindingId,
-    /// Who raised it, each once, in the order of the seats.
+    /// The reviewers that raised it, each once, in the order of the seats.
     pub proposers: Vec<String>,
     /// The focus area. A single reviewer is enough to make a finding a security matter.
     pub focus: Option<FocusArea>,
-    /// The words it goes by: those of the first who raised it in this scope.
+    /// The finding's words: those of the first reviewer that raised it in this scope.
     pub remark: Remark,
     /// Remarks by others on the same concern; merging removes no text.
     pub others: Vec<Remark>,

@@ -1,8 +1,8 @@
-//! The heavy part of a design in a process of its own: what that process says at its end, and whether
-//! it is believed.
+//! The heavy part of a design in a worker process: that process's last line, and whether it is
+//! accepted.
 //!
-//! The worker goes on in the same journal and says one line. The process that started it believes the line
-//! only if what it made is there.
+//! The worker continues the same journal and prints one line. The process that started it accepts
+//! the line only if the worker's files exist.
 
 use super::design_file::DesignFile;
 
@@ -52,7 +52,7 @@ impl Worked {
         GiveUpReason::parse(word).map_or_else(Self::nothing_made, Self::Failed)
     }
 
-    /// Tells whether a person must look after the tree.
+    /// Tells whether a person must check the tree.
     pub fn is_dirty_tree(&self) -> bool {
         matches!(self, Self::Failed(reason) if reason.as_str() == GiveUpReason::DIRTY_TREE)
     }
@@ -172,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_said_is_read_back(said in "(DESIGN_HEAVY=(complete|failed REASON=[a-z-]{0,9})\n?)?(?s).*") {
+        fn every_result_is_read_back(said in "(DESIGN_HEAVY=(complete|failed REASON=[a-z-]{0,9})\n?)?(?s).*") {
             if let Some(worked) = Worked::parse(&said) {
                 prop_assert_eq!(Worked::parse(&worked.line()), Some(worked.clone()));
                 prop_assert!(!worked.line().contains('\n'));

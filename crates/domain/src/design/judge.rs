@@ -305,7 +305,7 @@ impl Judgement {
         }
     }
 
-    /// Tells whether a decision needs no further look: it was voted on, if only in different ways.
+    /// Tells whether a decision needs no further vote: it has one, or contradictory ones.
     fn settles(&self, number: usize) -> bool {
         match self {
             Self::Votes(votes) => {
@@ -325,7 +325,7 @@ impl Judgement {
     }
 }
 
-/// An answer says something, and does not begin by saying that it failed.
+/// Tells whether an answer has content, and does not begin with a report of failure.
 fn is_answer(answer: &str) -> bool {
     let first = lines(answer).map(str::trim).find(|line| !line.is_empty());
     first.is_some_and(|line| line.strip_prefix("STATUS=").is_none_or(|status| status == "OK"))
@@ -485,7 +485,7 @@ mod tests {
 
     // P-224, P-225
     #[test]
-    fn who_wrote_a_case_cannot_be_read() {
+    fn the_author_of_a_case_is_hidden() {
         let decisions = [decided("Let Claude do it"), decided("Path"), decided("Plain")];
         let named = [defense("I, CODEX, claim it."), defense("cursor would not.")];
         let path = [defense("See src/cursor.rs:1 for it."), defense("No, it is not.")];
@@ -540,7 +540,7 @@ mod tests {
 
     // A near miss that counts as an abstention leads to a warning.
     #[test]
-    fn a_line_that_looks_like_a_vote_is_told_of() {
+    fn a_line_that_looks_like_a_vote_gives_a_warning() {
         let near = |answer, policy| {
             let on_ballot = &on(&[1]);
             near_votes("Codex", answer, Asked { on_ballot, policy, reading: Reading::Plain })

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_what_a_lane_is_asked_for() {
+    fn a_name_shows_a_lanes_kind() {
         for (name, kind, step) in [
             ("sketch/Cursor-Arch/host/again", LaneKind::Sketch, "2a"),
             ("debate/1/antithesis", LaneKind::Debate, "2a.5"),

@@ -88,12 +88,12 @@ pub struct Ruling {
 }
 
 impl Ruling {
-    /// Says it on one line: `accepted by a person: the reason`.
+    /// Renders it on one line: `accepted by a person: the reason`.
     pub fn line(&self) -> String {
         format!("{} by a person: {}", self.choice.past(), quote::line(&self.because))
     }
 
-    /// Says that a person changed this decision before a run acted on it.
+    /// Returns the line that a person changed this decision before a run acted on it.
     pub fn changed_to(&self, later: &Self) -> String {
         let (id, now) = (self.matter, later.choice.past());
         let how = if self.choice == later.choice {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_stands_alone() {
+    fn an_id_is_a_whole_word() {
         for (text, expected) in [
             ("finding_2", Some("FINDING_2")),
             ("OOS_1", Some("OOS_1")),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_open_or_withheld_can_be_decided_once() {
+    fn only_open_or_withheld_matters_can_be_decided_once() {
         let open = matter("FINDING_1");
         let mut voted = matter("FINDING_2");
         voted.is_decided = true;

@@ -51,7 +51,7 @@ pub fn listing(groups: &[Group]) -> String {
     groups.iter().enumerate().map(entry).collect::<Vec<_>>().join("\n")
 }
 
-/// Says a remark on one line.
+/// Renders a remark on one line.
 pub(super) fn description(focus: Option<FocusArea>, remark: &Remark) -> String {
     let tag = focus.map(|area| format!("[{}] ", area.word())).unwrap_or_default();
     // The tag of the scope belongs to the rule, so no reviewer can put one in the middle.
@@ -245,7 +245,7 @@ mod tests {
 
     // P-255: a remark in both lists is in scope, in the words of the reviewer that put it there.
     #[test]
-    fn what_anybody_puts_in_scope_is_in_scope() {
+    fn a_single_reviewer_puts_a_finding_in_scope() {
         let groups = distinct(vec![
             raised("A", FindingScope::Out, "x"),
             raised("B", FindingScope::In, "y"),

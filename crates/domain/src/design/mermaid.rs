@@ -199,7 +199,7 @@ impl Report {
     }
 }
 
-/// Returns the entry for a log of warnings about a text that could not even be checked.
+/// Returns the entry for a log of warnings about a text that could not be checked.
 pub fn unchecked_log_entry(step: &str) -> String {
     log_entry(step, "internal-error")
 }
@@ -256,7 +256,7 @@ fn ticks(line: &str) -> Option<(usize, &str)> {
     (line.len() - words.len() <= 3).then_some((words.len() - rest.len(), rest))
 }
 
-/// The last lines outside of fences that say something.
+/// The last filled lines outside of fences.
 #[derive(Default)]
 struct Headings<'a> {
     last: std::collections::VecDeque<&'a str>,
@@ -552,7 +552,7 @@ mod tests {
 
     // P-308
     #[test]
-    fn one_diagram_is_asked_for() {
+    fn exactly_one_diagram_is_requested() {
         let one = "```mermaid\ngraph TD\n```\n";
         assert!(check(one, true).is_one_diagram());
         assert!(!check("no diagram", true).is_one_diagram());

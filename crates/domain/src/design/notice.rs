@@ -91,7 +91,7 @@ pub(super) struct NoticeLog {
     pub(super) warnings: Vec<String>,
 }
 
-/// A place in a log. What comes after it can be taken back.
+/// A place in a log. Later notices can be removed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LogMark {
     shown: usize,
@@ -104,7 +104,7 @@ impl NoticeLog {
         LogMark { shown: self.shown.len(), warnings: self.warnings.len() }
     }
 
-    /// Takes back everything after a mark.
+    /// Removes all notices after a mark.
     pub(super) fn rewind(&mut self, mark: LogMark) {
         self.shown.truncate(mark.shown);
         self.warnings.truncate(mark.warnings);

@@ -291,7 +291,7 @@ mod tests {
 
     // P-280
     #[test]
-    fn whoever_revises_the_plan_answers_for_each_finding() {
+    fn a_revision_answers_each_finding() {
         let (findings, tally) = (sample(), counted(&sample()));
         let wanted = to_revise(&findings, &tally);
         assert_eq!(
@@ -306,7 +306,7 @@ mod tests {
 
     // P-282
     #[test]
-    fn rejected_findings_say_who_was_against_them_and_why() {
+    fn rejected_findings_list_the_votes_against_them() {
         let (findings, tally) = (sample(), counted(&sample()));
         assert_eq!(
             rejected(&findings, &tally, &voters()),

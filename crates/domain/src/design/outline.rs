@@ -271,7 +271,7 @@ impl PhaseResults {
         self.synthesis.as_ref().map_or(&[], |synthesis| &synthesis.decisions)
     }
 
-    /// Returns the review, if it came to votes.
+    /// Returns the review, if its findings were voted on.
     pub fn voted(&self) -> Option<&VotedReview> {
         match &self.review {
             Some(ReviewResult::Voted(review)) => Some(review),
@@ -311,7 +311,7 @@ impl PhaseResults {
         self.voted().map_or(0, |review| review.accepted().len())
     }
 
-    /// Changes the review, if it came to votes.
+    /// Changes the review, if its findings were voted on.
     pub(super) fn voted_mut(&mut self) -> Option<&mut VotedReview> {
         match &mut self.review {
             Some(ReviewResult::Voted(review)) => Some(Arc::make_mut(review)),
@@ -324,7 +324,7 @@ impl PhaseResults {
 mod tests {
     use super::*;
 
-    // A plan that speaks of its tasks, or shows an example of them, lists them only once.
+    // A plan that mentions its tasks, or shows an example of them, lists them only once.
     #[test]
     fn the_list_of_tasks_begins_at_its_heading() {
         let list = "## Tasks\n### Task 1: One\n**Files:** a.rs\n### Task 2: Two\n**Files:** b.rs\n";

@@ -1,8 +1,8 @@
-//! Personalities: the angles that seats look from, and whose each is.
+//! Personalities: the angles of seats, and the agent that has each.
 
 use super::seat::Holder;
 
-/// The angle that a seat looks from.
+/// The angle of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Personality {
     /// Architecture and standards.

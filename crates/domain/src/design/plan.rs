@@ -1,8 +1,8 @@
 //! Plans: whether the chair's plan has all that its readers need.
 //!
-//! A plan is read by reviewers, by its implementer, and by programs that take its tasks apart.
-//! [`read`] extracts it from the chair's answer and brings it into the usual form; [`check`] lists
-//! its defects, in words for the chair.
+//! A plan is read by reviewers, by its implementer, and by programs that parse its tasks. [`read`]
+//! extracts it from the chair's answer and brings it into the usual form; [`check`] lists its
+//! defects, in words for the chair.
 
 mod outline;
 mod reading;
@@ -395,7 +395,7 @@ Count retries.
 
     // P-244, P-245: each part that is missing or says nothing is named.
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_parts_are_named() {
         for part in PlanPart::ALL.into_iter().take(5) {
             let heading = format!("## {part}");
             let gone = PLAN.replace(&heading, "### Something else");

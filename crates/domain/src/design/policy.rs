@@ -5,8 +5,8 @@ use super::ballot::Layout;
 /// The rules of a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
-    /// A panel that lost voters never waves anything through, and voters do not see who raised
-    /// what. Judges' votes count in any form that can mean nothing else.
+    /// A panel that lost voters accepts nothing without a majority, and voters do not see who
+    /// raised a finding. Judges' votes count in any form that can mean nothing else.
     #[default]
     Safe,
     /// As the first version had it: with fewer than two votes everything is accepted, and the

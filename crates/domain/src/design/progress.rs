@@ -142,7 +142,7 @@ impl Breadcrumbs {
         format!("{}\n> **🔶 {}**", "━".repeat(RULE), self.place(step))
     }
 
-    /// A step begins with something to say about it, such as a branch that is kept.
+    /// Renders the first line of a step with a remark, such as a branch that is kept.
     pub fn start_with(&self, step: Step, payload: &str) -> String {
         format!("{}\n> **🔶 {} — {}**", "━".repeat(RULE), self.place(step), quote::line(payload))
     }
@@ -157,7 +157,7 @@ impl Breadcrumbs {
         self.line("⏩", step, payload, seconds)
     }
 
-    /// A whole step was left out because something it needs is missing.
+    /// Renders the line for a step that was left out because a prerequisite is missing.
     pub fn bypassed(&self, step: Step, payload: &str, seconds: u64) -> String {
         self.line("⏭️", step, payload, seconds)
     }
@@ -172,8 +172,8 @@ impl Breadcrumbs {
         self.done(saved.step(), &format!("{} saved", saved.words()), seconds)
     }
 
-    /// Tells whether no other work goes on after the design. Inside of other work it does not say
-    /// that it is complete.
+    /// Tells whether no other work goes on after the design. A nested design does not announce that
+    /// it is complete.
     pub const fn is_alone(&self) -> bool {
         self.prefix.number.is_empty()
     }
@@ -305,7 +305,7 @@ mod tests {
 
     // P-13, P-14, N-7: split at the first `::`, or a number alone.
     #[test]
-    fn a_prefix_is_a_number_and_perhaps_a_path() {
+    fn a_prefix_is_a_number_with_an_optional_path() {
         for (value, number, path) in [
             ("", "", ""),
             ("1.", "1.", ""),
@@ -320,7 +320,7 @@ mod tests {
 
     // P-15, P-16, P-17, P-18
     #[test]
-    fn a_prefix_stands_before_every_number_and_name() {
+    fn a_prefix_precedes_every_number_and_name() {
         assert_eq!(inside().place(Step::Branch), "1.1: design plan | branch");
         assert_eq!(inside().place(Step::Dialectic), "1.2a.5: design plan | dialectic");
         assert_eq!(
@@ -409,7 +409,7 @@ mod tests {
 
     // P-97
     #[test]
-    fn what_is_saved_is_named_in_a_line() {
+    fn a_saved_artifact_is_named_in_a_line() {
         let lines: Vec<_> =
             Saved::ALL.iter().map(|saved| Breadcrumbs::default().saved(*saved, 9)).collect();
         assert_eq!(
@@ -428,7 +428,7 @@ mod tests {
 
     // P-90, P-98: headers are headers, with no breadcrumb before them.
     #[test]
-    fn what_is_shown_has_a_header() {
+    fn a_shown_artifact_has_a_header() {
         for (shown, header) in [
             (Shown::Synthesis, "## Approach Synthesis"),
             (Shown::Resolutions, "## Dialectic Resolutions"),

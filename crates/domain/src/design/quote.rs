@@ -206,7 +206,7 @@ pub(super) fn is_word(text: &str, word: &str) -> bool {
     text.trim_matches(marks).trim_end_matches('.').trim_matches(marks) == word
 }
 
-/// Words that mean something at the start of a line, in any case; ids come first.
+/// Words with a meaning at the start of a line, in any case; ids come first.
 const WORDS: [&str; 8] = [
     "decision_",
     "finding_",

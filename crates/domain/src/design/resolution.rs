@@ -233,7 +233,7 @@ impl Resolution {
 }
 
 impl DecisionEnding {
-    /// Returns the label and the text of the line that says why.
+    /// Returns the label and the text of the line with the reason.
     const fn why(&self) -> (&'static str, &String) {
         match self {
             Self::Voted { winner: Side::Thesis, why, .. } => (WHY_THESIS, why),

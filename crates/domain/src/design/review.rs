@@ -32,10 +32,10 @@ pub enum NotAReview {
     /// Nothing in it is a finding.
     #[error("the answer holds no numbered finding, and does not say `{NO_ISSUES}`")]
     NoFinding,
-    /// It says that there is nothing below a list that is not marked as one of findings.
+    /// It reports no issues below a list that is not marked as one of findings.
     #[error("the answer says `{NO_ISSUES}` beside a list without focus areas")]
     Contradiction,
-    /// It says that there is nothing, and raises something in plain words.
+    /// It reports no issues, and raises a concern in plain words.
     #[error("the answer says `{NO_ISSUES}` and raises a concern: \"{0}\"")]
     Concern(String),
     /// A table holds more than the list.
@@ -60,9 +60,9 @@ pub struct SecondThoughts {
     pub passed_over: usize,
 }
 
-/// Says why an answer cannot be used as a review: it has no substance, or cannot be read. By the
-/// original's rules every list of findings needs substance, and words behind the word for nothing
-/// mean nothing. By the safe rules findings in the wanted form are complete at any length.
+/// Returns why an answer cannot be used as a review: it has no substance, or cannot be read. By the
+/// original's rules every list of findings needs substance, and words behind the word for no issues
+/// do not count. By the safe rules findings in the wanted form are complete at any length.
 pub fn flaw(answer: &str, policy: Policy) -> Option<String> {
     let (spoken, _) = without_asides(answer);
     let text = document(&spoken);
@@ -135,7 +135,7 @@ enum Said {
     Later,
 }
 
-/// Returns the lines outside of code that say something.
+/// Returns the filled lines outside of code.
 fn filled(answer: &str) -> impl Iterator<Item = &str> {
     let mut fences = Fences::default();
     let outside = move |line: &&str| fences.feed(line) == FenceLine::Outside;
@@ -147,7 +147,7 @@ fn is_none(line: &str) -> bool {
     plain(plain(line).trim_end_matches('.')) == NO_ISSUES
 }
 
-/// Returns what else an answer says that holds the word for nothing.
+/// Returns the other lines of an answer that reports no issues.
 fn beside_none(answer: &str) -> impl Iterator<Item = &str> {
     filled(answer).filter(|line| !is_none(line))
 }
@@ -470,7 +470,7 @@ mod tests {
 
     // P-259
     #[test]
-    fn nothing_to_report_is_said_in_exact_words() {
+    fn only_exact_words_report_no_issues() {
         for answer in [
             "NO_ISSUES_FOUND",
             "\n  NO_ISSUES_FOUND\n",

@@ -41,7 +41,7 @@ impl RulesVersion {
         self.0
     }
 
-    /// Says that a run which began under these rules is counted by others now.
+    /// Returns the note that a run which began under these rules is counted by others now.
     pub fn difference(self) -> Option<String> {
         let present = Self::PRESENT;
         (self != present).then(|| {
@@ -86,7 +86,7 @@ pub fn verdict_changes(
     changes.filter(|change| change.recorded != change.recounted).collect()
 }
 
-/// Says how many verdicts differ by newer rules, and which.
+/// Renders how many verdicts differ by newer rules, and which.
 pub fn changes_line(changes: &[VerdictChange]) -> String {
     let listed: Vec<_> = changes.iter().map(ToString::to_string).collect();
     match listed.as_slice() {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn only_other_rules_are_told_of() {
+    fn only_other_rules_are_reported() {
         assert_eq!(RulesVersion::PRESENT.difference(), None);
         let said = RulesVersion::UNNUMBERED.difference().unwrap();
         assert_eq!(said, "recounted by rules 3; the run was written under rules 1");

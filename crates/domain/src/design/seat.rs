@@ -221,7 +221,9 @@ impl Panel {
         let kind = if part == SeatPart::Vote { "plan-voter" } else { &task };
         let name = self.named(owner).name();
         let label = match part {
-            SeatPart::Sketch(it) | SeatPart::Review(it) => format!("{name}-{}", it.label()),
+            SeatPart::Sketch(angle) | SeatPart::Review(angle) => {
+                format!("{name}-{}", angle.label())
+            }
             SeatPart::Judge | SeatPart::Vote => name.to_owned(),
             SeatPart::Debate { decision, side } => format!("{name}-{decision}-{}", side.word()),
         };
@@ -256,7 +258,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Both, in the order they speak.
+    /// Both sides, in their order.
     pub const BOTH: [Self; 2] = [Self::Thesis, Self::Antithesis];
 
     /// Returns the word in file names.
@@ -425,7 +427,7 @@ mod tests {
 
     // P-162: who sits where when an agent is not there. Panels keep their size; debates do not.
     #[test]
-    fn somebody_sits_in_except_in_debates() {
+    fn a_missing_agent_is_replaced_except_in_debates() {
         use Holder::{First, Host, Second};
         let panel = Panel::default();
         let debated = |available| {
@@ -472,7 +474,7 @@ mod tests {
 
     // P-103, P-94: a replacement writes another file, under the same label.
     #[test]
-    fn who_sits_in_answers_into_a_file_of_its_own() {
+    fn a_replacement_answers_into_a_file_of_its_own() {
         let panel = Panel::default();
         let reviewers = panel.reviewers(SECOND);
         assert_eq!(

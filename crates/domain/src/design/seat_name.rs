@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lane_is_named_by_who_answers() {
+    fn a_lane_is_named_by_its_agent() {
         let panel = Panel::default();
         for (id, runner, name) in [
             ("sketch/Cursor-Arch", Holder::First, "Cursor · Architecture"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_named_by_who_sits_there() {
+    fn a_label_is_named_by_the_seats_agent() {
         let panel = Panel::default();
         for (label, name) in [
             ("Cursor-Edge", "Cursor · Edge cases"),

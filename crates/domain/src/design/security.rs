@@ -320,7 +320,7 @@ const TOGETHER: [(&[&str], &[&str]); 8] = [
     (&["http://", "http"], &["unencrypted", "instead of https", "without https", "plain http"]),
 ];
 
-/// Tells whether a text may be about security. `focus-area=security` in code is only spoken of.
+/// Tells whether a text may be about security. `focus-area=security` in code does not count.
 pub(super) fn may_be_about_security(text: &str) -> bool {
     let whole = text.to_lowercase();
     let prose = without_code(text).to_lowercase();

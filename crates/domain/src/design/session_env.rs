@@ -221,7 +221,7 @@ mod tests {
 
     // P-30
     #[test]
-    fn what_is_not_well_formed_is_not_passed_on() {
+    fn malformed_values_are_not_passed_on() {
         let env = SessionEnv::parse(
             "REPO=a/b\nREPO_UNAVAILABLE=maybe\nLARCH_TOKEN_SESSION_ID=a b\n\
              LARCH_CLAUDE_SOURCE_FILE=/t/a.jsonl\n",
@@ -241,8 +241,11 @@ mod tests {
             first,
             "CODEX_HEALTHY=true\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\nMY_OWN_HEALTHY=true\n"
         );
-        let nobody = SessionEnv::default().health_file(&[]);
-        assert_eq!(nobody, "CODEX_HEALTHY=false\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\n");
+        let without_seats = SessionEnv::default().health_file(&[]);
+        assert_eq!(
+            without_seats,
+            "CODEX_HEALTHY=false\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\n"
+        );
         let last = last_health(&first, &[("cursor", true), ("my-own", false)]);
         assert_eq!(last, first.replace("MY_OWN_HEALTHY=true", "MY_OWN_HEALTHY=false"));
         assert_eq!(last_health("", &[("codex", true)]), "CODEX_HEALTHY=true\n");

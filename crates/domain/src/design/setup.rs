@@ -22,7 +22,7 @@ use self::preflight::PreflightError;
 pub enum SetUp {
     /// The design begins.
     Ready(Ready),
-    /// The checked-out branch looks as if it were another feature's, and a person is to say whether
+    /// The checked-out branch seems to belong to another feature, and a person must decide whether
     /// the design goes on there. Nothing was changed.
     Undecided {
         /// The branch.
@@ -59,7 +59,7 @@ pub struct Ready {
 pub enum Begins {
     /// As every step's does.
     Plain,
-    /// With something to say about it.
+    /// With a remark.
     With(String),
 }
 

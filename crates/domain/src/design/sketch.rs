@@ -42,7 +42,7 @@ pub enum NoSketch {
     },
 }
 
-/// Says why an answer is no sketch; nothing if it is one.
+/// Returns why an answer is no sketch; `None` if it is one.
 pub fn flaw(answer: &str) -> Option<NoSketch> {
     let (spoken, _) = without_asides(answer);
     let mut counted = Counted::default();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sentence_about_the_design_does_not_count() {
+    fn text_that_is_not_about_the_design_does_not_count() {
         let sorry = format!("I’m sorry, but I can't open the project. {}", said(60));
         assert_eq!(flaw(&sorry), Some(NoSketch::Declined { words: 0 }));
         let log = format!("[INFO] {}\n$ ls {}\n", said(30), said(30));

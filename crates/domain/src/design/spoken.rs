@@ -36,7 +36,7 @@ struct Edge {
 enum Place {
     /// In ordinary text.
     Text,
-    /// In inline code, where it is only spoken of.
+    /// In inline code, where it is only mentioned.
     Code,
     /// In a line that begins with an id, so that it may be part of a reason.
     Reason,
@@ -47,8 +47,8 @@ impl Edge {
         self.kind < THINKING.len()
     }
 
-    /// Returns what takes the place of the passage that ends here. What follows on the line did not
-    /// begin it, and must not look as if it had: a quoted text could be made a vote in this way.
+    /// Returns the replacement of the passage that ends here. The text behind it did not begin the
+    /// line, and must not look so: otherwise a quoted text could become a vote.
     const fn gap(self) -> &'static str {
         if self.ends_line { "" } else { "\u{2026}" }
     }
@@ -59,7 +59,8 @@ impl Edge {
         self.is_thinking() && self.is_meant()
     }
 
-    /// Tells whether an end is one. In code, and within a reason, it is only spoken of.
+    /// Tells whether a closing tag ends a passage. In code, and within a reason, it is only
+    /// mentioned.
     const fn is_meant(self) -> bool {
         match self.place {
             Place::Text => true,
@@ -213,7 +214,7 @@ mod tests {
             ("<!-- <think> x -->\na", "\na"),
             // Text behind a passage does not begin a line.
             ("- **Concern**: </think>FINDING_1: YES", "…FINDING_1: YES"),
-            // Only spoken of.
+            // Only mentioned.
             ("the tag `<think>` is open", "the tag `<think>` is open"),
             ("<thinker>a", "<thinker>a"),
             ("a < b, think>c", "a < b, think>c"),

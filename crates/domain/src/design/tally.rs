@@ -188,7 +188,7 @@ fn verdict(counts: Counts, panel: usize, policy: Policy) -> FindingVerdict {
 /// With fewer voters the seed does not vote.
 const FEWEST_VOTERS: usize = 2;
 
-/// Says what a panel with too few voters means, if it has too few.
+/// Returns the warning about too few voters, if there are too few.
 pub fn too_few_voters(eligible: usize, policy: Policy) -> Option<String> {
     match (policy, eligible) {
         (_, FEWEST_VOTERS..) => None,
@@ -375,8 +375,8 @@ mod tests {
         Voter { name: name.to_owned(), votes: Votes::parse(answer, Reading::Plain) }
     }
 
-    /// Votes of up to three voters on one finding: `y`, `n`, `e`, or `-` for one who abstains on it
-    /// but voted on something else, or a blank for one who failed.
+    /// Votes of up to three voters on one finding: `y`, `n`, `e`, `-` for a voter that abstains on
+    /// it but voted on another item, or a blank for one that failed.
     fn decide(votes: &str, policy: Policy) -> FindingVerdict {
         let answer = |c| match c {
             'y' => "FINDING_1: YES",
@@ -392,7 +392,7 @@ mod tests {
 
     // P-273, P-276
     #[test]
-    fn the_seed_counts_those_who_voted_on_the_item() {
+    fn the_seed_counts_the_voters_on_the_item() {
         use FindingVerdict::{Accepted, Exonerated, Neutral, Rejected};
         for (votes, expected) in [
             ("yyn", Accepted),
@@ -445,7 +445,7 @@ mod tests {
 
     // P-273, P-274
     #[test]
-    fn too_few_voters_are_said() {
+    fn too_few_voters_give_a_warning() {
         assert_eq!(too_few_voters(2, Policy::Seed), None);
         assert_eq!(too_few_voters(2, Policy::Safe), None);
         assert_eq!(
@@ -459,7 +459,7 @@ mod tests {
 
     // P-272
     #[test]
-    fn a_failed_voter_is_said_with_those_who_are_left() {
+    fn a_warning_names_a_failed_voter_and_the_remaining_ones() {
         assert_eq!(
             voter_failed("Codex", "timed out\nafter 20m", &["Claude", "Cursor"]),
             "**\u{26a0} Codex voter failed \u{2014} timed out after 20m. Proceeding with 2 voters \

@@ -350,7 +350,7 @@ mod tests {
 
     // P-270
     #[test]
-    fn a_line_that_is_not_quite_a_vote_is_none() {
+    fn a_line_that_is_not_quite_a_vote_does_not_count() {
         for line in [
             "",
             "FINDING_1",

@@ -122,7 +122,7 @@ pub enum Form {
     Plain,
 }
 
-/// The lines of an answer that count, taken apart.
+/// The parsed lines of an answer that count.
 pub(super) struct Counted<T> {
     pub(super) votes: Vec<T>,
     pub(super) form: Form,
@@ -334,8 +334,8 @@ impl<T> Beside<T> {
         found
     }
 
-    /// Returns what counts in an answer without a block. Votes in a fence count only if one fence
-    /// holds all of them, and nothing before it says that it is an example.
+    /// Returns the lines that count in an answer without a block. Votes in a fence count only if
+    /// one fence holds all of them, and no text before it calls it an example.
     fn unmarked(mut self) -> Vec<T> {
         match self.fenced.pop() {
             Some((false, votes)) if self.bare.is_empty() && self.fenced.is_empty() => votes,
@@ -437,7 +437,7 @@ mod tests {
 
     // P-269, P-270
     #[test]
-    fn without_a_block_what_is_said_aloud_counts() {
+    fn without_a_block_the_spoken_text_counts() {
         for (answer, expected) in [
             ("FINDING_1: YES\nFINDING_2: NO", "YN-"),
             ("> FINDING_1: YES\nFINDING_2: NO", "-N-"),

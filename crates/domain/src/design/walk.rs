@@ -177,7 +177,7 @@ impl<'f> Walk<'f> {
         }))
     }
 
-    /// Tells something. A process that does the heavy part for another shows nothing.
+    /// Adds a notice. A worker process shows nothing.
     fn tell(&mut self, notice: Notice) {
         if let Notice::Warning(text) = &notice {
             self.log.warnings.push(text.clone());
@@ -197,7 +197,7 @@ impl<'f> Walk<'f> {
         }
     }
 
-    /// Says that something is not as it should be, now and at the end.
+    /// Adds a warning, which is shown now and at the end.
     fn warn(&mut self, text: String) {
         self.tell(Notice::Warning(text));
     }
@@ -224,7 +224,7 @@ impl<'f> Walk<'f> {
         }
     }
 
-    /// Shows an artifact, or says that it was saved where another workflow shows it.
+    /// Shows an artifact, or announces that it was saved where another workflow shows it.
     fn publish(&mut self, artifact: ToldArtifact, saved: Saved) {
         if self.settings.nested {
             self.saved(saved);

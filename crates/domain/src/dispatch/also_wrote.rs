@@ -6,7 +6,7 @@
 use super::confirmation::is_confirmation;
 use crate::design::aside::without_thoughts;
 
-/// The longest excerpt, in characters, without what says how much was left out.
+/// The longest excerpt, in characters, without the note about its omissions.
 const EXCERPT: usize = 300;
 
 /// How many of them are the end of the text: conclusions come last.

@@ -28,7 +28,7 @@ impl Pattern {
         }
     }
 
-    /// Tells whether a line looks like it.
+    /// Tells whether a line has this form.
     pub fn matches(self, line: &str) -> bool {
         match self {
             Self::ContentOfFile => in_order(line, &["{", "content", ".md}"]),

@@ -1,6 +1,7 @@
-//! Whether an answer says that the demanded files were read.
+//! Whether an answer confirms reading the demanded files.
 //!
-//! This is the reader's word and no more; what it is worth, receipts tell. It never stops anything.
+//! This is only the agent's claim; receipts are the proof. A missing confirmation never stops a
+//! dispatch.
 
 mod denial;
 mod listing;
@@ -51,7 +52,7 @@ impl ConfirmationLevel {
 /// A file that the agent had to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpectedFile<'a> {
-    /// What reports call it: the name of a feature's document, or a path relative to the project.
+    /// The name in reports: of a feature's document, or a path relative to the project.
     pub name: &'a str,
     /// The file's absolute path.
     pub path: &'a str,
@@ -147,8 +148,8 @@ fn named<'a>(
     entries.iter().map(|(given, lines)| (place(given), *lines)).collect()
 }
 
-/// Returns what follows the mark in the lines in which an answer speaks to its reader of what it
-/// read: not in a fence or in code, not as an example, and not as an echo of the instruction.
+/// Returns the text behind the mark in an answer's own statements about reading: not in a fence or
+/// in code, not as an example, and not as an echo of the instruction.
 fn statements(spoken: &str) -> impl Iterator<Item = &str> {
     let mut fences = Fences::default();
     let mut before = "";
@@ -165,7 +166,7 @@ fn statements(spoken: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Tells whether a line says that what follows it is only an example or a condition.
+/// Tells whether a line calls the text below it an example or conditional.
 fn introduces_example(line: &str) -> bool {
     let line = line.trim_end_matches(|c: char| c.is_whitespace() || DECORATION.contains(c));
     let leads_on = line.ends_with([':', '\u{ff1a}', ',', '-', '\u{2013}', '\u{2014}']);
@@ -397,7 +398,7 @@ mod tests {
 
     // D-42
     #[test]
-    fn what_is_said_is_taken_apart() {
+    fn a_confirmation_is_parsed() {
         let found = judged("Files read: spec.md (212 lines), notes.md (3 lines), PRD (7 lines)");
         assert_eq!(found.named, ["spec.md"]);
         assert_eq!(found.unexpected, ["notes.md", "PRD"]);

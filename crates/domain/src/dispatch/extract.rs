@@ -318,7 +318,7 @@ last
     }
 
     proptest! {
-        // Ids may hold anything, also what means something to other programs.
+        // Ids may hold any text, including patterns of other programs.
         #[test]
         fn any_id_is_looked_for(document in "(#{0,4} ?[a-zA-Z.*+(\\[é ]{0,8}\r?\n){0,9}", id in any::<String>()) {
             for end in EndRule::ALL {

@@ -14,7 +14,7 @@ const FALLBACK: &str = "RESUME-FALLBACK: ";
 const WARNING: &str = "LAZY-LOAD-WARNING: ";
 const UNCONFIRMED: &str = "did not confirm artifact reads";
 
-/// The line for a role that did not say that it read.
+/// Returns the line for a role that did not confirm its reading.
 pub fn unconfirmed(role: &str) -> String {
     format!("{WARNING}{role} {UNCONFIRMED}\n")
 }
@@ -62,7 +62,7 @@ fn role(text: &str) -> Option<(&str, &str)> {
     let role = text[..end].trim_end_matches('-');
     let rest = &text[role.len()..];
     let begins = role.starts_with(|c: char| c.is_ascii_lowercase());
-    // A name that goes on in other letters is another word.
+    // A name that continues in other letters is another word.
     let ends = !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     (begins && ends).then_some((role, rest))
 }
@@ -186,7 +186,7 @@ pub fn count(history: &str) -> (HistoryCounts, BTreeMap<String, HistoryCounts>) 
     (all, roles)
 }
 
-/// Returns the reviewer that a line of a round speaks of, unless it was left out.
+/// Returns the reviewer that a line of a round names, unless it was left out.
 fn reviewer(line: &str) -> Option<&str> {
     if let Some(rest) = line.strip_prefix("**Reviewer:**") {
         return role(rest.trim_start()).map(|(role, _)| role);

@@ -111,7 +111,7 @@ mod tests {
 
     // D-38
     #[test]
-    fn whatever_is_missing_leaves_out_its_own_line() {
+    fn a_missing_fact_leaves_out_its_own_line() {
         let full = context(&known(2)).unwrap();
         assert_eq!(
             full,

@@ -328,7 +328,7 @@ RETURNS
 
     // D-24
     #[test]
-    fn a_phase_reviewer_is_told_how_the_phase_went() {
+    fn a_phase_reviewers_prompt_has_the_earlier_result() {
         let issues = [issue()];
         let failed = ReviewerOutcome {
             reviewer: "spec-reviewer",

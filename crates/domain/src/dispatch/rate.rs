@@ -9,7 +9,7 @@ use jiff::Timestamp;
 pub enum DispatchMode {
     /// With a full prompt.
     Fresh,
-    /// With a delta, into a session that goes on.
+    /// With a delta, into a resumed session.
     Resume,
     /// With a full prompt, because the session could not be resumed.
     Fallback,
@@ -68,7 +68,7 @@ pub struct LedgerEntry {
 pub struct Rate {
     /// Dispatches that demanded reading.
     pub dispatches: u64,
-    /// Those whose answer did not say that it read.
+    /// Those whose answer did not confirm reading.
     pub warnings: u64,
     /// Those with a record.
     pub recorded: u64,
@@ -106,7 +106,7 @@ impl Rate {
         (self.warnings * 1000).checked_div(self.dispatches)
     }
 
-    /// Tells whether more than a fifth did not say that it read.
+    /// Tells whether more than a fifth did not confirm reading.
     pub const fn escalates(self) -> bool {
         self.warnings * 5 > self.dispatches
     }
@@ -124,7 +124,7 @@ pub struct Rates {
     pub features: Vec<(String, Rate)>,
     /// Over the first three features.
     pub first_features: Rate,
-    /// Over everything.
+    /// The rate over all dispatches.
     pub all: Rate,
 }
 

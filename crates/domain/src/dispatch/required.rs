@@ -84,7 +84,7 @@ mod tests {
 
     // D-5, D-7, D-9
     #[test]
-    fn a_missing_prd_is_said() {
+    fn a_missing_prd_is_noted() {
         assert_eq!(
             rendered(&[FeatureArtifact::PRD, FeatureArtifact::SPEC], &Prd::None, Noun::Review),
             "\

@@ -1,4 +1,4 @@
-//! Whether a role goes on in its session with a delta, or begins afresh.
+//! Whether a role resumes its session with a delta, or begins afresh.
 
 use super::ambiguity::Ambiguity;
 
@@ -154,7 +154,7 @@ pub enum ResumeDecision {
 }
 
 impl ResumeDecision {
-    /// Tells whether the full prompt says that a session was lost, and repeats its issues.
+    /// Tells whether the full prompt notes a lost session, and repeats its issues.
     pub const fn is_noted(&self) -> bool {
         matches!(self, Self::Fresh { reason: FreshReason::ResumeFailed, .. })
     }

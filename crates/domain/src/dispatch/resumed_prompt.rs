@@ -140,7 +140,7 @@ mod tests {
 
     // D-65
     #[test]
-    fn a_reviewer_is_told_what_changed() {
+    fn a_reviewers_prompt_shows_the_changes() {
         assert_eq!(
             review(&parts(), Wording::Seed),
             "\

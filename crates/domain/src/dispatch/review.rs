@@ -115,7 +115,7 @@ mod tests {
 
     // D-26
     #[test]
-    fn a_review_passes_if_nothing_stands_against_it() {
+    fn a_review_passes_without_issues_that_prevent_it() {
         for (approved, severities, expected) in [
             (true, &[][..], true),
             (true, &["suggestion", "info"], true),

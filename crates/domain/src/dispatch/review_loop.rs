@@ -118,7 +118,7 @@ pub struct Fixed {
 pub enum FixedBy {
     /// An agent, which reported the fix.
     Agent,
-    /// A person. Convoke does not know whether anything was fixed.
+    /// A person. Convoke does not know whether the person fixed them.
     Person,
 }
 
@@ -214,8 +214,8 @@ pub fn fates(answers: &[ReviewAnswer]) -> BTreeMap<(String, String), FindingOutc
     fates
 }
 
-/// Returns what makes a finding the same one in another round: who found it, how much it weighs,
-/// where, and in which words. Line numbers move when something above them is fixed.
+/// Returns the identity of a finding across rounds: its role, weight, place and words. Line numbers
+/// do not count: they move with every fix above them.
 pub fn identity(role: &str, issue: &Issue) -> String {
     let words = |text: &str| {
         let lower = text.to_lowercase();
@@ -265,7 +265,7 @@ mod tests {
 
     // D-26, D-27: all, then who failed, then all once more; a failure there begins again.
     #[test]
-    fn a_loop_goes_on_by_what_was_answered() {
+    fn a_loop_goes_on_by_its_recorded_answers() {
         let (a1, b1) = (answer(1, "a", &[]), answer(1, "b", &["x"]));
         let b2 = answer(2, "b", &[]);
         let (a3, b3) = (answer(3, "a", &["y"]), answer(3, "b", &[]));

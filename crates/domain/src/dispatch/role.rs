@@ -103,7 +103,7 @@ impl Noun {
     }
 }
 
-/// Whether an answer needs proof that everything was read.
+/// Whether an answer needs proof of complete reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
     /// Proof is required.
@@ -171,7 +171,7 @@ pub struct DispatchRole {
     pub takes_files: bool,
     /// Whether its session is ever resumed.
     pub resumes: bool,
-    /// Whether its answer passes only if its client's record shows that it read everything.
+    /// Whether its answer passes only if its client's record proves complete reading.
     pub proof: Proof,
     /// The artifacts pasted into its prompt before there were references.
     pub pasted_before: Vec<FeatureArtifact>,
@@ -337,7 +337,7 @@ implement/implementer work prd,spec,design,plan,tasks -"
 
     // D-72: what used to be pasted, counted by command.
     #[test]
-    fn what_was_pasted_before_is_known() {
+    fn roles_know_the_artifacts_of_earlier_prompts() {
         let count = |command: &str| -> usize {
             let roles = Roles::default();
             let of_command = roles.all().iter().filter(|role| role.name.command == command);

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_costs_nothing() {
+    fn missing_documents_cost_nothing() {
         let without = feature(None);
         assert_eq!(of("specify/spec-reviewer", &without)[3..], ["1210.0", "1320.0", "1331.0"]);
         assert!(without.is_complete());

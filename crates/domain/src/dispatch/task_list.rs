@@ -77,8 +77,8 @@ impl<'a> Chunks<'a> {
     }
 
     /// Returns how far the example goes that an open fence makes of the task at an offset; `None`
-    /// if the fence was left open by mistake. It is an example if the first fences behind it close
-    /// the open one and, read without it, are no pairs.
+    /// if the fence was left open by mistake. The task is an example if the first fences behind it
+    /// close the open one and, read without it, are no pairs.
     fn example_up_to(&self, offset: usize, open: Fences) -> Option<usize> {
         let first = self.starts.partition_point(|start| *start < offset);
         let ends = self.starts[first..].iter().skip(1).copied().chain([self.document.len()]);
@@ -146,7 +146,7 @@ fn after_blanks(text: &str) -> Option<&str> {
     (rest.len() < text.len()).then_some(rest)
 }
 
-/// Says what a list without tasks probably has instead.
+/// Returns what a list without tasks probably has instead.
 fn cause(document: &str) -> &'static str {
     let titles: Vec<_> = lines(document).map(bare).filter_map(Heading::parse).collect();
     let is_task = |heading: &Heading<'_>| heading.title.starts_with("Task ");

@@ -98,7 +98,7 @@ mod tests {
 
     // P-310
     #[test]
-    fn an_entry_is_asked_for_in_one_way() {
+    fn an_entry_is_requested_in_one_way() {
         for category in Category::ALL {
             let line = format!("--log|l|--category|{}|--entry|e", category.name());
             let order = LogOrder::parse(&words(&line)).unwrap();

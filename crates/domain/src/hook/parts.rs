@@ -1,4 +1,5 @@
-//! A text in parts that clients hand on whole, each recognisable by its first and last line.
+//! Splits a text into parts that clients pass on completely, each recognisable by its first and
+//! last line.
 
 use std::num::NonZeroUsize;
 
@@ -145,7 +146,7 @@ mod tests {
                 prop_assert_eq!(made.len(), number);
             }
             if text.len() <= super::room(parts(number), MARKS + room) {
-                prop_assert_eq!(left, 0, "whatever has room is in the parts");
+                prop_assert_eq!(left, 0, "all text that fits is in the parts");
             }
         }
     }

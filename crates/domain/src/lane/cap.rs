@@ -11,7 +11,7 @@ use super::ledger::Sum;
 pub enum Cap {
     /// Tokens: all of the prompts and the answers, also those that came from a cache.
     Tokens(u64),
-    /// Money, in millionths of a dollar. A client that does not say what it costs counts as nothing.
+    /// Money, in millionths of a dollar. A client without a reported cost counts as zero.
     MicroDollars(u64),
 }
 
@@ -58,7 +58,7 @@ pub struct Reached {
 pub enum Whose {
     /// A lane's own, or its run's.
     Own,
-    /// That of the day, for everything.
+    /// The budget of the day, for all lanes.
     Day,
 }
 
@@ -176,8 +176,8 @@ impl Cap {
         }
     }
 
-    /// Returns how many lanes it cannot be held against: they are over, and did not say what they
-    /// spent in what it counts.
+    /// Returns how many lanes the budget does not include: they ended without reported usage in its
+    /// unit.
     pub const fn blind_to(self, sum: Sum) -> u64 {
         let unknown = sum.uncounted.saturating_sub(sum.running);
         match self {
@@ -186,7 +186,7 @@ impl Cap {
         }
     }
 
-    /// Says whether another lane may start when this was spent.
+    /// Tells whether another lane may start after this usage.
     pub fn allows(self, sum: Sum) -> Result<(), Reached> {
         if self.is_reached(sum.usage) { Err(Reached { cap: self, sum }) } else { Ok(()) }
     }
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_spent_beyond_a_cap_is_told() {
+    fn usage_beyond_a_budget_is_reported() {
         let usage =
             Usage { input: 60, output: 41, micro_dollars: Some(370_000), ..Usage::default() };
         let told =
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_on_after_spending_too_much_is_stopped() {
+    fn a_client_that_goes_on_over_its_budget_is_stopped() {
         use super::super::event::TurnEnd;
         let used = |input| LaneEvent::Usage(Usage { input, ..Usage::default() });
         let (text, end) = (

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_in_another_ones_way_is_asked_again_once() {
+    fn a_clash_with_another_run_is_retried_once() {
         let clash = |outcome, end| CollectedResult { is_clash: true, ..of(outcome, end) };
         let first = clash(LaneOutcome::Failed, ProcessEnd::Exited(1));
         assert!(first.is_worth_another());
@@ -310,7 +310,7 @@ mod tests {
 
     // P-160
     #[test]
-    fn an_answer_without_substance_is_none() {
+    fn an_answer_without_substance_does_not_count() {
         let thin = Some(Thin::FewWords { words: 3, fewest: 30 });
         let result = CollectedResult { thin, ..of(LaneOutcome::Answered, ProcessEnd::Exited(0)) };
         let text = "body too thin: 3/30 words after stripping fenced code".to_owned();

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_somebody_else_worked_in_says_nothing_of_this_run() {
+    fn a_session_used_elsewhere_tells_nothing_of_this_run() {
         let said = Usage { input: 10, output: 5, micro_dollars: Some(7), ..Usage::default() };
         assert_eq!(SESSION.of_run(said, None), None);
         let money = UsageScope { tokens: CounterScope::Run, ..SESSION };

@@ -9,7 +9,7 @@ pub enum LaneEvent {
     Session(String),
     /// This model answers.
     Model(String),
-    /// The client says that the agent may do this.
+    /// The agent's rights, as the client reports them.
     Rights(GrantedRights),
     /// The agent wrote this text.
     Text(String),

@@ -70,7 +70,7 @@ impl AgentHealth {
         }
     }
 
-    /// Says that an agent does not judge, and which agent judges in its place.
+    /// Returns the warning that an agent does not judge, and which agent judges in its place.
     pub fn judge_warning(&self, agent: &str, host: &str) -> Option<String> {
         let why = match self {
             Self::Healthy | Self::NotAsked => return None,
@@ -226,7 +226,7 @@ mod tests {
 
     // P-68
     #[test]
-    fn who_works_is_there_and_has_answered() {
+    fn only_an_installed_agent_that_answered_may_work() {
         assert!(AgentHealth::from_caller(true).may_work());
         for health in [AgentHealth::Missing, AgentHealth::NotAsked, AgentHealth::from_caller(false)]
         {
@@ -314,7 +314,7 @@ mod tests {
 
     // P-77
     #[test]
-    fn who_will_not_come_is_told() {
+    fn an_unavailable_agent_gives_a_warning() {
         assert_eq!(AgentHealth::Healthy.warning("codex"), None);
         assert_eq!(
             AgentHealth::Missing.warning("codex").unwrap(),
@@ -363,7 +363,7 @@ mod tests {
     proptest! {
         // P-78, P-81: an agent that failed never becomes available again.
         #[test]
-        fn nobody_comes_back(notes in prop::collection::vec(("[ab]", any::<bool>()), 0..12)) {
+        fn an_unavailable_agent_stays_unavailable(notes in prop::collection::vec(("[ab]", any::<bool>()), 0..12)) {
             let mut run = Availability::default();
             let mut down = Vec::new();
             for (name, is_healthy) in notes {

@@ -158,8 +158,8 @@ pub struct LaneCourse<'a> {
 }
 
 impl LaneCourse<'_> {
-    /// Says in words which other session or model answered; a session first, because a new session
-    /// has no memory with any model.
+    /// Describes which other session or model answered; a session first, because a new session has
+    /// no memory with any model.
     pub fn difference(&self) -> Option<String> {
         if let Some((asked, found)) = self.other_session() {
             return Some(format!("Convoke resumed session {asked}, but session {found} answered"));
@@ -413,7 +413,7 @@ mod tests {
     // An answer that Convoke could not read does not count, and the text before it is not the
     // answer.
     #[test]
-    fn an_answer_in_a_line_that_was_not_read_is_told_of() {
+    fn an_answer_in_an_unread_line_is_reported() {
         let long = || LaneEvent::Trouble(failure(FailureKind::LongLine));
         let end = || LaneEvent::Ended(TurnEnd { answer: None, failure: None });
         let text = |text: &str| LaneEvent::Text(text.to_owned());

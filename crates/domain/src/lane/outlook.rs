@@ -88,7 +88,7 @@ mod tests {
             words(Cap::Tokens(1000), 950).as_deref(),
             Some("50 tokens remaining, and half of earlier lanes needed 100 tokens")
         );
-        assert_eq!(words(Cap::MicroDollars(1), 0), None, "nobody said what it costs");
+        assert_eq!(words(Cap::MicroDollars(1), 0), None, "no lane reported its cost");
         let range = Range { median: 2_000_000, p90: 2_000_000 };
         let priced = LaneForecast { micro_dollars: Some(range), ..forecast(1, 1) };
         let found = shortage(&priced, Cap::MicroDollars(1_500_000), Usage::default()).unwrap();

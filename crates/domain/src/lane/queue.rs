@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_goes_first_and_nobody_takes_all_the_room() {
+    fn the_slowest_goes_first_and_no_agent_takes_all_the_room() {
         let lanes = ["a", "a", "a", "b", "b"].into_iter().zip([5, 9, 9, 1, 2].map(seconds));
         let mut queue = Queue::new(lanes, ROOM);
         assert_eq!(all(&mut queue), [1, 2, 4], "the third of `a` has to wait, `b` need not");

@@ -1,4 +1,4 @@
-//! Whether an answer has substance: enough words, and something that shows where they come from.
+//! Whether an answer has substance: enough words, and a sign of their source.
 
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
@@ -102,7 +102,7 @@ fn is_path(piece: &str) -> bool {
         Some((path, rest)) => (path, rest.starts_with(|c: char| c.is_ascii_digit())),
         None => (piece, false),
     };
-    // A colon that no line follows belongs to something else.
+    // A colon without a line number belongs to another form.
     if piece.contains(':') && !line && !piece.ends_with(':') {
         return false;
     }
@@ -146,7 +146,7 @@ mod tests {
 
     // P-159
     #[test]
-    fn a_path_is_told_from_a_sentence() {
+    fn a_path_differs_from_a_sentence() {
         for (word, expected) in [
             ("src/main.rs", true),
             ("main.rs,", true),

@@ -9,7 +9,7 @@ pub struct NamedPlaces {
     pub timing: Option<PathBuf>,
     /// The token ledger itself.
     pub tokens: Option<PathBuf>,
-    /// The folder of the workflow that runs everything.
+    /// The folder of the outermost workflow.
     pub implement: Option<PathBuf>,
     /// A file in the folder of the calling workflow.
     pub session_env: Option<PathBuf>,
@@ -211,7 +211,7 @@ mod tests {
 
     // P-362: a ledger named on the command line is used or refused; no other place is tried.
     #[test]
-    fn a_ledger_that_was_asked_for_is_below_the_temporary_folder() {
+    fn a_named_ledger_is_below_the_temporary_folder() {
         let all = named(|places| places.implement = Some("/i".into()));
         for wrong in ["/i/x", "/t/link/x", "/t/gone/x", "/etc/passwd", "x"] {
             let found = timing(Some(Path::new(wrong)), &all, &real);

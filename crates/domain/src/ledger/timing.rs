@@ -8,7 +8,7 @@ pub type Seconds = i64;
 /// How thoroughly a workflow works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Workflow {
-    /// With everything.
+    /// With full effort.
     Hard,
     /// With the least effort.
     Simple,
@@ -458,7 +458,7 @@ mod tests {
     proptest! {
         // P-359
         #[test]
-        fn whatever_is_said_is_one_row(skill in any::<String>(), step in any::<String>(), at in any::<i64>()) {
+        fn every_event_is_one_row(skill in any::<String>(), step in any::<String>(), at in any::<i64>()) {
             let row = TimingRow { at, skill, event: TimingEvent::Mark(step) };
             let line = row.line();
             prop_assert_eq!(line.matches('\t').count(), 12);

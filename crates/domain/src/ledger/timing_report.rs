@@ -32,7 +32,7 @@ pub fn full(rows: &[TimingRow], now: Seconds) -> Option<String> {
         "|---|---|---|".to_owned(),
     ];
     for (index, (row, (at, step))) in marks.iter().enumerate() {
-        // A step of the outermost workflow goes on while others work for it.
+        // A step of the outermost workflow continues while others work for it.
         let is_root = row.skill == root;
         let ends = marks[index + 1..].iter().find(|(next, _)| !is_root || next.skill == root);
         let end = ends.map_or(now, |(_, (at, _))| *at);

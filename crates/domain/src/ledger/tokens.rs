@@ -1,4 +1,4 @@
-//! Rows of the token ledger: a step begins, or an agent used something.
+//! Rows of the token ledger: a step begins, or an agent used tokens.
 
 use jiff::Timestamp;
 

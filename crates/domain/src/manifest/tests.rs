@@ -47,7 +47,7 @@ fn a_folder_cannot_bring_lines_of_its_own() {
 
 // P-338, P-339
 #[test]
-fn what_was_accepted_is_printed_with_its_verdict_first() {
+fn an_accepted_manifest_is_printed_with_its_verdict_first() {
     let manifest = Manifest::parse(WHOLE.as_bytes()).unwrap();
     let expected = WHOLE.replace("MANIFEST_VERSION=1\n", "MANIFEST_OK=true\n");
     assert_eq!(manifest.accepted(), expected);
@@ -105,7 +105,7 @@ fn what_a_shell_would_not_see_is_refused() {
 
 // P-341, T-7
 #[test]
-fn keys_that_nobody_knows_do_nothing() {
+fn unknown_keys_do_nothing() {
     for added in
         ["INJECT=$(echo sourced)\n", "A=`rm -rf /`; x=\"y\n", "A=1\nA=2\n", "A=\n", "A==\n"]
     {
@@ -116,7 +116,7 @@ fn keys_that_nobody_knows_do_nothing() {
 
 // P-340
 #[test]
-fn what_is_missing_is_named_in_order() {
+fn missing_keys_are_named_in_order() {
     assert_eq!(token(WHOLE.replace("VERSION=1", "VERSION=2")), "unsupported-version");
     assert_eq!(token("A=b\n"), "unsupported-version");
     let mut rest = "MANIFEST_VERSION=1\n".to_owned();
@@ -193,7 +193,7 @@ proptest! {
 
     // A writer never writes what a reader refuses.
     #[test]
-    fn what_is_written_can_be_read(folder in "/[^/\0]{0,20}", said in "\\PC{0,9}|[\0-\x7f]{0,9}", name in ".*") {
+    fn a_written_manifest_can_be_read(folder in "/[^/\0]{0,20}", said in "\\PC{0,9}|[\0-\x7f]{0,9}", name in ".*") {
         let id = session_id(Some(&said), None, &name);
         if let (Some(id), Ok(manifest)) = (&id, Manifest::of_folder(&folder, &ManifestArtifact::ALL, "t", id.as_deref().unwrap_or("x"))) {
             prop_assert_eq!(Manifest::parse(manifest.text().as_bytes()).map(|manifest| manifest.session_id), Ok(id.clone()));

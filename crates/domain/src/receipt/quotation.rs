@@ -53,8 +53,8 @@ pub enum QuotationPlace {
     NotThere,
 }
 
-/// Looks up every quotation of a review. `location` says what the review is about, as `design.md`
-/// or `design.md:40-44`.
+/// Looks up every quotation of a review. `location` is the subject of the review, as `design.md` or
+/// `design.md:40-44`.
 pub fn quotations(
     text: &str,
     location: Option<&str>,
@@ -265,7 +265,7 @@ mod tests {
 
         // Text copied from a line is found on a line that contains it.
         #[test]
-        fn what_is_copied_is_found(line in 0_usize..5, words in prop::collection::vec("[a-z]{4,8} [a-z]{4,8} [a-z]{4,8}", 5)) {
+        fn a_copied_text_is_found(line in 0_usize..5, words in prop::collection::vec("[a-z]{4,8} [a-z]{4,8} [a-z]{4,8}", 5)) {
             let file = words.join("\n");
             let text = format!("a.md:{} says \"{}\"", line + 1, words[line]);
             let found = quotations(&text, None, &[QuotableFile { name: "a.md", text: &file }]);

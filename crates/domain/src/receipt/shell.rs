@@ -119,7 +119,7 @@ fn seen_within(run: &ShellRun<'_>, shells: usize) -> Vec<Seen> {
     (0..pipelines.len()).flat_map(|index| walk.pipeline(index)).collect()
 }
 
-/// Returns the folder that a command leaves its shell in, where that shell goes on; `None` if
+/// Returns the folder that a command leaves its shell in, for a shell that continues; `None` if
 /// unknown.
 pub fn folder_after(run: &ShellRun<'_>) -> Option<String> {
     let stays = run.folder.map(str::to_owned);
@@ -324,7 +324,7 @@ impl<'a> Walk<'a> {
         paths.into_iter().map(seen).collect()
     }
 
-    /// Tells whether the output says that a file could not be read; `None` if it is not known.
+    /// Tells whether the output reports that a file could not be read; `None` if unknown.
     fn complains(&self, pipeline: &Pipeline, file: &str) -> Option<bool> {
         const PHRASES: [&str; 6] = [
             "No such file",

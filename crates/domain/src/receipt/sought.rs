@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_in_a_row_are_found_in_what_is_left_of_an_output() {
+    fn lines_in_a_row_are_found_in_a_cut_output() {
         let rule = |n: usize| format!("Rule {n}: a token of kind {n} is signed before it is used.");
         let rules = |from: usize, to: usize| (from..=to).map(rule).collect::<Vec<_>>().join("\n");
         let text = format!("{}\n\nend\n", rules(1, 9));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::SkillId;
 use crate::task::Task;
 
-/// What the patterns treat as the word `pr`.
+/// The texts that the patterns treat as the word `pr`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PatternRule {
     /// Only the whole word `pr` or `prs`.
@@ -15,7 +15,7 @@ pub enum PatternRule {
     Compatible,
 }
 
-/// What may choose a skill.
+/// The sources that may name a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SkillRule {
     /// A task, an agent, the user or a plan that names one.
@@ -170,7 +170,7 @@ pub fn named_in(text: &str) -> Vec<SkillId> {
     found
 }
 
-/// An installed skill, as far as it says what it is for.
+/// An installed skill, with its own description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Described {
     /// Its bare name.
@@ -290,7 +290,7 @@ mod tests {
 
     // W-40: what names a skill, strongest first; titles name none.
     #[test]
-    fn only_who_names_a_skill_chooses_it() {
+    fn only_a_named_skill_is_chosen() {
         let task = |content: &str, skill: Option<&str>| {
             let mut task = task("1 - 1 - pending x");
             (task.content, task.skill) = (content.to_owned(), skill.map(str::to_owned));

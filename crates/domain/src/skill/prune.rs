@@ -31,7 +31,7 @@ pub struct Pruned {
 }
 
 impl Pruned {
-    /// Starts with everything there.
+    /// Starts with all sections.
     pub fn whole(text: &str) -> Self {
         Self { text: text.to_owned(), omitted: Vec::new() }
     }
@@ -196,7 +196,7 @@ mod tests {
 
     // W-84: a form that is kept is the one that would be made.
     #[test]
-    fn every_form_is_the_same_when_it_is_asked_for_again() {
+    fn every_form_is_the_same_on_its_second_use() {
         let forms = Forms::new(SKILL);
         for level in [
             PruneLevel::WHOLE,

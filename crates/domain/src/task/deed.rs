@@ -48,7 +48,8 @@ impl DeedKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Says in words that follow an actor's name what it did: `passed Spec review as spec-reviewer`.
+    /// Describes the deed in words that follow an actor's name: `passed Spec review as
+    /// spec-reviewer`.
     pub fn phrase(self, role: &DeedRole, task: &str) -> String {
         match self {
             Self::Work | Self::Dispatched => format!("dispatched {role} subagent"),
@@ -164,7 +165,7 @@ impl TaskVerdict {
     }
 }
 
-/// Says how far a task is in words that follow its name and a colon.
+/// Describes a task's state in words that follow its name and a colon.
 pub const fn state_words(state: TaskState) -> &'static str {
     match state {
         TaskState::Stored(TaskStatus::Pending) => "not started",

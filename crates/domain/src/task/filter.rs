@@ -91,7 +91,7 @@ mod tests {
     use crate::task::id::TaskId;
 
     #[test]
-    fn a_task_is_listed_if_it_is_everything_that_is_asked_for() {
+    fn a_task_is_listed_if_it_meets_every_condition() {
         let mut found = task("t-1 - 1 june pending Add LOGIN endpoint");
         found.body = Some("Über den Dienst".to_owned());
         found.waits_for = vec![TaskId::parse("t-2").unwrap()];

@@ -60,8 +60,8 @@ pub struct TaskChange {
 }
 
 impl TaskChange {
-    /// Says what happened to the task, in words that follow a name; empty if nothing a person would
-    /// notice did.
+    /// Describes the change of the task, in words that follow a name; empty if a person would not
+    /// notice it.
     pub fn words(&self) -> String {
         let Some(before) = &self.before else { return "added".to_owned() };
         let after = &self.after;
@@ -99,7 +99,7 @@ const fn verb(status: TaskStatus) -> &'static str {
     }
 }
 
-/// A new parent brings a new place along, which goes without saying.
+/// Describes a new place; a new parent implies one, so it is left out then.
 fn place(before: &TaskImage, after: &TaskImage) -> Option<String> {
     match &after.parent {
         Some(parent) if before.parent != after.parent => Some(format!("moved below {parent}")),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_in_words() {
+    fn a_change_is_described_in_words() {
         let id = |id: &str| TaskId::parse(id).unwrap();
         let june = Some(AgentName::known("june"));
         let some = |text: &str| Some(text.to_owned());

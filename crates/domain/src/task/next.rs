@@ -77,7 +77,7 @@ impl Obstacles {
         found
     }
 
-    /// Says it in a sentence.
+    /// Describes it in a sentence.
     pub fn words(self) -> String {
         let counts = [
             (self.begun, "in progress"),
@@ -112,7 +112,7 @@ mod tests {
             ("human", "1 - 1 max pending a\n2 - 2 june pending b", Some("1")),
             ("june", "1 - 1 max pending a", None),
             ("human", "1 - 1 - completed a", None),
-            // An agent goes on with what it holds before it takes what no agent holds.
+            // An agent continues its own tasks before it takes unassigned ones.
             ("june", "1 - 1 - pending a\n2 - 2 june pending b", Some("2")),
             ("june", "1 - 1 - pending a\n2 - 2 june in_progress b", Some("1")),
             (

@@ -228,7 +228,7 @@ impl<'a> TaskOutline<'a> {
         lines
     }
 
-    /// Says in a sentence or two how far the marked task is.
+    /// Describes in a sentence or two how far the marked task is.
     pub fn position(&self) -> Option<String> {
         let (current, leaf) = (self.current()?, self.leaf()?);
         let label = current.task.label();
@@ -260,7 +260,7 @@ impl<'a> TaskOutline<'a> {
         Some(sentences.join(" "))
     }
 
-    /// Says what to do about the task being worked on, without knowing any message.
+    /// Describes the next step on the current task, without any message.
     pub fn next_action(&self) -> Option<String> {
         let leaf = self.leaf()?;
         let content = leaf.task.content.to_lowercase();

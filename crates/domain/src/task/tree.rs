@@ -92,7 +92,7 @@ impl TaskNode {
         self.state.is_closed()
     }
 
-    /// Tells whether it is open, and it or something open below it is in progress.
+    /// Tells whether it is open, and it or an open task below it is in progress.
     pub fn is_begun(&self) -> bool {
         let own = self.task.status == TaskStatus::InProgress;
         !self.is_closed() && (own || self.children.iter().any(Self::is_begun))
@@ -233,7 +233,7 @@ mod tests {
 
     // W-5 with dependencies and priorities: `!` is high, `>` waits.
     #[test]
-    fn what_waits_is_not_current_and_what_is_urgent_comes_first() {
+    fn a_waiting_task_is_not_current_and_an_urgent_one_comes_first() {
         let path = |lines: &str| {
             let mut tasks = tasks(lines);
             for task in &mut tasks {

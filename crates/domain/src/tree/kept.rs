@@ -124,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_read_again(
+        fn a_kept_tree_is_read_again(
             branch in proptest::option::of("[a-z/=]{1,8}"),
             settings in proptest::collection::btree_map("[a-z /=.]{1,8}", "[0-9a-f]{4}", 0..4),
             wild in any::<String>(),

@@ -84,7 +84,7 @@ mod tests {
     proptest! {
         // P-357: a parsed list is written the same, in any order.
         #[test]
-        fn what_is_written_is_read_back(stream in prop::collection::vec(any::<u8>(), 0..60)) {
+        fn a_written_list_is_read_back(stream in prop::collection::vec(any::<u8>(), 0..60)) {
             if let Some(paths) = Paths::parse(&stream) {
                 prop_assert_eq!(Paths::parse(&paths.stream()), Some(paths));
             }

@@ -174,7 +174,7 @@ mod tests {
 
     // P-350, P-352: every mistake has its own token.
     #[test]
-    fn a_wrong_request_says_what_is_wrong() {
+    fn a_wrong_request_gives_the_reason() {
         for (words, reason) in [
             ("", DirtyReason::ModeMissing),
             ("--mode", DirtyReason::ModeMissingValue),
@@ -219,7 +219,7 @@ mod tests {
 
     // P-346: only a whole note that calls a tree clean makes it clean.
     #[test]
-    fn what_is_no_note_is_unknown() {
+    fn an_invalid_note_is_unknown() {
         for text in [
             "",
             "\n",

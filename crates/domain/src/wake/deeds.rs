@@ -316,7 +316,7 @@ fn worked_on(leaf: &TaskNode, found: &TaskVerdict) -> TaskState {
     }
 }
 
-/// Says what comes after the current task.
+/// Describes the work after the current task.
 fn next(outline: &TaskOutline<'_>) -> String {
     match outline.following() {
         Following::Task(task) => {

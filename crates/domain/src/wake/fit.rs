@@ -1,7 +1,7 @@
 //! Shortening a wake-up until it fits: history first, explanations next, the skill last.
 //!
 //! Nothing is left out in silence. Messages that are not shown whole stay unread and are counted,
-//! and everything else that is missing is named where it would be.
+//! and the text names every other omitted part in its place.
 
 pub(super) mod minimal;
 #[cfg(test)]
@@ -28,7 +28,7 @@ const SHORT_LINE: usize = 300;
 const AROUND: usize = 12;
 const FEW: usize = 3;
 
-/// How many lines a task list has that gives way before anything else does.
+/// The length of a task list, in lines, from which it is shortened first.
 const LONG_LIST: usize = 40;
 
 /// The limits of a wake-up.
@@ -36,7 +36,7 @@ const LONG_LIST: usize = 40;
 pub struct WakeLimits {
     /// The most tokens that it may cost.
     pub budget: Budget,
-    /// The most bytes that its carrier hands on whole.
+    /// The most bytes that the client passes on completely.
     pub most_bytes: Option<usize>,
 }
 
@@ -135,7 +135,7 @@ impl Shape {
 pub enum ShorteningStep {
     /// Old messages that are long are cut short; unread ones never are.
     ShortActivity,
-    /// Activity goes, oldest first, down to three lines.
+    /// Activity is shortened, oldest first, down to three lines.
     LessActivity,
     /// Of the plan, only the current task.
     PlanTask,
@@ -145,7 +145,7 @@ pub enum ShorteningStep {
     SkillDiagrams,
     /// Of the plan, only the current task's heading and files.
     PlanFiles,
-    /// Activity goes down to one line, then none.
+    /// Activity is shortened to one line, then to none.
     NoActivity,
     /// Finished tasks are drawn together.
     ShortTasks,
@@ -161,7 +161,8 @@ pub enum ShorteningStep {
     ShortMessage,
     /// The text holds only the user's rules and the commands that show the rest.
     Minimal,
-    /// Rules of the user that do not fit even so are counted, in a line that says how to see them.
+    /// Rules of the user that still do not fit are counted, in a line with the command that shows
+    /// them.
     FewerPins,
 }
 
@@ -229,7 +230,7 @@ pub struct WakeUp {
     /// Whether it costs more than the budget.
     pub over_budget: bool,
     /// The stored messages whose whole text it holds. All other unread ones stay unread, and the
-    /// text counts them or says that one of them is cut.
+    /// text counts them or marks the one that is cut.
     pub read: Vec<i64>,
 }
 
@@ -249,7 +250,7 @@ impl WakeUp {
 /// Renders the facts, shortened step by step until they fit.
 ///
 /// With [`WakeFit::Kept`] the text always fits. With [`WakeFit::Seed`] some sections may not
-/// shrink, so the text may exceed the budget; the result then says so.
+/// shrink, so the text may exceed the budget; the result then reports it.
 pub fn wake_up(facts: &WakeFacts<'_>, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
     let shape = Shape::full(facts);
     let mut fitting = Fitting { facts, shape, room, tokenizer, steps: Vec::new() };
@@ -616,7 +617,7 @@ The spec review passed. You should:
 
     // W-31: empty middle sections go with their headings; the last two never do.
     #[test]
-    fn an_orchestrator_with_nothing_to_do_is_told_so() {
+    fn an_orchestrator_without_work_gets_a_note() {
         let mut facts = facts(&[], WakeProfile::Orchestrator, "");
         facts.outline = None;
         facts.plan = None;
@@ -728,7 +729,7 @@ The spec review passed. You should:
 
     // W-82c, W-82h
     #[test]
-    fn what_is_missing_from_a_skill_is_named() {
+    fn omitted_parts_of_a_skill_are_named() {
         let roots = grown(LOGIN);
         let facts = WakeFacts { fit: WakeFit::Seed, ..long_facts(&roots) };
         let full = rendered(&facts, 8000).cost.tenths() / 10;
@@ -775,7 +776,7 @@ The spec review passed. You should:
         }
     }
 
-    // Ten rules that fit are shown, and everything else gives way to them.
+    // Ten rules that fit are shown, and every other section shrinks for them.
     #[test]
     fn rules_stay_while_anything_else_is_shown() {
         let lines: Vec<_> =

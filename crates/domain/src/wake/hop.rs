@@ -33,7 +33,7 @@ mod tests {
             woken += 1;
             hop = hop_of_message(Some(hop));
         }
-        assert_eq!((woken, hop), (9, 9), "hops 0 to 8 wake somebody");
+        assert_eq!((woken, hop), (9, 9), "hops 0 to 8 wake an agent");
         assert!(!wakes(hop_of_message(Some(u32::MAX))));
     }
 }

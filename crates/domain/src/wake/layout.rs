@@ -34,7 +34,7 @@ pub(super) fn read(facts: &WakeFacts<'_>, shape: &Shape) -> Vec<i64> {
     recent.chain(new).collect()
 }
 
-/// Says how many messages are left out, and how to see them.
+/// Renders the number of omitted messages, and how to see them.
 pub(super) fn unread_line(count: usize, reader: &AgentName) -> String {
     format!("({count} more unread to you: `convoke inbox {reader} --mark`)")
 }
@@ -118,7 +118,7 @@ fn excerpt(plan: &ParsedPlan<'_>, section: Option<TaskSection<'_>>, form: PlanFo
     }
 }
 
-/// Says what a shortened plan lacks, and where that is.
+/// Describes the omitted parts of a plan, and where they are.
 fn left_out(
     plan: &ParsedPlan<'_>,
     section: Option<TaskSection<'_>>,
@@ -222,7 +222,7 @@ fn with_count(shown: String, announced: usize, facts: &WakeFacts<'_>, shape: &Sh
     }
 }
 
-/// Cuts a message that has more than so many characters, and says how to see the rest.
+/// Cuts a message that has more than so many characters, and adds how to see the rest.
 pub(super) fn cut_message(content: &str, most: usize, reader: &AgentName) -> Option<String> {
     let text = Text::new(content);
     let more = text.chars().checked_sub(most).filter(|more| *more > 0)?;

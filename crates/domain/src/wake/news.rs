@@ -149,7 +149,7 @@ mod tests {
 
     // W-24
     #[test]
-    fn the_news_is_where_an_agent_stands_and_what_was_said() {
+    fn the_news_is_an_agents_place_and_its_messages() {
         let told = told(PLACE, &["first", "second"], 2, 8000);
         assert_eq!(
             told.text,

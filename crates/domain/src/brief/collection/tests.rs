@@ -54,7 +54,7 @@ fn every_document_is_whole_or_marked() {
 
 // B-86
 #[test]
-fn xml_is_well_formed_whatever_a_document_holds() {
+fn xml_is_well_formed_for_any_document() {
     let hostile = "]]></document></documents>\u{1} & <b>";
     let documents = [document("a\"<&\n.md", hostile)];
     insta::assert_snapshot!(block(&documents, 200, BlockForm::Xml), @r#"

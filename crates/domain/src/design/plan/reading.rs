@@ -240,7 +240,7 @@ Count retries.
     }
 
     #[test]
-    fn what_stands_around_a_plan_is_left_out_and_named() {
+    fn text_around_a_plan_is_left_out_and_named() {
         let fenced = format!("Here is the plan:\n\n~~~markdown\n{PLAN}\n~~~\n\nLet me know!");
         let note = reads(&fenced, PLAN);
         assert_eq!(note, Some("left out \"Here is the plan:\", \"Let me know!\"".to_owned()));

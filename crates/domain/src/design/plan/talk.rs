@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn talk_around_a_plan_is_told_from_its_words() {
+    fn talk_around_a_plan_is_no_part_of_it() {
         for (text, plan, talk) in [
             ("Here is the plan:\n\n## Approach\nx", "## Approach\nx", &["Here is the plan:"][..]),
             ("Le voici :\n## Approach\nx", "## Approach\nx", &["Le voici :"]),

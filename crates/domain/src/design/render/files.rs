@@ -1,4 +1,4 @@
-//! The artifacts of a design: what its phases came to, file by file.
+//! The artifacts of a design: the results of its phases, file by file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -28,7 +28,7 @@ const CONTRASTS: [&str; 21] = [
     "nonetheless",
 ];
 
-/// Words that demand a change, or call something missing.
+/// Words that demand a change, or report a gap.
 const DEMANDS: [&str; 42] = [
     "should",
     "must",
@@ -216,7 +216,7 @@ mod tests {
 
     // P-161, P-259
     #[test]
-    fn a_concern_is_told_from_what_was_looked_at() {
+    fn a_concern_differs_from_a_report_of_checks() {
         for line in [
             "However, the cap of zero is open.",
             "The plan is fine. The lock in the queue should be taken first.",

@@ -241,7 +241,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_is_given_is_read_or_incomplete(value in "([A-Z_]{0,14}=?[a-z ]{0,5} ?){0,6}|.*") {
+        fn any_branch_info_is_parsed_or_incomplete(value in "([A-Z_]{0,14}=?[a-z ]{0,5} ?){0,6}|.*") {
             if let Ok(words) = parse_branch_info(&value) {
                 for word in [&words.current_branch, &words.is_main, &words.user_prefix] {
                     prop_assert!(!word.contains(char::is_whitespace));

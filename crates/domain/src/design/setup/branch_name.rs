@@ -6,7 +6,7 @@ const LIMIT: usize = 50;
 /// The name of a branch whose feature has no words.
 const NAMELESS: &str = "feature";
 
-/// Words that say nothing about what something is about.
+/// Words without a meaning of their own.
 const EMPTY_WORDS: [&str; 18] = [
     "a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "is", "it", "of", "on", "or",
     "the", "to", "with",

@@ -87,7 +87,7 @@ mod tests {
 
     // P-381
     #[test]
-    fn who_removed_what_is_one_line() {
+    fn a_removal_is_logged_on_one_line() {
         let line = audit_line("2026-03-04T05:06:07Z", 7, 6, "my shell\n", "/tmp/a\nb");
         assert_eq!(line, "2026-03-04T05:06:07Z pid=7 ppid=6 parent=my_shell dir=/tmp/a_b\n");
         assert!(audit_line("t", 7, 6, "", "/x").contains(" parent=? "));

@@ -202,7 +202,7 @@ mod tests {
 
     // P-45, P-46, P-49, P-50, P-51
     #[test]
-    fn only_the_users_own_branch_or_somebody_who_answers_for_it_opens_the_gate() {
+    fn only_the_users_own_branch_or_a_vouching_caller_opens_the_gate() {
         for (mode, branch, is_main, is_own, more, said) in [
             ("implement", "main", true, false, "", STRICT),
             ("implement", "ann/x", false, true, "", CONTINUE),
@@ -227,7 +227,7 @@ mod tests {
 
     // P-47, P-48
     #[test]
-    fn a_wrong_question_is_answered_with_what_is_wrong() {
+    fn invalid_arguments_are_explained() {
         let all = "--current-branch main --is-main true --is-user-branch false --user-prefix ann";
         for (line, said) in [
             (format!("--mode x {all}"), "invalid mode: x"),
@@ -295,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_asked_there_is_one_answer(
+        fn every_request_has_one_answer(
             words in prop::collection::vec("--[a-z-]{0,12}|true|false|design|.*", 0..14)
         ) {
             let words: Vec<_> = words.iter().map(String::as_str).collect();

@@ -136,12 +136,12 @@ pub enum Probe {
     NotRun(String),
 }
 
-/// What a script expects where git fails.
+/// The result that a script expects where git fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitFailure {
     /// That nothing is known of the tree.
     Unknown,
-    /// That the tree is clean where `git status` fails, and nothing where git does not even run.
+    /// That the tree is clean where `git status` fails, and unknown where git does not run.
     Passed,
 }
 
@@ -191,7 +191,7 @@ mod tests {
 
     // P-58
     #[test]
-    fn a_script_is_told_whether_a_tree_is_clean() {
+    fn a_script_learns_whether_a_tree_is_clean() {
         let told = |found, failure| {
             let (lines, code) = clean_lines(&found, failure);
             (lines.join("|"), code)

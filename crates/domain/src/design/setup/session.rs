@@ -206,7 +206,7 @@ impl Reviewer {
     }
 }
 
-/// Tells whether a path for the times of a workflow looks like one: absolute, and plain.
+/// Tells whether a path is valid for a workflow's ledger of times: absolute, and plain.
 pub fn is_ledger_path(path: &str) -> bool {
     path.starts_with('/') && is_plain_path(path) && !path.split('/').any(|part| part == "..")
 }
@@ -224,7 +224,7 @@ mod tests {
 
     // P-61, P-62
     #[test]
-    fn a_session_is_asked_for_by_flags() {
+    fn a_session_is_requested_by_flags() {
         let order = parsed(
             "--prefix claude-design --skip-repo-check --check-reviewers --skip-branch-check \
              --caller-env /p/e --write-health /p/e.health --skip-codex-probe --skip-cursor-probe",
@@ -274,7 +274,7 @@ mod tests {
 
     // P-65, P-80, T-43
     #[test]
-    fn what_nobody_knows_is_not_healthy() {
+    fn unknown_health_is_not_healthy() {
         let sick = Reviewer::asked(&AgentHealth::Sick(Some("no\nanswer".to_owned())));
         let unknown = Reviewer { is_available: true, is_healthy: None, error: None };
         let found = Reviewers { codex: sick, cursor: unknown, trouble: Some("a=b".to_owned()) };
@@ -329,7 +329,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_asked_there_is_one_answer(
+        fn every_request_has_one_answer(
             words in prop::collection::vec("--[a-z-]{0,18}|--prefix|[a-z/.]{0,4}|.*", 0..8)
         ) {
             if let Ok(order) = SessionOrder::parse(&words) {

@@ -129,7 +129,7 @@ impl<'f> Walk<'f> {
         self.state.roster.lose(holder);
     }
 
-    /// Says that an agent missed the form twice. It keeps its seat: its next document may well be
+    /// Warns that an agent missed the form twice. It keeps its seat: its next document may well be
     /// right.
     fn chair_missed(&mut self, holder: Holder, task: Task, defects: &[String]) {
         let name = self.settings.panel.named(holder).name();
@@ -140,7 +140,7 @@ impl<'f> Walk<'f> {
         self.warn(unnumbered_warning(&text));
     }
 
-    /// Says that the chair's answer could not be used as it is.
+    /// Warns that the chair's answer was unusable in its form.
     pub(super) fn chair_was_poor(&mut self, task: Task, defects: &[String]) {
         let text = format!("The chair's {} is incomplete ({}).", task.noun, in_short(defects));
         self.warn(unnumbered_warning(&text));
@@ -158,7 +158,7 @@ fn checked<T>(end: &LaneEnd, check: &dyn Fn(&str) -> Result<T, Flawed<T>>) -> Re
     Err(Flawed { defects: vec![defect], salvaged })
 }
 
-/// Names the first defects, and says how many more there are.
+/// Names the first defects, and counts the others.
 fn in_short(defects: &[String]) -> String {
     const NAMED: usize = 3;
     let named: Vec<_> = defects.iter().take(NAMED).map(|defect| quote::line(defect)).collect();

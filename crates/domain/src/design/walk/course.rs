@@ -1,4 +1,4 @@
-//! A walk that goes on with every event, and one from the first event.
+//! A walk that continues with every event, and one from the first event.
 
 use super::phases::go;
 use super::state::WalkState;
@@ -134,7 +134,7 @@ impl DesignWalk {
         told_after(&self.facts, &self.log, count).cloned().collect()
     }
 
-    /// Returns what each phase came to.
+    /// Returns the result of each phase.
     pub fn results(&mut self) -> Option<&PhaseResults> {
         self.advance();
         self.present.as_ref().map(|present| &present.state.results)
@@ -213,7 +213,7 @@ fn told<'a>(facts: &'a Facts, log: &'a NoticeLog) -> impl Iterator<Item = &'a No
     told_after(facts, log, 0)
 }
 
-/// The same without the first notices, which are not even visited.
+/// The same without the first notices, which it does not visit.
 fn told_after<'a>(
     facts: &'a Facts,
     log: &'a NoticeLog,

@@ -74,7 +74,7 @@ fn resolve(walk: &mut Walk<'_>, synthesis: &Synthesis) -> Walked<Vec<Resolution>
     Ok(resolved.into_iter().flatten().collect())
 }
 
-/// Runs every debate, both sides in parallel, and says which of them judges may see.
+/// Runs every debate, both sides in parallel, and returns which of them judges may see.
 fn debate_all(walk: &mut Walk<'_>, synthesis: &Synthesis, selected: usize) -> Walked<Vec<Debated>> {
     let (panel, available) = (&walk.settings.panel, walk.state.roster.available);
     let seats: Vec<_> =

@@ -58,8 +58,8 @@ impl PhaseResults {
         EarlierRuling { ruling: self.rulings.ruled.get(&id).cloned(), note }
     }
 
-    /// Forgets a decision that the run could not act on. The decision that changes it says what
-    /// counts instead.
+    /// Forgets a decision that the run could not act on. The decision that changes it counts
+    /// instead.
     pub(super) fn reinstate(&mut self, id: MatterId, before: EarlierRuling) {
         match before.ruling {
             Some(ruling) => self.rulings.ruled.insert(id, ruling),
@@ -85,7 +85,7 @@ impl PhaseResults {
         self.decisions().get(number.checked_sub(1)?)
     }
 
-    /// Says what the plan has to be revised for, unless a decision changes nothing in it.
+    /// Returns the reason for revising the plan, unless a decision changes nothing in it.
     pub(super) fn task(&self, ruling: &Ruling, before: Option<&Ruling>) -> Option<String> {
         let before = before.map(|ruling| ruling.choice);
         let because = quote::line(&ruling.because);

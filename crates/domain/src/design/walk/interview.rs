@@ -145,7 +145,7 @@ fn questions(
     })
 }
 
-/// Says what the chair settled by the code itself, so that a person can object.
+/// Reports decisions that the chair derived from the code, so that a person can object.
 fn answered_by_code(walk: &mut Walk<'_>, round: Round, questions: &Questions) -> Vec<Settled> {
     let settled = questions.answered_by_code();
     let crumbs = walk.crumbs();

@@ -114,7 +114,7 @@ fn judge_lane(seat: &Seat) -> LaneId {
     LaneId::new(LaneKind::Judge, &seat.label)
 }
 
-/// Says that a judge gave no answer.
+/// Returns the warning that a judge gave no answer.
 fn judge_failed(judge: &str, reason: &str) -> String {
     let reason = if reason.is_empty() { "it gave no readable answer" } else { reason };
     unnumbered_warning(&format!("{judge} judge failed — {reason}. It casts no vote."))

@@ -138,7 +138,7 @@ pub(super) fn update(walk: &mut Walk<'_>, plan: DesignPlan, answers: &str) -> Wa
     }
 }
 
-/// Keeps a plan, and says how it differs from what the chair wrote.
+/// Keeps a plan, and reports how it differs from the chair's text.
 pub(super) fn keep(walk: &mut Walk<'_>, reading: &PlanReading) -> DesignPlan {
     if let Some(note) = reading.note() {
         walk.say(format!("**ℹ The chair's plan: {note}.**"));
@@ -176,7 +176,7 @@ pub(super) fn is_same(before: &str, after: &str) -> bool {
     before.split_whitespace().eq(after.split_whitespace())
 }
 
-/// Says of a finding that the plan was not changed for it, and what the chair says of that.
+/// Returns the note that the plan was not changed for a finding, with the chair's words.
 pub(super) fn left_as_it_was(note: Option<&str>) -> String {
     let said = note.map_or_else(String::new, |note| format!(" The chair says: {note}"));
     format!("The chair left the plan as it was.{said}")

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn only_options_will_do_where_it_is_not_open() {
+    fn only_options_answer_a_closed_question() {
         let asked = question(&["A new branch", "Keep it", "Kick it"], false);
         for (answer, option) in
             [("2", "Keep it"), ("ke", "Keep it"), ("A NEW", "A new branch"), ("1)", "A new branch")]

@@ -30,7 +30,7 @@ pub(super) struct SeatedPhase<'p> {
 }
 
 impl SeatedPhase<'_> {
-    /// Says why an answer cannot be used.
+    /// Returns why an answer cannot be used.
     fn refuses(&self, end: &LaneEnd) -> Option<String> {
         let flaw = || (self.flaw)(&end.answer).map(|(_, reason)| reason);
         if end.status == CollectedStatus::Ok {
@@ -198,7 +198,7 @@ impl<'f> Walk<'f> {
         }
     }
 
-    /// Says that not even the host fills a seat, and which.
+    /// Warns that a seat stays empty because even the host failed.
     fn left_empty(&mut self, seat: &Seat, reason: &str, phase: &SeatedPhase<'_>) {
         let name = self.settings.panel.named(Holder::Host).name();
         let (noun, label) = (phase.noun, &seat.label);

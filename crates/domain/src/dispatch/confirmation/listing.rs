@@ -67,7 +67,7 @@ pub(super) struct List<'a> {
 }
 
 /// Reads `name (N lines)` entries up to the end of the first sentence. A piece with any other
-/// words, such as "design.md (not found)", is no entry, and neither is anything after a word such
+/// words, such as "design.md (not found)", is no entry, and neither is any text after a word such
 /// as "none" or "except".
 pub(super) fn list<'a>(rest: &'a str, expected: &[ExpectedFile<'_>]) -> List<'a> {
     let (sentence, after) = rest.split_once(". ").unwrap_or((rest, ""));

@@ -19,8 +19,8 @@ pub(super) fn reach(pipeline: &Pipeline) -> Reach {
     if reads_unknown || (runs_on_names && !names_some) { Reach::Anything } else { Reach::Words }
 }
 
-/// A loop reads what its list names, if it has one; else it may read anything. So does one that
-/// makes names out of its list.
+/// Returns the reach of a loop: the files that its list names, if it has one; else any file. A loop
+/// that makes names out of its list may read any file, too.
 pub(super) fn compound_reach(pipeline: &Pipeline) -> Reach {
     let words: Vec<&Word> = pipeline.commands.iter().flat_map(|command| &command.words).collect();
     let list = pipeline.commands.first().map_or(&[][..], |command| command.words.as_slice());

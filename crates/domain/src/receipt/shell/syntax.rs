@@ -37,7 +37,7 @@ impl Word {
     }
 }
 
-/// One program with its words, and where its output goes.
+/// One program with its words, and the target of its output.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) words: Vec<Word>,

@@ -253,7 +253,7 @@ fn the_branch_is_finished_only_when_no_task_is_open() {
     assert_eq!(after_pass(tasks("1 - 1 - in_progress Task 1: A"), "1"), "finish the branch");
 }
 
-// W-38: a verdict against a task counts also if only its parts were worked on.
+// W-38: a verdict against a task counts even if only its parts were worked on.
 #[test]
 fn a_task_that_failed_is_not_closed() {
     let lines = "1 - 1 - pending Task 1: A\n1a 1 1 - completed Part";

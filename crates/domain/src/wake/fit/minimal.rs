@@ -28,10 +28,10 @@ pub(in crate::wake) struct Minimal<'a> {
 }
 
 impl Minimal<'_> {
-    /// Says as much as fits of: the user's rules, that there is no room, the current task, the
-    /// message, how many are unread, and the command that prints everything. Rules are left out only
-    /// where there is no room for anything else but what counts the messages, and then they are
-    /// counted. A room too small even for that holds the start of the command.
+    /// Renders as much as fits of: the user's rules, that there is no room, the current task, the
+    /// message, how many are unread, and the command that prints everything. Rules are left out
+    /// only if the remaining text is only the count of messages, and then they are counted. A room
+    /// too small even for that holds the start of the command.
     pub(in crate::wake) fn wake_up(&self, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
         let everything = format!("`convoke wake {} --budget 8000`", self.reader);
         let short = Some(format!("Left out: {everything}"));

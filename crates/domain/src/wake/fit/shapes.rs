@@ -258,7 +258,7 @@ fn every_shape_fits_and_nothing_is_left_out_in_silence() {
     }
 }
 
-// The list gives way before the skill does, and what it leaves is used.
+// The list shrinks before the skill does, and the skill uses its room.
 #[test]
 fn four_hundred_tasks_leave_the_skill_its_room() {
     let roots = grown(&list(400, "another ordinary part of the whole thing"));

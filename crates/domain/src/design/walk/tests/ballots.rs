@@ -11,7 +11,7 @@ fn contested() -> World {
 
 // P-171, P-242: people's answers are part of all later prompts.
 #[test]
-fn answers_reach_everybody_who_comes_later() {
+fn answers_are_part_of_all_later_prompts() {
     let questions = "### Question 1: Offline\n- **Question**: How long?\n- **Recommended**: a day\n\n\
         ### Question 2: Mobile\n- **Question**: Phones?\n- **Recommended**: no\n";
     let mut world = contested().answer("chair/scope", questions);
@@ -26,7 +26,7 @@ fn answers_reach_everybody_who_comes_later() {
     }
 }
 
-// P-226, P-267: a vote on something that was not shown would be a guess.
+// P-226, P-267: a vote on a text that was not shown would be a guess.
 #[test]
 fn voters_and_judges_see_what_they_decide_on() {
     let run = contested().run();

@@ -57,7 +57,7 @@ fn what_a_worker_made_is_shown_when_it_is_done() {
 
 // P-321: a diagram that is missing is missed.
 #[test]
-fn a_missing_diagram_is_told_after_the_work() {
+fn a_missing_diagram_is_reported_after_the_work() {
     let refused = heavy().answer("chair/diagram", "```mermaid\nflowchart TD\n  A[a|b] --> B\n```");
     let refused = shown(&refused.run());
     let line = "**⚠ Architecture diagram unavailable (rejected by sanitizer).**".to_owned();
@@ -91,7 +91,7 @@ fn two_sketches_are_not_worth_a_worker() {
 
 // P-322, P-323: a worker that failed ends the run, and resuming the run starts another.
 #[test]
-fn a_worker_that_failed_is_told_and_can_be_followed() {
+fn a_failed_worker_is_reported_and_can_be_followed() {
     let mut world = heavy();
     world.workers = vec![Worked::nothing_made()];
     let run = world.run();

@@ -27,7 +27,7 @@ fn what_the_code_answers_is_reported() {
 
 // P-168: one step asks at most four questions; the next one asks the others.
 #[test]
-fn questions_that_a_step_has_no_room_for_are_asked_in_the_next() {
+fn questions_beyond_a_steps_limit_move_to_the_next() {
     let question = |number: usize| {
         format!(
             "### Question {number}: Matter {number}\n- Question: Is it so?\n- Recommended: yes\n\n"

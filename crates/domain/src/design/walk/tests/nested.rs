@@ -71,7 +71,7 @@ fn what_cannot_be_handed_over_is_kept() {
 
 // P-294: of a diagram that was refused only the reasons leave the run.
 #[test]
-fn a_refused_diagram_is_for_the_log_of_whoever_asked() {
+fn a_refused_diagram_is_for_the_callers_log() {
     let diagram = "```mermaid\nflowchart TD\n  A[a|b] --> B\n```\n";
     let run = nested().answer("chair/diagram", diagram).run();
     let issue = "- **Step 3b — architecture diagram rejected:** pipe-in-node-label";

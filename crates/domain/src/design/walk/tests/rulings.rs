@@ -233,7 +233,7 @@ fn a_changed_decision_is_taken_back_in_the_plan() {
 
 // P-286: a vulnerability is shown to the person who ran the review, and is in no published file.
 #[test]
-fn what_is_withheld_is_counted_and_a_person_can_decide_it() {
+fn withheld_findings_are_counted_and_a_person_can_decide_them() {
     let review = format!(
         "1. [correctness] The draft in src/draft.rs is not synced. {}\n\
          2. [OUT_OF_SCOPE] [security] Tokens are in the log of src/log.rs:1-9.\n",

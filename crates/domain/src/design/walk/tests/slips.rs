@@ -5,7 +5,7 @@ use super::world::{World, plan, review};
 
 // A slip of form costs an agent the seat of this phase at most.
 #[test]
-fn an_answer_in_another_form_is_asked_for_once_more() {
+fn an_answer_in_another_form_is_requested_once_more() {
     use Holder::{First, Host};
     let prose = format!("I think that src/draft.rs should be synced, {}.", "and so on ".repeat(20));
     let once = World::new()
@@ -48,7 +48,7 @@ fn an_answer_in_another_form_is_asked_for_once_more() {
 }
 
 #[test]
-fn a_poor_chair_is_told_why_and_then_the_next_agent_is_asked() {
+fn a_poor_chair_gets_its_defects_and_then_the_next_agent_a_request() {
     let poor = "## Approach\nA plan without any tasks.";
     let run = World::new()
         .answer("chair/plan/claude", poor)
@@ -83,7 +83,7 @@ fn a_poor_chair_is_told_why_and_then_the_next_agent_is_asked() {
     let other = World::new().failing("chair/plan/claude", "not logged in").run();
     other.shows("**⚠ Claude failed as the chair — not logged in. Asking the next agent.**");
     assert_eq!(other.lanes("chair/plan")[1], ("chair/plan/cursor", Holder::First));
-    let nobody = World::new().failing("chair/plan", "gone").run();
-    let DesignEnding::Failed(failed) = nobody.ending else { panic!("{:?}", nobody.ending) };
+    let silent = World::new().failing("chair/plan", "gone").run();
+    let DesignEnding::Failed(failed) = silent.ending else { panic!("{:?}", silent.ending) };
     assert_eq!((failed.why.as_str(), failed.lanes.len()), ("no agent wrote a usable plan", 3));
 }

@@ -6,7 +6,7 @@ use crate::design::render::independence_in_short;
 
 // A repeated warning appears once, and names the seat that stays empty.
 #[test]
-fn seats_that_fail_are_told_apart() {
+fn each_failed_seat_has_its_own_warning() {
     let both = World::new()
         .failing("sketch/Cursor-", "no quota")
         .failing("sketch/Cursor-Edge/host", "gone")
@@ -40,7 +40,7 @@ fn one_group_of_all_findings_is_remarked_on() {
 
 // A vote in a form that does not count is an abstention, and the report must say so.
 #[test]
-fn votes_that_do_not_count_are_told_of() {
+fn votes_that_do_not_count_give_a_warning() {
     let run = World::new()
         .answer("chair/synthesis", synthesis(&block(1, "Where")))
         .answer("judge/Codex", "**DECISION_1** — THESIS because it is shown better")
@@ -57,7 +57,7 @@ fn votes_that_do_not_count_are_told_of() {
 
 // Three votes of one model are one opinion, and the final lines must show that.
 #[test]
-fn how_many_models_decided_is_said_at_the_end() {
+fn the_number_of_models_is_shown_at_the_end() {
     let two = synthesis(&block(1, "Where"));
     let full = World::new().answer("chair/synthesis", two).run();
     let voices = "3 answered, 3 of them different models";
@@ -100,7 +100,7 @@ fn a_judge_that_fails_is_a_warning_and_the_run_is_degraded() {
 // P-218: the probe before judging decides which judges vote, and a warning names an agent that the
 // run had counted on.
 #[test]
-fn an_agent_that_fails_its_probe_before_judging_is_told_of_once() {
+fn an_agent_that_fails_its_probe_before_judging_gives_one_warning() {
     let mut world = World::new().answer("chair/synthesis", synthesis(&block(1, "Where")));
     world.judges.second = false;
     let warning = "**⚠ Codex cannot judge (health check failed). Claude judges in its place.**";

@@ -20,9 +20,9 @@ pub(super) enum Token {
     Operator(Operator),
     /// `< file`
     Input(Word),
-    /// Standard output goes somewhere else.
+    /// Standard output is redirected.
     OutputAway,
-    /// Complaints go somewhere else.
+    /// Standard error is redirected.
     ErrorsAway,
     /// The here-document of a command, by its number.
     Given(usize),
@@ -156,7 +156,7 @@ impl Lexer<'_> {
         self.output(if is_error && !is_both { Token::ErrorsAway } else { Token::OutputAway })
     }
 
-    /// Takes where a stream goes; returns `away` if that is out of sight.
+    /// Parses the target of a stream; returns `away` if the agent does not see it.
     fn output(&mut self, away: Token) -> Option<Token> {
         let joins = self.rest().starts_with(">&");
         let _found = ["&>>", "&>", ">>", ">|", ">&", ">"].iter().any(|operator| self.eat(operator));
@@ -289,7 +289,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Takes what the shell puts something else for.
+    /// Skips a part of a word that the shell expands.
     fn expansion(&mut self, word: &mut Growing) {
         let start = self.at;
         if self.eat("`") {
