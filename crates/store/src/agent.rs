@@ -18,7 +18,7 @@ pub enum AgentChange<'a> {
     Received(Receipt<'a>),
     /// Its client compacted, or it was woken in full since.
     Compacted(Option<Timestamp>),
-    /// It was put away, or taken out again.
+    /// It was archived, or taken out of the archive.
     Archived(Option<Timestamp>),
 }
 

@@ -21,9 +21,9 @@ pub struct Session<'a> {
 pub struct Wording {
     /// The text, with all its parts.
     pub text: String,
-    /// The messages whose whole text it hands over.
+    /// The messages whose complete text it delivers.
     pub messages: Vec<i64>,
-    /// The newest message that it hands over or tells of.
+    /// The newest message that it delivers or announces.
     pub newest_known: Option<i64>,
     /// How long the client's record was when the text was made.
     pub record_bytes: u64,

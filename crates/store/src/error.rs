@@ -11,13 +11,13 @@ use convoke_domain::task::id::TaskId;
 
 use crate::location::StoreLocation;
 
-/// What the backend of a store itself reported. Every backend has error types of its own.
+/// The backend's own error. Every backend has its own error types.
 pub type BackendCause = Box<dyn Error + Send + Sync>;
 
-/// Why a backend refused, as far as a user can do something about it.
+/// Why a backend refused, as far as a user can react to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackendTrouble {
-    /// The store is broken, or holds something that is no store.
+    /// The store is damaged, or the file is not a store.
     Damaged,
     /// The user may not write to the store, or not reach it.
     NotWritable,
@@ -121,7 +121,7 @@ pub enum StoreError {
         /// The given id.
         id: TaskId,
     },
-    /// A task of the step is somewhere else by now.
+    /// A task of the step has moved since.
     #[error("cannot undo the last step: `{id}` is no longer on this branch")]
     CannotUndo {
         /// The task.

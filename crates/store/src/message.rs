@@ -117,7 +117,7 @@ pub trait MessageStore {
         agent: &AgentName,
     ) -> Result<Vec<(String, usize)>, StoreError>;
 
-    /// Stores something an agent did.
+    /// Stores a deed of an agent.
     fn record_event(
         &self,
         scope: &Scope,

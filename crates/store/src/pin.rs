@@ -38,7 +38,7 @@ pub struct PinReceipt {
     pub client: String,
     /// The client's session, or the lane.
     pub session: String,
-    /// When it was handed over.
+    /// When it was delivered.
     pub at: Timestamp,
     /// When the client's own record showed the text that it was in.
     pub arrived_at: Option<Timestamp>,
@@ -62,7 +62,7 @@ pub trait PinStore {
     /// Removes the rules that cancel a plan, and returns how many those were.
     fn resume_plan(&self, scope: &Scope, plan: &str, now: Timestamp) -> Result<usize, StoreError>;
 
-    /// Records that rules were handed over to a session or a lane.
+    /// Records that rules were delivered to a session or a lane.
     fn pins_delivered(
         &self,
         pins: &[i64],
@@ -71,6 +71,6 @@ pub trait PinStore {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Returns where a rule was handed over last.
+    /// Returns the last delivery of a rule.
     fn last_receipt(&self, pin: i64) -> Result<Option<PinReceipt>, StoreError>;
 }

@@ -66,8 +66,8 @@ pub trait ProjectStore {
     /// `NoProject` if no project has this name.
     fn attach_project(&self, project: &str, path: &str) -> Result<MergedProject, StoreError>;
 
-    /// Brings everything of one project into another, in one transaction: tasks under new ids where
-    /// theirs are taken. Where both have something that can be there once, such as an agent of one
+    /// Moves all records of one project into another, in one transaction: tasks under new ids where
+    /// theirs are taken. Where both have a record that can exist only once, such as an agent of one
     /// name, the other project's stays; messages that either had not seen stay unread. The first
     /// project stays, empty. Steps of its tasks cannot be undone any more.
     fn merge_projects(&self, from: &str, into: &str) -> Result<MergedProject, StoreError>;

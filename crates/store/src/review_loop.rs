@@ -1,4 +1,4 @@
-//! Keeping loops of reviews, so that one that was cut short goes on.
+//! Stores loops of reviews, so that an interrupted one can continue.
 
 use convoke_domain::dispatch::review_loop::LoopStop;
 use convoke_domain::scope::Scope;

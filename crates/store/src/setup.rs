@@ -1,4 +1,4 @@
-//! Keeping what `init` did in a project's folder, so that it can be taken back.
+//! Stores the steps of `init` in a project's folder, so that they can be reverted.
 
 use convoke_domain::setup::SetupStep;
 use jiff::Timestamp;

@@ -20,8 +20,8 @@ pub struct RemovedTask {
 /// Stores the history of tasks. The transaction that changes a task also records its state before
 /// and after; the log only grows.
 pub trait TaskHistoryStore {
-    /// Takes back the last step of the scope that was not taken back yet, and returns what the step
-    /// had done; nothing if no step is left. `CannotUndo` if a task of the step is not there any more.
+    /// Undoes the last step of the scope that is not undone yet, and returns its changes; empty if
+    /// no step is left. `CannotUndo` if a task of the step no longer exists.
     fn undo_task_step(&self, scope: &Scope, now: Timestamp) -> Result<Vec<TaskChange>, StoreError>;
 
     /// Returns the last changes of the scope, oldest first; with an id, those of this task on any

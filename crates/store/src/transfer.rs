@@ -1,7 +1,7 @@
-//! Taking everything out of a store and putting it into another, as one file of JSON lines.
+//! Exports a store and imports it into another, as one file of JSON lines.
 //!
-//! The first line says what the file is, and in which schema; every other line is one row; the last
-//! line counts them, so that a file that was cut off is noticed.
+//! The first line names the kind of file and its schema; every other line is one row; the last line
+//! counts them, so that a file that was cut off is noticed.
 
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -58,7 +58,7 @@ pub enum TransferError {
         /// The newest version that this program knows.
         known: u64,
     },
-    /// There is something in the store.
+    /// The store is not empty.
     #[error("cannot import into this store: it has {rows} rows in `{table}`")]
     NotEmpty {
         /// The first table with rows.
@@ -68,7 +68,7 @@ pub enum TransferError {
     },
 }
 
-/// Takes everything out, puts everything in, and looks whether it is sound.
+/// Exports, imports and checks a store.
 pub trait TransferStore {
     /// Returns the defects of the store; empty if it is sound.
     fn check(&self) -> Result<Vec<String>, StoreError>;

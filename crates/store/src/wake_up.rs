@@ -30,7 +30,7 @@ pub struct WakeUpEnd<'a> {
 /// Keeps wake-ups. Each begins and ends in one transaction, so that no two processes answer the same
 /// one, and an answer is never kept without what it answers.
 pub trait WakeUpStore {
-    /// Returns what waits for an agent that knows of everything up to `after`.
+    /// Returns the waiting messages of an agent that knows of all up to `after`.
     fn pending(
         &self,
         scope: &Scope,

@@ -12,7 +12,7 @@ pub(super) fn failed(doing: &'static str) -> impl Fn(Error) -> StoreError {
     move |source| StoreError::Failed { doing, trouble: trouble(&source), source: source.into() }
 }
 
-/// Says which store could not be opened.
+/// Returns the error for a store that could not be opened.
 pub(super) fn not_opened(path: &Path) -> impl Fn(Error) -> StoreError {
     move |source| StoreError::Open {
         location: StoreLocation::file(path),

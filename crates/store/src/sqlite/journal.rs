@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_changed_behind_the_stores_back_is_noticed() {
+    fn every_change_behind_the_stores_back_is_noticed() {
         let cases = [
             ("UPDATE journal SET body = '{ }' WHERE seq = 2", 2),
             ("UPDATE journal SET kind = 'four' WHERE seq = 3", 3),

@@ -190,7 +190,7 @@ pub(super) fn insert(
     Ok(Said { id, hop })
 }
 
-/// Adds something an agent did.
+/// Adds a deed of an agent.
 pub(super) fn insert_event(
     connection: &Connection,
     scope: &Scope,

@@ -96,7 +96,7 @@ mod tests {
         }
         assert_eq!(mode(&folder), 0o700);
         SqliteStore::open(&top.path().join("store.db")).unwrap();
-        assert_eq!(mode(top.path()), 0o755, "another folder may be somebody else's");
+        assert_eq!(mode(top.path()), 0o755, "another folder may belong to another program");
         drop(store);
     }
 

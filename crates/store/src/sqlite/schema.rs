@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_somebody_else_is_making_is_not_waited_for_for_ever() {
+    fn a_store_in_creation_is_not_waited_for_for_ever() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");
         let lock = File::create(dir.path().join("store.db-lock")).unwrap();

@@ -111,8 +111,7 @@ impl TaskHistoryStore for SqliteStore {
     }
 }
 
-/// Returns the last step that was not taken back and takes nothing back. The step that is under way is
-/// not one of them.
+/// Returns the last step that is neither undone nor an undo. The step in progress does not count.
 fn last_step(connection: &Connection, scope: &Scope) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT id FROM task_steps WHERE project = ?1 AND branch = ?2 \
                AND undoes IS NULL AND undone_by IS NULL AND NOT is_final \
@@ -168,7 +167,7 @@ fn put_back(
     Ok(changed > 0)
 }
 
-/// Says why a task cannot be restored.
+/// Returns the error if a task cannot be restored.
 fn refuse_unless_removed(
     connection: &Connection,
     scope: &Scope,

@@ -45,8 +45,8 @@ fn without_arrivals<T>(
     Ok(filled)
 }
 
-/// Tables that are filled by looking at a project or by a client's hook, so that rows in them do not
-/// make a store one with something in it.
+/// Tables that commands and hooks fill as a side effect, so that rows in them do not make a store
+/// count as used.
 const INCIDENTAL: [&str; 2] = ["firings", "projects"];
 
 impl TransferStore for SqliteStore {
@@ -130,7 +130,7 @@ impl TransferStore for SqliteStore {
     }
 }
 
-/// Says whether changes of tasks are written down as steps.
+/// Sets whether changes of tasks are recorded as steps.
 fn note(connection: &Connection, step: Option<i64>) -> rusqlite::Result<()> {
     connection.execute(&format!("UPDATE {STEP_NOW} SET step = ?1"), [step]).map(drop)
 }

@@ -104,8 +104,8 @@ fn never(_: &Wording, _: Timestamp) -> bool {
     false
 }
 
-// A text that is outdated before it was delivered whole gives way to a fresh one, which every entry
-// delivers.
+// A text that is outdated before its complete delivery is replaced by a fresh one, which every
+// entry delivers.
 pub(super) fn outdated_texts_are_replaced(store: &dyn Store) {
     let session = Session { client: Client::Claude, id: "s-1" };
     for entry in [1, 2] {
@@ -167,7 +167,7 @@ pub(super) fn arrivals_are_kept(store: &dyn Store) {
     assert!(last(1).arrived && !last(2).arrived);
     let known = Activity { fired_at: Some(at(2)), delivered_at: Some(at(4)), arrived_at: None };
     assert_eq!(activity(), known, "one part is not all of it");
-    // The second entry died before it could say that it had printed its part.
+    // The second entry died before it could confirm its part.
     assert_eq!(notice(2, Moment::Prompted, Trace::Found), None);
     assert_eq!(activity(), Activity { arrived_at: Some(at(9)), ..known });
     assert_eq!(store.activity(Client::Claude, "other").unwrap(), Activity::default());
@@ -219,7 +219,7 @@ pub(super) fn skills(store: &dyn Store) {
     assert_eq!(of(&other).unwrap().version.as_deref(), Some("9"));
 }
 
-// Section 10.1: the version is an agent's for as long as the plan has something open.
+// Section 10.1: an agent keeps the version while the plan has open tasks.
 pub(super) fn pins_are_released(store: &dyn Store) {
     let (one, two) = (add(store, "1", None, Some("p.md")), add(store, "2", None, Some("p.md")));
     let skill = SkillId::parse("superpowers:x").unwrap();

@@ -168,7 +168,7 @@ pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
         assert!(around.contains(near), "{near}");
     }
     assert!(!around.contains(&other) && !around.contains(&ids[399]));
-    // Work that is begun comes before everything else, in a large plan, too.
+    // Started work comes first, in a large plan, too.
     let begun = add(store, "deep", Some(&ids[390]), None);
     set_status(store, &begun, TaskStatus::InProgress, 3);
     let around = read(None, 100);
@@ -236,7 +236,7 @@ pub(super) fn branches_are_listed(store: &dyn Store) {
     assert_eq!(listed, [("feature/x".to_owned(), 2), ("main".to_owned(), 1)]);
 }
 
-// W-5: nothing open hides below something closed.
+// W-5: no open task is hidden below a closed one.
 pub(super) fn closing_cascades(store: &dyn Store) {
     let top = add(store, "top", None, None);
     let part = add(store, "part", Some(&top), None);

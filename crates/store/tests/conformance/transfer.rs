@@ -63,7 +63,7 @@ fn source(other: &dyn Store) -> Vec<String> {
 pub(super) fn everything_is_exported_and_imported(store: &dyn Store, other: &dyn Store) {
     let lines = source(other);
     assert!(lines.iter().all(|line| !line.contains('\n')));
-    // A name and a firing of a hook do not make a store one with something in it.
+    // A name and a hook's call do not make a store count as used.
     store.project_name("/somewhere", "somewhere").unwrap();
     let rows = import(store, &lines).unwrap();
     assert_eq!(rows, lines.len() as u64 - 2);

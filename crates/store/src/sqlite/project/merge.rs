@@ -1,4 +1,4 @@
-//! Bringing everything of one project into another.
+//! Moves all records of one project into another.
 
 use convoke_domain::scope::Scope;
 use rusqlite::{Connection, params};

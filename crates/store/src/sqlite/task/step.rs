@@ -34,7 +34,7 @@ impl SqliteStore {
 }
 
 impl Step<'_> {
-    /// Says that this step takes another back.
+    /// Marks this step as the undo of another.
     pub(in crate::sqlite) fn mark_undo_of(&self, undone: i64) -> rusqlite::Result<()> {
         let connection = &self.transaction;
         connection.execute("UPDATE task_steps SET undoes = ?1 WHERE id = ?2", [undone, self.id])?;

@@ -80,7 +80,7 @@ impl PlanRows<'_> {
         if agent.is_none() {
             add(self.ready_path(None, &[], &mut LOOKS.clone())?);
         }
-        // The parts of the leaf, or the first ones where everything is done.
+        // The parts of the leaf, or the first ones if all are done.
         let leaf = path.last().map(|task| &task.id);
         add(self.first(leaf, "", AROUND)?);
         Ok(found)
@@ -127,8 +127,8 @@ impl PlanRows<'_> {
         Ok(begun)
     }
 
-    /// Returns the way to the first task below a parent that waits for no other, begun ones first, then
-    /// by priority; empty if none is found within so many looks.
+    /// Returns the path to the first task below a parent that waits for no other, started ones
+    /// first, then by priority; empty if the limit of checks is reached first.
     fn ready_path(
         self,
         parent: Option<&TaskId>,
@@ -264,7 +264,7 @@ impl PlanRows<'_> {
         Ok(first.unwrap_or_default())
     }
 
-    /// Returns the way from the top to a task, unless something on it is closed.
+    /// Returns the path from the top to a task, unless a task on it is closed.
     fn open_path(self, task: Task) -> Result<Option<Vec<Task>>, StoreError> {
         let mut path = vec![task];
         while let Some(parent) = self.parent_in_plan(&path[0])? {

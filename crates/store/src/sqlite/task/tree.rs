@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::sqlite::row::Time;
 
 /// Returns a task and everything above it, nearest first. A damaged store may hold a circle, so the
-/// way ends where no tree can be.
+/// walk ends at the greatest depth.
 fn upwards(connection: &Connection, scope: &Scope, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
     let mut way = Vec::new();
     let mut next = Some(id.clone());
@@ -36,7 +36,7 @@ pub(super) fn refuse_circle(
     Ok(())
 }
 
-/// Refuses to put something of a height below a parent that is too deep for it.
+/// Refuses to move a subtree of some height below a parent that is too deep for it.
 pub(super) fn refuse_depth(
     connection: &Connection,
     scope: &Scope,

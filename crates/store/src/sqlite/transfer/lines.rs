@@ -67,7 +67,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Refuses anything behind the last line.
+    /// Refuses text behind the last line.
     pub(super) fn nothing_more(&mut self) -> Result<(), TransferError> {
         let mut rest = [0];
         self.number += 1;
