@@ -37,7 +37,7 @@ pub struct AgentProfileReport {
     pub last_seen_message_id: Option<i64>,
     /// When it last lost its memory.
     pub compacted_at: Option<String>,
-    /// When it was put away.
+    /// When it was archived.
     pub archived_at: Option<String>,
 }
 
@@ -86,7 +86,7 @@ pub fn show_agent(session: &Session, name: &AgentName) -> Result<AgentProfileRep
     found(&Workspace::open(session, None)?, name)
 }
 
-/// Says what an agent is doing.
+/// Sets an agent's status.
 pub fn set_agent_status(
     session: &Session,
     name: &AgentName,

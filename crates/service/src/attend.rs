@@ -326,7 +326,7 @@ impl<'a> Attendant<'a> {
         }
     }
 
-    /// An agent that gave no answer is left alone until there is something new.
+    /// Leaves an agent that gave no answer alone until a new message arrives.
     fn give_up(&mut self, agent: AgentName, newest: i64) {
         self.given_up.insert(agent, newest);
         self.problem = Some(ErrorClass::NoAnswer);

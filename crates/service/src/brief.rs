@@ -54,7 +54,7 @@ pub fn open_brief(
     Ok(OpenBrief { loaded, tokenizer })
 }
 
-/// Returns the block as configured, if there is anything in it.
+/// Returns the block as configured, if it is not empty.
 pub fn brief_block(session: &Session) -> Result<Option<String>, Failure> {
     let settled = brief_settings(session, Layer::default())?;
     let opened = open_brief(session, BriefMode::Standalone, settled)?;

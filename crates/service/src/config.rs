@@ -249,7 +249,7 @@ fn must_be_own(session: &Session, target: ConfigTarget, key: &str) -> Result<(),
     Ok(())
 }
 
-/// Reads a value as it is written in a file if it looks so, else as in a variable.
+/// Parses a value as in a file if it has that form, else as in a variable.
 fn parse(key: &CatalogKey, text: &str) -> Option<Value> {
     let as_written = || text.trim().parse::<Value>().ok();
     let as_text = || (key.from_text)(text);

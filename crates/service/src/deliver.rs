@@ -1,4 +1,4 @@
-//! Delivering a wake-up: an agent is taken, its session goes on in a lane, and its answer is kept.
+//! Delivers a wake-up: takes an agent, resumes its session in a lane, and keeps its answer.
 
 use convoke_domain::agent::Agent;
 use convoke_domain::lane::cap::Overdraft;
@@ -65,8 +65,8 @@ enum NotDelivered {
 }
 
 impl Delivery<'_> {
-    /// Delivers everything that waits for the agent as one wake-up. `None` if it is busy, or if
-    /// nothing waits any more. Only an answer shows that a wake-up was taken in.
+    /// Delivers all waiting messages of the agent as one wake-up. `None` if it is busy, or if no
+    /// message waits any more. Only an answer proves that the agent received a wake-up.
     pub(crate) fn deliver(&self, reporter: &Reporter) -> Result<Option<Delivered>, Failure> {
         let Workspace { store, scope } = self.workspace;
         let agent = found(self.workspace, self.agent)?;
@@ -213,7 +213,7 @@ pub(crate) fn found(workspace: &Workspace, name: &AgentName) -> Result<Agent, Fa
     agent.ok_or_else(|| refused(StoreError::NoAgent { name: name.clone() }))
 }
 
-/// Returns the session that goes on.
+/// Returns the session to resume.
 pub(crate) fn session(agent: &Agent) -> Result<&str, Failure> {
     agent.session_id.as_deref().ok_or_else(|| {
         Failure::new(ErrorClass::Refused, NotDelivered::NoSession { name: agent.name.clone() })

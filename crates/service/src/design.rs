@@ -65,7 +65,7 @@ pub(crate) fn texts(files: &BTreeMap<String, Arc<str>>) -> BTreeMap<String, Stri
     files.iter().map(|(name, text)| (name.clone(), text.to_string())).collect()
 }
 
-/// Says how many warnings there are.
+/// Renders the number of warnings.
 pub fn warning_count(count: usize) -> String {
     format!("{count} warning{}", if count == 1 { "" } else { "s" })
 }

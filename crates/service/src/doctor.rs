@@ -108,12 +108,12 @@ impl DoctorCheck {
         Self { name, level: CheckLevel::Ok, found: found.into(), fix: None }
     }
 
-    /// Returns a check that found something that works less well than it could.
+    /// Returns a check with a warning.
     pub fn warn(name: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { name, level: CheckLevel::Warn, found: found.into(), fix: Some(fix.into()) }
     }
 
-    /// Returns a check that found something missing.
+    /// Returns a check with a failure.
     pub fn fail(name: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { level: CheckLevel::Fail, ..Self::warn(name, found, fix) }
     }

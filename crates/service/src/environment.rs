@@ -162,7 +162,7 @@ impl Environment {
         self.variable(LOG_FILTER)
     }
 
-    /// Returns the file that the log goes to instead of stderr, if one is named.
+    /// Returns the file of the log instead of stderr, if one is named.
     pub fn log_file(&self) -> Option<PathBuf> {
         self.variable(LOG_FILE).map(PathBuf::from)
     }
@@ -172,8 +172,8 @@ impl Environment {
         self.variable("VISUAL").or_else(|| self.variable("EDITOR"))
     }
 
-    /// Tells whether this process runs inside a lane: in a client that Convoke started, or in
-    /// anything that such a client started.
+    /// Tells whether this process runs inside a lane: in a client that Convoke started, or in a
+    /// process that such a client started.
     pub fn is_in_lane(&self) -> bool {
         self.variable(LANE_MARK).is_some()
     }

@@ -109,7 +109,7 @@ pub fn answer_hook(
     span.record("agent", display(&agent.agent));
     let library = library(&session, settings);
     let sources = sources(&session, &workspace, settings, &library);
-    // A session stays with its agent's branch, also when another one is checked out.
+    // A session stays with its agent's branch, even when another one is checked out.
     let sources = WakeSources { scope: &agent.scope, ..sources };
     let number = u32::try_from(request.part.get()).unwrap_or(u32::MAX);
     let heard = HookEvent {

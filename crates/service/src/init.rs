@@ -1,8 +1,8 @@
-//! Setting up a project in one step, and taking all of it back.
+//! Sets up a project in one step, and reverts all of it.
 //!
-//! [`plan_init`] only looks; its plan says every file that will change. [`carry_out`] does exactly that
-//! or nothing: each step is remembered in the store before its file changes, and a failure or an
-//! interrupt takes the steps back. [`undo_init`] does the same later.
+//! [`plan_init`] changes nothing; its plan lists every file that will change. [`carry_out`] makes
+//! all these changes or none: it records each step in the store before its file changes, and
+//! reverts the steps after a failure or an interrupt. [`undo_init`] does the same later.
 
 mod apply;
 mod configuration;
@@ -55,7 +55,7 @@ pub enum InitState {
     Planned,
     /// They are done.
     Done,
-    /// They are taken back.
+    /// They are reverted.
     Undone,
 }
 
@@ -63,11 +63,11 @@ pub enum InitState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitStep {
-    /// What kind of change it is.
+    /// The kind of change.
     pub kind: InitStepKind,
     /// The file, relative to the project.
     pub path: String,
-    /// What the step does, in words that follow "Convoke will".
+    /// The step's effect, in words that follow "Convoke will".
     pub what: String,
     /// The step's state.
     pub state: StepState,
@@ -79,7 +79,7 @@ pub struct InitStep {
     pub is_tracked: bool,
 }
 
-/// What kind of change a step makes.
+/// The kind of change of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -99,7 +99,7 @@ pub enum InitStepKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum StepState {
-    /// It will be done, or taken back.
+    /// It will be done, or reverted.
     Planned,
     /// It is done.
     Done,
@@ -107,16 +107,16 @@ pub enum StepState {
     Unchanged,
     /// It is left out on purpose.
     Skipped,
-    /// It cannot be done until the user corrects something.
+    /// It cannot be done until the user corrects a mistake.
     Blocked,
     /// It is reverted.
     Undone,
-    /// It cannot be taken back: the file is the user's by now.
+    /// It cannot be reverted: the user has changed the file.
     Kept,
 }
 
 impl InitReport {
-    /// Tells whether a step waits for the user to correct something.
+    /// Tells whether a step waits for a correction by the user.
     pub fn is_blocked(&self) -> bool {
         self.steps.iter().any(|step| step.state == StepState::Blocked)
     }

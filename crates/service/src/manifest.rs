@@ -120,7 +120,7 @@ pub fn run_record(
     })
 }
 
-/// Writes a design's files with a manifest that says what they are.
+/// Writes a design's files with a manifest that describes them.
 pub fn write_manifest(
     session: &Session,
     request: &ManifestWriteRequest,

@@ -247,7 +247,7 @@ pub fn note_stranger(
     Ok(())
 }
 
-/// Says that a message is too far down a chain of wake-ups.
+/// Returns the note that a message is too far down a chain of wake-ups.
 pub fn wakes_nobody(said: Said) -> String {
     let Said { id, hop } = said;
     format!(

@@ -11,7 +11,7 @@ use crate::task::CurrentTask;
 pub struct NextCommand {
     /// The command, ready to type.
     pub command: String,
-    /// What it does, in a few words.
+    /// Its effect, in a few words.
     pub why: String,
 }
 

@@ -26,7 +26,7 @@ pub trait Observer: Send + Sync {
     fn observe(&self, source: Option<&str>, progress: &Progress);
 }
 
-/// An observer that drops everything.
+/// An observer that drops all messages.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unobserved;
 
@@ -85,7 +85,7 @@ impl Reporter {
         self.tell(&Progress::Message(text.into()));
     }
 
-    /// Tells that something went wrong that does not end the use case.
+    /// Reports a problem that does not end the use case.
     pub fn warn(&self, text: impl Into<String>) {
         self.tell(&Progress::Warning(text.into()));
     }

@@ -138,7 +138,7 @@ impl PinReport {
         }
     }
 
-    /// Says in a line what the rule says and where it holds.
+    /// Renders the rule and its scope in one line.
     pub fn line(&self) -> String {
         let branch = self.branch.as_ref().map(|branch| format!("on {branch}"));
         let task = self.task.as_ref().map(|task| format!("while {task} is open"));
@@ -150,12 +150,12 @@ impl PinReport {
         format!("{}  {}{limits}", self.id, self.text)
     }
 
-    /// Says in a line of a status where it arrived last.
+    /// Renders its last delivery as a line of a status.
     pub fn status(&self) -> String {
         format!("rule {}: {}\n", self.id, self.delivery())
     }
 
-    /// Says where it arrived last.
+    /// Renders its last delivery.
     pub fn delivery(&self) -> String {
         match &self.last_delivery {
             None => "not delivered yet".to_owned(),

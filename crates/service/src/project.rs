@@ -187,7 +187,7 @@ fn is_other(known: &KnownProject, id: Option<&RepositoryId>) -> bool {
     known.repository.as_ref().zip(id).is_some_and(|(one, two)| !one.is_same(two))
 }
 
-/// Brings everything of another project into the session's.
+/// Moves all records of another project into the session's.
 pub fn merge_project(
     session: &Session,
     name: &str,
@@ -203,7 +203,7 @@ pub fn merge_project(
             .hint("see `convoke project list`; `--force` merges it anyway"));
     }
     let merged = store.merge_projects(name, &scope.project).map_err(refused)?;
-    // A project without a folder and without anything in it is of no use.
+    // A project without a folder and without records is of no use.
     if known.is_some_and(is_gone) {
         store.forget_project(name).map_err(refused)?;
     }

@@ -22,7 +22,7 @@ use crate::workspace::{Workspace, refused, speaker};
 /// Whether a prompt wakes its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptDelivery {
-    /// Its session goes on in a lane.
+    /// Its session is resumed in a lane.
     Now,
     /// The message is only stored.
     Stored,

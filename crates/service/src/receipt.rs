@@ -63,7 +63,8 @@ impl ReceiptReport {
         }
     }
 
-    /// Says that the session read the file whole in an earlier round, if it did not read it again.
+    /// Marks that the session read the complete file in an earlier round, if it did not read it
+    /// again.
     #[must_use]
     pub fn or_earlier(self, round: u32) -> Self {
         match self.standing {
@@ -72,7 +73,7 @@ impl ReceiptReport {
         }
     }
 
-    /// Says it in one line.
+    /// Renders it in one line.
     pub fn line(&self) -> String {
         let lines = self.lines.join(", ");
         let words = match (self.standing, self.of) {
@@ -137,7 +138,7 @@ impl QuotationReport {
         Self { text: quotation.text, source: quotation.source, found, line }
     }
 
-    /// Says it in one line.
+    /// Renders it in one line.
     pub fn line(&self) -> String {
         let place = match (self.found, self.line) {
             ("found", Some(line)) => format!("found in {} at line {line}", self.source),

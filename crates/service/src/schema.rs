@@ -67,7 +67,7 @@ impl ReportSchema {
         format!("{:#}\n", self.schema)
     }
 
-    /// Says in one line what the document is, as the type's own documentation does.
+    /// Describes the document in one line, from the type's own documentation.
     pub fn summary(&self) -> String {
         let text = self.of_type(&self.schema).unwrap_or_default().replace('\n', " ");
         match self.form {

@@ -59,7 +59,7 @@ pub struct Key<L> {
     pub set: fn(&mut L, &Value) -> Option<()>,
 }
 
-/// A mistake in a place that sets something.
+/// A mistake in a file or variable.
 #[derive(Debug, Clone, thiserror::Error)]
 enum ConfigError {
     #[error("cannot read configuration `{}`: {reason}", path.display())]
@@ -154,7 +154,8 @@ fn read_section<L: Default>(
     Ok(layer)
 }
 
-/// Says where inside a value the mistake is, if it is not all of it, and what must be there.
+/// Returns the place of a mistake inside a value, if it is not the whole value, and the expected
+/// form.
 fn explain<L>(section: &str, key: &Key<L>, value: &Value) -> (String, Cow<'static, str>) {
     let explained = match (section, key.name) {
         (dispatch::SECTION, "roles") => role::explain_roles(value),

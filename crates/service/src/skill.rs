@@ -67,7 +67,7 @@ pub struct ChosenSkillReport {
     /// The users of the skill, in words.
     #[serde(rename = "for")]
     pub user: String,
-    /// The skill; without it, the choice was taken back.
+    /// The skill; `None` if the choice was removed.
     pub skill: Option<String>,
 }
 

@@ -117,7 +117,7 @@ pub struct SpentToday {
     pub is_used_up: bool,
 }
 
-/// Returns everything about a project that fits on one screen. Starts no agent.
+/// Returns the state of a project for one screen. It starts no agent.
 pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let workspace = Workspace::open(session, None)?;
     let tasks = TaskDesk::open(session, &TaskPlace::default(), task_progress)?;

@@ -101,7 +101,7 @@ pub fn backup_store(session: &Session, file: &Path) -> Result<StoreTransferRepor
     Ok(StoreTransferReport { path: file.display().to_string(), rows: None })
 }
 
-/// Writes everything as JSON lines, as it is at one moment.
+/// Exports one state of the store as JSON lines.
 pub fn export_store(
     session: &Session,
     target: ExportTarget<'_>,

@@ -50,7 +50,7 @@ pub struct SubagentReport {
 }
 
 /// Assembles the prompt of a subagent, and records that it was dispatched: the orchestrator's next
-/// wake-up says so.
+/// wake-up shows it.
 pub fn dispatch_subagent(
     session: &Session,
     request: &SubagentRequest,

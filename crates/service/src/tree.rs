@@ -37,7 +37,7 @@ pub struct TreeNoteReport {
 pub struct TreeNotesReport {
     /// One for each file.
     pub notes: Vec<TreeNoteReport>,
-    /// Whether all of them say that the tree is clean.
+    /// Whether all of them report a clean tree.
     #[serde(skip)]
     pub is_clean: bool,
 }

@@ -47,7 +47,7 @@ pub struct WakeReport {
     pub tokens_x10: u64,
     /// The most that it may cost, in tokens.
     pub budget: u64,
-    /// Whether it costs more although everything was shortened.
+    /// Whether it still exceeds the budget after all shortening.
     pub over_budget: bool,
     /// How much the text tells: everything, or only the news.
     pub extent: &'static str,

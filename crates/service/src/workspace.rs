@@ -76,7 +76,7 @@ impl Workspace {
         Self::with_store(store.map_err(refused)?, session, branch)
     }
 
-    /// Opens the store for a hook, also if a mistake in the user's file hides what it says about the
+    /// Opens the store for a hook, even if a mistake in the user's file hides its settings of the
     /// store.
     pub fn open_for_hook(session: &Session, patience: Duration) -> Result<Self, Failure> {
         let location = store::usable_location(session).ok_or_else(no_home)?;
@@ -210,7 +210,7 @@ struct ManyAgents(Vec<String>);
 
 /// Returns the acting agent or person: the one named, else the agent of `CONVOKE_AGENT`, else the
 /// agent of the client's session that this process runs in, else the person at the keyboard. In a
-/// client's session without an agent it is the default one: only a person's own terminal speaks for
+/// client's session without an agent it is the default one: only a person's own terminal acts for
 /// the person.
 pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
     if let Some(name) = named {

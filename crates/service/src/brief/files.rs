@@ -27,7 +27,7 @@ pub struct BriefFilesRequest {
     pub named: Vec<PathBuf>,
     /// Patterns of documents that come before all others.
     pub first: Vec<String>,
-    /// Which documents give way; the setting for the design folder does not hold here.
+    /// Which documents are cut or dropped; the setting for the design folder does not apply here.
     pub policy: Option<PackPolicy>,
     /// How the block is written.
     pub form: BlockForm,

@@ -32,7 +32,7 @@ pub struct BriefReport {
     pub budget: u64,
     /// Their cost, in tenths of a token.
     pub used_x10: u64,
-    /// Which documents give way when not all fit.
+    /// Which documents are cut or dropped when not all fit.
     pub policy: &'static str,
     /// The tokenizer.
     pub tokenizer: &'static str,
@@ -90,7 +90,7 @@ pub struct BriefReadReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefDiagnosticReport {
-    /// What kind of remark it is.
+    /// The kind of remark.
     pub code: String,
     /// The remark's text.
     pub message: String,

@@ -9,7 +9,7 @@ use convoke_engine::ledger;
 
 use crate::session::Session;
 
-/// One of the two ledgers, as it speaks to scripts.
+/// One of the two ledgers, for scripts.
 pub(super) struct ScriptLedger<'s> {
     pub(super) session: &'s Session,
     /// The program of the original workflow whose warnings these are.
@@ -43,7 +43,7 @@ impl ScriptLedger<'_> {
         format!("{}\n{text}", path.display())
     }
 
-    /// Returns the report that `render` makes of the ledger, unless it goes into a document.
+    /// Returns the report that `render` makes of the ledger, unless it is written into a document.
     pub(super) fn report(
         &self,
         path: &Path,

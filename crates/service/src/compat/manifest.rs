@@ -1,6 +1,6 @@
 //! The manifest's writer and reader as scripts of the original workflow call them.
 //!
-//! The writer's exit code says what went wrong. The reader always exits 0, and its lines say it.
+//! The writer's exit code shows the error. The reader always exits 0, and its lines show it.
 
 use std::path::PathBuf;
 

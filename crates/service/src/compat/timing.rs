@@ -1,4 +1,4 @@
-//! The ledger of steps and times. It never stops a workflow: everything that is wrong is a warning.
+//! The ledger of steps and times. It never stops a workflow: every error is a warning.
 
 use std::path::Path;
 

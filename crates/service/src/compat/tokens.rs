@@ -1,4 +1,4 @@
-//! The ledger of tokens. It never stops a workflow: everything that is wrong is a warning.
+//! The ledger of tokens. It never stops a workflow: every error is a warning.
 
 use std::path::Path;
 

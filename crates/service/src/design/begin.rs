@@ -37,7 +37,7 @@ pub struct DesignRequest {
     pub quick: bool,
     /// Whether a process of its own does the heavy part.
     pub subagent: bool,
-    /// The calling workflow's session file; an empty path says that there is no such workflow.
+    /// The calling workflow's session file; an empty path means that there is no such workflow.
     pub session_env: Option<OsString>,
     /// The text before step numbers and names.
     pub step_prefix: Option<String>,
@@ -59,7 +59,7 @@ pub struct DesignRequest {
     pub feature_dir: Option<PathBuf>,
     /// Whether the design is a rehearsal, and of what.
     pub rehearsal: Option<RehearsalSource>,
-    /// With what it goes on.
+    /// The settings of the run.
     pub course: CourseRequest,
 }
 
@@ -79,7 +79,7 @@ enum Answers {
     Recorded,
 }
 
-/// Begins a design, and goes through with it.
+/// Begins a design, and runs it.
 pub fn design(
     session: &Session,
     request: &DesignRequest,
@@ -128,7 +128,7 @@ fn rehearse(
 }
 
 impl DesignRequest {
-    /// Checks folders and files that the request names, before anything is done.
+    /// Checks folders and files that the request names, before the run begins.
     pub fn check(&self) -> Result<(), Failure> {
         if let Some(folder) = &self.feature_dir
             && !folder.is_dir()
@@ -206,7 +206,7 @@ impl DesignRequest {
     }
 }
 
-/// Begins a run, and goes through with it.
+/// Begins a run, and completes it.
 fn begin(
     workspace: &Workspace,
     session: &Session,

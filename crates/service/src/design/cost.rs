@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::lane::{is_paid, uncounted_warning};
 use crate::workspace::{Workspace, refused};
 
-/// Says what earlier runs of the project needed, and whether that may be spent.
+/// Describes the cost of earlier runs of the project, and whether the budget is large enough.
 pub(super) fn prospect(
     workspace: &Workspace,
     run: &RunId,
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forecast_is_said_in_a_sentence() {
+    fn a_forecast_is_one_sentence() {
         let range = |median, p90| Range { median, p90 };
         let found = Some(Forecast {
             runs: 3,

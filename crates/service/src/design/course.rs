@@ -87,7 +87,7 @@ fn keep_withheld(
 }
 
 impl CourseRequest {
-    /// Checks the file of answers, before anything is done.
+    /// Checks the file of answers, before the run begins.
     pub fn check(&self) -> Result<(), Failure> {
         self.answers.as_deref().map(read_answers).transpose().map(drop)
     }

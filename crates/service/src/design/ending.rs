@@ -31,7 +31,7 @@ pub struct DesignReport {
     pub run: String,
     /// How it ended, in words.
     pub ending: String,
-    /// The warnings of a run that came to its end.
+    /// The warnings of a completed run.
     pub degraded: Vec<String>,
     /// Matters left to people, and their decisions.
     #[serde(flatten)]
@@ -225,9 +225,9 @@ impl Earlier {
     }
 }
 
-/// Leaves the plan, its tasks and the record of both with the feature's other documents. A file of
-/// another author stays, and so does the target of a link: the plan then goes beside it, under the
-/// run's name. Returns where the plan is.
+/// Writes the plan, its tasks and the record of both beside the feature's other documents. A file
+/// of another author stays, and so does the target of a link: the plan is then written beside it,
+/// under the run's name. Returns the plan's path.
 pub(super) fn hand_over(
     folder: &Path,
     id: &RunId,

@@ -27,18 +27,18 @@ pub enum TypedAnswer {
 
 /// A front end of designs. A terminal prompts; one without a person declines.
 pub trait DesignFrontEnd {
-    /// Learns which run begins or goes on, before anything else.
+    /// Receives the run that begins or resumes, before any other call.
     fn open(&mut self, run: &RunId, settings: &Settings);
 
-    /// Shows something that the design tells: what it is, and its line for programs. A failure stops
-    /// the run, which can be resumed.
+    /// Shows a notice of the design, with its line for programs. A failure stops the run, which can
+    /// be resumed.
     fn show(&mut self, notice: &Notice, line: &Line) -> Result<(), Failure>;
 
     /// Learns what Convoke does itself now, such as asking agents whether they answer; nothing when
     /// that is over.
     fn works(&mut self, activity: Option<&str>);
 
-    /// Says something beside the design that every front end shows.
+    /// Shows a message beside the design, in every front end.
     fn say(&mut self, text: &str);
 
     /// Shows a note; a front end that only prints data leaves it out.
@@ -92,7 +92,7 @@ impl DesignFrontEnd for UnattendedFrontEnd {
     }
 }
 
-/// Shows how a lane goes on.
+/// Shows the progress of a lane.
 pub(super) fn show_lane(
     front_end: &mut dyn DesignFrontEnd,
     request: &LaneNeed,

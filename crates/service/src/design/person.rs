@@ -128,7 +128,7 @@ impl Written {
     }
 }
 
-/// Reads an answer, and says which option a number means, or why the answer is unusable.
+/// Parses an answer, and shows which option a number means, or why the answer is unusable.
 fn taken(question: &PersonQuestion, answer: &str, front_end: &mut dyn DesignFrontEnd) -> Reply {
     match question.read(answer) {
         Ok(reply) => {

@@ -24,7 +24,7 @@ pub(super) fn probe(
     let mut can_work = [true, true];
     for (place, word) in words.into_iter().enumerate() {
         let named = settings.panel.named(holders[place]);
-        // The caller speaks for the session; judges are probed for themselves where that can be done.
+        // The caller's result counts for the session; judges are probed separately if possible.
         let told = stage.caller.as_ref().and_then(|caller| caller.health(named.word()));
         let is_believed = told.is_some() && occasion == Occasion::SetUp;
         let probing = match occasion {
@@ -72,7 +72,7 @@ fn health(
     let asked =
         asked.map_err(|failure| if was_stopped(&failure) { stopped(&stage.run) } else { failure });
     let health = asked?.pop().flatten();
-    // A remembered result does not count for judges, not even where no probe is allowed.
+    // A cached result does not count for judges, even if no probe is allowed.
     let is_remembered = probing == ProbePolicy::Never && occasion == Occasion::Judges;
     let has_answered = |health: &Known| matches!(health, Known::Healthy | Known::Sick(_));
     Ok(match health {

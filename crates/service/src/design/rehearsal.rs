@@ -1,7 +1,7 @@
-//! The rehearsal: a whole design on an example project, with answers that were written down before.
+//! The rehearsal: a whole design on an example project, with recorded answers.
 //!
-//! It goes through the same engine, journal and lanes as any other; only the agents are recordings.
-//! It happens in a temporary copy with a repository of its own.
+//! It uses the same engine, journal and lanes as any other; only the agents are recordings. It runs
+//! in a temporary copy with a repository of its own.
 
 use std::fs;
 use std::io;
@@ -25,7 +25,7 @@ pub(super) const REPLIES: &str = "replies.txt";
 /// The participants.
 const SEATS: [&str; 3] = [Client::Cursor.name(), Client::Codex.name(), Client::Claude.name()];
 
-/// A rehearsal, ready to begin. Everything of it goes when this does.
+/// A rehearsal, ready to begin. Dropping it removes all its files.
 pub(super) struct Rehearsal {
     folder: TempDir,
     feature: String,

@@ -139,7 +139,7 @@ impl Stage<'_> {
         )
     }
 
-    /// Says once that the budget cannot be held against some lanes.
+    /// Returns once the warning that the budget does not include some lanes.
     fn blindness(&mut self) -> Option<String> {
         let cap = self.budget.filter(|_| !self.is_blind && !self.is_worker)?;
         let workspace = Workspace::open(self.session, None).ok()?;

@@ -66,7 +66,7 @@ impl Stage<'_> {
         Tree::Suspect { status: status.name().to_owned(), detail: reason.name().to_owned() }
     }
 
-    /// Says what changed in the working tree since a process was interrupted while agents worked.
+    /// Reports changes in the working tree since a process was interrupted while agents worked.
     pub(super) fn tell_changes(&mut self) -> Result<(), Failure> {
         let path = self.folder.join(KEPT_TREE);
         if !path.exists() {
@@ -91,7 +91,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Says what agents changed that worked after the last boundary.
+    /// Describes changes by agents that worked after the last boundary.
     pub(super) fn left_behind(&self) -> Option<String> {
         let verdict = self.watch.as_ref()?.end(&self.look(&self.session.reporter()))?;
         let warning = verdict.warning("agents").filter(|_| verdict.status == TreeStatus::Dirty)?;

@@ -8,7 +8,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::dispatch::settings;
 
-/// Everything that looks pasted.
+/// All lines that look pasted.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -45,8 +45,8 @@ impl AuditReport {
     }
 }
 
-/// Looks through prompts, each with the name of its file. Under the profile `all-reference` not even
-/// the artifact under review may be pasted.
+/// Checks prompts, each with the name of its file. Under the profile `all-reference` even the
+/// artifact under review must not be pasted.
 pub fn audit_prompts(
     session: &Session,
     prompts: &[(String, String)],

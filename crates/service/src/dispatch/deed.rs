@@ -22,7 +22,7 @@ pub(super) struct Dispatched<'a> {
 }
 
 impl Dispatched<'_> {
-    /// Refuses a task that is not there, before anything is paid for.
+    /// Refuses a missing task, before any cost.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let Some(task) = self.task else { return Ok(()) };
         let Workspace { store, scope } = self.workspace;

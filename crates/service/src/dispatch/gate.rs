@@ -82,7 +82,7 @@ pub(super) fn is_passed(
     Ok(is_open(Some(&tried), version(client, session)?.as_deref()))
 }
 
-/// Says how a client passes, or that an agent never does.
+/// Describes how a client passes, or that an agent never does.
 pub(super) fn to_pass(client: &AgentRef) -> String {
     match client {
         AgentRef::Client(_) | AgentRef::Replay(_) => format!(

@@ -95,7 +95,7 @@ impl Judged {
         self.ambiguity.as_ref().is_some_and(|found| !is_lost(found) && !is_empty)
     }
 
-    /// Says in a few words why a resumed session gave no usable answer.
+    /// Describes in a few words why a resumed session gave no usable answer.
     pub(super) fn resume_failure(&self) -> Option<String> {
         let error = self.report.resume_error?;
         let doubt = self.ambiguity.as_ref().filter(|_| error == UNPARSED);

@@ -101,7 +101,7 @@ impl PromptMaterials {
         }
     }
 
-    /// Settles everything for a role.
+    /// Resolves all materials for a role.
     pub(super) fn settle(&self, post: &FoundPost<'_>) -> Result<Materials, Failure> {
         let FoundPost { session, settings, role, .. } = post;
         let own = |named: &Option<String>, configured: Option<&PathBuf>, built_in: &str| match (

@@ -33,7 +33,7 @@ pub struct NextRoundRequest {
     pub agent: Option<String>,
     /// What the author did about the issues.
     pub summary: String,
-    /// Whether what changed is committed first: the document under review, or everything.
+    /// Whether to commit the changes first: the document under review, or everything.
     pub commits: bool,
     /// Whether this is the final validation of a role that has passed before.
     pub is_final: bool,
@@ -80,7 +80,7 @@ pub struct NextRoundReport {
     pub diagnostics: Vec<String>,
 }
 
-/// A round with everything that it is decided by.
+/// A round with all its inputs.
 pub(super) struct RoundPlan<'a> {
     pub(super) post: &'a FoundPost<'a>,
     pub(super) materials: &'a Materials,
@@ -88,8 +88,8 @@ pub(super) struct RoundPlan<'a> {
     pub(super) request: &'a NextRoundRequest,
     /// Why resuming for this round failed.
     pub(super) resume_failed: Option<&'a str>,
-    /// The client that runs it, if one is known: it has to have passed its gate before anything is
-    /// resumed.
+    /// The client that runs it, if one is known: it must have passed its gate before Convoke
+    /// resumes a session.
     pub(super) client: Option<&'a AgentRef>,
 }
 
@@ -118,8 +118,8 @@ impl RoundPlan<'_> {
     }
 }
 
-/// Checks everything that can be checked before an agent is paid: every file that its prompt is made
-/// of or names, and that its reading can be proven if it must be.
+/// Checks as much as possible before any cost: every file that its prompt quotes or names, and that
+/// its reading can be proven if required.
 pub(super) fn check_materials(
     post: &FoundPost<'_>,
     materials: &Materials,

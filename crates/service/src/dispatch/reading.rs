@@ -70,7 +70,7 @@ fn receipts(found: &Evidence, read_before: &[(String, u32)]) -> Vec<ReceiptRepor
     found.receipts.iter().map(report).collect()
 }
 
-/// Says why files that an answer names are not confirmed.
+/// Explains why files that an answer names are not confirmed.
 fn confirmation_remarks(found: &Confirmation) -> Vec<String> {
     let disputed = found.disputed.join(", ");
     let disagree = format!("the answer contradicts itself about reading {disputed}");

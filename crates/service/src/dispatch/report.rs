@@ -279,7 +279,7 @@ impl AnswerCheckReport {
         let confirmed = if is_confirmed { "confirmed, but " } else { "" };
         if self.requires_proof && !self.not_proven.is_empty() {
             let files = self.not_proven.join(", ");
-            // Without a record, the agent may well have read everything.
+            // Without a record, the agent may well have read all files.
             let word = if self.receipts.is_some() { "not read" } else { "no transcript shows it" };
             lines.push(format!("proof         {confirmed}{word}: {files}"));
         } else if is_confirmed && !self.unproven.is_empty() {

@@ -77,7 +77,7 @@ pub struct FinishedLoop {
     pub hint: Option<String>,
 }
 
-/// Everything a loop goes by.
+/// The inputs of a loop.
 struct Course<'a> {
     /// The loop's span in the log; reviewers run in threads of their own.
     span: Span,
@@ -95,8 +95,8 @@ struct Course<'a> {
     void: Mutex<Vec<LoopEntry>>,
 }
 
-/// Runs all reviewers of a command until they approve, with fixes in between. Every answer is kept as
-/// it comes, and a later call goes on where this one ended.
+/// Runs all reviewers of a command until they approve, with fixes in between. It records every
+/// answer as it comes, and a later call continues where this one ended.
 pub fn review_loop(
     session: &Session,
     request: &ReviewLoopRequest,
@@ -366,7 +366,7 @@ impl Course<'_> {
     }
 }
 
-/// A round of reviews, and everything that came before.
+/// A round of reviews, and all earlier entries.
 struct ReviewRound<'a> {
     iteration: u32,
     is_final: bool,

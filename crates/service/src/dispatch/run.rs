@@ -75,7 +75,7 @@ pub fn run_round(session: &Session, request: RunRoundRequest) -> Result<Finished
     Ok(FinishedRound { report, class })
 }
 
-/// One round of one role, with everything that was found for it.
+/// One round of one role, with all its resolved inputs.
 pub(super) struct Assignment<'a> {
     request: RunRoundRequest,
     post: FoundPost<'a>,
@@ -108,7 +108,7 @@ impl<'a> Assignment<'a> {
         Ok(Self { request, post, materials, watch })
     }
 
-    /// Checks everything that can be checked before the agent is paid.
+    /// Checks as much as possible before any cost.
     pub(super) fn check(&self) -> Result<(), Failure> {
         check_materials(&self.post, &self.materials, self.request.proof)?;
         check_agent(&self.request.client, self.rights(), self.post.session)
@@ -298,8 +298,8 @@ impl Judgement {
         }
     }
 
-    /// Says why a resumed session gave no usable answer; a lane that the user or a budget stopped
-    /// is not tried again.
+    /// Describes why a resumed session gave no usable answer; a lane that the user or a budget
+    /// stopped is not tried again.
     fn resume_failure(&self) -> Option<String> {
         if self.judged.is_none() && !is_final(self.ran.driven.outcome) {
             let (outcome, why) = (self.ran.driven.outcome.name(), why(&self.ran.driven));

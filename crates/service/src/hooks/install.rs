@@ -32,7 +32,7 @@ pub struct InstallHooksRequest {
     pub names_absolute_path: bool,
     /// Whether the entries are written even if the plugin for Claude Code brings them along.
     pub ignores_plugin: bool,
-    /// Whether anything is written.
+    /// Whether to write or only show the change.
     pub rehearsal: DryRun,
     /// How many entries share a long wake-up.
     pub entries: u8,
@@ -149,7 +149,7 @@ fn remove_folders(store: &dyn Store, path: &Path, base: &Path) -> Result<(), Fai
         let known = folder.display().to_string();
         let Some(made) = store.install(&known).map_err(refused)? else { continue };
         if made.original.is_none() && made.installed.is_empty() {
-            // One that holds something else stays, and so do those above it.
+            // A folder that holds other files stays, and so do those above it.
             if std::fs::remove_dir(folder).is_err() && folder.exists() {
                 break;
             }

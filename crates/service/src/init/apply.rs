@@ -23,7 +23,7 @@ use crate::workspace::{open_store, refused};
 #[error("setting up was stopped; every file is as it was")]
 struct SetupStopped;
 
-/// Does what a plan says. If a step fails or the user stops it, every step is taken back.
+/// Carries out a plan. If a step fails or the user stops it, every step is reverted.
 pub fn carry_out(session: &Session, plan: InitPlan) -> Result<InitReport, Failure> {
     let InitPlan { mut report, works } = plan;
     // From here on the first signal only requests a stop, and a second one waits until no file is

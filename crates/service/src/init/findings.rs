@@ -87,7 +87,7 @@ impl InitFindings {
         })
     }
 
-    /// Returns the project alone, without looking for anything in it.
+    /// Returns the project alone, without searching its files.
     pub(super) fn of_folder(session: &Session) -> Self {
         let repository = checkout(&session.project);
         Self {

@@ -32,7 +32,7 @@ impl TakenBack {
     }
 }
 
-/// Takes back everything that setups did in a project.
+/// Reverts all setups of a project.
 pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Failure> {
     let (store, folder) = (open_store(session)?, folder(session));
     let steps = store.setup(&folder.display().to_string()).map_err(refused)?;
@@ -57,8 +57,8 @@ pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Fai
     Ok(InitReport { state, found: InitFindings::of_folder(session), steps, next })
 }
 
-/// Takes steps back, the last one first, and folders at the very end. A step that cannot be taken back
-/// stays remembered, and keeps no other.
+/// Reverts steps, the last one first, and folders at the very end. A step that cannot be reverted
+/// stays recorded, and does not block others.
 pub(super) fn take_back(
     session: &Session,
     store: &dyn Store,

@@ -107,8 +107,8 @@ pub(super) fn variables(
     Ok(variables)
 }
 
-/// Reads a name, such as a model's or a session's. A blank one, or one with control characters, is a
-/// mistake, such as a variable that was not set, and would reach a client as something else.
+/// Reads a name, such as a model's or a session's. A blank one, or one with control characters, is
+/// a mistake, such as a variable that was not set, and would have another meaning to a client.
 pub fn model_name(name: &str) -> Result<String, &'static str> {
     if name.trim().is_empty() || name.chars().any(char::is_control) {
         return Err("it must be a name, on one line");

@@ -43,12 +43,12 @@ impl CallBudget {
     }
 }
 
-/// Tells whether a lane can have cost anything: a replayed one did not.
+/// Tells whether a lane can have cost tokens: a replayed one did not.
 pub fn is_paid(lane: &LaneEntry) -> bool {
     !matches!(AgentRef::parse(&lane.begun.agent), Some(AgentRef::Replay(_)))
 }
 
-/// Says how many earlier lanes a budget cannot count.
+/// Returns the warning about earlier lanes that a budget does not include.
 pub fn uncounted_warning(uncounted: u64) -> String {
     match uncounted {
         1 => "1 earlier lane reported no usage and is not counted".to_owned(),

@@ -19,7 +19,7 @@ use crate::failure::with_causes;
 /// How much of the reason for a missing answer is recorded, in characters.
 const LONGEST_WHY: usize = 300;
 
-/// Says of a lane that went on after its budget was used up that this is why it was stopped.
+/// Marks a lane that went on after its budget was spent as stopped for that reason.
 pub(super) fn stopped_by_budget(driven: &mut LaneResult, reached: &Reached) {
     if driven.end != ProcessEnd::Cancelled {
         return;
@@ -84,7 +84,7 @@ pub(super) fn refused_ending(driven: &LaneResult, now: Timestamp) -> LaneEnding 
     LaneEnding { end: ProcessEnd::NotStarted.to_string(), said, ..ending(driven, now) }
 }
 
-/// Returns how a lane ended that could not even be tried: why is in no client's words.
+/// Returns the end of a lane that could not start: the reason is Convoke's own.
 pub(super) fn failed_ending(failure: &Failure, now: Timestamp) -> LaneEnding {
     // A client that never started spent nothing; one that broke off may have.
     let is_broken = matches!(failure.error.downcast_ref(), Some(LaneError::Run(_)));

@@ -46,14 +46,14 @@ enum Happening<'a> {
         /// The model.
         name: &'a str,
     },
-    /// The client says what it may do.
+    /// The client reports the agent's rights.
     Rights {
         /// The client's word for its permission mode.
         mode: Option<&'a str>,
         /// The tools that it has.
         tools: &'a [String],
     },
-    /// The agent says something.
+    /// A text of the agent.
     Text {
         /// The text.
         text: &'a str,
@@ -76,7 +76,7 @@ enum Happening<'a> {
         /// Millionths of a dollar, where the client knows them.
         micro_dollars: Option<u64>,
     },
-    /// Something went wrong, and the turn goes on.
+    /// A failure that does not end the turn.
     Trouble {
         /// The kind of failure.
         kind: &'static str,

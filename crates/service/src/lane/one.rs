@@ -17,7 +17,7 @@ use super::{
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
-/// One lane, with everything around it.
+/// One lane, with its reading and kept files.
 pub struct OneLane<'a> {
     /// The lane; the required reading is added to its prompt.
     pub request: LaneRequest<'a>,
@@ -60,7 +60,7 @@ impl FinishedLane {
     }
 }
 
-/// Runs one lane, tells what happens meanwhile, and reports what it came to.
+/// Runs one lane, passes on its progress, and returns its report.
 pub fn run_one(
     session: &Session,
     lane: &OneLane<'_>,

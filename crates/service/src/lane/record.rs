@@ -164,7 +164,7 @@ impl LaneRequest<'_> {
         Ok(run)
     }
 
-    /// Says whether it may start, and what its budgets do not know of.
+    /// Decides whether it may start, and counts lanes that its budgets do not include.
     fn admission(
         &self,
         session: &Session,
@@ -235,7 +235,7 @@ impl LaneRequest<'_> {
         })
     }
 
-    /// Says what the lane will probably need. An unknown forecast stops no lane.
+    /// Shows the lane's forecast. An unknown forecast stops no lane.
     fn look_ahead(&self, books: &Books, reporter: &Reporter) {
         let Workspace { store, scope } = &books.workspace;
         let project = Some(scope.project.as_str());

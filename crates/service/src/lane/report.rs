@@ -206,7 +206,7 @@ impl From<Overdraft> for OverBudgetReport {
 }
 
 /// Returns the warning that a lane exceeded a budget; none for a lane that was stopped for it,
-/// whose own message says so.
+/// which has its own message.
 pub fn over_budget_warning(driven: &LaneResult, over: Option<Overdraft>) -> Option<String> {
     let over = over.filter(|_| driven.outcome != LaneOutcome::OverBudget)?;
     Some(over.to_string())
@@ -245,7 +245,7 @@ pub fn sentence(driven: &LaneResult, thin: Option<&str>) -> String {
     format!("{name} after {seconds:.1} s{recorded}{usage}{trouble}{thin}")
 }
 
-/// Says why there is no answer, as far as the client says, or as it shows.
+/// Returns why there is no answer, by the client's words or its end.
 pub fn why(driven: &LaneResult) -> Option<String> {
     if driven.outcome == LaneOutcome::Answered {
         return None;

@@ -124,7 +124,7 @@ impl LaneRequest<'_> {
         self.model.map(str::to_owned).or_else(configured)
     }
 
-    /// An API keeps no session and has no tools; to say nothing would look like success.
+    /// Refuses sessions and tools for an API, which has neither; silence would look like success.
     fn refuse_tools(&self) -> Result<(), Failure> {
         match (self.resume, self.rights) {
             (Some(_), _) => Err(unable(self.agent, "a session to resume: it keeps none")),

@@ -58,7 +58,7 @@ pub struct MessageReport {
     pub re: Option<i64>,
     /// The sender.
     pub from: String,
-    /// What kind of message it is, such as `direct`.
+    /// The kind of message, such as `direct`.
     pub kind: &'static str,
     /// The words.
     pub content: String,

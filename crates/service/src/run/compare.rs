@@ -61,7 +61,7 @@ pub struct CompareSideReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareReport {
-    /// Whether the panel's plan is what it came to in the end.
+    /// Whether the panel's plan is its final one.
     pub is_finished: bool,
     /// People's decisions in the panel's place, a line each.
     pub decided: Vec<String>,

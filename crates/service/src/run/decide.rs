@@ -33,7 +33,7 @@ pub struct DecideRequest {
     pub ruling: Ruling,
     /// Whether an earlier decision of a person may be changed.
     pub revisiting: Revisiting,
-    /// With what the run goes on.
+    /// The settings of the run.
     pub course: CourseRequest,
 }
 

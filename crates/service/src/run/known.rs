@@ -98,7 +98,7 @@ impl KnownRun {
         self.spending().map(|spending| spending.total())
     }
 
-    /// Returns the warnings of a run that came to its end.
+    /// Returns the warnings of a completed run.
     pub(super) fn degraded(&self) -> &[String] {
         match &self.progress.next {
             Next::End(DesignEnding::Complete { degraded }) => degraded,

@@ -118,8 +118,8 @@ impl MattersReport {
     }
 }
 
-/// Says what a matter is about: its id and votes, and its text below. A title that only repeats the
-/// beginning of the text is left out.
+/// Renders a matter: its id and votes, and its text below. A title that only repeats the beginning
+/// of the text is left out.
 fn whole(matter: &MatterReport) -> String {
     let MatterReport { id, title, text, panel, votes, .. } = matter;
     let (title, text) = (line(title), line(text));
@@ -129,14 +129,14 @@ fn whole(matter: &MatterReport) -> String {
     format!("{id} ({panel}; {}){title}\n    {text}", line(votes))
 }
 
-/// Says what a person decided, on one line.
+/// Renders a person's decision, on one line.
 fn decision(matter: &Matter) -> String {
     let said = matter.ruling.as_ref().map_or_else(String::new, Ruling::line);
     let pending = if matter.is_pending { " (the plan is not revised yet)" } else { "" };
     format!("{} {said}{pending}", matter.id)
 }
 
-/// Says what people decided, a line each, without reasons that may be about security.
+/// Renders people's decisions, a line each, without reasons that may concern security.
 pub(super) fn decisions(progress: &DesignOutline) -> Vec<String> {
     let said = |matter: &Matter| {
         let ruling = matter.ruling.as_ref()?;
@@ -166,7 +166,7 @@ impl RunKind {
     }
 }
 
-/// Says how a matter can be decided.
+/// Returns the command that decides a matter.
 pub(crate) fn way_out(run: &RunId, matter: &Matter, kind: RunKind) -> String {
     match kind {
         RunKind::Real => {

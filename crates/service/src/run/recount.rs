@@ -40,7 +40,7 @@ pub struct RecountReport {
     /// How many artifacts it has.
     #[serde(skip)]
     pub artifacts: usize,
-    /// Whether it came to its end, so that there is something to compare with.
+    /// Whether it completed, so that there is a record to compare with.
     #[serde(skip)]
     pub is_ended: bool,
     /// Whether the journal is sound, and nothing but other rules made a difference.

@@ -55,7 +55,7 @@ impl RunSummaryReport {
 pub(super) struct Conclusion {
     pub(super) warnings: Option<usize>,
     pub(super) undecided: Option<usize>,
-    /// Whether something came after the end that the run has still to act on.
+    /// Whether the run has still to act on an event after its end.
     pub(super) is_open: bool,
 }
 
@@ -92,7 +92,7 @@ pub struct RunShowReport {
     /// The rules that it was counted by.
     #[serde(flatten)]
     pub rules: RulesReport,
-    /// The warnings of a run that came to its end.
+    /// The warnings of a completed run.
     pub degraded: Vec<String>,
     /// How many different models decided, and which agents answered for others.
     pub independence: Option<String>,
@@ -127,7 +127,7 @@ pub struct RulesReport {
 }
 
 impl RulesReport {
-    /// Says it of a run by its facts.
+    /// Describes the rules of a run by its facts.
     pub fn new(facts: &Facts) -> Self {
         Self { rules: RulesVersion::PRESENT.number(), written_under: facts.rules().number() }
     }

@@ -138,7 +138,7 @@ pub struct VoteCountsReport {
 pub struct VoteTallyReport {
     /// The voters.
     pub voters: Vec<String>,
-    /// How many of them voted on anything.
+    /// How many of them voted on any item.
     pub eligible: usize,
     /// How many findings the plan was revised for.
     pub accepted: usize,
@@ -162,7 +162,7 @@ pub struct ReviewerScoreReport {
     pub exonerated: usize,
     /// How many were rejected.
     pub rejected: usize,
-    /// How many findings about something else.
+    /// How many findings outside of the planned change.
     pub out_of_scope: usize,
     /// How many of those were accepted.
     pub out_of_scope_accepted: usize,
@@ -186,7 +186,7 @@ pub struct PlanSizeReport {
 pub struct PanelVoiceReport {
     /// The part of the answer.
     pub part: &'static str,
-    /// The seat that it speaks for.
+    /// The seat that it answered for.
     pub seat: String,
     /// The agent whose seat it is.
     pub owner: String,

@@ -25,7 +25,7 @@ pub(super) fn named_run(session: &Session, run: Option<&RunId>) -> Result<KnownR
     Ok(known)
 }
 
-/// Shows what the named run came to, or the last one.
+/// Shows the report on the named run, or the last one.
 pub fn show_run(session: &Session, run: Option<&RunId>) -> Result<RunShowReport, Failure> {
     let known = named_run(session, run)?;
     let lanes = known.facts.ended();

@@ -245,7 +245,7 @@ impl Settings {
         self.changed.get(role).cloned().unwrap_or_default()
     }
 
-    /// Says what committed files change of a role that the user knows otherwise.
+    /// Describes the keys that committed files change in a role that the user knows otherwise.
     pub fn change_notes(&self, role: &RoleName) -> Vec<String> {
         let note = |(file, keys): (&'static str, Vec<&'static str>)| {
             let keys = keys.join(", ");
@@ -315,7 +315,7 @@ mod tests {
 
     // The reference page lists the keys in words.
     #[test]
-    fn every_key_of_a_role_is_named_in_what_is_expected() {
+    fn the_expected_value_names_every_key_of_a_role() {
         let expected = KEYS.iter().find(|key| key.name == "roles").map(|key| key.expected);
         for key in RoleChange::KEYS {
             assert!(expected.is_some_and(|words| words.contains(key)), "{key}");

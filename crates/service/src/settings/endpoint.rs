@@ -1,5 +1,5 @@
-//! The `[lane.http.NAME]` sections: models' APIs. Only a user's own file may have them: a project that
-//! comes from somewhere must not choose where its user's prompts and keys are sent.
+//! The `[lane.http.NAME]` sections: models' APIs. Only a user's own file may have them: a foreign
+//! project must not choose where its user's prompts and keys are sent.
 
 use std::path::{Path, PathBuf};
 

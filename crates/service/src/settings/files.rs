@@ -31,7 +31,7 @@ impl SessionSettings {
     }
 }
 
-/// The files as they were when they were first needed, and what they came to.
+/// The files at their first use, and the settings from them.
 #[derive(Debug, Default)]
 pub(super) struct ConfigFiles {
     user: OnceLock<Option<ConfigFile>>,

@@ -73,7 +73,7 @@ impl RoleChange {
         Ok(change)
     }
 
-    /// Takes one key, or says what its value must be.
+    /// Sets one key, or returns the expected form of its value.
     fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
         let expects = |expected: &str| expected.to_owned();
         let truth = || value.as_bool().ok_or_else(|| expects("true or false"));

@@ -1,5 +1,5 @@
-//! The `[store]` section, which only a user's own file may have: a project that comes from somewhere
-//! must not choose where its user's memory is kept.
+//! The `[store]` section, which only a user's own file may have: a foreign project must not choose
+//! where its user's data is stored.
 
 use convoke_store::StoreLocation;
 use toml::{Table, Value};

@@ -1,5 +1,5 @@
-//! Settings as far as they can be used. A hook delivers the user's rules also when a file or a variable
-//! holds a mistake, and names the place of the mistake instead of failing.
+//! Settings as far as they can be used. A hook delivers the user's rules even if a file or a
+//! variable holds a mistake, and names the place of the mistake instead of failing.
 
 use std::path::Path;
 
@@ -70,7 +70,7 @@ fn user_file(session: &Session) -> (String, UsableFile) {
     (name, file)
 }
 
-/// A file, and whether something in it cannot be used.
+/// A file, and whether a part of it is unusable.
 #[derive(Default)]
 struct UsableFile {
     table: Table,

@@ -70,11 +70,11 @@ pub struct Settings {
     pub mentions: MentionRule,
     /// The basis of the next action.
     pub next_action: NextActionRule,
-    /// What may choose a skill.
+    /// The sources that may name a skill.
     pub skill_rule: SkillRule,
     /// How the words of tasks choose a skill, where they may.
     pub patterns: PatternRule,
-    /// Whether an id of a collection is looked for only there.
+    /// Whether an id of a collection is searched only there.
     pub namespace_strict: bool,
 }
 

@@ -62,7 +62,7 @@ impl DeedReport {
         }
     }
 
-    /// Says it in a line.
+    /// Renders it in a line.
     pub fn line(&self) -> String {
         let why = self.because.as_ref().map_or(String::new(), |why| format!(": {why}"));
         format!("{} by {}, recorded by @{}{why}", self.verdict, self.role, self.recorded_by)

@@ -208,7 +208,7 @@ fn adopt(desk: &TaskDesk<'_>, path: &Path) -> Result<Vec<TaskId>, Failure> {
     let all = read_tasks(path, session.now())
         .map_err(|error| Failure::new(ErrorClass::Refused, error))?;
     let is_here = |found: &&ForeignTask| {
-        // A program that knew no projects or branches kept everything together.
+        // A program without projects or branches kept all tasks together.
         let folder = found.project.as_deref().and_then(|project| project.rsplit('/').next());
         folder.is_none_or(|folder| folder == scope.project)
             && found.branch.as_ref().is_none_or(|branch| *branch == scope.branch)
@@ -228,7 +228,7 @@ fn adopt(desk: &TaskDesk<'_>, path: &Path) -> Result<Vec<TaskId>, Failure> {
     Ok(ids)
 }
 
-/// Says what a database has instead.
+/// Describes the projects that a database has instead.
 fn elsewhere(all: &[ForeignTask]) -> Option<String> {
     let place = |found: &ForeignTask| {
         let name = |word: &Option<String>| word.clone().unwrap_or_else(|| "any".to_owned());

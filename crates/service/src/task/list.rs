@@ -65,7 +65,7 @@ impl BranchTasks {
 }
 
 impl TaskListing {
-    /// Reports the roots with everything below them, or the tasks that the filter lets through.
+    /// Reports the roots with everything below them, or the tasks that pass the filter.
     pub fn reports(&self) -> Vec<TaskReport> {
         if self.filter.is_empty() {
             return self.roots.iter().map(|node| TaskReport::of_node(node, None)).collect();
@@ -110,7 +110,7 @@ pub(super) fn read(desk: &TaskDesk<'_>, scope: &Scope) -> Result<Vec<TaskNode>, 
     }))
 }
 
-/// Tells whether one of the rules says that a task's plan is cancelled.
+/// Tells whether one of the rules cancels a task's plan.
 fn is_cancelled(pins: &[Pin], task: &Task) -> bool {
     pins.iter().any(|pin| pin.plan.is_some() && pin.plan == task.plan_file)
 }

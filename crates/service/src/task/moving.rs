@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::project::count;
 use crate::workspace::{Workspace, checked_out, refused};
 
-/// Tasks that come to the desk's branch from another one.
+/// Tasks that move to the desk's branch from another one.
 #[derive(Debug, Clone)]
 pub struct BranchMove {
     /// The tasks, whose parts move with them; without them, every task of the branch.

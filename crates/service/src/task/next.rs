@@ -31,7 +31,7 @@ pub enum NextTask {
     Nothing(String),
 }
 
-/// Finds the task to begin next, or says why no task can begin.
+/// Finds the task to start next, or returns why no task can start.
 pub fn next_task(desk: &TaskDesk<'_>) -> Result<NextTask, Failure> {
     let actor = &desk.actor;
     let leads = actor.is_human() || *actor == settings(desk.session)?.orchestrator;

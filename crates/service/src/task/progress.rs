@@ -46,7 +46,7 @@ pub struct CurrentTask {
     pub agent: Option<String>,
 }
 
-/// Returns how far the work of a branch is, and on which task it goes on.
+/// Returns the progress of a branch's work, and its current task.
 pub fn task_progress(desk: &TaskDesk<'_>) -> Result<TaskProgress, Failure> {
     let roots = read(desk, &desk.workspace.scope)?;
     let (active, _) = in_plan_order(desk, None)?;

@@ -23,7 +23,7 @@ pub struct BriefFilesReport {
     pub budget: u64,
     /// The block's cost, in tenths of a token.
     pub used_x10: u64,
-    /// Which documents give way when not all fit.
+    /// Which documents are cut or dropped when not all fit.
     pub policy: &'static str,
     /// The tokenizer.
     pub tokenizer: &'static str,

@@ -36,7 +36,7 @@ pub(super) fn spent(ran: &LaneRun, earlier: &[LaneRun]) -> Spent {
 pub(super) struct Grounds {
     /// The reviewed files as a tree in git's own store, if git could tell.
     pub(super) tree: Option<String>,
-    /// Whether the record proves that everything was read.
+    /// Whether the record proves complete reading.
     pub(super) proven: bool,
     /// The reviewer's text beside its verdict.
     pub(super) also_wrote: Option<String>,
@@ -104,7 +104,7 @@ pub(super) fn issues(entry: &LoopEntry) -> Vec<Issue> {
     reviews.into_iter().flat_map(|review| review.issues).collect()
 }
 
-/// Returns what speaks against a pass in an answer, with ids that stay the same in every round.
+/// Returns the issues of an answer that prevent a pass, with ids that stay the same in every round.
 pub(super) fn findings(entry: &LoopEntry) -> Vec<(String, Issue)> {
     let counted = issues(entry).into_iter().filter(|issue| issue.severity.counts());
     let with_id = |issue| (hash(identity(&entry.role, &issue))[..12].to_owned(), issue);

@@ -35,7 +35,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// Says what to do after a loop that ended without an approval.
+    /// Returns the hint after a loop that ended without an approval.
     pub(super) fn hint(&self, stop: LoopStop) -> Option<String> {
         let reset = match &self.request.feature {
             Some(feature) => format!("convoke dispatch reset --feature {}", feature.display()),
