@@ -190,7 +190,7 @@ impl Cli {
             Command::Mermaid(args) => args.run(&self.app()?, output),
             Command::Plumbing(args) => args.run(&self.app_anywhere(), output),
             Command::Store(args) => args.run(&self.app()?, output),
-            // The client says which project it is in, and nothing here may fail.
+            // The client names the project, and no step here may fail.
             Command::Hook(args) => args.run(self.verbosity(), output),
         }
     }

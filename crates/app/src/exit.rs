@@ -11,7 +11,7 @@ pub type CommandResult = Result<Exit, Failure>;
 /// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// The command succeeded, also if the reader closed the pipe early.
+    /// The command succeeded, even if the reader closed the pipe early.
     Done,
     /// The check failed.
     No,

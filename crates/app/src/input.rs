@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_who_was_asked_to_stop() {
+    fn a_stop_ends_the_waiting() {
         let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
         typed(&keyboard, "an answer");
         cancel.cancel();

@@ -44,8 +44,8 @@ fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
         Ok(cli) => cli,
         Err(error) => {
             let exit = output.usage(&error);
-            // To a client the code for wrong usage means that its user may not go on. If the client
-            // does not even take `{}`, Convoke stays silent.
+            // For a client, the code for wrong usage means that it must block its user. If the
+            // client does not accept `{}`, Convoke prints nothing.
             if exit == Exit::Usage && cli::Cli::names_hook(&words) {
                 cli::hook::say_nothing(output).and_then(|()| output.flush()).ok();
                 return Exit::Done;
@@ -74,7 +74,7 @@ fn run_often_called(arguments: &[OsString], output: &mut Output) -> Option<Resul
         if let Err(failure) = hook.run(Verbosity::Normal, output).and_then(|_| output.flush()) {
             output.failure(&failure);
         }
-        // Nothing that goes wrong is a reason to stop a client.
+        // No error is a reason to stop a client.
         return Some(Ok(Exit::Done));
     }
     let [_, word] = arguments else { return None };

@@ -47,8 +47,8 @@ impl LogWish {
         Self { filter: flag.or_else(variable), file: file.or_else(|| environment.log_file()) }
     }
 
-    /// Starts the log of a hook, if it goes to a file: clients can show an agent what a hook prints,
-    /// and a mistake about the log is no reason to stop a client.
+    /// Starts the log of a hook, if its target is a file: clients can show an agent a hook's
+    /// output, and a mistake about the log is no reason to stop a client.
     pub fn start_for_hook(&self, output: &mut Output) {
         if self.file.is_some() {
             self.start(output).ok();

@@ -60,7 +60,7 @@ pub enum Paging {
     Refused,
 }
 
-/// The size of a terminal that does not say how high it is.
+/// The height of a terminal that does not report one.
 const ROWS: usize = 24;
 
 /// Takes the cursor back to the line before, and wipes that.
@@ -142,14 +142,14 @@ impl Output {
         self.data("\n")
     }
 
-    /// Writes one JSON document on a line of its own, and hands it to the reader.
+    /// Writes one JSON document on a line of its own, and flushes it.
     pub fn json_line(&mut self, document: &impl Serialize) -> Result<(), Failure> {
         let line = serde_json::to_string(document).map_err(|error| OutputError(error.into()))?;
         self.data(&(unbroken(&line) + "\n"))?;
         self.flush()
     }
 
-    /// Hands everything written to the reader.
+    /// Flushes the output.
     pub fn flush(&mut self) -> Result<(), Failure> {
         Ok(self.out.flush().map_err(OutputError)?)
     }
@@ -287,7 +287,7 @@ pub fn log_line(line: &str) {
     converse(|stderr| stderr.write_all(line.as_bytes()));
 }
 
-/// Tells whether a file is the one that stdout goes to.
+/// Tells whether a file is the target of stdout.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn is_stdout(file: &File) -> bool {
     let (ours, theirs) = (rustix::fs::fstat(io::stdout()), rustix::fs::fstat(file));
@@ -350,7 +350,7 @@ fn converse(write: impl FnOnce(&mut AutoStream<Vec<u8>>) -> io::Result<()>) {
     converse_after("", write);
 }
 
-/// Says something after an order to the terminal.
+/// Writes a message after a control sequence.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn converse_after(order: &str, write: impl FnOnce(&mut AutoStream<Vec<u8>>) -> io::Result<()>) {
     let area = AREA.lock().unwrap_or_else(PoisonError::into_inner);

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn money_stands_beside_tokens_where_it_is_known() {
+    fn money_is_shown_beside_tokens_if_known() {
         let side = |micro_dollars| CompareSideReport {
             way: "single",
             lanes: 1,

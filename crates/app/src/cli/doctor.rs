@@ -1,4 +1,4 @@
-//! `convoke doctor`: everything that keeps Convoke from working here, each with what mends it.
+//! `convoke doctor`: everything that keeps Convoke from working here, each with its remedy.
 
 use convoke_service::doctor::{
     ApiCheck, CheckLevel, ClientCheck, DoctorCheck, DoctorRequest, examine,

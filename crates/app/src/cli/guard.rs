@@ -12,7 +12,7 @@ use convoke_service::failure::{ErrorClass, Failure};
 #[error("cannot supervise the client")]
 struct GuardFailed(#[source] std::io::Error);
 
-/// Reads a command line that is a guardian's; `None` if it is anything else, or wrong.
+/// Parses a guardian's command line; `None` for any other, or an invalid one.
 ///
 /// [`super::Cli`] does not know these words: parsing them here avoids building the whole command
 /// line. A guardian lives as long as its client, and there may be hundreds.

@@ -55,7 +55,7 @@ struct Alone {
     args: Args,
 }
 
-/// Reads a command line that calls `hook` and nothing else; `None` if it is anything else, or wrong.
+/// Parses a command line that only calls `hook`; `None` for any other, or an invalid one.
 pub fn parse_alone(arguments: &[OsString]) -> Option<Args> {
     let words =
         arguments.get(1..).filter(|words| words.first().is_some_and(|word| word == "hook"))?;

@@ -77,7 +77,7 @@ impl Args {
     }
 }
 
-/// Says how much came, of everything.
+/// Renders the numbers of moved records.
 fn counts(merged: &MergedProjectReport) -> String {
     let MergedProjectReport { tasks, messages, rules, agents, .. } = *merged;
     let counts = [(tasks, "task"), (messages, "message"), (rules, "rule"), (agents, "agent")];

@@ -110,7 +110,7 @@ fn messages(unread: &[UnreadMessages]) -> String {
     some.iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
-/// Says in one line what a client's hooks did.
+/// Renders the activity of a client's hooks in one line.
 pub(super) fn hooks_row(hooks: &ClientHooks, now: Timestamp) -> String {
     let ago = |at: &String| at.parse().map_or(at.clone(), |at| ago(at, now));
     let state = match (&hooks.arrived_at, &hooks.delivered_at, &hooks.problem) {

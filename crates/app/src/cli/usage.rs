@@ -102,7 +102,7 @@ fn forecasts(report: &LaneUsageReport) -> Grid {
     table::grid(header, report.rows.iter().map(cells), &[1, 2, 3, 4])
 }
 
-/// Says what the sums do not hold.
+/// Renders what the sums do not include.
 fn notes(total: &LaneUsageRow) -> Vec<String> {
     let note = |count, one: &str, many: &str| match count {
         0 => None,

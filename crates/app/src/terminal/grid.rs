@@ -13,7 +13,7 @@ const GAP: usize = 2;
 pub enum Overflow {
     /// It is cut, with an ellipsis.
     Cut,
-    /// It goes on in the next line.
+    /// It continues in the next line.
     Wrap,
 }
 

@@ -386,7 +386,7 @@ mod tests {
         insta::assert_snapshot!(styled.replace('\u{1b}', "^"));
     }
 
-    // Text of agents is data, also where it holds orders to a terminal.
+    // Text of agents is data, even if it holds control sequences.
     #[test]
     fn nothing_in_a_document_is_an_order_or_hidden() {
         let hostile = "# a\u{1b}[2J\n\n<!-- not \u{9b}31m hidden -->\n\n- [x](javascript:\u{7}y)\n\n\

@@ -37,9 +37,9 @@ pub fn decisions(results: &ResultsReport, columns: usize, detail: Detail) -> Vec
         |lines: &[StyledLine]| lines.iter().map(StyledLine::width).max().unwrap_or_default();
     let left = widest(&titles).min(columns.saturating_sub(widest(&outcomes) + 2));
     for ((title, outcome), decision) in titles.into_iter().zip(outcomes).zip(&results.decisions) {
-        let mut whole = title.fitted(left).padded(left + 2);
-        whole.extend(&outcome);
-        lines.push(whole);
+        let mut row = title.fitted(left).padded(left + 2);
+        row.extend(&outcome);
+        lines.push(row);
         let (taken, rejected) = sides(decision);
         lines.extend(
             taken.map(|text| side(Ink::Good, "✓", text, columns, detail)).into_iter().flatten(),
@@ -88,16 +88,16 @@ fn side(ink: Ink, sign: &str, text: &str, columns: usize, detail: Detail) -> Vec
     let text = StyledLine::plain(&line(text));
     match detail {
         Detail::Brief => {
-            let mut whole = first;
-            whole.extend(&text);
-            vec![whole.fitted(columns)]
+            let mut row = first;
+            row.extend(&text);
+            vec![row.fitted(columns)]
         }
         Detail::Full => text.wrapped(columns, &first, &StyledLine::plain("       ")),
     }
 }
 
-/// Lists the findings with who voted how, the accepted ones first. At most as many as are wanted; a
-/// line says how many more there are.
+/// Lists the findings with every vote, the accepted ones first, up to a limit; a line counts the
+/// others.
 pub fn findings(
     results: &ResultsReport,
     panel: Option<&Panel>,
@@ -203,21 +203,21 @@ impl Matrix {
         let title = StyledLine::plain(&line(&finding.title));
         let mut lines = match detail {
             Detail::Brief => {
-                let mut whole = first;
-                whole.extend(&title);
-                vec![whole.fitted(self.room)]
+                let mut row = first;
+                row.extend(&title);
+                vec![row.fitted(self.room)]
             }
             Detail::Full => title.wrapped(self.room, &first, &rest),
         };
         if let Some(first) = lines.first_mut() {
-            let mut whole = std::mem::take(first).padded(self.room);
+            let mut row = std::mem::take(first).padded(self.room);
             for at in 0..self.voters.len() {
                 let vote = finding.votes.get(at).and_then(|vote| vote.vote);
                 let (ink, sign) = vote_sign(vote);
-                whole.push(Ink::Plain, &" ".repeat(self.width + 1));
-                whole.push(ink, sign);
+                row.push(Ink::Plain, &" ".repeat(self.width + 1));
+                row.push(ink, sign);
             }
-            *first = whole;
+            *first = row;
         }
         if detail == Detail::Full {
             let raised = StyledLine::new(Ink::Quiet, &provenance(finding, panel));
@@ -227,7 +227,7 @@ impl Matrix {
     }
 }
 
-/// Says what a finding came to, and who raised it.
+/// Renders the verdict on a finding, and the reviewers that raised it.
 fn provenance(finding: &PanelFindingReport, panel: Option<&Panel>) -> String {
     let name = |label: &String| panel.map_or(label.clone(), |panel| label_seat(label, panel));
     let proposers: Vec<_> = finding.proposers.iter().map(name).collect();

@@ -45,7 +45,7 @@ struct Phase {
     /// Its result, in the design's own words.
     words: Option<String>,
     is_skipped: bool,
-    /// Whether anything happened in it.
+    /// Whether it had any activity.
     is_busy: bool,
 }
 
@@ -91,7 +91,7 @@ impl DesignProgress {
         over
     }
 
-    /// Takes in what the phase came to.
+    /// Takes in the result of the phase.
     pub fn conclude(&mut self, words: &str) {
         if let Some(phase) = &mut self.phase {
             phase.words = Some(words.to_owned());
@@ -237,7 +237,7 @@ impl DesignProgress {
         line
     }
 
-    /// Adds up what the seats came to that are shown, and shows them no more.
+    /// Sums the usage of the shown seats, and removes them.
     fn settle(&mut self) {
         let seats = std::mem::take(&mut self.seats);
         let Some(phase) = &mut self.phase else { return };

@@ -55,7 +55,7 @@ fn head(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Says what each reviewer scored.
+/// Renders each reviewer's score.
 fn scores(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
     let Some(tally) = report.results.tally.as_ref().filter(|tally| !tally.scores.is_empty()) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Lines of text with a look, which hold nothing that a terminal obeys.
+//! Styled lines of text, without control characters.
 
 use std::fmt::Write;
 
@@ -64,7 +64,7 @@ impl StyledLine {
         Self::new(Ink::Plain, text)
     }
 
-    /// Returns a line of one look.
+    /// Returns a line in one style.
     pub fn new(ink: Ink, text: &str) -> Self {
         Self::default().with(ink, text)
     }
@@ -199,7 +199,7 @@ impl<'w> Wrap<'w> {
             self.break_line();
         }
         if !self.is_fresh {
-            // Between two words of one look there is no reason to change it.
+            // Between two words of one style there is no reason to change it.
             let (last, next) = (self.line.spans.last(), word.spans.first());
             let is_same = last.map(|span| span.ink) == next.map(|span| span.ink);
             let ink = next.filter(|_| is_same).map_or(Ink::Plain, |span| span.ink);

@@ -40,7 +40,7 @@ pub fn lines(report: &DesignReport, columns: usize, rows: usize) -> Vec<StyledLi
     lines
 }
 
-/// Says how it ended, what it took and what it is about.
+/// Renders how it ended, its duration and its feature.
 fn head(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     let overview = &report.overview;
     let (ink, words) = match report.class {
@@ -142,7 +142,7 @@ fn left_to_people(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Says where the plan is, and which commands come next. Commands are never broken: they are copied.
+/// Renders the plan's path, and the next commands. Commands are never broken: they are copied.
 fn next(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     if let Some(path) = report.overview.plan_file.as_ref().filter(|_| report.is_planned) {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn one_screen_says_what_was_decided_and_what_is_next() {
+    fn one_screen_shows_the_decisions_and_the_next_commands() {
         for columns in [60, 80, 140] {
             insta::assert_snapshot!(format!("columns_{columns}"), text(&report(), columns, 50));
         }
@@ -338,7 +338,7 @@ mod tests {
         assert!(text(&many, 80, 50).contains(" more\n"));
     }
 
-    // A design that failed says why, and how it goes on; nothing is ready.
+    // A failed design shows why, and how to resume it; nothing is ready.
     #[test]
     fn a_failed_design_says_so_first() {
         let mut failed = report();

@@ -21,7 +21,7 @@ const IMPATIENT: [&str; 6] = ["--limit", "60", "--stall", "1", "--grace", "0.3"]
 /// No limit applies.
 const PATIENT: [&str; 6] = ["--limit", "170", "--stall", "100", "--grace", "0.3"];
 
-/// It may say what it likes, for two seconds.
+/// It may print any text, for two seconds.
 const BRIEF: [&str; 6] = ["--limit", "2", "--stall", "60", "--grace", "0.3"];
 
 /// A client that misbehaves.

@@ -47,5 +47,5 @@ fn struck(signal: Signal, is_for_group: bool) -> Verdict {
     if !stage.until(WITHIN, |stage| stage.left_files().is_empty()) {
         wrong.push(format!("left behind: {:?}", stage.left_files()));
     }
-    Verdict { shown: format!("{:<30}", "nobody and nothing left"), wrong }
+    Verdict { shown: format!("{:<30}", "no process and no file left"), wrong }
 }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 /// How often a process is observed from outside.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Longer than anything here may take; only what hangs waits for it.
+/// Longer than every case; only a hanging one reaches it.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// The words that scripts are made of: lines as Claude Code says them.
@@ -26,7 +26,7 @@ failure() { echo '{"type":"result","subtype":"success","is_error":true,"api_erro
 retry() { echo '{"type":"system","subtype":"api_retry","uuid":"u","session_id":"s-1","error_status":'$1',"error":"API Error: '$1'"}'; }
 "#;
 
-/// The folder that everything of a case is in.
+/// The folder of a case.
 pub(crate) struct Stage {
     top: TempDir,
 }
@@ -105,7 +105,7 @@ impl Stage {
         }
     }
 
-    /// Waits until something holds; tells whether it came to hold.
+    /// Waits until a condition holds; tells whether it did.
     #[expect(clippy::disallowed_methods, reason = "the door to the clock of these tests")]
     pub(crate) fn until(&self, within: Duration, holds: impl Fn(&Self) -> bool) -> bool {
         let start = Instant::now();

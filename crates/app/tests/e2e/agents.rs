@@ -32,7 +32,7 @@ fn agent(outcome: &Outcome, name: &str) -> Value {
 
 // P-68: being installed and answering are two results, and a probe costs tokens.
 #[test]
-fn nobody_is_asked_without_need() {
+fn agents_are_not_probed_without_need() {
     let project = answering("OK");
     let outcome = project.run(&["agents", "--json"]);
     let claude = agent(&outcome, "claude");
@@ -43,9 +43,9 @@ fn nobody_is_asked_without_need() {
     assert_eq!(claude["path"], project.path("../home/bin/claude").display().to_string());
     assert_eq!(agent(&outcome, "codex")["health"], "missing");
     assert_eq!(asked(&project), 0);
-    let nobody = Project::new().variable("PATH", "/usr/bin:/bin").run(&["agents"]);
-    assert_eq!(nobody.code, Some(1), "{nobody}");
-    assert!(nobody.stdout.starts_with("agent"), "{nobody}");
+    let without_clients = Project::new().variable("PATH", "/usr/bin:/bin").run(&["agents"]);
+    assert_eq!(without_clients.code, Some(1), "{without_clients}");
+    assert!(without_clients.stdout.starts_with("agent"), "{without_clients}");
 }
 
 // P-70: a positive result is cached, and not probed again soon.
@@ -69,7 +69,7 @@ fn an_answer_is_remembered_for_a_while() {
 // P-69: all probes are the same and run in parallel: each of these two waits for the other before
 // it answers.
 #[test]
-fn all_are_asked_at_once() {
+fn all_agents_are_probed_in_parallel() {
     let answer = format!("{}{}", init(), result(|line| line["result"] = json!("OK")));
     let script = |meet: &str| {
         format!(
@@ -91,7 +91,7 @@ fn all_are_asked_at_once() {
 
 // P-71, P-73, P-76: three attempts, and then every output reports the failure.
 #[test]
-fn whoever_does_not_answer_is_asked_three_times() {
+fn an_agent_without_an_answer_is_probed_three_times() {
     let project = answering("NotOK");
     let outcome = project.run(&["agents", "--probe", "--json"]);
     let claude = agent(&outcome, "claude");
@@ -106,7 +106,7 @@ fn whoever_does_not_answer_is_asked_three_times() {
 
 // P-71: a failure that only a person can repair is not retried.
 #[test]
-fn a_client_that_is_not_logged_in_is_asked_once() {
+fn a_client_that_is_not_logged_in_is_probed_once() {
     let refused = result(|answer| {
         answer["is_error"] = json!(true);
         answer["result"] = json!("Not logged in · Please run /login");
@@ -153,7 +153,7 @@ fn check_stopped(project: &Project, outcome: &process::Output) {
 }
 
 #[test]
-fn who_is_cut_off_is_not_sick() {
+fn an_interrupted_probe_is_no_failure() {
     let script = |name: &str| {
         let version = "[ \"$1\" = --version ] && echo 1 && exit 0";
         format!("{version}\ntouch \"$HOME/{name}\"; sleep 300")
@@ -243,11 +243,11 @@ fn says_as(words: &str, model: &str) -> Reply {
 
 // A model's API is an agent, too; the list shows whether its key is set, and never the key.
 #[test]
-fn apis_are_listed_with_what_is_known_of_them() {
+fn apis_are_listed_with_model_and_key_state() {
     let server = Server::start(vec![says("OK")]);
     let project = with_apis(&server.url());
     let listed = project.run(&["agents", "--json", "--no-probe"]);
-    assert_eq!(listed.code, Some(0), "somebody could be given work: {listed}");
+    assert_eq!(listed.code, Some(0), "an agent can work: {listed}");
     let known = |name: &str, key: &str| agent(&listed, name)[key].clone();
     assert_eq!(known("http:good", "path"), json!(server.url()));
     let keys =
@@ -273,7 +273,7 @@ fn apis_are_listed_with_what_is_known_of_them() {
 }
 
 #[test]
-fn an_api_that_does_not_answer_is_told() {
+fn an_api_without_an_answer_is_reported() {
     let server = Server::start(vec![says("No"), says("No"), says("No")]);
     let project = with_apis(&server.url());
     let probed = project.run(&["agents", "--json", "--probe"]);

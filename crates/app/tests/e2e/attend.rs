@@ -83,7 +83,7 @@ fn two_messages_are_one_wake_up() {
 
 // W-21: what did not fit stays unread, and does not wake the agent again and again.
 #[test]
-fn whoever_was_told_of_messages_is_not_woken_for_them_again() {
+fn announced_messages_do_not_wake_an_agent_again() {
     let project = project("", "x", "Read them.");
     let story = "a long story ".repeat(400);
     for number in 1..=15 {
@@ -129,7 +129,7 @@ fn a_chain_of_wake_ups_ends() {
         assert_eq!(loops, [vec![false; 8], vec![true]].concat());
         assert_eq!(project.stdout(&["inbox", "b"]).lines().count(), 1, "it is kept");
         attend(&project, &[]);
-        assert_eq!(woken(&project).len(), 9, "and wakes nobody later");
+        assert_eq!(woken(&project).len(), 9, "and wakes no agent later");
         // A person begins a new chain.
         project.run(&["say", "@b once more"]);
         attend(&project, &[]);
@@ -139,7 +139,7 @@ fn a_chain_of_wake_ups_ends() {
 
 // W-22
 #[test]
-fn whoever_is_busy_is_not_interrupted() {
+fn a_busy_agent_is_not_interrupted() {
     let project = project("", "x", "Done.");
     project.run(&["agent", "status", "b", "busy"]);
     project.run(&["say", "@b hurry"]);
@@ -152,7 +152,7 @@ fn whoever_is_busy_is_not_interrupted() {
 
 // Only new messages lead to another attempt, so a broken client costs one.
 #[test]
-fn whoever_gives_no_answer_is_not_asked_for_ever() {
+fn a_failing_agent_is_not_woken_for_ever() {
     let project = project("exit 1", "x", "y");
     project.run(&["say", "@b hello"]);
     let attended = attend(&project, &[]);
@@ -166,7 +166,7 @@ fn whoever_gives_no_answer_is_not_asked_for_ever() {
 
 // One process at a time attends to a branch, and notices messages that arrive meanwhile.
 #[test]
-fn a_second_one_is_told_who_attends() {
+fn a_second_process_learns_which_one_attends() {
     let project = project("", "x", "Done.");
     let mut first = started(&project);
     let second = attend(&project, &[]);
@@ -189,7 +189,7 @@ fn a_second_one_is_told_who_attends() {
 // W-20: the orchestrator learns of an agent whose process died, and the next process goes on.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_was_killed_is_taken_up_again() {
+fn a_killed_wake_up_is_repeated() {
     let project = project("echo $$ > ../pid; sleep 300", "x", "y");
     project.run(&["say", "@b hello"]);
     let mut first = started(&project);
@@ -228,7 +228,7 @@ fn a_signal_ends_it_cleanly() {
     assert!(project.stdout(&["inbox", "b"]).contains("hello"));
 }
 
-/// The clients say what they spent, too.
+/// The clients report their usage, too.
 fn spending(project: Project) -> Project {
     let path = project.path("../home/bin/claude");
     let script = fs::read_to_string(&path).unwrap();

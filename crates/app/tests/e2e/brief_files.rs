@@ -216,7 +216,7 @@ fn a_gitignore_holds_for_folders_and_patterns_but_not_for_a_name() {
 
 // B-80
 #[test]
-fn what_is_not_there_is_said() {
+fn a_missing_document_is_an_error() {
     let project = project();
     assert_snapshot!(brief(&project, &["docs/instal.md", "docs/notes.txt"]), @"
     exit: 2

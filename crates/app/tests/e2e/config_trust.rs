@@ -173,7 +173,7 @@ const REVIEWER: &str = "implement/security-reviewer";
 
 // A project may change a reviewer's documents and instructions, but the user is warned.
 #[test]
-fn what_a_committed_file_changes_of_a_known_role_is_told() {
+fn a_committed_change_of_a_known_role_is_reported() {
     let answer = b"Files read: README.md\n{\"approved\": true, \"issues\": []}";
     let feature = ["--feature", "031", "--files", "README.md"];
     let note = |keys: &str| {
@@ -206,7 +206,7 @@ fn what_a_committed_file_changes_of_a_known_role_is_told() {
 
 // The user's value wins over the committed file's, and a role of the project has no other form.
 #[test]
-fn a_role_is_told_of_only_where_its_user_knows_another() {
+fn a_role_is_reported_only_if_its_user_knows_another() {
     let role = format!("[dispatch.roles.'{REVIEWER}']\n");
     let committed = "artifacts = []\nrequired = ['README.md']";
     let own = with_changed_role(committed)
@@ -311,7 +311,7 @@ fn a_committed_file_binds_no_session() {
 
 // Every command tells, once, whether or not it reads the part in question.
 #[test]
-fn mistakes_are_told_by_every_command() {
+fn every_command_reports_mistakes_in_the_configuration() {
     let text = "[brieff]\n[wake]\nbudjet = 'sk-1234'\n[dispatch]\nprofile = 'sk-1234'\n";
     let project = Project::new().on_branch("main").file("convoke.toml", text);
     for words in [&["runs"][..], &["task", "list"], &["usage"], &["tree", "check"]] {

@@ -38,7 +38,7 @@ fn copied(from: &Path, to: &Path) {
 
 // P-1, P-84, P-86, P-95, P-100, P-190, P-203, P-246, P-279, P-293
 #[test]
-fn a_rehearsal_needs_nobody_and_shows_everything() {
+fn a_rehearsal_needs_no_agent_and_shows_everything() {
     let project = Project::new();
     let (outcome, run) = rehearsed(&project, "--rehearse");
     assert_eq!(outcome.code, Some(0), "{outcome}");
@@ -88,7 +88,7 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
 // P-268, P-269: a voter without marker lines counts, and a note at the end says so; a voter that
 // only repeats the prompt has not voted.
 #[test]
-fn a_vote_without_block_is_marked_and_an_echo_is_none() {
+fn a_vote_without_block_is_marked_and_an_echo_does_not_count() {
     let project = Project::new();
     copied(Path::new(REHEARSAL), &project.path("r"));
     let edit = |voter: &str, change: &dyn Fn(&str) -> String| {
@@ -205,15 +205,15 @@ fn an_answer_that_was_changed_afterwards_is_noticed() {
 
 // P-2, P-5, P-47, P-56, P-57, P-60
 #[test]
-fn whoever_cannot_begin_is_told_why() {
+fn a_refused_design_gives_the_reason() {
     let project = Project::new().variable("PATH", "/usr/bin:/bin");
-    let nobody = project.run(&["design", "--auto", "Keep", "--drafts"]);
-    assert_eq!(nobody.code, Some(3), "{nobody}");
+    let without_clients = project.run(&["design", "--auto", "Keep", "--drafts"]);
+    assert_eq!(without_clients.code, Some(3), "{without_clients}");
     assert!(
-        nobody.stderr.contains("looked for claude, codex, cursor-agent, agent, gemini"),
-        "{nobody}"
+        without_clients.stderr.contains("looked for claude, codex, cursor-agent, agent, gemini"),
+        "{without_clients}"
     );
-    assert!(nobody.stderr.contains("convoke design --rehearse"), "{nobody}");
+    assert!(without_clients.stderr.contains("convoke design --rehearse"), "{without_clients}");
     for arguments in [&["design"][..], &["design", "--auto"], &["design", "--nonsense", "x"]] {
         assert_eq!(project.run(arguments).code, Some(2), "{arguments:?}");
     }

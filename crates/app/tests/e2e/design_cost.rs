@@ -101,7 +101,7 @@ fn a_budget_says_what_it_does_not_know_of() {
 
 // A rehearsal costs nothing, and the output says so.
 #[test]
-fn a_rehearsal_shows_what_was_recorded() {
+fn a_rehearsal_shows_the_recorded_cost() {
     let project = Project::new();
     let outcome = project.run(&["design", "--rehearse"]);
     assert!(!outcome.stderr.contains("forecast"), "{outcome}");

@@ -101,7 +101,7 @@ fn a_heavy_part_that_failed_leaves_no_manifest() {
     assert!(manifest.is_file(), "{again}");
 }
 
-/// A panel whose first agent does something once, before it sketches.
+/// A panel whose first agent runs a script once, before it sketches.
 fn with_first(script: &str) -> Panel {
     let sketch = format!("## Approach\nNotes go to a folder. {}", "word ".repeat(60));
     let answer = result(|line| line["result"] = json!(sketch));
@@ -162,7 +162,7 @@ fn a_worker_in_a_changed_tree_leaves_the_question_to_others() {
 
 // P-383: the process that began the run reports the warnings of the worker.
 #[test]
-fn the_warnings_of_a_worker_that_failed_are_told() {
+fn the_warnings_of_a_failed_worker_are_shown() {
     let panel = Panel::new();
     let mut knows = answers();
     knows.retain(|label, _| !label.starts_with("sketch/Cursor"));

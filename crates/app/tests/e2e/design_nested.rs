@@ -42,7 +42,7 @@ impl Parent {
 
 // P-10, P-17, P-24, P-79, P-96, P-97, P-284, P-334, P-378, P-379, P-384
 #[test]
-fn whoever_asked_gets_everything_and_sees_little() {
+fn the_calling_workflow_gets_every_file_and_little_output() {
     let parent = Parent::new("# known already\nCODEX_HEALTHY=true\nLARCH_TOKEN_SESSION_ID=t\n");
     let outcome = parent.design(&["--step-prefix", "1.::design plan"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
@@ -114,7 +114,7 @@ fn an_agent_that_fails_is_given_up_at_the_end() {
     assert_eq!(parent.text("session-env.sh.health"), health, "{outcome}");
 }
 
-// P-83, P-166, P-378: also where there was nothing to hand over.
+// P-83, P-166, P-378: even without an export.
 #[test]
 fn an_agent_that_fails_is_given_up_although_nothing_came_of_it() {
     let parent = Parent::new("REPO=\u{fffd}x\nLARCH_TOKEN_SESSION_ID=a b\n");
@@ -157,7 +157,7 @@ fn a_refused_diagram_is_in_the_callers_log() {
     assert!(!manifest.contains("ARCHITECTURE_DIAGRAM_FILE"), "{manifest}");
 }
 
-// P-335, P-378, P-379: what cannot be handed over is kept, and handed over later.
+// P-335, P-378, P-379: a failed export is kept, and repeated later.
 #[test]
 fn a_design_that_cannot_be_handed_over_is_kept() {
     let parent = Parent::new("");
@@ -174,7 +174,7 @@ fn a_design_that_cannot_be_handed_over_is_kept() {
     fs::remove_file(parent.at("design-export")).unwrap();
     let again = parent.panel.project.run(&["resume", &run]);
     assert_eq!(again.code, Some(0), "{again}");
-    assert!(!again.stdout.contains("sketches"), "nobody is asked again: {again}");
+    assert!(!again.stdout.contains("sketches"), "no agent sketches again: {again}");
     assert!(parent.text("design-export/manifest.env").contains("PLAN_FILE="));
     assert!(!folder.exists());
     let replayed = parent.panel.project.run(&["replay", &run]);
@@ -183,7 +183,7 @@ fn a_design_that_cannot_be_handed_over_is_kept() {
 
 // P-12, P-28: an empty path is no workflow, and a file that is not there says nothing.
 #[test]
-fn nobody_asked_or_they_know_nothing() {
+fn an_empty_or_missing_session_file_is_no_obstacle() {
     let parent = Parent::new("");
     let alone = parent.panel.design(&["--session-env", ""]);
     assert_eq!(alone.code, Some(0), "{alone}");

@@ -36,7 +36,7 @@ fn a_run_can_be_read_by_programs() {
 
 // A closed output pipe does not make a run complete.
 #[test]
-fn a_run_that_nobody_reads_is_stopped() {
+fn a_closed_output_pipe_stops_a_run() {
     let panel = Panel::new();
     let seats = panel.seats();
     let (reader, writer) = io::pipe().unwrap();
@@ -134,7 +134,7 @@ fn a_run_is_resumed_with_answers() {
 
 // With a limit no person has to be there, for example in a scheduled run.
 #[test]
-fn recommendations_stand_where_nobody_can_answer() {
+fn recommendations_count_without_a_person() {
     let panel = Panel::new();
     let seats = panel.seats();
     let limit = ["design", "--answer-limit", "3600", "--seats", &seats, FEATURE];
@@ -184,7 +184,7 @@ fn a_plan_that_cannot_be_left_is_no_lost_run() {
 
 // A question without a person to answer is not an interruption.
 #[test]
-fn a_question_that_finds_nobody_is_no_interruption() {
+fn a_question_without_a_person_is_no_interruption() {
     let panel = Panel::new();
     let seats = panel.seats();
     let outcome = panel.project.run_with_input(&["design", "--seats", &seats, FEATURE], b"\n");

@@ -131,7 +131,7 @@ fn the_host_is_enough() {
     assert!(run.stdout.contains("✅ 5: cleanup — design complete! ("), "{}", run.stdout);
 }
 
-// P-7, P-162: two sketches in every row, and everything else as it is.
+// P-7, P-162: two sketches in every row, and no other difference.
 #[test]
 fn a_quick_run_differs_in_its_sketches_alone() {
     for (missing, sketches, reviews) in [
@@ -149,7 +149,7 @@ fn a_quick_run_differs_in_its_sketches_alone() {
 
 // P-78, P-202, N-3: an agent that fails in a debate still gets a review.
 #[test]
-fn a_debate_that_fails_costs_nobody_their_seat() {
+fn a_failed_debate_costs_no_agent_its_seat() {
     let panel = Panel::new();
     let mut silent = answers();
     silent.retain(|label, _| !label.starts_with("debate/"));
@@ -187,7 +187,7 @@ fn a_session_file_alone_says_nothing_about_the_branch() {
 
 // P-280: a host that gave no vote is still the one that can write the plan anew.
 #[test]
-fn a_host_that_failed_as_a_voter_is_asked_last_as_the_chair() {
+fn a_host_that_failed_as_a_voter_is_the_last_chair() {
     let panel = Panel::new();
     let without = |unknown: &str| {
         let mut known = answers();
@@ -225,7 +225,7 @@ fn a_sketch_that_was_cut_off_is_kept_and_warned_of() {
 }
 
 #[test]
-fn whoever_is_seated_twice_is_told_what_to_do() {
+fn a_name_that_is_seated_twice_leads_to_a_hint() {
     let panel = panel(&[]);
     let seats = "http:small,http:small,claude";
     let outcome = panel.project.run(&["design", "--seats", seats, "Keep notes"]);
@@ -240,7 +240,7 @@ fn whoever_is_seated_twice_is_told_what_to_do() {
 
 // Runs of one client may share files. A client that found them in use has not failed as an agent.
 #[test]
-fn whoever_met_another_run_of_its_client_is_asked_again() {
+fn a_clash_with_another_run_of_a_client_is_retried() {
     let answer =
         result(|line| line["result"] = json!(format!("It is simple. {}", "word ".repeat(60))));
     let script = format!(
@@ -259,7 +259,7 @@ fn whoever_met_another_run_of_its_client_is_asked_again() {
 
 // A slip of form costs a second question, and at most the seat of this phase.
 #[test]
-fn a_review_in_another_form_is_asked_for_once_more() {
+fn a_review_in_another_form_is_requested_once_more() {
     let panel = Panel::new();
     let mut known = answers();
     let review = known["review/Cursor-Arch"].clone();

@@ -29,7 +29,7 @@ fn stopped(flags: &[&str]) -> (Panel, String, Outcome) {
 }
 
 #[test]
-fn a_run_that_nobody_could_go_on_with_goes_on_when_they_can() {
+fn a_run_without_agents_goes_on_when_they_are_back() {
     let (panel, run, failed) = stopped(&[]);
     assert!(failed.stderr.contains("failed: no agent produced a usable sketch\n"), "{failed}");
     assert!(
@@ -54,7 +54,7 @@ fn a_run_whose_journal_was_changed_does_not_go_on() {
     let store = panel.project.path("../home/.local/state/convoke/store.db");
     let store = rusqlite::Connection::open(store).unwrap();
     let before = panel.project.run(&["replay", &run]);
-    assert_eq!(before.stderr, "", "nobody is warned of a sound one");
+    assert_eq!(before.stderr, "", "a sound one gives no warning");
     for change in [
         "UPDATE journal SET at_ms = at_ms + 1 WHERE seq = 3",
         "UPDATE journal SET body = '{' WHERE seq = 3",
@@ -207,7 +207,7 @@ fn a_question_can_be_interrupted_and_asked_again() {
 
 // A killed run cannot record its end, and a refused run never began.
 #[test]
-fn the_list_of_runs_says_who_works() {
+fn the_list_of_runs_shows_running_and_stopped_ones() {
     let panel = Panel::new();
     let seats = panel.seats();
     let first = Asking::new(&panel, &["design", "--seats", &seats, FEATURE]);

@@ -60,7 +60,7 @@ impl Terminal {
         Self { convoke, keys, shown, text: String::new(), seen: 0 }
     }
 
-    /// Waits until something is shown after all that was waited for before.
+    /// Waits until a text is shown after all earlier ones.
     pub(crate) fn until(&mut self, text: &str) {
         loop {
             if let Some(at) = self.text[self.seen..].find(text) {
@@ -103,7 +103,7 @@ fn printed(shown: &str) -> Vec<String> {
     lines
 }
 
-// P-91: at a terminal every phase leaves one line, and one screen says what it came to.
+// P-91: at a terminal every phase leaves one line, and one screen shows the result.
 #[test]
 fn a_design_at_a_terminal_is_a_line_for_each_phase_and_one_screen() {
     let project = Project::new();
@@ -197,7 +197,7 @@ fn an_artifact_is_read_in_a_pager_at_a_terminal_alone() {
 
 // P-5: without a feature, Convoke asks for it if there is a person.
 #[test]
-fn a_person_is_asked_what_is_to_be_designed() {
+fn convoke_asks_a_person_for_the_feature() {
     let panel = Panel::new();
     let seats = panel.seats();
     let mut terminal = Terminal::open(&panel.project, 80, &["design", "--seats", &seats]);
@@ -221,7 +221,7 @@ fn a_person_is_asked_what_is_to_be_designed() {
 
 // A slip of the finger is no answer, and Ctrl-C is one everywhere.
 #[test]
-fn a_mistyped_number_is_asked_for_again() {
+fn a_mistyped_number_repeats_the_question() {
     let panel = Panel::new();
     let seats = panel.seats();
     let mut terminal =

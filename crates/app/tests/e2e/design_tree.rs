@@ -14,7 +14,7 @@ fn panel() -> Panel {
     panel_that("echo x > dirty.txt")
 }
 
-/// A panel whose first agent does something, once, while it sketches.
+/// A panel whose first agent runs `does`, once, while it sketches.
 fn panel_that(does: &str) -> Panel {
     let sketch = format!("Notes go to a folder. {}", "word ".repeat(60));
     let answer = result(|line| line["result"] = json!(sketch));
@@ -55,7 +55,7 @@ fn an_agent_that_writes_is_caught_at_the_next_boundary() {
     stopped(&panel, &outcome);
     assert!(!outcome.stdout.contains("2b: full plan"), "{outcome}");
     let guard = folder(&panel).join(".dirty-tree-prompted-sketch-collection");
-    assert!(!guard.exists(), "nobody was there to be asked");
+    assert!(!guard.exists(), "there was no person to ask");
 
     let (run, _) = panel.run();
     let said = panel.project.path("../said").display().to_string();
@@ -86,7 +86,7 @@ fn an_agent_that_commits_is_caught_too() {
     assert!(!outcome.stdout.contains("2b: full plan"), "{outcome}");
     let (run, _) = panel.run();
     let after = panel.project.run(&["resume", &run, "--no-probe"]);
-    assert!(after.stdout.contains("2b: full plan"), "whoever resumes has looked: {after}");
+    assert!(after.stdout.contains("2b: full plan"), "resuming confirms the tree: {after}");
 }
 
 /// Plants of agents that change git's later behaviour, with their names in the report.
@@ -134,7 +134,7 @@ fn what_agents_plant_for_git_is_caught_as_after_a_lane() {
 // N-1: the voters are the last agents to work. The run reports their changes at the end and in its
 // exit code, but the plan is there. A worker process changes nothing in that.
 #[test]
-fn what_the_last_agents_leave_behind_is_told_at_the_end() {
+fn changes_by_the_last_agents_are_reported_at_the_end() {
     for flags in [&[][..], &["--subagent"]] {
         let (panel, seats) = Panel::new().with_spender();
         let program = panel.project.path("../bin/claude");
@@ -151,7 +151,7 @@ fn what_the_last_agents_leave_behind_is_told_at_the_end() {
     }
 }
 
-/// Kills the process that works on the design. Who looks after an agent is a child of it.
+/// Kills the process that works on the design. An agent's guardian is a child of it.
 const KILLS: &str = "kill -9 $(sed -n 's/^PPid:[^0-9]*//p' /proc/$PPID/status); exec sleep 600";
 
 /// Runs a design whose process is killed while its first agent works.
@@ -167,7 +167,7 @@ fn killed(does: &str, flags: &[&str]) -> (Panel, String) {
 
 // N-1: a killed process can no longer compare. Resuming the run reports the change.
 #[test]
-fn what_was_planted_before_a_kill_is_told_when_the_run_is_resumed() {
+fn plants_before_a_kill_are_reported_when_the_run_is_resumed() {
     for flags in [&[][..], &["--subagent"]] {
         let (panel, run) = killed("echo 'touch x' > .git/hooks/post-checkout; ", flags);
         let again = panel.project.run(&["resume", &run, "--no-probe"]);

@@ -345,5 +345,5 @@ fn a_pass_can_require_proof() {
     assert_eq!(check(&project, role, &[], APPROVED).code, Some(1));
     let nothing = "[dispatch.roles.\"ship/a\"]\nrequire_proof = true\n";
     let refused = check(&project.file("convoke.toml", nothing), "ship/a", &[], APPROVED);
-    assert_eq!(refused.code, Some(2), "what nobody had to read cannot be proven: {refused}");
+    assert_eq!(refused.code, Some(2), "reading that was not required cannot be proven: {refused}");
 }

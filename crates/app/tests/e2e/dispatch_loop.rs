@@ -193,7 +193,7 @@ fn a_loop_waits_for_a_person() {
 // Everything that can be checked before the first lane is checked: a loop that cannot complete
 // costs nothing.
 #[test]
-fn a_loop_checks_everybody_before_it_asks_anybody() {
+fn a_loop_checks_every_agent_before_the_first_lane() {
     let roles = |more: &str| format!("{ROLES}\n{more}");
     let other = "[dispatch.roles.'ship/c-reviewer']\n";
     for (toml, more, error) in [
@@ -252,11 +252,11 @@ fn a_loop_that_was_cut_short_goes_on() {
     }
     assert_eq!(report(&project, &[])["stop"], "approved");
     assert_eq!(asked(&project), [2, 3, 0], "`a` was not asked twice in round 1");
-    let nobody =
+    let unknown =
         project.run(&["dispatch", "loop", "shop", "--feature", "031", "--client", "claude"]);
     assert!(
-        nobody.stderr.contains("unknown command") && nobody.stderr.contains("`ship`"),
-        "{nobody}"
+        unknown.stderr.contains("unknown command") && unknown.stderr.contains("`ship`"),
+        "{unknown}"
     );
 }
 

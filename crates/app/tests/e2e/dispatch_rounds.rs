@@ -173,17 +173,17 @@ fn a_gate_that_failed_keeps_sessions_from_being_resumed() {
     );
     let failed = project.run(&[&score[..], &["--error", "HTTP 400"]].concat());
     assert_eq!((failed.code, failed.stdout.as_str()), (Some(1), "V2: HTTP 400\n"));
-    let nobody = project.run(&["dispatch", "gate", "--agent", "a"]);
-    assert_eq!(nobody.code, Some(2), "{nobody}");
+    let incomplete = project.run(&["dispatch", "gate", "--agent", "a"]);
+    assert_eq!(incomplete.code, Some(2), "{incomplete}");
     assert!(
-        nobody.stderr.contains("`--agent` takes a session's id only with `--first`"),
-        "{nobody}"
+        incomplete.stderr.contains("`--agent` takes a session's id only with `--first`"),
+        "{incomplete}"
     );
 }
 
 // D-67: a resumed answer without a verdict fails, with the next step.
 #[test]
-fn a_resumed_answer_that_is_none_is_a_failure() {
+fn a_resumed_answer_without_a_verdict_is_a_failure() {
     let project = repository();
     next(&project, &[]);
     revise(&project, "R: 100 ms.");
@@ -229,8 +229,8 @@ fn a_delta_is_everything_since_the_last_look_and_nothing_else() {
         "HEAD",
     ]);
     assert!(listed.contains("## Implementation Files\ndirty.rs\nsrc/new.rs\n\n"), "{listed}");
-    let nobody = security(&project, &["--iteration", "3", "--commit"]);
-    assert!(nobody["committed"].as_str().unwrap().starts_with("COMMIT_FAILED ("), "{nobody}");
+    let refused = security(&project, &["--iteration", "3", "--commit"]);
+    assert!(refused["committed"].as_str().unwrap().starts_with("COMMIT_FAILED ("), "{refused}");
     git(&project, &["config", "user.email", "a@example.org"]);
     git(&project, &["config", "user.name", "A"]);
     let third = security(&project, &["--iteration", "3", "--commit"]);
@@ -242,7 +242,7 @@ fn a_delta_is_everything_since_the_last_look_and_nothing_else() {
 
 // Parallel rounds lose nothing, and the copy for people is complete.
 #[test]
-fn many_rounds_and_checks_at_once_lose_nothing() {
+fn parallel_rounds_and_checks_lose_nothing() {
     let project = repository();
     let roles = [
         "specify/spec-reviewer",

@@ -167,7 +167,7 @@ fn say_in_turn(project: &Project, first: &str, then: &str) {
 
 // After an ambiguous answer Convoke asks the same session once more, for the verdict alone.
 #[test]
-fn an_ambiguous_answer_is_asked_for_once_more() {
+fn an_ambiguous_answer_leads_to_a_second_request() {
     let project = with_claude(repository());
     say_in_turn(&project, UNCLEAR, "{\"approved\": true, \"issues\": []}");
     let clear = run(&project, &[]);
@@ -215,8 +215,8 @@ fn a_round_can_require_proof() {
     assert!(unproven.stdout.contains("proof         confirmed, but not read: spec.md\n"));
 }
 
-// D-64, D-67: a resumed session that says something else has lost its context. What it read in its
-// first round it did not have to read again.
+// D-64, D-67: a resumed session that answers something else has lost its context. It need not
+// repeat the reading of its first round.
 #[test]
 fn a_resumed_round_without_a_verdict_begins_afresh() {
     let project = with_claude(repository());
@@ -267,7 +267,7 @@ fn an_answer_is_judged_although_its_record_is_not_understood() {
     );
     let rate: Value =
         serde_json::from_str(&project.stdout(&["dispatch", "rate", "--json"])).unwrap();
-    assert_eq!(rate["all"]["unproven"], 0, "nobody is accused");
+    assert_eq!(rate["all"]["unproven"], 0, "no agent is accused");
 }
 
 // D-64, D-67: a session that does not go on is begun afresh, with a note.
@@ -325,7 +325,7 @@ fn a_round_is_under_a_budget_and_a_limit() {
 
 // Programs get one document, with an answer and without, including the lane's outcome.
 #[test]
-fn a_round_is_told_as_one_document() {
+fn a_round_is_reported_as_one_document() {
     let project = with_claude(repository());
     fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
     let round = || {

@@ -23,8 +23,10 @@ fn checks(project: &Project, name: &str) -> (Option<i32>, Vec<[String; 3]>) {
 #[track_caller]
 fn check(project: &Project, name: &str, level: &str, found: &str, fix: &str) {
     let (code, checks) = checks(project, name);
-    let is_it = |it: &[String; 3]| it[0] == level && it[1].contains(found) && it[2].contains(fix);
-    assert!(checks.iter().any(is_it), "{checks:#?}");
+    let is_expected = |check: &[String; 3]| {
+        check[0] == level && check[1].contains(found) && check[2].contains(fix)
+    };
+    assert!(checks.iter().any(is_expected), "{checks:#?}");
     if level == "fail" {
         assert_eq!(code, Some(3));
     }
@@ -56,7 +58,7 @@ fn the_version_of_every_client_is_checked() {
 }
 
 #[test]
-fn what_is_missing_is_named_with_what_mends_it() {
+fn missing_parts_are_named_with_their_remedy() {
     let bare = Project::new().variable("PATH", "/usr/bin:/bin");
     check(&bare, "project", "warn", "no `.git`, `convoke.toml` or `.moai` found", "git init");
     check(&bare, "agents", "fail", "no client is on the PATH", "install one of claude, codex");
@@ -107,7 +109,7 @@ fn keys_are_known_by_name_alone() {
 
 // A user who stops Convoke waits for no probe.
 #[test]
-fn who_is_asked_in_vain_can_be_left() {
+fn a_probe_without_an_answer_can_be_stopped() {
     let server = Server::start(vec![Reply::Hangs(String::new())]);
     let config = format!("[lane.http.it]\napi = 'chat'\nurl = '{}'\nmodel = 'm'\n", server.url());
     let project = healthy().file("../home/.config/convoke/config.toml", config);

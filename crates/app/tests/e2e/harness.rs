@@ -146,7 +146,7 @@ impl Project {
         finish(self.command(program, arguments))
     }
 
-    /// Runs `convoke` with something on its standard input.
+    /// Runs `convoke` with this text on its standard input.
     #[track_caller]
     pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Outcome {
         let path = self.top.path().join("input");

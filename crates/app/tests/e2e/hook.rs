@@ -75,7 +75,7 @@ fn every_loss_of_memory_is_answered_once() {
         assert_eq!(delivered, expected, "event {index}");
     }
     let other = hook(&project, "claude", "SessionStart", "s-2", "resume", ["1", "1"]);
-    assert!(context(&other, "SessionStart").is_some(), "a session nobody knew has nothing");
+    assert!(context(&other, "SessionStart").is_some(), "an unknown session has nothing");
 }
 
 // Important text comes first, and the text is marked at both ends.
@@ -160,7 +160,7 @@ fn a_message_is_read_with_the_last_part() {
     assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
 }
 
-// Too long for all entries together: shortened, and the text says how to get the rest.
+// Too long for all entries together: shortened, and the text gives the command for the rest.
 #[test]
 fn a_wake_up_that_is_too_long_says_where_the_rest_is() {
     let project = project(500);
@@ -258,8 +258,8 @@ fn outside_a_project_or_without_an_agent_there_is_silence() {
     assert_eq!(outcome.to_string(), "exit: 0\n--- stdout\n{}\n--- stderr\n");
     let project = project.in_repository("main");
     project.run(&["task", "add", "x"]);
-    let nobody = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
-    assert_eq!(context(&nobody, "SessionStart"), None);
+    let unbound = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
+    assert_eq!(context(&unbound, "SessionStart"), None);
     let named = project.variable("CONVOKE_AGENT", "june");
     let june = hook(&named, "claude", "SessionStart", "s", "compact", ["1", "1"]);
     assert!(context(&june, "SessionStart").unwrap().contains("You are @june"));
@@ -269,8 +269,8 @@ fn outside_a_project_or_without_an_agent_there_is_silence() {
     assert!(context(&again, "SessionStart").unwrap().contains("You are @june"));
 }
 
-/// Does what Cursor's documentation says it does at an event: runs every entry of its settings, and
-/// hands on what they answer.
+/// Does what Cursor's documentation describes for an event: runs every entry of its settings, and
+/// passes on their answers.
 fn cursor_runs(project: &Project, event: &str) -> Vec<String> {
     let settings = std::fs::read_to_string(project.path(".cursor/hooks.json")).unwrap();
     let settings: Value = serde_json::from_str(&settings).unwrap();
@@ -287,7 +287,7 @@ fn cursor_runs(project: &Project, event: &str) -> Vec<String> {
 
 // Cursor is not available as a program here, so this follows its documentation.
 #[test]
-fn cursor_is_told_through_its_own_settings() {
+fn cursor_gets_wake_ups_through_its_own_settings() {
     let project = project(500);
     project.run(&["hooks", "install", "cursor"]);
     let whole = |texts: Vec<String>| texts.concat().matches("carefully and in order.").count();
@@ -343,7 +343,7 @@ fn a_long_list_and_a_long_message_leave_room_for_the_rest() {
 // A hook exits 0 even if it cannot print, and with flags at any position.
 #[cfg(unix)]
 #[test]
-fn a_hook_that_cannot_even_print_stops_nobody() {
+fn a_hook_that_cannot_even_print_stops_no_client() {
     let project = project(1);
     let program = env!("CARGO_BIN_EXE_convoke");
     for flags in ["hook claude SessionStart", "-v hook claude X", "--bad hook x"] {

@@ -52,7 +52,7 @@ fn the_clients_record_tells_whether_a_wake_up_arrived() {
 
 // A hook that died after printing has delivered, if the record shows the text.
 #[test]
-fn a_delivery_that_nobody_recorded_is_not_repeated() {
+fn an_unrecorded_delivery_is_not_repeated() {
     let project = project(3);
     let given = heard(&project, "claude", "SessionStart", "startup").unwrap();
     let store = project.path("../home/.local/state/convoke/store.db");
@@ -98,7 +98,7 @@ fn opencodes_plugin_reports_arrival() {
 // A client may name any file as its record; no hook waits for it.
 #[cfg(unix)]
 #[test]
-fn a_record_that_is_none_keeps_nobody_waiting() {
+fn a_pipe_as_a_record_blocks_no_hook() {
     let project = project(3);
     heard(&project, "claude", "SessionStart", "startup").unwrap();
     let path = project.path("record.jsonl");

@@ -117,7 +117,7 @@ fn a_users_agent_is_for_all_projects() {
 }
 
 #[test]
-fn why_nothing_is_delivered_is_said_with_a_remedy() {
+fn an_undelivered_wake_up_is_explained_with_a_remedy() {
     let project = Project::new().in_repository("main");
     let status = |project: &Project| {
         let status = project.run(&["hooks", "status", "claude"]).stdout;

@@ -120,7 +120,7 @@ fn every_api_answers() {
 
 // A server that does not stream is understood too.
 #[test]
-fn an_answer_may_come_at_once() {
+fn an_answer_may_come_in_one_piece() {
     let body = json!({ "model": "m-1",
         "choices": [{ "message": { "content": "It is 42." }, "finish_reason": "stop" }] });
     let server =
@@ -130,7 +130,7 @@ fn an_answer_may_come_at_once() {
 }
 
 #[test]
-fn what_goes_wrong_is_told_as_it_is() {
+fn every_failure_is_reported_by_its_kind() {
     let refused = |status: &str, more: &str, body: &str| {
         let head = head(status, "application/json").replacen("\r\n", &format!("\r\n{more}"), 1);
         Reply::Says(head + body)
@@ -197,7 +197,7 @@ fn goes_wrong(reply: Reply, outcome: &str, words: &str) -> Value {
 
 // In pieces or in one, the result is the same. Convoke reads no endless reply.
 #[test]
-fn too_much_is_told_in_one_way() {
+fn too_long_an_answer_is_reported_in_one_way() {
     let huge = chunk(&"x".repeat(6 * 1024 * 1024));
     let most = "x".repeat(17 * 1024 * 1024);
     let at_once = json!({ "model": "m-1", "choices": [{ "message": { "content": most } }] });
@@ -237,7 +237,7 @@ fn a_connection_that_is_reset_is_tried_again() {
 }
 
 #[test]
-fn an_old_server_is_asked_for_less() {
+fn an_old_server_gets_a_smaller_request() {
     let words = json!({ "error": { "message": "unknown field stream_options" } }).to_string();
     let refused = head("400 Bad Request", "application/json") + &words;
     let server = Server::start(vec![

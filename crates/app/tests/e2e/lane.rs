@@ -157,7 +157,7 @@ fn a_client_that_is_not_there_is_named() {
 
 // The client's output can be kept; it is not left in the project.
 #[test]
-fn what_was_said_can_be_kept() {
+fn a_clients_output_can_be_kept() {
     let project = with_claude(&(init() + &result(|_| ()) + "echo aside >&2"));
     run(&project, &["--keep", "kept"]);
     assert!(fs::read_to_string(project.path("kept/stdout")).unwrap().contains("The answer is 42."));
@@ -188,7 +188,7 @@ fn an_end_is_called_the_same_everywhere() {
 
 // Output in an unknown format is not silence.
 #[test]
-fn lines_that_are_not_understood_are_told_of() {
+fn unknown_lines_are_reported() {
     let project = with_claude("echo 'Welcome to version 9!'; echo '{\"kind\":\"new\"}'");
     let report: Value = serde_json::from_str(&run(&project, &["--json"]).stdout).unwrap();
     let told =
@@ -270,7 +270,7 @@ fn the_line_that_moves_fits_on_the_terminal() {
 // Killing Convoke itself leaves no process behind.
 #[cfg(target_os = "linux")]
 #[test]
-fn nobody_is_left_when_convoke_is_killed() {
+fn no_process_is_left_when_convoke_is_killed() {
     let script =
         "setsid sh -c 'trap \"\" TERM; echo $$ >> pids; sleep 300' & echo $$ >> pids; sleep 300";
     let project = with_claude(script);
@@ -285,7 +285,7 @@ fn nobody_is_left_when_convoke_is_killed() {
     until(|| ids.iter().all(|id| !std::path::Path::new("/proc").join(id).exists()));
 }
 
-/// Waits until something holds, which the harness's own limit bounds.
+/// Waits until a condition holds, bounded by the harness's own limit.
 #[track_caller]
 pub(crate) fn until(holds: impl Fn() -> bool) {
     for _ in 0..50_000_000_u64 {
@@ -299,7 +299,7 @@ pub(crate) fn until(holds: impl Fn() -> bool) {
 
 // A session that does not go on is not passed off as one that does.
 #[test]
-fn another_session_is_told() {
+fn another_session_is_reported() {
     let project = with_claude(&(init() + &result(|_| ())));
     assert_eq!(report(&project, &["--resume", "s-1"])["outcome"], "answered");
     let told = report(&project, &["--resume", "s-0"]);
@@ -356,7 +356,7 @@ fn a_model_has_a_name() {
 
 // A variable that was not set is no session to go on with, and no run to count.
 #[test]
-fn what_is_blank_is_no_name() {
+fn a_blank_text_is_no_name() {
     let project = with_claude(&format!("echo x > asked\n{}", result(|_| ())));
     for flag in ["--resume", "--effort", "--run", "--role", "--phase", "--label"] {
         let outcome = run(&project, &[flag, ""]);
@@ -366,7 +366,7 @@ fn what_is_blank_is_no_name() {
 }
 
 #[test]
-fn nothing_is_asked_and_nothing_is_waited_for_in_vain() {
+fn bad_input_is_refused_before_a_client_starts() {
     let project = with_claude(&result(|_| ()));
     let blank = project.run(&["lane", "run", "--agent", "claude", "  "]);
     assert_eq!(blank.code, Some(2), "{blank}");
@@ -375,7 +375,7 @@ fn nothing_is_asked_and_nothing_is_waited_for_in_vain() {
     fs::write(project.path("file"), "").unwrap();
     let kept = run(&project, &["--keep", "file"]);
     assert_eq!(kept.code, Some(3), "{kept}");
-    assert!(!kept.stderr.contains("answered"), "nobody was asked: {kept}");
+    assert!(!kept.stderr.contains("answered"), "no client was started: {kept}");
 }
 
 // A limit that is too large, or zero, leads to an error with the valid range.

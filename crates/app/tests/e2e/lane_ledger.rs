@@ -167,7 +167,7 @@ fn a_lane_that_could_not_be_started_says_why() {
     let shown = document(&project, &["lane", "show", "1"]);
     let known = [&shown["state"], &shown["trouble"], &shown["spent"]["input_tokens"]];
     let expected = [json!("not_started"), json!("cannot find `codex` on the PATH"), json!(0)];
-    assert_eq!(known, expected.each_ref(), "nobody was there to spend anything");
+    assert_eq!(known, expected.each_ref(), "no client spent anything");
 }
 
 // An impossible count is not free: the usage is unknown.
@@ -216,7 +216,11 @@ fn a_lane_whose_convoke_was_killed_is_lost() {
     convoke.kill().unwrap();
     convoke.wait().unwrap();
     assert_eq!(document(&project, &["lane", "list"])[0]["state"], "lost");
-    assert_eq!(document(&project, &["lane", "stop", "1"])["state"], "lost", "nobody is asked");
+    assert_eq!(
+        document(&project, &["lane", "stop", "1"])["state"],
+        "lost",
+        "no process gets a signal"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -283,7 +287,7 @@ fn a_budget_that_is_used_up_starts_no_lane() {
 // Before a lane begins, Convoke shows the usage of earlier lanes like it, and whether the budget is
 // large enough.
 #[test]
-fn what_a_lane_will_need_is_said_before_it_begins() {
+fn a_forecast_is_shown_before_a_lane_begins() {
     let project = with_agents(&[("claude", &claude("s-1", 0.25)), ("codex", &codex())]);
     let first = run(&project, "claude", &["--role", "judge"]);
     assert!(!first.stderr.contains("forecast"), "there is no history: {first}");
@@ -362,7 +366,7 @@ fn a_committed_file_lowers_the_budget_of_a_day_and_never_raises_it() {
 }
 
 #[test]
-fn a_lane_that_cannot_be_written_down_is_run_all_the_same() {
+fn a_lane_that_cannot_be_recorded_still_runs() {
     let project = with_agents(&[("claude", &claude("s-1", 0.25))])
         .variable("CONVOKE_STORE", "/proc/nowhere/store.db");
     let outcome = run(&project, "claude", &[]);

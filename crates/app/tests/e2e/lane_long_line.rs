@@ -22,7 +22,7 @@ fn long_result() -> Value {
 
 // Every output reports the missing answer, and where it can be found.
 #[test]
-fn an_answer_that_is_not_read_is_told_of() {
+fn an_unread_answer_is_reported() {
     let project = with_claude(&(init() + &long(&long_result()))).on_branch("main");
     let lane = ["lane", "run", "--agent", "claude", "x"];
     let outcome = project.run(&lane);

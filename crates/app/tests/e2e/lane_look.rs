@@ -53,9 +53,9 @@ fn check_end(project: &Project, mut convoke: Child) {
     until(|| fs::read_dir(project.path("../tmp")).unwrap().count() == 0);
 }
 
-// A lane that may not start costs nothing, not even a look.
+// A lane that may not start costs nothing, not even a snapshot.
 #[test]
-fn nobody_looks_for_a_lane_that_may_not_start() {
+fn a_lane_that_may_not_start_takes_no_snapshot() {
     let project = with_git(&(init() + &result(|_| ())), 0);
     let refused = project.run(&["lane", "run", "--agent", "claude", "x", "--budget", "0"]);
     assert_eq!(refused.code, Some(5), "{refused}");
@@ -73,7 +73,7 @@ fn a_look_before_a_lane_can_be_stopped() {
     until(|| said(&project).contains("taking a snapshot of the working tree…\n"));
     ask_to_stop(&convoke);
     check_end(&project, convoke);
-    assert!(!project.path("../asked").exists(), "nobody was asked");
+    assert!(!project.path("../asked").exists(), "no client was started");
     assert!(said(&project).contains("cancelled after 0.0 s"), "{}", said(&project));
     assert!(!said(&project).contains("cannot tell"), "no agent worked: {}", said(&project));
     let usage = project.run(&["usage"]);
@@ -115,7 +115,7 @@ fn a_second_signal_leaves_nothing_behind() {
 
 // A killed Convoke cannot stop git nor tidy up; its guardian does.
 #[test]
-fn a_look_does_not_outlive_whoever_looks() {
+fn a_snapshot_does_not_outlive_its_convoke() {
     let project = with_git("touch ../asked", 1);
     let mut convoke = started(&project);
     until(|| fs::read_to_string(project.path("../git")).is_ok_and(|pid| pid.ends_with('\n')));

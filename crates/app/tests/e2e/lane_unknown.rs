@@ -37,7 +37,7 @@ fn a_budget_says_what_it_does_not_know_of() {
     let lane = |more: &[&str]| project.run(&[&LANE[..], more].concat());
     let budget = ["--run", "r1", "--budget", "2k"];
     let first = lane(&budget);
-    assert!(!first.stderr.contains("unknown"), "nobody was before it: {first}");
+    assert!(!first.stderr.contains("unknown"), "there was no lane before it: {first}");
     let said = "warning: 1 earlier lane reported no usage and is not counted\n";
     let second = lane(&budget);
     assert!(second.stderr.starts_with(said), "{second}");

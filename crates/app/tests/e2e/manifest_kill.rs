@@ -30,7 +30,7 @@ fn project() -> Project {
     })
 }
 
-/// Runs the writer under strace and tells whether it came to its end.
+/// Runs the writer under strace and tells whether it completed.
 fn write(project: &Project, design: &str, flags: &[&str]) -> bool {
     let [group, command, from, to] = WRITE;
     let binary = env!("CARGO_BIN_EXE_convoke");
@@ -51,7 +51,7 @@ fn export(project: &Project, design: &str) {
     engine::write(&order).unwrap();
 }
 
-/// Says what a reader finds: one of the bundles, whole, or none.
+/// Returns which bundle a reader finds, complete, or none.
 fn found(project: &Project) -> &'static str {
     let Ok(bundle) = read(&project.path("p"), None) else { return "none" };
     let texts: Vec<_> =

@@ -67,7 +67,7 @@ fn a_run_leaves_its_files_with_a_record() {
 }
 
 #[test]
-fn whatever_became_of_a_file_is_said() {
+fn every_change_of_a_file_is_reported() {
     let project = Project::new();
     let run = rehearsed(&project, &[]);
     project.stdout(&["manifest", "write", "--run", &run, "--to", "out"]);
@@ -93,7 +93,7 @@ fn whatever_became_of_a_file_is_said() {
     assert_eq!(said["changed"], Value::from(vec!["ballot.txt", "plan.txt"]));
     assert_eq!(said["missing"], Value::from(vec!["oos.md"]));
     assert_eq!(said["extra"], Value::from(vec!["another\n.md"]));
-    // A folder that holds something else is not written over.
+    // A folder that holds other files is not overwritten.
     let refused = project.run(&["manifest", "write", "--run", &run, "--to", "out"]);
     assert_eq!(refused.code, Some(1), "{refused}");
     assert!(refused.stderr.contains("it contains other files"), "{refused}");
@@ -105,7 +105,7 @@ fn whatever_became_of_a_file_is_said() {
 }
 
 #[test]
-fn what_is_no_record_is_refused() {
+fn an_invalid_record_is_refused() {
     let project = Project::new().file("a/manifest.json", "{\"name\": \"an app\"}").file("b/x", "");
     for (place, code) in [("a", 3), ("b", 3), ("nowhere", 3)] {
         let refused = verified(&project, place);
@@ -170,7 +170,7 @@ fn a_feature_gets_a_record_too() {
 }
 
 #[test]
-fn nobody_vouches_for_a_journal_that_was_changed() {
+fn a_changed_journal_gives_no_record() {
     let project = Project::new();
     let run = rehearsed(&project, &[]);
     let store = project.path("../home/.local/state/convoke/store.db");

@@ -32,7 +32,7 @@ fn a_mention_reaches_its_agent_once() {
 }
 
 #[test]
-fn a_mention_of_nobody_is_stored_and_remarked_on() {
+fn a_mention_of_an_unknown_agent_is_stored_with_a_remark() {
     let project = Project::new().on_branch("main");
     assert_snapshot!(project.run(&["say", "@ghost @human hello"]), @"
     exit: 0
@@ -170,7 +170,7 @@ fn an_answer_names_what_it_answers() {
 
 // Another branch's conversation stays there, but a mentioned agent can answer.
 #[test]
-fn an_answer_reaches_another_branch_if_it_was_asked_from_there() {
+fn an_answer_reaches_the_branch_of_its_question() {
     let project = Project::new().on_branch("main");
     project.run(&["agent", "add", "june"]);
     project.run(&["say", "private", "--as", "june"]);
@@ -186,7 +186,7 @@ fn an_answer_reaches_another_branch_if_it_was_asked_from_there() {
 
 // `inbox` names the branch of other unread messages; moving all tasks moves them along.
 #[test]
-fn unread_messages_of_another_branch_are_told_of() {
+fn unread_messages_of_another_branch_are_reported() {
     let project = Project::new().on_branch("main");
     project.run(&["agent", "add", "june"]);
     project.run(&["say", "hello @june", "--as", "ana"]);

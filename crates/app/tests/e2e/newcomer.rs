@@ -77,7 +77,7 @@ fn a_started_task_is_the_starters() {
     assert_eq!(json_of(&project, &["task", "show", &id])["agent"], Value::Null);
 }
 
-// W-5, W-6, W-35: one rule, and the action says how.
+// W-5, W-6, W-35: one rule, and the next action names its command.
 #[test]
 fn wake_next_and_start_choose_the_same_task() {
     let project = Project::new()
@@ -138,7 +138,7 @@ fn a_change_that_changes_nothing_is_no_step() {
 }
 
 #[test]
-fn a_new_branch_is_told_where_its_tasks_are() {
+fn a_new_branch_shows_where_the_tasks_are() {
     let project = Project::new().in_repository("main").variable("CONVOKE_WAKE_AGENT", "june");
     let id = project.stdout(&["task", "add", "Build it"]);
     let project = project.on_branch("feature/drafts");
@@ -220,7 +220,7 @@ fn small_mistakes_get_the_reason() {
     assert!(log.stderr.contains("note: listed the last 1 changes"), "{log}");
 }
 
-// W-9: what a client does is never the person's deed, also if no agent is set.
+// W-9: a client's action is never attributed to the person, even if no agent is set.
 #[test]
 fn a_session_without_an_agent_acts_for_itself() {
     for variable in [
@@ -359,7 +359,7 @@ fn a_cancelled_plan_is_listed_as_cancelled() {
 }
 
 #[test]
-fn wrong_counts_and_names_are_told_in_words() {
+fn wrong_counts_and_names_are_explained() {
     let project = Project::new().on_branch("main");
     for words in [&["inbox", "--limit", "0"][..], &["task", "log", "--limit", "0"]] {
         let refused = project.run(words);

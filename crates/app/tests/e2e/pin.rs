@@ -68,7 +68,7 @@ fn rules_alone_are_delivered_with_a_receipt() {
 
 // In a limited text, rules that do not fit are counted, and only the included ones have a receipt.
 #[test]
-fn rules_that_do_not_fit_are_said() {
+fn rules_that_do_not_fit_are_counted() {
     let project = Project::new().on_branch("main").variable("CONVOKE_WAKE_AGENT", "june");
     for number in 0..12 {
         let rule = format!("Rule {number}: {}", "never do this ".repeat(130));

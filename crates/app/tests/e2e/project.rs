@@ -120,7 +120,7 @@ fn a_repository_that_imitates_another_gets_none_of_its_tasks() {
         let seen = project.run(&[&["-C", "hostile"], words].concat());
         assert!(!seen.to_string().contains("Secret plan"), "{words:?}: {seen}");
     }
-    // With another remote it is not even named.
+    // With another remote it is not named.
     git(&project, &["-C", "hostile", "remote", "set-url", "origin", "https://evil.example/app"]);
     git(&project, &["clone", "-q", "hostile", "real"]);
     git(&project, &["-C", "real", "remote", "set-url", "origin", "https://good.example/app"]);

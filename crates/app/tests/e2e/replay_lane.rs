@@ -29,7 +29,7 @@ fn play(project: &Project, prompt: &str, more: &[&str]) -> crate::harness::Outco
 }
 
 #[test]
-fn what_was_recorded_is_played() {
+fn a_recording_is_played() {
     let project = recorded(&[]);
     let tape = fs::read_to_string(project.path("tape")).unwrap();
     let kinds: Vec<String> = tape
@@ -57,7 +57,7 @@ fn what_was_recorded_is_played() {
 
 // An answer to another question does not count.
 #[test]
-fn what_was_not_recorded_is_not_made_up() {
+fn a_missing_recording_is_not_made_up() {
     let project = recorded(&[]);
     let other = play(&project, "What else?", &[]);
     assert_eq!((other.code, other.stdout.as_str()), (Some(4), ""), "{other}");
@@ -68,7 +68,7 @@ fn what_was_not_recorded_is_not_made_up() {
 }
 
 #[test]
-fn a_label_finds_what_was_recorded_with_it() {
+fn a_label_finds_its_recording() {
     let project = recorded(&["--label", "sketch/one"]);
     let found = play(&project, "Another prompt", &["--label", "sketch/one"]);
     assert_eq!((found.code, found.stdout.as_str()), (Some(0), "It is 42.\n"), "{found}");

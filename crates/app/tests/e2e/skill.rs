@@ -5,7 +5,7 @@ use crate::wake::{COLLECTION, collection, hear, working};
 
 // W-52 and section 10: a missing pinned version is reported.
 #[test]
-fn a_pinned_skill_that_is_gone_is_said() {
+fn a_missing_pinned_skill_is_reported() {
     let project = working().file(&collection("4.0.3", "SKILL.md"), "# Newer\n");
     assert!(project.stdout(&["wake", "june"]).contains("# Newer"));
     project.stdout(&["skill", "pin", "subagent-driven-development", "4.0.0"]);

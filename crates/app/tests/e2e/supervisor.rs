@@ -69,7 +69,7 @@ impl Seen {
 
     /// Checks that the processes whose ids the script wrote down are gone.
     #[track_caller]
-    fn left_nobody(&self) {
+    fn leaves_no_process(&self) {
         let ids = fs::read_to_string(self.scratch.path().join("pids")).unwrap();
         assert!(!ids.trim().is_empty());
         for id in ids.split_whitespace() {
@@ -91,7 +91,7 @@ fn what_a_client_says_is_heard_and_kept() {
 }
 
 #[test]
-fn an_end_is_told_as_it_was() {
+fn every_end_is_reported_by_its_kind() {
     assert_eq!(ran("exit 7", PATIENT, None).finished.end, ProcessEnd::Exited(7));
     assert_eq!(ran("kill -9 $$", PATIENT, None).finished.end, ProcessEnd::Signalled(9));
     let scratch = tempfile::tempdir().unwrap();
@@ -127,14 +127,14 @@ fn every_limit_stops_what_it_limits() {
 }
 
 #[test]
-fn whoever_asks_stops_it() {
+fn a_cancellation_stops_a_client() {
     let script = "echo $$ > pids; echo hello; echo enough; while :; do sleep 300; done";
     let seen = ran(script, PATIENT, None);
     assert_eq!(
         (seen.finished.end, seen.printed()),
         (ProcessEnd::Cancelled, vec!["hello", "enough"])
     );
-    seen.left_nobody();
+    seen.leaves_no_process();
 }
 
 // A process that ignores a signal, leaves its group, or is left over, is still found.
@@ -145,16 +145,16 @@ fn nothing_is_left_of_a_client() {
     let stalling = Limits { stall: SHORT, ..PATIENT };
     let seen = ran(deaf, stalling, None);
     assert_eq!(seen.finished.end, ProcessEnd::StallLimit);
-    seen.left_nobody();
+    seen.leaves_no_process();
     let runaway = "setsid sh -c 'echo $$ > pids; trap \"\" TERM; sleep 300' & \
                    while [ ! -s pids ]; do :; done; echo over";
     let seen = ran(runaway, PATIENT, None);
     assert_eq!(seen.finished.end, ProcessEnd::Exited(0));
-    seen.left_nobody();
+    seen.leaves_no_process();
     let twice = "(setsid sh -c '(sleep 300 & echo $! > pids)' &) ; \
                  while [ ! -s pids ]; do :; done; echo hello; sleep 300";
     let seen = ran(twice, stalling, None);
-    seen.left_nobody();
+    seen.leaves_no_process();
 }
 
 // Bytes of any kind and any amount are survived.
@@ -192,7 +192,7 @@ fn the_guardian_is_the_small_program_or_convoke_itself() {
 }
 
 #[test]
-fn the_small_program_says_who_starts_it() {
+fn the_small_program_names_its_caller() {
     let project = crate::harness::Project::new();
     let small = Path::new(env!("CARGO_BIN_EXE_convoke-guard"));
     for words in [&[][..], &["--help"], &["--report", "r", "--", "true"]] {

@@ -331,7 +331,7 @@ fn a_blocked_agent_blocks_its_task() {
 
 // W-24: with `v0` an agent that remembers receives only the news; a compaction changes that.
 #[test]
-fn an_agent_that_remembers_is_told_the_news() {
+fn an_agent_that_remembers_gets_the_news() {
     let project = working()
         .file("../home/.config/convoke/config.toml", "[wake]\nmode = 'v0'\nagent = 'june'\n");
     let first = project.stdout(&["wake", "june"]);

@@ -1,4 +1,4 @@
-//! With what a run goes on, on the command line.
+//! The settings of a run, on the command line.
 
 use std::path::PathBuf;
 use std::time::Duration;

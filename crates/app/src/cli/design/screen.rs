@@ -118,12 +118,12 @@ impl<'o> Screen<'o> {
 
     /// Texts are in files and in `show`; `-v` shows all of them now.
     fn artifact(&mut self, artifact: &ToldArtifact, rendered: &Line) -> Result<(), Failure> {
-        let whole = rendered.text();
+        let text = rendered.text();
         if self.verbosity == Verbosity::Verbose {
-            return self.markdown(&whole);
+            return self.markdown(&text);
         }
         if matches!(artifact, ToldArtifact::Plan(_) | ToldArtifact::RevisedPlan(_)) {
-            self.plan = Some(whole.to_string());
+            self.plan = Some(text.to_string());
         }
         Ok(())
     }

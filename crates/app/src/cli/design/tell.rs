@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::terminal::summary;
 use convoke_service::failure::Failure;
 
-/// Says how it ended, and what can be done next: on one screen at a terminal.
+/// Prints how it ended, and the next commands: on one screen at a terminal.
 pub(in crate::cli) fn tell(
     app: &App,
     report: &DesignReport,

@@ -67,7 +67,7 @@ fn listing(entries: &[LaneEntry], clock: Offset) -> Grid {
 }
 
 impl OneArgs {
-    /// Prints everything that is known of a lane.
+    /// Prints the record of a lane.
     pub(super) fn show(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         print(app, &show(&app.session, self.id)?, output)
     }

@@ -62,7 +62,7 @@ impl<'a> Live<'a> {
 
     /// Shows an event.
     pub(super) fn notice(&self, event: &LaneEvent) {
-        // The line itself says which tool was last.
+        // The line itself shows the last tool.
         let words = progress_line(event).filter(|_| !matches!(event, LaneEvent::Tool(_)));
         self.status().activity.take(event);
         if let Some(words) = words {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_said_is_one_short_line() {
+    fn every_event_is_one_short_line() {
         for name in ["", "\r\n\t\0", "\u{1b}]0;x\u{7}", "a\u{2028}b\u{85}c", &"ü".repeat(500)] {
             let mut status = Status::new(at(0));
             status.activity.take(&LaneEvent::Tool(name.to_owned()));

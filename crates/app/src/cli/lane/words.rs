@@ -51,7 +51,7 @@ impl PinArgs {
     }
 }
 
-/// Reads on the command line who shall answer.
+/// Parses the agent of a lane.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cli) struct AgentWord;
 
