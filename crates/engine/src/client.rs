@@ -41,7 +41,7 @@ use crate::transcript::reads::recorder::Recorder;
 
 /// What Convoke knows about one client.
 pub struct ClientAdapter {
-    /// The programs to look for, the best first.
+    /// The programs to search for, the best first.
     pub programs: &'static [&'static str],
     /// The variables of the user's environment that the client may see beside those that every
     /// program needs: its own vendor's keys, addresses and folders, and no other vendor's.
@@ -131,7 +131,7 @@ pub fn adapter(client: Client) -> &'static ClientAdapter {
     }
 }
 
-/// Says how to start a client for a request.
+/// Returns the command that starts a client for a request.
 pub fn command(client: Client, request: &ClientRequest<'_>) -> ClientCommand {
     let adapter = adapter(client);
     let mut command = ClientCommand::new(adapter.quiet, request.prompt);
@@ -144,7 +144,7 @@ pub fn listen(client: Client) -> Box<dyn Listener> {
     (adapter(client).listen)()
 }
 
-/// Says what a client's counters count, as measured.
+/// Returns the scope of a client's counters, as measured.
 pub fn usage_scope(client: Client) -> UsageScope {
     adapter(client).usage_scope
 }
@@ -161,7 +161,7 @@ pub fn excess(client: Client, rights: Rights, granted: &GrantedRights) -> Vec<St
     tools.chain(mode.map(|mode| format!("mode {mode}"))).collect()
 }
 
-/// For clients that do not say which tools or which mode an agent has.
+/// For clients that do not report an agent's tools or mode.
 const fn is_not_said(_: &str) -> bool {
     true
 }

@@ -1,4 +1,4 @@
-//! Designs: where one begins, how it goes on, and where it is kept meanwhile.
+//! Designs: their setup, their course, and their files.
 
 pub mod citations;
 pub mod codec;

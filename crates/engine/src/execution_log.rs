@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_once_need_not_be_said_again() {
+    fn an_existing_entry_is_not_added_again() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("deep/log.md");
         make_folder(&log).unwrap();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_is_left_alone() {
+    fn a_path_that_is_not_a_log_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log.md");
         fs::write(&log, b"\xff").unwrap();

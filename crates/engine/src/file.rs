@@ -164,7 +164,7 @@ fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// Opens a regular file for reading, however long it is; `None` for anything else.
+/// Opens a regular file for reading, however long it is; `None` for any other kind.
 pub fn open_regular(path: &Path) -> Option<File> {
     let path = fs::canonicalize(path).ok()?;
     judge(&fs::symlink_metadata(&path).ok()?, u64::MAX).ok()?;
@@ -324,7 +324,7 @@ mod tests {
         );
     }
 
-    // Files of the kernel say that they are empty, so only reading tells their size.
+    // The kernel's files report a size of zero, so only reading shows their size.
     #[cfg(target_os = "linux")]
     #[test]
     fn the_limit_holds_while_reading() {
@@ -335,7 +335,7 @@ mod tests {
     // No memory can hold this file, and it is refused instead of tried.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_beyond_all_memory_is_too_large_whatever_the_limit() {
+    fn a_file_beyond_all_memory_is_too_large_for_any_limit() {
         let top = tempfile::tempdir().unwrap();
         let path = top.path().join("a");
         let made = File::create(&path).unwrap().set_len(1 << 43);

@@ -57,7 +57,7 @@ fn ls_files(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
     answer.status.success().then_some(answer.stdout)
 }
 
-/// Says which folders of the PATH were skipped, if that is why git is not found.
+/// Returns the folders of the PATH that were skipped, if git is missing for that reason.
 pub(crate) fn skipped(folder: &Path) -> Option<String> {
     repository::search_for_git(folder).remark()
 }

@@ -80,7 +80,7 @@ pub struct HookEvent<'a> {
     pub agent: &'a Address,
     /// As what the agent wakes.
     pub profile: WakeProfile,
-    /// The most a wake-up may cost, with everything that is put around it.
+    /// The highest cost of a wake-up, with all text around it.
     pub budget: Budget,
     /// The remark at the end of the text, on one line.
     pub remark: Option<HookRemark<'a>>,
@@ -97,7 +97,7 @@ pub struct HookAnswer {
     loss: Option<u32>,
     /// How many parts the whole text has.
     parts: usize,
-    /// The messages that were handed over with it.
+    /// The messages that it delivers.
     messages: Vec<i64>,
     /// The newest message that it delivered or announced.
     newest_known: Option<i64>,
@@ -350,7 +350,7 @@ fn alone(heard: &HookEvent<'_>) -> String {
     }
 }
 
-/// Whether a text lacks something that it does not name a command for.
+/// Whether a text lacks a part without naming the command that shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shortened {
     Yes,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// Reads a value as something, if it is that.
+/// Parses a value as a type, if it has that type.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(value?.get()).ok()
 }
@@ -88,7 +88,7 @@ pub(crate) fn believed(number: Option<u64>) -> Option<u64> {
 /// Returns an amount of dollars in millionths.
 pub(crate) fn micro_dollars(value: Option<&RawValue>) -> Option<u64> {
     let dollars: f64 = parse(value)?;
-    // Written and read again, because a cast would make something of everything.
+    // Formatted and parsed again, because a cast would accept every value.
     believed(format!("{:.0}", dollars * 1e6).parse().ok())
 }
 

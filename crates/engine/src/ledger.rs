@@ -27,7 +27,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// A row that was not written, or a document that did not get its report.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
-    /// A link or anything else that is no file of its own.
+    /// A link, or another kind of file.
     #[error("`{}` is not a regular file", path.display())]
     NotRegular {
         /// The file's path.

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_held_once_and_says_by_whom() {
+    fn a_lock_is_held_once_and_names_its_holder() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x-lock");
         let first = Lock::take(&path, "the first, who came before").unwrap();

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::process::command;
 use crate::program::is_program;
 
-/// The parser's program, which Convoke looks for beside its own.
+/// The parser's program, beside Convoke's own.
 pub const DIAGRAM_PROGRAM: &str = "convoke-diagram";
 
 /// The version of the questions and answers; `crates/diagram/src/main.rs` has the same.

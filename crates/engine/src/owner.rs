@@ -160,7 +160,7 @@ mod tests {
 
     // A number that the system gave to another process is not the owner.
     #[test]
-    fn an_owner_is_told_from_whoever_has_its_number() {
+    fn an_owner_differs_from_a_later_process_with_its_number() {
         let me = myself();
         assert_eq!(whereabouts(&me), OwnerState::Here);
         let (rest, _) = me.mark.rsplit_once(' ').unwrap();
@@ -169,9 +169,9 @@ mod tests {
         assert!(is_gone(&earlier) && !is_gone(&me));
         // Had it been stopped, this test would no longer run.
         assert!(stop(&earlier, Duration::ZERO).unwrap());
-        let nobody = Owner { pid: u32::MAX, ..me };
-        assert_eq!(whereabouts(&nobody), OwnerState::Gone);
-        assert!(stop(&nobody, Duration::ZERO).unwrap());
+        let missing = Owner { pid: u32::MAX, ..me };
+        assert_eq!(whereabouts(&missing), OwnerState::Gone);
+        assert!(stop(&missing, Duration::ZERO).unwrap());
     }
 
     #[cfg(target_os = "linux")]
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_asked_stops() {
+    fn an_owner_stops_on_request() {
         let folder = std::path::Path::new("/");
         let mut child = crate::process::command("sleep", folder).arg("600").spawn().unwrap();
         let pid = child.id();

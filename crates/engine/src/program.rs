@@ -18,7 +18,7 @@ pub struct ProgramSearch {
 }
 
 impl ProgramSearch {
-    /// Says which folders were skipped, if that is why nothing was found.
+    /// Returns the skipped folders, if nothing was found for that reason.
     pub fn remark(&self) -> Option<String> {
         if self.found.is_some() || self.skipped.is_empty() {
             return None;
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_path_leads_to_no_project() {
+    fn the_kept_part_of_a_path_leads_to_no_project() {
         let top = tempfile::tempdir().unwrap();
         let project = top.path().join("project");
         fs::create_dir_all(project.join("bin")).unwrap();
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_remark_names_what_was_skipped() {
+    fn the_remark_names_skipped_programs() {
         let skipped = vec![PathBuf::from("."), PathBuf::new()];
         let search = ProgramSearch { found: None, skipped };
         assert_eq!(

@@ -1,5 +1,4 @@
-//! Folders for a moment: what git stores while it looks, and what clients say while they work. Both may
-//! be private.
+//! Temporary folders: git's objects for snapshots, and clients' output. Both may be private.
 
 use std::fs::Permissions;
 use std::io;
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ends_at_once_takes_its_folders_along() {
+    fn an_abrupt_end_removes_its_folders() {
         let place = tempfile::tempdir().unwrap();
         let me = std::process::id();
         let [look, lane] =

@@ -36,7 +36,7 @@ pub fn inherits_orphans() -> bool {
     false
 }
 
-/// Says which folders of the PATH were skipped, if that is why there is no git.
+/// Returns the folders of the PATH that were skipped, if git is missing for that reason.
 pub fn skipped_git(folder: &Path) -> Option<String> {
     git::skipped(folder)
 }

@@ -78,8 +78,8 @@ pub fn set_value(
     at.first(candidates, &expected)
 }
 
-/// Returns a text in which a key has no value. With it goes its section, if that is empty then and was
-/// not there `before`.
+/// Returns a text in which a key has no value. It also removes the section, if that is empty then
+/// and was not there `before`.
 pub fn unset_value(
     text: &str,
     at: TomlKey<'_>,

@@ -139,7 +139,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn what_is_reached_always_fits(text in any::<String>(), room in 0_u64..40) {
+        fn the_reached_text_always_fits(text in any::<String>(), room in 0_u64..40) {
             let text = Text::new(&text);
             let room = Tokens::whole(room);
             let reach = O200K.reach(text, room);

@@ -80,13 +80,13 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
     }
     stopper.join().unwrap();
     server.join().unwrap();
-    nobody_is_left();
+    no_thread_is_left();
 }
 
 /// Only the test's own thread and the one that waits for it remain. A stopped thread takes a moment
 /// to end.
 #[cfg(target_os = "linux")]
-fn nobody_is_left() {
+fn no_thread_is_left() {
     let count = || fs::read_dir("/proc/self/task").unwrap().count();
     let is_quiet = (0..10_000_000_u64).any(|_| {
         thread::yield_now();
@@ -96,4 +96,4 @@ fn nobody_is_left() {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn nobody_is_left() {}
+fn no_thread_is_left() {}

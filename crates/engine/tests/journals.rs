@@ -34,7 +34,7 @@ fn events(name: &str) -> Vec<Stamped> {
 }
 
 #[test]
-fn journals_of_an_earlier_release_are_told_and_counted_as_they_were() {
+fn journals_of_an_earlier_release_render_and_count_as_they_did() {
     for name in JOURNALS {
         let facts = Facts::fold(events(name));
         let outline = walk(&facts);
@@ -63,7 +63,7 @@ fn a_run_that_looks_after_every_event_comes_to_the_same() {
 
 // The warnings of a failed worker appear at its beginning, even if it completed later phases.
 #[test]
-fn a_worker_that_fails_late_is_told_as_by_a_walk_from_the_first_event() {
+fn a_worker_that_fails_late_renders_as_by_a_walk_from_the_first_event() {
     let mut events = events("nested");
     let at = events[40].at;
     let folder = "/example/run".to_owned();

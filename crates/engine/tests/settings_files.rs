@@ -201,7 +201,7 @@ fn settings() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn whatever_is_put_in_can_be_taken_out(before in settings(), index in 0..4_usize) {
+    fn every_insertion_can_be_removed(before in settings(), index in 0..4_usize) {
         let client = CLIENTS[index];
         let after = installed(&before, client);
         prop_assert_eq!(taken_out(&after, &before, client), before.clone(), "{}", after);

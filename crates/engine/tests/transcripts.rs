@@ -30,7 +30,7 @@ fn session(client: Client, name: &str) -> SessionRecord {
     .unwrap()
 }
 
-/// Every look in a few words; `=` if the text is known.
+/// Renders every read in a few words; `=` if the text is known.
 fn looks(session: &SessionRecord) -> Vec<String> {
     let told = |seen: &Seen| match seen {
         Seen::Lines { path, lines, text } => {
@@ -159,7 +159,7 @@ fn every_record_is_understood_to_its_last_line() {
 }
 
 #[test]
-fn a_record_of_another_client_is_told_as_such() {
+fn a_record_of_another_client_is_recognized() {
     for (client, name) in all() {
         let path = fixtures().join(client.name()).join(&name);
         for other in Client::WITH_HOOKS {

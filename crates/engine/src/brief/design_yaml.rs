@@ -215,7 +215,7 @@ mod tests {
 
     // B-5
     #[test]
-    fn a_file_that_nobody_wrote_by_hand_is_not_read() {
+    fn a_file_too_large_for_a_person_is_not_read() {
         let top = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(top.path().join(".moai/config/sections")).unwrap();
         let long = format!("design_docs: {{dir: b}}\n#{}\n", "x".repeat(1024 * 1024));

@@ -27,7 +27,7 @@ pub enum BriefInitOutcome {
     AlreadyInUse,
 }
 
-/// Why nothing, or not everything, was created.
+/// Why not all files were created.
 #[derive(Debug, thiserror::Error)]
 pub enum InitError {
     /// A file has a name that belongs to another tool.

@@ -24,7 +24,7 @@ pub struct SelectionRequest<'a> {
     pub first: &'a [String],
 }
 
-/// How a document came to be chosen.
+/// How a document was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chosen {
     /// The person named the file itself.
@@ -42,7 +42,7 @@ pub struct SelectedDocument {
     pub shown: String,
     /// The folder that no link may lead out of.
     pub boundary: Option<PathBuf>,
-    /// How it came to be chosen.
+    /// How it was chosen.
     pub chosen: Chosen,
 }
 
@@ -147,7 +147,7 @@ enum Ignored {
 }
 
 impl Selection<'_> {
-    /// Takes what one name means, and tells whether it means anything.
+    /// Adds the documents that one name selects, and tells whether there are any.
     fn take(&mut self, given: &Path) -> Result<bool, SelectionError> {
         let path = cleaned(&self.request.folder.join(given));
         // A dangling link counts as present: reading it gives the error.

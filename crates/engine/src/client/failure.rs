@@ -115,7 +115,7 @@ pub(crate) fn answered(status: u64, message: &str) -> LaneFailure {
 
 /// Returns what a line of stderr complains of; most lines are mere noise.
 pub(in crate::client) fn complaint(line: &str) -> Option<LaneFailure> {
-    // One client prints its events there too, and in those the agent speaks.
+    // One client prints its events there too, with the agent's text in them.
     if line.trim_start().starts_with('{') {
         return None;
     }
@@ -142,7 +142,7 @@ pub(crate) fn readable(text: &str) -> String {
     plain
 }
 
-/// An escape goes on to its first letter.
+/// Skips an escape sequence up to its first letter.
 fn skip_escape(rest: &mut impl Iterator<Item = char>) {
     rest.find(char::is_ascii_alphabetic);
 }

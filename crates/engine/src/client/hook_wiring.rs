@@ -63,7 +63,7 @@ impl fmt::Debug for HookWiring {
 /// How many hook entries a text needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryCount {
-    /// One: the client hands on whole texts.
+    /// One: the client passes on complete texts.
     One,
     /// Any number: the client limits the text of one entry.
     Several,

@@ -152,7 +152,7 @@ impl Exit {
     }
 }
 
-/// Listens to a client that speaks a dialect.
+/// Listens to a client's output in a dialect.
 #[derive(Debug, Default)]
 pub(super) struct DialectListener<D> {
     dialect: D,
@@ -185,7 +185,7 @@ impl<D: Dialect> DialectListener<D> {
         events
     }
 
-    /// The first line that speaks of an error says more than a stack's last.
+    /// The first line that mentions an error is more useful than the last of a stack trace.
     fn remember(&mut self, line: &str) {
         let speaks_of_error = |line: &str| line.to_lowercase().contains("error");
         let is_kept = self.words.as_deref().is_some_and(speaks_of_error);

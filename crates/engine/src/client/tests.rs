@@ -174,7 +174,7 @@ fn a_line_without_a_number_is_known_by_its_session() {
 
 // A client with unknown output was not silent.
 #[test]
-fn lines_that_nobody_understands_are_told_of() {
+fn unknown_lines_are_reported() {
     for agent in Client::ALL {
         let mut listener = listen(agent);
         for line in ["", "Welcome to version 9!", "{\"kind\":\"new\"}"] {
@@ -203,7 +203,7 @@ fn lines_that_nobody_understands_are_told_of() {
 
 // The line's content is unknown, so the message says that; and the client was not silent.
 #[test]
-fn a_line_that_is_too_long_is_told_of() {
+fn a_line_that_is_too_long_is_reported() {
     let words = "the client printed a line of 8.1 MB; Convoke reads lines of at most 8 MB";
     for agent in Client::ALL {
         let mut listener = listen(agent);
@@ -228,7 +228,7 @@ fn a_signal_says_nothing_about_the_client() {
 
 // The first words about an error are the reason; what follows is where it happened.
 #[test]
-fn an_exit_without_an_end_is_told_in_the_clients_words() {
+fn an_exit_without_an_end_is_reported_in_the_clients_words() {
     let stderr = "warming up\nfatal Error: no disk\n    at write (file.js)\n";
     for agent in Client::ALL {
         let mut listener = listen(agent);
@@ -372,7 +372,7 @@ proptest! {
     }
 
     #[test]
-    fn every_listener_bears_what_is_nearly_right(lines in proptest::collection::vec(nearly(), 0..8), code: Option<i32>) {
+    fn every_listener_survives_nearly_valid_lines(lines in proptest::collection::vec(nearly(), 0..8), code: Option<i32>) {
         for agent in Client::ALL {
             let mut listener = listen(agent);
             for line in &lines {

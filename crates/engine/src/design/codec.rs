@@ -313,7 +313,7 @@ impl ReplyBody {
 #[derive(Serialize, Deserialize)]
 struct TreeBody {
     boundary: String,
-    /// `clean`, or the word that says how it was found.
+    /// `clean`, or the word for its state.
     status: String,
     detail: String,
 }

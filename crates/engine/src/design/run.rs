@@ -78,7 +78,7 @@ pub trait DesignWorld {
         outline: &DesignOutline,
     ) -> Result<Export, Self::Error>;
 
-    /// Shows something new.
+    /// Shows a new notice.
     fn show(&mut self, settings: &Settings, notice: &Notice) -> Result<(), Self::Error>;
 
     /// Looks up what reviewers cite, and returns what does not exist.

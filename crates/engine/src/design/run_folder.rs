@@ -125,7 +125,7 @@ impl RunFolders {
         Lock::holder(&self.path(run).join(WORKER)).map(|(_, owner)| owner)
     }
 
-    /// Makes a run's folder, which only its user can look into, or finds it again.
+    /// Makes a private folder for a run, or finds it again.
     pub fn make(
         &self,
         run: &RunId,
@@ -156,8 +156,8 @@ impl RunFolders {
         Ok(path)
     }
 
-    /// Leaves what a run withholds from published files where only its user can read it. It stays
-    /// when the run's folder goes.
+    /// Writes a run's withheld findings to a private file. It stays when the run's folder is
+    /// removed.
     pub fn keep_withheld(&self, run: &RunId, text: &str) -> Result<PathBuf, RunFolderError> {
         let folder = self.root.join(WITHHELD);
         make_private(&folder)?;
@@ -300,7 +300,7 @@ mod tests {
 
     // P-380, P-382
     #[test]
-    fn what_is_not_clearly_ours_is_left_alone() {
+    fn a_folder_without_the_marker_is_left_alone() {
         let (top, folders) = folders();
         let path = folders.make(&run(), top.path(), now()).unwrap();
         let root = path.parent().unwrap().to_owned();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_somebody_elses_is_not_taken() {
+    fn a_folder_of_another_program_is_not_taken() {
         let (top, folders) = folders();
         fs::create_dir_all(folders.path(&run())).unwrap();
         let taken = folders.make(&run(), top.path(), now());

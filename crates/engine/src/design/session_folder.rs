@@ -115,7 +115,7 @@ pub fn remove(
     empty(&real).and_then(|()| fs::remove_dir_all(&real)).map_err(refused)
 }
 
-/// Removes everything but the marks, so that a folder that resists can be tried again.
+/// Removes everything but the marks, so that a failed removal can be tried again.
 fn empty(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -264,7 +264,7 @@ mod tests {
 
     // P-380, P-382
     #[test]
-    fn what_is_not_clearly_a_session_stays() {
+    fn a_folder_that_is_not_clearly_a_sessions_stays() {
         let place = Place::new();
         let session = place.make().folder;
         let root = session.parent().unwrap().to_owned();

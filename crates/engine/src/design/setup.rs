@@ -64,7 +64,7 @@ pub struct SetUpRequest<'a> {
     pub fetch_limit: Duration,
 }
 
-/// Setting up could not even be tried.
+/// The setup could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     /// There is no working tree.

@@ -58,7 +58,7 @@ pub enum EvidenceError {
     /// It is the record of another answer.
     #[error("the last answer in the transcript differs from --response")]
     OtherAnswer,
-    /// Nothing in it says which reads came before the answer.
+    /// The record does not show which reads came before the answer.
     #[error("the transcript has no answer to compare with --response")]
     NoAnswer,
 }
@@ -99,8 +99,8 @@ impl Evidence {
     }
 }
 
-/// Says which files do not have as many lines as an answer claims. One line more or less is a
-/// matter of how the end of a file is counted.
+/// Returns the files whose number of lines differs from the answer's claim. One line more or less
+/// is a matter of how the end of a file is counted.
 pub fn miscounted(claims: &[(String, u64)], references: &[Reference]) -> Vec<String> {
     let remark = |(name, claimed): &(String, u64)| {
         let reference =
@@ -170,7 +170,7 @@ pub fn evidence(
     let id = session.printed.as_deref();
     let own = id.and_then(|id| own_record(record.client, id, record.homes));
     let answer = session.answer.as_ref().map(|answer| answer.text.as_str());
-    // A record that goes on behind the answer was begun before it too.
+    // A record that continues behind the answer began before it too.
     let of_own =
         |path: PathBuf| usable(record.client, &path, &WantedReads { answer, ..wanted }).ok();
     let own = own.and_then(of_own);

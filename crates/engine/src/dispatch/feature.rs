@@ -113,7 +113,7 @@ impl Feature {
         self.dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
-    /// Reads a document. Its text goes into prompts, so a link in a cloned repository must not lead
+    /// Reads a document. Prompts include its text, so a link in a cloned repository must not lead
     /// to the user's other files.
     pub fn read(&self, artifact: &FeatureArtifact) -> FileFinding {
         let dir = fs::canonicalize(&self.dir).unwrap_or_else(|_| self.dir.clone());
@@ -186,7 +186,7 @@ pub(super) fn folders(folder: &Path) -> BTreeSet<String> {
     names.filter(|name| !name.starts_with('.')).collect()
 }
 
-/// Says why a document gives no text.
+/// Returns why a document gives no text.
 pub(super) fn reason(finding: &FileFinding) -> Option<Unreadable> {
     match finding {
         FileFinding::Unreadable(reason) => Some(*reason),

@@ -30,7 +30,7 @@ use crate::git::diff::{
     CommitOutcome, WatchedFiles, WorkTreeChanges, changes_since, commit, head, look,
 };
 
-/// Tries at a copy that has everything.
+/// How often a complete copy is tried.
 const TRIES: usize = 20;
 
 /// The copy of the recorded rounds, in the feature's folder.

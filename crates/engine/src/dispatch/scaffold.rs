@@ -37,7 +37,7 @@ pub struct Scaffold {
     pub missing_role: Option<String>,
 }
 
-/// Why not all files were created. Created files stay; the next call goes on.
+/// Why not all files were created. Created files stay; the next call continues.
 #[derive(Debug, thiserror::Error)]
 pub enum ScaffoldError {
     /// A link leads out of the project.

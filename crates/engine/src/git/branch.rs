@@ -250,7 +250,7 @@ fn within(mut git: Command, limit: Duration) -> Result<(), GitRefusal> {
     run_within(git, limit)
 }
 
-/// Runs git, but not for longer than it may take. Its output goes where the caller wants it.
+/// Runs git, but not for longer than it may take. The caller sets its output.
 pub(super) fn run_within(mut git: Command, limit: Duration) -> Result<(), GitRefusal> {
     let said = |error: std::io::Error| GitRefusal(error.to_string());
     let mut heard = tempfile::tempfile().map_err(said)?;

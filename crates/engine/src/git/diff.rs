@@ -160,7 +160,7 @@ pub fn changes_since(folder: &Path, seen: &str, watched: &WatchedFiles) -> Optio
     Some(WorkTreeChanges { stat: ask(&["--stat=100"])?, diff: ask(&["--unified=3"])?, files })
 }
 
-/// A name must not pass for something else where it is shown.
+/// Escapes a name, so that it cannot pass for other output.
 pub(super) fn shown(name: &str) -> String {
     if name.chars().any(char::is_control) {
         name.escape_debug().to_string()
@@ -314,7 +314,7 @@ pub(super) mod tests {
 
     // D-62: since the last snapshot, committed or not, new or not.
     #[test]
-    fn changes_are_told_since_the_last_look() {
+    fn changes_count_since_the_last_snapshot() {
         let folder = repository();
         let (here, spec) =
             (folder.path(), WatchedFiles::Files(vec![folder.path().join("spec.md")]));
@@ -334,7 +334,7 @@ pub(super) mod tests {
         let all = changes_since(here, "HEAD", &WatchedFiles::Everything).unwrap();
         assert_eq!(all.files, ["other.md", "src/new.rs"], "new files count, ours do not");
         let index = asked(git(here).args(["diff", "--cached", "--name-only"]));
-        assert_eq!(index, None, "nobody's index was touched");
+        assert_eq!(index, None, "the user's index was not touched");
     }
 
     // A change of the same length right after the last one is a change, despite git's cached times.
@@ -404,7 +404,7 @@ pub(super) mod tests {
 
     // A rewritten history, no repository, or nonsense: the changes are unknown.
     #[test]
-    fn what_is_not_known_is_said() {
+    fn unknown_changes_are_reported() {
         let folder = repository();
         let unknown = "0123456789012345678901234567890123456789";
         for seen in [unknown, "--output=x", "-p", "a b", ""] {

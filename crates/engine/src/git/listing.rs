@@ -85,8 +85,8 @@ pub(super) fn put<'p>(
     Some(())
 }
 
-/// Returns what `git status --porcelain` prints, without files whose content is what the index's
-/// pointer of Git LFS names, and without a look into submodules.
+/// Returns what `git status --porcelain` prints, without files whose content matches the index's
+/// pointer of Git LFS, and without the content of submodules.
 pub(super) fn status(repository: &Repository, words: &[OsString]) -> Result<Vec<u8>, Output> {
     let failed = |error: std::io::Error| Output {
         status: std::process::ExitStatus::default(),

@@ -308,7 +308,7 @@ fn without_projects<T>(folder: &Path, search: impl FnOnce(&[&Path]) -> T) -> T {
     }
 }
 
-/// Says why git did not start: it was not found, or what the system says.
+/// Returns why git did not start: it was not found, or the system's reason.
 pub(super) fn not_started(error: io::Error, folder: Option<&Path>) -> io::Error {
     let Some(search) = folder.map(search_for_git).filter(|search| search.found.is_none()) else {
         return error;

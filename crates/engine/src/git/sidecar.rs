@@ -1,5 +1,5 @@
-//! Notes on a working tree for other programs: a list of new files before, a look after, and lists of
-//! what changed beside the note. An error is part of the note; nothing here fails.
+//! Notes on a working tree for other programs: a list of new files before, a check after, and lists
+//! of changes beside the note. An error is part of the note; no function here fails.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const MAX_NOTE: u64 = 64 * 1024;
 /// No list of files is longer.
 const MAX_LIST: u64 = 64 * 1024 * 1024;
 
-/// Writes down which files are new, for a later look. Returns whether that worked; if not, there is
+/// Writes the list of new files, for a later check. Returns whether that worked; if not, there is
 /// no list, because an old one would be wrong.
 pub fn write_baseline(folder: &Path, path: &Path) -> bool {
     let written = untracked(folder).is_some_and(|paths| write(path, &paths).is_some());
@@ -43,7 +43,8 @@ pub fn check(folder: &Path, request: &TreeRequest) -> TreeNote {
     leave(sidecar, note)
 }
 
-/// Writes a note; if that fails, the returned note says so, and no older note stays in its place.
+/// Writes a note; if that fails, the returned note reports it, and no older note stays in its
+/// place.
 fn leave(sidecar: Option<&Path>, note: TreeNote) -> TreeNote {
     let Some(path) = sidecar else { return note };
     if file::put(path, note.text().as_bytes()).is_ok() {
@@ -210,7 +211,7 @@ mod tests {
 
     // P-353
     #[test]
-    fn a_checkpoint_is_about_what_is_not_committed() {
+    fn a_checkpoint_compares_with_the_commit() {
         let watched = Watched::new();
         assert_eq!(watched.check(TreeMode::Checkpoint).text(), "STATUS=clean\nMODE=checkpoint\n");
         put(watched.here(), "new.md", "x");
@@ -222,7 +223,7 @@ mod tests {
 
     // P-353, P-357: neither a setting nor a link changes the result or the place of the note.
     #[test]
-    fn a_note_is_about_the_tree_and_replaces_what_stands_there() {
+    fn a_note_is_about_the_tree_and_replaces_a_link() {
         let watched = Watched::new();
         did(watched.here(), &["config", "status.showUntrackedFiles", "no"]);
         put(watched.here(), "new.md", "x");
@@ -316,7 +317,7 @@ mod tests {
 
     // A list that cannot be written makes the rest unknown.
     #[test]
-    fn a_list_that_cannot_be_written_is_told() {
+    fn an_unwritable_list_is_reported() {
         let watched = Watched::new();
         watched.begin();
         for (ending, name, reason) in [

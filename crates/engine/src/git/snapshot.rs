@@ -159,7 +159,7 @@ impl Snapshot {
         Ok(reason.map_or(TreeVerdict::CLEAN, |(reason, _)| TreeVerdict::dirty(reason, paths)))
     }
 
-    /// Puts everything there is into a tree of git's, which is the same if everything is the same.
+    /// Puts all files into a git tree, which is equal for equal files.
     fn look(&self, known: &Path, name: &str, cancel: &Cancel) -> Result<Seen, DirtyReason> {
         let index = self.scratch().join(name);
         copy_index(known, &index);
@@ -232,7 +232,7 @@ impl Snapshot {
         (!cancel.is_asked()).then_some(found)
     }
 
-    /// Names everything that is staged, with its content.
+    /// Returns all staged files, with their content.
     fn staged_now(&self, cancel: &Cancel) -> Option<String> {
         let mut git = self.git(View::Raw);
         let output = run_under(git.args(["ls-files", "--stage", "-z"]), cancel)?;
@@ -435,7 +435,7 @@ mod tests {
     // Bytes count: writing the same bytes again is no change, and a change that a filter or a
     // conversion would hide is one.
     #[test]
-    fn bytes_count_whatever_git_makes_of_them() {
+    fn bytes_count_and_not_gits_form_of_them() {
         let dirty = Some(DirtyReason::WorkingTreeDirty);
         for (attribute, committed, there, hidden) in [
             ("filter=swap", "aaa\n", "bbb\n", "aba\n"),
@@ -481,7 +481,7 @@ mod tests {
         assert_eq!(tree.is_clean(), Some(false));
     }
 
-    // A folder below the top is watched with everything around it.
+    // A folder below the top is watched with the whole repository.
     #[test]
     fn the_whole_repository_is_watched() {
         let folder = repository();
@@ -522,7 +522,7 @@ mod tests {
         assert_eq!(
             empty.compare(&Cancel::default()).status,
             TreeStatus::Unknown,
-            "nobody can tell any more"
+            "the state is unknown now"
         );
     }
 }

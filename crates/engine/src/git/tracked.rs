@@ -16,10 +16,10 @@ pub enum GitTracking {
     Untracked,
 }
 
-/// Returns whether git tracks the file called `name` in `folder`: in any repository around it, because
-/// a committed folder can look like a repository of its own. Case does not matter, because some
-/// filesystems open `A.toml` for `a.toml`. Git knows a file by the folder that it really is in, and a
-/// link may be committed as well as what it leads to: a file is untracked only if all of them are.
+/// Returns whether git tracks the file called `name` in `folder`: in any repository around it,
+/// because a committed folder can look like a repository of its own. Case does not matter, because
+/// some filesystems open `A.toml` for `a.toml`. Git knows a file by its real folder, and both a
+/// link and its target may be committed: a file is untracked only if all of them are.
 pub fn tracking(folder: &Path, name: &str) -> GitTracking {
     let is_untracked = |path: &PathBuf| is_untracked(path).unwrap_or(false);
     match places(folder, name) {
@@ -116,7 +116,7 @@ pub fn is_shown(folder: &Path, name: &str) -> bool {
     listed.is_some_and(|names| !names.is_empty())
 }
 
-/// Returns the file that says which files git leaves alone in this copy of a repository alone.
+/// Returns the file that lists ignored files of this copy of a repository alone.
 pub fn exclude_file(folder: &Path) -> Option<PathBuf> {
     Some(checkout(folder)?.common_dir.join("info/exclude"))
 }
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_counts_as_committed_if_it_is_or_if_nobody_can_follow_it() {
+    fn a_link_counts_as_committed_if_it_is_or_cannot_be_followed() {
         let (folder, outside) = (repository(), tempfile::tempdir().unwrap());
         write(outside.path(), "mine.toml", "");
         let link = folder.path().join(NAME);

@@ -9,7 +9,7 @@ const ELSE_SILENT: &str = " || true";
 
 /// Returns the line for one entry. Where the program is missing it does nothing, and exits 0.
 ///
-/// `exec` keeps it to the one process that the shell is, so the check costs nothing to speak of.
+/// `exec` replaces the shell's own process, so the check costs almost nothing.
 pub(crate) fn line(program: &Path, client: Client, event: &str, part: usize, of: usize) -> String {
     let is_named = program.components().count() == 1;
     let program = shell_word(program);

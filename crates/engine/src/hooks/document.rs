@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn an_error_has_its_place() {
         for (text, expected) in [
             ("{", "line 1, column 2: the file ends too early"),
             ("{\n  \"a\" 1}", "line 2, column 7: a colon is missing"),

@@ -62,7 +62,7 @@ pub(super) fn take_out(
     Ok((text, is_bare))
 }
 
-/// Tells whether there is nothing inside, not even a comment.
+/// Tells whether it holds nothing, not even a comment.
 fn is_blank(text: &str, node: &Node) -> bool {
     text[node.inside()].trim().is_empty()
 }
@@ -77,7 +77,7 @@ enum Fate {
 /// The state of an object or an array before Convoke's entries.
 #[derive(Clone, Copy)]
 enum Past<'a> {
-    /// It was not there, as far as is known, so it goes when it is empty.
+    /// It did not exist, as far as is known, so it is removed when it is empty.
     New,
     /// It was there.
     Known(&'a Node),
@@ -141,7 +141,7 @@ impl Removal<'_> {
         self.of_root_items(root, root.items().iter().map(fate).collect())
     }
 
-    /// A file keeps its root, also if nothing is left in it.
+    /// A file keeps its root, even if it becomes empty.
     fn of_root_items(&self, root: &Node, fates: Vec<Fate>) -> Vec<Edit> {
         let was = self.before.and_then(|before| before.root.as_ref());
         self.of_items(root, fates, was.map_or(Past::Hidden, Past::Known)).unwrap_or_default()

@@ -224,7 +224,7 @@ fn cut_start(text: &str, before: usize, start: usize, end: usize) -> usize {
     if is_joined { start } else { before + kept.len() + line_end }
 }
 
-/// Tells whether the last of some comments goes to the end of its line.
+/// Tells whether the last of some comments extends to the end of its line.
 fn ends_in_line_comment(trivia: &str) -> bool {
     // Only such a comment swallows a letter that is put behind it.
     skip_trivia(&format!("{trivia}x"), 0) == Ok(trivia.len() + 1)

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_text_is_passed_over_and_the_rest_is_read() {
+    fn another_type_is_ignored_and_the_rest_is_parsed() {
         let odd = r#"["one", 2, -2, 2.5, true, null, ["x"], {"y": "z"}, "a\nb"]"#;
         let read: Vec<Lenient<Cow<'_, str>>> = serde_json::from_str(odd).unwrap();
         let texts: Vec<_> = read.iter().filter_map(|element| element.0.as_deref()).collect();

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_watches_is_woken_once() {
+    fn a_callback_is_called_once() {
         let cancel = Cancel::default();
         let (sender, woken) = channel();
         let (early, late, gone) = (sender.clone(), sender.clone(), sender);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_is_asked_with_its_parent_and_alone() {
+    fn a_child_is_cancelled_with_its_parent_and_alone() {
         let parent = Cancel::default();
         let (one, other) = (parent.child(), parent.child());
         one.cancel();

@@ -136,7 +136,8 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&LaneEvent)) -> io::Result<
     })
 }
 
-/// Says what a runner's counters count; those of a recording count what they did when it was made.
+/// Returns the scope of a runner's counters; those of a recording count as they did when it was
+/// made.
 fn counts(runner: &Runner<'_>) -> UsageScope {
     match runner {
         Runner::Program(program) => usage_scope(program.agent),

@@ -113,7 +113,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_says_much_is_given_a_larger_pipe_and_no_pause() {
+    fn much_output_gets_a_larger_pipe_and_no_pause() {
         let (reader, mut writer) = pipe().unwrap();
         let mut flow = Flow::of(Stream::Stdout);
         let size = || rustix::pipe::fcntl_getpipe_size(&reader).unwrap();

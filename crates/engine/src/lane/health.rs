@@ -229,7 +229,7 @@ mod tests {
 
     // A cached result holds for one unchanged program, for a limited time.
     #[test]
-    fn what_is_remembered_gets_old() {
+    fn cached_results_expire() {
         let top = tempfile::tempdir().unwrap();
         let (program, path) = (top.path().join("codex"), top.path().join("health.json"));
         fs::write(&program, "one").unwrap();

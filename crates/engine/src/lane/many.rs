@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_stops_us_stops_them_all() {
+    fn a_cancellation_stops_all_lanes() {
         let cancel = Cancel::default();
         let lanes = vec![lane("a", until_stopped), lane("a", until_stopped)];
         let alone = LaneLimits { in_all: 1, of_agent: 1 };
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_told_in_order() {
+    fn events_are_reported_in_order() {
         let work: LaneWork<'_, ()> = Box::new(|_, say| {
             for text in ["one", "two"] {
                 say(&LaneEvent::Text(text.to_owned()));

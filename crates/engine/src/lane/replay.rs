@@ -49,7 +49,7 @@ pub(super) fn play(
     Ran { end, took: entry.took, bytes: said.sum(), stderr: String::new() }
 }
 
-/// Says everything in its time; returns what stopped it, if anything did.
+/// Plays all events in their time; returns what stopped it, if it was stopped.
 fn played(
     entry: &CassetteEntry,
     pace: f64,
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_are_recorded_at_once_stand_one_after_the_other() {
+    fn lanes_recorded_in_parallel_follow_each_other() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tape");
         let home = || Some(PathBuf::from("/home/june"));

@@ -42,7 +42,7 @@ const MARGIN: Duration = Duration::from_secs(5);
 pub struct Limits {
     /// In all.
     pub wall: Duration,
-    /// Until it says anything.
+    /// Until its first output.
     pub first_byte: Duration,
     /// Between two pieces of output.
     pub stall: Duration,
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_told_of_and_not_read() {
+    fn a_line_that_is_too_long_is_reported_and_not_read() {
         let mut lines = Lines::default();
         let long = vec![b'x'; LONGEST_LINE];
         let whole = |too_long, lines: &str| Whole { too_long, lines: lines.into() };

@@ -63,7 +63,7 @@ impl Folder {
         }
     }
 
-    /// Makes a folder with a new name, which only its user can look into.
+    /// Makes a private folder with a new name.
     pub(super) fn fresh(&self, prefix: &str) -> io::Result<(String, Self)> {
         let name = fresh_name(prefix);
         mkdirat(&self.handle, &name, Mode::from_raw_mode(0o700))?;

@@ -14,7 +14,7 @@ pub(super) struct Seal<'a> {
     pub(super) text: &'a str,
 }
 
-/// New files, where no reader looks. They are gone when this is.
+/// New files, outside of readers' view. Dropping it removes them.
 pub(super) struct Stage<'f> {
     around: &'f Folder,
     name: String,
@@ -38,9 +38,9 @@ impl<'f> Stage<'f> {
         Ok(length)
     }
 
-    /// Moves everything to where readers look. The old seal is broken before the first file of the
-    /// old ones changes, and the new one is there after the last: a reader who finds a seal finds
-    /// its files. `stale` is what may still be there of older ones.
+    /// Moves all files to their final place. It removes the old seal before the first old file
+    /// changes, and sets the new one after the last: a reader that finds a seal finds its files.
+    /// `stale` names files that older bundles may have left.
     pub(super) fn publish(self, to: &Folder, seal: &Seal<'_>, stale: &[&str]) -> io::Result<()> {
         let name = fresh_name(&unfinished(seal.name));
         let written = to.create(&name).and_then(|mut file| {

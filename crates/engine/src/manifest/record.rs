@@ -157,7 +157,7 @@ pub struct RecordedFile {
 /// A run of which there is no record.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// It goes on, or was stopped.
+    /// It is in progress, or was stopped.
     #[error("cannot export the files of `{run}`: the run has not ended")]
     Unfinished {
         /// The run's id.

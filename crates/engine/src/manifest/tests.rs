@@ -42,7 +42,7 @@ fn export(from: &Path, parent: &Path) -> Result<PathBuf, WriteError> {
     })
 }
 
-/// Says again what a manifest must be, without any of the code that reads one.
+/// Repeats the requirements on a manifest, without any of the code that reads one.
 fn is_in_order(bytes: &[u8], export: &Path) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let lines: Vec<_> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
@@ -97,7 +97,7 @@ fn is_in_order(bytes: &[u8], export: &Path) -> bool {
         .all(|is_right| is_right)
 }
 
-/// Changes a manifest somewhere.
+/// Changes a manifest at a random place.
 fn change(bytes: &mut Vec<u8>, paths: &[String], dice: &mut Dice) {
     let at = dice.roll(bytes.len() + 1);
     let odd = b"\0\n\r\t\x1b\x7f\x80\xff= /.A1_$";

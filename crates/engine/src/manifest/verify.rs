@@ -72,7 +72,7 @@ enum Fate {
 }
 
 impl RecordVerdict {
-    /// Tells whether everything is as it was.
+    /// Tells whether all files are unchanged.
     pub const fn is_same(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && self.extra.is_empty()
     }

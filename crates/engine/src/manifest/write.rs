@@ -89,7 +89,7 @@ pub enum WriteError {
         /// The reason.
         source: Unspeakable,
     },
-    /// The folder holds something else.
+    /// The folder holds other files.
     #[error("cannot write into `{}`: it contains other files", path.display())]
     Occupied {
         /// The path of the folder.
@@ -149,8 +149,8 @@ pub fn write(order: &BundleOrder<'_>) -> Result<PathBuf, WriteError> {
     Ok(export.path.join(MANIFEST_FILE))
 }
 
-/// Writes all files of a run into a folder of their own, with its record, and returns where that is.
-/// A folder that holds anything else is left alone.
+/// Writes all files of a run into a folder of their own, with its record, and returns the record's
+/// path. It leaves a folder with other files alone.
 pub fn write_all(
     folder: &Path,
     files: &BTreeMap<String, Arc<str>>,
@@ -179,7 +179,7 @@ pub fn write_all(
 }
 
 /// Names the files of earlier runs in a folder, whose writers may have been killed; `None` if there
-/// is anything of which no record speaks.
+/// is a file that no record names.
 fn earlier(folder: &Folder) -> io::Result<Option<Vec<String>>> {
     let names = folder.names()?;
     let is_ours = |name: &OsString| name.to_str().is_some_and(|name| name.starts_with(RECORD_FILE));

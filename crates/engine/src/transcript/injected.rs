@@ -44,7 +44,7 @@ impl InjectedTexts {
         self.complete_until = at.or(self.complete_until);
     }
 
-    /// Tells whether something injected then would be here.
+    /// Tells whether a text injected then would be here.
     pub fn covers(&self, at: Timestamp) -> bool {
         self.complete_until.is_some_and(|until| until > at)
     }

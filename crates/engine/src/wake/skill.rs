@@ -97,7 +97,7 @@ const fn who(reason: SkillReason) -> &'static str {
     }
 }
 
-/// Says which installed skills share words with the current task, and how to choose one.
+/// Renders the installed skills that share words with the current task, and how to choose one.
 fn proposal(sources: &WakeSources<'_>, tasks: &[&Task]) -> String {
     let words: Vec<_> = tasks.iter().map(|task| task.content.as_str()).collect();
     let fitting = fitting(&words.join(" "), &sources.library.described(), MOST_PROPOSED);

@@ -5,7 +5,7 @@ use convoke_domain::design::seat::Panel;
 
 use super::cases::Case;
 
-/// Says whether a name was hidden, the text was kept, or the debate had to end.
+/// Returns whether a name was hidden, the text was kept, or the debate had to end.
 pub(crate) fn verdict(case: &Case) -> String {
     let text = case.text();
     let word = match Hidden::of(&Panel::default()).mask(&text) {

@@ -1,8 +1,9 @@
 //! Answers of voters to a ballot with `FINDING_1` to `FINDING_3` and `OOS_1`.
 //!
 //! The word of the ballot is `qzvkwtrbnx`. A verdict lists the votes that count, `both` for items
-//! with different votes, `withdrawn` for those whose vote was taken back, where they were found, and how many lines a warning shows because they look
-//! like votes. With `policy: seed` the original's rules hold.
+//! with different votes, `withdrawn` for those whose vote was taken back, their place, and how many
+//! lines a warning shows because they look like votes. With `policy: seed` the original's rules
+//! hold.
 
 use convoke_domain::design::finding::{FindingId, FindingScope};
 use convoke_domain::design::vote::{Votes, near_votes};

@@ -10,7 +10,7 @@ const NAME: &str = "convoke@";
 pub enum PluginSwitch {
     /// It is switched on, by this name.
     On(String),
-    /// It is switched off, also where weaker settings switch it on.
+    /// It is disabled, even if weaker settings enable it.
     Off,
 }
 
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_switched_on_is_there() {
+    fn only_an_enabled_plugin_counts() {
         let on = r#"{"hooks":{},"enabledPlugins":{"a@b":true,"convoke@mine":true}}"#;
         assert_eq!(plugin_switch(on), Some(PluginSwitch::On("convoke@mine".to_owned())));
         let off = r#"{"enabledPlugins":{"convoke@mine":false,"my-convoke@mine":true}} // off"#;

@@ -85,7 +85,7 @@ impl Dialect for Codex {
                 let words = error.and_then(|error| string(error.message));
                 said.ends_in(told(&words.unwrap_or(Cow::Borrowed("the turn failed"))));
             }
-            // It goes on: it connects anew, or the end of the turn is to come.
+            // It continues: it connects again, or the end of the turn will follow.
             "error" => said.trouble(told(&string(line.message)?)),
             _ => return None,
         }

@@ -18,7 +18,7 @@ const MOST_SHOWN_BYTES: usize = 40_000;
 /// it does not.
 const SURELY_SHOWN_BYTES: usize = 400;
 
-/// Events that say what no item says.
+/// Events without an equivalent item.
 const WANTED_EVENTS: [&str; 3] = ["task_complete\"", "turn_complete\"", "thread_rolled_back\""];
 
 #[derive(Deserialize)]
@@ -148,7 +148,7 @@ fn rollout(kind: &str, payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
         }
         ("turn_context", _) => payload.cwd.iter().for_each(|folder| recorder.enter(folder)),
         ("event_msg", Some("task_complete" | "turn_complete")) => recorder.ends_turn(),
-        // A count that makes no sense may mean everything.
+        // A nonsensical count may mean all turns.
         ("event_msg", Some("thread_rolled_back")) => {
             recorder.drops_turns(number(payload.num_turns).unwrap_or(usize::MAX));
         }
@@ -181,9 +181,9 @@ fn message(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     }
 }
 
-/// The client also writes in the user's name what surrounds a prompt, between tags or under a
-/// heading of its own. A prompt that looks like that is not counted: then a rollback takes away more
-/// than it did, and never less.
+/// The client also writes context around a prompt in the user's name, between tags or under a
+/// heading. A prompt that looks like that does not count: then a rollback removes more turns than
+/// it did, and never fewer.
 fn is_prompt(text: &str) -> bool {
     let text = text.trim_start();
     !text.starts_with('<') && !text.starts_with("# AGENTS.md instructions")

@@ -51,7 +51,7 @@ fn what_cannot_be_is_not_counted() {
 
 // A missing count is unknown, like an impossible one.
 #[test]
-fn what_is_not_said_is_not_counted() {
+fn missing_counts_are_unknown() {
     for (agent, line) in LAST {
         let (before, object) = line.rsplit_once('{').unwrap();
         let empty = format!("{before}{{{}", object.trim_start_matches(|c| c != '}'));

@@ -48,7 +48,7 @@ fn a_reader_has_nothing_to_write_with() {
 }
 
 #[test]
-fn rights_are_said_again_on_resume() {
+fn rights_are_sent_again_on_resume() {
     let request = ClientRequest {
         model: Some("large"),
         effort: Some("high"),

@@ -121,7 +121,7 @@ fn gemini_answers() {
 }
 
 #[test]
-fn what_is_said_to_gemini_ends_what_it_was_saying() {
+fn a_prompt_to_gemini_ends_its_message() {
     let said = r#"{"type":"message","role":"assistant","content":"Yes.","delta":true}"#;
     let heard = r#"{"type":"message","role":"user","content":"go on"}"#;
     run(Client::Gemini, &[said, heard, said], "", 0)
@@ -129,7 +129,7 @@ fn what_is_said_to_gemini_ends_what_it_was_saying() {
 }
 
 #[test]
-fn of_several_models_none_is_said_to_answer() {
+fn of_several_models_none_is_named() {
     let line = r#"{"type":"result","status":"success","stats":{"models":{"a":{},"b":{}}}}"#;
     run(Client::Gemini, &[line], "", 0).check(&["ended"], LaneOutcome::NoOutput);
 }
@@ -213,7 +213,7 @@ const STEP: &str = r#"{"type":"step_finish","sessionID":"s","part":{"reason":"st
 
 // Parallel lanes share one database.
 #[test]
-fn opencodes_that_meet_are_told_from_those_that_fail() {
+fn a_clash_of_opencodes_is_no_failure() {
     for (stderr, expected) in [
         (
             "Error: Unexpected error\n\ndatabase is locked",

@@ -270,7 +270,7 @@ fn a_branch_that_git_does_not_make_is_named() {
 
 // P-11, P-20, P-21, P-35, P-42, P-53
 #[test]
-fn whoever_answers_for_a_branch_may_begin_on_it() {
+fn a_caller_that_vouches_for_a_branch_may_begin_on_it() {
     let stage = Stage::alone();
     stage.git(&["checkout", "--quiet", "-b", "elsewhere"]);
     let info = "IS_MAIN=false IS_USER_BRANCH=false USER_PREFIX=bob CURRENT_BRANCH=elsewhere";

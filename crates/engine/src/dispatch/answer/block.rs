@@ -1,4 +1,4 @@
-//! The last block of an answer, and other places that speak of approval.
+//! The last block of an answer, and other places that mention approval.
 
 use convoke_domain::design::aside::without_asides;
 use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt};
@@ -34,7 +34,7 @@ pub(super) fn last_block(answer: &str) -> Result<Block<'_>, Ambiguity> {
     Err(no_block(body))
 }
 
-/// Says why an answer ends with no block that can be read.
+/// Returns why an answer does not end with a readable block.
 fn no_block(body: &str) -> Ambiguity {
     let keys = verdict_keys(body);
     let Some(at) = keys.last().filter(|_| body.contains('{')) else {
@@ -55,7 +55,7 @@ fn no_block(body: &str) -> Ambiguity {
     }
 }
 
-/// Says why a fenced block that is not JSON has no verdict.
+/// Returns why a fenced block that is not JSON has no verdict.
 fn unread(text: &str, before: &str) -> Doubt {
     match verdict_keys(text).len() + verdict_keys(before).len() {
         0 => Doubt::NoObject,

@@ -1,4 +1,4 @@
-//! Keys that say something else than `approved`.
+//! Keys that contradict `approved`.
 
 use convoke_domain::dispatch::review::Severity;
 
@@ -29,7 +29,7 @@ const AFFIRMING_WORDS: [&str; 13] = [
     "compliant",
 ];
 
-/// Parts of keys whose value says how it is.
+/// Parts of keys whose value describes the state.
 const STATING: [&str; 7] = ["status", "state", "result", "outcome", "assess", "overall", "vote"];
 
 /// Parts of keys that refuse unless they are empty, zero or false.
@@ -172,7 +172,7 @@ enum Meaning {
     Verdict,
     /// It refuses unless its value is nothing.
     Forbids,
-    /// It says that there is no reason to refuse.
+    /// It denies a reason to refuse.
     Clears,
     /// It approves unless its value is false.
     Affirms,
@@ -240,7 +240,7 @@ fn meaning(name: &str, words: &[String]) -> Meaning {
     }
 }
 
-/// Tells whether a key says that something must be done first: `requires_changes`, `needs_a_fix`.
+/// Tells whether a key demands work first: `requires_changes`, `needs_a_fix`.
 fn needs_work(words: &[String]) -> bool {
     let begins_with = |beginnings: &[&str]| words.iter().any(|word| begins(word, beginnings));
     begins_with(&["need", "requir", "must"])
@@ -312,7 +312,7 @@ fn first_word(text: &str) -> String {
     words.into_iter().find(|word| !word.is_empty()).unwrap_or_default().to_lowercase()
 }
 
-/// Tells whether a value is empty, zero, false or null, or says that there is nothing.
+/// Tells whether a value is empty, zero, false or null, or a word for nothing.
 fn is_nothing(value: &Tree) -> bool {
     const NONE: [&str; 10] =
         ["none", "no", "nothing", "zero", "0", "false", "found", "issues", "blockers", "warnings"];

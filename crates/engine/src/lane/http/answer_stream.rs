@@ -22,7 +22,7 @@ pub(super) struct AnswerStream<'a> {
     pub(super) is_over: bool,
 }
 
-/// An answer that came to its end.
+/// A completed answer.
 pub(super) enum Closed {
     Answered(Vec<LaneEvent>),
     Refused(Head, String),

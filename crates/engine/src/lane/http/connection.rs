@@ -1,4 +1,4 @@
-//! The door to the network: a request made and its answer handed on, in a thread of its own.
+//! The only use of the network: makes a request and passes on its response, in a thread of its own.
 
 use std::io::{self, Read};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A model's API that a user configured: where it is, how it is spoken to, and with which key.
+//! A model's API that a user configured: its address, its kind, and its key.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::net::IpAddr;
 
 use ureq::http::Uri;
 
-/// A way to speak to a model.
+/// The kind of an API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
-    /// `OpenAI`'s Chat Completions, which most local servers speak.
+    /// `OpenAI`'s Chat Completions, which most local servers support.
     Chat,
     /// `OpenAI`'s Responses.
     Responses,
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_hidden_wherever_it_stands() {
+    fn a_key_is_hidden_at_any_position() {
         let key = ApiKey::new("k-1").unwrap();
         assert_eq!(key.hidden_in("no: k-1, k-1!"), "no: ***, ***!");
         assert_eq!(key.hidden_in("no"), "no");

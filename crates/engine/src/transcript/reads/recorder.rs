@@ -39,8 +39,8 @@ pub(crate) struct Recorder<'a> {
     message: Option<String>,
     /// The step before each message, where a client may go back to one.
     begun: HashMap<String, usize>,
-    /// The step before each turn of the user's that the conversation has, where a client counts
-    /// those when it goes back.
+    /// The step before each turn of the user's in the conversation, for clients that count turns in
+    /// a rollback.
     turns: Vec<usize>,
     /// The order of messages, if the client records it.
     thread: Thread,
@@ -64,7 +64,7 @@ pub(crate) struct Recorder<'a> {
 pub(crate) enum Shell {
     /// Every command has its own.
     IsNew,
-    /// It goes on where it is, and nothing in the record says where.
+    /// It continues in its folder, which the record does not name.
     GoesOn,
 }
 
@@ -234,7 +234,7 @@ impl<'a> Recorder<'a> {
         self.keep(by, "", Seen::Lines { path, lines, text });
     }
 
-    /// The agent says something, in one piece or in several of the same message.
+    /// Takes in a text of the agent, in one piece or in several of the same message.
     pub(crate) fn says(&mut self, message: Option<&str>, text: &str) {
         self.step += 1;
         let same =
@@ -318,7 +318,7 @@ impl<'a> Recorder<'a> {
 
     fn bounded(&mut self, path: &str, text: ShownText) -> ShownText {
         let length = match &text {
-            ShownText::Exactly(it) | ShownText::Among(it) | ShownText::Cut(it) => it.len(),
+            ShownText::Exactly(text) | ShownText::Among(text) | ShownText::Cut(text) => text.len(),
             ShownText::Image | ShownText::Unknown => 0,
         };
         let is_too_long = length > MOST_TEXT_BYTES || self.kept_bytes + length > MOST_KEPT_BYTES;

@@ -62,7 +62,7 @@ fn read_whole(id: &str) -> [Value; 2] {
 }
 
 #[test]
-fn the_answer_is_what_was_said_last_without_a_call() {
+fn the_answer_is_the_last_text_without_a_call() {
     let [call, result] = read_whole("1");
     let mut aside = call.clone();
     aside["message"]["id"] = json!("m");
@@ -155,7 +155,7 @@ fn claudes_results_tell_how_much_was_shown() {
 }
 
 #[test]
-fn what_claudes_other_tools_show_is_told() {
+fn claudes_other_tools_show_files_too() {
     let null = Value::Null;
     let part = ReadState::Part { lines: vec![], of: Some(3) };
     let not_read = ReadState::NotRead { attempts: 0 };
@@ -337,7 +337,7 @@ proptest! {
         }
     }
 
-    // Lines with the right names and anything for values.
+    // Lines with the right names and any values.
     #[test]
     fn any_values_are_read(
         kind in "user|assistant|attachment|result|response_item|item.completed|tool_use|tool_result|gemini|text|tool_call|message",

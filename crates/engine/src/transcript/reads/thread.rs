@@ -81,8 +81,8 @@ impl Thread {
         branch
     }
 
-    /// A message that is named and missing was lost with its line; the client goes on with what it
-    /// has.
+    /// A message that is named and missing was lost with its line; the client continues with the
+    /// rest.
     fn followed_by(&self, message: &Message) -> Option<usize> {
         match &message.follows {
             Follows::Named(name) => self.places.get(name).copied().or(message.before),

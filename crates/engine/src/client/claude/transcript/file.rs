@@ -114,7 +114,7 @@ fn split_note(text: &str) -> (&str, &str) {
 }
 
 /// Returns the number of the first line, the numbered lines without their numbers, and whether
-/// anything else follows.
+/// other text follows.
 fn numbered_head(body: &str) -> Option<(usize, String, bool)> {
     let body = body.trim_end_matches('\n');
     if let Some((first, text)) = without_numbers(body) {

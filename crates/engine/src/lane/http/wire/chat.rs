@@ -1,4 +1,4 @@
-//! Chat Completions, as `OpenAI` began them and most servers speak them.
+//! Chat Completions, as `OpenAI` began them and most servers implement them.
 
 use convoke_domain::lane::event::Usage;
 use serde_json::{Map, Value, json};

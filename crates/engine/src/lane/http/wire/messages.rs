@@ -1,4 +1,4 @@
-//! Messages, as Anthropic speaks them.
+//! Anthropic's Messages.
 
 use convoke_domain::lane::event::Usage;
 use serde_json::{Map, Value, json};

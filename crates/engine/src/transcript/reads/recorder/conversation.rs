@@ -29,13 +29,13 @@ impl Recorder<'_> {
         }
     }
 
-    /// Takes note of which message is read, to be found again when the client goes back to it.
+    /// Records the current message, so that a rollback can find it.
     pub(crate) fn begins_message(&mut self, message: &str) {
         self.message = Some(message.to_owned());
         self.begun.entry(message.to_owned()).or_insert(self.step);
     }
 
-    /// The client takes everything out of the conversation from a message on.
+    /// Removes all messages from one on, as the client does.
     pub(crate) fn rewinds(&mut self, message: &str) {
         if let Some(begun) = self.begun.get(message).copied() {
             self.goes_back_to(begun);
