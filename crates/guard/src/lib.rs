@@ -272,7 +272,7 @@ fn processes() -> Vec<(Pid, Pid)> {
             let entry = entry.ok()?;
             let pid = parse(entry.file_name().to_str()?)?;
             let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name in brackets may hold anything; what follows does not.
+            // The name in brackets may hold any character; the text behind it does not.
             let (_, rest) = stat.rsplit_once(')')?;
             let mut fields = rest.split_whitespace();
             let is_alive = fields.next()? != "Z";
@@ -287,11 +287,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_on_its_way_out_is_not_taken_for_alive() {
+    fn an_exiting_process_is_not_taken_for_alive() {
         assert!(!is_ending(std::process::id()));
         let mut child = command(Path::new("true")).spawn().unwrap();
         wait_for(Pid::from_child(&child), Duration::from_mins(1));
-        assert!(is_ending(child.id()), "it is over, and nobody has taken notice");
+        assert!(is_ending(child.id()), "it has ended, and is not reaped yet");
         child.wait().unwrap();
         assert!(!is_ending(child.id()), "there is no such process");
     }

@@ -176,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn a_written_command_line_is_read(
             bytes in proptest::collection::vec(proptest::collection::vec(1_u8.., 0..9), 3..8),
             grace in any::<u32>(),
             owner in any::<u32>(),
