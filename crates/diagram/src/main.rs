@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_question_has_no_answer() {
+    fn an_invalid_request_has_no_answer() {
         for wrong in ["", "flowchart TD", "[]", "{}", r#"{"diagrams":["pie"],"more":1}"#] {
             assert!(said(wrong).unwrap_err().contains("only convoke starts"), "{wrong}");
         }

@@ -1,5 +1,5 @@
-//! The parser within limits: in a thread of its own with much stack and little time, on no more text
-//! than Mermaid itself would draw. It is another project's, and what it reads may be anything.
+//! The parser within limits: in a thread of its own with much stack and little time, on no more
+//! text than Mermaid itself would draw. It is another project's, and its input is untrusted.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
