@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_not_as_the_table_says_is_noticed() {
+    fn every_difference_from_the_table_is_noticed() {
         let bar = "flowchart TD\nA[a|b]\n";
         let titled = format!("---\ntitle: x\n---\n{bar}");
         for (row, diagram, fate, is_right) in [

@@ -11,8 +11,7 @@ use convoke::cli::Cli;
 use crate::process::run;
 use crate::{Error, root, say};
 
-/// Puts everything into `target/dist`, which is also where Cargo puts what it builds with that
-/// profile.
+/// Puts everything into `target/dist`, which is also Cargo's folder for that profile.
 pub fn write() -> Result<(), Error> {
     let packages = ["--package", "convoke", "--package", "convoke-diagram"];
     run("cargo", &[&["build", "--profile", "dist", "--locked"], &packages[..]].concat())?;

@@ -118,7 +118,7 @@ impl ModelServer {
         locked(&self.talk).knows = Some(Box::new(knows));
     }
 
-    /// Says of the next prompt that it has this many tokens.
+    /// Sets the reported size of the next prompt, in tokens.
     pub fn will_count(&self, tokens: u64) {
         locked(&self.talk).next_count = Some(tokens);
     }

@@ -260,8 +260,8 @@ fn long_answers() -> Result<Row, Error> {
     let ground = Ground::new()?;
     fs::create_dir(ground.path("bin"))?;
     talkative(&ground.path("bin"))?;
-    let nobody = |name: &str| format!("replay:{}", ground.path(name).display());
-    let seats = format!("{},{},claude", nobody("cursor.jsonl"), nobody("codex.jsonl"));
+    let recording = |name: &str| format!("replay:{}", ground.path(name).display());
+    let seats = format!("{},{},claude", recording("cursor.jsonl"), recording("codex.jsonl"));
     let words = ["design", "--auto", "--no-probe", "--seats", &seats, "Keep notes in a folder"];
     let peak = peak_bytes(ground.run(weighed(), &words))?;
     let figures = "every answer has 0.5 MB, the most that is taken".to_owned();

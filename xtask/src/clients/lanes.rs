@@ -38,7 +38,7 @@ struct Case {
 /// for minutes. The stall limit bounds a client without such a setting.
 const LIMITS: [&str; 6] = ["--limit", "100", "--stall", "10", "--grace", "2"];
 
-/// The same for clients that take longer than that before they say anything.
+/// The same for clients that take longer before their first output.
 const LONG_LIMITS: [&str; 6] = ["--limit", "200", "--stall", "40", "--grace", "2"];
 
 /// The same where they are refused: they ask again for more than a minute, and say nothing of it.
@@ -141,7 +141,7 @@ impl Case {
         if self.name == "tool" && report["tools"] == 0 {
             return Err(format!("it used no tool: {report:#}").into());
         }
-        driver.nobody_is_left()?;
+        driver.no_process_is_left()?;
         Ok(outcome.to_owned())
     }
 
@@ -202,7 +202,7 @@ impl<'a> Driver<'a> {
         if asked { Ok(()) } else { Err("the model was not asked".into()) }
     }
 
-    fn nobody_is_left(&self) -> Result<(), Error> {
+    fn no_process_is_left(&self) -> Result<(), Error> {
         if until(|| self.user.alive().is_empty()) {
             return Ok(());
         }
@@ -210,7 +210,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Waits until something holds; tells whether it came to hold within a minute.
+/// Waits until a condition holds; tells whether it did within a minute.
 pub(super) fn until(holds: impl Fn() -> bool) -> bool {
     for _ in 0..6000 {
         if holds() {

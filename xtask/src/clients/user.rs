@@ -1,4 +1,4 @@
-//! A user with a project in the middle of a task, by a skill longer than any client hands on.
+//! A user with a project in the middle of a task, with a skill longer than any client passes on.
 
 use std::fs;
 use std::path::{Path, PathBuf};

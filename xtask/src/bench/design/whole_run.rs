@@ -17,8 +17,7 @@ use convoke_domain::design::walk::{DesignWalk, LaneNeed, Need, Next};
 
 use super::lane_end;
 
-/// The events of a run that came to its end, and of a person who decides one matter again and again
-/// after it.
+/// The events of a completed run, and of a person who decides one matter repeatedly after it.
 pub(super) fn whole_run(count: usize) -> Vec<Stamped> {
     let mut design = DesignWalk::default();
     let mut events = Vec::with_capacity(count);

@@ -162,7 +162,7 @@ fn pss(pid: u32) -> Option<usize> {
     Some(line.trim().strip_suffix(" kB")?.parse::<usize>().ok()? * 1024)
 }
 
-/// Says lines for ever, as many in a second as a client that says much.
+/// Prints lines forever, at the rate of a client with much output.
 pub fn talk() -> Result<(), Error> {
     let mut out = File::options().write(true).open("/dev/stdout")?;
     let pause = Duration::from_secs(1) / LINES;

@@ -27,8 +27,8 @@ pub(super) fn check(client: &'static str, bin: &Path) -> Result<Vec<Row>, Error>
     let killed = timed(|| {
         driver.server.will_reply([Reply::Silence]);
         driver.ask_and_kill("second", &resumed)?;
-        driver.nobody_is_left()?;
-        Ok("nobody left".to_owned())
+        driver.no_process_is_left()?;
+        Ok("no process left".to_owned())
     })?;
     let (mut second, mut answers) = (Value::Null, 1);
     let resumed = timed(|| {
@@ -112,7 +112,7 @@ fn at_once(client: &'static str, bin: &Path) -> Result<String, Error> {
     for (report, session) in again.iter().zip(&sessions) {
         holds(report, "session", &json!(session))?;
     }
-    driver.nobody_is_left()?;
+    driver.no_process_is_left()?;
     Ok("answered".to_owned())
 }
 

@@ -45,7 +45,7 @@ pub(in crate::clients) fn configure(
             let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", server.url()));
             vec![key("OPENAI_API_KEY"), url, ("OPENAI_MODEL".to_owned(), "stand-in".to_owned())]
         }
-        other => return Err(format!("nobody knows how to drive {other}").into()),
+        other => return Err(format!("there is no setup for {other}").into()),
     })
 }
 
