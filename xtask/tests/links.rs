@@ -1,4 +1,4 @@
-//! Every link between documents leads somewhere, and the book has every page.
+//! Every link between documents has a target, and the book has every page.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read the repository should stop")]
 
 use std::collections::{BTreeMap, BTreeSet};
