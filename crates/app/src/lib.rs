@@ -66,8 +66,8 @@ fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
 /// Runs what is called so often that it is not to pay for the whole command line, which takes longer
 /// to build up than a hook takes to answer. `None` if it is anything else, or wrong.
 fn run_often_called(arguments: &[OsString], output: &mut Output) -> Option<Result<Exit, Failure>> {
-    if let Some(ward) = cli::guard::ward(arguments) {
-        return Some(cli::guard::run(&ward));
+    if let Some(guarded) = cli::guard::parse(arguments) {
+        return Some(cli::guard::run(&guarded));
     }
     if let Some(hook) = cli::hook::parse_alone(arguments) {
         log::LogWish::new(None, None, &env::captured()).start_for_hook(output);

@@ -5,7 +5,7 @@
 //! the words of whoever asked many, and [`ledger`] what is kept of it; [`queue`] says who of many is
 //! started next.
 
-pub mod cap;
+pub mod budget;
 pub mod collected;
 pub mod counted;
 pub mod event;

@@ -3,8 +3,9 @@
 pub mod citations;
 pub mod codec;
 pub mod fault;
-pub mod run;
+pub mod journal;
+pub mod kept;
 pub mod run_folder;
 pub mod session_folder;
 pub mod setup;
-mod word;
+pub mod word;

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use convoke_guard::Ward;
+use convoke_guard::GuardCommand;
 
 /// Prepares a program that runs in a folder, with nothing on its stdin.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
@@ -16,8 +16,8 @@ pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
 
 /// Prepares the guardian of a client, which runs where the client is to run. `convoke` is our own
 /// program.
-pub(crate) fn guardian(convoke: &Path, ward: &Ward, folder: &Path) -> Command {
-    let (program, arguments) = convoke_guard::guardian(convoke, ward);
+pub(crate) fn guardian(convoke: &Path, guarded: &GuardCommand, folder: &Path) -> Command {
+    let (program, arguments) = convoke_guard::guardian(convoke, guarded);
     let mut guardian = command(program, folder);
     guardian.args(arguments);
     guardian

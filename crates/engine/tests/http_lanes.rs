@@ -14,17 +14,17 @@ use convoke_domain::lane::outcome::{LaneOutcome, ProcessEnd};
 use convoke_domain::lane::queue::LaneLimits;
 use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::cancel::Cancel;
-use convoke_engine::lane::drive::{Lane, LaneResult, Runner, drive};
+use convoke_engine::lane::drive::{LaneTranscript, Runner, drive};
 use convoke_engine::lane::http::endpoint::{Api, BaseUrl, Endpoint};
 use convoke_engine::lane::many::{self, EnoughAnswers, QueuedLane};
-use convoke_engine::lane::supervisor::Limits;
+use convoke_engine::lane::supervisor::{Limits, Supervision};
 
 const LANES: usize = 40;
 
 /// Nothing here takes as long.
 const LONG: Duration = Duration::from_hours(1);
 
-fn lane(endpoint: &Endpoint, cancel: &Cancel) -> LaneResult {
+fn lane(endpoint: &Endpoint, cancel: &Cancel) -> LaneTranscript {
     let scratch = tempfile::tempdir().unwrap();
     let scratch = scratch.path().display().to_string();
     let request = ClientRequest {
@@ -37,8 +37,8 @@ fn lane(endpoint: &Endpoint, cancel: &Cancel) -> LaneResult {
         scratch: &scratch,
     };
     let limits = Limits { wall: LONG, first_byte: LONG, stall: LONG, grace: LONG };
-    let lane = Lane { runner: Runner::Http(endpoint), request, limits, cancel };
-    drive(&lane, &mut |_| ()).unwrap()
+    let supervision = Supervision { limits, cancel };
+    drive(&Runner::Http(endpoint), &request, supervision, &mut |_| ()).unwrap()
 }
 
 #[test]

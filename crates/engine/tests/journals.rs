@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use convoke_domain::design::event::{Event, Stamped};
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::heavy::Worked;
+use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::design::render::{self, Line};
 use convoke_domain::design::walk::{DesignWalk, walk};
 use convoke_engine::design::codec::{decode, encode};
-use convoke_engine::design::run::hashes;
+use convoke_engine::design::kept::hashes;
 use serde_json::Value;
 
 /// A run with both interviews, one that failed, was resumed and decided three times by a person, and
@@ -67,7 +67,7 @@ fn a_worker_that_fails_late_is_told_as_by_a_walk_from_the_first_event() {
     let mut events = events("nested");
     let at = events[40].at;
     let folder = "/example/run".to_owned();
-    let failed = Event::Worked { worked: Worked::gave_up("interrupted"), folder };
+    let failed = Event::Worked { worked: WorkerResult::gave_up("interrupted"), folder };
     events.splice(40..40, [failed, Event::Resumed].map(|event| Stamped { at, event }));
     let mut design = DesignWalk::default();
     for event in events {

@@ -13,9 +13,9 @@
 //! beside its own program. Without one, or with one of another build, the guardian is `convoke
 //! guard`, which does the same and takes more memory.
 
-mod ward;
+mod guard_command;
 
-pub use ward::{SMALL_PROGRAM, Ward, guardian, hand_over};
+pub use guard_command::{GuardCommand, SMALL_PROGRAM, guardian, hand_over};
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -40,24 +40,24 @@ const MOST_ROUNDS: usize = 100;
 
 /// Runs a client to its end, and ends with nothing of it left. Output goes to our own stdout and
 /// stderr.
-pub fn guard(ward: &Ward) -> io::Result<()> {
+pub fn guard(guarded: &GuardCommand) -> io::Result<()> {
     // A session of its own: what the terminal sends does not reach it.
     rustix::process::setsid().ok();
     become_subreaper();
     // Opened before there is anybody who could put something else in its place.
-    let mut report = File::options().write(true).open(&ward.report)?;
-    let end = match started(ward) {
+    let mut report = File::options().write(true).open(&guarded.report)?;
+    let end = match started(guarded) {
         Ok(child) => {
             let was_stopped = wait_for_end(child)?;
-            let status = if was_stopped { stop(child, ward.grace) } else { reaped(child) };
+            let status = if was_stopped { stop(child, guarded.grace) } else { reaped(child) };
             sweep(LEFTOVER_GRACE);
             status.map_or(ProcessEnd::Lost, described)
         }
         Err(_) => ProcessEnd::NotStarted,
     };
-    match ward.report.parent() {
+    match guarded.report.parent() {
         // Nobody wants to know, and nobody else will tidy up.
-        Some(folder) if is_forsaken(ward.owner) => std::fs::remove_dir_all(folder),
+        Some(folder) if is_forsaken(guarded.owner) => std::fs::remove_dir_all(folder),
         _ => report.write_all(format!("{end}\n").as_bytes()),
     }
 }
@@ -127,13 +127,13 @@ fn command(program: &Path) -> Command {
     Command::new(program)
 }
 
-fn started(ward: &Ward) -> io::Result<Pid> {
-    let stdin = match &ward.stdin {
+fn started(guarded: &GuardCommand) -> io::Result<Pid> {
+    let stdin = match &guarded.stdin {
         Some(path) => Stdio::from(File::open(path)?),
         None => Stdio::null(),
     };
-    let mut client = command(&ward.program);
-    let child = client.args(&ward.arguments).stdin(stdin).process_group(0).spawn()?;
+    let mut client = command(&guarded.program);
+    let child = client.args(&guarded.arguments).stdin(stdin).process_group(0).spawn()?;
     Ok(Pid::from_child(&child))
 }
 

@@ -11,7 +11,7 @@ use convoke_domain::lane::health::{AgentHealth, Availability};
 use convoke_engine::client::adapter;
 use convoke_engine::file;
 use convoke_engine::hooks::{HooksLevel, count, settings_file};
-use convoke_engine::lane::drive::Program;
+use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::health::{HealthCache, probe};
 use convoke_engine::lane::version::versions;
 use serde::Serialize;
@@ -153,7 +153,7 @@ fn known_clients(
         .filter_map(|(agent, program)| Some((*agent, program.as_ref()?)))
         .map(|(agent, program)| {
             let variables = seen_by(agent, session)?;
-            Ok(Program { agent, program, convoke: &convoke, variables })
+            Ok(ClientProgram { agent, program, convoke: &convoke, variables })
         })
         .collect::<Result<_, Failure>>()?;
     let mut said = versions(&programs, &session.cancel()).into_iter();
@@ -179,7 +179,7 @@ fn known_clients(
 fn healths(
     session: &Session,
     request: &AgentsRequest,
-    programs: &[Program<'_>],
+    programs: &[ClientProgram<'_>],
     settings: health_settings::Settings,
 ) -> Vec<AgentHealth> {
     let told = request.caller_env.as_deref().and_then(|path| file::text(path, MAX_BYTES));

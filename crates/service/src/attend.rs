@@ -287,13 +287,13 @@ impl<'a> Attendant<'a> {
             }
         };
         on_event(&AttendEvent::Woken(self.report(&agent, &delivered)))?;
-        let Delivered { driven, .. } = &delivered;
-        if driven.outcome == LaneOutcome::Cancelled {
+        let Delivered { transcript, .. } = &delivered;
+        if transcript.outcome == LaneOutcome::Cancelled {
             self.problem = Some(ErrorClass::Interrupted);
-        } else if driven.outcome != LaneOutcome::Answered {
+        } else if transcript.outcome != LaneOutcome::Answered {
             self.give_up(agent, newest);
         }
-        if driven.end == ProcessEnd::BudgetLimit {
+        if transcript.exit.end == ProcessEnd::BudgetLimit {
             self.problem = Some(ErrorClass::OverBudget);
             self.is_spent |= self.request.budget.budget.is_some();
         }
@@ -302,25 +302,26 @@ impl<'a> Attendant<'a> {
 
     /// Tells what became of a wake-up, and reports it.
     fn report(&self, agent: &AgentName, delivered: &Delivered) -> AttendReport {
-        let Delivered { driven, over, reply, .. } = delivered;
+        let Delivered { transcript, over, reply, .. } = delivered;
         let reporter = self.session.reporter_of(format!("@{agent}"));
         let loops = reply.filter(|reply| !wakes(reply.hop));
-        reporter.say(sentence(driven, None));
-        if let Some(line) = over_budget_warning(driven, *over) {
+        reporter.say(sentence(transcript, None));
+        if let Some(line) = over_budget_warning(transcript, *over) {
             reporter.warn(line);
         }
         if let Some(reply) = loops {
             reporter.say(wakes_nobody(reply));
         }
-        let answer = driven.heard.answer().filter(|_| driven.outcome == LaneOutcome::Answered);
+        let answer =
+            transcript.output.answer().filter(|_| transcript.outcome == LaneOutcome::Answered);
         AttendReport {
             agent: agent.to_string(),
-            outcome: driven.outcome.name(),
+            outcome: transcript.outcome.name(),
             answer: answer.map(ToOwned::to_owned),
             message_id: reply.map(|reply| reply.id),
             hop: reply.map(|reply| reply.hop),
             wake_loop: loops.is_some(),
-            took_ms: driven.took.as_millis(),
+            took_ms: transcript.exit.took.as_millis(),
             over_budget: over.map(OverBudgetReport::from),
         }
     }

@@ -1,7 +1,7 @@
 //! Delivering a wake-up: an agent is taken, its session goes on in a lane, and its answer is kept.
 
 use convoke_domain::agent::Agent;
-use convoke_domain::lane::cap::Overdraft;
+use convoke_domain::lane::budget::ExceededBudget;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
@@ -10,7 +10,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::wake::{NewMessage, SectionOrder};
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::LaneResult;
+use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::owner::{is_gone, myself};
 use convoke_engine::scratch;
 use convoke_engine::wake::{AssembledWakeUp, WakeCall};
@@ -48,9 +48,9 @@ pub(crate) struct Delivered {
     /// What the agent was told.
     pub(crate) text: String,
     /// What became of its lane.
-    pub(crate) driven: LaneResult,
+    pub(crate) transcript: LaneTranscript,
     /// The budget that it went over.
-    pub(crate) over: Option<Overdraft>,
+    pub(crate) over: Option<ExceededBudget>,
     /// What is kept of its answer.
     pub(crate) reply: Option<Said>,
 }
@@ -96,9 +96,9 @@ impl Delivery<'_> {
             return Ok(None);
         }
         let text = assembled.wake_up.text.clone();
-        let LaneRun { driven, over, .. } = self.run(agent, &text, reporter)?;
-        let reply = self.ended(owner, &assembled, &driven)?;
-        Ok(Some(Delivered { text, driven, over, reply }))
+        let LaneRun { transcript, over, .. } = self.run(agent, &text, reporter)?;
+        let reply = self.ended(owner, &assembled, &transcript)?;
+        Ok(Some(Delivered { text, transcript, over, reply }))
     }
 
     /// Returns what the agent is told.
@@ -126,7 +126,7 @@ impl Delivery<'_> {
             ..LaneRequest::new(&answering, text)
         };
         let scratch = scratch::lane().map_err(lane_failed)?;
-        order.run_watched(self.session, scratch.path(), reporter)
+        order.run_and_warn(self.session, scratch.path(), reporter)
     }
 
     /// Stores the answer, or tells the orchestrator that the agent gave no answer.
@@ -134,19 +134,21 @@ impl Delivery<'_> {
         &self,
         owner: &Owner,
         assembled: &AssembledWakeUp,
-        driven: &LaneResult,
+        transcript: &LaneTranscript,
     ) -> Result<Option<Said>, Failure> {
         let Workspace { store, scope } = self.workspace;
-        let answer = driven.heard.answer().filter(|_| driven.outcome == LaneOutcome::Answered);
+        let answer =
+            transcript.output.answer().filter(|_| transcript.outcome == LaneOutcome::Answered);
         let Some(answer) = answer else {
-            let words = format!("ended without an answer: {}", driven.outcome.name());
-            let message = self.notice(&words).filter(|_| driven.outcome != LaneOutcome::Cancelled);
+            let words = format!("ended without an answer: {}", transcript.outcome.name());
+            let message =
+                self.notice(&words).filter(|_| transcript.outcome != LaneOutcome::Cancelled);
             return self
                 .end(owner, &WakeUpEnd { received: Receipt::default(), answered: false, message });
         };
         let injection = assembled.injection(self.agent, self.session.now());
         store.record_injection(scope, &injection).map_err(refused)?;
-        self.record_pins(assembled, driven)?;
+        self.record_pins(assembled, transcript)?;
         let human = AgentName::human();
         // Whoever works reports to who leads, and who leads to the person.
         let (to, kind) = if self.is_orchestrator() {
@@ -167,10 +169,14 @@ impl Delivery<'_> {
     }
 
     /// Records which rules of the user an answered wake-up had.
-    fn record_pins(&self, assembled: &AssembledWakeUp, driven: &LaneResult) -> Result<(), Failure> {
+    fn record_pins(
+        &self,
+        assembled: &AssembledWakeUp,
+        transcript: &LaneTranscript,
+    ) -> Result<(), Failure> {
         let pins: Vec<_> = assembled.pins.iter().map(|pin| pin.id).collect();
         let agent = found(self.workspace, self.agent)?;
-        let session = driven.heard.session.as_ref().or(agent.session_id.as_ref());
+        let session = transcript.output.session.as_ref().or(agent.session_id.as_ref());
         let session = session.map_or("", String::as_str);
         let store = &self.workspace.store;
         store.pins_delivered(&pins, &agent.client, session, self.session.now()).map_err(refused)

@@ -5,6 +5,7 @@ mod cost;
 mod course;
 mod ending;
 mod error;
+mod event_loop;
 mod front_end;
 mod ground;
 mod lane;
@@ -15,6 +16,7 @@ mod question;
 mod rehearsal;
 mod resume;
 mod seats;
+mod set_up;
 mod stage;
 mod watched;
 mod worker;
@@ -25,7 +27,7 @@ use std::time::Duration;
 
 use convoke_domain::design::event::Stamped;
 use convoke_domain::run::RunId;
-use convoke_engine::design::run::Journal;
+use convoke_engine::design::journal::{Journal, JournalError};
 use convoke_engine::lane::supervisor::Limits;
 
 pub use self::begin::{DesignRequest, RehearsalSource, design};
@@ -49,9 +51,11 @@ pub(crate) fn open_journal<'w>(
     workspace: &'w Workspace,
     id: &RunId,
 ) -> Result<(Journal<'w>, Vec<Stamped>), Failure> {
-    Journal::open(&*workspace.store, id.clone()).map_err(|error| {
-        Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
-    })
+    Journal::open(&*workspace.store, id.clone()).map_err(journal_failed)
+}
+
+fn journal_failed(error: JournalError) -> Failure {
+    Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
 }
 
 /// Returns how long a lane may take, and how long it may be silent.

@@ -22,22 +22,22 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use convoke_domain::lane::cap::{Cap, Overdraft};
+use convoke_domain::lane::budget::{ExceededBudget, LaneBudget};
 use convoke_domain::lane::event::{LaneEvent, Usage};
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::tree::TreeVerdict;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::LaneResult;
+use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::lane::replay::ReplayError;
 use convoke_engine::lane::supervisor::Limits;
 
 pub use self::agent::{check_agent, model_name, seen_by, version_of};
-pub use self::budget::{CallBudget, is_paid, uncounted_warning};
+pub use self::budget::{CallBudget, is_paid, without_usage_warning};
 pub use self::event_line::LaneEventLine;
 pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
 pub use self::list::{LaneList, StoppedLane, list, show, stop};
-pub use self::one::{FinishedLane, OneLane, run_one};
+pub use self::one::{LaneChecks, run_one};
 pub use self::pins::PinnedRules;
 pub use self::reading::ReadingReport;
 pub(crate) use self::record::day;
@@ -81,11 +81,13 @@ pub struct LaneRequest<'a> {
     /// What the ledger records it under.
     pub purpose: Purpose,
     /// The most that its run may spend, or it alone if it is part of none.
-    pub budget: Option<Cap>,
+    pub budget: Option<LaneBudget>,
     /// Where the client's output will be found afterwards.
     pub kept_in: Option<String>,
     /// What is told before it begins.
     pub outlook: BudgetNotice,
+    /// Whether the lane watches the working tree.
+    pub watch: TreeWatching,
 }
 
 /// What a lane tells of its budget before it begins.
@@ -118,6 +120,7 @@ impl<'a> LaneRequest<'a> {
             budget: None,
             kept_in: None,
             outlook: BudgetNotice::default(),
+            watch: TreeWatching::Tree,
         }
     }
 }
@@ -148,17 +151,18 @@ pub enum TreeWatching {
 }
 
 /// A lane that ran and was recorded.
+#[derive(Debug)]
 pub struct LaneRun {
     /// What the client said and how it ended.
-    pub driven: LaneResult,
+    pub transcript: LaneTranscript,
     /// Its number, if the store could record it.
     pub lane: Option<i64>,
     /// What it spent, if that is known.
     pub spent: Option<Usage>,
     /// The budget that it exceeded.
-    pub over: Option<Overdraft>,
+    pub over: Option<ExceededBudget>,
     /// How many earlier lanes its budgets cannot count.
-    pub uncounted: u64,
+    pub without_usage: u64,
     /// Whether the working tree changed, if that was watched.
     pub tree: Option<TreeVerdict>,
 }

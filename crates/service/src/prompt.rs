@@ -135,7 +135,7 @@ impl PromptReport {
         text: String,
         delivered: Option<&Delivered>,
     ) -> Self {
-        let driven = delivered.map(|delivered| &delivered.driven);
+        let transcript = delivered.map(|delivered| &delivered.transcript);
         let over = delivered.and_then(|delivered| delivered.over);
         let why_not_sent = if wakes(said.hop) {
             format!("@{} is busy; message {} waits", request.agent, said.id)
@@ -146,16 +146,18 @@ impl PromptReport {
             message_id: said.id,
             command,
             text,
-            sent: driven.is_some(),
-            outcome: driven.map(|driven| driven.outcome.name()),
-            answer: driven.and_then(|driven| driven.heard.answer()).map(ToOwned::to_owned),
+            sent: transcript.is_some(),
+            outcome: transcript.map(|transcript| transcript.outcome.name()),
+            answer: transcript
+                .and_then(|transcript| transcript.output.answer())
+                .map(ToOwned::to_owned),
             reply_id: delivered.and_then(|delivered| delivered.reply).map(|reply| reply.id),
             wake_loop: !wakes(said.hop),
             over_budget: over.map(OverBudgetReport::from),
-            sentence: driven.map(|driven| sentence(driven, None)),
-            warning: driven.and_then(|driven| over_budget_warning(driven, over)),
-            why_not_sent: driven.is_none().then_some(why_not_sent),
-            problem: driven.and_then(|driven| ErrorClass::of_lane(driven.outcome)),
+            sentence: transcript.map(|transcript| sentence(transcript, None)),
+            warning: transcript.and_then(|transcript| over_budget_warning(transcript, over)),
+            why_not_sent: transcript.is_none().then_some(why_not_sent),
+            problem: transcript.and_then(|transcript| ErrorClass::of_lane(transcript.outcome)),
         }
     }
 }

@@ -106,7 +106,7 @@ pub struct SpentToday {
     /// How many lanes there were.
     pub lanes: u64,
     /// How many of them did not say what they used.
-    pub uncounted: u64,
+    pub without_usage: u64,
     /// Tokens.
     pub tokens: u64,
     /// Money, in millionths of a dollar, as far as clients say.
@@ -229,7 +229,7 @@ impl SpentToday {
         let budgets = lane::settings(session)?.budgets_per_day;
         Ok(Self {
             lanes: sum.lanes,
-            uncounted: sum.uncounted,
+            without_usage: sum.without_usage,
             tokens: sum.usage.tokens(),
             micro_dollars: sum.usage.micro_dollars,
             is_used_up: budgets.iter().any(|cap| cap.is_reached(sum.usage)),

@@ -47,7 +47,7 @@ pub struct LaneUsageRow {
     /// How many lanes they are.
     pub lanes: u64,
     /// How many could not tell what they spent.
-    pub uncounted: u64,
+    pub without_usage: u64,
     /// How many of the others did not report their cost.
     pub without_money: u64,
     /// Tokens of the prompts.
@@ -115,11 +115,11 @@ pub fn lane_usage(
 impl LaneUsageRow {
     fn new(name: Option<String>, entries: &[&LaneEntry], last: usize) -> Self {
         let sum = Sum::of_all(entries.iter().copied());
-        let Sum { lanes, uncounted, without_money, usage, .. } = sum;
+        let Sum { lanes, without_usage, without_money, usage, .. } = sum;
         Self {
             name,
             lanes,
-            uncounted,
+            without_usage,
             without_money,
             input_tokens: usage.input,
             cached_tokens: usage.cached,

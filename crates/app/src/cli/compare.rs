@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::run::RunId;
 use convoke_service::run::{CompareOutcome, CompareRequest, CompareSideReport, compare};
 

@@ -1,7 +1,7 @@
 //! `convoke status`: the project on one screen.
 
 use convoke_domain::design::progress::elapsed;
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::text::{fitting, one_line};
 use convoke_service::failure::Failure;
 use convoke_service::status::{
@@ -151,7 +151,7 @@ fn today(today: &SpentToday) -> String {
         (budgets, false) => format!("budget {}", budgets.join(" and ")),
         (budgets, true) => format!("budget {} USED UP", budgets.join(" and ")),
     };
-    let uncounted = match today.uncounted {
+    let without_usage = match today.without_usage {
         0 => String::new(),
         count => format!(" ({count} not counted)"),
     };
@@ -160,7 +160,7 @@ fn today(today: &SpentToday) -> String {
         count => format!("{count} lanes"),
     };
     let spent = spent(today.tokens, today.micro_dollars);
-    format!("{spent} in {lanes}{uncounted}; {budget}")
+    format!("{spent} in {lanes}{without_usage}; {budget}")
 }
 
 fn ago(at: Timestamp, now: Timestamp) -> String {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use convoke_domain::design::progress::{Step, elapsed};
 use convoke_domain::design::quote::line;
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_service::design::amount;
 use convoke_service::run::{RunLaneReport, RunShowReport, SpendingReport, SpendingRow};
 
@@ -164,8 +164,8 @@ fn spent(cost: &SpendingReport) -> String {
     if cost.recorded_lanes > 0 && !cost.is_recorded {
         write!(text, "; {} recorded, at no cost", lanes(cost.recorded_lanes)).ok();
     }
-    if cost.total.uncounted > 0 && !cost.is_recorded {
-        write!(text, "; {} cannot tell what was spent", lanes(cost.total.uncounted)).ok();
+    if cost.total.without_usage > 0 && !cost.is_recorded {
+        write!(text, "; {} cannot tell what was spent", lanes(cost.total.without_usage)).ok();
     }
     text
 }

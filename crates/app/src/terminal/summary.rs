@@ -75,13 +75,13 @@ fn cost(cost: &SpendingReport) -> Option<String> {
     if lanes == 0 {
         return None;
     }
-    let uncounted = match cost.total.uncounted {
+    let without_usage = match cost.total.without_usage {
         0 => String::new(),
         count => format!(", {count} of them not counted"),
     };
     let recorded = if cost.is_recorded { ", recorded, nothing paid" } else { "" };
     let spent = spent_in_words(&cost.total.sum.usage);
-    Some(format!("{spent} in {lanes} lanes{uncounted}{recorded}"))
+    Some(format!("{spent} in {lanes} lanes{without_usage}{recorded}"))
 }
 
 fn warnings(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
@@ -257,11 +257,11 @@ mod tests {
         SpendingRow {
             name: "total".to_owned(),
             lanes: 23,
-            uncounted: 1,
+            without_usage: 1,
             input_tokens: 289_900,
             output_tokens: 13_300,
             micro_dollars: Some(1_230_000),
-            sum: Sum { lanes: 23, uncounted: 1, usage, ..Sum::default() },
+            sum: Sum { lanes: 23, without_usage: 1, usage, ..Sum::default() },
             step: None,
         }
     }

@@ -264,7 +264,10 @@ fn a_prompt_is_under_a_budget_and_a_limit() {
     assert_eq!(prompt(&named).code, Some(5));
     let over: serde_json::Value =
         serde_json::from_str(&prompt(&["--budget", "90", "--json"]).stdout).unwrap();
-    assert_eq!((&over["outcome"], &over["over_budget"]["cap"]), (&"answered".into(), &90.into()));
+    assert_eq!(
+        (&over["outcome"], &over["over_budget"]["budget"]),
+        (&"answered".into(), &90.into())
+    );
     fs::write(project.path("../home/bin/claude"), "#!/bin/sh\nsleep 300\n").unwrap();
     assert_eq!(prompt(&["--limit", "0.5"]).code, Some(4));
 }

@@ -39,7 +39,7 @@ fn what_a_run_cost_is_added_up_from_the_ledger() {
     let lanes = shown["lanes"].as_array().unwrap();
     let of_host = lanes.iter().filter(|lane| lane["agent"] == "claude").count() as u64;
     assert_eq!(cost["total"]["lanes"], lanes.len());
-    assert_eq!(cost["total"]["uncounted"], 0);
+    assert_eq!(cost["total"]["without_usage"], 0);
     assert_eq!(cost["recorded_lanes"], lanes.len() as u64 - of_host);
     assert_eq!(cost["total"]["input_tokens"], of_host * 60);
     assert_eq!(cost["total"]["micro_dollars"], of_host * 10_000);

@@ -181,7 +181,7 @@ fn a_count_that_cannot_be_is_unknown() {
     let shown = project.stdout(&["lane", "show", "1"]);
     assert!(shown.contains("spent        unknown\n"), "{shown}");
     let usage = document(&project, &["usage"]);
-    assert_eq!(usage["total"]["uncounted"], 1, "{usage}");
+    assert_eq!(usage["total"]["without_usage"], 1, "{usage}");
     let last_line = || {
         let table = project.stdout(&["usage"]);
         let words = table.lines().last().unwrap().split_whitespace().map(str::to_owned);
@@ -276,7 +276,7 @@ fn a_budget_that_is_used_up_starts_no_lane() {
     let of = |lane: &&Value| lane["state"] == "over_budget" && lane["end"] == "not_started";
     assert_eq!(list.as_array().unwrap().iter().filter(of).count(), 3, "{list}");
     let total = &document(&project, &["usage"])["total"];
-    assert_eq!([&total["lanes"], &total["uncounted"], &total["output_tokens"]], [6, 0, 252]);
+    assert_eq!([&total["lanes"], &total["without_usage"], &total["output_tokens"]], [6, 0, 252]);
     assert_eq!(run(&project, "claude", &["--budget", "much"]).code, Some(2));
 }
 
@@ -316,7 +316,7 @@ fn a_lane_that_went_over_a_budget_says_so() {
     assert_eq!(over(&run), [""; 0]);
     let second = [&["--json", "lane", "run", "--agent", "claude", "x"], &run[..]].concat();
     let report: Value = serde_json::from_str(&project.run(&second).stdout).unwrap();
-    let expected = json!({ "whose": "own", "unit": "tokens", "spent": 4968, "cap": 4000 });
+    let expected = json!({ "whose": "own", "unit": "tokens", "spent": 4968, "budget": 4000 });
     assert_eq!(report["over_budget"], expected, "{report}");
     let project = project.variable("CONVOKE_LANE_BUDGET_PER_DAY", "12k");
     let outcome = self::run(&project, "claude", &[]);
@@ -386,7 +386,7 @@ fn lanes_of_many_processes_are_all_written_down() {
         assert!(!stderr.contains("warning"), "{stderr}");
     }
     let total = &document(&project, &["usage"])["total"];
-    assert_eq!([&total["lanes"], &total["uncounted"], &total["output_tokens"]], [8, 0, 672]);
+    assert_eq!([&total["lanes"], &total["without_usage"], &total["output_tokens"]], [8, 0, 672]);
     // All counted the money of one session, which stayed what it was.
     assert_eq!(total["micro_dollars"], 250_000);
     let list = document(&project, &["lane", "list"]);

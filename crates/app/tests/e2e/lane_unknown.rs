@@ -46,7 +46,7 @@ fn a_budget_says_what_it_does_not_know_of() {
     let third = [&["--json"], &LANE[..], &budget].concat();
     let third = project.run(&third);
     let report: Value = serde_json::from_str(&third.stdout).unwrap();
-    assert_eq!(report["uncounted_lanes"], 3, "{report}");
+    assert_eq!(report["lanes_without_usage"], 3, "{report}");
     let said = "warning: 3 earlier lanes reported no usage and are not counted\n";
     assert!(third.stderr.contains(said), "{third}");
 }

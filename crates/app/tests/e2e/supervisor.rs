@@ -9,7 +9,7 @@ use std::time::Duration;
 use convoke_domain::lane::outcome::ProcessEnd;
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::supervisor::{
-    ChildProcess, ExitReport, Limits, OutputLine, Stream, TurnState, run,
+    ChildProcess, ExitReport, Limits, OutputLine, Stream, Supervision, TurnState, run,
 };
 
 const PATIENT: Limits = Limits {
@@ -47,8 +47,7 @@ fn ran_by(convoke: &Path, script: &str, limits: Limits, stdin: Option<&str>) -> 
         folder: scratch.path(),
         stdin,
         scratch: scratch.path(),
-        limits,
-        cancel: &cancel,
+        supervision: Supervision { limits, cancel: &cancel },
     };
     let finished = run(&child_process, &mut |stream, words| {
         let OutputLine::Line(line) = words else { return TurnState::GoesOn };
@@ -65,6 +64,11 @@ impl Seen {
     fn printed(&self) -> Vec<&str> {
         let stdout = self.lines.iter().filter(|(stream, _)| *stream == Stream::Stdout);
         stdout.map(|(_, line)| line.as_str()).collect()
+    }
+
+    /// The file that keeps what the script printed.
+    fn stdout(&self) -> PathBuf {
+        self.scratch.path().join("stdout")
     }
 
     /// Checks that the processes whose ids the script wrote down are gone.
@@ -85,7 +89,7 @@ fn what_a_client_says_is_heard_and_kept() {
     assert_eq!(seen.finished.end, ProcessEnd::Exited(0));
     assert_eq!(seen.printed(), ["got the prompt", "half a line"]);
     assert!(seen.lines.contains(&(Stream::Stderr, "aside".to_owned())));
-    assert_eq!(fs::read_to_string(&seen.finished.stdout).unwrap(), "got the prompt\nhalf a line");
+    assert_eq!(fs::read_to_string(seen.stdout()).unwrap(), "got the prompt\nhalf a line");
     assert_eq!(seen.finished.bytes, 32, "of both streams");
     assert_eq!(ran("cat; echo done", PATIENT, None).printed(), ["done"], "stdin is closed");
 }
@@ -103,8 +107,7 @@ fn an_end_is_told_as_it_was() {
         folder: scratch.path(),
         stdin: None,
         scratch: scratch.path(),
-        limits: PATIENT,
-        cancel: &Cancel::default(),
+        supervision: Supervision { limits: PATIENT, cancel: &Cancel::default() },
     };
     let finished = run(&missing, &mut |_, _| TurnState::GoesOn).unwrap();
     assert_eq!(finished.end, ProcessEnd::NotStarted);
@@ -162,11 +165,11 @@ fn nothing_is_left_of_a_client() {
 fn any_output_is_survived() {
     let odd = ran("printf '\\377\\376 \\033[31mred\\033[0m\\n\\000\\nlast\\n'", PATIENT, None);
     assert_eq!(odd.printed().last(), Some(&"last"));
-    assert_eq!(fs::read(&odd.finished.stdout).unwrap()[0], 0xff, "kept as it came");
+    assert_eq!(fs::read(odd.stdout()).unwrap()[0], 0xff, "kept as it came");
     let long = "head -c 40000000 /dev/zero | tr '\\0' x; echo; echo end";
     let long = ran(long, PATIENT, None);
     assert_eq!(long.printed(), ["end"], "a line without end is passed over");
-    assert_eq!(fs::metadata(&long.finished.stdout).unwrap().len(), 40_000_005);
+    assert_eq!(fs::metadata(long.stdout()).unwrap().len(), 40_000_005);
 }
 
 // One file is enough; the small program only saves memory.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::citation::{Citation, Missing};
-use super::heavy::Worked;
+use super::heavy::WorkerResult;
 pub use super::lane_id::LaneId;
 use super::matter::{MatterId, Ruling};
 use super::policy::Policy;
@@ -18,7 +18,7 @@ use super::setup::SetUp;
 use super::setup::ground::{BranchRule, DirtyTree};
 use super::sketch::SketchPanel;
 use super::voting_block::{MarkerWord, Poll};
-use crate::lane::cap::SaidCap;
+use crate::lane::budget::WrittenBudget;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::event::Usage;
 
@@ -72,7 +72,7 @@ pub enum Event {
     /// The process that did the heavy part ended.
     Worked {
         /// What is believed of it.
-        worked: Worked,
+        worked: WorkerResult,
         /// The folder that keeps what was made.
         folder: String,
     },
@@ -102,7 +102,7 @@ pub struct Kept {
 pub struct PanelVerdict {
     /// The finding or decision.
     pub matter: MatterId,
-    /// The word for it: `accepted`, `tied`, `thesis`, `over-cap`…
+    /// The word for it: `accepted`, `tied`, `thesis`, `over-budget`…
     pub word: String,
 }
 
@@ -166,7 +166,7 @@ pub struct Settings {
     /// The feature's folder, which gets the plan.
     pub feature_dir: Option<String>,
     /// What all lanes together may spend, as it was said.
-    pub budget: Option<SaidCap>,
+    pub budget: Option<WrittenBudget>,
 }
 
 /// An agent as it was asked for.

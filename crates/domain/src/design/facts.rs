@@ -9,7 +9,7 @@ use super::event::{
     Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, PanelVerdict,
     QuestionId, Recovery, Reply, Settings, Stamped, Tree,
 };
-use super::heavy::Worked;
+use super::heavy::WorkerResult;
 use super::lane_id::LaneKind;
 use super::matter::Ruling;
 use super::notice::Notice;
@@ -49,7 +49,7 @@ pub struct Worker {
     /// When it ended.
     pub at: Millis,
     /// How.
-    pub worked: Worked,
+    pub worked: WorkerResult,
     /// The folder that it left.
     pub folder: String,
     /// If it failed, what had gone wrong until then. It showed nothing itself.
@@ -271,7 +271,7 @@ impl Facts {
     /// Returns why the last of them failed, unless somebody resumed the run since.
     pub fn worker_failure(&self) -> Option<&str> {
         match self.workers.last() {
-            Some(Worker { worked: Worked::Failed(reason), .. }) if !self.is_worker_due => {
+            Some(Worker { worked: WorkerResult::Failed(reason), .. }) if !self.is_worker_due => {
                 Some(reason.as_str())
             }
             _ => None,

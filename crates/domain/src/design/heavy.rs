@@ -8,7 +8,7 @@ use super::design_file::DesignFile;
 
 /// How a worker ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Worked {
+pub enum WorkerResult {
     /// All that was asked for is there.
     Complete,
     /// It is not, for this reason.
@@ -41,7 +41,7 @@ impl GiveUpReason {
     }
 }
 
-impl Worked {
+impl WorkerResult {
     /// A worker that ended without its work.
     pub fn nothing_made() -> Self {
         Self::Failed(GiveUpReason(GiveUpReason::NOTHING_MADE.to_owned()))
@@ -117,9 +117,9 @@ mod tests {
     #[test]
     fn a_worker_says_one_line() {
         for (said, worked) in [
-            ("DESIGN_HEAVY=complete\n", Some(Worked::Complete)),
-            ("DESIGN_HEAVY=complete\nDESIGN_SUMMARY_FILE=/x\n", Some(Worked::Complete)),
-            ("DESIGN_HEAVY=failed REASON=dirty-tree\n", Some(Worked::gave_up("dirty-tree"))),
+            ("DESIGN_HEAVY=complete\n", Some(WorkerResult::Complete)),
+            ("DESIGN_HEAVY=complete\nDESIGN_SUMMARY_FILE=/x\n", Some(WorkerResult::Complete)),
+            ("DESIGN_HEAVY=failed REASON=dirty-tree\n", Some(WorkerResult::gave_up("dirty-tree"))),
             ("", None),
             ("The plan is done.\nDESIGN_HEAVY=complete\n", None),
             ("DESIGN_HEAVY=complete, I think", None),
@@ -127,9 +127,9 @@ mod tests {
             ("DESIGN_HEAVY=failed REASON=", None),
             ("DESIGN_HEAVY=failed REASON=Two words", None),
         ] {
-            assert_eq!(Worked::parse(said), worked, "{said:?}");
+            assert_eq!(WorkerResult::parse(said), worked, "{said:?}");
         }
-        assert!(Worked::gave_up("dirty-tree").is_dirty_tree());
+        assert!(WorkerResult::gave_up("dirty-tree").is_dirty_tree());
     }
 
     // P-317, P-318
@@ -141,24 +141,24 @@ mod tests {
                 let is_there = all.contains(&name) && name != missing;
                 is_there.then_some(if name == empty { 0 } else { 9 })
             };
-            Worked::from_output(said, length)
+            WorkerResult::from_output(said, length)
         };
         let complete = "DESIGN_HEAVY=complete\n";
-        assert_eq!(judged(complete, "", ""), Worked::Complete);
+        assert_eq!(judged(complete, "", ""), WorkerResult::Complete);
         for name in &all {
-            assert_eq!(judged(complete, name, ""), Worked::nothing_made(), "{name}");
+            assert_eq!(judged(complete, name, ""), WorkerResult::nothing_made(), "{name}");
             let empty = if MUST_SAY_SOMETHING.contains(name) {
-                Worked::nothing_made()
+                WorkerResult::nothing_made()
             } else {
-                Worked::Complete
+                WorkerResult::Complete
             };
             assert_eq!(judged(complete, "", name), empty, "{name}");
         }
-        assert_eq!(judged("", "", ""), Worked::nothing_made());
-        let line = Worked::nothing_made().line();
+        assert_eq!(judged("", "", ""), WorkerResult::nothing_made());
+        let line = WorkerResult::nothing_made().line();
         assert_eq!(line, "DESIGN_HEAVY=failed REASON=worker-yielded-without-artifacts");
         let failed = judged("DESIGN_HEAVY=failed REASON=plan-missing", "plan.txt", "");
-        assert_eq!(failed, Worked::gave_up("plan-missing"));
+        assert_eq!(failed, WorkerResult::gave_up("plan-missing"));
     }
 
     // P-319
@@ -173,8 +173,8 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_is_said_is_read_back(said in "(DESIGN_HEAVY=(complete|failed REASON=[a-z-]{0,9})\n?)?(?s).*") {
-            if let Some(worked) = Worked::parse(&said) {
-                prop_assert_eq!(Worked::parse(&worked.line()), Some(worked.clone()));
+            if let Some(worked) = WorkerResult::parse(&said) {
+                prop_assert_eq!(WorkerResult::parse(&worked.line()), Some(worked.clone()));
                 prop_assert!(!worked.line().contains('\n'));
             }
         }

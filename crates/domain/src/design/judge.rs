@@ -18,7 +18,7 @@ use super::vote::{
     after_decoration, contradicted_warning, disowned_warning, holds_one_of, in_cell,
     near_votes_warning, reason, unmarked_warning, unwrapped, without_mark,
 };
-use super::voting_block::{Form, Reading, counted, uncounted};
+use super::voting_block::{Form, Reading, counted, without_usage};
 use crate::markdown::lines;
 
 mod verdict;
@@ -264,7 +264,7 @@ pub fn near_votes(judge: &str, answer: &str, asked: Asked<'_>) -> Option<String>
     let Asked { on_ballot, policy, reading } = asked;
     let judgement = read(Some(answer), asked);
     let is_open = |number| on_ballot.contains(&number) && !judgement.settles(number);
-    let lines = uncounted(answer, reading, |line| {
+    let lines = without_usage(answer, reading, |line| {
         let named = numbered(after_decoration(in_cell(line, reading)));
         named.is_some_and(|(number, _)| is_open(number))
             && (reading != Reading::Plain || form(policy)(line).is_none())

@@ -12,7 +12,7 @@ use super::correction::{corrections, is_withdrawn};
 use super::finding::FindingId;
 use super::progress::unnumbered_warning;
 use super::quote::{self, EMPHASIS, after_list_mark};
-use super::voting_block::{Counted, Form, Reading, counted, uncounted};
+use super::voting_block::{Counted, Form, Reading, counted, without_usage};
 
 /// What a voter says of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,7 +176,7 @@ pub fn near_votes(
     let votes = Votes::parse(answer, reading);
     let is_settled = |id| votes.on(id).is_some() || votes.is_withheld(id);
     let open: BTreeSet<_> = on_ballot.filter(|id| !is_settled(*id)).collect();
-    uncounted(answer, reading, |line| {
+    without_usage(answer, reading, |line| {
         let named = FindingId::split(after_decoration(in_cell(line, reading)));
         named.is_some_and(|(id, _)| open.contains(&id))
             && (reading != Reading::Plain || vote_line(line).is_none())

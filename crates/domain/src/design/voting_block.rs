@@ -164,7 +164,7 @@ pub(super) fn counted<T>(
 
 /// Finds lines that the answerer may have meant as votes although they do not count. Those that were
 /// only thought or quoted are among them: if nothing else was said, a person should know of them.
-pub(super) fn uncounted(
+pub(super) fn without_usage(
     answer: &str,
     reading: Reading<'_>,
     is_near: impl Fn(&str) -> bool,

@@ -37,7 +37,7 @@ pub enum CollectedStatus {
     /// It answered, and its answer says nothing.
     NotSubstantive,
     /// It was not asked: nothing may be spent any more.
-    CapHit,
+    BudgetSpent,
 }
 
 impl CollectedStatus {
@@ -49,7 +49,7 @@ impl CollectedStatus {
         Self::EmptyOutput,
         Self::SentinelTimeout,
         Self::NotSubstantive,
-        Self::CapHit,
+        Self::BudgetSpent,
     ];
 
     /// Returns the status that is printed as `name`.
@@ -66,7 +66,7 @@ impl CollectedStatus {
             Self::EmptyOutput => "EMPTY_OUTPUT",
             Self::SentinelTimeout => "SENTINEL_TIMEOUT",
             Self::NotSubstantive => "NOT_SUBSTANTIVE",
-            Self::CapHit => "cap_hit",
+            Self::BudgetSpent => "cap_hit",
         }
     }
 }
@@ -116,7 +116,7 @@ pub fn collected(result: &CollectedResult<'_>) -> Collected {
     let of = |status, exit_code, fixed: String| Collected {
         status,
         exit_code,
-        is_healthy: matches!(status, CollectedStatus::Ok | CollectedStatus::CapHit),
+        is_healthy: matches!(status, CollectedStatus::Ok | CollectedStatus::BudgetSpent),
         reason: reason(result.why.filter(|why| !why.trim().is_empty()).unwrap_or(&fixed)),
     };
     match (result.outcome, result.thin) {
@@ -139,7 +139,10 @@ pub fn collected(result: &CollectedResult<'_>) -> Collected {
         // Our own limit, not the client's.
         (LaneOutcome::OverBudget, _) if result.end == ProcessEnd::BudgetLimit => {
             let text = "Token budget cap hit; reviewer skipped";
-            Collected { reason: text.to_owned(), ..of(CollectedStatus::CapHit, 0, String::new()) }
+            Collected {
+                reason: text.to_owned(),
+                ..of(CollectedStatus::BudgetSpent, 0, String::new())
+            }
         }
         (_, _) if result.end == ProcessEnd::Lost => of(
             CollectedStatus::SentinelTimeout,
@@ -248,7 +251,8 @@ mod tests {
         let empty = "Process exited successfully but produced no output";
         let lost =
             "Process did not complete (sentinel file missing — possible crash or system kill)";
-        let capped = (CollectedStatus::CapHit, 0, true, "Token budget cap hit; reviewer skipped");
+        let capped =
+            (CollectedStatus::BudgetSpent, 0, true, "Token budget cap hit; reviewer skipped");
         for (outcome, end, expected) in [
             (LaneOutcome::Answered, ProcessEnd::Exited(0), (CollectedStatus::Ok, 0, true, "")),
             (LaneOutcome::Answered, ProcessEnd::Exited(1), (CollectedStatus::Ok, 0, true, "")),

@@ -198,7 +198,7 @@ pub struct Sum {
     /// How many there were.
     pub lanes: u64,
     /// How many of these reported no usage: they still run, were lost, or their clients report none.
-    pub uncounted: u64,
+    pub without_usage: u64,
     /// Of those, how many still run.
     pub running: u64,
     /// How many of the others did not report their cost.
@@ -214,7 +214,7 @@ impl Sum {
         let is_unpriced = spent.is_some_and(|usage| usage.micro_dollars.is_none());
         Self {
             lanes: 1,
-            uncounted: u64::from(ran && spent.is_none()),
+            without_usage: u64::from(ran && spent.is_none()),
             running: u64::from(entry.over.is_none()),
             without_money: u64::from(ran && is_unpriced),
             usage: spent.unwrap_or_default(),
@@ -231,7 +231,7 @@ impl Sum {
     pub fn plus(self, other: Self) -> Self {
         Self {
             lanes: self.lanes.saturating_add(other.lanes),
-            uncounted: self.uncounted.saturating_add(other.uncounted),
+            without_usage: self.without_usage.saturating_add(other.without_usage),
             running: self.running.saturating_add(other.running),
             without_money: self.without_money.saturating_add(other.without_money),
             usage: self.usage.plus(other.usage),
@@ -324,7 +324,7 @@ pub(crate) mod tests {
             assert_eq!(Sum::of(&lane), Sum { lanes: 1, ..Sum::default() });
             lane.over.as_mut().unwrap().end = Some(ProcessEnd::Cancelled.to_string());
             let sum = Sum::of(&lane);
-            assert_eq!(sum.uncounted + sum.without_money, 1, "{spent:?}");
+            assert_eq!(sum.without_usage + sum.without_money, 1, "{spent:?}");
         }
     }
 
@@ -353,7 +353,7 @@ pub(crate) mod tests {
         let west = Offset::from_hours(-2).unwrap();
         assert_eq!(by(LaneGrouping::Day, west), pairs(&[("1969-12-31", 2), ("1970-01-01", 1)]));
         let all = Sum::of_all(&entries);
-        assert_eq!((all.lanes, all.uncounted, all.without_money), (3, 1, 1));
+        assert_eq!((all.lanes, all.without_usage, all.without_money), (3, 1, 1));
         assert_eq!((all.usage.input, all.usage.micro_dollars), (10, Some(2)));
         for key in LaneGrouping::ALL {
             assert_eq!(LaneGrouping::parse(key.name()), Some(key));

@@ -2,7 +2,7 @@
 
 use convoke_domain::hook::Moment;
 use convoke_domain::lane::event::{FailureKind, LaneEvent, LaneFailure, TurnEnd, Usage};
-use convoke_domain::lane::outcome::{LaneCourse, LaneOutcome, LaneTranscript, ProcessEnd, outcome};
+use convoke_domain::lane::outcome::{ClientOutput, LaneCourse, LaneOutcome, ProcessEnd, outcome};
 use proptest::prelude::*;
 
 use super::*;
@@ -31,10 +31,10 @@ impl Run<'_> {
     }
 
     fn outcome(&self) -> LaneOutcome {
-        let mut heard = LaneTranscript::default();
-        self.events().into_iter().for_each(|event| heard.take(event));
+        let mut output = ClientOutput::default();
+        self.events().into_iter().for_each(|event| output.take(event));
         let end = self.code.map_or(ProcessEnd::Signalled(9), ProcessEnd::Exited);
-        outcome(&LaneCourse { heard: &heard, end, model: None, resume: None })
+        outcome(&LaneCourse { output: &output, end, model: None, resume: None })
     }
 
     #[track_caller]
@@ -90,11 +90,11 @@ fn recorded_runs_end_in_their_answer() {
     let tools = [10, 8, 4, 6, 6];
     for ((agent, stdout), tools) in recorded().into_iter().zip(tools) {
         let run = Run { agent, stdout: &stdout, stderr: "", code: Some(0) };
-        let mut heard = LaneTranscript::default();
-        run.events().into_iter().for_each(|event| heard.take(event));
-        assert_eq!(heard.answer(), Some("I have read what I could."), "{agent}");
-        assert_eq!(heard.tools, tools, "{agent}");
-        assert!(heard.session.is_some(), "{agent}");
+        let mut output = ClientOutput::default();
+        run.events().into_iter().for_each(|event| output.take(event));
+        assert_eq!(output.answer(), Some("I have read what I could."), "{agent}");
+        assert_eq!(output.tools, tools, "{agent}");
+        assert!(output.session.is_some(), "{agent}");
         assert_eq!(run.outcome(), LaneOutcome::Answered, "{agent}");
     }
 }

@@ -12,7 +12,7 @@ mod set_up;
 use convoke_domain::design::event::{
     Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, QuestionId, Recovery, Reply, Tree,
 };
-use convoke_domain::design::heavy::Worked;
+use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::design::seat::Available;
 use convoke_domain::design::voting_block::{MarkerWord, Poll};
 use convoke_domain::lane::collected::CollectedStatus;
@@ -138,12 +138,12 @@ struct WorkedBody {
 }
 
 impl WorkedBody {
-    fn new(worked: &Worked, folder: &str) -> Self {
+    fn new(worked: &WorkerResult, folder: &str) -> Self {
         Self { line: worked.line(), folder: folder.to_owned() }
     }
 
     fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
-        let worked = read.known(&self.line, Worked::parse(&self.line))?;
+        let worked = read.known(&self.line, WorkerResult::parse(&self.line))?;
         Ok(Event::Worked { worked, folder: self.folder })
     }
 }

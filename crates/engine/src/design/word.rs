@@ -9,7 +9,7 @@ use crate::lane::agent_ref::AgentRef;
 
 /// Returns a word that no agent can know before it is asked. Recorded answers exist before the run,
 /// so where some take part the first word is always the same; the ones after it are drawn as usual.
-pub(super) fn marker_word(agents: &[Chosen], drawn_before: usize) -> MarkerWord {
+pub fn marker_word(agents: &[Chosen], drawn_before: usize) -> MarkerWord {
     let is_recorded =
         |chosen: &Chosen| matches!(AgentRef::parse(&chosen.agent), Some(AgentRef::Replay(_)));
     if drawn_before == 0 && agents.iter().any(is_recorded) {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use convoke_domain::lane::outcome::ProcessEnd;
-use convoke_guard::{Ward, end_strays, read_report};
+use convoke_guard::{GuardCommand, end_strays, read_report};
 
 use super::diff::run_under;
 use crate::file::create_private;
@@ -48,7 +48,7 @@ pub(super) fn succeeds(
 
 /// Prepares a guardian that does in git's place, with its folder and its environment, what git does.
 fn guarded(git: &Command, feed: &Path, convoke: &Path, report: &Path) -> Command {
-    let ward = Ward {
+    let guarded = GuardCommand {
         program: git.get_program().into(),
         arguments: git.get_args().map(OsString::from).collect(),
         stdin: Some(feed.to_owned()),
@@ -57,7 +57,7 @@ fn guarded(git: &Command, feed: &Path, convoke: &Path, report: &Path) -> Command
         owner: std::process::id(),
     };
     let folder = git.get_current_dir().unwrap_or(Path::new("."));
-    let mut guardian = guardian(convoke, &ward, folder);
+    let mut guardian = guardian(convoke, &guarded, folder);
     for (name, value) in git.get_envs() {
         match value {
             Some(value) => guardian.env(name, value),

@@ -12,9 +12,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::cancel::Cancel;
-use super::drive::{Lane, LaneResult, Program, Runner, drive};
+use super::drive::{ClientProgram, LaneTranscript, Runner, drive};
 use super::http::endpoint::Endpoint;
-use super::supervisor::Limits;
+use super::supervisor::{Limits, Supervision};
 use crate::client::{ClientRequest, Rights};
 use crate::file;
 
@@ -32,7 +32,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// Asks programs whether they answer, all of them at once. Each has three attempts with a pause
 /// between, unless the first says that no other would help: nobody is logged in, a flag is unknown. When somebody asks to stop, whoever has not answered by then counts as not asked: being
 /// cut off says nothing about them.
-pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
+pub fn probe(programs: &[ClientProgram<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
         programs.iter().map(|program| (Runner::Program(program.clone()), None, None)).collect();
     all_at_once(&asked, pause, cancel)
@@ -130,13 +130,13 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusa
     if let Runner::Program(program) = &mut runner {
         program.variables.push(("TMPDIR".into(), scratch.path().into()));
     }
-    let lane = Lane { runner, request, limits: LIMITS, cancel };
-    let LaneResult { outcome, end, heard, difference, .. } =
-        drive(&lane, &mut |_| ()).map_err(broken)?;
-    let failure = heard.failure().map(|failure| failure.message.as_str());
+    let supervision = Supervision { limits: LIMITS, cancel };
+    let LaneTranscript { outcome, exit, output, difference, .. } =
+        drive(&runner, &request, supervision, &mut |_| ()).map_err(broken)?;
+    let failure = output.failure().map(|failure| failure.message.as_str());
     let trouble = failure.or(difference.as_deref());
-    let is_lasting = heard.failure().is_some_and(|failure| failure.kind.is_lasting());
-    let attempt = Attempt { number, outcome, end, answer: heard.answer(), trouble };
+    let is_lasting = output.failure().is_some_and(|failure| failure.kind.is_lasting());
+    let attempt = Attempt { number, outcome, end: exit.end, answer: output.answer(), trouble };
     attempt.verdict().map_err(|words| Refusal { words, is_lasting })
 }
 

@@ -23,9 +23,9 @@ use serde_json::{Map, Value};
 use self::answer_stream::{AnswerStream, Closed, trouble};
 use self::connection::{Head, News, Request, agent};
 use self::endpoint::Endpoint;
-use super::drive::{Lane, Ran};
 use super::stopwatch::Stopwatch;
-use super::supervisor::{Limits, TurnState};
+use super::supervisor::{ExitReport, Limits, Supervision, TurnState};
+use crate::client::ClientRequest;
 use crate::file::create_private;
 
 /// How many chunks may wait to be looked at.
@@ -54,20 +54,21 @@ pub fn unanswered(endpoint: &Endpoint, most: Duration) -> Option<String> {
 /// without is sent once more without it, and so is one that was lost on the way.
 pub(super) fn run(
     endpoint: &Endpoint,
-    lane: &Lane<'_>,
+    request: &ClientRequest<'_>,
+    supervision: Supervision<'_>,
     take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
-) -> io::Result<Ran> {
-    let scratch = Path::new(lane.request.scratch);
-    create_private(&scratch.join("stdin"))?.write_all(lane.request.prompt.as_bytes())?;
+) -> io::Result<ExitReport> {
+    let scratch = Path::new(request.scratch);
+    create_private(&scratch.join("stdin"))?.write_all(request.prompt.as_bytes())?;
     let mut exchange = Exchange {
         endpoint,
-        lane,
+        supervision,
         watch: Stopwatch::start(),
         last: None,
         bytes: 0,
         kept: create_private(&scratch.join("stdout"))?,
     };
-    let mut body = wire::request(endpoint, &lane.request);
+    let mut body = wire::request(endpoint, request);
     let mut was_reset = false;
     let end = loop {
         match exchange.ask(&body, take) {
@@ -91,13 +92,13 @@ pub(super) fn run(
         }
     };
     let Exchange { watch, bytes, .. } = exchange;
-    Ok(Ran { end, took: watch.elapsed(), bytes, stderr: String::new() })
+    Ok(ExitReport { end, took: watch.elapsed(), bytes, stderr: String::new() })
 }
 
 /// What is known while an answer comes.
 struct Exchange<'a> {
     endpoint: &'a Endpoint,
-    lane: &'a Lane<'a>,
+    supervision: Supervision<'a>,
     watch: Stopwatch,
     /// When the server last said something.
     last: Option<Duration>,
@@ -111,7 +112,7 @@ impl Exchange<'_> {
         body: &Map<String, Value>,
         take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
     ) -> Asked {
-        let agent = agent(self.endpoint, self.lane.limits);
+        let agent = agent(self.endpoint, self.supervision.limits);
         let request = Request {
             address: self.endpoint.address(),
             headers: self.endpoint.headers(),
@@ -124,7 +125,9 @@ impl Exchange<'_> {
         let asked_to_stop = {
             let sender = sender.clone();
             // If there is no room, we are busy listening, and see by ourselves.
-            self.lane.cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default())
+            self.supervision
+                .cancel
+                .watch(move || sender.try_send(News::Cancelled).unwrap_or_default())
         };
         let theirs = agent.clone();
         thread::spawn(move || request.send(&theirs, &sender));
@@ -144,7 +147,7 @@ impl Exchange<'_> {
         loop {
             let (deadline, end) = self.deadline();
             let left = deadline.saturating_sub(self.watch.elapsed());
-            let next = if self.lane.cancel.is_asked() {
+            let next = if self.supervision.cancel.is_asked() {
                 Ok(News::Cancelled)
             } else if left.is_zero() {
                 Err(RecvTimeoutError::Timeout)
@@ -228,7 +231,7 @@ impl Exchange<'_> {
 
     /// Returns the next limit, and what it means to reach it.
     fn deadline(&self) -> (Duration, ProcessEnd) {
-        let Limits { wall, first_byte, stall, .. } = self.lane.limits;
+        let Limits { wall, first_byte, stall, .. } = self.supervision.limits;
         let (silence, end) = match self.last {
             None => (first_byte, ProcessEnd::FirstByteLimit),
             Some(last) => (last + stall, ProcessEnd::StallLimit),

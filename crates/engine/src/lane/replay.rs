@@ -15,9 +15,9 @@ use super::cassette::{
     Cassette, CassetteEntry, CassetteError, CassetteRequest, LaneIdentity, end_line, event_line,
     request_line,
 };
-use super::drive::{Lane, LaneResult, Ran};
+use super::drive::LaneTranscript;
 use super::stopwatch::Stopwatch;
-use super::supervisor::{Limits, TurnState};
+use super::supervisor::{ExitReport, Limits, Supervision, TurnState};
 use crate::client::failure::failure;
 
 /// No cassette is longer.
@@ -27,37 +27,37 @@ const LONGEST: u64 = 256 * 1024 * 1024;
 pub(super) fn play(
     cassette: &Cassette,
     asked: &LaneIdentity,
-    lane: &Lane<'_>,
+    supervision: Supervision<'_>,
     take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
-) -> Ran {
+) -> ExitReport {
     let Some(entry) = cassette.find(asked) else {
         let count = cassette.entries.len();
         let words = format!("no recorded answer for this prompt; {count} recorded");
         take(vec![LaneEvent::Trouble(failure(FailureKind::Other, &words))]);
-        return Ran {
+        return ExitReport {
             end: ProcessEnd::NotStarted,
             took: Duration::ZERO,
             bytes: 0,
             stderr: String::new(),
         };
     };
-    let end = played(entry, cassette.pace, lane, take).unwrap_or(entry.end);
+    let end = played(entry, cassette.pace, supervision, take).unwrap_or(entry.end);
     let said = entry
         .events
         .iter()
         .map(|(_, event)| if let LaneEvent::Text(text) = event { text.len() as u64 } else { 0 });
-    Ran { end, took: entry.took, bytes: said.sum(), stderr: String::new() }
+    ExitReport { end, took: entry.took, bytes: said.sum(), stderr: String::new() }
 }
 
 /// Says everything in its time; returns what stopped it, if anything did.
 fn played(
     entry: &CassetteEntry,
     pace: f64,
-    lane: &Lane<'_>,
+    supervision: Supervision<'_>,
     take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
 ) -> Option<ProcessEnd> {
     let watch = Stopwatch::start();
-    let Limits { wall, first_byte, stall, .. } = lane.limits;
+    let Supervision { limits: Limits { wall, first_byte, stall, .. }, cancel } = supervision;
     let mut last = None;
     for (at, event) in &entry.events {
         let due = at.mul_f64(pace);
@@ -67,7 +67,7 @@ fn played(
         };
         let (limit, end) =
             if wall <= silence { (wall, ProcessEnd::WallLimit) } else { (silence, end) };
-        if !wait(due.min(limit), watch, lane.cancel) {
+        if !wait(due.min(limit), watch, cancel) {
             return Some(ProcessEnd::Cancelled);
         }
         if due > limit {
@@ -76,7 +76,7 @@ fn played(
         take(vec![event.clone()]);
         last = Some(due);
     }
-    (!wait(entry.took.mul_f64(pace).min(wall), watch, lane.cancel)).then_some(ProcessEnd::Cancelled)
+    (!wait(entry.took.mul_f64(pace).min(wall), watch, cancel)).then_some(ProcessEnd::Cancelled)
 }
 
 /// Waits; tells whether nobody asked to stop meanwhile.
@@ -153,7 +153,11 @@ impl Recorder {
 
     /// Adds the lane to the cassette: all of it, or nothing. Lanes that end at the same time wait for
     /// each other.
-    pub fn save(self, request: &CassetteRequest, driven: &LaneResult) -> Result<(), ReplayError> {
+    pub fn save(
+        self,
+        request: &CassetteRequest,
+        transcript: &LaneTranscript,
+    ) -> Result<(), ReplayError> {
         let Self { mut file, home, mut spool, spooled, .. } = self;
         let spooled = spooled?;
         file.lock()?;
@@ -168,7 +172,7 @@ impl Recorder {
             )?;
             spool.rewind()?;
             io::copy(&mut spool, &mut file)?;
-            file.write_all(end_line(driven.end, driven.took).as_bytes())?;
+            file.write_all(end_line(transcript.exit.end, transcript.exit.took).as_bytes())?;
             file.sync_all()
         };
         add().or_else(|error| {
@@ -213,7 +217,7 @@ fn text(file: &mut File) -> Result<String, ReplayError> {
 
 #[cfg(test)]
 mod tests {
-    use convoke_domain::lane::outcome::{LaneOutcome, LaneTranscript};
+    use convoke_domain::lane::outcome::{ClientOutput, LaneOutcome};
 
     use super::super::cassette::CassetteMatching;
     use super::*;
@@ -232,14 +236,16 @@ mod tests {
         }
     }
 
-    fn driven() -> LaneResult {
-        LaneResult {
+    fn transcript() -> LaneTranscript {
+        LaneTranscript {
             outcome: LaneOutcome::Answered,
-            heard: LaneTranscript::default(),
-            end: ProcessEnd::Exited(0),
-            took: Duration::from_secs(7),
-            bytes: 0,
-            stderr: String::new(),
+            output: ClientOutput::default(),
+            exit: ExitReport {
+                end: ProcessEnd::Exited(0),
+                took: Duration::from_secs(7),
+                bytes: 0,
+                stderr: String::new(),
+            },
             excess: Vec::new(),
             asked_model: None,
             difference: None,
@@ -264,7 +270,7 @@ mod tests {
             }
         }
         for recorder in recorders {
-            recorder.save(&request(), &driven()).unwrap();
+            recorder.save(&request(), &transcript()).unwrap();
         }
         let entries = load(&path).unwrap().entries;
         assert_eq!(entries.len(), 2);
@@ -283,16 +289,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tape");
         let begin = || Recorder::start(&path, None).unwrap();
-        begin().save(&request(), &driven()).unwrap();
+        begin().save(&request(), &transcript()).unwrap();
         let before = fs::read(&path).unwrap();
         let mut full = begin();
         full.spooled = Ok(LONGEST - 10);
         full.notice(&spoken(1));
         full.notice(&spoken(2));
-        assert!(matches!(full.save(&request(), &driven()), Err(ReplayError::TooLong)));
+        assert!(matches!(full.save(&request(), &transcript()), Err(ReplayError::TooLong)));
         let mut nearly = begin();
         nearly.spooled = Ok(LONGEST - 10);
-        assert!(matches!(nearly.save(&request(), &driven()), Err(ReplayError::TooLong)));
+        assert!(matches!(nearly.save(&request(), &transcript()), Err(ReplayError::TooLong)));
         assert_eq!(fs::read(&path).unwrap(), before);
         File::options().write(true).open(&path).unwrap().set_len(LONGEST + 1).unwrap();
         assert!(matches!(Recorder::start(&path, None), Err(ReplayError::TooLong)));
@@ -323,7 +329,7 @@ mod tests {
         fs::write(&shared, "").unwrap();
         fs::set_permissions(&shared, fs::Permissions::from_mode(0o644)).unwrap();
         for path in [&new, &shared] {
-            Recorder::start(path, None).unwrap().save(&request(), &driven()).unwrap();
+            Recorder::start(path, None).unwrap().save(&request(), &transcript()).unwrap();
         }
         assert_eq!([mode(&new), mode(&shared)], [0o600, 0o644]);
     }

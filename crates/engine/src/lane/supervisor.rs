@@ -5,16 +5,16 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
 use convoke_domain::lane::outcome::ProcessEnd;
-use convoke_guard::{Ward, end_strays, read_report, wait_for};
+use convoke_guard::{GuardCommand, end_strays, read_report, wait_for};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -30,6 +30,9 @@ pub(crate) const LONGEST_LINE: usize = 8 * 1024 * 1024;
 
 /// How many chunks may wait to be looked at.
 const WAITING: usize = 4;
+
+/// How much of what a client printed on stderr is kept for people, in bytes.
+const TAIL: u64 = 2000;
 
 /// How long a client may take to go when it has given its answer.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -67,9 +70,16 @@ pub struct ChildProcess<'a> {
     pub stdin: Option<&'a str>,
     /// A folder of the lane's own, for what is kept of it.
     pub scratch: &'a Path,
-    /// How long it may take.
+    /// How long it may take, and what stops it before.
+    pub supervision: Supervision<'a>,
+}
+
+/// How long an agent may take, and what stops it before.
+#[derive(Debug, Clone, Copy)]
+pub struct Supervision<'a> {
+    /// The time limits.
     pub limits: Limits,
-    /// Who may stop it.
+    /// A request to stop.
     pub cancel: &'a Cancel,
 }
 
@@ -104,20 +114,21 @@ pub enum TurnState {
     IsOver,
 }
 
-/// A client's run.
+/// How a client's process ended, or the connection to a model's API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExitReport {
     /// How it ended.
     pub end: ProcessEnd,
     /// How long it took.
     pub took: Duration,
-    /// How much it said in all.
+    /// How many bytes it printed on both streams.
     pub bytes: u64,
-    /// What it printed.
-    pub stdout: PathBuf,
-    /// What it said besides.
-    pub stderr: PathBuf,
+    /// The end of what it printed on stderr.
+    pub stderr: String,
 }
+
+/// The files in a lane's own folder that keep what the client printed.
+pub const KEPT_STREAMS: [&str; 2] = ["stdout", "stderr"];
 
 /// What a reader hands on.
 enum News {
@@ -134,8 +145,8 @@ type Hear<'a> = dyn FnMut(Stream, OutputLine<'_>) -> TurnState + 'a;
 
 /// Runs a client to its end.
 pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<ExitReport> {
-    let (stdout, stderr) =
-        (child_process.scratch.join("stdout"), child_process.scratch.join("stderr"));
+    let Supervision { limits, cancel } = child_process.supervision;
+    let [stdout, stderr] = KEPT_STREAMS.map(|name| child_process.scratch.join(name));
     let watch = Stopwatch::start();
     // All files are open before there is anybody who could put something else in their place.
     let (kept_stdout, kept_stderr) = (create_private(&stdout)?, create_private(&stderr)?);
@@ -149,11 +160,9 @@ pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<
     listen(guardian.stdout.take(), Stream::Stdout, kept_stdout, sender.clone());
     listen(guardian.stderr.take(), Stream::Stderr, kept_stderr, sender.clone());
     // If there is no room, we are busy listening, and see by ourselves that we were asked to stop.
-    let asked =
-        child_process.cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default());
-    let mut attention =
-        Attention { limits: child_process.limits, watch, last: None, over: None, bytes: 0 };
-    let stopped = attention.listen(&receiver, child_process.cancel, hear);
+    let asked = cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default());
+    let mut attention = Attention { limits, watch, last: None, over: None, bytes: 0 };
+    let stopped = attention.listen(&receiver, cancel, hear);
     drop(asked);
     // Closing its stdin tells the guardian to stop everything; after the end it changes nothing.
     drop(guardian.stdin.take());
@@ -161,31 +170,45 @@ pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<
     if guardian.try_wait()?.is_some_and(|status| !status.success()) {
         end_strays(child_process.scratch);
     }
-    attention.drain(&receiver, hear, child_process.limits.grace + MARGIN);
+    attention.drain(&receiver, hear, limits.grace + MARGIN);
     if !finish(&mut guardian)?.success() {
         end_strays(child_process.scratch);
     }
     let end = stopped.or_else(|| read_report(report)).unwrap_or(ProcessEnd::Lost);
-    let report = ExitReport { end, took: watch.elapsed(), bytes: attention.bytes, stdout, stderr };
+    let stderr = tail(&stderr);
+    let report = ExitReport { end, took: watch.elapsed(), bytes: attention.bytes, stderr };
     tracing::debug!(%end, took = ?report.took, bytes = report.bytes, "the client ended");
     Ok(report)
 }
 
+/// Reads the end of a file, however long it is.
+fn tail(path: &Path) -> String {
+    let read = || {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL).read_to_end(&mut bytes)?;
+        io::Result::Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+    };
+    read().unwrap_or_default()
+}
+
 fn started(child_process: &ChildProcess<'_>, report: &Path) -> io::Result<Child> {
-    let mut ward = Ward {
+    let mut guarded = GuardCommand {
         program: child_process.program.to_owned(),
         arguments: child_process.arguments.iter().map(OsString::from).collect(),
         stdin: None,
-        grace: child_process.limits.grace,
+        grace: child_process.supervision.limits.grace,
         report: report.to_owned(),
         owner: std::process::id(),
     };
     if let Some(text) = child_process.stdin {
         let path = child_process.scratch.join("stdin");
         create_private(&path)?.write_all(text.as_bytes())?;
-        ward.stdin = Some(path);
+        guarded.stdin = Some(path);
     }
-    let mut guardian = guardian(child_process.convoke, &ward, child_process.folder);
+    let mut guardian = guardian(child_process.convoke, &guarded, child_process.folder);
     guardian.env_clear().envs(child_process.variables.iter().map(|(name, value)| (name, value)));
     // Last, so that no variable of the user's can take its place.
     guardian.env(LANE_MARK, std::process::id().to_string());

@@ -16,7 +16,7 @@ use convoke_domain::run::RunId;
 use convoke_store::journal::Run;
 use serde::{Deserialize, Serialize};
 
-use crate::design::run::hashes;
+use crate::design::kept::hashes;
 use crate::skill::hash;
 
 /// What a record is called.

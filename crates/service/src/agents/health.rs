@@ -3,7 +3,7 @@
 use convoke_domain::client::Client;
 use convoke_domain::lane::health::AgentHealth;
 use convoke_engine::client::adapter;
-use convoke_engine::lane::drive::Program;
+use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::health::{HealthCache, probe};
 
 use super::stopped;
@@ -51,7 +51,7 @@ pub fn healths_of(
         let known = remembered.get(agent.name(), &path, session.now(), settings.remember);
         let known = known.filter(|_| probing != ProbePolicy::Afresh);
         let variables = seen_by(agent, session)?;
-        let program = Program { agent, program: &path, convoke: &convoke, variables };
+        let program = ClientProgram { agent, program: &path, convoke: &convoke, variables };
         let health = match known {
             Some(health) => health,
             None if probing != ProbePolicy::Never => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use convoke_domain::design::forecast::{Forecast, Prospect, forecast};
-use convoke_domain::lane::cap::{Cap, dollars};
+use convoke_domain::lane::budget::{LaneBudget, dollars};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::forecast::Range;
 use convoke_domain::lane::ledger::Sum;
@@ -11,14 +11,14 @@ use convoke_domain::run::{RunId, RunState};
 use convoke_store::lane::LaneQuery;
 
 use crate::failure::Failure;
-use crate::lane::{is_paid, uncounted_warning};
+use crate::lane::{is_paid, without_usage_warning};
 use crate::workspace::{Workspace, refused};
 
 /// Says what earlier runs of the project needed, and whether that may be spent.
 pub(super) fn prospect(
     workspace: &Workspace,
     run: &RunId,
-    budget: Option<Cap>,
+    budget: Option<LaneBudget>,
 ) -> Result<String, Failure> {
     let Workspace { store, scope } = workspace;
     let runs = store.runs(&scope.project).map_err(refused)?;
@@ -38,11 +38,16 @@ pub(super) fn prospect(
 
 /// Says that a budget cannot be held against lanes of a run that did not say what they spent. That
 /// nobody can tell costs no run.
-pub(super) fn blindness(workspace: &Workspace, run: &RunId, cap: Cap) -> Option<String> {
+pub(super) fn usage_warning(
+    workspace: &Workspace,
+    run: &RunId,
+    budget: LaneBudget,
+) -> Option<String> {
     let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
     let lanes = workspace.store.lanes(query).ok()?;
-    let uncounted = cap.blind_to(Sum::of_all(lanes.iter().filter(|lane| is_paid(lane))));
-    (uncounted > 0).then(|| format!("warning: {}", uncounted_warning(uncounted)))
+    let without_usage =
+        budget.lanes_without_usage(Sum::of_all(lanes.iter().filter(|lane| is_paid(lane))));
+    (without_usage > 0).then(|| format!("warning: {}", without_usage_warning(without_usage)))
 }
 
 fn said(found: Option<Forecast>) -> String {
@@ -59,15 +64,15 @@ fn said(found: Option<Forecast>) -> String {
     format!("{runs} needed {} tokens{money}{partial}", range(tokens, short))
 }
 
-fn compared(found: Option<Forecast>, budget: Option<Cap>) -> String {
-    let (Some(found), Some(cap)) = (found, budget) else { return String::new() };
-    let words = match found.under(cap) {
+fn compared(found: Option<Forecast>, budget: Option<LaneBudget>) -> String {
+    let (Some(found), Some(budget)) = (found, budget) else { return String::new() };
+    let words = match found.under(budget) {
         Prospect::Enough => "is probably enough",
         Prospect::Tight => "may be too small",
         Prospect::TooLittle => "is probably too small",
         Prospect::Unknown => "cannot be compared",
     };
-    format!("; the budget of {cap} {words}")
+    format!("; the budget of {budget} {words}")
 }
 
 /// Shows what was spent: tokens, and money where it was said.
@@ -114,10 +119,10 @@ mod tests {
             is_partial: true,
         });
         assert_eq!(
-            said(found) + &compared(found, Cap::parse("150k").ok()),
+            said(found) + &compared(found, LaneBudget::parse("150k").ok()),
             "3 earlier runs needed 120.0k, and nine of ten at most 180.0k tokens ($1.20, and nine of ten at most $2.00) (not all lanes reported usage); the budget of 150000 \
              tokens may be too small"
         );
-        assert_eq!(compared(None, Cap::parse("$1").ok()), "");
+        assert_eq!(compared(None, LaneBudget::parse("$1").ok()), "");
     }
 }

@@ -12,11 +12,11 @@ use convoke_domain::design::seat::Panel;
 use convoke_domain::design::walk::{DesignEnding, Failed};
 use convoke_domain::run::RunId;
 use convoke_domain::tree::TreeStatus;
-use convoke_engine::design::run::DesignOutcome;
 use convoke_engine::file;
 use convoke_engine::manifest::record::{RecordedFile, RunRecord};
 use serde::Serialize;
 
+use super::event_loop::DesignOutcome;
 use super::{DesignError, texts};
 use crate::failure::{ErrorClass, Failure};
 use crate::interruption::ExitHold;

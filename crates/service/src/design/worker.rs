@@ -3,14 +3,16 @@
 use std::fs;
 use std::time::Duration;
 
-use convoke_domain::design::heavy::Worked;
+use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::run::RunId;
-use convoke_engine::design::run::work;
 use convoke_engine::design::run_folder::RunFolders;
-use convoke_engine::lane::supervisor::{ChildProcess as Errand, Limits, TurnState, run};
+use convoke_engine::lane::supervisor::{
+    ChildProcess, KEPT_STREAMS, Limits, Supervision, TurnState, run,
+};
 use convoke_engine::{file, owner, scratch};
 
-use super::course::{CourseRequest, folders, held, run_failed};
+use super::course::{CourseRequest, folders, held};
+use super::event_loop::work;
 use super::front_end::UnattendedFrontEnd;
 use super::stage::{Stage, stopped};
 use super::{DesignError, open_journal};
@@ -42,7 +44,7 @@ pub fn run_worker(
     session: &Session,
     run: &RunId,
     course: &CourseRequest,
-) -> Result<Worked, Failure> {
+) -> Result<WorkerResult, Failure> {
     let span = tracing::info_span!("design", run = %run, worker = std::process::id());
     let _entered = span.enter();
     let workspace = Workspace::open(session, None)?;
@@ -51,7 +53,7 @@ pub fn run_worker(
     let mut front_end = UnattendedFrontEnd;
     let mut stage = course.stage(session, run, &events, &mut front_end)?;
     stage.is_worker = true;
-    work(journal, events, &mut stage).map_err(run_failed)
+    work(journal, events, &mut stage)
 }
 
 /// Waits for a worker whose parent was killed: it stops its lanes and ends, and until then it may
@@ -82,11 +84,12 @@ pub(super) fn wait_for_last(
 }
 
 /// Has a worker do the heavy part, and tells what is believed of it; nothing if we were stopped.
-pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
+pub(super) fn started(stage: &Stage<'_>) -> Result<Option<WorkerResult>, Failure> {
     let scratch = scratch::lane().map_err(lane_failed)?;
     let convoke = stage.session.environment.program();
     let cancel = stage.session.cancel();
-    let errand = Errand {
+    let limits = Limits { wall: PATIENCE, first_byte: PATIENCE, stall: PATIENCE, grace: GRACE };
+    let process = ChildProcess {
         convoke: &convoke,
         program: &convoke,
         arguments: &stage.worker,
@@ -94,20 +97,20 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
         folder: &stage.session.project,
         stdin: None,
         scratch: scratch.path(),
-        limits: Limits { wall: PATIENCE, first_byte: PATIENCE, stall: PATIENCE, grace: GRACE },
-        cancel: &cancel,
+        supervision: Supervision { limits, cancel: &cancel },
     };
-    let finished = run(&errand, &mut |_, _| TurnState::GoesOn).map_err(lane_failed)?;
+    run(&process, &mut |_, _| TurnState::GoesOn).map_err(lane_failed)?;
     if cancel.is_asked() {
         return Ok(None);
     }
-    let said = file::text(&finished.stderr, MAX_STDERR).unwrap_or_default();
+    let [stdout, stderr] = KEPT_STREAMS.map(|name| scratch.path().join(name));
+    let said = file::text(&stderr, MAX_STDERR).unwrap_or_default();
     let reporter = stage.session.reporter();
     said.lines().for_each(|line| reporter.say(line));
-    let said = file::text(&finished.stdout, MAX_BYTES).unwrap_or_default();
+    let said = file::text(&stdout, MAX_BYTES).unwrap_or_default();
     let length = |name: &str| {
         let found = fs::symlink_metadata(stage.folder.join(name)).ok()?;
         found.is_file().then_some(found.len())
     };
-    Ok(Some(Worked::from_output(&said, length)))
+    Ok(Some(WorkerResult::from_output(&said, length)))
 }

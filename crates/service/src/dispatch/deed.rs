@@ -48,7 +48,7 @@ impl Dispatched<'_> {
         run: &str,
         reporter: &Reporter,
     ) {
-        let none = || Some((DeedKind::NoVerdict, Some(judgement.ran.driven.outcome.name())));
+        let none = || Some((DeedKind::NoVerdict, Some(judgement.ran.transcript.outcome.name())));
         let found = match &judgement.judged {
             Some(judged) => verdict(judged),
             None if kind == DeedKind::Dispatched => none(),

@@ -8,7 +8,7 @@ use convoke_domain::dispatch::gate::{
 };
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::LaneResult;
+use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::scratch;
 use convoke_store::Store;
 use serde::Serialize;
@@ -145,7 +145,7 @@ pub fn try_gate(session: &Session, trial: &GateTrial) -> Result<Option<GateRepor
     };
     let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let first = trial.ask(&first_prompt(&path.display().to_string()), None, session)?;
-    let resumed = first.heard.session.as_deref();
+    let resumed = first.output.session.as_deref();
     let second = match resumed.filter(|_| first.outcome == LaneOutcome::Answered) {
         Some(resumed) => Some(trial.ask(SECOND_PROMPT, Some(resumed), session)?),
         None => None,
@@ -167,7 +167,7 @@ impl GateTrial {
         prompt: &str,
         resume: Option<&str>,
         session: &Session,
-    ) -> Result<LaneResult, Failure> {
+    ) -> Result<LaneTranscript, Failure> {
         let order = LaneRequest {
             model: self.model.as_deref(),
             resume,
@@ -176,28 +176,32 @@ impl GateTrial {
             ..LaneRequest::new(&self.client, prompt)
         };
         let (scratch, reporter) = (scratch::lane().map_err(lane_failed)?, session.reporter());
-        let driven = order.run_watched(session, scratch.path(), &reporter)?.driven;
-        reporter.say(sentence(&driven, None));
-        Ok(driven)
+        let transcript = order.run_and_warn(session, scratch.path(), &reporter)?.transcript;
+        reporter.say(sentence(&transcript, None));
+        Ok(transcript)
     }
 }
 
 /// Returns what failed. A lane without an answer says itself why.
-fn scored(first: &LaneResult, second: Option<&LaneResult>, first_line: &str) -> Option<String> {
+fn scored(
+    first: &LaneTranscript,
+    second: Option<&LaneTranscript>,
+    first_line: &str,
+) -> Option<String> {
     if first.outcome != LaneOutcome::Answered {
         return Some(format!("V1: {}", first.outcome.name()));
     }
     let second_answer = match second {
         Some(lane) if lane.outcome == LaneOutcome::Answered => {
-            Ok(lane.heard.answer().unwrap_or_default())
+            Ok(lane.output.answer().unwrap_or_default())
         }
         Some(lane) => Err(lane.outcome.name()),
         None => Err("it was not resumed"),
     };
     failed(&Trial {
         first_line,
-        agent_id: first.heard.session.as_deref(),
-        first_answer: first.heard.answer().unwrap_or_default(),
+        agent_id: first.output.session.as_deref(),
+        first_answer: first.output.answer().unwrap_or_default(),
         second_answer,
     })
 }

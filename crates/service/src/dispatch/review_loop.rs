@@ -281,8 +281,8 @@ impl Course<'_> {
         let Judgement { ran, earlier, judged } = assigned.run(&self.workspace, &reporter)?;
         let void = self.entry(role, iteration, spent(&ran, &earlier));
         let stop = match &judged {
-            Some(judged) => without_verdict(judged, ran.driven.outcome),
-            None => Some(stop_of(ran.driven.outcome)),
+            Some(judged) => without_verdict(judged, ran.transcript.outcome),
+            None => Some(stop_of(ran.transcript.outcome)),
         };
         let (Some(judged), None) = (&judged, stop) else {
             for line in judged.iter().flat_map(|judged| judged.report.lines()) {
@@ -323,8 +323,8 @@ impl Course<'_> {
         let reporter: Reporter = self.session.reporter_of(fixer);
         let assigned = self.assigned(next, self.request.fix_client())?;
         let Judgement { ran, earlier, judged } = assigned.run(&self.workspace, &reporter)?;
-        let Some(answer) = ran.driven.heard.answer().filter(|_| judged.is_some()) else {
-            return Ok(Some(stop_of(ran.driven.outcome)));
+        let Some(answer) = ran.transcript.output.answer().filter(|_| judged.is_some()) else {
+            return Ok(Some(stop_of(ran.transcript.outcome)));
         };
         let entry = self.entry(fixer, after, spent(&ran, &earlier));
         self.keep(&LoopEntry { text: answer.to_owned(), ..entry })?;

@@ -149,7 +149,7 @@ impl<'a> Assignment<'a> {
             judgement = Judgement { earlier, ..fresh };
         }
         if let Some(judged) = &judgement.judged {
-            judged.keep(workspace, judgement.ran.driven.heard.session.as_deref(), reporter)?;
+            judged.keep(workspace, judgement.ran.transcript.output.session.as_deref(), reporter)?;
         }
         let iteration = self.materials.iteration;
         dispatched.record_end(kind, &judgement, &format!("dispatch, round {iteration}"), reporter);
@@ -242,7 +242,7 @@ impl<'a> Assignment<'a> {
             "the answer is ambiguous: {}; asking once more for the verdict alone",
             ambiguity.doubt
         ));
-        let session = first.driven.heard.session.as_deref();
+        let session = first.transcript.output.session.as_deref();
         let session = session.filter(|_| matches!(self.request.client, AgentRef::Client(_)));
         let answer = answer_of(first).filter(|_| session.is_none());
         let prompt = ask_again(ambiguity, &self.materials.returns, answer);
@@ -268,16 +268,15 @@ impl<'a> Assignment<'a> {
             purpose: budget.purpose(self.post.role.name.to_string()),
             budget: budget.budget,
             outlook: BudgetNotice::Forecast,
+            watch: self.watch,
             ..LaneRequest::new(client, prompt)
         };
         let ran = match self.watch {
-            TreeWatching::Tree => order.run_watched(self.post.session, scratch, reporter)?,
-            TreeWatching::Nothing => {
-                order.run(self.post.session, scratch, reporter, TreeWatching::Nothing)?
-            }
+            TreeWatching::Tree => order.run_and_warn(self.post.session, scratch, reporter)?,
+            TreeWatching::Nothing => order.run(self.post.session, scratch, reporter)?,
         };
-        reporter.say(sentence(&ran.driven, None));
-        if let Some(line) = over_budget_warning(&ran.driven, ran.over) {
+        reporter.say(sentence(&ran.transcript, None));
+        if let Some(line) = over_budget_warning(&ran.transcript, ran.over) {
             reporter.warn(line);
         }
         Ok(ran)
@@ -289,7 +288,7 @@ impl Judgement {
     /// none. A lane that the user or a budget stopped while it was asked again says why there is no
     /// verdict.
     fn class(&self) -> Option<ErrorClass> {
-        let of_lane = ErrorClass::of_lane(self.ran.driven.outcome);
+        let of_lane = ErrorClass::of_lane(self.ran.transcript.outcome);
         match &self.judged {
             Some(judged) if judged.ambiguity.is_none() || of_lane.is_none() => {
                 judged.report.class()
@@ -301,8 +300,8 @@ impl Judgement {
     /// Says why a resumed session gave no usable answer; a lane that the user or a budget stopped
     /// is not tried again.
     fn resume_failure(&self) -> Option<String> {
-        if self.judged.is_none() && !is_final(self.ran.driven.outcome) {
-            let (outcome, why) = (self.ran.driven.outcome.name(), why(&self.ran.driven));
+        if self.judged.is_none() && !is_final(self.ran.transcript.outcome) {
+            let (outcome, why) = (self.ran.transcript.outcome.name(), why(&self.ran.transcript));
             let why = why.map_or(String::new(), |why| format!(": {why}"));
             return Some(format!("{outcome}{why}"));
         }
@@ -311,7 +310,7 @@ impl Judgement {
 }
 
 fn answer_of(ran: &LaneRun) -> Option<&str> {
-    ran.driven.heard.answer().filter(|_| ran.driven.outcome == LaneOutcome::Answered)
+    ran.transcript.output.answer().filter(|_| ran.transcript.outcome == LaneOutcome::Answered)
 }
 
 /// Tells whether there is no use in beginning afresh.

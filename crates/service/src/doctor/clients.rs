@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use convoke_domain::client::Client;
 use convoke_domain::lane::health::AgentHealth;
 use convoke_engine::client::adapter;
-use convoke_engine::lane::drive::Program;
+use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::health::probe;
 use convoke_engine::lane::version::versions;
 use convoke_engine::surroundings::version_numbers;
@@ -32,7 +32,7 @@ pub(super) fn clients(session: &Session, wanted: ClientCheck) -> Vec<DoctorCheck
     let known: Vec<_> = found.iter().map(program).collect();
     let programs: Vec<_> = known
         .iter()
-        .map(|(agent, path, variables)| Program {
+        .map(|(agent, path, variables)| ClientProgram {
             agent: *agent,
             program: path,
             convoke: &convoke,

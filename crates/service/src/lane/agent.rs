@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::client::Client;
 use convoke_engine::client::{Rights, adapter};
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Program;
+use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::replay::{ReplayError, load};
 use convoke_engine::lane::version::versions;
 
@@ -72,7 +72,7 @@ pub(super) fn cassette_failed(path: &Path, source: ReplayError) -> Failure {
 pub fn version_of(agent: Client, session: &Session) -> Result<Option<String>, Failure> {
     let (program, convoke) = (program(agent, session)?, session.environment.program());
     let variables = seen_by(agent, session)?;
-    let asked = Program { agent, program: &program, convoke: &convoke, variables };
+    let asked = ClientProgram { agent, program: &program, convoke: &convoke, variables };
     Ok(versions(&[asked], &session.cancel()).pop().flatten())
 }
 

@@ -1,6 +1,6 @@
 //! What is said before a lane begins: what earlier ones like it needed.
 
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::forecast::{LaneForecast, Range, forecast};
 use convoke_domain::lane::ledger::LaneEntry;
@@ -32,7 +32,7 @@ impl LaneRequest<'_> {
         let alike: Vec<_> = earlier.iter().filter(is_alike).collect();
         let Some(found) = forecast(&alike, LAST) else { return };
         reporter.note(sentence(&found));
-        if let Some(short) = self.budget.and_then(|cap| shortage(&found, cap, already)) {
+        if let Some(short) = self.budget.and_then(|budget| shortage(&found, budget, already)) {
             reporter.warn(format!("the remaining budget is probably too small: {short}"));
         }
     }

@@ -1,6 +1,6 @@
 //! A lane of the ledger, as reports show it.
 
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::lane::event::{FailureKind, Usage};
 use convoke_domain::lane::ledger::LaneEntry;
 use convoke_domain::text::one_line;

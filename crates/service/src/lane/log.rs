@@ -47,10 +47,10 @@ pub(super) fn began(span: &Span, id: Option<i64>, request: &LaneRequest<'_>) {
 pub(super) fn ended(result: &Result<LaneRun, Failure>) {
     match result {
         Ok(run) => {
-            let driven = &run.driven;
-            let (outcome, end) = (driven.outcome.name(), &driven.end);
+            let transcript = &run.transcript;
+            let (outcome, end) = (transcript.outcome.name(), &transcript.exit.end);
             let tokens = run.spent.map(Usage::tokens);
-            tracing::info!(outcome, %end, took = ?driven.took, tokens, "the lane ended");
+            tracing::info!(outcome, %end, took = ?transcript.exit.took, tokens, "the lane ended");
         }
         Err(failure) => {
             let (class, error) = (failure.class, &failure.error);

@@ -23,6 +23,7 @@ pub(super) struct Reading {
 }
 
 /// What is known of the reading when there is an answer.
+#[derive(Debug)]
 pub struct ReadingReport {
     /// One for each file; empty if the transcript does not show what was read.
     pub receipts: Option<Vec<ReceiptReport>>,

@@ -115,11 +115,12 @@ pub fn compare(session: &Session, request: &CompareRequest) -> Result<CompareOut
         reporter.say(format!("note: {decision}"));
     }
     let ran = single(session, request.limit, settings, &known.run.id)?;
-    reporter.say(sentence(&ran.driven, None));
-    let answer = ran.driven.heard.answer().filter(|_| ran.driven.outcome == LaneOutcome::Answered);
-    let Some(answer) = answer else { return Ok(CompareOutcome::NoPlan(ran.driven.outcome)) };
+    reporter.say(sentence(&ran.transcript, None));
+    let answer =
+        ran.transcript.output.answer().filter(|_| ran.transcript.outcome == LaneOutcome::Answered);
+    let Some(answer) = answer else { return Ok(CompareOutcome::NoPlan(ran.transcript.outcome)) };
     let single_plan = read(answer).text;
-    let (took, usage) = (ran.driven.took.as_secs(), ran.spent.unwrap_or_default());
+    let (took, usage) = (ran.transcript.exit.took.as_secs(), ran.spent.unwrap_or_default());
     let single = CompareSideReport::new("single", 1, &DesignPlan::new(&single_plan), usage, took);
     let report = CompareReport { is_finished, decided, panel, single, single_plan };
     Ok(CompareOutcome::Compared(Box::new(report)))
@@ -157,7 +158,7 @@ fn single(
         ..LaneRequest::new(&agent, &prompt)
     };
     let scratch = scratch::lane().map_err(lane_failed)?;
-    lane.run_watched(session, scratch.path(), &session.reporter())
+    lane.run_and_warn(session, scratch.path(), &session.reporter())
 }
 
 impl CompareSideReport {

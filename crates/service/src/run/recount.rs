@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use convoke_domain::design::rules::{VerdictChange, changes_line, verdict_changes};
 use convoke_domain::run::RunId;
-use convoke_engine::design::run::hashes;
+use convoke_engine::design::kept::hashes;
 use convoke_store::journal::Integrity;
 use serde::Serialize;
 

@@ -43,7 +43,7 @@ pub struct SpendingRow {
     /// How many lanes there were.
     pub lanes: u64,
     /// How many could not tell what they spent.
-    pub uncounted: u64,
+    pub without_usage: u64,
     /// Tokens that models read.
     pub input_tokens: u64,
     /// Tokens that models wrote.
@@ -71,7 +71,7 @@ impl SpendingReport {
             let seat = purpose.role.clone().unwrap_or_else(|| "-".to_owned());
             let mut sum = Sum::of(entry);
             if is_recorded(entry) {
-                sum.uncounted = 0;
+                sum.without_usage = 0;
                 recorded_lanes += 1;
             }
             Some((Step::parse(phase), seat, sum))
@@ -84,8 +84,12 @@ impl SpendingReport {
     pub(super) fn recorded(ends: &[(&LaneId, &LaneEnd)], accepted: u64) -> Self {
         let lanes = ends.iter().map(|(id, end)| {
             let usage = end.usage.unwrap_or_default();
-            let uncounted = u64::from(end.usage.is_none());
-            (Some(id.step()), id.to_string(), Sum { lanes: 1, uncounted, usage, ..Sum::default() })
+            let without_usage = u64::from(end.usage.is_none());
+            (
+                Some(id.step()),
+                id.to_string(),
+                Sum { lanes: 1, without_usage, usage, ..Sum::default() },
+            )
         });
         Self::of(&lanes.collect::<Vec<_>>(), accepted, true)
     }
@@ -139,7 +143,7 @@ impl SpendingRow {
         Self {
             name,
             lanes: sum.lanes,
-            uncounted: sum.uncounted,
+            without_usage: sum.without_usage,
             input_tokens: sum.usage.input,
             output_tokens: sum.usage.output,
             micro_dollars: sum.usage.micro_dollars,

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use convoke_domain::dispatch::confirmation::ConfirmationLevel;
 use convoke_domain::dispatch::role::{RoleName, Roles};
-use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_engine::file::stays_inside;
 use convoke_engine::git::tracked::{GitTracking, is_left_out, tracking};
 use toml::{Table, Value};
@@ -32,7 +32,7 @@ enum Rule {
     /// A committed file may set at most what the user set, or else this default.
     Lower(u64),
     /// A committed file may set at most what the user set; by default there is no limit.
-    LowerCap,
+    LowerBudget,
     /// A committed file may set a level of confirmation at least as strict as the user's, or else
     /// the default.
     Level,
@@ -67,7 +67,7 @@ const RULES: [(&str, &str, Rule); 18] = [
     ("dispatch", "roles", Rule::Roles),
     ("health", "remember_minutes", Rule::Lower(10)),
     ("health", "pause_seconds", Rule::Lower(10)),
-    ("lane", "budget_per_day", Rule::LowerCap),
+    ("lane", "budget_per_day", Rule::LowerBudget),
     (
         "lane",
         "pass_env",
@@ -190,7 +190,9 @@ impl Rule {
                 let most = user.and_then(whole).unwrap_or(default);
                 (whole(value)? > most).then(raises)
             }
-            (Self::LowerCap, Author::Committer) => is_higher(cap(value)?, cap(user?)?).then(raises),
+            (Self::LowerBudget, Author::Committer) => {
+                is_higher(budget(value)?, budget(user?)?).then(raises)
+            }
             (Self::Level, Author::Committer) => {
                 let least = user.and_then(level).unwrap_or_default();
                 is_looser(level(value)?, least).then_some(LOOSER)
@@ -220,16 +222,17 @@ fn is_looser(level: ConfirmationLevel, than: ConfirmationLevel) -> bool {
     place(level) > place(than)
 }
 
-fn cap(value: &Value) -> Option<Cap> {
-    Cap::parse(value.as_str()?).ok()
+fn budget(value: &Value) -> Option<LaneBudget> {
+    LaneBudget::parse(value.as_str()?).ok()
 }
 
-/// Tokens and money cannot be compared; where a file caps one and the user the other, both hold.
-fn is_higher(cap: Cap, than: Cap) -> bool {
-    match (cap, than) {
-        (Cap::Tokens(one), Cap::Tokens(other))
-        | (Cap::MicroDollars(one), Cap::MicroDollars(other)) => one > other,
-        (Cap::Tokens(_), Cap::MicroDollars(_)) | (Cap::MicroDollars(_), Cap::Tokens(_)) => false,
+/// Tokens and money cannot be compared; where a file limits one and the user the other, both hold.
+fn is_higher(budget: LaneBudget, than: LaneBudget) -> bool {
+    match (budget, than) {
+        (LaneBudget::Tokens(one), LaneBudget::Tokens(other))
+        | (LaneBudget::MicroDollars(one), LaneBudget::MicroDollars(other)) => one > other,
+        (LaneBudget::Tokens(_), LaneBudget::MicroDollars(_))
+        | (LaneBudget::MicroDollars(_), LaneBudget::Tokens(_)) => false,
     }
 }
 

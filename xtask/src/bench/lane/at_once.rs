@@ -16,9 +16,9 @@ use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::queue::LaneLimits;
 use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::cancel::Cancel;
-use convoke_engine::lane::drive::{Lane, Program, Runner, drive};
+use convoke_engine::lane::drive::{ClientProgram, Runner, drive};
 use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
-use convoke_engine::lane::supervisor::Limits;
+use convoke_engine::lane::supervisor::{Limits, Supervision};
 
 use super::Client;
 use crate::bench::{MB, Row, binary, memory, stopwatch};
@@ -215,7 +215,7 @@ fn lane(
     let (convoke, program) = (binary(), folder.join("claude"));
     let path = ("PATH".into(), "/usr/bin:/bin".into());
     let text = |path: &Path| path.display().to_string();
-    let runner = Runner::Program(Program {
+    let runner = Runner::Program(ClientProgram {
         agent: convoke_domain::client::Client::Claude,
         program: &program,
         convoke: &convoke,
@@ -231,6 +231,6 @@ fn lane(
         scratch: &text(scratch),
     };
     let limits = Limits { wall: LONG, first_byte: LONG, stall: LONG, grace: Duration::ZERO };
-    drive(&Lane { runner, request, limits, cancel }, tell)?;
+    drive(&runner, &request, Supervision { limits, cancel }, tell)?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use convoke_domain::lane::cap::SaidCap;
+use convoke_domain::lane::budget::WrittenBudget;
 use convoke_service::design::CourseRequest;
 
 use crate::cli::lane::{PinArgs, seconds};
@@ -12,8 +12,8 @@ use crate::cli::lane::{PinArgs, seconds};
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct CourseArgs {
     /// Stop the run after this many tokens or dollars, such as `2M` or `$20`
-    #[arg(long, value_name = "AMOUNT", value_parser = SaidCap::parse)]
-    budget: Option<SaidCap>,
+    #[arg(long, value_name = "AMOUNT", value_parser = WrittenBudget::parse)]
+    budget: Option<WrittenBudget>,
 
     /// Stop each lane after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds())]

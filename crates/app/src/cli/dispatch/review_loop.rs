@@ -77,7 +77,7 @@ pub(super) struct Args {
     task: Option<TaskId>,
 
     #[command(flatten)]
-    allowance: BudgetArgs,
+    call_budget: BudgetArgs,
 }
 
 impl Args {
@@ -108,7 +108,7 @@ impl Args {
             proof: Proof::of(self.require_proof),
             rules: self.rules.rules(),
             task: self.task.clone(),
-            budget: self.allowance.settle(&app.session, "dispatch loop"),
+            budget: self.call_budget.settle(&app.session, "dispatch loop"),
         }
     }
 }

@@ -51,7 +51,7 @@ pub(super) struct RunArgs {
     task: Option<TaskId>,
 
     #[command(flatten)]
-    allowance: BudgetArgs,
+    call_budget: BudgetArgs,
 }
 
 impl RunArgs {
@@ -61,7 +61,7 @@ impl RunArgs {
             client: self.client.clone(),
             model: self.model.clone(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
-            budget: self.allowance.settle(&app.session, "dispatch run"),
+            budget: self.call_budget.settle(&app.session, "dispatch run"),
             proof: Proof::of(self.require_proof),
             task: self.task.clone(),
             rules: self.rules.rules(),

@@ -1,6 +1,6 @@
 //! `convoke lane list`, `show` and `stop`: which lanes there are.
 
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::lane::ledger::LaneEntry;
 use convoke_service::failure::Failure;
 use convoke_service::lane::{

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use convoke_domain::client::Client;
-use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_engine::lane::agent_ref::AgentRef;
 pub(in crate::cli) use convoke_service::lane::model_name;
 use convoke_service::lane::{CallBudget, PinnedRules};
@@ -18,8 +18,8 @@ use super::seconds;
 pub(in crate::cli) struct BudgetArgs {
     /// Stop after this many tokens or dollars, such as `200k` or `$2.50`; with `--run`, all lanes
     /// of that run count
-    #[arg(long, value_name = "AMOUNT", value_parser = Cap::parse)]
-    pub(in crate::cli) budget: Option<Cap>,
+    #[arg(long, value_name = "AMOUNT", value_parser = LaneBudget::parse)]
+    pub(in crate::cli) budget: Option<LaneBudget>,
 
     /// Group the lanes under this name; `convoke usage --by run` adds them up
     #[arg(long, value_name = "NAME", value_parser = model_name)]

@@ -5,7 +5,7 @@ use super::state::WalkState;
 use super::{DesignEnding, Failed, Next, Walk};
 use crate::design::event::{Event, Settings, Stamped};
 use crate::design::facts::{Earlier, Facts};
-use crate::design::heavy::Worked;
+use crate::design::heavy::WorkerResult;
 use crate::design::notice::{LogMark, Notice, NoticeLog};
 use crate::design::outline::{DesignOutline, PhaseResults};
 use crate::design::progress::Step;
@@ -42,7 +42,7 @@ impl DesignWalk {
     /// Takes in an event. What was said once is not said again: a second answer changes nothing.
     pub fn take(&mut self, stamped: Stamped) {
         let is_failed_worker =
-            matches!(&stamped.event, Event::Worked { worked: Worked::Failed(_), .. });
+            matches!(&stamped.event, Event::Worked { worked: WorkerResult::Failed(_), .. });
         // A worker shows nothing itself; what went wrong until it failed is told with its failure.
         let warnings = is_failed_worker.then(|| {
             self.advance();

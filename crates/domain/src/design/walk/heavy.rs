@@ -4,7 +4,7 @@
 use super::phases::Passage;
 use super::{DesignEnding, Halt, Walk, Walked};
 use crate::design::facts::Worker;
-use crate::design::heavy::Worked;
+use crate::design::heavy::WorkerResult;
 use crate::design::notice::{Notice, ToldArtifact};
 use crate::design::outline::{DiagramResult, ReviewResult, VotedReview};
 use crate::design::progress::Step;
@@ -18,7 +18,7 @@ pub(super) fn begin(walk: &mut Walk<'_>) {
     let place = walk.crumbs().place(Step::Sketches);
     for Worker { at, worked, folder, warnings } in facts.workers() {
         walk.state.at(*at);
-        let Worked::Failed(reason) = worked else { continue };
+        let WorkerResult::Failed(reason) = worked else { continue };
         let then = if walk.settings.nested {
             "No design manifest will be exported. Parent /implement will see MANIFEST_FAILED at \
              Step 1 and re-invoke /design."

@@ -172,7 +172,7 @@ impl<'f> Walk<'f> {
             return;
         }
         // Nobody failed if nothing may be spent any more.
-        if end.status == CollectedStatus::CapHit {
+        if end.status == CollectedStatus::BudgetSpent {
             return;
         }
         // An answer in another form says nothing about the next one.

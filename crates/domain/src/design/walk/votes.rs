@@ -50,7 +50,7 @@ pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding], ballot: &str) -> 
             let left = seats.iter().zip(&is_there).filter(|(_, is_there)| **is_there);
             let left: Vec<_> = left.map(|(seat, _)| seat.label.as_str()).collect();
             walk.warn(voter_failed(&seat.label, &end.reason, &left));
-            if end.status != CollectedStatus::CapHit {
+            if end.status != CollectedStatus::BudgetSpent {
                 walk.state.roster.lose(seat.runner);
             }
             Votes::default()

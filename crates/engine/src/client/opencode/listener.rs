@@ -77,7 +77,7 @@ struct ErrorData<'a> {
 pub(super) struct Opencode {
     spent: Usage,
     /// Whether a step did not say what it spent, so that nobody knows the sum any more.
-    is_uncounted: bool,
+    is_usage_unknown: bool,
     /// The last message: its name, and its parts.
     message: (String, String),
     /// What went wrong since the agent last spoke.
@@ -95,9 +95,9 @@ impl Dialect for Opencode {
             "tool_use" => said.tool(&string(part?.tool)?),
             "step_finish" => {
                 let spent = usage(&part?);
-                self.is_uncounted |= spent.is_none();
+                self.is_usage_unknown |= spent.is_none();
                 self.spent = self.spent.plus(spent.unwrap_or_default());
-                if !self.is_uncounted {
+                if !self.is_usage_unknown {
                     said.usage(self.spent);
                 }
             }

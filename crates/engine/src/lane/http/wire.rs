@@ -126,7 +126,7 @@ struct Answer {
     usage: Option<Usage>,
     counts: Counts,
     /// Whether some of it cannot be told, so that nobody knows the whole.
-    is_uncounted: bool,
+    is_usage_unknown: bool,
     stop: Option<Stop>,
     /// The server has said that nothing follows.
     is_over: bool,
@@ -214,7 +214,7 @@ impl Listener {
         if !text.trim().is_empty() {
             events.push(LaneEvent::Text(text.clone()));
         }
-        events.extend(answer.usage.filter(|_| !answer.is_uncounted).map(LaneEvent::Usage));
+        events.extend(answer.usage.filter(|_| !answer.is_usage_unknown).map(LaneEvent::Usage));
         let refusal = std::mem::take(&mut answer.refusal);
         let stop = match answer.stop.take() {
             Some(Stop::Said) if text.trim().is_empty() && !refusal.trim().is_empty() => {

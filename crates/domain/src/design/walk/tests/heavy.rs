@@ -3,7 +3,7 @@
 use super::super::*;
 use super::run::Run;
 use super::world::World;
-use crate::design::heavy::Worked;
+use crate::design::heavy::WorkerResult;
 use crate::design::outline::DesignOutline;
 
 fn heavy() -> World {
@@ -93,7 +93,7 @@ fn two_sketches_are_not_worth_a_worker() {
 #[test]
 fn a_worker_that_failed_is_told_and_can_be_followed() {
     let mut world = heavy();
-    world.workers = vec![Worked::nothing_made()];
+    world.workers = vec![WorkerResult::nothing_made()];
     let run = world.run();
     let reason = "worker-yielded-without-artifacts";
     assert_eq!(run.ending, DesignEnding::HeavyFailed(reason.to_owned()));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::*;
 use super::run::Run;
 use crate::design::event::{Chosen, Event, Export, LaneEnd, Recovery, Stamped, Tree};
-use crate::design::heavy::Worked;
+use crate::design::heavy::WorkerResult;
 use crate::design::lane_id::LaneKind;
 use crate::design::matter::{MatterId, Ruling, RulingChoice};
 use crate::design::policy::Policy;
@@ -29,7 +29,7 @@ pub(super) struct World {
     pub(super) trees: BTreeMap<&'static str, Vec<Tree>>,
     pub(super) replies: BTreeMap<&'static str, &'static str>,
     pub(super) exports: Vec<Export>,
-    pub(super) workers: Vec<Worked>,
+    pub(super) workers: Vec<WorkerResult>,
     /// The words that are drawn first for every ballot.
     pub(super) words: Vec<MarkerWord>,
     /// Whether no word is drawn, as before there were any.

@@ -70,7 +70,7 @@ fn usage(value: &Value, answer: &mut Answer) {
     let names =
         ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
     let said = names.map(|name| Some(&value[name]).filter(|count| !count.is_null()).map(tokens));
-    answer.is_uncounted |= said.contains(&Some(None));
+    answer.is_usage_unknown |= said.contains(&Some(None));
     let [fresh, written, cached, output] = said.map(Option::flatten);
     let (written, cached) = (written.unwrap_or_default(), cached.unwrap_or_default());
     let before = answer.counts;

@@ -7,7 +7,7 @@ use convoke_domain::design::render;
 use crate::skill::hash;
 
 /// Returns what a design ended with.
-pub(super) fn kept(outline: &DesignOutline) -> Kept {
+pub fn kept(outline: &DesignOutline) -> Kept {
     let undecided = outline.matters.iter().filter(|matter| matter.is_open()).count();
     Kept {
         files: hashes(outline),

@@ -11,11 +11,12 @@ use std::time::Duration;
 pub const SMALL_PROGRAM: &str = "convoke-guard";
 
 /// Tells this guardian from those of other builds, which may read other words or do other things.
-const BUILD: u64 = fingerprint(include_str!("ward.rs"), fingerprint(include_str!("lib.rs"), 0));
+const BUILD: u64 =
+    fingerprint(include_str!("guard_command.rs"), fingerprint(include_str!("lib.rs"), 0));
 
 /// A client to be looked after.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ward {
+pub struct GuardCommand {
     /// The client's program.
     pub program: PathBuf,
     /// Its arguments.
@@ -33,14 +34,14 @@ pub struct Ward {
 /// Returns the program that is to guard a client, and its arguments.
 ///
 /// That is the small one beside Convoke's own program, or without it Convoke itself.
-pub fn guardian(convoke: &Path, ward: &Ward) -> (PathBuf, Vec<OsString>) {
+pub fn guardian(convoke: &Path, guarded: &GuardCommand) -> (PathBuf, Vec<OsString>) {
     let small = convoke.with_file_name(SMALL_PROGRAM);
     if is_program(&small) {
         let build = format!("{BUILD:x}").into();
         let known = ["--build".into(), build, "--convoke".into(), convoke.into()];
-        return (small, known.into_iter().chain(ward.words()).collect());
+        return (small, known.into_iter().chain(guarded.words()).collect());
     }
-    (convoke.to_owned(), std::iter::once("guard".into()).chain(ward.words()).collect())
+    (convoke.to_owned(), std::iter::once("guard".into()).chain(guarded.words()).collect())
 }
 
 fn is_program(path: &Path) -> bool {
@@ -49,19 +50,19 @@ fn is_program(path: &Path) -> bool {
 
 /// Reads what the small program is told. If a Convoke of another build started it, that Convoke
 /// takes its place, because only it knows what its words mean; then this does not return.
-pub fn hand_over(arguments: &[OsString]) -> io::Result<Option<Ward>> {
+pub fn hand_over(arguments: &[OsString]) -> io::Result<Option<GuardCommand>> {
     let [build, number, convoke, path, words @ ..] = arguments else { return Ok(None) };
     if build != "--build" || convoke != "--convoke" {
         return Ok(None);
     }
     if number.to_str() == Some(format!("{BUILD:x}").as_str()) {
-        return Ok(Ward::parse(words));
+        return Ok(GuardCommand::parse(words));
     }
     Err(super::command(Path::new(path)).arg("guard").args(words).exec())
 }
 
-impl Ward {
-    /// Writes the words that [`Ward::parse`] reads.
+impl GuardCommand {
+    /// Writes the words that [`GuardCommand::parse`] reads.
     fn words(&self) -> impl Iterator<Item = OsString> {
         let option = |name: &str, value: &OsStr| [name.into(), value.to_owned()];
         let numbers = [("--owner", self.owner.to_string()), ("--grace-ms", self.grace_ms())];
@@ -130,9 +131,10 @@ mod tests {
 
     #[test]
     fn words_that_are_not_a_guardians_are_refused() {
-        let ward = Ward::parse(&words("--report r --owner 7 --grace-ms 10 -- client --flag"));
-        let ward = ward.unwrap();
-        assert_eq!((ward.owner, ward.arguments), (7, words("--flag")));
+        let guarded =
+            GuardCommand::parse(&words("--report r --owner 7 --grace-ms 10 -- client --flag"));
+        let guarded = guarded.unwrap();
+        assert_eq!((guarded.owner, guarded.arguments), (7, words("--flag")));
         for wrong in [
             "",
             "--help",
@@ -144,7 +146,7 @@ mod tests {
             "--report r --owner 7 --grace-ms 10 --feed",
             "--report r --owner 7 --grace-ms 10 --more x -- client",
         ] {
-            assert_eq!(Ward::parse(&words(wrong)), None, "{wrong}");
+            assert_eq!(GuardCommand::parse(&words(wrong)), None, "{wrong}");
         }
     }
 
@@ -152,17 +154,18 @@ mod tests {
     fn the_small_program_is_preferred_if_it_is_there_and_can_be_started() {
         let folder = tempfile::tempdir().unwrap();
         let convoke = folder.path().join("convoke");
-        let ward = Ward::parse(&words("--report r --owner 7 --grace-ms 10 -- client")).unwrap();
-        let chosen = || guardian(&convoke, &ward);
+        let guarded =
+            GuardCommand::parse(&words("--report r --owner 7 --grace-ms 10 -- client")).unwrap();
+        let chosen = || guardian(&convoke, &guarded);
         assert_eq!(chosen().0, convoke);
         assert_eq!(chosen().1[0], "guard");
-        assert_eq!(Ward::parse(&chosen().1[1..]), Some(ward.clone()));
+        assert_eq!(GuardCommand::parse(&chosen().1[1..]), Some(guarded.clone()));
         let small = folder.path().join(SMALL_PROGRAM);
         std::fs::write(&small, "").unwrap();
         assert_eq!(chosen().0, convoke, "it cannot be started");
         std::fs::set_permissions(&small, std::fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(chosen().0, small);
-        assert_eq!(hand_over(&chosen().1).unwrap(), Some(ward.clone()));
+        assert_eq!(hand_over(&chosen().1).unwrap(), Some(guarded.clone()));
     }
 
     #[test]
@@ -184,7 +187,7 @@ mod tests {
             let mut words = bytes.into_iter().map(OsString::from_vec);
             let mut path = || PathBuf::from(words.next().unwrap_or_default());
             let (program, report, stdin) = (path(), path(), path());
-            let ward = Ward {
+            let guarded = GuardCommand {
                 program,
                 report,
                 stdin: has_stdin.then_some(stdin),
@@ -192,8 +195,8 @@ mod tests {
                 grace: Duration::from_millis(grace.into()),
                 owner,
             };
-            let words: Vec<_> = ward.words().collect();
-            prop_assert_eq!(Ward::parse(&words), Some(ward));
+            let words: Vec<_> = guarded.words().collect();
+            prop_assert_eq!(GuardCommand::parse(&words), Some(guarded));
         }
     }
 }
