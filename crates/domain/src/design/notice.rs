@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::board::Board;
+use super::discussion::{Round, Settled};
+use super::matter::{MatterId, MatterVerdict, Ruling};
 use super::outline::{DesignPlan, ReviewResult, Synthesis, Voice, VotedReview};
 use super::progress::{Saved, Step};
 use super::resolution::Resolution;
@@ -55,7 +57,97 @@ pub enum Notice {
     /// A warning of before, told again. It does not count once more.
     Reminder(String),
     /// Anything else that is worth a line.
-    Words(String),
+    Note(DesignNote),
+}
+
+/// A fact that is worth a line, and is neither a result nor a warning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DesignNote {
+    /// A line that setting up reported, as the journal keeps it.
+    SetUp(String),
+    /// Every answer of the run was recorded.
+    Rehearsal,
+    /// A person resumed the run, and Convoke asks again those who failed.
+    AsksAgain {
+        /// Why the run had ended.
+        why: String,
+    },
+    /// The chair has more questions than the first round asks; the next round asks the rest.
+    MoreQuestions(usize),
+    /// The code answers a question of the chair, so no person is asked.
+    AnsweredByCode(Round, Settled),
+    /// No person is asked the remaining questions of a round.
+    Deferred(Round),
+    /// Convoke left something out of an answer of the chair.
+    LeftOut {
+        /// What the chair was to write.
+        noun: &'static str,
+        /// What is missing of its answer, in words.
+        asides: Vec<String>,
+    },
+    /// Convoke kept the chair's plan with these changes.
+    ChangedPlan(String),
+    /// The process for the heavy part failed.
+    WorkerFailed {
+        /// Why, in a word.
+        why: String,
+        /// The folder that it left.
+        folder: String,
+    },
+    /// The diagram of the process for the heavy part has a form that is not allowed.
+    DiagramRejected,
+    /// The process for the heavy part made no diagram.
+    DiagramMissing,
+    /// Voters accepted all findings of the review.
+    NothingRejected,
+    /// Voters accepted no finding of the review.
+    AllRejected,
+    /// A voter wrote this after its votes, and it changes none of them.
+    AfterVotes(String),
+    /// The workflow that asked did not get the files.
+    NotExported {
+        /// The folder that still holds them.
+        folder: String,
+    },
+    /// The workflow that asked did not get the files that a person's decision changed.
+    NotExportedAgain {
+        /// Why.
+        why: String,
+        /// How long the step has taken.
+        seconds: u64,
+    },
+    /// Findings that published files leave out, because they may be about security.
+    Withheld {
+        /// All of them.
+        findings: Vec<MatterId>,
+        /// How many of them voters accepted.
+        accepted: usize,
+    },
+    /// Matters that the panel leaves to a person, and how it ended on each.
+    Undecided(Vec<(MatterId, MatterVerdict)>),
+    /// A person decided a matter.
+    Ruled {
+        /// The decision.
+        ruling: Ruling,
+        /// Whether its reason may be shown.
+        reason: ReasonDisplay,
+    },
+    /// A person changed a decision before any agent acted on it.
+    RulingChanged {
+        /// The decision that no agent acted on.
+        before: Ruling,
+        /// The decision that holds.
+        after: Ruling,
+    },
+}
+
+/// Whether the reason of a decision may be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasonDisplay {
+    /// It may.
+    Shown,
+    /// It is about a finding that is withheld from published files.
+    Withheld,
 }
 
 /// An artifact as it was when the design told of it.

@@ -3,6 +3,7 @@
 
 mod files;
 mod independence;
+mod notes;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -72,9 +73,8 @@ pub fn line(notice: &Notice, settings: &Settings) -> Line {
             let short = independence_in_short(voices, settings).unwrap_or_default();
             format!("**ℹ Independence — {short}. More in independence.md.**")
         }
-        Notice::Warning(text) | Notice::Reminder(text) | Notice::Words(text) => {
-            return Line::Text(quote::visible(text));
-        }
+        Notice::Warning(text) | Notice::Reminder(text) => text.clone(),
+        Notice::Note(note) => notes::note(note, settings, &crumbs),
     };
     Line::Text(quote::visible(&text))
 }

@@ -40,7 +40,7 @@ use self::state::WalkState;
 use super::citation::Citation;
 use super::event::{Boundary, Health, LaneEnd, LaneId, Millis, Occasion, Reply, Settings};
 use super::facts::Facts;
-use super::notice::{Notice, NoticeLog, ToldArtifact};
+use super::notice::{DesignNote, Notice, NoticeLog, ToldArtifact};
 use super::outline::PhaseResults;
 use super::progress::{Breadcrumbs, Saved, Step};
 use super::seat::Holder;
@@ -187,13 +187,14 @@ impl<'f> Walk<'f> {
         }
     }
 
-    fn say(&mut self, text: impl Into<String>) {
-        self.tell(Notice::Words(text.into()));
+    fn note(&mut self, note: DesignNote) {
+        self.tell(Notice::Note(note));
     }
 
-    fn say_all(&mut self, lines: &[String]) {
+    /// Tells the lines of setting up.
+    fn note_set_up(&mut self, lines: &[String]) {
         for line in lines {
-            self.say(line.as_str());
+            self.note(DesignNote::SetUp(line.clone()));
         }
     }
 

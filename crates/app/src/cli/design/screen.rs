@@ -105,7 +105,7 @@ impl<'o> Screen<'o> {
                 Ok(())
             }
             Notice::Artifact(artifact) => self.artifact(artifact, rendered),
-            Notice::Warning(text) | Notice::Words(text) => self.markdown(text),
+            Notice::Warning(_) | Notice::Note(_) => self.markdown(&rendered.text()),
             // The rows say how lanes stand, and the last screen shows results and all warnings.
             Notice::ArtifactSaved { .. }
             | Notice::LaneBoard(_)

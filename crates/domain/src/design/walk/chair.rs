@@ -4,6 +4,7 @@ use super::{LaneNeed, Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::lane_id::{ChairTask, LaneKind};
+use crate::design::notice::DesignNote;
 use crate::design::progress::unnumbered_warning;
 use crate::design::seat::Holder;
 use crate::design::{prompt, quote};
@@ -92,9 +93,9 @@ impl<'f> Walk<'f> {
 
     /// Says what was left out of an answer before it was read.
     fn heard<T>(&mut self, task: Task, end: &LaneEnd, said: T) -> T {
-        let words = without_asides(&end.answer).1.words();
-        if !words.is_empty() {
-            self.say(format!("**ℹ The chair's {}: left out {}.**", task.noun, words.join(", ")));
+        let asides = without_asides(&end.answer).1.words();
+        if !asides.is_empty() {
+            self.note(DesignNote::LeftOut { noun: task.noun, asides });
         }
         said
     }

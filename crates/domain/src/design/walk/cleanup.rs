@@ -4,7 +4,7 @@ use super::phases::Passage;
 use super::rulings::left_to_people;
 use super::{DesignEnding, Halt, Need, Walk, Walked, heavy};
 use crate::design::event::Export;
-use crate::design::notice::{Notice, ToldArtifact};
+use crate::design::notice::{DesignNote, Notice, ToldArtifact};
 use crate::design::progress::{Saved, Step};
 
 /// Says what was not taken up. The heavy part ends with it.
@@ -50,11 +50,7 @@ fn export(walk: &mut Walk<'_>) -> Walked<()> {
         walk.state.at(*at);
         let Export::Failed { folder, why } = export else { return Ok(()) };
         failed = Some(why.clone());
-        let place = walk.crumbs().place(Step::Cleanup);
-        walk.say(format!(
-            "**⚠ {place} — design manifest export failed. Parent /implement will rerun /design. \
-             Preserving {folder} for inspection.**"
-        ));
+        walk.note(DesignNote::NotExported { folder: folder.clone() });
         remind(walk);
     }
     match failed {

@@ -6,7 +6,7 @@ use super::{DesignEnding, Failed, Next, Walk};
 use crate::design::event::{Event, Settings, Stamped};
 use crate::design::facts::{Earlier, Facts};
 use crate::design::heavy::WorkerResult;
-use crate::design::notice::{LogMark, Notice, NoticeLog};
+use crate::design::notice::{DesignNote, LogMark, Notice, NoticeLog};
 use crate::design::outline::{DesignOutline, PhaseResults};
 use crate::design::progress::Step;
 use crate::design::seat::Available;
@@ -74,7 +74,7 @@ impl DesignWalk {
         let Earlier { mut notices, repeated } = self.facts.forget(&failed);
         let repeated = repeated.min(self.log.shown.len());
         notices.extend(self.log.shown.drain(repeated..));
-        notices.push(Notice::Words(format!("**ℹ Resumed: {}. Asking again.**", failed.why)));
+        notices.push(Notice::Note(DesignNote::AsksAgain { why: failed.why.clone() }));
         (self.settled, self.present) = (None, None);
         self.advance();
         self.facts.begin_again(Earlier { notices, repeated: self.log.shown.len() });

@@ -5,7 +5,7 @@ use super::phases::Passage;
 use super::{DesignEnding, Halt, Walk, Walked};
 use crate::design::facts::Worker;
 use crate::design::heavy::WorkerResult;
-use crate::design::notice::{Notice, ToldArtifact};
+use crate::design::notice::{DesignNote, Notice, ToldArtifact};
 use crate::design::outline::{DiagramResult, ReviewResult, VotedReview};
 use crate::design::progress::Step;
 
@@ -15,19 +15,11 @@ pub(super) fn begin(walk: &mut Walk<'_>) {
         return;
     }
     let facts = walk.facts;
-    let place = walk.crumbs().place(Step::Sketches);
     for Worker { at, worked, folder, warnings } in facts.workers() {
         walk.state.at(*at);
         let WorkerResult::Failed(reason) = worked else { continue };
-        let then = if walk.settings.nested {
-            "No design manifest will be exported. Parent /implement will see MANIFEST_FAILED at \
-             Step 1 and re-invoke /design."
-                .to_owned()
-        } else {
-            format!("Preserving {folder} for inspection.")
-        };
-        let why = reason.as_str();
-        walk.say(format!("**⚠ {place} — heavy worker subagent failed: {why}. {then}**"));
+        let (why, folder) = (reason.as_str().to_owned(), folder.clone());
+        walk.note(DesignNote::WorkerFailed { why, folder });
         walk.tell(Notice::StepBegins { step: Step::Cleanup, with: None });
         for warning in warnings {
             walk.tell(Notice::Reminder(warning.clone()));
@@ -76,13 +68,12 @@ fn show_artifacts(walk: &mut Walk<'_>) {
     match results.diagram {
         Some(DiagramResult::Drawn(fence)) => walk.show(ToldArtifact::Diagram(fence)),
         Some(DiagramResult::Rejected) => {
-            walk.say("**⚠ Architecture diagram unavailable (rejected by sanitizer).**");
+            walk.note(DesignNote::DiagramRejected);
         }
-        Some(DiagramResult::Missing) | None => walk
-            .say("**⚠ Architecture diagram unavailable (Step 3b generation failed in subagent).**"),
+        Some(DiagramResult::Missing) | None => walk.note(DesignNote::DiagramMissing),
     }
     match with(VotedReview::has_rejected) {
         Some(review) => walk.show(ToldArtifact::Rejected(review)),
-        None => walk.say("## Plan Review — All Suggestions Implemented"),
+        None => walk.note(DesignNote::NothingRejected),
     }
 }

@@ -11,7 +11,7 @@ use crate::design::decision;
 use crate::design::discussion::{self, Ground, Questions, Round, Settled, render};
 use crate::design::event::{QuestionId, Reply};
 use crate::design::lane_id::ChairTask;
-use crate::design::notice::ToldArtifact;
+use crate::design::notice::{DesignNote, ToldArtifact};
 use crate::design::outline::{SettledScope, VotedReview};
 use crate::design::progress::Step;
 use crate::design::prompt;
@@ -68,9 +68,7 @@ fn clarify(
     }
     let left = questions.beyond(Round::Clarifying);
     if !left.is_empty() {
-        let (here, next) = (Step::Questions, Step::DiscussionOne.number());
-        let text = format!("ℹ {} — {} more in step {next}", walk.crumbs().place(here), left.len());
-        walk.say(text);
+        walk.note(DesignNote::MoreQuestions(left.len()));
     }
     Ok((cleared, left))
 }
@@ -148,9 +146,8 @@ fn questions(
 /// Says what the chair settled by the code itself, so that a person can object.
 fn answered_by_code(walk: &mut Walk<'_>, round: Round, questions: &Questions) -> Vec<Settled> {
     let settled = questions.answered_by_code();
-    let crumbs = walk.crumbs();
     for decision in &settled {
-        walk.say(round.answered_by_code(decision, &crumbs));
+        walk.note(DesignNote::AnsweredByCode(round, decision.clone()));
     }
     settled
 }
@@ -177,7 +174,7 @@ fn interview(
 
 fn interview_over(walk: &mut Walk<'_>, round: Round, settled: &[Settled], deferred: usize) {
     if deferred > 0 {
-        walk.say(round.deferral());
+        walk.note(DesignNote::Deferred(round));
     }
     walk.tell(round.resolved(settled.len(), walk.state.elapsed()));
 }

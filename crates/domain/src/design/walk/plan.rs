@@ -10,7 +10,7 @@ use crate::design::aside::without_asides;
 use crate::design::design_file::DesignFile;
 use crate::design::finding::{Finding, FindingId};
 use crate::design::lane_id::ChairTask;
-use crate::design::notice::ToldArtifact;
+use crate::design::notice::{DesignNote, ToldArtifact};
 use crate::design::outcome;
 use crate::design::outline::{DesignPlan, PhaseResults};
 use crate::design::parts;
@@ -140,8 +140,8 @@ pub(super) fn update(walk: &mut Walk<'_>, plan: DesignPlan, answers: &str) -> Wa
 
 /// Keeps a plan, and says how it differs from what the chair wrote.
 pub(super) fn keep(walk: &mut Walk<'_>, reading: &PlanReading) -> DesignPlan {
-    if let Some(note) = reading.note() {
-        walk.say(format!("**ℹ The chair's plan: {note}.**"));
+    if let Some(changes) = reading.note() {
+        walk.note(DesignNote::ChangedPlan(changes));
     }
     let plan = DesignPlan::new(&reading.text);
     walk.results().plan = Some(plan.clone());

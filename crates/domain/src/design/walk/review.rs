@@ -18,7 +18,7 @@ use crate::design::event::Boundary;
 use crate::design::finding::Finding;
 use crate::design::lane_id::{ChairTask, LaneKind};
 use crate::design::merge::{self, Raised};
-use crate::design::notice::{Notice, ToldArtifact};
+use crate::design::notice::{DesignNote, Notice, ToldArtifact};
 use crate::design::outcome;
 use crate::design::outline::{DesignPlan, PhaseResults, ReviewResult, VotedReview};
 use crate::design::policy::Policy;
@@ -173,7 +173,7 @@ fn decide(
         walk.show(ToldArtifact::Declined(Arc::clone(&review)));
     }
     if outcome::all_rejected(&review.findings, &review.tally) {
-        walk.say(outcome::ALL_REJECTED);
+        walk.note(DesignNote::AllRejected);
     }
     let before = plan.text.clone();
     let (plan, notes) = revise(walk, plan, &review.accepted())?;

@@ -6,6 +6,7 @@ use crate::design::correction::{after_note, after_warning, withdrawn_warning};
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::finding::Finding;
 use crate::design::lane_id::LaneKind;
+use crate::design::notice::DesignNote;
 use crate::design::outline::PhaseResults;
 use crate::design::progress::unnumbered_warning;
 use crate::design::prompt::{self, Decided, VoterRole};
@@ -96,7 +97,7 @@ fn voted(
         walk.warn(warning);
     }
     if let Some(note) = after_note(&who, &cast.after) {
-        walk.say(note);
+        walk.note(DesignNote::AfterVotes(note));
     }
     if let Some(words) = &cast.disowned {
         walk.warn(disowned_warning(&who, words));
