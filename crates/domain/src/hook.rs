@@ -60,7 +60,7 @@ pub const SAME_REPORT: SignedDuration = SignedDuration::from_secs(5);
 
 /// An event as a hook entry reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Noticed {
+pub struct NoticedEvent {
     /// What it means.
     pub moment: Moment,
     /// What the client's record says about the entry's part of the last text.
@@ -121,8 +121,8 @@ impl View {
     /// Takes notice of an event, and tells whether the last loss is to be answered now. One that was
     /// reported a moment ago is left to the process that did so.
     #[must_use]
-    pub fn hear(self, noticed: Noticed, now: Timestamp) -> (Self, bool) {
-        let Noticed { moment, trace, mark, entries } = noticed;
+    pub fn hear(self, noticed: NoticedEvent, now: Timestamp) -> (Self, bool) {
+        let NoticedEvent { moment, trace, mark, entries } = noticed;
         let is_same =
             |last: LastEvent| last.mark == mark && now.duration_since(last.at).abs() < SAME_REPORT;
         if self.memory.event.is_some_and(is_same) {
@@ -404,7 +404,7 @@ mod tests {
     fn an_event_that_is_reported_twice_is_answered_once() {
         for moment in MOMENTS {
             for first_has_answered in [false, true] {
-                let noticed = Noticed { moment, trace: Trace::Unknown, mark: 7, entries: 4 };
+                let noticed = NoticedEvent { moment, trace: Trace::Unknown, mark: 7, entries: 4 };
                 let (view, first) = View::default().hear(noticed, at(100));
                 let view = if first && first_has_answered { view.answered() } else { view };
                 for second in [99, 100, 104] {
@@ -417,7 +417,7 @@ mod tests {
     // Another event, or the same much later, is no second report.
     #[test]
     fn another_event_is_answered_however_soon_it_comes() {
-        let event = |moment, mark| Noticed { moment, trace: Trace::Unknown, mark, entries: 4 };
+        let event = |moment, mark| NoticedEvent { moment, trace: Trace::Unknown, mark, entries: 4 };
         let (view, first) = View::default().hear(event(Moment::Began, 1), at(0));
         assert!(first);
         let answered = view.answered();
@@ -433,7 +433,7 @@ mod tests {
     #[test]
     fn one_split_answers_a_loss() {
         let event =
-            |moment, mark, entries| Noticed { moment, trace: Trace::Unknown, mark, entries };
+            |moment, mark, entries| NoticedEvent { moment, trace: Trace::Unknown, mark, entries };
         for moment in [Moment::Began, Moment::Compacted, Moment::Resumed] {
             let (view, first) = View::default().hear(event(moment, 1, 4), at(0));
             assert!(first);

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use convoke_domain::hook::parts::{marks_used, room, split};
-use convoke_domain::hook::{Moment, Noticed, SAME_REPORT, SAVED, Trace};
+use convoke_domain::hook::{Moment, NoticedEvent, SAME_REPORT, SAVED, Trace};
 use convoke_domain::pin::Pin;
 use convoke_domain::scope::Address;
 use convoke_domain::text::Text;
@@ -16,7 +16,7 @@ use convoke_domain::wake::{SectionOrder, WakeExtent, WakeProfile};
 use convoke_store::agent::AgentChange;
 use convoke_store::delivery::{LastText, Session, Wording};
 use convoke_store::error::StoreError;
-use convoke_store::message::Receipt;
+use convoke_store::message::MessageReceipt;
 use convoke_store::skill::Injection;
 use jiff::Timestamp;
 
@@ -146,7 +146,7 @@ fn decide(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer
     }
     let (entry, trace) = (heard.entry.number, trace(sources, heard)?);
     let entries = heard.entry.entries();
-    let noticed = Noticed { moment: heard.moment, trace, mark: heard.mark, entries };
+    let noticed = NoticedEvent { moment: heard.moment, trace, mark: heard.mark, entries };
     let loss = store.notice(heard.session, entry, noticed, heard.now)?;
     // A second report of an event that was answered must not undo what the answer recorded.
     let is_compacted = match heard.moment {
@@ -159,7 +159,7 @@ fn decide(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer
     }
     let Some(loss) = loss else { return Ok(HookAnswer::nothing()) };
     let assembled = assembled(sources, heard)?;
-    let receipt = assembled.as_ref().map_or_else(Receipt::default, AssembledWakeUp::receipt);
+    let receipt = assembled.as_ref().map_or_else(MessageReceipt::default, AssembledWakeUp::receipt);
     let made = Wording {
         text: assembled.as_ref().map_or_else(|| alone(heard), |assembled| text(assembled, heard)),
         messages: receipt.read.to_vec(),
@@ -269,7 +269,7 @@ pub fn record(
     let is_whole =
         (1..=answer.parts).all(|part| answered.iter().any(|entry| *entry as usize == part));
     if is_whole && answer.newest_known.is_some() {
-        let receipt = Receipt { read: &answer.messages, known: answer.newest_known };
+        let receipt = MessageReceipt { read: &answer.messages, known: answer.newest_known };
         change_agent(sources, heard, &AgentChange::Received(receipt))?;
     }
     Ok(())

@@ -25,14 +25,14 @@ use convoke_domain::wake::{
 };
 use convoke_store::Store;
 use convoke_store::error::StoreError;
-use convoke_store::message::Receipt;
+use convoke_store::message::MessageReceipt;
 use convoke_store::skill::Injection;
 use convoke_store::task::ActivePlan;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use self::messages::Messages;
-use self::skill::Settled;
+use self::skill::WakeUpSkill;
 use self::work::{Work, current};
 use crate::file;
 use crate::skill::{Skill, SkillLibrary};
@@ -119,8 +119,8 @@ impl AssembledWakeUp {
     }
 
     /// Returns what the agent has of its messages once the wake-up was delivered.
-    pub fn receipt(&self) -> Receipt<'_> {
-        Receipt { read: &self.wake_up.read, known: self.newest_known }
+    pub fn receipt(&self) -> MessageReceipt<'_> {
+        MessageReceipt { read: &self.wake_up.read, known: self.newest_known }
     }
 
     /// Returns what is recorded once the wake-up was delivered.
@@ -160,7 +160,7 @@ pub fn assemble(
     let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
     let plan = plan_text.as_ref().map(|(file, text)| parsed(file, text.as_deref()));
     let (plan, history) = (plan.as_ref(), history.as_ref());
-    let Settled { choice, skill, text, mut diagnostics } =
+    let WakeUpSkill { choice, skill, text, mut diagnostics } =
         settle(sources, call, &work, &path, plan, history)?;
     let messages = Messages::read(sources, call)?;
     let extent = extent(sources, call, &agents, history);
@@ -290,9 +290,9 @@ fn settle(
     path: &[&TaskNode],
     plan: Option<&PlanText<'_>>,
     history: Option<&Injection>,
-) -> Result<Settled, StoreError> {
+) -> Result<WakeUpSkill, StoreError> {
     let (agent, plan_file) = (&call.agent, work.plan_file.as_deref());
-    skill::settle(sources, &skill::Need { agent, path, plan, plan_file, history })
+    skill::settle(sources, &skill::SkillNeed { agent, path, plan, plan_file, history })
 }
 
 /// Returns how much an agent is told: all of it, unless it remembers.

@@ -75,8 +75,11 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
     });
     let room = LaneLimits { in_all: LANES, of_agent: LANES };
     let ended = many::run(lanes.collect(), room, &cancel, &mut |_, _| EnoughAnswers::No);
-    for driven in ended.into_iter().map(Option::unwrap) {
-        assert_eq!((driven.outcome, driven.end), (LaneOutcome::Cancelled, ProcessEnd::Cancelled));
+    for transcript in ended.into_iter().map(Option::unwrap) {
+        assert_eq!(
+            (transcript.outcome, driven.exit.end),
+            (LaneOutcome::Cancelled, ProcessEnd::Cancelled)
+        );
     }
     stopper.join().unwrap();
     server.join().unwrap();

@@ -17,7 +17,7 @@ use convoke_engine::owner::is_gone;
 use convoke_engine::skill::hash;
 use serde::Serialize;
 
-use crate::deliver::{Delivered, Delivery, client, session as session_of};
+use crate::deliver::{Delivery, DeliveryResult, client, session as session_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{CallBudget, OverBudgetReport, over_budget_warning, sentence};
 use crate::message::wakes_nobody;
@@ -96,7 +96,7 @@ struct Done {
     agent: AgentName,
     /// The newest message that it was to be given.
     newest: i64,
-    delivered: Result<Option<Delivered>, Failure>,
+    delivered: Result<Option<DeliveryResult>, Failure>,
 }
 
 /// Everything that is known while attending.
@@ -287,7 +287,7 @@ impl<'a> Attendant<'a> {
             }
         };
         on_event(&AttendEvent::Woken(self.report(&agent, &delivered)))?;
-        let Delivered { transcript, .. } = &delivered;
+        let DeliveryResult { transcript, .. } = &delivered;
         if transcript.outcome == LaneOutcome::Cancelled {
             self.problem = Some(ErrorClass::Interrupted);
         } else if transcript.outcome != LaneOutcome::Answered {
@@ -301,8 +301,8 @@ impl<'a> Attendant<'a> {
     }
 
     /// Tells what became of a wake-up, and reports it.
-    fn report(&self, agent: &AgentName, delivered: &Delivered) -> AttendReport {
-        let Delivered { transcript, over, reply, .. } = delivered;
+    fn report(&self, agent: &AgentName, delivered: &DeliveryResult) -> AttendReport {
+        let DeliveryResult { transcript, over, reply, .. } = delivered;
         let reporter = self.session.reporter_of(format!("@{agent}"));
         let loops = reply.filter(|reply| !wakes(reply.hop));
         reporter.say(sentence(transcript, None));

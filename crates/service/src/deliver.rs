@@ -15,7 +15,7 @@ use convoke_engine::owner::{is_gone, myself};
 use convoke_engine::scratch;
 use convoke_engine::wake::{AssembledWakeUp, WakeCall};
 use convoke_store::error::StoreError;
-use convoke_store::message::{self, Receipt, Said};
+use convoke_store::message::{self, MessageReceipt, StoredMessage};
 use convoke_store::wake_up::WakeUpEnd;
 
 use crate::failure::{ErrorClass, Failure};
@@ -44,7 +44,7 @@ pub(crate) struct Delivery<'a> {
 }
 
 /// What came of it.
-pub(crate) struct Delivered {
+pub(crate) struct DeliveryResult {
     /// What the agent was told.
     pub(crate) text: String,
     /// What became of its lane.
@@ -52,7 +52,7 @@ pub(crate) struct Delivered {
     /// The budget that it went over.
     pub(crate) over: Option<ExceededBudget>,
     /// What is kept of its answer.
-    pub(crate) reply: Option<Said>,
+    pub(crate) reply: Option<StoredMessage>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ enum NotDelivered {
 impl Delivery<'_> {
     /// Delivers everything that waits for the agent as one wake-up. `None` if it is busy, or if
     /// nothing waits any more. Only an answer shows that a wake-up was taken in.
-    pub(crate) fn deliver(&self, reporter: &Reporter) -> Result<Option<Delivered>, Failure> {
+    pub(crate) fn deliver(&self, reporter: &Reporter) -> Result<Option<DeliveryResult>, Failure> {
         let Workspace { store, scope } = self.workspace;
         let agent = found(self.workspace, self.agent)?;
         session(&agent)?;
@@ -80,7 +80,7 @@ impl Delivery<'_> {
         let delivered = self.while_taken(&agent, &owner, reporter);
         self.end(
             &owner,
-            &WakeUpEnd { received: Receipt::default(), answered: false, message: None },
+            &WakeUpEnd { received: MessageReceipt::default(), answered: false, message: None },
         )?;
         delivered
     }
@@ -90,7 +90,7 @@ impl Delivery<'_> {
         agent: &Agent,
         owner: &Owner,
         reporter: &Reporter,
-    ) -> Result<Option<Delivered>, Failure> {
+    ) -> Result<Option<DeliveryResult>, Failure> {
         let assembled = self.assembled()?;
         if assembled.message_id.is_none() && self.message.is_none() {
             return Ok(None);
@@ -98,7 +98,7 @@ impl Delivery<'_> {
         let text = assembled.wake_up.text.clone();
         let LaneRun { transcript, over, .. } = self.run(agent, &text, reporter)?;
         let reply = self.ended(owner, &assembled, &transcript)?;
-        Ok(Some(Delivered { text, transcript, over, reply }))
+        Ok(Some(DeliveryResult { text, transcript, over, reply }))
     }
 
     /// Returns what the agent is told.
@@ -135,7 +135,7 @@ impl Delivery<'_> {
         owner: &Owner,
         assembled: &AssembledWakeUp,
         transcript: &LaneTranscript,
-    ) -> Result<Option<Said>, Failure> {
+    ) -> Result<Option<StoredMessage>, Failure> {
         let Workspace { store, scope } = self.workspace;
         let answer =
             transcript.output.answer().filter(|_| transcript.outcome == LaneOutcome::Answered);
@@ -143,8 +143,10 @@ impl Delivery<'_> {
             let words = format!("ended without an answer: {}", transcript.outcome.name());
             let message =
                 self.notice(&words).filter(|_| transcript.outcome != LaneOutcome::Cancelled);
-            return self
-                .end(owner, &WakeUpEnd { received: Receipt::default(), answered: false, message });
+            return self.end(
+                owner,
+                &WakeUpEnd { received: MessageReceipt::default(), answered: false, message },
+            );
         };
         let injection = assembled.injection(self.agent, self.session.now());
         store.record_injection(scope, &injection).map_err(refused)?;
@@ -182,7 +184,7 @@ impl Delivery<'_> {
         store.pins_delivered(&pins, &agent.client, session, self.session.now()).map_err(refused)
     }
 
-    fn end(&self, owner: &Owner, end: &WakeUpEnd<'_>) -> Result<Option<Said>, Failure> {
+    fn end(&self, owner: &Owner, end: &WakeUpEnd<'_>) -> Result<Option<StoredMessage>, Failure> {
         let Workspace { store, scope } = self.workspace;
         store.end_wake_up(scope, self.agent, owner, end, self.session.now()).map_err(refused)
     }
@@ -207,7 +209,10 @@ impl Delivery<'_> {
         let agent = found(self.workspace, self.agent)?;
         let Some(owner) = agent.owner.filter(is_gone) else { return Ok(false) };
         let message = self.notice(DIED);
-        self.end(&owner, &WakeUpEnd { received: Receipt::default(), answered: false, message })?;
+        self.end(
+            &owner,
+            &WakeUpEnd { received: MessageReceipt::default(), answered: false, message },
+        )?;
         Ok(true)
     }
 }

@@ -11,7 +11,7 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::wake::hop::{MOST_HOPS, WAKE_LOOP, wakes};
 use convoke_store::deed::NewDeed;
 use convoke_store::error::StoreError;
-use convoke_store::message::{Heard, NewMessage, Said};
+use convoke_store::message::{NewMessage, ScopedMessage, StoredMessage};
 use serde::Serialize;
 
 pub use self::inbox::{
@@ -184,7 +184,7 @@ impl SayRequest {
         }
         let Some(id) = self.re else { return Ok(None) };
         let heard = store.message(scope, id).map_err(refused)?;
-        let Heard { scope: there, message } =
+        let ScopedMessage { scope: there, message } =
             heard.ok_or_else(|| refused(StoreError::NoMessage { id }))?;
         let is_own = there == *scope && message.from == *from;
         let agent = if is_own { message.to } else { Some(message.from) };
@@ -197,7 +197,7 @@ impl SayRequest {
         workspace: &Workspace,
         from: &AgentName,
         Addressees { to, mentions }: &Addressees,
-    ) -> Result<Said, Failure> {
+    ) -> Result<StoredMessage, Failure> {
         let Workspace { store, scope } = workspace;
         let kind = if to.is_some() { MessageKind::Direct } else { MessageKind::Say };
         let message = NewMessage { from, to: to.as_ref(), kind, content: &self.text, mentions };
@@ -215,7 +215,7 @@ fn note_addressees(
     session: &Session,
     workspace: &Workspace,
     Addressees { to, mentions }: &Addressees,
-    said: Said,
+    said: StoredMessage,
 ) -> Result<(), Failure> {
     let own = to.iter().map(|agent| (&workspace.scope, agent));
     let mut addressed = own.chain(mentions.iter().map(|address| (&address.scope, &address.agent)));
@@ -249,8 +249,8 @@ pub fn note_stranger(
 }
 
 /// Says that a message is too far down a chain of wake-ups.
-pub fn wakes_nobody(said: Said) -> String {
-    let Said { id, hop } = said;
+pub fn wakes_nobody(said: StoredMessage) -> String {
+    let StoredMessage { id, hop } = said;
     format!(
         "{WAKE_LOOP}: wake-up limit ({MOST_HOPS}) reached at {hop} in a row; message {id} is stored and will not start another agent"
     )

@@ -8,10 +8,10 @@ use convoke_domain::wake::NewMessage;
 use convoke_domain::wake::hop::wakes;
 use convoke_engine::client::Rights;
 use convoke_store::agent::AgentChange;
-use convoke_store::message::{self, Said};
+use convoke_store::message::{self, StoredMessage};
 use serde::Serialize;
 
-use crate::deliver::{Delivered, Delivery, client, found, session as session_of};
+use crate::deliver::{Delivery, DeliveryResult, client, found, session as session_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{CallBudget, OverBudgetReport, over_budget_warning, sentence};
 use crate::message::wakes_nobody;
@@ -130,10 +130,10 @@ pub fn prompt(session: &Session, request: &PromptRequest) -> Result<PromptReport
 impl PromptReport {
     fn new(
         request: &PromptRequest,
-        said: Said,
+        said: StoredMessage,
         command: Vec<String>,
         text: String,
-        delivered: Option<&Delivered>,
+        delivered: Option<&DeliveryResult>,
     ) -> Self {
         let transcript = delivered.map(|delivered| &delivered.transcript);
         let over = delivered.and_then(|delivered| delivered.over);

@@ -7,7 +7,7 @@ use convoke_domain::lane::ledger::{LaneEntry, Sum};
 use convoke_domain::scope::AgentName;
 use convoke_engine::client::adapter;
 use convoke_store::lane::LaneQuery;
-use convoke_store::message::Addressed;
+use convoke_store::message::InboxFilter;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -182,7 +182,7 @@ fn unread(
     readers.dedup();
     let Workspace { store, scope } = workspace;
     let count = |reader: AgentName| {
-        let count = store.count_addressed_to(scope, &reader, Addressed::Unread);
+        let count = store.count_addressed_to(scope, &reader, InboxFilter::Unread);
         Ok(UnreadMessages { reader: reader.to_string(), count: count.map_err(refused)? })
     };
     readers.into_iter().map(count).collect()

@@ -5,7 +5,7 @@ use convoke_domain::scope::{AgentName, Scope};
 use jiff::Timestamp;
 
 use crate::error::StoreError;
-use crate::message::Receipt;
+use crate::message::MessageReceipt;
 
 /// A change to one agent.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ pub enum AgentChange<'a> {
     /// This session resumes it.
     Session(&'a str),
     /// It was given messages, or told of them.
-    Received(Receipt<'a>),
+    Received(MessageReceipt<'a>),
     /// Its client compacted, or it was woken in full since.
     Compacted(Option<Timestamp>),
     /// It was put away, or taken out again.
@@ -33,7 +33,7 @@ pub enum Removal {
 
 /// What a removed agent leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left {
+pub struct AgentLeftovers {
     /// Open tasks, which are assigned to no agent from now on.
     pub tasks: usize,
     /// Messages that it never read; they stay readable.
@@ -78,5 +78,5 @@ pub trait AgentStore {
         name: &AgentName,
         removal: Removal,
         now: Timestamp,
-    ) -> Result<Left, StoreError>;
+    ) -> Result<AgentLeftovers, StoreError>;
 }

@@ -1,7 +1,7 @@
 //! Keeping what was delivered to which session.
 
 use convoke_domain::client::Client;
-use convoke_domain::hook::Noticed;
+use convoke_domain::hook::NoticedEvent;
 use convoke_domain::scope::Address;
 use jiff::Timestamp;
 
@@ -96,7 +96,7 @@ pub trait DeliveryStore {
         &self,
         session: Session<'_>,
         entry: u32,
-        noticed: Noticed,
+        noticed: NoticedEvent,
         now: Timestamp,
     ) -> Result<Option<u32>, StoreError>;
 

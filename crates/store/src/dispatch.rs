@@ -9,7 +9,7 @@ use crate::error::StoreError;
 
 /// A role on a feature.
 #[derive(Debug, Clone, Copy)]
-pub struct Post<'a> {
+pub struct DispatchPost<'a> {
     /// The feature's folder name.
     pub feature: &'a str,
     /// The role, with its command: phase reviewers of two commands are two posts.
@@ -38,13 +38,18 @@ pub trait DispatchStore {
     fn ledger(&self, project: &str) -> Result<Vec<LedgerEntry>, StoreError>;
 
     /// Keeps a round, and forgets later ones: it begins again from there.
-    fn keep_round(&self, scope: &Scope, post: Post<'_>, round: &Round) -> Result<(), StoreError>;
+    fn keep_round(
+        &self,
+        scope: &Scope,
+        post: DispatchPost<'_>,
+        round: &Round,
+    ) -> Result<(), StoreError>;
 
     /// Returns the last round before an iteration.
     fn round_before(
         &self,
         scope: &Scope,
-        post: Post<'_>,
+        post: DispatchPost<'_>,
         iteration: u32,
     ) -> Result<Option<Round>, StoreError>;
 
@@ -52,7 +57,7 @@ pub trait DispatchStore {
     fn name_session(
         &self,
         scope: &Scope,
-        post: Post<'_>,
+        post: DispatchPost<'_>,
         iteration: u32,
         agent_id: &str,
     ) -> Result<bool, StoreError>;

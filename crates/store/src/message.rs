@@ -23,7 +23,7 @@ pub struct NewMessage<'a> {
 
 /// A message that was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Said {
+pub struct StoredMessage {
     /// Its number.
     pub id: i64,
     /// How many wake-ups in a row led to it: one more than the one that its speaker is answering.
@@ -32,7 +32,7 @@ pub struct Said {
 
 /// A message, and where it was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct ScopedMessage {
     /// Where.
     pub scope: Scope,
     /// What.
@@ -41,7 +41,7 @@ pub struct Heard {
 
 /// Which of the messages to an agent are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Addressed {
+pub enum InboxFilter {
     /// Those whose text it was not given yet.
     Unread,
     /// Those, and the ones that it has read.
@@ -50,7 +50,7 @@ pub enum Addressed {
 
 /// What an agent was given of its messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Receipt<'a> {
+pub struct MessageReceipt<'a> {
     /// The messages whose whole text it was given. They are read.
     pub read: &'a [i64],
     /// The newest message that it was given or told of. Older ones that are not in `read` stay
@@ -67,7 +67,7 @@ pub trait MessageStore {
         scope: &Scope,
         message: &NewMessage<'_>,
         now: Timestamp,
-    ) -> Result<Said, StoreError>;
+    ) -> Result<StoredMessage, StoreError>;
 
     /// Stores a message as the answer to another. `NoMessage` if that one cannot be heard in the
     /// scope.
@@ -77,11 +77,11 @@ pub trait MessageStore {
         to: i64,
         message: &NewMessage<'_>,
         now: Timestamp,
-    ) -> Result<Said, StoreError>;
+    ) -> Result<StoredMessage, StoreError>;
 
     /// Returns a message that can be heard in a scope: it was said there, or is to or mentions one of
     /// its agents.
-    fn message(&self, scope: &Scope, id: i64) -> Result<Option<Heard>, StoreError>;
+    fn message(&self, scope: &Scope, id: i64) -> Result<Option<ScopedMessage>, StoreError>;
 
     /// Returns the message that began a conversation and all answers, as far as they can be heard in
     /// the scope, oldest first. `NoMessage` if the given one cannot.
@@ -96,7 +96,7 @@ pub trait MessageStore {
         &self,
         scope: &Scope,
         agent: &AgentName,
-        which: Addressed,
+        which: InboxFilter,
         before: Option<i64>,
         most: usize,
     ) -> Result<Vec<Message>, StoreError>;
@@ -106,7 +106,7 @@ pub trait MessageStore {
         &self,
         scope: &Scope,
         agent: &AgentName,
-        which: Addressed,
+        which: InboxFilter,
     ) -> Result<usize, StoreError>;
 
     /// Returns the branches of a project with unread messages to an agent, and how many there are.

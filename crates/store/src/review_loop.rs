@@ -17,7 +17,7 @@ pub struct LoopName<'a> {
 
 /// What was spent on an answer, as far as it is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Spent {
+pub struct AnswerUsage {
     /// Tokens read.
     pub input: Option<u64>,
     /// Tokens written.
@@ -38,7 +38,7 @@ pub struct LoopEntry {
     /// The review as JSON, or what a fix says of itself.
     pub text: String,
     /// What it cost.
-    pub spent: Spent,
+    pub spent: AnswerUsage,
     /// When.
     pub at: Timestamp,
 }

@@ -23,7 +23,7 @@ pub struct TaskEdit<'a> {
 
 /// Which tasks move to another branch. What is part of a task moves with it.
 #[derive(Debug, Clone, Copy)]
-pub enum Moving<'a> {
+pub enum TasksToMove<'a> {
     /// These.
     Tasks(&'a [TaskId]),
     /// Every task of the branch.
@@ -32,7 +32,7 @@ pub enum Moving<'a> {
 
 /// What moved to another branch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Moved {
+pub struct MovedTasks {
     /// The tasks, by the ids that they have now, parents first.
     pub ids: Vec<TaskId>,
     /// The ids that were taken there, each with the one that its task has now.
@@ -72,7 +72,7 @@ pub trait TaskEditStore {
         &self,
         scope: &Scope,
         from_branch: &str,
-        moving: Moving<'_>,
+        moving: TasksToMove<'_>,
         now: Timestamp,
-    ) -> Result<Moved, StoreError>;
+    ) -> Result<MovedTasks, StoreError>;
 }

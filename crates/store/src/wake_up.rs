@@ -5,11 +5,11 @@ use convoke_domain::scope::{AgentName, Scope};
 use jiff::Timestamp;
 
 use crate::error::StoreError;
-use crate::message::{NewMessage, Receipt, Said};
+use crate::message::{MessageReceipt, NewMessage, StoredMessage};
 
 /// What waits for an agent: every unread message that may start it, as one wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pending {
+pub struct PendingWakeUp {
     /// The newest of them.
     pub newest: i64,
     /// The furthest down a chain that any of them is.
@@ -20,7 +20,7 @@ pub struct Pending {
 #[derive(Debug, Clone, Copy)]
 pub struct WakeUpEnd<'a> {
     /// The messages that were taken in with it, if it was answered.
-    pub received: Receipt<'a>,
+    pub received: MessageReceipt<'a>,
     /// Whether it was answered.
     pub answered: bool,
     /// What is said about it.
@@ -36,7 +36,7 @@ pub trait WakeUpStore {
         scope: &Scope,
         agent: &AgentName,
         after: Option<i64>,
-    ) -> Result<Option<Pending>, StoreError>;
+    ) -> Result<Option<PendingWakeUp>, StoreError>;
 
     /// Takes an agent that is neither busy nor taken; tells whether it was.
     fn begin_wake_up(
@@ -56,7 +56,7 @@ pub trait WakeUpStore {
         owner: &Owner,
         end: &WakeUpEnd<'_>,
         now: Timestamp,
-    ) -> Result<Option<Said>, StoreError>;
+    ) -> Result<Option<StoredMessage>, StoreError>;
 
     /// Returns a number that is another one after another process, or another opening of the store, has
     /// changed it. What is changed through this opening does not count.

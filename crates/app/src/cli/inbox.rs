@@ -12,7 +12,7 @@ use convoke_service::message::{
     Inbox, InboxRequest, MessageReport, OlderMessages, inbox, mark_read, thread as conversation,
 };
 use convoke_service::settings::wake;
-use convoke_store::message::Addressed;
+use convoke_store::message::InboxFilter;
 use jiff::tz::Offset;
 
 use crate::app::{App, Format};
@@ -67,7 +67,7 @@ impl Args {
             &app.session,
             &InboxRequest {
                 agent: self.agent.clone(),
-                which: if self.all { Addressed::All } else { Addressed::Unread },
+                which: if self.all { InboxFilter::All } else { InboxFilter::Unread },
                 limit: self.limit.get(),
                 before: self.before,
                 branch: self.branch.clone(),

@@ -69,7 +69,7 @@ impl Round {
     }
 
     /// Returns the line for a decision that the code settled, which nobody was asked about.
-    pub fn answered_by_code(self, settled: &Settled, lines: &Breadcrumbs) -> String {
+    pub fn answered_by_code(self, settled: &InterviewDecision, lines: &Breadcrumbs) -> String {
         let (place, title) = (lines.place(self.step()), quote::line(&settled.title));
         format!("ℹ {place} — {title}: {} (by the code)", quote::line(&settled.resolution))
     }
@@ -158,7 +158,7 @@ impl Questions {
     }
 
     /// Returns what the code answers, which nobody is asked.
-    pub fn answered_by_code(&self) -> Vec<Settled> {
+    pub fn answered_by_code(&self) -> Vec<InterviewDecision> {
         let settled = |question: &ChairQuestion| {
             let resolution = question.answered.clone()?;
             Some(question.settled(resolution, Source::Codebase))
@@ -255,7 +255,7 @@ fn is_terse(answer: &str) -> bool {
 impl ChairQuestion {
     /// Takes a person's answer: one of the options by its number, or words. A terse answer means
     /// what was recommended; nobody is asked twice.
-    pub fn resolve(&self, answer: &str) -> Settled {
+    pub fn resolve(&self, answer: &str) -> InterviewDecision {
         let number = answer.trim().trim_end_matches(['.', ')']).parse::<usize>().ok();
         let option = number.and_then(|number| self.options.get(number.checked_sub(1)?));
         let resolution = match option {
@@ -266,9 +266,9 @@ impl ChairQuestion {
         self.settled(resolution, Source::User)
     }
 
-    fn settled(&self, resolution: String, source: Source) -> Settled {
+    fn settled(&self, resolution: String, source: Source) -> InterviewDecision {
         let (title, question) = (self.title.clone(), self.question.clone());
-        Settled { title, question, resolution, source }
+        InterviewDecision { title, question, resolution, source }
     }
 }
 
@@ -298,7 +298,7 @@ impl Source {
 
 /// A decision that a discussion settled. Every value stands on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
+pub struct InterviewDecision {
     /// What it is about.
     pub title: String,
     /// What was asked.
@@ -310,8 +310,8 @@ pub struct Settled {
 }
 
 /// Writes the file of a round.
-pub fn render(settled: &[Settled]) -> String {
-    let block = |(index, decision): (usize, &Settled)| {
+pub fn render(settled: &[InterviewDecision]) -> String {
+    let block = |(index, decision): (usize, &InterviewDecision)| {
         format!(
             "### Decision {}: {}\n- **Question**: {}\n- **Resolution**: {}\n- **Source**: {}\n",
             index + 1,
@@ -325,10 +325,10 @@ pub fn render(settled: &[Settled]) -> String {
 }
 
 /// Reads the file of a round. What is not whole was settled by nobody and is left out.
-pub fn parse(text: &str) -> Vec<Settled> {
+pub fn parse(text: &str) -> Vec<InterviewDecision> {
     let settled = |block: Block<'_>| {
         let (_, title) = numbered(block.title, "Decision ")?;
-        Some(Settled {
+        Some(InterviewDecision {
             title: Some(quote::line(title)).filter(|title| !title.is_empty())?,
             question: block.get("Question")?,
             resolution: block.get("Resolution")?,
@@ -349,7 +349,11 @@ pub struct Ground {
 impl Ground {
     /// Gathers what the first round settled, which findings were accepted (the `n` of
     /// `FINDING_n`), and how contested decisions ended.
-    pub fn new(first: &[Settled], accepted: &[usize], resolutions: &[Resolution]) -> Self {
+    pub fn new(
+        first: &[InterviewDecision],
+        accepted: &[usize],
+        resolutions: &[Resolution],
+    ) -> Self {
         let contested = resolutions.iter().filter(|entry| entry.is_contested());
         let contested = contested.map(|entry| entry.number);
         Self {
@@ -600,7 +604,7 @@ Here is what I would ask.
         assert!(ground.qualifies(&asked("Log level")), "nobody talked about it");
         assert!(!ground.qualifies(&asked("existing  CALLERS")), "it is settled");
         let covered = |title: &str| {
-            let first = [Settled { title: title.to_owned(), ..first[0].clone() }];
+            let first = [InterviewDecision { title: title.to_owned(), ..first[0].clone() }];
             Ground::new(&first, &[2], &[fallen_back(4)]).qualifies(&asked(title))
         };
         assert!(covered("Cap, see FINDING_2"), "an accepted finding challenges it");

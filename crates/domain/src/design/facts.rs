@@ -17,7 +17,7 @@ use super::progress::Step;
 use super::rules::RulesVersion;
 use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
-use super::walk::{DesignWalk, Failed};
+use super::walk::{DesignWalk, FailedStep};
 
 /// What is known of a design.
 #[derive(Debug, Clone, Default)]
@@ -32,20 +32,20 @@ pub struct Facts {
     recoveries: HashMap<Boundary, Vec<(Millis, Recovery)>>,
     citations: Option<(Millis, Vec<(Citation, Missing)>)>,
     budget: Option<(Millis, String)>,
-    workers: Vec<Worker>,
+    workers: Vec<FinishedWorker>,
     is_worker_due: bool,
-    rulings: Vec<Ruled>,
+    rulings: Vec<RecordedRuling>,
     exports: Vec<(Millis, Export)>,
     is_export_due: bool,
     kept: Option<Kept>,
     again: HashSet<Step>,
-    earlier: Option<Earlier>,
+    earlier: Option<EarlierNotices>,
     steps: u64,
 }
 
 /// A process that did the heavy part, or failed at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Worker {
+pub struct FinishedWorker {
     /// When it ended.
     pub at: Millis,
     /// How.
@@ -58,7 +58,7 @@ pub struct Worker {
 
 /// A person's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ruled {
+pub struct RecordedRuling {
     /// When it was made.
     pub at: Millis,
     /// The decision.
@@ -69,7 +69,7 @@ pub struct Ruled {
 
 /// What was shown before something was begun again.
 #[derive(Debug, Clone, Default)]
-pub struct Earlier {
+pub struct EarlierNotices {
     /// All of it.
     pub notices: Vec<Notice>,
     /// How many notices a walk tells again that were part of it.
@@ -135,7 +135,7 @@ impl Facts {
             }
             Event::Resumed => self.resume(),
             Event::Worked { worked, folder } => {
-                self.workers.push(Worker { at, worked, folder, warnings: Vec::new() });
+                self.workers.push(FinishedWorker { at, worked, folder, warnings: Vec::new() });
                 self.is_worker_due = false;
             }
             Event::Decided(ruling) => self.rule(at, ruling),
@@ -150,7 +150,7 @@ impl Facts {
 
     /// Takes in a person's decision. Files that tell of it are other files.
     fn rule(&mut self, at: Millis, ruling: Ruling) {
-        self.rulings.push(Ruled { at, ruling, exports: self.exports.len() });
+        self.rulings.push(RecordedRuling { at, ruling, exports: self.exports.len() });
         self.kept = None;
         self.is_export_due = true;
     }
@@ -172,7 +172,7 @@ impl Facts {
 
     /// Forgets all who gave no answer that can be used, so that they are asked again. Returns what
     /// was shown before anything was begun again until now.
-    pub(super) fn forget(&mut self, failed: &Failed) -> Earlier {
+    pub(super) fn forget(&mut self, failed: &FailedStep) -> EarlierNotices {
         for lane in &failed.lanes {
             self.lanes.swap_remove(lane);
         }
@@ -186,12 +186,12 @@ impl Facts {
     }
 
     /// Keeps what was shown before something was begun again.
-    pub(super) fn begin_again(&mut self, earlier: Earlier) {
+    pub(super) fn begin_again(&mut self, earlier: EarlierNotices) {
         self.earlier = Some(earlier);
     }
 
     /// Returns what was shown before something was begun again.
-    pub const fn earlier(&self) -> Option<&Earlier> {
+    pub const fn earlier(&self) -> Option<&EarlierNotices> {
         self.earlier.as_ref()
     }
 
@@ -264,14 +264,16 @@ impl Facts {
     }
 
     /// Returns how each process ended that did the heavy part, and what folder it left.
-    pub fn workers(&self) -> &[Worker] {
+    pub fn workers(&self) -> &[FinishedWorker] {
         &self.workers
     }
 
     /// Returns why the last of them failed, unless somebody resumed the run since.
     pub fn worker_failure(&self) -> Option<&str> {
         match self.workers.last() {
-            Some(Worker { worked: WorkerResult::Failed(reason), .. }) if !self.is_worker_due => {
+            Some(FinishedWorker { worked: WorkerResult::Failed(reason), .. })
+                if !self.is_worker_due =>
+            {
                 Some(reason.as_str())
             }
             _ => None,
@@ -279,7 +281,7 @@ impl Facts {
     }
 
     /// Returns what people decided, in order.
-    pub fn rulings(&self) -> &[Ruled] {
+    pub fn rulings(&self) -> &[RecordedRuling] {
         &self.rulings
     }
 

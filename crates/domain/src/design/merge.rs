@@ -11,7 +11,7 @@ use super::quote;
 
 /// A remark, and who made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Raised {
+pub struct RaisedRemark {
     /// The seat's label.
     pub proposer: String,
     /// What was said.
@@ -20,10 +20,10 @@ pub struct Raised {
 
 /// Remarks on one thing, the first of them first. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group(Vec<Raised>);
+pub struct Group(Vec<RaisedRemark>);
 
 /// Puts together what is said in the same words, in the order of first appearance.
-pub fn distinct(raised: Vec<Raised>) -> Vec<Group> {
+pub fn distinct(raised: Vec<RaisedRemark>) -> Vec<Group> {
     let mut places = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
     for one in raised {
@@ -158,7 +158,7 @@ impl Group {
         let mut keys = BTreeSet::from([key(&remark)]);
         let (mut proposers, mut named) = (Vec::new(), BTreeSet::new());
         let mut others = Vec::new();
-        for Raised { proposer, remark } in self.0 {
+        for RaisedRemark { proposer, remark } in self.0 {
             if named.insert(proposer.clone()) {
                 proposers.push(proposer);
             }
@@ -187,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    fn raised(proposer: &str, scope: FindingScope, concern: &str) -> Raised {
+    fn raised(proposer: &str, scope: FindingScope, concern: &str) -> RaisedRemark {
         let remark = Remark {
             scope,
             focus: None,
@@ -195,10 +195,10 @@ mod tests {
             concern: concern.to_owned(),
             revision: None,
         };
-        Raised { proposer: proposer.to_owned(), remark }
+        RaisedRemark { proposer: proposer.to_owned(), remark }
     }
 
-    fn tagged(mut raised: Raised, focus: FocusArea) -> Raised {
+    fn tagged(mut raised: RaisedRemark, focus: FocusArea) -> RaisedRemark {
         raised.remark.focus = Some(focus);
         raised
     }

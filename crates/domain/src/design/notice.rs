@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::board::Board;
-use super::discussion::{Round, Settled};
+use super::discussion::{InterviewDecision, Round};
 use super::matter::{MatterId, MatterVerdict, Ruling};
 use super::outline::{DesignPlan, ReviewResult, Synthesis, Voice, VotedReview};
 use super::progress::{Saved, Step};
@@ -75,7 +75,7 @@ pub enum DesignNote {
     /// The chair has more questions than the first round asks; the next round asks the rest.
     MoreQuestions(usize),
     /// The code answers a question of the chair, so no person is asked.
-    AnsweredByCode(Round, Settled),
+    AnsweredByCode(Round, InterviewDecision),
     /// No person is asked the remaining questions of a round.
     Deferred(Round),
     /// Convoke left something out of an answer of the chair.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::decision::Decision;
-use super::discussion::{Settled, render};
+use super::discussion::{InterviewDecision, render};
 use super::event::{Boundary, PanelVerdict, Settings};
 use super::finding::{Finding, FindingId, FindingScope};
 use super::lane_id::LaneKind;
@@ -54,7 +54,7 @@ pub struct PhaseResults {
     /// What reviewers found, and how voters decided.
     pub review: Option<ReviewResult>,
     /// What was settled with the author after the review.
-    pub design_interview: Option<Vec<Settled>>,
+    pub design_interview: Option<Vec<InterviewDecision>>,
     /// The diagram.
     pub diagram: Option<DiagramResult>,
     /// Every answer that counts, in the order in which the phases took them.
@@ -77,9 +77,9 @@ pub struct SettledScope {
     /// What is to be built, in its author's words.
     pub feature: String,
     /// What the clarifying questions settled.
-    pub cleared: Vec<Settled>,
+    pub cleared: Vec<InterviewDecision>,
     /// What the scope interview settled.
-    pub settled: Vec<Settled>,
+    pub settled: Vec<InterviewDecision>,
     /// Whether there was a scope interview.
     pub is_interviewed: bool,
 }

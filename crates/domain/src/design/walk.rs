@@ -92,7 +92,7 @@ pub enum DesignEnding {
     /// The working tree was changed, and a person ended it.
     DirtyTree,
     /// No agent could do what only an agent can. Whoever resumes it has them asked again.
-    Failed(Failed),
+    Failed(FailedStep),
     /// What may be spent is spent.
     OverBudget(String),
     /// The process that did the heavy part failed. Whoever resumes it has it go on.
@@ -103,7 +103,7 @@ pub enum DesignEnding {
 
 /// What nobody could do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedStep {
     /// Why it ended, in a few words.
     pub why: String,
     /// The step that it ended in.
@@ -170,7 +170,7 @@ impl<'f> Walk<'f> {
     /// Ends here, because no agent did what only an agent can.
     fn failed(&mut self, why: &str) -> Halt {
         let lanes = std::mem::take(&mut self.state.asked);
-        Halt::End(DesignEnding::Failed(Failed {
+        Halt::End(DesignEnding::Failed(FailedStep {
             why: why.to_owned(),
             step: self.state.step.0,
             lanes,

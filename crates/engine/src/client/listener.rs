@@ -27,7 +27,7 @@ pub trait Listener: Send {
 /// How one client speaks.
 pub(super) trait Dialect: Send {
     /// Takes in a line of stdout; `None` if it means nothing.
-    fn line(&mut self, line: &str, said: &mut Said) -> Option<()>;
+    fn line(&mut self, line: &str, said: &mut EventQueue) -> Option<()>;
 
     /// Forgets what has come of a message: a part of it was not read.
     fn forget(&mut self) {}
@@ -38,7 +38,7 @@ pub(super) trait Dialect: Send {
     }
 
     /// Takes in the end of the process. A turn that did not end by then has been left.
-    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+    fn exits(&mut self, exit: &Exit, said: &mut EventQueue) {
         if let (false, Some(failure)) = (said.has_ended(), exit.failure(None)) {
             said.trouble(failure);
         }
@@ -47,7 +47,7 @@ pub(super) trait Dialect: Send {
 
 /// What is said, in order, and what of it is still to be passed on.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct EventQueue {
     events: Vec<LaneEvent>,
     session: Option<String>,
     model: Option<String>,
@@ -56,7 +56,7 @@ pub(super) struct Said {
     has_known_trouble: bool,
 }
 
-impl Said {
+impl EventQueue {
     /// The session has this name. Most clients repeat it in every line.
     pub(super) fn session(&mut self, id: &str) {
         if !id.is_empty() && self.session.as_deref() != Some(id) {
@@ -155,7 +155,7 @@ impl Exit {
 #[derive(Debug, Default)]
 pub(super) struct DialectListener<D> {
     dialect: D,
-    said: Said,
+    said: EventQueue,
     complaint: Option<LaneFailure>,
     words: Option<String>,
     understood: bool,

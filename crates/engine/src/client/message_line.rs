@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
-use super::listener::Said;
+use super::listener::EventQueue;
 use crate::json::lenient::{Lenient, Readable};
 use crate::json::{owned, parse, string};
 
@@ -154,7 +154,7 @@ impl<'a> Line<'a> {
     }
 
     /// Passes on the session's name and, at the beginning, the model's and what it may do.
-    pub(in crate::client) fn introduce(&self, said: &mut Said) {
+    pub(in crate::client) fn introduce(&self, said: &mut EventQueue) {
         said.session(&string(self.session_id).unwrap_or_default());
         if self.kind == "system" && self.subtype() == "init" {
             said.model(&string(self.model).unwrap_or_default());
@@ -171,7 +171,7 @@ impl<'a> Line<'a> {
     }
 
     /// Passes on what the agent says and does. What a subagent says is not said to us.
-    pub(in crate::client) fn speak(&self, said: &mut Said) {
+    pub(in crate::client) fn speak(&self, said: &mut EventQueue) {
         let Some(Content::Blocks(blocks)) = self.content() else { return };
         for Block { kind, text, name } in blocks {
             match kind.0.as_deref() {

@@ -19,7 +19,7 @@ use convoke_domain::dispatch::role::{DispatchRole, PromptForm};
 use convoke_domain::scope::Scope;
 use convoke_domain::text::Text;
 use convoke_store::Store;
-use convoke_store::dispatch::{Post, Round};
+use convoke_store::dispatch::{DispatchPost, Round};
 use convoke_store::error::StoreError;
 use serde_json::{Map, json};
 
@@ -108,7 +108,7 @@ pub fn next(
     let order = &request.order;
     let (name, role, iteration) =
         (feature.name(), order.role.name.to_string(), order.iteration.number);
-    let post = Post { feature: &name, role: &role };
+    let post = DispatchPost { feature: &name, role: &role };
     if let Some(agent) = request.agent_id {
         store.name_session(scope, post, iteration, agent)?;
     }

@@ -7,7 +7,7 @@ use convoke_domain::task::outline::clipped;
 use convoke_domain::wake::news::Unread;
 use convoke_domain::wake::{NewMessage, WakeFit};
 use convoke_store::error::StoreError;
-use convoke_store::message::Addressed;
+use convoke_store::message::InboxFilter;
 
 use super::work::LONG_TITLE;
 use super::{WakeCall, WakeSources};
@@ -32,8 +32,8 @@ impl Messages {
     pub(super) fn read(sources: &WakeSources<'_>, call: &WakeCall) -> Result<Self, StoreError> {
         let (store, scope, agent) = (sources.store, sources.scope, &call.agent);
         let mut addressed =
-            store.addressed_to(scope, agent, Addressed::Unread, None, RECENT + 1)?;
-        let count = store.count_addressed_to(scope, agent, Addressed::Unread)?;
+            store.addressed_to(scope, agent, InboxFilter::Unread, None, RECENT + 1)?;
+        let count = store.count_addressed_to(scope, agent, InboxFilter::Unread)?;
         let newest = addressed.last().map(|message| message.id);
         let stored = |message: &Message| Unread {
             id: Some(message.id),

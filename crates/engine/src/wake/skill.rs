@@ -23,7 +23,7 @@ use crate::skill::{Skill, SkillSearch};
 const MOST_PROPOSED: usize = 3;
 
 /// Who needs a skill, and for what.
-pub(super) struct Need<'a> {
+pub(super) struct SkillNeed<'a> {
     pub(super) agent: &'a AgentName,
     /// From the root down to the current task.
     pub(super) path: &'a [&'a TaskNode],
@@ -34,7 +34,7 @@ pub(super) struct Need<'a> {
 }
 
 /// The skill that was settled on.
-pub(super) struct Settled {
+pub(super) struct WakeUpSkill {
     pub(super) choice: Option<SkillChoice>,
     pub(super) skill: Option<Skill>,
     pub(super) text: SkillText,
@@ -42,14 +42,17 @@ pub(super) struct Settled {
 }
 
 /// Settles on a skill: the strongest that is named and found, or what the original would guess.
-pub(super) fn settle(sources: &WakeSources<'_>, need: &Need<'_>) -> Result<Settled, StoreError> {
+pub(super) fn settle(
+    sources: &WakeSources<'_>,
+    need: &SkillNeed<'_>,
+) -> Result<WakeUpSkill, StoreError> {
     let tasks: Vec<_> = need.path.iter().map(|node| &node.task).collect();
     if sources.skill_rule == SkillRule::Seed {
         let history = need.history.and_then(|injection| injection.skill.as_ref());
         let choice = choose(&tasks, history, sources.patterns);
         let (skill, notices, diagnostics) = find_skill(sources, &choice, need)?;
         let text = skill_text(sources, &choice, skill.as_ref(), notices);
-        return Ok(Settled { choice: Some(choice), skill, text, diagnostics });
+        return Ok(WakeUpSkill { choice: Some(choice), skill, text, diagnostics });
     }
     let naming = Naming {
         agent: sources.store.used_skill(sources.scope, Some(need.agent))?,
@@ -64,14 +67,14 @@ pub(super) fn settle(sources: &WakeSources<'_>, need: &Need<'_>) -> Result<Settl
             notices.splice(..0, missing);
             let text = skill_text(sources, &choice, skill.as_ref(), notices);
             let choice = Some(choice);
-            return Ok(Settled { choice, skill, text, diagnostics: all_diagnostics });
+            return Ok(WakeUpSkill { choice, skill, text, diagnostics: all_diagnostics });
         }
         let named_by = who(choice.reason);
         missing.push(format!("> skill not found: {}, which {named_by} names", choice.skill));
     }
     let forms = Arc::new(Forms::new(proposal(sources, &tasks)));
     let text = SkillText { id: None, forms, found: false, notices: missing, others: Vec::new() };
-    Ok(Settled { choice: None, skill: None, text, diagnostics: all_diagnostics })
+    Ok(WakeUpSkill { choice: None, skill: None, text, diagnostics: all_diagnostics })
 }
 
 /// Returns the skills that the current task's section names, then those of the plan's opening.
@@ -123,7 +126,7 @@ type FoundSkill = (Option<Skill>, Vec<String>, Vec<String>);
 fn find_skill(
     sources: &WakeSources<'_>,
     choice: &SkillChoice,
-    need: &Need<'_>,
+    need: &SkillNeed<'_>,
 ) -> Result<FoundSkill, StoreError> {
     let store = sources.store;
     let (agent, plan) = (Some(need.agent), need.plan_file);

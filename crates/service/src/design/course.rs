@@ -17,11 +17,11 @@ use convoke_domain::tree::TreeStatus;
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 use convoke_engine::lock::Lock;
 
-use super::ending::{DesignOverview, DesignReport, Earlier, EndedDesign, hand_over, withheld};
+use super::ending::{DesignOverview, DesignReport, EarlierPlans, EndedDesign, hand_over, withheld};
 use super::event_loop::{self, DesignOutcome};
 use super::front_end::DesignFrontEnd;
 use super::nested::Caller;
-use super::person::{Person, Written};
+use super::person::{AnswerFile, Person};
 use super::rehearsal::REPLIES;
 use super::stage::{Beginning, Stage, unanswered};
 use super::{DesignError, cost, ground, open_journal, worker};
@@ -136,7 +136,7 @@ impl CourseRequest {
         let (journal, events) = open_journal(workspace, id)?;
         *began = ready(&events).cloned();
         let settings = begun(id, &events)?.clone();
-        let earlier = Earlier { plans: earlier_plans(&events) };
+        let earlier = EarlierPlans { plans: earlier_plans(&events) };
         front_end.open(id, &settings);
         let again = |failure| resumable(failure, id, &settings);
         let mut stage = self.stage(session, id, &events, front_end).map_err(again)?;
@@ -173,7 +173,7 @@ impl CourseRequest {
         &self,
         stage: &mut Stage<'_>,
         workspace: &Workspace,
-        (mut design, earlier): (DesignWalk, &Earlier),
+        (mut design, earlier): (DesignWalk, &EarlierPlans),
         outcome: &DesignOutcome,
         tree: TreeStatus,
     ) -> Result<DesignReport, Failure> {
@@ -228,7 +228,7 @@ impl CourseRequest {
         for (line, said) in &written.faults {
             reporter.say(fault(answers.as_deref().unwrap_or(Path::new("")), *line, said));
         }
-        let recorded = recorded.as_deref().map(Written::read);
+        let recorded = recorded.as_deref().map(AnswerFile::read);
         for (line, said) in recorded.iter().flat_map(|recorded| &recorded.faults) {
             reporter.say(fault(Path::new(REPLIES), *line, said));
         }
@@ -388,9 +388,9 @@ fn fault(file: &Path, line: usize, said: &str) -> String {
     format!("warning: line {line} of {} {said}", file.display())
 }
 
-fn read_answers(path: &Path) -> Result<Written, Failure> {
+fn read_answers(path: &Path) -> Result<AnswerFile, Failure> {
     let text = fs::read_to_string(path).map_err(|source| {
         Failure::new(ErrorClass::Usage, DesignError::Folder { path: path.to_owned(), source })
     })?;
-    Ok(Written::read(&text))
+    Ok(AnswerFile::read(&text))
 }

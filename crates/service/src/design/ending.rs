@@ -9,7 +9,7 @@ use convoke_domain::design::outcome;
 use convoke_domain::design::outline::{DesignOutline, DesignPlan};
 use convoke_domain::design::render;
 use convoke_domain::design::seat::Panel;
-use convoke_domain::design::walk::{DesignEnding, Failed};
+use convoke_domain::design::walk::{DesignEnding, FailedStep};
 use convoke_domain::run::RunId;
 use convoke_domain::tree::TreeStatus;
 use convoke_engine::file;
@@ -146,7 +146,7 @@ fn summary<'o>(
         DesignOutcome::Ended(DesignEnding::DirtyTree) => {
             (Some(ErrorClass::TreeChanged), "dirty tree".to_owned(), &[][..], String::new())
         }
-        DesignOutcome::Ended(DesignEnding::Failed(Failed { why, .. })) => {
+        DesignOutcome::Ended(DesignEnding::Failed(FailedStep { why, .. })) => {
             let hint = format!(
                 "convoke resume {id} asks again; convoke doctor shows which agents can answer"
             );
@@ -206,11 +206,11 @@ pub(super) fn withheld(id: &RunId, progress: &DesignOutline) -> Option<String> {
 
 /// The plans that a run had before people decided more. A file that still holds one of them is the
 /// run's own, and no person has worked on it since.
-pub(super) struct Earlier {
+pub(super) struct EarlierPlans {
     pub(super) plans: Vec<DesignPlan>,
 }
 
-impl Earlier {
+impl EarlierPlans {
     /// Tells whether a file is as this run left it.
     fn has_left(&self, path: &Path, name: &str, id: &RunId) -> bool {
         if self.plans.is_empty() || !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
@@ -233,7 +233,7 @@ pub(super) fn hand_over(
     id: &RunId,
     progress: &DesignOutline,
     record: RunRecord,
-    earlier: &Earlier,
+    earlier: &EarlierPlans,
     reporter: &Reporter,
 ) -> Result<PathBuf, Failure> {
     let plan = progress.results.plan.clone().unwrap_or_default();
@@ -253,7 +253,7 @@ fn leave(
     (name, kind): (&str, &str),
     id: &RunId,
     text: &str,
-    earlier: &Earlier,
+    earlier: &EarlierPlans,
     reporter: &Reporter,
 ) -> Result<String, Failure> {
     let (usual, other) = (format!("{name}.{kind}"), format!("{name}-{id}.{kind}"));

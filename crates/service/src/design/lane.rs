@@ -27,10 +27,10 @@ use crate::session::Session;
 const LONGEST_ANSWER: usize = 512 * 1024;
 
 /// What came of a lane; nothing if we were stopped.
-pub(super) type Came = Result<Option<LaneEnd>, Failure>;
+pub(super) type LaneAnswer = Result<Option<LaneEnd>, Failure>;
 
 /// What every lane of a run has in common.
-pub(super) struct Order<'o> {
+pub(super) struct LaneOrder<'o> {
     pub(super) session: &'o Session,
     pub(super) settings: &'o Settings,
     pub(super) run: &'o RunId,
@@ -42,9 +42,9 @@ pub(super) struct Order<'o> {
     pub(super) span: Span,
 }
 
-impl Order<'_> {
+impl LaneOrder<'_> {
     /// Asks an agent, and once more if it said nothing.
-    pub(super) fn run(&self, request: &LaneNeed, hear: &mut dyn FnMut(&LaneEvent)) -> Came {
+    pub(super) fn run(&self, request: &LaneNeed, hear: &mut dyn FnMut(&LaneEvent)) -> LaneAnswer {
         let client = self.settings.chosen(request.holder).agent.as_str();
         let seat = tracing::info_span!(parent: &self.span, "seat", seat = %request.id, client);
         let _entered = seat.enter();

@@ -11,7 +11,7 @@ use super::front_end::{DesignFrontEnd, TypedAnswer};
 
 /// Answers that were written down.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct AnswerFile {
     /// The answers with their lines' numbers, by the question's name.
     answers: HashMap<QuestionId, (usize, String)>,
     /// What is wrong with some lines, by their numbers.
@@ -21,21 +21,21 @@ pub(super) struct Written {
 /// Who answers questions.
 pub(super) struct Person {
     /// Answers that were written down and not taken yet.
-    written: Written,
+    written: AnswerFile,
     /// How long a question waits for an answer before the recommendation is taken.
     patience: Option<Duration>,
     /// The author's answers in a rehearsal, where no person is asked.
-    recorded: Option<Written>,
+    recorded: Option<AnswerFile>,
 }
 
 impl Person {
-    pub(super) const fn new(written: Written, patience: Option<Duration>) -> Self {
+    pub(super) const fn new(written: AnswerFile, patience: Option<Duration>) -> Self {
         Self { written, patience, recorded: None }
     }
 
     /// Makes the author of a rehearsal. Answers that were written down come before recorded ones, and
     /// a question that has neither gets its recommendation.
-    pub(super) const fn recorded(written: Written, recorded: Written) -> Self {
+    pub(super) const fn recorded(written: AnswerFile, recorded: AnswerFile) -> Self {
         Self { written, patience: None, recorded: Some(recorded) }
     }
 
@@ -100,7 +100,7 @@ impl Person {
     }
 }
 
-impl Written {
+impl AnswerFile {
     /// Reads a file of answers: `1d/2: the answer`, one a line. Lines that begin with `#` are for
     /// people. Of two answers to one question the first counts, as it does for voters.
     pub(super) fn read(text: &str) -> Self {
@@ -166,7 +166,7 @@ mod tests {
     fn lines_that_answer_nothing_are_known_by_number() {
         let text = "# mine\n\n1d/2: a: b\nwhat?\n1/branch: keep\n3.5/0: x\ntree/nowhere: 1\n\
                     resume/ground: 1\ntree/plan-review-collection: 2\n1b/1: x\n";
-        let written = Written::read(text);
+        let written = AnswerFile::read(text);
         let numbers: Vec<_> = written.faults.iter().map(|(number, _)| *number).collect();
         assert_eq!(numbers, [4, 6, 7, 10]);
         assert_eq!(written.answers.len(), 4);
@@ -177,7 +177,7 @@ mod tests {
     // As for voters: whoever says two things has said the first.
     #[test]
     fn the_first_of_two_answers_counts() {
-        let written = Written::read("1d/2: a\n1d/1: b\n1d/2: c\n1d/2: a\n1d/02: d\n");
+        let written = AnswerFile::read("1d/2: a\n1d/1: b\n1d/2: c\n1d/2: a\n1d/02: d\n");
         let second = QuestionId::parse("1d/2").unwrap();
         assert_eq!(written.answers[&second], (1, "a".to_owned()));
         let again = "answers `1d/2` again; line 1 counts".to_owned();
@@ -188,7 +188,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_file_of_answers_is_read(text in "([13]?[cd.]?5?/[0-9]{1,2}:? ?\\PC{0,3}\n|\\PC*\n)*") {
-            let written = Written::read(&text);
+            let written = AnswerFile::read(&text);
             let said = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
             prop_assert_eq!(said.count(), written.answers.len() + written.faults.len());
         }

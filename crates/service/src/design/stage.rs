@@ -30,7 +30,7 @@ use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
 
 use super::event_loop::{LaneNews, OnLaneNews};
 use super::front_end::{DesignFrontEnd, show_lane};
-use super::lane::{Order, not_run, phase_span};
+use super::lane::{LaneOrder, not_run, phase_span};
 use super::nested::Caller;
 use super::person::Person;
 use super::probe::probe;
@@ -138,7 +138,7 @@ impl<'a> Stage<'a> {
         let observer = QuietObserver::new(self.session.observer.clone());
         let quiet = self.session.clone().observed_by(Arc::new(observer));
         let run = self.run.clone();
-        let order = Order {
+        let order = LaneOrder {
             session: &quiet,
             settings,
             run: &run,

@@ -19,7 +19,7 @@ use convoke_engine::dispatch::evidence::{
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{demanded, references, review_history};
-use convoke_store::dispatch::{Post, Round};
+use convoke_store::dispatch::{DispatchPost, Round};
 
 use super::post::FoundPost;
 use super::reading::{Reading, requires_proof};
@@ -118,7 +118,7 @@ impl Judged {
             reporter.say(format!("note: the review history could not be written: {error}"));
         }
         let Some(agent) = agent else { return Ok(()) };
-        let post = Post { feature: &entry.feature, role: &self.report.role };
+        let post = DispatchPost { feature: &entry.feature, role: &self.report.role };
         let next = entry.iteration.saturating_add(1);
         if store.name_session(scope, post, next, agent).map_err(refused)? {
             write_state(&**store, scope, feature).map_err(next_failed)?;
@@ -286,7 +286,7 @@ impl Submission<'_> {
     fn round(&self) -> Result<Option<Round>, Failure> {
         let (name, Workspace { store, scope }) = (self.post.feature.name(), self.workspace);
         let role = self.post.role.name.to_string();
-        let post = Post { feature: &name, role: &role };
+        let post = DispatchPost { feature: &name, role: &role };
         let found = store.round_before(scope, post, self.iteration.saturating_add(1));
         let found = found.map_err(refused)?;
         Ok(found.filter(|round| round.state.last_iteration == self.iteration))

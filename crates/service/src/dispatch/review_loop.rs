@@ -16,7 +16,7 @@ use convoke_domain::task::id::TaskId;
 use convoke_engine::client::Rights;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
+use convoke_store::review_loop::{AnswerUsage, LoopEntry, LoopName};
 use tracing::Span;
 
 use self::entry::{Grounds, answers, kept_reviews, review_text, spent, stop_of, without_verdict};
@@ -189,13 +189,13 @@ impl Course<'_> {
             ReviewStep::Review { .. } | ReviewStep::Stop(_) => false,
         };
         if is_open {
-            self.keep(&self.entry(BY_HAND, after, Spent::default()))?;
+            self.keep(&self.entry(BY_HAND, after, AnswerUsage::default()))?;
         }
         Ok(())
     }
 
     /// Returns an entry that neither passes nor fails.
-    fn entry(&self, role: &str, iteration: u32, spent: Spent) -> LoopEntry {
+    fn entry(&self, role: &str, iteration: u32, spent: AnswerUsage) -> LoopEntry {
         let (role, at) = (role.to_owned(), self.session.now());
         LoopEntry { iteration, role, passed: None, text: String::new(), spent, at }
     }

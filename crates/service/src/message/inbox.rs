@@ -3,7 +3,7 @@
 use convoke_domain::message::Message;
 use convoke_domain::scope::AgentName;
 use convoke_store::agent::AgentChange;
-use convoke_store::message::{Addressed, Receipt};
+use convoke_store::message::{InboxFilter, MessageReceipt};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ pub struct InboxRequest {
     /// Who reads; without it, the agent of the environment or session, else the person.
     pub agent: Option<AgentName>,
     /// Only unread messages, or all.
-    pub which: Addressed,
+    pub which: InboxFilter,
     /// The most messages, the newest.
     pub limit: usize,
     /// Only messages before this one.
@@ -117,7 +117,7 @@ pub fn mark_read(inbox: &Inbox) -> Result<(), Failure> {
         store.add_agent(scope, reader, "human").map_err(refused)?;
     }
     let read: Vec<_> = inbox.messages.iter().map(|message| message.id).collect();
-    let receipt = Receipt { read: &read, known: read.last().copied() };
+    let receipt = MessageReceipt { read: &read, known: read.last().copied() };
     store.change_agent(scope, reader, &AgentChange::Received(receipt)).map_err(refused)
 }
 

@@ -3,7 +3,7 @@
 use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
 use convoke_store::task::Change;
-use convoke_store::task_edit::{Moved, Moving};
+use convoke_store::task_edit::{MovedTasks, TasksToMove};
 use serde::Serialize;
 
 use super::{TaskDesk, change};
@@ -54,9 +54,9 @@ pub fn move_to_branch(
 ) -> Result<MovedTasksReport, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
     let from = request.from_branch.clone().unwrap_or_else(|| checked_out(session));
-    let moving = request.ids.as_ref().map_or(Moving::All, |ids| Moving::Tasks(ids));
+    let moving = request.ids.as_ref().map_or(TasksToMove::All, |ids| TasksToMove::Tasks(ids));
     let moved = store.move_tasks(scope, &from, moving, session.now()).map_err(refused)?;
-    let Moved { ids, renamed, messages, agents } = &moved;
+    let MovedTasks { ids, renamed, messages, agents } = &moved;
     let reporter = session.reporter();
     if ids.is_empty() {
         reporter.note(format!(

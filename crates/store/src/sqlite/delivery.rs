@@ -1,7 +1,7 @@
 //! Sessions and deliveries in SQLite.
 
 use convoke_domain::client::Client;
-use convoke_domain::hook::{LastEvent, Losses, Memory, Noticed, View};
+use convoke_domain::hook::{LastEvent, Losses, Memory, NoticedEvent, View};
 use convoke_domain::scope::{Address, Scope};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -94,7 +94,7 @@ impl DeliveryStore for SqliteStore {
         &self,
         session: Session<'_>,
         entry: u32,
-        noticed: Noticed,
+        noticed: NoticedEvent,
         now: Timestamp,
     ) -> Result<Option<u32>, StoreError> {
         let notice = || {

@@ -18,7 +18,7 @@ use super::task::tree::BELOW;
 use super::task::{find, free_id, list, next_order, no_task, tasks_of};
 use super::{SqliteStore, failed};
 use crate::error::StoreError;
-use crate::task_edit::{Moved, Moving, TaskEdit, TaskEditStore};
+use crate::task_edit::{MovedTasks, TaskEdit, TaskEditStore, TasksToMove};
 
 impl TaskEditStore for SqliteStore {
     fn edit_task(
@@ -85,19 +85,19 @@ impl TaskEditStore for SqliteStore {
         &self,
         scope: &Scope,
         from_branch: &str,
-        moving: Moving<'_>,
+        moving: TasksToMove<'_>,
         now: Timestamp,
-    ) -> Result<Moved, StoreError> {
+    ) -> Result<MovedTasks, StoreError> {
         let failed = failed("move the tasks");
         let from = Scope { branch: from_branch.to_owned(), ..scope.clone() };
         let step = self.begin_step(scope, now).map_err(&failed)?;
         let tasks = match moving {
-            Moving::All => tasks_of(&step.transaction, &from)?,
-            Moving::Tasks(ids) => with_parts(&step.transaction, &from, ids)?,
+            TasksToMove::All => tasks_of(&step.transaction, &from)?,
+            TasksToMove::Tasks(ids) => with_parts(&step.transaction, &from, ids)?,
         };
-        let mut moved = Moved::default();
+        let mut moved = MovedTasks::default();
         if from != *scope {
-            let whole = matches!(moving, Moving::All);
+            let whole = matches!(moving, TasksToMove::All);
             let plans: BTreeSet<_> =
                 tasks.iter().filter_map(|task| task.plan_file.clone()).collect();
             moved = carry(&step.transaction, &from, scope, tasks)?;
@@ -155,9 +155,9 @@ pub(super) fn carry(
     from: &Scope,
     to: &Scope,
     tasks: Vec<Task>,
-) -> Result<Moved, StoreError> {
+) -> Result<MovedTasks, StoreError> {
     let failed = failed("move the tasks");
-    let (mut moved, mut names) = (Moved::default(), BTreeMap::new());
+    let (mut moved, mut names) = (MovedTasks::default(), BTreeMap::new());
     let after: BTreeMap<_, _> =
         tasks.iter().map(|task| (task.id.clone(), task.after.clone())).collect();
     let tasks = top_down(tasks);

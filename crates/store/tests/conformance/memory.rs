@@ -70,9 +70,9 @@ pub(super) fn setups_are_kept(store: &dyn Store) {
 }
 
 /// An event like no other.
-fn event(moment: Moment, trace: Trace) -> Noticed {
+fn event(moment: Moment, trace: Trace) -> NoticedEvent {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    Noticed { moment, trace, mark: NEXT.fetch_add(1, Ordering::Relaxed), entries: 4 }
+    NoticedEvent { moment, trace, mark: NEXT.fetch_add(1, Ordering::Relaxed), entries: 4 }
 }
 
 // Hooks in the settings and in a plugin: the second report finds the first.
@@ -120,7 +120,7 @@ pub(super) fn outdated_texts_are_replaced(store: &dyn Store) {
     assert_eq!(store.notice(session, 1, prompted, at(10)).unwrap(), Some(1), "its part is another");
     assert_eq!(store.delivered(session, 2, 1, at(10)).unwrap(), [2]);
     assert_eq!(store.delivered(session, 1, 1, at(10)).unwrap(), [1, 2]);
-    let other = Noticed { entries: 2, ..event(Moment::Began, Trace::Unknown) };
+    let other = NoticedEvent { entries: 2, ..event(Moment::Began, Trace::Unknown) };
     assert_eq!(store.notice(session, 1, other, at(11)).unwrap(), None, "another split");
 }
 

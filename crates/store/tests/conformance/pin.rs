@@ -1,6 +1,6 @@
 //! The user's rules.
 
-use convoke_store::task_edit::Moving;
+use convoke_store::task_edit::TasksToMove;
 
 use super::*;
 
@@ -96,7 +96,7 @@ pub(super) fn rules_follow_their_tasks(store: &dyn Store) {
     let all = texts(store, &here(), 9);
     assert_eq!(all.len(), 4);
     let active = |scope: &Scope| store.active_plan(scope, None).unwrap();
-    store.move_tasks(&there, "main", Moving::All, at(3)).unwrap();
+    store.move_tasks(&there, "main", TasksToMove::All, at(3)).unwrap();
     assert_eq!((texts(store, &there, 9), active(&there)), (all.clone(), ActivePlan::Nothing));
     assert_eq!(texts(store, &here(), 9), ["everywhere"]);
     store.undo_task_step(&there, at(4)).unwrap();
@@ -107,13 +107,13 @@ pub(super) fn rules_follow_their_tasks(store: &dyn Store) {
     let on_empty = PinText::parse("on empty").unwrap();
     let new = NewPin { text: &on_empty, reach: Reach::Branch, task: None, plan: None, until: None };
     store.add_pin(&empty, &new, at(4)).unwrap();
-    store.move_tasks(&there, "empty", Moving::All, at(4)).unwrap();
+    store.move_tasks(&there, "empty", TasksToMove::All, at(4)).unwrap();
     assert_eq!(texts(store, &there, 9), ["everywhere", "on empty"]);
     let last = store.pins(&there, at(4)).unwrap().last().unwrap().id;
     store.remove_pin(&here().project, last, at(4)).unwrap();
     // One task alone takes its own rules along; its plan is cancelled there, too.
     let alone = [task.clone()];
-    store.move_tasks(&there, "main", Moving::Tasks(&alone), at(5)).unwrap();
+    store.move_tasks(&there, "main", TasksToMove::Tasks(&alone), at(5)).unwrap();
     let cancelled = text.as_str();
     assert_eq!(texts(store, &there, 9), ["everywhere", "with the task", cancelled]);
     assert_eq!(texts(store, &here(), 9), ["everywhere", "on main", cancelled]);

@@ -120,28 +120,28 @@ pub(super) fn merged_messages_stay_unread(store: &dyn Store) {
         .change_agent(
             &into,
             &june,
-            &AgentChange::Received(Receipt { read: &[seen], known: Some(seen) }),
+            &AgentChange::Received(MessageReceipt { read: &[seen], known: Some(seen) }),
         )
         .unwrap();
     store
         .change_agent(
             &from,
             &max,
-            &AgentChange::Received(Receipt { read: &[seen], known: Some(seen) }),
+            &AgentChange::Received(MessageReceipt { read: &[seen], known: Some(seen) }),
         )
         .unwrap();
     store
         .change_agent(
             &into,
             &max,
-            &AgentChange::Received(Receipt { read: &[unread], known: Some(unread) }),
+            &AgentChange::Received(MessageReceipt { read: &[unread], known: Some(unread) }),
         )
         .unwrap();
     assert_eq!(store.merge_projects("other", "app").unwrap().messages, 1);
-    let addressed = store.addressed_to(&into, &june, Addressed::Unread, None, 9).unwrap();
+    let addressed = store.addressed_to(&into, &june, InboxFilter::Unread, None, 9).unwrap();
     let addressed: Vec<_> = addressed.into_iter().map(|message| message.id).collect();
     assert_eq!(addressed, [unread], "unread stays unread, and read stays read");
-    assert_eq!(store.count_addressed_to(&into, &june, Addressed::Unread).unwrap(), 1);
+    assert_eq!(store.count_addressed_to(&into, &june, InboxFilter::Unread).unwrap(), 1);
     let last_seen = store.agent(&into, &max).unwrap().unwrap().last_seen;
     assert_eq!(last_seen, Some(unread), "what it had not seen here, either");
 }

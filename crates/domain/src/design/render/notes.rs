@@ -1,6 +1,7 @@
 //! Notes of a design as lines.
 
 use crate::design::event::Settings;
+use crate::design::matter::{MatterId, MatterVerdict};
 use crate::design::notice::{DesignNote, ReasonDisplay};
 use crate::design::outcome;
 use crate::design::progress::{Breadcrumbs, Step};
@@ -43,24 +44,8 @@ pub(super) fn note(note: &DesignNote, settings: &Settings, crumbs: &Breadcrumbs)
             let text = format!("design manifest export failed: {}", quote::line(why));
             crumbs.warning(Step::Decisions, &text, *seconds)
         }
-        DesignNote::Withheld { findings, accepted } => {
-            let count = findings.len();
-            let noun = if count == 1 { "finding" } else { "findings" };
-            let ids: Vec<_> = findings.iter().map(ToString::to_string).collect();
-            format!(
-                "**ℹ Withheld from published files: {count} {noun} out of scope that may be about \
-                 security ({}; {accepted} accepted).**",
-                ids.join(", ")
-            )
-        }
-        DesignNote::Undecided(matters) => {
-            let listed: Vec<_> =
-                matters.iter().map(|(id, panel)| format!("{id} ({panel})")).collect();
-            format!(
-                "**ℹ Undecided: {}. `convoke decide` lists them and records your decisions.**",
-                listed.join(", ")
-            )
-        }
+        DesignNote::Withheld { findings, accepted } => withheld(findings, *accepted),
+        DesignNote::Undecided(matters) => undecided(matters),
         DesignNote::Ruled { ruling, reason } => {
             let because = match reason {
                 ReasonDisplay::Shown => format!(": {}", quote::line(&ruling.because)),
@@ -84,4 +69,23 @@ fn worker_failed(why: &str, folder: &str, settings: &Settings, crumbs: &Breadcru
         format!("Preserving {folder} for inspection.")
     };
     format!("**⚠ {place} — heavy worker subagent failed: {why}. {then}**")
+}
+
+fn withheld(findings: &[MatterId], accepted: usize) -> String {
+    let count = findings.len();
+    let noun = if count == 1 { "finding" } else { "findings" };
+    let ids: Vec<_> = findings.iter().map(ToString::to_string).collect();
+    format!(
+        "**ℹ Withheld from published files: {count} {noun} out of scope that may be about security \
+         ({}; {accepted} accepted).**",
+        ids.join(", ")
+    )
+}
+
+fn undecided(matters: &[(MatterId, MatterVerdict)]) -> String {
+    let listed: Vec<_> = matters.iter().map(|(id, panel)| format!("{id} ({panel})")).collect();
+    format!(
+        "**ℹ Undecided: {}. `convoke decide` lists them and records your decisions.**",
+        listed.join(", ")
+    )
 }

@@ -2,9 +2,9 @@
 
 use super::phases::go;
 use super::state::WalkState;
-use super::{DesignEnding, Failed, Next, Walk};
+use super::{DesignEnding, FailedStep, Next, Walk};
 use crate::design::event::{Event, Settings, Stamped};
-use crate::design::facts::{Earlier, Facts};
+use crate::design::facts::{EarlierNotices, Facts};
 use crate::design::heavy::WorkerResult;
 use crate::design::notice::{DesignNote, LogMark, Notice, NoticeLog};
 use crate::design::outline::{DesignOutline, PhaseResults};
@@ -71,13 +71,13 @@ impl DesignWalk {
             return;
         };
         let failed = failed.clone();
-        let Earlier { mut notices, repeated } = self.facts.forget(&failed);
+        let EarlierNotices { mut notices, repeated } = self.facts.forget(&failed);
         let repeated = repeated.min(self.log.shown.len());
         notices.extend(self.log.shown.drain(repeated..));
         notices.push(Notice::Note(DesignNote::AsksAgain { why: failed.why.clone() }));
         (self.settled, self.present) = (None, None);
         self.advance();
-        self.facts.begin_again(Earlier { notices, repeated: self.log.shown.len() });
+        self.facts.begin_again(EarlierNotices { notices, repeated: self.log.shown.len() });
     }
 
     /// Walks as far as the facts go.
@@ -205,7 +205,7 @@ fn nothing() -> DesignOutline {
 
 fn never_begun() -> Next {
     let why = "it was never begun".to_owned();
-    Next::End(DesignEnding::Failed(Failed { why, step: Step::Setup, lanes: Vec::new() }))
+    Next::End(DesignEnding::Failed(FailedStep { why, step: Step::Setup, lanes: Vec::new() }))
 }
 
 /// Returns everything that was shown. What was shown before something was begun again stays shown.
@@ -220,7 +220,7 @@ fn told_after<'a>(
     count: usize,
 ) -> impl Iterator<Item = &'a Notice> {
     let (earlier, repeated): (&[Notice], _) = match facts.earlier() {
-        Some(Earlier { notices, repeated }) => (notices, *repeated),
+        Some(EarlierNotices { notices, repeated }) => (notices, *repeated),
         None => (&[], 0),
     };
     let anew = repeated + count.saturating_sub(earlier.len());

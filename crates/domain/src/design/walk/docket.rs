@@ -1,7 +1,7 @@
 //! What the panel decided and left undecided, with what people have decided since.
 
 use crate::design::decision::Decision;
-use crate::design::facts::Ruled;
+use crate::design::facts::RecordedRuling;
 use crate::design::finding::{Finding, FindingId, FindingScope};
 use crate::design::matter::{Matter, MatterId, MatterVerdict, Ruling, RulingChoice};
 use crate::design::outcome;
@@ -135,14 +135,14 @@ impl PhaseResults {
     }
 
     /// Lists what can be decided, with all decisions of people, also those not acted on yet.
-    pub(super) fn matters(&self, rulings: &[Ruled]) -> Vec<Matter> {
+    pub(super) fn matters(&self, rulings: &[RecordedRuling]) -> Vec<Matter> {
         let decisions = self.resolutions.iter().flatten().filter(|entry| entry.is_open());
         let decisions = decisions.map(|entry| self.contested_matter(entry));
         let review = self.voted().into_iter();
         let findings = review.flat_map(|review| review.findings.iter().zip(&review.voted.items));
         let findings = findings.map(|(finding, counted)| of_finding(finding, counted));
         let mut matters: Vec<_> = decisions.chain(findings).collect();
-        for (place, Ruled { ruling, .. }) in rulings.iter().enumerate() {
+        for (place, RecordedRuling { ruling, .. }) in rulings.iter().enumerate() {
             let matter = matters.iter_mut().find(|matter| matter.id == ruling.matter);
             if let Some(matter) = matter {
                 matter.ruling = Some(ruling.clone());

@@ -3,7 +3,7 @@
 
 use super::phases::Passage;
 use super::{DesignEnding, Halt, Walk, Walked};
-use crate::design::facts::Worker;
+use crate::design::facts::FinishedWorker;
 use crate::design::heavy::WorkerResult;
 use crate::design::notice::{DesignNote, Notice, ToldArtifact};
 use crate::design::outline::{DiagramResult, ReviewResult, VotedReview};
@@ -15,7 +15,7 @@ pub(super) fn begin(walk: &mut Walk<'_>) {
         return;
     }
     let facts = walk.facts;
-    for Worker { at, worked, folder, warnings } in facts.workers() {
+    for FinishedWorker { at, worked, folder, warnings } in facts.workers() {
         walk.state.at(*at);
         let WorkerResult::Failed(reason) = worked else { continue };
         let (why, folder) = (reason.as_str().to_owned(), folder.clone());

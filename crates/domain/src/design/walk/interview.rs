@@ -8,7 +8,7 @@ use super::plan::update;
 use super::{PersonQuestion, Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::decision;
-use crate::design::discussion::{self, Ground, Questions, Round, Settled, render};
+use crate::design::discussion::{self, Ground, InterviewDecision, Questions, Round, render};
 use crate::design::event::{QuestionId, Reply};
 use crate::design::lane_id::ChairTask;
 use crate::design::notice::{DesignNote, ToldArtifact};
@@ -55,7 +55,7 @@ pub(super) fn scope_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
 fn clarify(
     walk: &mut Walk<'_>,
     feature: &str,
-) -> Walked<(Vec<Settled>, Vec<discussion::ChairQuestion>)> {
+) -> Walked<(Vec<InterviewDecision>, Vec<discussion::ChairQuestion>)> {
     let questions = questions(walk, ChairTask::Questions, &|| prompt::questions(feature))?;
     answered_by_code(walk, Round::Clarifying, &questions);
     let (open, _) = questions.to_ask(Round::Clarifying);
@@ -144,7 +144,11 @@ fn questions(
 }
 
 /// Says what the chair settled by the code itself, so that a person can object.
-fn answered_by_code(walk: &mut Walk<'_>, round: Round, questions: &Questions) -> Vec<Settled> {
+fn answered_by_code(
+    walk: &mut Walk<'_>,
+    round: Round,
+    questions: &Questions,
+) -> Vec<InterviewDecision> {
     let settled = questions.answered_by_code();
     for decision in &settled {
         walk.note(DesignNote::AnsweredByCode(round, decision.clone()));
@@ -157,7 +161,7 @@ fn interview(
     round: Round,
     number: usize,
     question: &discussion::ChairQuestion,
-) -> Walked<Settled> {
+) -> Walked<InterviewDecision> {
     let reply = walk.ask(PersonQuestion {
         id: QuestionId::Interview(round, number + 1),
         title: question.title.clone(),
@@ -172,7 +176,12 @@ fn interview(
     })
 }
 
-fn interview_over(walk: &mut Walk<'_>, round: Round, settled: &[Settled], deferred: usize) {
+fn interview_over(
+    walk: &mut Walk<'_>,
+    round: Round,
+    settled: &[InterviewDecision],
+    deferred: usize,
+) {
     if deferred > 0 {
         walk.note(DesignNote::Deferred(round));
     }

@@ -17,7 +17,7 @@ use crate::design::citation;
 use crate::design::event::Boundary;
 use crate::design::finding::Finding;
 use crate::design::lane_id::{ChairTask, LaneKind};
-use crate::design::merge::{self, Raised};
+use crate::design::merge::{self, RaisedRemark};
 use crate::design::notice::{DesignNote, Notice, ToldArtifact};
 use crate::design::outcome;
 use crate::design::outline::{DesignPlan, PhaseResults, ReviewResult, VotedReview};
@@ -113,7 +113,7 @@ fn findings(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) -> Walked<Vec<Finding>> 
     let raised = reviews.iter().flat_map(|review| {
         let proposer = panel.attribution(&review.seat);
         let found = remarks(review.answer).unwrap_or_default();
-        found.into_iter().map(move |remark| Raised { proposer: proposer.clone(), remark })
+        found.into_iter().map(move |remark| RaisedRemark { proposer: proposer.clone(), remark })
     });
     let groups = merge::distinct(raised.collect());
     if groups.len() < 2 {

@@ -6,7 +6,7 @@ use super::plan::{changing, is_same, keep, left_as_it_was, plan_was_left};
 use super::state::Roster;
 use super::{DesignEnding, Halt, Need, Walk, Walked};
 use crate::design::event::Export;
-use crate::design::facts::Ruled;
+use crate::design::facts::RecordedRuling;
 use crate::design::lane_id::ChairTask;
 use crate::design::matter::{MatterId, Ruling};
 use crate::design::notice::{DesignNote, ReasonDisplay, ToldArtifact};
@@ -43,7 +43,7 @@ pub(super) fn left_to_people(walk: &mut Walk<'_>) {
 pub(super) fn rulings(walk: &mut Walk<'_>) -> Walked<Passage> {
     let rulings = walk.facts.rulings();
     let place = walk.state.results.rulings.done;
-    let Some(Ruled { at, ruling, exports }) = rulings.get(place) else {
+    let Some(RecordedRuling { at, ruling, exports }) = rulings.get(place) else {
         let available = walk.state.before_rulings.unwrap_or(walk.state.roster.available);
         walk.state.roster.available = available;
         return Err(Halt::End(walk.complete()));

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::{answered, failure};
-use crate::client::listener::{Dialect, Said};
+use crate::client::listener::{Dialect, EventQueue};
 use crate::client::message_line::Line;
 use crate::json::{count, micro_dollars, more_tokens, parse, tokens};
 
@@ -34,7 +34,7 @@ struct Details<'a> {
 pub(super) struct Claude;
 
 impl Dialect for Claude {
-    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
+    fn line(&mut self, line: &str, said: &mut EventQueue) -> Option<()> {
         let line = Line::parse(line).filter(Line::is_of_a_session)?;
         line.introduce(said);
         match (line.kind.as_ref(), line.subtype().as_ref()) {
@@ -47,7 +47,7 @@ impl Dialect for Claude {
     }
 }
 
-fn assistant(line: &Line<'_>, said: &mut Said) {
+fn assistant(line: &Line<'_>, said: &mut EventQueue) {
     // What the client itself says about an error looks as if the agent said it.
     if parse::<bool>(line.is_api_error_message) == Some(true) {
         return said.trouble(trouble(line, &line.message_text()));
@@ -61,7 +61,7 @@ fn trouble(line: &Line<'_>, words: &str) -> LaneFailure {
     answered(count(line.error_status), words)
 }
 
-fn result(line: &Line<'_>, said: &mut Said) {
+fn result(line: &Line<'_>, said: &mut EventQueue) {
     if let Some(usage) = usage(line) {
         said.usage(usage);
     }

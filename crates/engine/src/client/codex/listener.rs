@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::told;
-use crate::client::listener::{Dialect, Exit, Said};
+use crate::client::listener::{Dialect, EventQueue, Exit};
 use crate::json::{count, parse, string, tokens};
 
 #[derive(Deserialize)]
@@ -69,7 +69,7 @@ pub(super) struct Codex {
 }
 
 impl Dialect for Codex {
-    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
+    fn line(&mut self, line: &str, said: &mut EventQueue) -> Option<()> {
         let line: Line<'_> = serde_json::from_str(line).ok()?;
         match line.kind.as_ref() {
             "thread.started" => said.session(&string(line.thread_id)?),
@@ -92,7 +92,7 @@ impl Dialect for Codex {
         Some(())
     }
 
-    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+    fn exits(&mut self, exit: &Exit, said: &mut EventQueue) {
         let by_code = (exit.code == Some(2)).then_some(FailureKind::RefusedFlags);
         if let (false, Some(failure)) = (said.has_ended(), exit.failure(by_code)) {
             said.trouble(failure);
@@ -101,7 +101,7 @@ impl Dialect for Codex {
 }
 
 impl Codex {
-    fn item(&mut self, line: &Line<'_>, item: &Item<'_>, said: &mut Said) {
+    fn item(&mut self, line: &Line<'_>, item: &Item<'_>, said: &mut EventQueue) {
         let is_completed = line.kind == "item.completed";
         match item.kind.as_ref() {
             "agent_message" if is_completed => said.text(&string(item.text).unwrap_or_default()),
@@ -121,7 +121,7 @@ impl Codex {
     }
 
     /// A tool is said once: when it begins, or when it ends if its beginning was not said.
-    fn tool(&mut self, id: &str, name: &str, is_completed: bool, said: &mut Said) {
+    fn tool(&mut self, id: &str, name: &str, is_completed: bool, said: &mut EventQueue) {
         let is_known = self.running.contains(id);
         if !is_known {
             said.tool(name);

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::{answered, complaint, of_status, told};
-use crate::client::listener::{Dialect, Exit, Said};
+use crate::client::listener::{Dialect, EventQueue, Exit};
 use crate::json::{count, more_tokens, parse, string, tokens};
 
 #[derive(Deserialize)]
@@ -76,7 +76,7 @@ pub(super) struct Gemini {
 }
 
 impl Dialect for Gemini {
-    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
+    fn line(&mut self, line: &str, said: &mut EventQueue) -> Option<()> {
         let line: Line<'_> = serde_json::from_str(line).ok()?;
         match line.kind.as_ref() {
             "init" => {
@@ -112,7 +112,7 @@ impl Dialect for Gemini {
         self.message.clear();
     }
 
-    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+    fn exits(&mut self, exit: &Exit, said: &mut EventQueue) {
         self.finish_message(said);
         let by_code = exit.code.and_then(of_code);
         if let (Some(failure), Some(kind)) = (self.unknown.take(), by_code) {
@@ -125,11 +125,11 @@ impl Dialect for Gemini {
 }
 
 impl Gemini {
-    fn finish_message(&mut self, said: &mut Said) {
+    fn finish_message(&mut self, said: &mut EventQueue) {
         said.text(&std::mem::take(&mut self.message));
     }
 
-    fn result(&mut self, status: &str, line: &Line<'_>, said: &mut Said) {
+    fn result(&mut self, status: &str, line: &Line<'_>, said: &mut EventQueue) {
         self.finish_message(said);
         if let Some(stats) = parse::<Stats<'_>>(line.stats) {
             if let Some(usage) = usage(&stats) {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::{answered, failure};
-use crate::client::listener::{Dialect, Exit, Said};
+use crate::client::listener::{Dialect, EventQueue, Exit};
 use crate::json::{count, micro_dollars, more_tokens, parse, string, tokens};
 
 #[derive(Deserialize)]
@@ -85,7 +85,7 @@ pub(super) struct Opencode {
 }
 
 impl Dialect for Opencode {
-    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
+    fn line(&mut self, line: &str, said: &mut EventQueue) -> Option<()> {
         let line: Line<'_> = serde_json::from_str(line).ok()?;
         said.session(&string(line.session)?);
         let part: Option<Part<'_>> = parse(line.part);
@@ -115,7 +115,7 @@ impl Dialect for Opencode {
         self.message = Default::default();
     }
 
-    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+    fn exits(&mut self, exit: &Exit, said: &mut EventQueue) {
         if exit.code.is_none() {
             return;
         }
@@ -130,7 +130,7 @@ impl Dialect for Opencode {
 }
 
 impl Opencode {
-    fn text(&mut self, part: &Part<'_>, said: &mut Said) {
+    fn text(&mut self, part: &Part<'_>, said: &mut EventQueue) {
         let (name, text) = (string(part.message).unwrap_or_default(), string(part.text));
         let text = text.unwrap_or_default();
         let (last, words) = &mut self.message;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::told;
-use crate::client::listener::{Dialect, Exit, Said};
+use crate::client::listener::{Dialect, EventQueue, Exit};
 use crate::client::message_line::Line;
 use crate::json::{count, parse, string, tokens};
 
@@ -64,7 +64,7 @@ pub(super) struct Qwen {
 }
 
 impl Dialect for Qwen {
-    fn line(&mut self, text: &str, said: &mut Said) -> Option<()> {
+    fn line(&mut self, text: &str, said: &mut EventQueue) -> Option<()> {
         let line = Line::parse(text).filter(Line::is_of_a_session)?;
         line.introduce(said);
         match line.kind.as_ref() {
@@ -78,7 +78,7 @@ impl Dialect for Qwen {
         Some(())
     }
 
-    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+    fn exits(&mut self, exit: &Exit, said: &mut EventQueue) {
         let by_code = match exit.code {
             Some(41) => Some(FailureKind::Auth),
             // Turns; time or calls.
@@ -91,7 +91,7 @@ impl Dialect for Qwen {
     }
 }
 
-fn assistant(line: &Line<'_>, said: &mut Said) {
+fn assistant(line: &Line<'_>, said: &mut EventQueue) {
     let text = line.message_text();
     // What the client itself says about an error looks as if the agent said it.
     if text.starts_with("[API Error:") {
@@ -135,7 +135,7 @@ impl Qwen {
         rest.map(str::to_owned).unwrap_or(answer)
     }
 
-    fn result(&self, line: &Line<'_>, said: &mut Said) {
+    fn result(&self, line: &Line<'_>, said: &mut EventQueue) {
         if let Some(usage) = usage(line) {
             said.usage(usage);
         }

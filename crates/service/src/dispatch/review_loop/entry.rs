@@ -6,7 +6,7 @@ use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::dispatch::answer::kept;
 use convoke_engine::skill::hash;
-use convoke_store::review_loop::{LoopEntry, Spent};
+use convoke_store::review_loop::{AnswerUsage, LoopEntry};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,13 +16,13 @@ use crate::failure::{ErrorClass, Failure};
 use crate::lane::LaneRun;
 
 /// Sums up what an answer cost, with the lanes that led to it; unknown if one of them did not say.
-pub(super) fn spent(ran: &LaneRun, earlier: &[LaneRun]) -> Spent {
+pub(super) fn spent(ran: &LaneRun, earlier: &[LaneRun]) -> AnswerUsage {
     let all = || earlier.iter().chain([ran]).map(|ran| ran.spent);
     let sum = |part: fn(&Usage) -> Option<u64>| {
         let parts = all().map(|usage| usage.as_ref().and_then(part));
         parts.sum::<Option<u64>>()
     };
-    Spent {
+    AnswerUsage {
         input: sum(|usage| Some(usage.input)),
         output: sum(|usage| Some(usage.output)),
         micro_dollars: sum(|usage| usage.micro_dollars),
