@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::block::{Block, Labels, blocks, numbered};
 use super::notice::Notice;
-use super::progress::{Breadcrumbs, Step};
+use super::progress::Step;
 use super::quote;
 use super::resolution::Resolution;
 
@@ -66,12 +66,6 @@ impl Round {
             Self::Scope => skipped("no scope decisions require discussion"),
             Self::Design => skipped("no additional decisions require discussion"),
         }
-    }
-
-    /// Returns the line for a decision that the code settled, which nobody was asked about.
-    pub fn answered_by_code(self, settled: &InterviewDecision, lines: &Breadcrumbs) -> String {
-        let (place, title) = (lines.place(self.step()), quote::line(&settled.title));
-        format!("ℹ {place} — {title}: {} (by the code)", quote::line(&settled.resolution))
     }
 
     /// Tells how many decisions a round settled.
@@ -407,6 +401,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::decision::{Decision, Impact};
+    use super::super::progress::Breadcrumbs;
     use super::*;
 
     const LIST: &str = "\

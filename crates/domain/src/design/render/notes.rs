@@ -17,7 +17,10 @@ pub(super) fn note(note: &DesignNote, settings: &Settings, crumbs: &Breadcrumbs)
             let (here, next) = (crumbs.place(Step::Questions), Step::DiscussionOne.number());
             format!("ℹ {here} — {count} more in step {next}")
         }
-        DesignNote::AnsweredByCode(round, decision) => round.answered_by_code(decision, crumbs),
+        DesignNote::AnsweredByCode(round, decision) => {
+            let (place, title) = (crumbs.place(round.step()), quote::line(&decision.title));
+            format!("ℹ {place} — {title}: {} (by the code)", quote::line(&decision.resolution))
+        }
         DesignNote::Deferred(round) => round.deferral().to_owned(),
         DesignNote::LeftOut { noun, asides } => {
             format!("**ℹ The chair's {noun}: left out {}.**", asides.join(", "))
