@@ -77,7 +77,7 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
     let ended = many::run(lanes.collect(), room, &cancel, &mut |_, _| EnoughAnswers::No);
     for transcript in ended.into_iter().map(Option::unwrap) {
         assert_eq!(
-            (transcript.outcome, driven.exit.end),
+            (transcript.outcome, transcript.exit.end),
             (LaneOutcome::Cancelled, ProcessEnd::Cancelled)
         );
     }
