@@ -230,6 +230,7 @@ fn a_session_without_an_agent_acts_for_itself() {
         "GEMINI_CLI",
         "OPENCODE",
         "CURSOR_AGENT",
+        "QWEN_CODE",
     ] {
         let project = Project::new().in_repository("main").variable(variable, "1");
         let id = project.stdout(&["task", "add", "Build it"]);

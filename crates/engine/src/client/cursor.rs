@@ -20,6 +20,8 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     resumed_by: "by id",
     usage_scope: UsageScope::RUN,
     session_variable: None,
+    // Cursor sets it for the shells of its agent: <https://cursor.com/docs/agent/terminal>. A person's
+    // own terminal in the editor has `CURSOR_TRACE_ID` too, so that one says nothing.
     shell_variable: Some("CURSOR_AGENT"),
     home: None,
     transcript: Some(TranscriptFormat {

@@ -18,6 +18,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     resumed_by: "by id",
     usage_scope: UsageScope { tokens: CounterScope::Session, money: CounterScope::Session },
     session_variable: None,
+    // Set by `packages/core/src/services/shellExecutionService.ts` of QwenLM/qwen-code.
     shell_variable: Some("QWEN_CODE"),
     home: None,
     transcript: None,
