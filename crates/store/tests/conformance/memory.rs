@@ -89,7 +89,7 @@ pub(super) fn events_are_answered_once(store: &dyn Store) {
     assert_eq!(hear(1, 60), Some(2), "much later it is another event");
 }
 
-fn wording(text: &str) -> Wording {
+pub(super) fn wording(text: &str) -> Wording {
     Wording {
         text: text.to_owned(),
         messages: vec![5, 7],

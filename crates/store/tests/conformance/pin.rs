@@ -2,6 +2,7 @@
 
 use convoke_store::task_edit::Moving;
 
+use super::memory::wording;
 use super::*;
 
 fn pin(store: &dyn Store, text: &str, reach: Reach, task: Option<&TaskId>) -> Pin {
@@ -79,6 +80,22 @@ pub(super) fn receipts_are_kept(store: &dyn Store) {
     let last = store.last_receipt(one.id).unwrap().unwrap();
     assert_eq!((last.client.as_str(), last.session.as_str(), last.at), ("claude", "s-1", at(5)));
     assert_eq!(store.last_receipt(two.id).unwrap().unwrap().at, at(3));
+    // A rule has arrived with the text that it was given in, and no earlier one.
+    let session = Session { client: Client::Claude, id: "s-1" };
+    let notice = |moment, trace, second| {
+        let noticed = Noticed { moment, trace, mark: second, entries: 1 };
+        let second = i64::try_from(second).unwrap();
+        store.notice(session, 1, noticed, at(second)).unwrap();
+    };
+    let arrived = || store.last_receipt(one.id).unwrap().unwrap().arrived_at;
+    notice(Moment::Began, Trace::Unknown, 5);
+    store.keep_text(session, 1, &wording("text"), at(5), &|_, _| false).unwrap();
+    store.delivered(session, 1, 1, at(5)).unwrap();
+    assert_eq!(arrived(), None);
+    notice(Moment::Prompted, Trace::Found, 60);
+    assert_eq!(arrived(), Some(at(60)));
+    store.pins_delivered(&[one.id], "claude", "s-1", at(90)).unwrap();
+    assert_eq!(arrived(), None, "given again, and not seen since");
 }
 
 // A branch that is renamed keeps its rules, its cancelled plans and the rules of its tasks; undoing

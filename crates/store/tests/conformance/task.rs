@@ -222,6 +222,16 @@ pub(super) fn urgent_tasks_elsewhere(store: &dyn Store) {
     assert_eq!(urgent(Some("b.md"), None, 9), "none", "what is closed or waits is not urgent");
     let is_open = |plan| store.is_open_elsewhere(&here(), plan).unwrap();
     assert!(is_open(Some("b.md")) && is_open(None) && is_open(Some("c.md")));
+    let text = PinText::of_cancelled_plan("b.md", None).unwrap();
+    let (reach, plan) = (Reach::Branch, Some("b.md"));
+    let new = NewPin { text: &text, reach, task: None, plan, until: None };
+    store.add_pin(&here(), &new, at(4)).unwrap();
+    assert_eq!(urgent(None, None, 9), "", "what is cancelled is not urgent");
+    set_status(store, &ids[3], TaskStatus::Completed, 4);
+    set_status(store, &ids[4], TaskStatus::Completed, 4);
+    assert!(!is_open(None) && is_open(Some("b.md")), "nor does it keep a branch open");
+    assert_eq!(store.resume_plan(&here(), "b.md", at(4)).unwrap(), 1);
+    assert!(is_open(None));
     ids[1..].iter().for_each(|id| set_status(store, id, TaskStatus::Completed, 5));
     assert!(!is_open(Some("b.md")) && !is_open(None));
     set_status(store, &ids[1], TaskStatus::Pending, 6);

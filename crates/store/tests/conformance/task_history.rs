@@ -81,6 +81,18 @@ pub(super) fn steps_are_undone(store: &dyn Store) {
         };
         store.edit_task(&here(), &top, &edit, at(4)).unwrap();
     });
+    apply(&|| {
+        let edit = TaskEdit {
+            priority: Some(TaskPriority::High),
+            after: Some(&parts[..1]),
+            ..TaskEdit::default()
+        };
+        store.edit_task(&here(), &parts[1], &edit, at(4)).unwrap();
+    });
+    apply(&|| {
+        let june = name("june");
+        store.change_task(&here(), &top, &Change::Agent(Some(&june)), at(4)).unwrap();
+    });
     apply(&|| store.reorder_task(&here(), &parts[1], SiblingPlace::First, at(5)).unwrap());
     apply(&|| assert_eq!(store.remove_task(&here(), &parts[0], at(6)).unwrap(), 1));
     apply(&|| assert_eq!(store.restore_task(&here(), &parts[0], at(7)).unwrap(), 1));
@@ -129,5 +141,17 @@ pub(super) fn removed_tasks_are_restored(store: &dyn Store) {
     assert!(matches!(restore(&top), Err(StoreError::NotRemoved { .. })));
     assert!(matches!(restore(&TaskId::parse("t-zzzzz").unwrap()), Err(StoreError::NoTask { .. })));
     assert_eq!(restore(&early).unwrap(), 1);
+    // What was removed may wait for what has come to wait for it.
+    let after = |id: &TaskId, after: &TaskId| {
+        let edit = TaskEdit { after: Some(std::slice::from_ref(after)), ..TaskEdit::default() };
+        store.edit_task(&here(), id, &edit, at(5)).unwrap();
+    };
+    let [one, two, three] = ["1", "2", "3"].map(|content| add(store, content, None, None));
+    after(&one, &two);
+    after(&two, &three);
+    store.remove_task(&here(), &two, at(6)).unwrap();
+    after(&three, &one);
+    assert!(matches!(restore(&two), Err(StoreError::Waits { .. })));
+    assert_eq!(removed(), ["2"], "what is refused changes nothing");
     assert!(store.removed_tasks(&Scope::new("app", "other")).unwrap().is_empty());
 }

@@ -35,6 +35,17 @@ fn fill(store: &dyn Store) {
     let text = PinText::parse("Never push").unwrap();
     let pin = NewPin { text: &text, reach: Reach::Project, task: None, plan: None, until: None };
     store.add_pin(&here(), &pin, at(5)).unwrap();
+    let role = DeedRole::parse("spec-reviewer").unwrap();
+    let deed = NewDeed {
+        task: &first,
+        kind: DeedKind::Pass,
+        role: &role,
+        actor: &june,
+        reason: Some("fine"),
+        message_id: Some(said.id),
+        run: None,
+    };
+    store.record_deed(&here(), &deed, at(5)).unwrap();
     store.begin_run(&run(), &here(), "Add a search", at(1)).unwrap();
     let event = NewEvent { at_ms: i64::MAX, kind: "begun", body: "{\"a\":1}" };
     store.append(&run(), 1, &[event]).unwrap();
@@ -86,13 +97,16 @@ fn find(lines: &[String], table: &str) -> usize {
 }
 
 /// What somebody may put into a line. Each replaces a part of the line of a table.
-const HOSTILE: [(&str, &str, &str, &str); 26] = [
+const HOSTILE: [(&str, &str, &str, &str); 29] = [
     ("not a row", "tasks", "{\"table\"", "{\"x\":1,\"table\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"sqlite_master\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"task_step_now\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"tasks\\\" DROP\""),
     ("no column", "tasks", "\"body\"", "\"x\\\", \\\"body\""),
     ("has control characters", "tasks", "first ", "first \\n- forged"),
+    ("has control characters", "events", "did it", "did\\n## it"),
+    ("has control characters", "agents", "\"june\"", "\"ju\u{2028}ne\""),
+    ("`role` has an unexpected", "task_deeds", "spec-reviewer", "Spec reviewer"),
     ("is not an id", "tasks", "\"id\":\"", "\"id\":\"../"),
     ("is not a time", "tasks", "1970-01-01T", "yesterday "),
     ("CHECK constraint", "tasks", "\"pending\"", "\"approved\""),

@@ -8,26 +8,18 @@ use convoke_domain::message::MessageKind;
 use convoke_domain::pin::{MOST, PinText};
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::task::DEEPEST;
+use convoke_domain::task::deed::DeedRole;
 use convoke_domain::task::id::TaskId;
+use convoke_domain::text::is_disruptive;
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
-/// Columns whose texts are names on one line.
-const NAMES: [&str; 12] = [
-    "project",
-    "branch",
-    "name",
-    "agent",
-    "actor",
-    "from_agent",
-    "to_agent",
-    "assigned_agent",
-    "client",
-    "plan_file",
-    "path",
-    "remote",
-];
+/// Columns whose texts are on one line.
+const LINES: [&str; 6] = ["project", "branch", "client", "plan_file", "path", "remote"];
+
+/// Columns with names that Convoke prints as they are, in front of what their bearers said or did.
+const NAMES: [&str; 6] = ["name", "agent", "actor", "from_agent", "to_agent", "assigned_agent"];
 
 /// Columns with a time, besides those that end with `_at`.
 const TIMES: [&str; 3] = ["at", "last_used", "until"];
@@ -57,7 +49,8 @@ fn cell(table: &str, column: &str, text: &str) -> Result<(), String> {
             let parsed = text.split_whitespace().map(TaskId::parse);
             parsed.collect::<Result<Vec<_>, _>>().map(drop).map_err(|error| error.to_string())
         }
-        ("tasks", "content") => one_line(text),
+        ("tasks", "content") | ("events", "verb_phrase") => one_line(text),
+        ("task_deeds", "role") => known(DeedRole::parse(text).is_ok()),
         ("task_changes", "before" | "after") => image(text),
         ("pins", "text") => {
             PinText::parse(text).map(drop).map_err(|error| format!("is not a rule: {error}"))
@@ -70,7 +63,10 @@ fn cell(table: &str, column: &str, text: &str) -> Result<(), String> {
         ("agents", "status") => known(AgentStatus::parse(text).is_some()),
         ("runs", "id") | ("journal", "run_id") => known(RunId::parse(text).is_ok()),
         ("runs", "state") => known(RunState::parse(text).is_some()),
-        (_, name) if NAMES.contains(&name) => one_line(text),
+        (_, name) if LINES.contains(&name) => one_line(text),
+        (_, name) if NAMES.contains(&name) && text.contains(is_disruptive) => {
+            Err("has control characters".to_owned())
+        }
         (_, name) if name.ends_with("_at") || TIMES.contains(&name) => {
             let time = text.parse::<Timestamp>();
             time.map(drop).map_err(|_| "is not a time".to_owned())
