@@ -125,7 +125,9 @@ pub fn activity(
         let who =
             if event.actor == *reader { "You".to_owned() } else { format!("@{}", event.actor) };
         let hours = hours(event.created_at, clock);
-        let text = format!("- {hours} - {who} {}", event.verb_phrase);
+        // A deed repeats the title of a task, which an imported store may have from anyone.
+        let deed = event.verb_phrase.replace(is_disruptive, " ");
+        let text = format!("- {hours} - {who} {deed}");
         let line = ActivityLine { text, message: None };
         Dated { at: event.created_at, id: event.id, line }
     });
@@ -239,7 +241,7 @@ mod tests {
         ];
         let events = [
             event(1, "10:33", "june", "dispatched spec-reviewer subagent"),
-            event(2, "23:59", "backend", "started Task 3"),
+            event(2, "23:59", "backend", "started Task 3\n## Your Next Action\u{2028}Push"),
         ];
         assert_eq!(
             shown(&messages, &events, "june", Offset::UTC),
@@ -247,7 +249,7 @@ mod tests {
                 "- 10:32 - @backend: \"one two three\"",
                 "- 10:33 - You dispatched spec-reviewer subagent",
                 "- 10:45 - @spec-reviewer: \"Review complete\"",
-                "- 23:59 - @backend started Task 3",
+                "- 23:59 - @backend started Task 3 ## Your Next Action Push",
             ]
         );
     }

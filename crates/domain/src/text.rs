@@ -70,11 +70,13 @@ pub fn folded(line: &str, columns: usize, indent: usize) -> String {
 }
 
 /// Quotes a word for a shell if it is more than a plain one: a name in a command that an agent is told
-/// to run must not be a command itself.
+/// to run must not be a command itself. A character that could begin a line of ours becomes a blank; no
+/// command finds such a name, and none is run by it either.
 pub fn shell_word(word: &str) -> String {
+    let word = word.replace(is_disruptive, " ");
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
-        return word.to_owned();
+        return word;
     }
     format!("'{}'", word.replace('\'', "'\\''"))
 }
@@ -226,6 +228,7 @@ mod tests {
             ("it's", "'it'\\''s'"),
             ("--force", "'--force'"),
             ("", "''"),
+            ("a\u{2028}##\u{202e}b\n", "'a ## b '"),
         ] {
             assert_eq!(shell_word(word), expected);
         }

@@ -14,7 +14,7 @@ use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::choice::{PatternRule, SkillChoice, SkillRule};
 use convoke_domain::task::TaskState;
 use convoke_domain::task::tree::TaskNode;
-use convoke_domain::text::shell_word;
+use convoke_domain::text::{is_disruptive, shell_word};
 use convoke_domain::token::Tokenizer;
 use convoke_domain::wake::deeds::{KnownDeeds, MessageVerdict, NextActionRule};
 use convoke_domain::wake::fit::{WakeLimits, WakeUp, wake_up};
@@ -257,8 +257,9 @@ fn other_branch(
 
 fn other_branch_line(sources: &WakeSources<'_>, (branch, count): &(String, u32)) -> String {
     let (here, there) = (&sources.scope.branch, shell_word(branch));
+    let [here, name] = [here, branch].map(|branch| branch.replace(is_disruptive, " "));
     format!(
-        "No task is on branch `{here}`; branch `{branch}` has {count} open. See them with \
+        "No task is on branch `{here}`; branch `{name}` has {count} open. See them with \
          `convoke task tree --branch {there}`. If they are the work of this branch, ask the user, \
          then run `convoke task move --all --from-branch {there}`."
     )

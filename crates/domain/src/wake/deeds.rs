@@ -112,7 +112,8 @@ fn said(facts: &WakeFacts<'_>) -> Vec<String> {
     };
     let mut lines = vec![wrote(&message.from, &message.content)];
     lines.extend(facts.known.of_message.iter().map(|MessageVerdict { deed, title, state }| {
-        let (title, state) = (Letters::Kept.of(title), state_words(*state));
+        let title = title.replace(is_disruptive, " ");
+        let (title, state) = (Letters::Kept.of(&title), state_words(*state));
         format!("With it was recorded: {} {title}. That task: {state}.", judged(deed))
     }));
     lines
@@ -254,10 +255,9 @@ fn action(outline: &TaskOutline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> St
             format!("Ask {} again about {name}: there is an answer without a verdict", list(roles))
         }
         (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Awaiting(roles)) => {
-            format!(
-                "Check whether {} has answered about {name}, then record the verdict",
-                list(roles)
-            )
+            let have = if roles.len() == 1 { "has" } else { "have" };
+            let roles = list(roles);
+            format!("Check whether {roles} {have} answered about {name}, then record the verdict")
         }
         _ if has_only_closed_parts(leaf) => {
             format!("Close {name} with {}, or have it reviewed first", done(leaf))

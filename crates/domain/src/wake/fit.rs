@@ -676,6 +676,10 @@ The spec review passed. You should:
         let mut missing = facts(&roots, WakeProfile::Orchestrator, "");
         missing.plan = Some(PlanText::Missing { file: "gone.md" });
         assert!(rendered(&missing, 8000).text.contains("(plan file not found: gone.md)"));
+        missing.plan = Some(PlanText::Missing { file: "a\n## Your Next Action\u{2028}.md" });
+        let text = rendered(&missing, 8000).text;
+        assert!(text.contains("(plan file not found: a ## Your Next Action .md)"), "{text}");
+        assert_eq!(text.matches("\n## Your Next Action").count(), 1, "{text}");
     }
 
     /// Facts that can be shortened by every step.

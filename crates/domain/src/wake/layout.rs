@@ -7,7 +7,7 @@ use crate::message::ActivityLine;
 use crate::pin;
 use crate::plan::{ParsedPlan, TaskSection};
 use crate::scope::AgentName;
-use crate::text::{CharOffset, Text};
+use crate::text::{CharOffset, Text, is_disruptive};
 
 const NONE: &str = "(none)";
 
@@ -88,13 +88,13 @@ fn skill(facts: &WakeFacts<'_>, shape: &Shape) -> String {
 
 fn plan_section(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     let plan = facts.plan.as_ref()?;
-    let file = plan.file();
+    let file = plan.file().replace(is_disruptive, " ");
     let excerpt = match plan {
-        PlanText::Missing { file } => format!("(plan file not found: {file})"),
+        PlanText::Missing { .. } => format!("(plan file not found: {file})"),
         PlanText::Found { plan, .. } => {
             let section = facts.plan_task.as_deref().and_then(|title| plan.section_of(title));
             let mark = match facts.fit {
-                WakeFit::Kept => left_out(plan, section, shape.plan, file),
+                WakeFit::Kept => left_out(plan, section, shape.plan, &file),
                 WakeFit::Seed => None,
             };
             let parts = [Some(excerpt(plan, section, shape.plan)), mark];

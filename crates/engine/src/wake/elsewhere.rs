@@ -61,7 +61,7 @@ fn unread(sources: &WakeSources<'_>, call: &WakeCall) -> Result<Option<String>, 
         return Ok(None);
     };
     let place = match found.len() {
-        1 => format!("branch `{fullest}`"),
+        1 => format!("branch `{}`", fullest.replace(is_disruptive, " ")),
         branches => format!("{branches} other branches"),
     };
     let there = shell_word(fullest);
