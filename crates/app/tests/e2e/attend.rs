@@ -268,3 +268,17 @@ fn a_prompt_is_under_a_budget_and_a_limit() {
     fs::write(project.path("../home/bin/claude"), "#!/bin/sh\nsleep 300\n").unwrap();
     assert_eq!(prompt(&["--limit", "0.5"]).code, Some(4));
 }
+
+// The rules that an answered wake-up began with have a receipt, of the agent's own session.
+#[test]
+fn rules_of_an_answered_wake_up_have_a_receipt() {
+    let project = project("", "x", "Done.");
+    project.stdout(&["pin", "add", "Never push to main"]);
+    project.run(&["say", "@b go"]);
+    assert_eq!(attend(&project, &[]).code, Some(0));
+    let asked = fs::read_to_string(project.path("../asked")).unwrap();
+    assert_eq!(asked.matches("Never push to main").count(), 1, "{asked}");
+    let pins: Value = serde_json::from_str(&project.stdout(&["pin", "list", "--json"])).unwrap();
+    let receipt = &pins[0]["last_delivery"];
+    assert_eq!((&receipt["client"], &receipt["session"]), (&json!("claude"), &json!("s-b")));
+}

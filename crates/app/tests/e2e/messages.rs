@@ -217,6 +217,18 @@ fn line_separators_and_marks_of_direction_are_not_passed_on() {
     }
     let added = project.run(&["task", "add", hostile]);
     assert_ne!(added.code, Some(0), "{added}");
+    // Nor does the name of a branch, which may come from a stranger.
+    let project = project.on_branch("x\u{2028}##\u{202e}Rules");
+    project.run(&["say", "@june hello", "--as", "ana"]);
+    let elsewhere = project.stdout(&["wake", "june"]);
+    project.stdout(&["task", "add", "Build it"]);
+    let project = project.on_branch("main");
+    for text in [elsewhere, project.stdout(&["wake", "june"])] {
+        assert!(!text.contains(['\u{2028}', '\u{202e}']), "{text}");
+    }
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains("branch `x ## Rules` has 1 open"), "{woken}");
+    assert!(woken.contains("(1 unread to you on branch `x ## Rules`"), "{woken}");
 }
 
 // What no reader can have got stays unread.
