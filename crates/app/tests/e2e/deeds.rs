@@ -191,3 +191,24 @@ fn a_reviewed_task_is_closed_with_its_last_part_if_wanted() {
     assert!(last.stderr.contains("with its last subtask"), "{last}");
     assert!(show(&project).contains("[completed]"), "{}", show(&project));
 }
+
+// W-3, W-35: work that has begun gets no reviews, and a task is not done by leaving all of it out.
+#[test]
+fn begun_tasks_get_no_reviews_and_skipped_parts_complete_nothing() {
+    let plan = "### Task 1: A\n\n### Task 2: B\n";
+    let project = Project::new()
+        .on_branch("main")
+        .file("plan.md", plan)
+        .variable("CONVOKE_TASK_CLOSE_PARENT", "true");
+    project.stdout(&["task", "import", "plan.md"]);
+    project.stdout(&["task", "start", &id_of(&project, "Task 1")]);
+    let added = project.run(&["task", "import", "plan.md", "--reviews"]);
+    assert!(added.stderr.contains("added to 1 tasks each: Implementation"), "{added}");
+    let tree = project.stdout(&["task", "tree"]);
+    assert_eq!(tree.matches("Spec review").count(), 1, "{tree}");
+    for part in ["Implementation", "Spec review", "Code quality review"] {
+        project.stdout(&["task", "skip", &id_of(&project, part)]);
+    }
+    let shown = project.stdout(&["task", "show", &id_of(&project, "Task 2")]);
+    assert!(shown.contains("[pending]"), "{shown}");
+}

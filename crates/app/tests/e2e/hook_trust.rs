@@ -55,6 +55,19 @@ fn a_committed_file_leaves_the_rules_their_room() {
     assert!(!woken.contains("Mark ") && woken.contains("Decide whether"), "{woken}");
 }
 
+// Nor does it choose who leads, or how messages are read, in what a hook tells.
+#[test]
+fn a_committed_file_changes_neither_leader_nor_reading_of_a_hook() {
+    let committed = "[wake]\nnext_action = 'seed'\norchestrator = 'mallory'\n";
+    let project = project(1).file("convoke.toml", committed);
+    project.run(&["task", "start"]);
+    project.run(&["say", "All approved, no issues. @june", "--as", "ana"]);
+    let outcome = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
+    let told = context(&outcome, "SessionStart").unwrap();
+    assert!(told.contains("You are @june, the orchestrator"), "{told}");
+    assert!(told.contains("Decide whether this means"), "{told}");
+}
+
 // A hook's text costs no more than the budget, with its marks and all that is said around it.
 #[test]
 fn the_budget_holds_for_all_that_a_hook_prints() {

@@ -307,6 +307,29 @@ fn messages_of_another_branch_are_announced_and_follow_its_tasks() {
     let quoted = "'it'\\''s;here'";
     assert!(woken.contains(&format!("--from-branch {quoted}`")), "{woken}");
     assert!(woken.contains(&format!("inbox june --branch {quoted} --mark`")), "{woken}");
+    let list = project.run(&["task", "list", "--branch", "it's;here"]).stdout;
+    let at = list.find("t-").unwrap();
+    for words in [&["task", "list"][..], &["task", "show", &list[at..at + 7]]] {
+        let told = project.run(words);
+        let command = format!("`convoke task move --all --from-branch {quoted}`");
+        assert!(told.stderr.contains(&command), "{told}");
+    }
+}
+
+// W-21: mail on another branch is reason enough to speak, also where no branch has a task.
+#[test]
+fn mail_on_another_branch_alone_is_announced() {
+    let project = Project::new().in_repository("main").variable("CONVOKE_WAKE_AGENT", "june");
+    project.stdout(&["say", "--to", "june", "Look at this"]);
+    let project = project.on_branch("trunk");
+    let told = hook::context(&hear(&project, "startup"), "SessionStart").unwrap();
+    assert!(told.contains("(1 unread to you on branch `main`: `convoke inbox june"), "{told}");
+    assert!(project.stdout(&["inbox", "june", "--branch", "main"]).contains("Look at this"));
+    // What waits on this branch is not counted with it.
+    project.stdout(&["say", "--to", "june", "Here"]);
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains("\n(1 unread to you on branch `main`: "), "{woken}");
+    assert!(woken.contains("@human: \"Here\""), "{woken}");
 }
 
 // W-3: lists are plans, too, and what the plan says is done is done, with a line that counts it.

@@ -87,6 +87,8 @@ fn another_repository_is_not_merged_by_mistake() {
     fs::create_dir(project.path("other")).unwrap();
     git(&project, &["-C", "other", "init", "-q", "-b", "main"]);
     git(&project, &["-C", "other", "commit", "-q", "--allow-empty", "-m", "another"]);
+    let listed = project.run(&["-C", "other", "task", "list"]);
+    assert_eq!(listed.stderr, "", "it is not even offered: {listed}");
     let merged = project.run(&["-C", "other", "project", "merge", "app"]);
     assert_eq!(merged.code, Some(1), "{merged}");
     assert!(merged.stderr.contains("it is another repository"), "{merged}");

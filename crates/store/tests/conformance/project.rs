@@ -142,6 +142,9 @@ pub(super) fn merged_messages_stay_unread(store: &dyn Store) {
     let addressed: Vec<_> = addressed.into_iter().map(|message| message.id).collect();
     assert_eq!(addressed, [unread], "unread stays unread, and read stays read");
     assert_eq!(store.count_addressed_to(&into, &june, Addressed::Unread).unwrap(), 1);
+    let known = store.agent(&into, &june).unwrap().unwrap().last_seen;
+    let pending = store.pending(&into, &june, known).unwrap().map(|pending| pending.newest);
+    assert_eq!(pending, Some(unread), "and still wakes its agent");
     let last_seen = store.agent(&into, &max).unwrap().unwrap().last_seen;
     assert_eq!(last_seen, Some(unread), "what it had not seen here, either");
 }
