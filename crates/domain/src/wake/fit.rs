@@ -744,6 +744,26 @@ The spec review passed. You should:
         assert!(texts[0].over_budget && texts[0].text.contains("char_offset=0\n"));
     }
 
+    // W-21: an unread message outlives what the agent may have read, and is shown whole or not at all.
+    #[test]
+    fn an_unread_line_outlives_other_activity_and_stays_whole() {
+        let roots = grown(LOGIN);
+        let mut facts = long_facts(&roots);
+        let line = format!("- 09:00 - @a: \"{}\"", "unread ".repeat(60).trim_end());
+        facts.activity[0] = ActivityLine { text: line.clone(), message: Some(7) };
+        facts.unread = 2;
+        let full = rendered(&facts, 8000).cost.tenths() / 10;
+        let is_less = |woken: &WakeUp| woken.steps.contains(&ShorteningStep::LessActivity);
+        let mut short = None;
+        for budget in (1..full).rev().step_by(7) {
+            let woken = rendered(&facts, budget);
+            assert_eq!(woken.read.contains(&7), woken.text.contains(&line), "{}", woken.text);
+            short = short.or(Some(woken).filter(is_less));
+        }
+        let text = short.unwrap().text;
+        assert!(text.contains(&line) && !text.contains("message 1\""), "{text}");
+    }
+
     // The user's rules come first in every form, and are never shortened away.
     #[test]
     fn rules_come_first_and_stay() {
