@@ -174,4 +174,16 @@ mod tests {
         assert_eq!(told.read, [2, 3]);
         assert!(!told.over_budget);
     }
+
+    // W-21: what is cut or left out stays unread, and is announced once.
+    #[test]
+    fn a_message_that_is_cut_stays_unread() {
+        let long = "x".repeat(4000);
+        for (budget, expected) in [(200, "(1 more unread"), (60, "(2 more unread")] {
+            let told = told(PLACE, &["old", &long], 2, budget);
+            let is_cut = told.text.contains("characters more: `convoke inbox june --mark`]");
+            assert_eq!(is_cut, budget == 200, "{}", told.text);
+            assert!(told.text.contains(expected) && told.read.is_empty(), "{}", told.text);
+        }
+    }
 }
