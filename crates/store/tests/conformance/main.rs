@@ -51,7 +51,7 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// What every backend must do.
-const RULES: [Rule; 68] = [
+const RULES: [Rule; 69] = [
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
     ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
     ("rules follow the tasks of a renamed branch", pin::rules_follow_their_tasks),
@@ -101,6 +101,7 @@ const RULES: [Rule; 68] = [
     ("tasks move to another branch with their parts", task_edit::tasks_change_their_branch),
     ("every change of a task is logged", task_history::every_change_is_logged),
     ("steps are undone one after the other", task_history::steps_are_undone),
+    ("undo brings everything of a task back", task_history::undo_brings_everything_back),
     ("removed tasks are restored", task_history::removed_tasks_are_restored),
     ("branches with tasks are listed", task::branches_are_listed),
     ("urgent tasks are found outside a plan", task::urgent_tasks_elsewhere),

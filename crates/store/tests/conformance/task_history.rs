@@ -81,18 +81,6 @@ pub(super) fn steps_are_undone(store: &dyn Store) {
         };
         store.edit_task(&here(), &top, &edit, at(4)).unwrap();
     });
-    apply(&|| {
-        let edit = TaskEdit {
-            priority: Some(TaskPriority::High),
-            after: Some(&parts[..1]),
-            ..TaskEdit::default()
-        };
-        store.edit_task(&here(), &parts[1], &edit, at(4)).unwrap();
-    });
-    apply(&|| {
-        let june = name("june");
-        store.change_task(&here(), &top, &Change::Agent(Some(&june)), at(4)).unwrap();
-    });
     apply(&|| store.reorder_task(&here(), &parts[1], SiblingPlace::First, at(5)).unwrap());
     apply(&|| assert_eq!(store.remove_task(&here(), &parts[0], at(6)).unwrap(), 1));
     apply(&|| assert_eq!(store.restore_task(&here(), &parts[0], at(7)).unwrap(), 1));
@@ -120,6 +108,26 @@ pub(super) fn steps_are_undone(store: &dyn Store) {
     assert!(store.tasks(&here()).unwrap().is_empty());
     let log = store.task_log(&here(), None, 1000).unwrap();
     assert!(log.iter().all(|change| change.is_undo || change.is_undone));
+}
+
+// Whatever an edit or an assignment changed is what it was.
+pub(super) fn undo_brings_everything_back(store: &dyn Store) {
+    let (first, then) = (add(store, "first", None, None), add(store, "then", None, None));
+    let edit = TaskEdit {
+        body: Some("text"),
+        priority: Some(TaskPriority::High),
+        after: Some(std::slice::from_ref(&first)),
+        ..TaskEdit::default()
+    };
+    store.edit_task(&here(), &then, &edit, at(2)).unwrap();
+    let june = name("june");
+    store.change_task(&here(), &then, &Change::Agent(Some(&june)), at(3)).unwrap();
+    store.undo_task_step(&here(), at(4)).unwrap();
+    let task = get(store, &then);
+    assert_eq!((task.agent, task.priority, task.after), (None, TaskPriority::High, vec![first]));
+    store.undo_task_step(&here(), at(5)).unwrap();
+    let task = get(store, &then);
+    assert_eq!((task.body, task.priority, task.after), (None, TaskPriority::Normal, vec![]));
 }
 
 pub(super) fn removed_tasks_are_restored(store: &dyn Store) {
