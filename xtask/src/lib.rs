@@ -1,5 +1,6 @@
 //! What the chores are made of, as a library so that tests can hold them.
 
+pub mod audit;
 pub mod bench;
 pub mod book;
 pub mod browser;
@@ -11,6 +12,7 @@ pub mod model_server;
 pub mod packages;
 pub mod process;
 pub mod test;
+pub mod tools;
 
 use std::path::PathBuf;
 

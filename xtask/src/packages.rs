@@ -47,6 +47,22 @@ pub const FOR_BENCHES: [Needed; 5] = [
     Needed { program: "/usr/bin/time", package: "time" },
 ];
 
+/// What packages are made with.
+pub const FOR_PACKAGES: [Needed; 3] = [
+    Needed { program: "python3", package: "python3-venv" },
+    Needed { program: "npm", package: "npm" },
+    Needed { program: "xz", package: "xz-utils" },
+];
+
+/// What packages for Linux are made with besides.
+pub const FOR_LINUX_PACKAGES: [Needed; 2] = [
+    Needed { program: "readelf", package: "binutils" },
+    Needed { program: "dpkg-deb", package: "dpkg" },
+];
+
+/// What packages for Linux are checked with.
+pub const FOR_PACKAGE_CHECKS: [Needed; 1] = [Needed { program: "lintian", package: "lintian" }];
+
 /// Whether Convoke's chores may install packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {

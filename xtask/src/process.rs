@@ -27,3 +27,15 @@ pub fn succeeds(program: &str, arguments: &[&str]) -> bool {
         command(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
     quiet.is_ok_and(|status| status.success())
 }
+
+/// Runs quietly, and returns what it prints; fails with what it says if it fails.
+pub fn output(program: &str, arguments: &[&str]) -> Result<String, Error> {
+    let done = command(program).args(arguments).output();
+    let done = done.map_err(|error| format!("cannot start `{program}`: {error}"))?;
+    if done.status.success() {
+        return Ok(String::from_utf8(done.stdout)?);
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    let words = arguments.join(" ");
+    Err(format!("`{program} {words}` failed: {}\n{}", done.status, said.trim_end()).into())
+}

@@ -29,6 +29,7 @@ pub mod plumbing;
 pub mod project;
 pub mod prompt;
 pub mod runs;
+mod sarif;
 pub mod say;
 mod sheet;
 pub mod skill;

@@ -36,6 +36,7 @@ pub mod prompt;
 pub mod receipt;
 pub mod rehearsal;
 pub mod run;
+pub mod sarif;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod session;

@@ -19,10 +19,12 @@ pub(super) use self::heavy_worker::WorkerArgs;
 pub(super) use self::screen::Screen;
 pub(super) use self::tell::tell;
 use crate::app::App;
+use crate::cli::sarif::SarifArgs;
 use crate::exit::Exit;
 use crate::input::{self, Typed};
 use crate::output::Output;
 use convoke_service::failure::Failure;
+use convoke_service::sarif::ReviewLog;
 
 /// Plan a feature with several agents: sketch, debate, review and vote
 ///
@@ -102,6 +104,9 @@ pub struct Args {
     #[expect(clippy::option_option, reason = "a flag that may have a value")]
     rehearse: Option<Option<PathBuf>>,
 
+    #[command(flatten)]
+    sarif: SarifArgs,
+
     /// What to design, in your words
     #[arg(trailing_var_arg = true, value_name = "FEATURE")]
     feature: Vec<String>,
@@ -120,10 +125,14 @@ impl Args {
                 Typed::TooLate | Typed::End => {}
             }
         }
+        let sarif = self.sarif.prepare(&app.session)?;
         let mut screen = Screen::new(app, output);
         let ended = design(&app.session, &request, &mut screen);
         screen.close()?;
-        tell(app, &ended?.report, output)
+        let report = ended.as_ref().map(|ended| &ended.report);
+        let logged = sarif.write(|| ReviewLog::of_design(&app.session, report));
+        let exit = tell(app, &ended?.report, output)?;
+        logged.map(|()| exit)
     }
 
     fn request(&self) -> DesignRequest {

@@ -100,6 +100,31 @@ fn citation_in(location: &str, sources: &[QuotableFile<'_>]) -> Option<Citation>
     citations(location, sources).into_iter().next()
 }
 
+/// Where a reviewer says that a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CitedPlace<'a> {
+    /// The path in the reviewer's words: it may lead anywhere.
+    pub path: &'a str,
+    /// The lines, if any are named.
+    pub lines: Option<Span>,
+}
+
+/// Reads the first place that a location names, such as `design.md:40-44`; nothing if it begins
+/// with no word.
+pub fn cited_place(location: &str) -> Option<CitedPlace<'_>> {
+    let marks = ['`', '"', '\'', '(', ')', '[', ']', '<', '>', ',', ';'];
+    let ends = |c: char| c.is_whitespace() || marks.contains(&c);
+    let text = location.trim_start_matches(ends);
+    let borders = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let is_end = |at: &usize| {
+        let rest = text.get(*at..).unwrap_or_default();
+        rest.starts_with(ends) || rest.is_empty() || cited_lines(rest).1.is_some()
+    };
+    let end = borders.into_iter().find(is_end)?;
+    let (path, rest) = text.split_at_checked(end)?;
+    (!path.is_empty()).then(|| CitedPlace { path, lines: cited_lines(rest).1 })
+}
+
 /// Reads `:12`, `:40-44`, `#L12` or ` line 12` behind a name; returns its length too.
 fn cited_lines(rest: &str) -> (usize, Option<Span>) {
     let marks =
@@ -237,6 +262,29 @@ mod tests {
         ] {
             assert_eq!(told(text, None), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_place_is_the_first_path_with_its_lines() {
+        let place = |location: &'static str| {
+            cited_place(location)
+                .map(|place| (place.path, place.lines.map(|span| (span.first, span.last))))
+        };
+        for (location, path, lines) in [
+            ("spec.md:3", "spec.md", Some((3, 3))),
+            ("`src/a.rs`:10-20", "src/a.rs", Some((10, 20))),
+            ("src/a.rs#L10-L20", "src/a.rs", Some((10, 20))),
+            ("spec.md, line 7", "spec.md", Some((7, 7))),
+            ("spec.md line 7 and design.md:9", "spec.md", Some((7, 7))),
+            ("spec.md (section 3)", "spec.md", None),
+            ("https://example.org/a:80", "https://example.org/a", Some((80, 80))),
+            ("größe.md:2", "größe.md", Some((2, 2))),
+        ] {
+            assert_eq!(place(location), Some((path, lines)), "{location}");
+        }
+        assert_eq!(place(""), None);
+        assert_eq!(place("`` ()"), None);
+        assert_eq!(place(":12"), None);
     }
 
     #[test]

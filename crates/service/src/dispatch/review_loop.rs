@@ -75,6 +75,8 @@ pub struct FinishedLoop {
     pub report: ReviewLoopReport,
     /// What the user can do next.
     pub hint: Option<String>,
+    /// The folder of the feature, or of the whole project.
+    pub folder: PathBuf,
 }
 
 /// Everything a loop goes by.
@@ -126,9 +128,10 @@ pub fn review_loop(
     let (Workspace { store, scope }, name) = (&course.workspace, course.feature.name());
     store.keep_stop(scope, course.name(&name), stop, session.now()).map_err(refused)?;
     let (entries, hint) = (course.entries()?, course.hint(stop));
+    let folder = course.feature.dir.clone();
     let void = course.void.into_inner().unwrap_or_else(PoisonError::into_inner);
     let report = ReviewLoopReport::new(stop, &entries, &answers(&entries), &void);
-    Ok(FinishedLoop { report: report.with_changes(changed), hint })
+    Ok(FinishedLoop { report: report.with_changes(changed), hint, folder })
 }
 
 impl ReviewLoopRequest {

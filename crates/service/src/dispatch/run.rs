@@ -1,6 +1,6 @@
 //! A round from decision to verdict, with a real agent.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::dispatch::ambiguity::{Ambiguity, ask_again};
 use convoke_domain::dispatch::rate::DispatchMode;
@@ -58,6 +58,8 @@ pub struct FinishedRound {
     pub report: DispatchRoundReport,
     /// Why it does not pass; `None` if it does.
     pub class: Option<ErrorClass>,
+    /// The folder of the feature, or of the whole project.
+    pub folder: PathBuf,
 }
 
 /// Decides the next round, runs it with a real agent, and judges its answer by its record.
@@ -68,11 +70,12 @@ pub fn run_round(session: &Session, request: RunRoundRequest) -> Result<Finished
     assignment.check()?;
     say_changes([&role], &settings, session);
     let workspace = Workspace::open(session, None)?;
+    let folder = assignment.post.feature.dir.clone();
     let judgement = assignment.run(&workspace, &session.reporter())?;
     let class = judgement.class();
     let Judgement { ran, earlier, judged } = judgement;
     let report = DispatchRoundReport::new(&ran, &earlier, judged.map(|judged| judged.report));
-    Ok(FinishedRound { report, class })
+    Ok(FinishedRound { report, class, folder })
 }
 
 /// One round of one role, with everything that was found for it.

@@ -10,10 +10,12 @@ use convoke_service::dispatch::{
     ReviewLoopReport, ReviewLoopRequest, also_wrote_lines, issue_lines, review_loop,
 };
 use convoke_service::failure::Failure;
+use convoke_service::sarif::ReviewLog;
 
 use super::MaybeFeature;
 use crate::app::{App, Format};
 use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
+use crate::cli::sarif::SarifArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -78,11 +80,17 @@ pub(super) struct Args {
 
     #[command(flatten)]
     allowance: BudgetArgs,
+
+    #[command(flatten)]
+    sarif: SarifArgs,
 }
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let FinishedLoop { report, hint } = review_loop(&app.session, &self.request(app))?;
+        let sarif = self.sarif.prepare(&app.session)?;
+        let ended = review_loop(&app.session, &self.request(app));
+        let logged = sarif.write(|| ReviewLog::of_loop(&app.session, &ended));
+        let FinishedLoop { report, hint, .. } = ended?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => output.data(&lines(&report))?,
@@ -90,6 +98,7 @@ impl Args {
         if let Some(hint) = hint {
             output.say(&format!("hint: {hint}"));
         }
+        logged?;
         Ok(report.class().map_or(Exit::Done, Exit::from))
     }
 

@@ -6,11 +6,13 @@ use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_service::dispatch::{FinishedRound, RunRoundRequest, run_round};
 use convoke_service::failure::Failure;
+use convoke_service::sarif::ReviewLog;
 
 use super::next::NextArgs;
 use super::show_check;
 use crate::app::{App, Format};
 use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
+use crate::cli::sarif::SarifArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -52,6 +54,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     allowance: BudgetArgs,
+
+    #[command(flatten)]
+    sarif: SarifArgs,
 }
 
 impl RunArgs {
@@ -66,12 +71,16 @@ impl RunArgs {
             task: self.task.clone(),
             rules: self.rules.rules(),
         };
-        let FinishedRound { report, class } = run_round(&app.session, request)?;
+        let sarif = self.sarif.prepare(&app.session)?;
+        let ended = run_round(&app.session, request);
+        let logged = sarif.write(|| ReviewLog::of_round(&app.session, &ended));
+        let FinishedRound { report, class, .. } = ended?;
         match (app.format, &report.judged) {
             (Format::Json, _) => output.json(&report)?,
             (Format::Text, Some(judged)) => show_check(judged, output)?,
             (Format::Text, None) => {}
         }
+        logged?;
         Ok(class.map_or(Exit::Done, Exit::from))
     }
 }
