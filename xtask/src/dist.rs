@@ -19,9 +19,9 @@ use clap::{CommandFactory, ValueEnum};
 use clap_complete::Shell;
 use convoke::cli::Cli;
 
+pub use self::archive::name as archive_name;
 use self::kit::{Kit, file_name};
 use self::project::{LinkedCrate, Project};
-pub use self::archive::name as archive_name;
 pub use self::target::{ALL as TARGETS, Target};
 use crate::bench::stopwatch;
 use crate::process::output;

@@ -36,7 +36,8 @@ fn man_pages_are_well_formed() {
 /// Returns the names of systems in a text.
 fn triples(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_');
-    let is_triple = |word: &&str| word.contains("-unknown-linux-") || word.contains("-apple-darwin");
+    let is_triple =
+        |word: &&str| word.contains("-unknown-linux-") || word.contains("-apple-darwin");
     words.filter(is_triple).map(str::to_owned).collect()
 }
 

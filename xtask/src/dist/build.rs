@@ -59,11 +59,9 @@ pub fn build(target: Target) -> Result<Vec<PathBuf>, Error> {
 /// Returns compiler flags that keep this machine's folders out of the programs.
 fn remapped_paths() -> Result<String, Error> {
     let cargo = output("sh", &["-c", "printf %s \"${CARGO_HOME:-$HOME/.cargo}\""])?;
-    let sysroot = output("rustc", &["--print", "sysroot"])?;
     let pairs = [(root().display().to_string(), "/convoke"), (cargo, "/cargo")];
-    let pairs = pairs.into_iter().chain([(sysroot.trim().to_owned(), "/rust")]);
     let flags = pairs.map(|(from, to)| format!("--remap-path-prefix={from}={to}"));
-    Ok(flags.collect::<Vec<_>>().join(" "))
+    Ok(flags.join(" "))
 }
 
 /// Fails if a program needs more of its system than its package promises.

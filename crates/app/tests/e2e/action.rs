@@ -144,7 +144,8 @@ fn an_agents_words_are_no_commands_of_the_runner() {
 
 #[test]
 fn a_rehearsed_design_passes() {
-    let inputs = [("REVIEW_KIND", "design"), ("REVIEW_FEATURE", ""), ("REVIEW_ARGUMENTS", "--rehearse")];
+    let inputs =
+        [("REVIEW_KIND", "design"), ("REVIEW_FEATURE", ""), ("REVIEW_ARGUMENTS", "--rehearse")];
     let passed = step(Project::new().in_repository("main"), &inputs);
     assert_eq!(passed.outcome.code, Some(0), "{}", passed.outcome);
     assert_eq!(passed.said("outcome"), Some("passed"));

@@ -69,7 +69,8 @@ fn ready_in(project: &Project, session: &str, name: &str, answer: &str) {
     fs::write(project.path(&format!("../answers/{name}")), text).unwrap();
 }
 
-pub(crate) const PASS: &str = "Files read: spec.md (62 lines)\n{\"approved\": true, \"issues\": []}";
+pub(crate) const PASS: &str =
+    "Files read: spec.md (62 lines)\n{\"approved\": true, \"issues\": []}";
 pub(crate) const FAIL: &str = "{\"approved\": false, \"issues\": [{\"severity\": \"blocker\", \
     \"description\": \"No number.\", \"location\": \"spec.md:3\"}]}";
 const FAIL_AGAIN: &str = "{\"approved\": false, \"issues\": [{\"severity\": \"Blocker\", \
