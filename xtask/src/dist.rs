@@ -129,7 +129,21 @@ fn of_target(
 ) -> Result<Vec<Made>, Error> {
     let mut programs = Vec::new();
     let took = stopwatch(|| build::build(target).map(|built| programs = built))?;
-    let mut made: Vec<_> = programs.iter().map(|path| Made { path: path.clone(), took }).collect();
+    let built = programs.iter().map(|path| Made { path: path.clone(), took });
+    let mut made: Vec<_> = built.collect();
+    made.extend(pack(request, project, target, programs, packages)?);
+    Ok(made)
+}
+
+/// Makes every package of one system from its programs.
+fn pack(
+    request: &DistRequest,
+    project: &Project,
+    target: Target,
+    programs: Vec<PathBuf>,
+    packages: &Path,
+) -> Result<Vec<Made>, Error> {
+    let mut made = Vec::new();
     let linked = LinkedCrate::of(target)?;
     let kit = Kit::gather(project, target, programs, &linked)?;
     let list = packages.join(archive::name(&project.version, target.triple) + ".cdx.json");

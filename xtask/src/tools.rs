@@ -23,14 +23,18 @@ pub const MDBOOK: Tool = Tool {
     options: &["--no-default-features", "--features", "search"],
 };
 
+/// Quick to build, for programs that run once.
+const UNOPTIMIZED: &[&str] = &["--debug"];
+
 /// Writes the list of linked crates into each program.
-pub const AUDITABLE: Tool = Tool { name: "cargo-auditable", version: "0.7.7", options: &[] };
+pub const AUDITABLE: Tool =
+    Tool { name: "cargo-auditable", version: "0.7.7", options: UNOPTIMIZED };
 
 /// Checks licences, sources and known faults of dependencies.
-pub const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", options: &[] };
+pub const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", options: UNOPTIMIZED };
 
 /// Finds dependencies that no code uses.
-pub const MACHETE: Tool = Tool { name: "cargo-machete", version: "0.9.2", options: &[] };
+pub const MACHETE: Tool = Tool { name: "cargo-machete", version: "0.9.2", options: UNOPTIMIZED };
 
 /// The linker for every Linux, from PyPI.
 const ZIG: [&str; 2] = ["cargo-zigbuild==0.24.0", "ziglang==0.17.0"];

@@ -59,7 +59,9 @@ pub fn build(target: Target) -> Result<Vec<PathBuf>, Error> {
 /// Returns compiler flags that keep this machine's folders out of the programs.
 fn remapped_paths() -> Result<String, Error> {
     let cargo = output("sh", &["-c", "printf %s \"${CARGO_HOME:-$HOME/.cargo}\""])?;
-    let pairs = [(root().display().to_string(), "/convoke"), (cargo, "/cargo")];
+    let rust = output("rustc", &["--print", "sysroot"])?.trim().to_owned();
+    let own = root().display().to_string();
+    let pairs = [(own, "/convoke"), (cargo, "/cargo"), (rust, "/rust")];
     let flags = pairs.map(|(from, to)| format!("--remap-path-prefix={from}={to}"));
     Ok(flags.join(" "))
 }
