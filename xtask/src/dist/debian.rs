@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use convoke_domain::text::wrapped;
+
 use super::kit::{Kit, Mode, add_file, add_text, file_name, set_mode};
 use super::project::Project;
 use super::target::OLDEST_GLIBC;
@@ -13,6 +15,14 @@ use crate::{Error, root, say};
 /// Why the package may have what Debian's checker warns of. SQLite is of one release with the
 /// tables that the store migrates, so the system's own may be too old.
 const OVERRIDES: &str = "convoke: embedded-library *sqlite*\n";
+
+/// The columns of a long description.
+const COLUMNS: usize = 76;
+
+/// What the package is for.
+const MORE: &str = "Convoke plans features with several agents whose votes can be counted again, \
+    proves which files a reviewer read, and puts an agent back where it was after its client \
+    compacted the conversation.";
 
 /// Writes the package and returns its path; nothing for a system without Debian packages.
 pub fn write(kit: &Kit<'_>, packages: &Path) -> Result<Option<PathBuf>, Error> {
@@ -97,12 +107,18 @@ fn control(project: &Project, version: &str, architecture: &str, size: u64) -> S
          Section: devel\n\
          Priority: optional\n\
          {homepage}\
-         Description: supervisor and memory for coding agents\n {}.\n .\n\
-         \x20Convoke plans features with several agents whose votes can be counted\n\
-         \x20again, proves which files a reviewer read, and puts an agent back where it\n\
-         \x20was after its client compacted the conversation.\n",
-        project.maintainer, project.description,
+         Description: supervisor and memory for coding agents\n{}",
+        project.maintainer,
+        described(&[&format!("{}.", project.description), MORE]),
     )
+}
+
+/// Returns paragraphs as Debian writes a long description.
+fn described(paragraphs: &[&str]) -> String {
+    let folded = |text: &&str| -> String {
+        wrapped(text, COLUMNS).iter().map(|line| format!(" {line}\n")).collect()
+    };
+    paragraphs.iter().map(folded).collect::<Vec<_>>().join(" .\n")
 }
 
 /// Returns the changes as Debian writes them: one entry for the release, which points to the rest.
@@ -151,6 +167,13 @@ mod tests {
     fn a_release_is_newer_than_its_candidates() {
         assert_eq!(version("0.2.0-rc.1"), "0.2.0~rc.1");
         assert_eq!(version("0.2.0"), "0.2.0");
+    }
+
+    #[test]
+    fn a_description_has_short_lines_and_dots_between_paragraphs() {
+        let text = described(&[&"a word ".repeat(20), MORE]);
+        assert!(text.lines().all(|line| line.starts_with(' ') && line.len() <= 80), "{text}");
+        assert_eq!(text.lines().filter(|line| *line == " .").count(), 1, "{text}");
     }
 
     #[test]
