@@ -36,7 +36,7 @@ pub const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", options: UN
 /// Finds dependencies that no code uses.
 pub const MACHETE: Tool = Tool { name: "cargo-machete", version: "0.9.2", options: UNOPTIMIZED };
 
-/// The linker for every Linux, from PyPI.
+/// The linker for every Linux, from `PyPI`.
 const ZIG: [&str; 2] = ["cargo-zigbuild==0.24.0", "ziglang==0.17.0"];
 
 impl Tool {

@@ -116,7 +116,9 @@ fn control(project: &Project, version: &str, architecture: &str, size: u64) -> S
 /// Returns paragraphs as Debian writes a long description.
 fn described(paragraphs: &[&str]) -> String {
     let folded = |text: &&str| -> String {
-        wrapped(text, COLUMNS).iter().map(|line| format!(" {line}\n")).collect()
+        let lines: Vec<_> =
+            wrapped(text, COLUMNS).iter().map(|line| format!(" {line}\n")).collect();
+        lines.concat()
     };
     paragraphs.iter().map(folded).collect::<Vec<_>>().join(" .\n")
 }
@@ -143,6 +145,7 @@ fn copyright(project: &Project) -> Result<String, Error> {
         "" => " .\n".to_owned(),
         line => format!(" {line}\n"),
     });
+    let terms: Vec<_> = terms.collect();
     let licence = project.licence.replace(" OR ", " or ").replace("MIT", "Expat");
     Ok(format!(
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\
@@ -155,7 +158,7 @@ fn copyright(project: &Project) -> Result<String, Error> {
          License: Apache-2.0\n \
          On Debian systems, /usr/share/common-licenses/Apache-2.0 has the text of the Apache\n \
          License, version 2.0.\n",
-        terms.collect::<String>()
+        terms.concat()
     ))
 }
 

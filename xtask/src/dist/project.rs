@@ -112,7 +112,7 @@ fn metadata(more: &[&str]) -> Result<Value, Error> {
 fn maintainer() -> Result<String, Error> {
     let said =
         "${DEBFULLNAME:-$(git log -1 --format=%cn)} <${DEBEMAIL:-$(git log -1 --format=%ce)}>";
-    Ok(output("sh", &["-c", &format!("printf %s \"{said}\"")])?)
+    output("sh", &["-c", &format!("printf %s \"{said}\"")])
 }
 
 fn package<'m>(metadata: &'m Value, name: &str) -> Result<&'m Value, Error> {
@@ -165,25 +165,26 @@ pub fn licence_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 /// with the crates that it belongs to.
 pub fn third_party_licences(linked: &[LinkedCrate]) -> Result<String, Error> {
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut listed = String::new();
+    let mut listed = Vec::new();
     for part in linked.iter().filter(|part| part.source.is_some()) {
         let name = format!("{} {}", part.name, part.version);
         let licence = part.licence.as_deref().unwrap_or("see its files");
-        listed += &format!("{name}: {licence}\n");
+        listed.push(format!("{name}: {licence}\n"));
         for file in licence_files(&part.folder)? {
             let text = String::from_utf8_lossy(&fs::read(file)?).replace("\r\n", "\n");
             texts.entry(text.trim().to_owned()).or_default().insert(name.clone());
         }
     }
     let rule = "-".repeat(80);
-    let mut all = format!(
+    let listed = listed.concat();
+    let mut all = vec![format!(
         "The programs contain these libraries, under these licences:\n\n{listed}\n\
          They also contain the standard library of Rust (MIT OR Apache-2.0) and SQLite (public\n\
          domain).\n"
-    );
+    )];
     for (text, names) in texts {
         let names: Vec<_> = names.into_iter().collect();
-        all += &format!("\n{rule}\n{}\n{rule}\n\n{text}\n", names.join(", "));
+        all.push(format!("\n{rule}\n{}\n{rule}\n\n{text}\n", names.join(", ")));
     }
-    Ok(all)
+    Ok(all.concat())
 }

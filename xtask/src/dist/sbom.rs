@@ -1,4 +1,4 @@
-//! The list of everything that is linked into the programs, as CycloneDX.
+//! The list of everything that is linked into the programs, as `CycloneDX`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use toml::Table;
 use super::project::{LinkedCrate, Project};
 use crate::{Error, root};
 
-/// Returns the list as a CycloneDX document. It has no serial number, so that the same commit gives
+/// Returns the list as a `CycloneDX` document. It has no serial number, so that the same commit gives
 /// the same bytes.
 pub fn sbom(project: &Project, linked: &[LinkedCrate]) -> Result<Value, Error> {
     let lock: Table = fs::read_to_string(root().join("Cargo.lock"))?.parse()?;

@@ -55,7 +55,8 @@ fn version(version: &str) -> Result<String, Error> {
 }
 
 fn metadata(project: &Project, version: &str, licences: &[String], readme: &str) -> String {
-    let files: String = licences.iter().map(|name| format!("License-File: {name}\n")).collect();
+    let files: Vec<_> = licences.iter().map(|name| format!("License-File: {name}\n")).collect();
+    let files = files.concat();
     let url = project.repository.as_ref();
     let url = url.map_or(String::new(), |url| format!("Project-URL: Source, {url}\n"));
     format!(

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 use crate::dist::kit::{Mode, add_text, set_mode};
@@ -62,7 +62,7 @@ fn launched(launcher: &Path) -> Command {
     node
 }
 
-fn is_script(program: &PathBuf, lines: &str) -> Result<(), Error> {
+fn is_script(program: &Path, lines: &str) -> Result<(), Error> {
     add_text(&format!("#!/bin/sh\n{lines}"), program)?;
     set_mode(program, Mode::Program)
 }
