@@ -33,12 +33,6 @@ if (!found) {
   process.exit(3);
 }
 
-const child = spawn(found, process.argv.slice(2), { stdio: "inherit" });
-child.on("error", (error) => {
-  console.error(`error: cannot start \`${found}\`: ${error.message}`);
-  process.exit(3);
-});
-
 // A terminal sends Ctrl-C to both processes; the program must not get it twice, because the second
 // one ends it immediately.
 const isAtTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
@@ -47,6 +41,13 @@ for (const signal of signals) {
   const isSentToBoth = isAtTerminal && (signal === "SIGINT" || signal === "SIGQUIT");
   process.on(signal, () => isSentToBoth || child.kill(signal));
 }
+
+// After the handlers are there: a signal must not end this process and leave the program behind.
+const child = spawn(found, process.argv.slice(2), { stdio: "inherit" });
+child.on("error", (error) => {
+  console.error(`error: cannot start \`${found}\`: ${error.message}`);
+  process.exit(3);
+});
 
 child.on("exit", (code, signal) => {
   if (!signal) process.exit(code);

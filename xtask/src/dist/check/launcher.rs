@@ -11,9 +11,10 @@ use crate::dist::target::Target;
 use crate::process::{command, run};
 use crate::{Error, say};
 
-/// A program that stops when it is asked to, and says so.
+/// A program that stops when it is asked to, and says so; without a word from anyone, after a
+/// minute.
 const PATIENT: &str =
-    "trap 'echo stopped; exit 9' TERM\necho ready\nwhile :; do sleep 0.05; done\n";
+    "trap 'echo stopped; exit 9' TERM\necho ready\nfor _ in $(seq 1200); do sleep 0.05; done\n";
 
 /// Starts the command with programs that end in every way.
 pub(super) fn check(target: Target) -> Result<(), Error> {
