@@ -4,6 +4,7 @@ mod literal;
 
 use std::path::{Path, PathBuf};
 
+use convoke_engine::brief::design_yaml::PATH as DESIGN_YAML;
 use convoke_engine::file::stays_inside;
 use convoke_engine::git::tracked::{GitTracking, is_shown, tracking};
 use convoke_engine::toml_text::{TomlKey, TomlTextError, set_value};
@@ -114,6 +115,9 @@ enum ConfigError {
 /// Lists every setting with its value and the place that it comes from.
 pub fn list_config(session: &Session) -> Result<Vec<ConfigEntry>, Failure> {
     let places = Places::read(session)?;
+    for remark in &places.remarks {
+        session.reporter().say(format!("note: {DESIGN_YAML}: {remark}"));
+    }
     Ok(catalog().iter().map(|key| entry(key, &places)).collect())
 }
 
@@ -123,16 +127,23 @@ pub fn get_config(session: &Session, name: &str) -> Result<ConfigEntry, Failure>
     Ok(entry(&key, &Places::read(session)?))
 }
 
-/// Returns the files that settings come from, the strongest first.
+/// Returns the files that settings come from, the strongest first. The file of other tools is among
+/// them only if it is there: Convoke never makes it.
 pub fn config_files(session: &Session) -> Vec<ConfigFile> {
-    let targets = [ConfigTarget::Local, ConfigTarget::Project, ConfigTarget::User];
     let file = |target: ConfigTarget| {
         let path = path_of(session, target).ok()?;
         let exists = path.exists();
         let origin = target.origin();
         Some(ConfigFile { origin, path: path.display().to_string(), exists })
     };
-    targets.into_iter().filter_map(file).collect()
+    let foreign = std::path::absolute(session.project.join(DESIGN_YAML)).ok();
+    let foreign = foreign.filter(|path| path.exists()).map(|path| ConfigFile {
+        origin: ConfigOrigin::DesignYaml,
+        path: path.display().to_string(),
+        exists: true,
+    });
+    let own = [file(ConfigTarget::Local), file(ConfigTarget::Project)];
+    own.into_iter().chain([foreign, file(ConfigTarget::User)]).flatten().collect()
 }
 
 fn entry(key: &CatalogKey, places: &Places<'_>) -> ConfigEntry {
