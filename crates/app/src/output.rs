@@ -186,10 +186,22 @@ impl Output {
         Ok(written.map_err(OutputError)?)
     }
 
+    /// Returns how wide lines may be: as wide as the terminal, and of any width elsewhere.
+    pub fn room(&self) -> usize {
+        if self.is_shown { self.page_size().0 } else { usize::MAX }
+    }
+
     /// Writes a table: as wide as the terminal, and as wide as its cells elsewhere.
     pub fn table(&mut self, grid: &Grid) -> Result<(), Failure> {
-        let columns = if self.is_shown { self.page_size().0 } else { usize::MAX };
-        self.page(&grid.lines(columns))
+        self.page(&grid.lines(self.room()))
+    }
+
+    /// Writes lines for people, coloured where that is wanted: at a terminal folded to its width,
+    /// with what follows indented; elsewhere as they are.
+    pub fn sheet(&mut self, lines: &[StyledLine], indent: usize) -> Result<(), Failure> {
+        let columns = self.room();
+        let folded: Vec<_> = lines.iter().flat_map(|line| line.folded(columns, indent)).collect();
+        self.page(&folded)
     }
 
     /// Writes a text for people to read: in their pager if it is longer than the terminal.

@@ -24,6 +24,7 @@ mod listener;
 mod message_line;
 mod opencode;
 mod qwen;
+mod release;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,7 @@ pub use self::command::{ClientCommand, ClientRequest, Rights};
 pub use self::hook_wiring::HookWiring;
 pub(crate) use self::hook_wiring::{Compactions, EntryCount, PluginFile, SettingsForm};
 pub use self::listener::Listener;
+pub use self::release::ClientRelease;
 use crate::transcript::InjectedTexts;
 use crate::transcript::reads::recorder::Recorder;
 
@@ -51,8 +53,11 @@ pub struct ClientAdapter {
     pub quiet: &'static [(&'static str, &'static str)],
     /// What keeps a reader from writing, in a word or two.
     pub read_only_by: &'static str,
-    /// The oldest version that Convoke is tested with, by its first two numbers.
-    pub oldest: Option<(u32, u32)>,
+    /// The version that Convoke's tests drive, if they can install one.
+    pub tested: Option<ClientRelease>,
+    /// What the client says to the command of a lane that has no prompt, in lower case: it has read
+    /// its arguments, and asks no model. Nothing where that was not measured.
+    pub no_prompt: Option<&'static str>,
     /// How the client resumes a session, as measured.
     pub resumed_by: &'static str,
     /// What the client's counters count, as measured.

@@ -8,6 +8,7 @@
 pub mod agent_ref;
 pub mod cancel;
 pub mod cassette;
+pub mod command_check;
 pub mod drive;
 mod flow;
 pub mod health;

@@ -49,7 +49,7 @@ pub fn git_version(folder: &Path) -> Option<(String, Option<(u32, u32)>)> {
 }
 
 /// Returns the first two numbers of what a program says about its version.
-pub fn version_numbers(said: &str) -> Option<(u32, u32)> {
+fn version_numbers(said: &str) -> Option<(u32, u32)> {
     let mut numbers =
         said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
     numbers.next().zip(numbers.next())

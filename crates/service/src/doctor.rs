@@ -45,9 +45,9 @@ pub struct DoctorRequest {
 /// How installed clients are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientCheck {
-    /// By their versions.
-    Version,
-    /// Also by the command that a lane runs, which costs a few tokens.
+    /// By their versions, and by the command that a lane runs, without a prompt: no model is asked.
+    Command,
+    /// By their versions, and by an answer to that command, which costs a few tokens.
     Answer,
 }
 

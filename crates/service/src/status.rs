@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::hooks::agent_of_sessions;
 use crate::init::plans;
-use crate::lane::{LaneList, day, list};
+use crate::lane::{LaneList, day, is_paid, list};
 use crate::next_command::{NextCommand, ProjectState, next_commands};
 use crate::run::{RunSummaryReport, list_runs};
 use crate::session::Session;
@@ -225,7 +225,10 @@ fn designs(session: &Session, workspace: &Workspace) -> Result<Vec<OpenDesign>, 
 impl SpentToday {
     fn of(session: &Session, workspace: &Workspace) -> Result<Self, Failure> {
         let query = LaneQuery { since: day(session.now(), session)?, ..LaneQuery::default() };
-        let sum = Sum::of_all(&workspace.store.lanes(query).map_err(refused)?);
+        let mut lanes = workspace.store.lanes(query).map_err(refused)?;
+        // A rehearsal asks no model.
+        lanes.retain(is_paid);
+        let sum = Sum::of_all(&lanes);
         let budgets = lane::settings(session)?.budgets_per_day;
         Ok(Self {
             lanes: sum.lanes,

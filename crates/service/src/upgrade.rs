@@ -1,6 +1,7 @@
 //! What is behind this version of Convoke, from what this machine knows. Never the network.
 
 use convoke_domain::client::Client;
+use convoke_engine::client::{ClientRelease, adapter};
 use convoke_engine::file;
 use convoke_engine::hooks::{HooksLevel, install, programs, settings_file};
 use convoke_store::{SchemaVersions, schema_versions};
@@ -98,16 +99,28 @@ pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
         AgentsRequest { source: HealthSource::Presence, caller_env: None, write_health: None };
     let known = agents(session, &request)?.agents.into_iter();
     let clients = known.filter(|agent| agent.path.is_some() && agent.model.is_none());
+    let clients: Vec<_> = clients
+        .map(|agent| ClientVersion { client: agent.agent, version: agent.version })
+        .collect();
+    behind.extend(clients.iter().filter_map(client_words));
     Ok(UpgradeReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         program: session.environment.program().display().to_string(),
         store_schema: schema.map(|schema| schema.found),
         known_schema: schema.map(|schema| schema.known),
         hooks,
-        clients: clients
-            .map(|agent| ClientVersion { client: agent.agent, version: agent.version })
-            .collect(),
+        clients,
         behind,
+    })
+}
+
+/// Says that a client is of an earlier series than the one that Convoke is tested with.
+fn client_words(found: &ClientVersion) -> Option<String> {
+    let name = &found.client;
+    let tested = adapter(Client::parse(name)?).tested?;
+    let version = ClientRelease::find(found.version.as_deref()?)?;
+    version.is_of_earlier_series(tested).then(|| {
+        format!("{name} is older than tested: {version} < {tested}; it may not work; update {name}")
     })
 }
 

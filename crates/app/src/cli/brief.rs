@@ -151,7 +151,9 @@ impl Args {
         let (loaded, brief) = (&opened.loaded, opened.brief());
         match app.format {
             Format::Json => output.json(&BriefReport::new(loaded, &brief))?,
-            Format::Text if self.explain => output.data(&explain::table(loaded, &brief))?,
+            Format::Text if self.explain => {
+                output.page(&explain::table(loaded, &brief, output.room()))?;
+            }
             Format::Text => print_block(app, loaded, &brief, output)?,
         }
         Ok(Exit::Done)
@@ -169,7 +171,7 @@ impl Args {
         say_diagnostics(app, &diagnostics, output);
         let report = brief_files(&app.session, &settings, &self.files.request(self.policy))?;
         match app.format {
-            _ if self.explain => output.data(&files::table(&report))?,
+            _ if self.explain => output.page(&files::table(&report, output.room()))?,
             Format::Text if !self.files.is_json() => output.data(&report.block)?,
             Format::Text | Format::Json => output.json(&report)?,
         }

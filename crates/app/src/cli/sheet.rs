@@ -3,7 +3,7 @@
 use convoke_domain::text::{one_line, width, wrapped};
 
 /// How many columns a line has.
-pub(super) const COLUMNS: usize = 80;
+const COLUMNS: usize = 80;
 
 /// How many columns the name takes.
 const NAME: usize = 10;

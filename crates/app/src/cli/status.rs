@@ -11,10 +11,10 @@ use convoke_service::task::TaskProgress;
 use jiff::Timestamp;
 
 use super::init::next;
-use super::sheet::COLUMNS;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::styled::{Ink, StyledLine};
 
 /// Show this project on one screen
 ///
@@ -32,13 +32,16 @@ impl StatusArgs {
         let report = status(&app.session)?;
         match app.format {
             Format::Json => output.json(&report)?,
-            Format::Text => output.data(&screen(&report, app.session.now()))?,
+            Format::Text => {
+                let columns = output.page_size().0;
+                output.page(&screen(&report, app.session.now(), columns))?;
+            }
         }
         Ok(Exit::Done)
     }
 }
 
-fn screen(report: &StatusReport, now: Timestamp) -> String {
+fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLine> {
     let StatusReport { project, branch, folder, .. } = report;
     let agent = match (&report.agent, report.agent_from) {
         (Some(agent), Some(place)) => format!("@{agent} ({place})"),
@@ -60,9 +63,12 @@ fn screen(report: &StatusReport, now: Timestamp) -> String {
     rows.extend(named("designs", designs, "none are running; `convoke design` begins one"));
     rows.push(("today", today(&report.today)));
     let line = |(name, value): (&str, String)| {
-        fitting(&format!("{name:<10} {}", one_line(&value)), COLUMNS) + "\n"
+        let line = StyledLine::new(Ink::Strong, name).padded(11).with(Ink::Plain, &value);
+        line.fitted(columns)
     };
-    rows.into_iter().map(line).collect::<String>() + &next(&report.next)
+    let next = next(&report.next);
+    let next = next.lines().flat_map(|line| StyledLine::plain(line).folded(columns, 4));
+    rows.into_iter().map(line).chain(next).collect()
 }
 
 /// Renders the first of some things, and counts the rest.

@@ -13,8 +13,10 @@ const GAP: usize = 2;
 pub enum Overflow {
     /// It is cut, with an ellipsis.
     Cut,
-    /// It goes on in the next line.
+    /// It goes on in the next line, and a rule is below the header.
     Wrap,
+    /// It goes on in the next line, without a rule.
+    Fold,
 }
 
 impl Overflow {
@@ -22,7 +24,7 @@ impl Overflow {
     const fn least(self) -> usize {
         match self {
             Self::Cut => 16,
-            Self::Wrap => 10,
+            Self::Wrap | Self::Fold => 10,
         }
     }
 }
@@ -106,7 +108,8 @@ impl Grid {
             .zip(widths)
             .map(|(cell, width)| match self.overflow {
                 Overflow::Cut => vec![cell.clone().fitted(*width)],
-                Overflow::Wrap => cell.wrapped((*width).max(1), &none, &none),
+                Overflow::Fold if cell.width() <= *width => vec![cell.clone()],
+                Overflow::Wrap | Overflow::Fold => cell.wrapped((*width).max(1), &none, &none),
             })
             .collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or_default();
@@ -185,7 +188,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_row_is_wider_than_it_may_be(cells in proptest::collection::vec("\\PC{0,40}", 12), columns in 12_usize..120) {
-            for overflow in [Overflow::Cut, Overflow::Wrap] {
+            for overflow in [Overflow::Cut, Overflow::Wrap, Overflow::Fold] {
                 let mut grid = Grid::new(["one", "two", "three", "four"], overflow).right(&[2]);
                 for row in cells.chunks(4) {
                     grid.push(row.iter().map(|cell| StyledLine::plain(cell)));

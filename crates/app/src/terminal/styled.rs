@@ -156,6 +156,29 @@ impl StyledLine {
         wrap.end()
     }
 
+    /// Breaks the line at blanks where it is too wide; all lines but the first are indented. Blanks
+    /// between words stay as they are, and a word that is longer than a line stays whole.
+    pub fn folded(&self, columns: usize, indent: usize) -> Vec<Self> {
+        let letters = self.spans.iter().flat_map(|span| span.text.chars().map(|c| (c, span.ink)));
+        let letters: Vec<_> = letters.collect();
+        let (mut lines, mut line, mut rest) = (Vec::new(), Self::default(), &letters[..]);
+        while !rest.is_empty() {
+            let blanks = rest.iter().take_while(|(letter, _)| *letter == ' ').count();
+            let word = rest.iter().skip(blanks).take_while(|(letter, _)| *letter != ' ').count();
+            let (piece, after) = rest.split_at(blanks + word);
+            let taken: usize = piece.iter().map(|(letter, _)| width(&letter.to_string())).sum();
+            let is_full = line.width() > indent && line.width() + taken > columns;
+            if is_full {
+                lines.push(std::mem::replace(&mut line, Self::default().padded(indent)));
+            }
+            let piece = piece.iter().skip(if is_full { blanks } else { 0 });
+            piece.for_each(|(letter, ink)| line.push(*ink, &letter.to_string()));
+            rest = after;
+        }
+        lines.push(line);
+        lines
+    }
+
     /// Breaks the line at blanks so that nothing is wider than some columns, with one beginning for
     /// the first line and another for the rest. A word that is too wide is broken.
     pub fn wrapped(&self, columns: usize, first: &Self, rest: &Self) -> Vec<Self> {
@@ -240,6 +263,7 @@ impl<'w> Wrap<'w> {
 
 #[cfg(test)]
 mod tests {
+    use convoke_domain::text::folded as folded_text;
     use proptest::prelude::*;
 
     use super::*;
@@ -263,6 +287,16 @@ mod tests {
     }
 
     #[test]
+    fn a_folded_line_keeps_its_blanks_and_looks() {
+        let line = StyledLine::new(Ink::Caution, "warn").with(Ink::Plain, "  git: 1.9 is too old");
+        let folded = line.folded(16, 6);
+        let texts: Vec<_> = folded.iter().map(StyledLine::text).collect();
+        assert_eq!(texts, ["warn  git: 1.9", "      is too old"]);
+        assert!(folded[0].ansi().starts_with("\u{1b}[33mwarn"), "{folded:?}");
+        assert_eq!(line.folded(usize::MAX, 6), [line]);
+    }
+
+    #[test]
     fn nothing_in_a_line_is_an_order_to_a_terminal() {
         let line = StyledLine::plain("a\u{1b}[2Jb\nc\u{202e}\u{9b}d\u{7}");
         assert!(!line.text().contains(|c: char| c.is_control() || c == '\u{202e}'), "{line:?}");
@@ -282,6 +316,8 @@ mod tests {
             let letters = |text: &str| text.replace(' ', "");
             let all: String = line.wrapped(columns, &indent, &indent).iter().map(StyledLine::text).collect();
             prop_assert_eq!(letters(&all), letters(&line.text()));
+            let folded: Vec<_> = line.folded(columns, 2).iter().map(StyledLine::text).collect();
+            prop_assert_eq!(folded.join("\n"), folded_text(&line.text(), columns, 2));
         }
     }
 }

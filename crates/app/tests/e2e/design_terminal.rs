@@ -34,7 +34,7 @@ impl Terminal {
         Self::open_as("xterm", project, columns, arguments)
     }
 
-    fn open_as(kind: &str, project: &Project, columns: u16, arguments: &[&str]) -> Self {
+    pub(crate) fn open_as(kind: &str, project: &Project, columns: u16, arguments: &[&str]) -> Self {
         let master =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
@@ -91,7 +91,7 @@ impl Terminal {
 }
 
 /// Returns what was printed, line by line, without orders to the terminal.
-fn printed(shown: &str) -> Vec<String> {
+pub(crate) fn printed(shown: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in shown.split(['\r', '\n']) {
         let pieces = line.split("\u{1b}[").enumerate().map(|(at, piece)| match at {

@@ -37,7 +37,7 @@ form = "fix"
 "#;
 
 /// A project whose command `ship` has two reviewers and a fixer, with what they say in turn.
-fn project(answers: &[(&str, &str)]) -> Project {
+pub(crate) fn project(answers: &[(&str, &str)]) -> Project {
     let project = repository()
         .file("convoke.toml", ROLES)
         .file("a.md", "ROLE-A: look at it.")
@@ -69,7 +69,8 @@ fn ready_in(project: &Project, session: &str, name: &str, answer: &str) {
     fs::write(project.path(&format!("../answers/{name}")), text).unwrap();
 }
 
-const PASS: &str = "Files read: spec.md (62 lines)\n{\"approved\": true, \"issues\": []}";
+pub(crate) const PASS: &str =
+    "Files read: spec.md (62 lines)\n{\"approved\": true, \"issues\": []}";
 const FAIL: &str = "{\"approved\": false, \"issues\": [{\"severity\": \"blocker\", \
     \"description\": \"No number.\", \"location\": \"spec.md:3\"}]}";
 const FAIL_AGAIN: &str = "{\"approved\": false, \"issues\": [{\"severity\": \"Blocker\", \

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::agents::stopped;
-use crate::harness::Project;
+use crate::harness::{Project, set_mode};
 use crate::lane::with_claude;
 use crate::scripted_server::{Reply, Server};
 
@@ -44,15 +44,80 @@ fn where_all_is_well_nothing_fails() {
     }
 }
 
-// A client that is older than any that Convoke is tested with may not know its flags.
+// A client that is older than the one that Convoke is tested with may not know its flags.
 #[test]
 fn the_version_of_every_client_is_checked() {
     let says = |version: &str| with_claude(&format!("echo '{version}'")).in_repository("main");
-    let old = says("1.0.44 (Claude Code)");
-    check(&old, "client", "warn", "claude 1.0.44 (Claude Code) is older than 2.1", "update claude");
+    let old = says("2.0.1 (Claude Code)");
+    let words = "claude is older than tested: 2.0.1 < 2.1.325; it may not work";
+    check(&old, "client", "warn", words, "update claude to 2.1.325 or later");
     let good = says("2.1.325 (Claude Code)");
     check(&good, "client", "ok", "claude 2.1.325 (Claude Code)", "");
+    let patch = says("2.1.3 (Claude Code)");
+    check(&patch, "client", "ok", "claude 2.1.3 (Claude Code); tested with 2.1.325", "");
     check(&says("no idea"), "client", "warn", "`no idea`, which is not a version", "reinstall");
+}
+
+/// A client that tells its version, and says something to every other command; what it is started
+/// with is kept.
+fn saying(version: &str, words: &str) -> Project {
+    let script = format!(
+        "[ \"$1\" = --version ] && {{ echo '{version}'; exit; }}\n\
+         cat > \"$HOME/prompt\"; env > \"$HOME/environment\"; pwd > \"$HOME/folder\"\n\
+         printf '%s\\n' \"$@\" > \"$HOME/arguments\"\n\
+         echo \"{words}\" >&2; exit 1"
+    );
+    with_claude(&script).in_repository("main")
+}
+
+const NO_PROMPT: &str =
+    "Error: Input must be provided either through stdin or as a prompt argument when using --print";
+
+// The very command of a lane, but for the prompt: so no model is asked.
+#[test]
+fn every_client_is_given_the_command_of_a_lane_without_a_prompt() {
+    let project = saying("2.1.325", NO_PROMPT)
+        .variable("ANTHROPIC_API_KEY", "sk-own")
+        .variable("OPENAI_API_KEY", "sk-other");
+    let words = "claude -p --output-format=stream-json --verbose --include-partial-messages \
+         --tools=Read,Grep,Glob --permission-mode=dontAsk --strict-mcp-config`; `--probe` checks \
+         login, model and answer";
+    check(&project, "lane command", "ok", words, "");
+    let kept = |name: &str| fs::read_to_string(project.path("../home").join(name)).unwrap();
+    let environment = kept("environment");
+    assert_eq!(kept("prompt"), "");
+    assert!(environment.contains("ANTHROPIC_API_KEY=sk-own"), "{environment}");
+    assert!(environment.contains("DISABLE_AUTOUPDATER=1"), "{environment}");
+    assert!(!environment.contains("sk-other"), "{environment}");
+    assert_ne!(kept("folder").trim(), project.root().display().to_string(), "an empty folder");
+    let given = kept("arguments");
+    let lane = saying("2.1.325", NO_PROMPT);
+    lane.run(&["lane", "run", "--agent", "claude", "--no-tree-check", "Say hello"]);
+    let ran = fs::read_to_string(lane.path("../home/arguments")).unwrap();
+    assert_eq!(given, ran, "a lane runs the same");
+}
+
+#[test]
+fn a_client_that_lacks_a_flag_fails_and_one_that_says_something_else_is_doubted() {
+    let refusal = "error: unknown option '--include-partial-messages'";
+    let old = saying("1.0.44", refusal);
+    let words = format!("claude 1.0.44 is too old: {refusal}; a lane runs `");
+    check(&old, "lane command", "fail", &words, "install claude 2.1.325");
+    let words = format!("claude refuses the command of a lane: {refusal}");
+    check(&saying("3.0.0", refusal), "lane command", "fail", &words, "install claude 2.1.325");
+    let unclear = saying("2.1.325", "Welcome!");
+    let words = "it said `Welcome!`";
+    check(&unclear, "lane command", "warn", words, "`convoke doctor --probe`");
+    // What it is not known to say without a prompt might be an answer, which costs.
+    let cursor = Project::new().in_repository("main");
+    let script = "#!/bin/sh\n[ \"$1\" = --version ] || touch \"$HOME/asked\"\necho 1.0.0\n";
+    let cursor = cursor.file("../home/bin/cursor-agent", script);
+    set_mode(&cursor.path("../home/bin/cursor-agent"), 0o755);
+    let bin = cursor.path("../home/bin").display().to_string();
+    let cursor = cursor.variable("PATH", &format!("{bin}:/usr/bin:/bin"));
+    check(&cursor, "lane command", "ok", "only `--probe` checks whether cursor takes that", "");
+    check(&cursor, "client", "ok", "cursor 1.0.0; no version of it is tested", "");
+    assert!(!cursor.path("../home/asked").exists(), "it was not started");
 }
 
 #[test]

@@ -65,6 +65,7 @@ mod lane_reading;
 mod lane_unknown;
 mod ledgers;
 mod log;
+mod looks;
 mod manifest;
 mod manifest_kill;
 mod manifest_people;
@@ -73,6 +74,7 @@ mod mermaid;
 mod mermaid_parser;
 mod messages;
 mod newcomer;
+mod pager;
 mod panel;
 mod pin;
 mod plumbing;
@@ -88,6 +90,7 @@ mod supervisor;
 mod task;
 mod task_edit;
 mod tree;
+mod upgrade;
 mod wake;
 
 /// A file that nobody includes would silently test nothing.

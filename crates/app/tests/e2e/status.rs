@@ -152,21 +152,3 @@ fn completions_and_manual_pages_come_from_the_program() {
     project.stdout(&["man", "--dir", "pages"]);
     assert!(project.path("pages/convoke-task-add.1").exists());
 }
-
-#[test]
-fn an_upgrade_check_reads_this_machine_alone() {
-    let project = with_claude("echo 2.1.0").in_repository("main");
-    let fresh = project.run(&["upgrade", "--check"]);
-    assert_eq!(fresh.code, Some(0), "{fresh}");
-    assert!(fresh.stdout.contains("store      not there yet"), "{fresh}");
-    project.stdout(&["hooks", "install", "claude", "--entries", "2"]);
-    let current = project.run(&["upgrade", "--check"]);
-    assert_eq!(current.code, Some(0), "{current}");
-    assert!(current.stdout.contains("hooks      claude current"), "{current}");
-    let settings = std::fs::read_to_string(project.path(".claude/settings.json")).unwrap();
-    let program = env!("CARGO_BIN_EXE_convoke");
-    let project = project.file(".claude/settings.json", settings.replace(program, "/gone/convoke"));
-    let behind = project.run(&["upgrade", "--check"]);
-    assert_eq!(behind.code, Some(1), "{behind}");
-    assert!(behind.stdout.contains("calls a program that is not"), "{behind}");
-}

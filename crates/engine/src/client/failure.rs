@@ -66,6 +66,7 @@ const TELLING: [(FailureKind, &[&str]); 5] = [
             "missing environment variable",
             "must specify the gemini_api_key",
             "set an auth method",
+            "invalid auth method selected",
         ],
     ),
 ];
@@ -115,7 +116,7 @@ pub(crate) fn answered(status: u64, message: &str) -> LaneFailure {
 }
 
 /// Returns what a line of stderr complains of; most lines are mere noise.
-pub(in crate::client) fn complaint(line: &str) -> Option<LaneFailure> {
+pub(crate) fn complaint(line: &str) -> Option<LaneFailure> {
     // One client prints its events there too, and in those the agent speaks.
     if line.trim_start().starts_with('{') {
         return None;

@@ -213,20 +213,23 @@ pub(super) fn issues(
     issues.zip(quoted).map(report).collect()
 }
 
-/// The columns that a line of a report has, and how many of them its label takes.
-const COLUMNS: usize = 80;
+/// The columns that a line of a report has where no front end says so.
+pub(super) const COLUMNS: usize = 80;
+
+/// How many columns the label of a line takes.
 const LABEL: usize = 14;
 
-/// Shows what a reviewer wrote beside its verdict: the beginning and the end, and how much more.
-pub fn also_wrote_lines(words: &str) -> Vec<String> {
+/// Shows what a reviewer wrote beside its verdict in so many columns: the beginning and the end, and
+/// how much more.
+pub fn also_wrote_lines(words: &str, columns: usize) -> Vec<String> {
     let sentence = format!("the reviewer also wrote: {}", excerpt(words));
-    let lines = wrapped(&one_line(&sentence), COLUMNS - LABEL);
+    let lines = wrapped(&one_line(&sentence), columns.saturating_sub(LABEL));
     lines.into_iter().map(|line| format!("{:LABEL$}{line}", "")).collect()
 }
 
-/// Shows an issue below the line of an answer.
-pub fn issue_lines(issue: &IssueWords) -> Vec<String> {
-    let text = hanging(&issue.text(), COLUMNS - LABEL, 2);
+/// Shows an issue below the line of an answer, in so many columns.
+pub fn issue_lines(issue: &IssueWords, columns: usize) -> Vec<String> {
+    let text = hanging(&issue.text(), columns.saturating_sub(LABEL), 2);
     text.lines().map(|line| format!("{:LABEL$}{line}", "")).collect()
 }
 
@@ -242,15 +245,16 @@ impl AnswerCheckReport {
 
     /// Renders what the reviewer wrote beside its verdict, and every issue.
     pub(super) fn wrote_lines(&self) -> Vec<String> {
-        let words = self.also_wrote.iter().flat_map(|words| also_wrote_lines(words));
-        let issues = self.issues.iter().flat_map(|report| issue_lines(&report.issue));
+        let words = self.also_wrote.iter().flat_map(|words| also_wrote_lines(words, COLUMNS));
+        let issues = self.issues.iter().flat_map(|report| issue_lines(&report.issue, COLUMNS));
         words.chain(issues).collect()
     }
 
-    /// Renders the report for people, line by line.
-    pub fn lines(&self) -> Vec<String> {
+    /// Renders the report for people, line by line; texts of the reviewer are wrapped to so many
+    /// columns.
+    pub fn lines(&self, columns: usize) -> Vec<String> {
         let mut lines = self.reading_lines();
-        lines.extend(self.verdict_lines());
+        lines.extend(self.verdict_lines(columns));
         if let Some(error) = self.resume_error {
             lines.push(format!(
                 "resume        failed: {error}; run `dispatch next --resume-failed \"{error}\"`"
@@ -289,7 +293,7 @@ impl AnswerCheckReport {
         lines
     }
 
-    fn verdict_lines(&self) -> Vec<String> {
+    fn verdict_lines(&self, columns: usize) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(first) = &self.first_ambiguity {
             let why = &first.message;
@@ -314,10 +318,11 @@ impl AnswerCheckReport {
                 _ => "",
             };
             lines.push(format!("verdict       {verdict}{why}"));
-            lines.extend(self.also_wrote.iter().flat_map(|words| also_wrote_lines(words)));
+            let also = self.also_wrote.iter().flat_map(|words| also_wrote_lines(words, columns));
+            lines.extend(also);
         }
         for issue in &self.issues {
-            lines.push(format!("  {}", hanging(&issue.issue.text(), COLUMNS - 2, 4)));
+            lines.push(format!("  {}", hanging(&issue.issue.text(), columns.saturating_sub(2), 4)));
             lines.extend(
                 issue.quotations.iter().map(|quoted| format!("      {}", one_line(&quoted.line()))),
             );

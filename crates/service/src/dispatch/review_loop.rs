@@ -26,6 +26,7 @@ pub use self::summary::{LoopAnswerReport, LoopCostReport, LoopFindingReport, Rev
 use super::materials::{ChangedFiles, PromptMaterials};
 use super::next::NextRoundRequest;
 use super::post::{PostName, find_feature, unknown};
+use super::report::COLUMNS;
 use super::run::{Assignment, Judgement, RunRoundRequest};
 use crate::failure::Failure;
 use crate::lane::{CallBudget, PinnedRules, TreeLook, TreeWatch, TreeWatching};
@@ -285,7 +286,7 @@ impl Course<'_> {
             None => Some(stop_of(ran.driven.outcome)),
         };
         let (Some(judged), None) = (&judged, stop) else {
-            for line in judged.iter().flat_map(|judged| judged.report.lines()) {
+            for line in judged.iter().flat_map(|judged| judged.report.lines(COLUMNS)) {
                 reporter.say(line);
             }
             self.void.lock().unwrap_or_else(PoisonError::into_inner).push(void);

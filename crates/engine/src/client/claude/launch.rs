@@ -2,6 +2,10 @@
 
 use crate::client::{ClientCommand, ClientRequest, Rights};
 
+/// What it says to a command without a prompt.
+pub(super) const NO_PROMPT: Option<&str> =
+    Some("input must be provided either through stdin or as a prompt argument");
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     // Without its pieces, an answer that takes minutes to write looks like a stall.
     let pieces = "--include-partial-messages";

@@ -3,6 +3,9 @@
 use crate::client::command::one_line;
 use crate::client::{ClientCommand, ClientRequest, Rights};
 
+/// What it says to a command without a prompt.
+pub(super) const NO_PROMPT: Option<&str> = Some("no prompt provided via stdin");
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     // Without plugins, because it would wait for a list of them at its end.
     command.arguments(&["exec", "--json", "--skip-git-repo-check", "--disable", "plugins"]);

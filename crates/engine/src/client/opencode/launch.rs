@@ -2,6 +2,9 @@
 
 use crate::client::{ClientCommand, ClientRequest, Rights};
 
+/// What it says to a command without a prompt.
+pub(super) const NO_PROMPT: Option<&str> = Some("you must provide a message or a command");
+
 /// An agent of our own, because permissions that are set for all are overruled by a project's file.
 /// Tools are denied by name as well as all together: what a project might say of an agent of this
 /// name is merged with this, key by key.
