@@ -35,6 +35,7 @@ mod design_terminal;
 mod design_tree;
 mod dispatch;
 mod dispatch_evidence;
+mod dispatch_figures;
 mod dispatch_init;
 mod dispatch_loop;
 mod dispatch_roles;

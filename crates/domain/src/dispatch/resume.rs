@@ -296,6 +296,31 @@ mod tests {
         assert_eq!(shown(&with(GuardBase::Everything.chars(700, 12_000))), "resume a");
     }
 
+    // D-83: with deltas of every size, the guard saves most of what resuming everything would save,
+    // and no resumed round costs more than half of a fresh one.
+    #[test]
+    fn the_guard_bounds_what_a_resumed_round_costs() {
+        let known = state(Some("a"));
+        let base = 1000;
+        let cost = |chars: u64| {
+            let situation =
+                Situation { delta: Delta::Changed(chars), base, ..situation(Some(&known)) };
+            match decide(&situation) {
+                ResumeDecision::Resume { .. } => chars,
+                ResumeDecision::Fresh { .. } => base,
+            }
+        };
+        // Most deltas of real rounds are small.
+        let deltas: Vec<u64> = (0..100).map(|at| at * at / 8).collect();
+        assert!(deltas.iter().all(|chars| cost(*chars) <= base / 2 || cost(*chars) == base));
+        let fresh = base * deltas.len() as u64;
+        let guarded: u64 = deltas.iter().map(|chars| cost(*chars)).sum();
+        let always: u64 = deltas.iter().sum();
+        let saved = |spent: u64| (fresh - spent) * 100 / fresh;
+        assert!(saved(guarded) > 50, "{} %", saved(guarded));
+        assert!(saved(always) - saved(guarded) < 10, "{} %", saved(always));
+    }
+
     // D-67
     #[test]
     fn a_resumed_answer_may_be_none() {

@@ -174,6 +174,13 @@ mod tests {
         assert!(!FeatureSizes::default().is_complete());
     }
 
+    // D-81: the published claim of less than half does not hold at the guard itself.
+    #[test]
+    fn at_the_guard_a_resumed_loop_of_five_rounds_costs_three_fifths() {
+        assert_eq!(resumed_loop_per_mille(1000, 500, 5), Some(600));
+        assert_eq!(resumed_loop_per_mille(1000, 370, 5), Some(496));
+    }
+
     // D-84
     #[test]
     fn a_resumed_loop_costs_less_than_half() {
