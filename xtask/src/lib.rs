@@ -8,6 +8,7 @@ pub mod demo;
 pub mod dist;
 pub mod docs;
 pub mod model_server;
+pub(crate) mod newcomer;
 pub mod packages;
 pub mod process;
 pub mod test;

@@ -35,7 +35,8 @@ enum Chore {
     },
     /// Drive real clients and nothing else: all, or those that are named
     Clients {
-        /// claude, codex, gemini, opencode, qwen, or design for a design with the first two
+        /// claude, codex, gemini, opencode, qwen, design for a design with the first two, or newcomer
+        /// for a first hour with claude
         names: Vec<String>,
         /// Drive them in lanes and nothing else, also those that take minutes
         #[arg(long)]

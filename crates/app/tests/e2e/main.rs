@@ -75,6 +75,7 @@ mod mermaid;
 mod mermaid_parser;
 mod messages;
 mod newcomer;
+mod newcomer_hour;
 mod pager;
 mod panel;
 mod pin;
