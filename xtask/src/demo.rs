@@ -22,7 +22,7 @@ const ROWS: NonZeroU16 = NonZeroU16::new(30).unwrap();
 
 /// Plays the rehearsal in a terminal and writes the picture.
 pub fn write() -> Result<(), Error> {
-    run("cargo", &["build", "--release", "--locked"])?;
+    run("cargo", &["build", "--locked"])?;
     let folder = tempfile::tempdir()?;
     record(folder.path())?;
     let bytes = fs::read(folder.path().join("bytes"))?;
@@ -35,7 +35,7 @@ pub fn write() -> Result<(), Error> {
 
 /// Records what a rehearsal prints, and when, in a home of its own.
 fn record(folder: &Path) -> Result<(), Error> {
-    let program = root().join("target/release/convoke");
+    let program = root().join("target/debug/convoke");
     let line =
         format!("stty cols {COLUMNS} rows {ROWS}; exec '{}' design --rehearse", program.display());
     let status = command("script")
