@@ -19,6 +19,7 @@ use convoke_engine::wake::WakeSources;
 use convoke_store::delivery::Session as ClientSession;
 use tracing::field::{Empty, display};
 
+use crate::elsewhere::hook_lines;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::session::Session;
@@ -95,8 +96,7 @@ pub fn answer_hook(
     let session = Session::new(project, environment.clone());
     let read = settings_for_hook(&session);
     let (settings, left_out) = &read;
-    let words = unusable_settings(left_out);
-    let workspace = Workspace::open_for_hook(&session, PATIENCE)?;
+    let (workspace, arrival) = Workspace::open_for_hook(&session, PATIENCE)?;
     if request.part.get() == 1 {
         let project = &workspace.scope.project;
         workspace.store.fired(request.client, project, session.now()).map_err(refused)?;
@@ -106,6 +106,9 @@ pub fn answer_hook(
         return Ok(HookOutcome::Silent);
     };
     span.record("agent", display(&agent.agent));
+    let folders: Vec<_> = arrival.into_iter().chain(hook_lines(&session, &workspace)?).collect();
+    let words: Vec<_> = folders.iter().cloned().chain(unusable_settings(left_out)).collect();
+    let words = words.join("\n> ");
     let library = library(&session, settings);
     let sources = sources(&session, &workspace, settings, &library);
     // A session stays with its agent's branch, also when another one is checked out.
@@ -122,7 +125,7 @@ pub fn answer_hook(
         agent: &agent,
         profile: profile_of(&agent.agent, settings),
         budget: budget_here(&session, settings, &workspace, &agent.scope)?,
-        remark: words.as_deref().map(|words| remark(words, left_out)),
+        remark: remark(&words, &folders, left_out),
         now: session.now(),
     };
     let answer = answer(&sources, &heard).map_err(refused)?;
@@ -171,10 +174,12 @@ pub(crate) fn unusable_settings(names: &[String]) -> Option<String> {
         .then(|| format!("Convoke ignores unusable settings of {list}; run `convoke doctor`"))
 }
 
-/// A mistake of the user's own may hide all that there is to tell, so it is told alone, too.
-fn remark<'a>(words: &'a str, left_out: &[String]) -> HookRemark<'a> {
-    let is_foreign = left_out.iter().all(|name| name == PROJECT_FILE);
-    if is_foreign { HookRemark::Beside(words) } else { HookRemark::Alone(words) }
+/// A mistake of the user's own, and another folder, may hide all that there is to tell, so they are
+/// told alone, too.
+fn remark<'a>(words: &'a str, folders: &[String], left_out: &[String]) -> Option<HookRemark<'a>> {
+    let is_foreign = folders.is_empty() && left_out.iter().all(|name| name == PROJECT_FILE);
+    let remark = if is_foreign { HookRemark::Beside(words) } else { HookRemark::Alone(words) };
+    (!words.is_empty()).then_some(remark)
 }
 
 /// Returns the project that the client works in; outside of any there is nothing to say.

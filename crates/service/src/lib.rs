@@ -32,6 +32,7 @@ pub mod observer;
 pub mod pin;
 pub mod plan;
 pub mod project;
+mod project_here;
 pub mod prompt;
 pub mod receipt;
 pub mod rehearsal;

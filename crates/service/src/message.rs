@@ -79,11 +79,13 @@ pub fn say(session: &Session, request: &SayRequest) -> Result<SayReport, Failure
         return Err(Failure::new(ErrorClass::Usage, NothingSaid));
     }
     let workspace = Workspace::open(session, None)?;
+    workspace.keep_repository(session);
     let from = speaker(request.speaker.as_ref(), session)?;
     // A verdict that cannot be recorded must not leave its words behind.
     let judged = request.judged(&workspace, &from)?;
     let addressees = request.addressees(session, &workspace, &from)?;
     let said = request.store(session, &workspace, &from, &addressees)?;
+    workspace.mark_folder(session);
     let verdict = judged.map(|judged| judged.record(session, &workspace, &from, said.id));
     let verdict = verdict.transpose()?;
     note_addressees(session, &workspace, &addressees, said)?;

@@ -26,6 +26,8 @@ impl NextCommand {
 pub(crate) struct ProjectState {
     /// The task to work on.
     pub(crate) current: Option<CurrentTask>,
+    /// The command that brings here what waits in another folder.
+    pub(crate) waiting: Option<String>,
     /// A plan of the project with its number of tasks.
     pub(crate) plan: Option<(String, usize)>,
     /// Clients that sessions can begin in, those with hooks first.
@@ -69,6 +71,9 @@ pub(crate) fn next_commands(state: &ProjectState) -> Vec<NextCommand> {
 }
 
 fn task_command(state: &ProjectState) -> NextCommand {
+    if let (None, Some(command)) = (&state.current, &state.waiting) {
+        return NextCommand::new(command, "takes over what the project has in its other folder");
+    }
     match (&state.current, &state.plan) {
         (Some(task), _) if task.is_begun => {
             NextCommand::new("convoke task done", "completes the current task")

@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};
 use serde::Serialize;
 
+use crate::elsewhere;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::wake;
@@ -179,13 +180,17 @@ pub fn add_pin(session: &Session, request: &AddPinRequest) -> Result<PinReport, 
         return Err(Failure::new(ErrorClass::Usage, PinError::NoTask).hint(hint));
     }
     let workspace = Workspace::open(session, None)?;
+    workspace.keep_repository(session);
     let reach = match (request.scope, &request.task) {
         (Some(PinScope::Project), _) | (None, None) => Reach::Project,
         (Some(PinScope::Branch | PinScope::Task), _) | (None, Some(_)) => Reach::Branch,
     };
     let until = last_moment(session, request.until)?;
     let task = request.task.as_ref();
-    add(session, &workspace, &NewPin { text: &request.text, reach, task, plan: None, until })
+    let new = NewPin { text: &request.text, reach, task, plan: None, until };
+    let report = add(session, &workspace, &new)?;
+    workspace.mark_folder(session);
+    Ok(report)
 }
 
 /// Returns the end of the last day, by the clock that times are shown by.
@@ -254,7 +259,9 @@ pub(crate) fn refuse_agents(session: &Session) -> Result<(), Failure> {
 
 /// Lists rules, with where each arrived last.
 pub fn list_pins(session: &Session, list: PinList) -> Result<Vec<PinReport>, Failure> {
-    pin_reports(session, &Workspace::open(session, None)?, list)
+    let workspace = Workspace::open(session, None)?;
+    elsewhere::note(session, &workspace)?;
+    pin_reports(session, &workspace, list)
 }
 
 /// Lists rules of an open workspace, with where each arrived last.

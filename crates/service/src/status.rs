@@ -11,6 +11,7 @@ use convoke_store::message::Addressed;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::elsewhere::{self, missed_folder};
 use crate::failure::Failure;
 use crate::hooks::agent_of_sessions;
 use crate::init::plans;
@@ -121,6 +122,7 @@ pub struct SpentToday {
 pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let workspace = Workspace::open(session, None)?;
     let tasks = TaskDesk::open(session, &TaskPlace::default(), task_progress)?;
+    elsewhere::note(session, &workspace)?;
     let (agent, agent_from) =
         agent_of_sessions(session, &workspace, &settings_for_hook(session))?.unzip();
     let unread = unread(session, &workspace, agent.as_deref())?;
@@ -139,6 +141,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let without_hooks = without.iter().filter(|client| Client::WITH_HOOKS.contains(client));
     let state = ProjectState {
         current: tasks.current.clone(),
+        waiting: missed_folder(session, &workspace)?.map(|folder| folder.command),
         plan: first_plan(session, &tasks),
         clients: with.iter().chain(&without).filter_map(program).collect(),
         without_hooks: without_hooks.map(|client| client.name()).filter(|_| lacks_hooks).collect(),

@@ -75,7 +75,9 @@ impl<'a> TaskDesk<'a> {
         workspace.store = workspace.store.acting_for(actor.clone());
         workspace.keep_repository(session);
         let desk = Self { session, workspace, actor };
-        work(&desk).map_err(|failure| elsewhere::name_branch(failure, &desk.workspace))
+        let done = work(&desk);
+        desk.workspace.mark_folder(session);
+        done.map_err(|failure| elsewhere::name_branch(failure, &desk.workspace))
     }
 }
 

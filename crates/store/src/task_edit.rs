@@ -28,6 +28,8 @@ pub enum Moving<'a> {
     Tasks(&'a [TaskId]),
     /// Every task of the branch.
     All,
+    /// Every task of the branch, while the user's rules for the branch stay there.
+    AllButRules,
 }
 
 /// What moved to another branch.
@@ -75,4 +77,17 @@ pub trait TaskEditStore {
         moving: Moving<'_>,
         now: Timestamp,
     ) -> Result<Moved, StoreError>;
+
+    /// Returns the plans that tasks of a branch come from, by name.
+    fn plans(&self, scope: &Scope) -> Result<Vec<String>, StoreError>;
+
+    /// Lets the tasks of a plan belong to the file that it is in now. A cancelled plan is cancelled
+    /// there, too.
+    fn rename_plan(
+        &self,
+        scope: &Scope,
+        from: &str,
+        to: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
 }

@@ -79,6 +79,7 @@ mod plumbing;
 mod plumbing_checkout;
 mod plumbing_session;
 mod project;
+mod project_identity;
 mod replay_lane;
 mod scripted_server;
 mod skill;

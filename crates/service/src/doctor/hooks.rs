@@ -55,7 +55,7 @@ pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
 fn wake_ups(client: Client, session: &Session) -> Option<DoctorCheck> {
     let name = "wake-ups";
     // What keeps the store from opening is told by another check.
-    let workspace = Workspace::open_for_hook(session, PATIENCE).ok()?;
+    let (workspace, _) = Workspace::open_for_hook(session, PATIENCE).ok()?;
     let read = settings_for_hook(session);
     Some(match (obstacle(client, session, &workspace, &read).ok()?, read.1.as_slice()) {
         (Some(obstacle), _) => {

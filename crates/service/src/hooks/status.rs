@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{HooksTarget, malformed, plugin, read};
+use crate::elsewhere::hook_lines;
 use crate::failure::Failure;
 use crate::pin::{PinList, PinReport, pin_reports};
 use crate::session::Session;
@@ -85,7 +86,10 @@ impl HooksTarget {
         let unreadable = |source| malformed(&path, source);
         let entries = count(text, self.client).map_err(unreadable)?;
         let called = programs(text, self.client).map_err(unreadable)?;
-        let workspace = Workspace::open_for_hook(session, PATIENCE)?;
+        let (workspace, note) = Workspace::open_for_hook(session, PATIENCE)?;
+        if let Some(note) = note {
+            session.reporter().say(format!("note: {note}"));
+        }
         let read = settings_for_hook(session);
         let Activity { fired_at, delivered_at, arrived_at } =
             workspace.store.activity(self.client, &workspace.scope.project).map_err(refused)?;
@@ -197,8 +201,9 @@ pub fn obstacle(
     }
     let branch = &workspace.scope.branch;
     let why = format!("@{agent} has no open task and no unread message on the branch `{branch}`");
-    let fix = "run `convoke task import PLAN.md` or `convoke task add TITLE`";
-    Ok(Some(DeliveryObstacle::new(why, fix)))
+    let missed = hook_lines(session, workspace)?.into_iter().next();
+    let fix = "run `convoke task import PLAN.md` or `convoke task add TITLE`".to_owned();
+    Ok(Some(DeliveryObstacle::new(why, missed.unwrap_or(fix))))
 }
 
 /// Tells whether a program can be called.

@@ -6,6 +6,7 @@ use convoke_store::agent::AgentChange;
 use convoke_store::message::{Addressed, Receipt};
 use serde::Serialize;
 
+use crate::elsewhere;
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused, speaker};
@@ -84,6 +85,7 @@ impl MessageReport {
 pub fn inbox(session: &Session, request: &InboxRequest) -> Result<Inbox, Failure> {
     let workspace = Workspace::open(session, request.branch.as_deref())?;
     let Workspace { store, scope } = &workspace;
+    elsewhere::note(session, &workspace)?;
     let reader = speaker(request.agent.as_ref(), session)?;
     let InboxRequest { which, limit, before, .. } = *request;
     let messages = store.addressed_to(scope, &reader, which, before, limit).map_err(refused)?;

@@ -51,6 +51,23 @@ pub(super) fn read_usable_layers<L: Default>(
     UsableLayers { layers, author, left_out }
 }
 
+/// Reads one section of the local file in another folder of the project, without what cannot be used.
+pub(super) fn read_usable_local<L: Default>(
+    session: &Session,
+    folder: &Path,
+    section: &str,
+    keys: &[Key<L>],
+) -> L {
+    let mut local = UsableFile::read(&folder.join(LOCAL_FILE));
+    if local.table.is_empty() {
+        return L::default();
+    }
+    let author = local_author(folder, &local.table);
+    let user = user_table(session);
+    sift(&mut local.table, Origin { author, project: folder, user: &user });
+    local.take(section, keys)
+}
+
 /// Returns what the user's own file says, as far as it can be read.
 pub(super) fn user_table(session: &Session) -> Table {
     user_file(session).1.table

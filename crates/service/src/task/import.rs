@@ -88,6 +88,7 @@ fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>
     note_not_taken(session, &plan);
     let titles: Vec<_> = plan.tasks.iter().map(|section| one_line(section.title)).collect();
     let titles: Vec<_> = titles.iter().map(String::as_str).collect();
+    follow_moved_plan(desk, &plan_file, &titles)?;
     let known = store.tasks_of_plan(scope, Some(&plan_file)).map_err(refused)?;
     note_changes(desk, &plan_file, &titles, &known)?;
     let checked = plan.tasks.iter().zip(&titles).filter(|(section, _)| section.is_done());
@@ -103,6 +104,30 @@ fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>
         add_reviews(desk, &plan_file)?;
     }
     Ok(ids)
+}
+
+/// Lets the tasks of a plan whose file is gone follow it to this one, if they are the same tasks:
+/// otherwise each would be there twice.
+fn follow_moved_plan(desk: &TaskDesk<'_>, plan_file: &str, titles: &[&str]) -> Result<(), Failure> {
+    let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
+    let plans = store.plans(scope).map_err(refused)?;
+    if plans.iter().any(|plan| plan == plan_file) {
+        return Ok(());
+    }
+    let is_gone = |plan: &&String| matches!(session.project.join(plan).try_exists(), Ok(false));
+    for plan in plans.iter().filter(is_gone) {
+        let known = store.tasks_of_plan(scope, Some(plan)).map_err(refused)?;
+        let has = |title: &&str| known.iter().any(|task| task.content == **title);
+        if titles.iter().all(has) {
+            store.rename_plan(scope, plan, plan_file, session.now()).map_err(refused)?;
+            let words = format!("its tasks belong to `{plan_file}` now");
+            session
+                .reporter()
+                .say(format!("note: `{plan}` is gone and has the same tasks; {words}"));
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a plan without tasks, and one whose tasks cannot be told apart.

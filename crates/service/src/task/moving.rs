@@ -1,13 +1,16 @@
 //! Giving tasks another parent or another branch.
 
+use convoke_domain::pin::Pin;
 use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
+use convoke_domain::text::shell_word;
 use convoke_store::task::Change;
 use convoke_store::task_edit::{Moved, Moving};
 use serde::Serialize;
 
 use super::{TaskDesk, change};
 use crate::failure::Failure;
+use crate::pin::refuse_agents;
 use crate::project::count;
 use crate::workspace::{Workspace, checked_out, refused};
 
@@ -47,17 +50,40 @@ pub fn move_below(
     ids.iter().map(|id| change::apply(desk, id, &Change::Parent(parent))).collect()
 }
 
-/// Brings tasks of another branch to the desk's.
+/// Counts the user's rules that hold on a branch alone.
+fn own_rules(desk: &TaskDesk<'_>, branch: &str) -> Result<usize, Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let pins = store.all_pins(&scope.project).map_err(refused)?;
+    let is_own = |pin: &&Pin| {
+        pin.branch.as_deref() == Some(branch) && pin.task.is_none() && pin.plan.is_none()
+    };
+    Ok(if branch == scope.branch { 0 } else { pins.iter().filter(is_own).count() })
+}
+
+/// Brings tasks of another branch to the desk's. The user's rules for that branch come along only if
+/// the user does this: an agent could otherwise be rid of them.
 pub fn move_to_branch(
     desk: &TaskDesk<'_>,
     request: &BranchMove,
 ) -> Result<MovedTasksReport, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
     let from = request.from_branch.clone().unwrap_or_else(|| checked_out(session));
-    let moving = request.ids.as_ref().map_or(Moving::All, |ids| Moving::Tasks(ids));
+    let moving = match &request.ids {
+        Some(ids) => Moving::Tasks(ids),
+        None if refuse_agents(session).is_ok() => Moving::All,
+        None => Moving::AllButRules,
+    };
+    let left = if matches!(moving, Moving::AllButRules) { own_rules(desk, &from)? } else { 0 };
     let moved = store.move_tasks(scope, &from, moving, session.now()).map_err(refused)?;
     let Moved { ids, renamed, messages, agents } = &moved;
     let reporter = session.reporter();
+    if left > 0 {
+        let (rules, from) = (count(left, "rule"), shell_word(&from));
+        reporter.say(format!(
+            "note: {rules} of the user's stay on branch {from}; the user brings them along, in a \
+             terminal, with `convoke task move --all --from-branch {from}`"
+        ));
+    }
     if ids.is_empty() {
         reporter.note(format!(
             "note: branch {from} has no tasks; see `convoke task list --all-branches`"

@@ -51,7 +51,7 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// What every backend must do.
-const RULES: [Rule; 68] = [
+const RULES: [Rule; 69] = [
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
     ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
     ("rules follow the tasks of a renamed branch", pin::rules_follow_their_tasks),
@@ -91,6 +91,7 @@ const RULES: [Rule; 68] = [
     ("a task cannot become part of itself", task::no_circles),
     ("the active plan is the one changed last that has an open task", task::active_plan),
     ("the repository of a project is kept", project::repositories_are_kept),
+    ("a project is known by its folder's id", project::projects_are_known_by_their_folders_ids),
     ("a project gets another folder", project::projects_are_attached),
     ("two projects become one, and nothing is lost", project::projects_are_merged),
     ("messages of a merged project stay unread", project::merged_messages_stay_unread),

@@ -36,6 +36,37 @@ pub(super) fn repositories_are_kept(store: &dyn Store) {
     assert!(store.open_branches("app-2").unwrap().is_empty());
 }
 
+pub(super) fn projects_are_known_by_their_folders_ids(store: &dyn Store) {
+    let app = store.project_name("/one/app/.git", "app").unwrap();
+    assert_eq!(store.project_at("/gone").unwrap(), None);
+    store.keep_folder_id(&app, "1234").unwrap();
+    let known = store.project_at("/one/app/.git").unwrap().unwrap();
+    assert_eq!(known.folder_id.as_deref(), Some("1234"));
+    assert_eq!(store.projects_with_folder_id("1234").unwrap(), std::slice::from_ref(&known));
+    assert!(store.projects_with_folder_id("12").unwrap().is_empty());
+    // Another repository takes its folder, twice.
+    store.replace_project(&known).unwrap();
+    store.replace_project(&known).unwrap();
+    assert_eq!(store.project_name("/one/app/.git", "app").unwrap(), "app-2");
+    let second = store.project_at("/one/app/.git").unwrap().unwrap();
+    store.replace_project(&second).unwrap();
+    let projects = store.projects().unwrap();
+    assert!(projects.iter().all(|known| known.is_replaced() && known.folder() == "/one/app"));
+    store.move_project(&app, "/new/app/.git").unwrap();
+    assert_eq!(store.project_name("/new/app/.git", "app").unwrap(), "app");
+    // A folder that has a project keeps it.
+    store.move_project("app-2", "/new/app/.git").unwrap();
+    assert_eq!(store.project_name("/new/app/.git", "app").unwrap(), "app");
+    assert!(store.waiting("app-2", at(1)).unwrap().is_empty());
+    add(store, "open", None, None);
+    assert_eq!(store.waiting("app", at(1)).unwrap().tasks, 1);
+    store.merge_projects("app", "app-2").unwrap();
+    let merged = store.project_at("/new/app/.git").unwrap().unwrap();
+    assert_eq!(merged.merged_into.as_deref(), Some("app-2"));
+    store.merge_projects("app-2", "app").unwrap();
+    assert_eq!(store.project_at("/new/app/.git").unwrap().unwrap().merged_into, None);
+}
+
 pub(super) fn projects_are_attached(store: &dyn Store) {
     let app = store.project_name("/old/app", "app").unwrap();
     add(store, "kept", None, None);
