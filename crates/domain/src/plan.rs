@@ -8,6 +8,7 @@ use self::list::ListItem;
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 use crate::task::Task;
+use crate::text::is_disruptive;
 
 /// One `Task N` section of a plan, from its heading to the next such heading; in a plan without such
 /// headings, one item of its list.
@@ -76,7 +77,7 @@ impl<'a> ParsedPlan<'a> {
     /// Finds the section of a task by its title, or, where no section has that title, by its number.
     /// `None` if several sections could be meant: each phase of a plan may count from one.
     pub fn section_of(&self, title: &str) -> Option<TaskSection<'a>> {
-        let same = |section: &&TaskSection<'_>| one_line(section.title) == title;
+        let same = |section: &&TaskSection<'_>| has_title(section.title, title);
         let titled: Vec<_> = self.tasks.iter().filter(same).collect();
         let found = if titled.is_empty() {
             let number = number(title)?;
@@ -106,9 +107,15 @@ pub fn renamed_from<'t>(title: &str, titles: &[&str], known: &'t [Task]) -> Opti
     })
 }
 
+/// Tells whether a heading's words, on one line, are a title. A plan may have thousands of headings.
+fn has_title(words: &str, title: &str) -> bool {
+    let letter = |c: char| if is_disruptive(c) { ' ' } else { c };
+    words.chars().map(letter).eq(title.chars())
+}
+
 /// Returns a heading's words as the title of a task, which has no line breaks.
 pub fn one_line(title: &str) -> String {
-    title.replace(crate::text::is_disruptive, " ")
+    title.replace(is_disruptive, " ")
 }
 
 /// Returns the tasks of a plan that is a list.
@@ -129,6 +136,16 @@ impl TaskSection<'_> {
 
     /// Returns the heading and the list under `**Files:**`, for when there is no room for more.
     pub fn heading_and_files(&self) -> String {
+        let (heading, files) = self.heading_with_files();
+        if files.is_empty() {
+            heading.to_owned()
+        } else {
+            format!("{heading}\n\n{}", files.join("\n"))
+        }
+    }
+
+    /// Returns the heading, and the lines of the list under `**Files:**` with the line that begins it.
+    pub fn heading_with_files(&self) -> (&str, Vec<&str>) {
         let mut rest = lines(self.text).map(bare);
         let heading = rest.next().unwrap_or_default();
         let mut rest = rest.skip_while(|line| !line.starts_with("**Files:**"));
@@ -143,11 +160,7 @@ impl TaskSection<'_> {
                 false => break,
             }
         }
-        if files.is_empty() {
-            heading.to_owned()
-        } else {
-            format!("{heading}\n\n{}", files.join("\n"))
-        }
+        (heading, files)
     }
 }
 

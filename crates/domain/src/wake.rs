@@ -10,10 +10,12 @@ pub mod hop;
 pub mod layout;
 pub mod news;
 pub mod next_step;
+mod plan_section;
 
 use std::sync::Arc;
 
 use self::deeds::KnownDeeds;
+use crate::finding::Unreadable;
 use crate::message::{ActivityLine, quote, quote_lines};
 use crate::pin::Pin;
 use crate::plan::ParsedPlan;
@@ -191,12 +193,21 @@ pub enum PlanText<'a> {
         /// Its path, as stored.
         file: &'a str,
     },
+    /// There is one, but it gives no text.
+    Unreadable {
+        /// Its path, as stored.
+        file: &'a str,
+        /// Why.
+        why: Unreadable,
+    },
 }
 
 impl PlanText<'_> {
     fn file(&self) -> &str {
         match self {
-            Self::Found { file, .. } | Self::Missing { file } => file,
+            Self::Found { file, .. } | Self::Missing { file } | Self::Unreadable { file, .. } => {
+                file
+            }
         }
     }
 }

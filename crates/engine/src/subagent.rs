@@ -1,5 +1,6 @@
 //! Assembling a subagent's prompt from its task, its plan and its role's template.
 
+use convoke_domain::finding::FileFinding;
 use convoke_domain::plan::ParsedPlan;
 use convoke_domain::skill::SkillId;
 use convoke_domain::subagent::{Assignment, SubagentRole, instructions, prompt};
@@ -90,7 +91,9 @@ fn numbered_task(sources: &WakeSources<'_>, id: &TaskId) -> Result<Task, StoreEr
 }
 
 fn section(sources: &WakeSources<'_>, task: &Task) -> Option<String> {
-    let text = read_plan(sources.root, task.plan_file.as_deref()?)?;
+    let FileFinding::Text(text) = read_plan(sources.root, task.plan_file.as_deref()?) else {
+        return None;
+    };
     let section = ParsedPlan::parse(&text).section_of(&task.content)?;
     Some(section.text.to_owned())
 }

@@ -8,6 +8,7 @@ mod work;
 use std::path::Path;
 
 use convoke_domain::agent::Agent;
+use convoke_domain::finding::FileFinding;
 use convoke_domain::pin::Pin;
 use convoke_domain::plan::ParsedPlan;
 use convoke_domain::scope::{AgentName, Scope};
@@ -79,6 +80,8 @@ pub struct WakeCall {
     pub extent: Option<WakeExtent>,
     /// A message that is not stored; without one, the newest unread message to the agent.
     pub message: Option<NewMessage>,
+    /// Unread messages that another session is being given: they are counted, and not shown as new.
+    pub taken: Vec<i64>,
 }
 
 /// A wake-up with how it came about.
@@ -158,7 +161,7 @@ pub fn assemble(
     let path = current(&work.roots, call);
     let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
     let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
-    let plan = plan_text.as_ref().map(|(file, text)| parsed(file, text.as_deref()));
+    let plan = plan_text.as_ref().map(|(file, found)| parsed(file, found));
     let (plan, history) = (plan.as_ref(), history.as_ref());
     let Settled { choice, skill, text, mut diagnostics } =
         settle(sources, call, &work, &path, plan, history)?;
@@ -308,10 +311,11 @@ fn extent(
     call.extent.unwrap_or_else(|| sources.mode.extent(memory))
 }
 
-fn parsed<'a>(file: &'a str, text: Option<&'a str>) -> PlanText<'a> {
-    match text {
-        Some(text) => PlanText::Found { file, plan: ParsedPlan::parse(text) },
-        None => PlanText::Missing { file },
+fn parsed<'a>(file: &'a str, found: &'a FileFinding) -> PlanText<'a> {
+    match found {
+        FileFinding::Text(text) => PlanText::Found { file, plan: ParsedPlan::parse(text) },
+        FileFinding::Absent => PlanText::Missing { file },
+        FileFinding::Unreadable(why) => PlanText::Unreadable { file, why: *why },
     }
 }
 
@@ -337,8 +341,8 @@ fn known(
     Ok(KnownDeeds { rule: sources.next_action, of_task, of_message })
 }
 
-/// Reads a plan, if there is one to be read.
-pub(crate) fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
+/// Reads a plan.
+pub(crate) fn read_plan(root: &Path, plan_file: &str) -> FileFinding {
     // A project may come from anywhere, so what it calls a plan may not lead out of it.
-    file::text_below(root, &root.join(plan_file), MAX_PLAN_BYTES)
+    file::read_below(root, &root.join(plan_file), MAX_PLAN_BYTES)
 }

@@ -109,6 +109,7 @@ impl Delivery<'_> {
             order: SectionOrder::Contract,
             extent: None,
             message: self.message.clone(),
+            taken: Vec::new(),
         };
         assemble_wake(self.session, self.workspace, self.settings, &call, self.settings.budget)
     }

@@ -91,7 +91,14 @@ pub fn wake(session: &Session, request: WakeRequest) -> Result<WakeReport, Failu
     };
     let profile = request.profile.unwrap_or_else(|| profile_of(&agent, &settings));
     let order = SectionOrder::Contract;
-    let call = WakeCall { agent, profile, order, extent: None, message: request.message };
+    let call = WakeCall {
+        agent,
+        profile,
+        order,
+        extent: None,
+        message: request.message,
+        taken: Vec::new(),
+    };
     let usual = budget_here(session, &settings, &workspace, &workspace.scope)?;
     let budget = request.budget.unwrap_or(usual);
     let assembled = assemble_wake(session, &workspace, &settings, &call, budget)?;
@@ -153,7 +160,7 @@ pub fn budget_here(
         return Ok(settings.budget);
     }
     let pins = workspace.store.pins(scope, session.now()).map_err(refused)?;
-    let rules = pin::block(&pins, pins.len());
+    let rules = pin::block(&pins);
     let rules = Estimate.count(Text::new(&rules)).tenths().div_ceil(10);
     let least = Budget::at_least_one(rules + BESIDE_RULES).min(settings.own_budget);
     Ok(settings.budget.max(least))

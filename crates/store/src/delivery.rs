@@ -1,7 +1,10 @@
 //! Keeping what was delivered to which session.
 
+use std::fmt;
+
 use convoke_domain::client::Client;
 use convoke_domain::hook::Noticed;
+use convoke_domain::owner::Owner;
 use convoke_domain::scope::Address;
 use jiff::Timestamp;
 
@@ -68,6 +71,51 @@ pub struct BoundSession {
     pub noticed_at: Option<Timestamp>,
 }
 
+/// The process that answers a loss, and how it tells whether another one still does.
+#[derive(Clone, Copy)]
+pub struct Claimant<'a> {
+    /// The process.
+    pub owner: &'a Owner,
+    /// Tells whether another process has ended.
+    pub is_gone: &'a dyn Fn(&Owner) -> bool,
+}
+
+impl fmt::Debug for Claimant<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claimant").field("owner", self.owner).finish_non_exhaustive()
+    }
+}
+
+/// A text that is to answer a loss.
+#[derive(Clone, Copy)]
+pub struct NewText<'a> {
+    /// The loss.
+    pub loss: u32,
+    /// The text.
+    pub wording: &'a Wording,
+    /// Whose messages it hands over.
+    pub agent: &'a Address,
+    /// Tells of the text that was kept first, and of when it was made, whether this one must take its
+    /// place.
+    pub is_outdated: &'a dyn Fn(&Wording, Timestamp) -> bool,
+}
+
+impl fmt::Debug for NewText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewText").field("loss", &self.loss).finish_non_exhaustive()
+    }
+}
+
+/// The text to deliver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextChoice {
+    /// This one.
+    Deliver(Wording),
+    /// Neither: the new text hands over these messages, which were read since, or which another
+    /// session of the agent is being given now. A text without them may be kept.
+    Taken(Vec<i64>),
+}
+
 /// Keeps sessions and deliveries.
 pub trait DeliveryStore {
     /// Remembers whose session it is; the last word counts.
@@ -90,28 +138,34 @@ pub trait DeliveryStore {
 
     /// Takes notice of a moment at one hook entry, and of what the client's record says about the
     /// entry's part of the last text. Returns the loss that is to be answered there now, if any.
-    /// Until [`DeliveryStore::delivered`] is called it stays open, but a second process that reports
-    /// the same event is not asked to answer it.
+    /// Until [`DeliveryStore::delivered`] is called it stays open, but it belongs to `claimant`: a
+    /// process that reports the same event, or another one of the session, is not asked to answer it
+    /// while the claimant lives.
     fn notice(
         &self,
         session: Session<'_>,
         entry: u32,
         noticed: Noticed,
+        claimant: Claimant<'_>,
         now: Timestamp,
     ) -> Result<Option<u32>, StoreError>;
 
     /// Keeps the text that answers a loss, and returns the one that was kept first: all entries
     /// deliver parts of the same text, however their processes race. Texts of earlier losses go.
-    /// If `is_outdated` holds of the text that was kept first and of when it was made, the new one
-    /// takes its place, and no entry has delivered a part of it.
+    /// If the text that was kept first is outdated, the new one takes its place, and no entry has
+    /// delivered a part of it. Keeping a text claims its messages: two sessions are not given the same
+    /// message as new while both live.
     fn keep_text(
         &self,
         session: Session<'_>,
-        loss: u32,
-        wording: &Wording,
+        text: NewText<'_>,
+        claimant: Claimant<'_>,
         now: Timestamp,
-        is_outdated: &dyn Fn(&Wording, Timestamp) -> bool,
-    ) -> Result<Wording, StoreError>;
+    ) -> Result<TextChoice, StoreError>;
+
+    /// Tells whether a session was told all that it is to be told: it lost its memory before, and
+    /// every entry that heard of that has answered.
+    fn is_settled(&self, session: Session<'_>) -> Result<bool, StoreError>;
 
     /// Remembers that an entry has answered a loss, and returns the numbers of all entries that
     /// have.

@@ -3,6 +3,7 @@
 //! Writers wait for each other instead of failing. Readers never wait.
 
 mod agent;
+mod claim;
 mod deed;
 mod delivery;
 mod dispatch;

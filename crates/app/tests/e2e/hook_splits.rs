@@ -46,9 +46,12 @@ fn ask_in_vain(project: &Project, event: &str, of: &str) {
 fn let_a_minute_pass(project: &Project) {
     let store = project.path("../home/.local/state/convoke/store.db");
     let store = rusqlite::Connection::open(store).unwrap();
-    for (table, column) in
-        [("losses", "noticed_at"), ("memories", "event_at"), ("deliveries", "made_at")]
-    {
+    for (table, column) in [
+        ("losses", "noticed_at"),
+        ("memories", "event_at"),
+        ("memories", "claim_at"),
+        ("deliveries", "made_at"),
+    ] {
         let earlier = format!("strftime('%Y-%m-%dT%H:%M:%fZ', {column}, '-60 seconds')");
         store.execute(&format!("UPDATE {table} SET {column} = {earlier}"), []).unwrap();
     }

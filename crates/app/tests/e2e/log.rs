@@ -173,7 +173,7 @@ fn a_hook_logs_to_a_file_only_and_a_wrong_filter_does_not_stop_it() {
     assert_eq!(answer(&[("CONVOKE_LOG", "debgu"), file]), "");
     let log = answer(&[("CONVOKE_LOG", "debug"), file]);
     let decided = line(&logged(&log), "decided what the hook answers").to_owned();
-    assert!(decided.contains("client=claude session=s-1 agent=june moment=Began"), "{decided}");
+    assert!(decided.contains("client=claude session=s-1 agent=june moment=Started"), "{decided}");
     assert!(!log.contains("Build the parser"), "{log}");
     let span = "hook{client=claude event=SessionStart session=s-1 agent=june}";
     let answered = line(&logged(&log), "answered the hook").to_owned();

@@ -47,6 +47,7 @@ mod git_programs;
 mod harness;
 mod hook;
 mod hook_arrival;
+mod hook_claims;
 mod hook_lane;
 mod hook_splits;
 mod hook_trust;

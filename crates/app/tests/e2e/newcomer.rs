@@ -324,7 +324,7 @@ fn lists_are_imported_and_checked_boxes_are_counted() {
     }
     let woken = project.stdout(&["wake", "june"]);
     assert!(
-        woken.contains("- [ ] Test it\n  - [x] half") && !woken.contains("- [x] Write it\n"),
+        woken.contains("> - [ ] Test it\n>   - [x] half") && !woken.contains("- [x] Write it\n"),
         "{woken}"
     );
     let again = project.run(&["task", "import", "boxes.md"]);

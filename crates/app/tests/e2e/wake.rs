@@ -64,16 +64,16 @@ fn an_orchestrator_wakes_where_it_was() {
     ## Active Plan
     **File:** plan.md
 
-    # Auth
-
-    **Goal:** log in
-
-    ### Task 2: Add login endpoint
-
-    **Files:**
-    - Create: `login.go`
-
-    **Step 1:** test
+    > # Auth
+    >
+    > **Goal:** log in
+    >
+    > ### Task 2: Add login endpoint
+    >
+    > **Files:**
+    > - Create: `login.go`
+    >
+    > **Step 1:** test
 
     ## Current Tasks
     - [x] Task 1: Add user model (completed)

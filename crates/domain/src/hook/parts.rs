@@ -54,7 +54,11 @@ pub fn split(
     } else {
         "the beginning"
     };
+    let mut is_line_open = false;
     let marked = pieces.iter().zip(1..).map(|(piece, number)| {
+        // The rest of a line is marked: it may be quoted text, which must not begin a line.
+        let rest = if is_line_open { "…" } else { "" };
+        is_line_open = !piece.ends_with('\n');
         let end = if piece.ends_with('\n') { "" } else { "\n" };
         let order = if total == 1 {
             String::new()
@@ -62,7 +66,7 @@ pub fn split(
             format!("(Clients hand the {total} parts over in any order; part 1 has {first}.)\n")
         };
         format!(
-            "[convoke wake-up {number}/{total} {nonce}]\n{order}{piece}{end}[end of convoke wake-up {number}/{total} {nonce}]\n"
+            "[convoke wake-up {number}/{total} {nonce}]\n{order}{rest}{piece}{end}[end of convoke wake-up {number}/{total} {nonce}]\n"
         )
     });
     (marked.collect(), rest.len())
@@ -96,6 +100,7 @@ mod tests {
         let (_, body) = part.split_once('\n').unwrap();
         let body =
             if body.starts_with("(Clients hand") { body.split_once('\n').unwrap().1 } else { body };
+        let body = body.strip_prefix('…').unwrap_or(body);
         &body[..body.rfind("[end of convoke").unwrap()]
     }
 

@@ -314,7 +314,7 @@ fn clients_with_hooks_are_those_that_are_listed() {
 #[test]
 fn events_of_each_client_are_known_by_their_names() {
     let cases = [
-        (Client::Claude, "SessionStart", Some("startup"), Some(Moment::Began)),
+        (Client::Claude, "SessionStart", Some("startup"), Some(Moment::Started)),
         (Client::Claude, "SessionStart", Some("compact"), Some(Moment::Compacted)),
         (Client::Claude, "SessionStart", Some("fork"), Some(Moment::Began)),
         (Client::Claude, "SessionStart", Some("resume"), Some(Moment::Resumed)),

@@ -35,6 +35,7 @@ impl Messages {
             store.addressed_to(scope, agent, Addressed::Unread, None, RECENT + 1)?;
         let count = store.count_addressed_to(scope, agent, Addressed::Unread)?;
         let newest = addressed.last().map(|message| message.id);
+        addressed.retain(|message| !call.taken.contains(&message.id));
         let stored = |message: &Message| Unread {
             id: Some(message.id),
             message: NewMessage { from: message.from.clone(), content: message.content.clone() },

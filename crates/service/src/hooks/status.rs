@@ -190,6 +190,7 @@ pub fn obstacle(
         order: SectionOrder::CriticalFirst,
         extent: None,
         message: None,
+        taken: Vec::new(),
     };
     let assembled = assemble_wake(session, workspace, settings, &call, settings.budget)?;
     if !assembled.is_empty() {

@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::location::StoreLocation;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 19] = [
+const MIGRATIONS: [&str; 20] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -34,6 +34,7 @@ const MIGRATIONS: [&str; 19] = [
     include_str!("0017.sql"),
     include_str!("0018.sql"),
     include_str!("0019.sql"),
+    include_str!("0020.sql"),
 ];
 
 /// Tables of counts that triggers keep.

@@ -1,6 +1,7 @@
 //! What every store guarantees, one rule at a time, against a fresh store each.
 #![expect(clippy::unwrap_used, reason = "a rule that cannot be set up fails")]
 
+mod claims;
 mod deed;
 mod dispatch;
 mod journal;
@@ -37,7 +38,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use convoke_store::agent::{AgentChange, Left, Removal};
 use convoke_store::deed::NewDeed;
-use convoke_store::delivery::{Activity, LastText, Session, Wording};
+use convoke_store::delivery::{
+    Activity, Claimant, LastText, NewText, Session, TextChoice, Wording,
+};
 use convoke_store::error::StoreError;
 use convoke_store::install::Install;
 use convoke_store::message::{Addressed, NewMessage, Receipt};
@@ -51,7 +54,9 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// What every backend must do.
-const RULES: [Rule; 68] = [
+const RULES: [Rule; 70] = [
+    ("a loss belongs to the process that answers it", claims::losses_are_claimed),
+    ("a message is given to one session at a time", claims::messages_are_claimed),
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
     ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
     ("rules follow the tasks of a renamed branch", pin::rules_follow_their_tasks),

@@ -4,7 +4,7 @@ use convoke_store::task_edit::Moving;
 
 use super::*;
 
-fn say(
+pub(super) fn say(
     store: &dyn Store,
     scope: &Scope,
     from: &str,

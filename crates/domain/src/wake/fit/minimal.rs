@@ -2,7 +2,7 @@
 
 use super::{ShorteningStep, WakeLimits, WakeUp};
 use crate::message::quote;
-use crate::pin::{self, Pin, left_out_line};
+use crate::pin::{self, Pin, left_out_line, short_left_out_line};
 use crate::scope::AgentName;
 use crate::text::{CharOffset, Text};
 use crate::token::Tokenizer;
@@ -30,7 +30,8 @@ impl Minimal<'_> {
     /// Says as much as fits of: the user's rules, that there is no room, the current task, the
     /// message, how many are unread, and the command that prints everything. Rules are left out only
     /// where there is no room for anything else but what counts the messages, and then they are
-    /// counted. A room too small even for that holds the start of the command.
+    /// counted: rules come before messages. A room too small even for that holds the start of a command,
+    /// the one that lists the rules if there are any.
     pub(in crate::wake) fn wake_up(&self, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
         let everything = format!("`convoke wake {} --budget 8000`", self.reader);
         let short = Some(format!("Left out: {everything}"));
@@ -38,7 +39,7 @@ impl Minimal<'_> {
         let all = self.pins.len();
         let rules = match all {
             0 => vec![String::new()],
-            _ => [pin::block(self.pins, all), pin::bare_block(self.pins, all)]
+            _ => [pin::block(self.pins), pin::bare_block(self.pins, all)]
                 .map(|rules| rules + "\n\n")
                 .to_vec(),
         };
@@ -54,12 +55,16 @@ impl Minimal<'_> {
         });
         let count = (all > 0).then(|| left_out_line(all));
         let counts = [[&count, &unread, &short], [&count, &unread, &None], [&count, &None, &None]];
+        let hint = (all > 0).then(|| short_left_out_line(all));
+        let counts = counts.into_iter().chain([[&hint, &unread, &None], [&hint, &None, &None]]);
         let counts = counts.map(|parts| (lines(&parts), Vec::new(), 0));
-        let counts = counts.into_iter().filter(|(text, ..)| !text.is_empty());
+        let counts = counts.filter(|(text, ..)| !text.is_empty());
         let mut texts = whole.chain(fewer).chain(counts);
-        let (text, read, shown) = texts
-            .find(|(text, ..)| room.holds(text, tokenizer))
-            .unwrap_or_else(|| (start(&everything, room, tokenizer), Vec::new(), 0));
+        let (text, read, shown) =
+            texts.find(|(text, ..)| room.holds(text, tokenizer)).unwrap_or_else(|| {
+                let command = hint.as_ref().unwrap_or(&everything);
+                (start(command, room, tokenizer), Vec::new(), 0)
+            });
         let mut steps = vec![ShorteningStep::Minimal];
         steps.extend((shown < all).then_some(ShorteningStep::FewerPins));
         WakeUp::new(text, read, steps, room, tokenizer)

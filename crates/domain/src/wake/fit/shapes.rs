@@ -156,6 +156,7 @@ impl Material<'_> {
         assert!(!woken.over_budget, "{what}");
         self.check_messages(&woken, room, what);
         self.check_rules(&woken, room, what);
+        Self::check_quotation(text, what);
         let says = |step, words: &str| {
             let is_said = !woken.steps.contains(&step) || text.contains(words);
             assert!(is_said, "{what}: {step:?} without {words}\n{text}");
@@ -167,8 +168,9 @@ impl Material<'_> {
         }
         says(ShorteningStep::LessActivity, "left out");
         says(ShorteningStep::NoActivity, "left out");
-        says(ShorteningStep::PlanTask, "> shortened: without ");
-        says(ShorteningStep::PlanFiles, "> shortened: without ");
+        says(ShorteningStep::PlanTask, "(shortened: without ");
+        says(ShorteningStep::PlanFiles, "(shortened: without ");
+        says(ShorteningStep::NoPlan, "(shortened: without ");
         says(ShorteningStep::NearTasks, "`convoke task tree`");
         says(ShorteningStep::FewTasks, "`convoke task tree`");
         says(ShorteningStep::ShortMessage, "characters more: `convoke inbox june --mark`]");
@@ -196,6 +198,22 @@ impl Material<'_> {
         assert!(text.contains(&crate::pin::left_out_line(left_out)), "{what}: {text}");
         let is_other = ["## ", "Current task: ", "@ana: "].iter().any(|words| text.contains(words));
         assert!(!is_other, "{what}: {text}");
+    }
+
+    /// No line of the plan can be taken for one of Convoke's own.
+    #[track_caller]
+    fn check_quotation(text: &str, what: &str) {
+        let Some(section) = text.split("## Active Plan\n").nth(1) else { return };
+        let mut lines = section.lines();
+        assert!(lines.next().is_some_and(|line| line.starts_with("**File:** ")), "{what}");
+        let is_ours = |line: &str| line.is_empty() || line.starts_with("(shortened: without ");
+        let own = lines.skip_while(|line| line.starts_with('>') || is_ours(line));
+        let next = own.into_iter().next();
+        assert!(next.is_none_or(|line| line.starts_with("## Current ")), "{what}: {next:?}");
+        let is_unseen = |c: char| c != '\n' && c != '\t' && crate::text::is_disruptive(c);
+        let plan = section.split("\n## Current ").next().unwrap_or_default();
+        assert!(!plan.contains(is_unseen), "{what}: {plan:?}");
+        assert!(!plan.to_ascii_lowercase().contains("</system-reminder"), "{what}");
     }
 
     /// Every unread message is given whole, cut with a mark, or counted; no other is.
@@ -253,6 +271,52 @@ fn every_shape_fits_and_nothing_is_left_out_in_silence() {
                 let is_placed =
                     ["<-- CURRENT", "Current task: "].iter().any(|mark| woken.text.contains(mark));
                 assert!(is_placed, "{what}");
+            }
+        }
+    }
+}
+
+/// Plans that a stranger may have written.
+fn hostile_plans() -> Vec<(&'static str, String)> {
+    let file = |name, text: &str| (name, text.to_owned());
+    let megabyte = "x".repeat(1 << 20);
+    vec![
+        file("many files", include_str!("../../../tests/fixtures/plans/many-files.md")),
+        file("long heading", include_str!("../../../tests/fixtures/plans/long-heading.md")),
+        file("long lines", include_str!("../../../tests/fixtures/plans/long-file-lines.md")),
+        file("our voice", include_str!("../../../tests/fixtures/plans/convokes-voice.md")),
+        file("controls", include_str!("../../../tests/fixtures/plans/control-characters.md")),
+        file("open fence", include_str!("../../../tests/fixtures/plans/open-fence.md")),
+        ("a megabyte of heading", format!("### Task 2: Build {megabyte}\n\nBody.\n")),
+        ("a megabyte of opening", format!("# Plan\n\n{megabyte}\n\n### Task 2: Build\n")),
+    ]
+}
+
+// W-82: no plan wipes out the task, the message, the rules or the next action, at any budget.
+#[test]
+fn no_plan_displaces_what_matters_or_speaks_for_convoke() {
+    let roots = grown(&list(4, "it"));
+    let unread = ["please hurry".to_owned()];
+    let rules = pins(&["Never push"]);
+    for (name, plan) in hostile_plans() {
+        for (budget, order) in [300, 500, 1000, 2000, 8000].into_iter().flat_map(|budget| {
+            [SectionOrder::Contract, SectionOrder::CriticalFirst].map(|order| (budget, order))
+        }) {
+            let material = Material {
+                roots: &roots,
+                short: &roots,
+                plan: &plan,
+                skill: "Do it.",
+                unread: &unread,
+                pins: if budget == 300 { &[] } else { &rules },
+                profile: WakeProfile::Orchestrator,
+                order,
+            };
+            let what = format!("{name} at {budget}");
+            let woken = material.check(WakeLimits::from(Budget::at_least_one(budget)), &what);
+            assert!(woken.text.contains("Never push") || budget == 300, "{what}");
+            for words in ["please hurry", "<-- CURRENT", "\n## Your Next Action\n"] {
+                assert!(woken.text.contains(words), "{what}: {words}\n{}", woken.text);
             }
         }
     }
@@ -338,6 +402,34 @@ fn the_smallest_budget_is_kept() {
     }
 }
 
+// One long rule keeps no short one out, and a room for hardly anything says that there are rules.
+#[test]
+fn as_many_rules_as_fit_are_given() {
+    let roots = grown(&list(3, "x"));
+    let long = "x".repeat(1900);
+    let rules = pins(&[&long, "Never push", "Never force"]);
+    let material = Material {
+        roots: &roots,
+        short: &roots,
+        plan: "",
+        skill: "Do it.",
+        unread: &[],
+        pins: &rules,
+        profile: WakeProfile::Orchestrator,
+        order: SectionOrder::CriticalFirst,
+    };
+    let given = |budget| {
+        let room = WakeLimits::from(Budget::at_least_one(budget));
+        material.check(room, &budget.to_string()).text
+    };
+    let text = given(500);
+    assert!(text.contains("- [rule 2] Never push\n- [rule 3] Never force\n- 1 pinned"), "{text}");
+    for budget in 8..45 {
+        let text = given(budget);
+        assert!(text.contains("convoke pin list"), "{budget}: {text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
@@ -351,9 +443,12 @@ proptest! {
         tasks in 1_usize..120,
         skill_lines in 0_usize..600,
         rules in prop::collection::vec(prop_oneof![1_usize..80, 1_usize..2000], 0..12),
+        plan in prop_oneof![0_usize..6, Just(99)],
         is_agent in any::<bool>(),
         is_hook in any::<bool>(),
     ) {
+        let usual = "# Plan\n\nWords.\n\n### Task 2: Build\n\nMore words.\n".to_owned();
+        let plan = hostile_plans().into_iter().nth(plan).map_or(usual, |(_, plan)| plan);
         let rules: Vec<_> = rules.iter().map(|length| "r".repeat(*length)).collect();
         let rules: Vec<_> = rules.iter().map(String::as_str).collect();
         let unread: Vec<_> = lengths
@@ -366,7 +461,7 @@ proptest! {
         let material = Material {
             roots: &roots,
             short: &roots,
-            plan: "# Plan\n\nWords.\n\n### Task 2: Build\n\nMore words.\n",
+            plan: &plan,
             skill: &skill,
             unread: &unread,
             pins: &pins(&rules),
