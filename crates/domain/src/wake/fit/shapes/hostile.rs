@@ -70,6 +70,9 @@ fn as_many_rules_as_fit_are_given() {
     };
     let text = given(500);
     assert!(text.contains("- [rule 2] Never push\n- [rule 3] Never force\n- 1 pinned"), "{text}");
+    for budget in 4..8 {
+        assert!(given(budget).starts_with("`convoke pin"), "{budget}");
+    }
     for budget in 8..45 {
         let text = given(budget);
         assert!(text.contains("convoke pin list"), "{budget}: {text}");
