@@ -31,7 +31,8 @@ use convoke_service::failure::Failure;
 /// and voters decide on every finding. All agents run read-only. Convoke records every event in a
 /// journal, so that `convoke resume` continues a run that was stopped or killed.
 ///
-/// Put flags before the feature: all words after its first word belong to the feature.
+/// Flags can come before or after the feature. A word of the feature that begins with a dash comes
+/// after `--`, or inside quotes together with other words.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Args {
@@ -103,7 +104,7 @@ pub struct Args {
     rehearse: Option<Option<PathBuf>>,
 
     /// What to design, in your words
-    #[arg(trailing_var_arg = true, value_name = "FEATURE")]
+    #[arg(value_name = "FEATURE")]
     feature: Vec<String>,
 }
 

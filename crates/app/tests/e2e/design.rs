@@ -55,7 +55,7 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
         "```mermaid\n",
         "## Unimplemented Plan Review Suggestions",
         "**ℹ Independence — vote: 3 answered, 3 of them different models; judge: 3 answered, 3 of \
-         them different models; nobody was replaced. More in independence.md.**\n",
+         them different models; none_found was replaced. More in independence.md.**\n",
         "✅ 5: cleanup — design complete! (",
     ] {
         assert!(outcome.stdout.contains(line), "{line}\n{outcome}");
@@ -136,7 +136,7 @@ fn a_rehearsal_plays_its_recorded_questions() {
     let auto = project.run(&["design", "--auto", "--rehearse"]);
     assert!(auto.stdout.contains("⏩ 1c: questions — skipped (auto mode) ("), "{auto}");
     assert!(!auto.stderr.contains("recorded answer"), "{auto}");
-    // What is written down for one call comes first, and what nobody recorded is recommended.
+    // What is written down for one call comes first, and what none_found recorded is recommended.
     copied(Path::new(REHEARSAL), &project.path("r"));
     fs::remove_file(project.path("r/replies.txt")).unwrap();
     let project = project.file("mine.txt", "1d/1: Exactly two\n");
@@ -205,16 +205,20 @@ fn an_answer_that_was_changed_afterwards_is_noticed() {
 
 // P-2, P-5, P-47, P-56, P-57, P-60
 #[test]
-fn whoever_cannot_begin_is_told_why() {
+fn a_design_that_cannot_begin_says_why() {
     let project = Project::new().variable("PATH", "/usr/bin:/bin");
-    let nobody = project.run(&["design", "--auto", "Keep", "--drafts"]);
-    assert_eq!(nobody.code, Some(3), "{nobody}");
+    let none_found = project.run(&["design", "--auto", "Keep", "--", "--drafts"]);
+    assert_eq!(none_found.code, Some(3), "{none_found}");
     assert!(
-        nobody.stderr.contains("looked for claude, codex, cursor-agent, agent, gemini"),
-        "{nobody}"
+        none_found.stderr.contains("looked for claude, codex, cursor-agent, agent, gemini"),
+        "{none_found}"
     );
-    assert!(nobody.stderr.contains("convoke design --rehearse"), "{nobody}");
-    for arguments in [&["design"][..], &["design", "--auto"], &["design", "--nonsense", "x"]] {
+    assert!(none_found.stderr.contains("convoke design --rehearse"), "{none_found}");
+    let behind = ["design", "Keep drafts", "--auto", "--budget", "foo"];
+    let unknown = ["design", "Keep", "--drafts"];
+    for arguments in
+        [&["design"][..], &["design", "--auto"], &["design", "--nonsense", "x"], &behind, &unknown]
+    {
         assert_eq!(project.run(arguments).code, Some(2), "{arguments:?}");
     }
     let seats = ["design", "--auto", "--seats", "codex,gemini,claude", "Keep drafts"];
@@ -291,7 +295,7 @@ fn a_rehearsal_is_about_its_own_feature() {
     assert!(runs.lines().skip(1).all(|line| line.contains("  (rehearsal) Let people")), "{runs}");
 }
 
-// What agents write is shown, and obeyed by nobody's terminal.
+// What agents write is shown, and obeyed by none_found's terminal.
 #[test]
 fn names_of_models_steer_no_terminal() {
     let project = Project::new();
