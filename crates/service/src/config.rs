@@ -211,7 +211,8 @@ pub fn set_config(
         session.reporter().say(words);
     }
     let holds = Places::read(session)?.find(&key);
-    let overridden = holds.filter(|found| found.origin != request.file.origin());
+    let overridden =
+        holds.filter(|found| found.origin != request.file.origin() && found.value != value);
     Ok(SetConfigReport {
         key: name,
         value: shown_value(&value),

@@ -163,6 +163,7 @@ fn tasks(count: usize) -> String {
 fn outcome(report: &InitReport) -> String {
     let heading = match report.state {
         InitState::Planned => "Convoke will\n",
+        InitState::Done if report.is_blocked() => "Convoke set up part of this project\n",
         InitState::Done => "Convoke set up this project\n",
         InitState::Undone => "Convoke took back its changes\n",
         InitState::Nothing if report.steps.is_empty() => "Nothing to set up here\n",

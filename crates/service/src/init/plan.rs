@@ -60,6 +60,8 @@ pub fn plan_init(session: &Session, request: &InitRequest) -> Result<InitPlan, F
     let found = InitFindings::look(&quiet)?;
     let clients = found.hookable();
     let hooks: Vec<_> = clients.iter().map(|client| hooks_step(&quiet, request, *client)).collect();
+    let blocked = hooks.iter().filter(|plan| plan.is_blocked()).map(|plan| plan.client);
+    let blocked: Vec<_> = blocked.collect();
     let mut steps: Vec<_> = agent_step(&quiet, request, &hooks).into_iter().collect();
     steps.extend(hooks.into_iter().map(|plan| plan.planned));
     if !request.leaves_out_guidance && (!clients.is_empty() || !found.guidance.is_empty()) {
@@ -69,7 +71,7 @@ pub fn plan_init(session: &Session, request: &InitRequest) -> Result<InitPlan, F
     let (steps, works): (Vec<_>, Vec<_>) = steps.into_iter().unzip();
     let is_planned = steps.iter().any(|step| step.state == StepState::Planned);
     let state = if is_planned { InitState::Planned } else { InitState::Nothing };
-    let next = next_commands(&project_state(&quiet, &found)?);
+    let next = next_commands(&project_state(&quiet, &found, &blocked)?);
     Ok(InitPlan { report: InitReport { state, found, steps, next }, works })
 }
 
@@ -84,13 +86,18 @@ fn refuse_home(session: &Session) -> Result<(), Failure> {
 }
 
 /// Returns what the next commands depend on, as it is once the project is set up.
-fn project_state(session: &Session, found: &InitFindings) -> Result<ProjectState, Failure> {
+fn project_state(
+    session: &Session,
+    found: &InitFindings,
+    blocked: &[Client],
+) -> Result<ProjectState, Failure> {
     let progress = TaskDesk::open(session, &TaskPlace::default(), task_progress)?;
     let clients = found.clients.iter().filter_map(|found| Client::parse(&found.client));
     Ok(ProjectState {
         current: progress.current,
         plan: found.plans.first().map(|plan| (plan.path.clone(), plan.tasks)),
         clients: clients.filter_map(|client| adapter(client).programs.first().copied()).collect(),
+        without_hooks: blocked.iter().map(|client| client.name()).collect(),
         ..ProjectState::default()
     })
 }
@@ -101,6 +108,13 @@ type Planned = (InitStep, Work);
 struct HooksPlan {
     client: Client,
     planned: Planned,
+}
+
+impl HooksPlan {
+    /// Tells whether the user must correct something before the hooks can be added.
+    fn is_blocked(&self) -> bool {
+        self.planned.0.state == StepState::Blocked
+    }
 }
 
 fn hooks_step(session: &Session, request: &InitRequest, client: Client) -> HooksPlan {

@@ -44,6 +44,11 @@ pub fn next_task(desk: &TaskDesk<'_>) -> Result<NextTask, Failure> {
         return Ok(NextTask::Task(Box::new(node.task.clone())));
     }
     others.extend(active);
+    if others.is_empty() {
+        let words = "there are no tasks yet; `convoke task add TITLE` adds one, and \
+                     `convoke task import FILE` those of a plan";
+        return Ok(NextTask::Nothing(words.to_owned()));
+    }
     Ok(NextTask::Nothing(Obstacles::among(&others).words()))
 }
 
