@@ -205,6 +205,7 @@ pub fn set_config(
     let is_changed = before.as_deref() != Some(after.as_str());
     if is_changed {
         write(&path, &after)?;
+        session.settings.forget();
     }
     if request.file == ConfigTarget::Local && is_shown(&session.project, LOCAL_FILE) {
         let words = "note: git does not ignore convoke.local.toml; do not commit it";
