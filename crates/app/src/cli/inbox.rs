@@ -78,7 +78,10 @@ impl Args {
             Format::Json => {
                 output.json(&messages.iter().map(MessageReport::new).collect::<Vec<_>>())?;
             }
-            Format::Text if messages.is_empty() => output.data("No new messages.\n")?,
+            Format::Text if messages.is_empty() => {
+                let what = if self.all { "messages" } else { "new messages" };
+                output.data(&format!("No {what} for @{reader}.\n"))?;
+            }
             Format::Text => {
                 let clock = wake::settings(&app.session)?.clock;
                 for message in messages {

@@ -74,7 +74,7 @@ fn two_messages_are_one_wake_up() {
     assert_eq!(woken(&project), "b");
     let asked = fs::read_to_string(project.path("../asked")).unwrap();
     assert!(asked.contains("@human: \"second\"") && asked.contains("\"@b first\""), "{asked}");
-    assert_eq!(project.stdout(&["inbox", "b"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "b"]), "No new messages for @b.");
     // W-20: who leads is told that somebody is done.
     assert!(project.stdout(&["inbox", "june"]).ends_with("@b: \"All requirements met.\""));
     attend(&project, &[]);
@@ -224,7 +224,7 @@ fn a_signal_ends_it_cleanly() {
     assert_eq!(first.wait().unwrap().code(), Some(130));
     assert!(!Path::new("/proc").join(pid()).exists());
     assert_eq!(project.stdout(&["agent", "show", "b"]), "@b  claude  [idle]  session s-b");
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
     assert!(project.stdout(&["inbox", "b"]).contains("hello"));
 }
 

@@ -63,7 +63,11 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     // What was printed can be printed again, counted again and looked at.
     assert_eq!(project.run(&["replay", &run]).stdout, outcome.stdout);
     let recount = project.run(&["recount", &run]);
-    assert_eq!(recount.stdout, "journal: sound\n35 artifacts: the same\n", "{recount}");
+    assert_eq!(
+        recount.stdout,
+        "journal: sound\n7 verdicts, counted again: the same\n35 artifacts: the same\n",
+        "{recount}"
+    );
     assert!(project.stdout(&["runs"]).contains(&run));
     assert!(project.stdout(&["show", &run, "--artifact", "plan"]).contains("### Task 1:"));
     let shown: Value = serde_json::from_str(&project.stdout(&["show", &run, "--json"])).unwrap();

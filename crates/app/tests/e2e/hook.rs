@@ -94,7 +94,7 @@ fn the_text_is_marked_and_begins_with_the_task() {
     let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} in {text}"));
     assert!(place("Build the parser") < place("please hurry, @june"));
     assert!(place("please hurry, @june") < place("# TDD"));
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
 // Clients cut long texts, so they come in parts below the limit, the same text for all entries.
@@ -143,7 +143,7 @@ fn hooks_that_are_installed_twice_deliver_once() {
         }
         assert_eq!(all.matches("carefully and in order.").count(), 500, "{cause}");
     }
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
 // A message is read once every part of the text is out: it may be in any of them.
@@ -157,7 +157,7 @@ fn a_message_is_read_with_the_last_part() {
         assert!(project.stdout(&["inbox", "june"]).contains("please hurry"), "{part}");
     }
     hook(&project, "claude", "SessionStart", "s", "startup", ["3", "4"]);
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
 // Too long for all entries together: shortened, and the text says how to get the rest.
@@ -314,7 +314,7 @@ fn a_message_that_was_not_shown_stays_unread() {
     assert!(project.stdout(&["inbox", "june"]).contains("URGENT"));
     let again = hook(&project, "claude", "SessionStart", "s", "compact", ["1", "2"]);
     assert!(context(&again, "SessionStart").unwrap().contains("URGENT"));
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
 // What must not be missed is in the text, however much there is beside it.

@@ -319,7 +319,7 @@ fn a_prompt_wakes_an_agent() {
     let asked = fs::read_to_string(project.path("asked")).unwrap();
     assert!(asked.contains("You are @june") && asked.contains("@human: \"What now?\""), "{asked}");
     assert!(fs::read_to_string(project.path("arguments")).unwrap().contains("s-1"));
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.", "it was taken in");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.", "it was taken in");
     assert!(project.stdout(&["inbox"]).contains("@june: \"The answer is 42.\""), "it is kept");
     assert_eq!(project.stdout(&["agent", "show", "june"]), "@june  claude  [idle]  session s-1");
     project.run(&["agent", "status", "june", "busy"]);

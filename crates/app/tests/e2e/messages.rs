@@ -26,7 +26,7 @@ fn a_mention_reaches_its_agent_once() {
     --- stderr
     "##);
     project.run(&["inbox", "backend", "--mark"]);
-    assert_eq!(project.stdout(&["inbox", "backend"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "backend"]), "No new messages for @backend.");
     project.run(&["say", "again @backend", "--as", "june"]);
     assert_eq!(project.stdout(&["inbox", "backend"]).lines().count(), 1);
 }
@@ -104,7 +104,7 @@ fn a_person_has_an_inbox_too() {
     let project = Project::new().on_branch("main");
     project.run(&["say", "look, @human", "--as", "june"]);
     assert_eq!(project.stdout(&["inbox", "--mark"]).lines().count(), 1);
-    assert_eq!(project.stdout(&["inbox"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox"]), "No new messages for @human.");
 }
 
 // Names of programs and sessions end up on command lines.
@@ -191,7 +191,7 @@ fn unread_messages_of_another_branch_are_told_of() {
     project.run(&["say", "hello @june", "--as", "ana"]);
     let project = project.on_branch("trunk");
     let inbox = project.run(&["inbox", "june"]);
-    assert_eq!(inbox.stdout, "No new messages.\n");
+    assert_eq!(inbox.stdout, "No new messages for @june.\n");
     assert_eq!(
         inbox.stderr,
         "note: branch main has 1 unread message to @june; \
@@ -239,5 +239,5 @@ fn messages_that_are_printed_nowhere_stay_unread() {
         assert!(project.stdout(&["inbox", "june"]).contains("hello"), "{line}");
     }
     project.run(&["inbox", "june", "--mark"]);
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }

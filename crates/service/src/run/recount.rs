@@ -8,9 +8,9 @@ use convoke_engine::design::run::hashes;
 use convoke_store::journal::Integrity;
 use serde::Serialize;
 
-use super::known::KnownRun;
 use super::matters::decisions;
 use super::report::RulesReport;
+use super::show::opened_run;
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -38,8 +38,9 @@ pub struct RecountReport {
     #[serde(skip)]
     pub verdicts_line: Option<String>,
     /// How many artifacts it has.
-    #[serde(skip)]
     pub artifacts: usize,
+    /// How many findings and decisions of the panel were counted again.
+    pub verdicts: usize,
     /// Whether it came to its end, so that there is something to compare with.
     #[serde(skip)]
     pub is_ended: bool,
@@ -70,9 +71,9 @@ impl From<&VerdictChange> for ChangedVerdictReport {
     }
 }
 
-/// Counts a run again, and compares.
-pub fn recount_run(session: &Session, run: &RunId) -> Result<RecountReport, Failure> {
-    let known = KnownRun::open(session, run)?;
+/// Counts a run again, the newest one if none is named, and compares.
+pub fn recount_run(session: &Session, run: Option<&RunId>) -> Result<RecountReport, Failure> {
+    let known = opened_run(session, run)?;
     let integrity = known.integrity;
     let journal = match integrity {
         Integrity::Sound => "sound".to_owned(),
@@ -98,6 +99,7 @@ pub fn recount_run(session: &Session, run: &RunId) -> Result<RecountReport, Fail
         decided: decisions(&known.progress),
         rules_difference: difference,
         artifacts: counted.len(),
+        verdicts: verdicts.len(),
         is_ended: known.facts.kept().is_some(),
         is_same: is_explained && integrity == Integrity::Sound,
     })

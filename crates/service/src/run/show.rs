@@ -15,12 +15,17 @@ use crate::design::texts;
 use crate::failure::Failure;
 use crate::session::Session;
 
+/// Opens the named run, or the last one.
+pub(super) fn opened_run(session: &Session, run: Option<&RunId>) -> Result<KnownRun, Failure> {
+    match run {
+        Some(run) => KnownRun::open(session, run),
+        None => KnownRun::open(session, &last_run(session)?),
+    }
+}
+
 /// Opens the named run, or the last one, and warns if its journal was changed.
 pub(super) fn named_run(session: &Session, run: Option<&RunId>) -> Result<KnownRun, Failure> {
-    let known = match run {
-        Some(run) => KnownRun::open(session, run)?,
-        None => KnownRun::open(session, &last_run(session)?)?,
-    };
+    let known = opened_run(session, run)?;
     known.warn_if_changed(&session.reporter());
     Ok(known)
 }

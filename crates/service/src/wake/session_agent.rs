@@ -28,7 +28,7 @@ pub(super) fn present_agent(
     let address = session_address(session, workspace, settings, present)?;
     address.map(|address| address.agent).ok_or_else(|| {
         Failure::new(ErrorClass::Refused, NoAgentSet)
-            .hint("name one, such as `convoke wake june`, the default orchestrator")
+            .hint("name one: `convoke wake NAME`; `convoke agent list` shows the agents")
             .hint("`convoke hooks install CLIENT --as NAME` sets one for this project")
     })
 }
