@@ -118,3 +118,31 @@ fn a_store_is_copied_exported_and_imported() {
     let project = project.variable("CONVOKE_STORE", &copy);
     assert!(project.stdout(&["task", "list"]).contains("Kept"));
 }
+
+// What Convoke stores, it can import again: a folder's name may have any character, and merged
+// projects more rules than one may add.
+#[test]
+fn every_store_is_imported_again() {
+    let project = Project::new().on_branch("main");
+    fs::create_dir_all(project.path("x\ny/.git")).unwrap();
+    fs::write(project.path("x\ny/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    project.stdout(&["-C", "x\ny", "task", "add", "Kept"]);
+    for number in 0..50 {
+        project.stdout(&["pin", "add", &format!("Rule {number}")]);
+    }
+    let text = project.stdout(&["store", "export", "-"]);
+    let lines: Vec<_> = text.lines().collect();
+    let (last, rows) = lines.split_last().unwrap();
+    let rule = rows.iter().rfind(|row| row.contains("Rule 49")).unwrap();
+    let one_more = rule.replacen("\"id\":50", "\"id\":51", 1);
+    let counted = |count: usize| format!("\"rows\":{count}");
+    let last = last.replace(&counted(rows.len() - 1), &counted(rows.len()));
+    let at = rows.iter().position(|row| row == rule).unwrap() + 1;
+    let text = [&rows[..at], &[&one_more], &rows[at..], &[&last], &[""]].concat().join("\n");
+    let new = project.path("../new.db").display().to_string();
+    let project = project.variable("CONVOKE_STORE", &new);
+    let imported = project.run_with_input(&["store", "import", "-"], text.as_bytes());
+    assert_eq!(imported.code, Some(0), "{imported}");
+    assert_eq!(project.stdout(&["pin", "list"]).matches("Rule ").count(), 51);
+    assert!(project.stdout(&["-C", "x\ny", "task", "list"]).contains("Kept"));
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use convoke_domain::agent::AgentStatus;
 use convoke_domain::message::MessageKind;
-use convoke_domain::pin::{MOST, PinText};
+use convoke_domain::pin::PinText;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::task::DEEPEST;
 use convoke_domain::task::id::TaskId;
@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
-/// Columns whose texts are names on one line.
-const NAMES: [&str; 12] = [
+/// Columns whose texts are names on one line. A path is none: folders and files may have any name.
+const NAMES: [&str; 10] = [
     "project",
     "branch",
     "name",
@@ -24,8 +24,6 @@ const NAMES: [&str; 12] = [
     "to_agent",
     "assigned_agent",
     "client",
-    "plan_file",
-    "path",
     "remote",
 ];
 
@@ -84,7 +82,7 @@ fn one_line(text: &str) -> Result<(), String> {
 }
 
 /// Says what is wrong with all rows together: tasks that are parts of themselves or of too many
-/// others, and more rules than can hold at the same time.
+/// others. Merged projects may have more rules than one can add.
 pub(super) fn together(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let deepest = i64::try_from(DEEPEST).unwrap_or(i64::MAX);
     let sql = "WITH RECURSIVE above (project, branch, id, depth) AS ( \
@@ -93,14 +91,8 @@ pub(super) fn together(connection: &Connection) -> rusqlite::Result<Option<Strin
                    JOIN above ON tasks.project = above.project AND tasks.branch = above.branch \
                    AND tasks.id = above.id WHERE tasks.parent_id IS NOT NULL AND depth <= ?1) \
                SELECT EXISTS (SELECT 1 FROM above WHERE depth > ?1)";
-    if connection.query_row(sql, [deepest], |row| row.get(0))? {
-        return Ok(Some("a task contains itself, or is nested too deeply".to_owned()));
-    }
-    let sql = "SELECT max(rules) FROM (SELECT count(*) AS rules FROM pins WHERE removed_at IS NULL \
-               AND plan_file IS NULL AND until IS NULL AND task_id IS NULL GROUP BY project, branch)";
-    let rules: Option<i64> = connection.query_row(sql, [], |row| row.get(0))?;
-    let is_many = rules.is_some_and(|rules| usize::try_from(rules).is_ok_and(|rules| rules > MOST));
-    Ok(is_many.then(|| format!("a project has more than {MOST} rules")))
+    let is_bad: bool = connection.query_row(sql, [deepest], |row| row.get(0))?;
+    Ok(is_bad.then(|| "a task contains itself, or is nested too deeply".to_owned()))
 }
 
 /// What a step left becomes a task again when the step is undone, so it must be fit for one.
