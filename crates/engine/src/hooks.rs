@@ -316,6 +316,15 @@ pub fn count(settings: &str, client: Client) -> Result<usize, SettingsError> {
     Ok(object(settings)?.map_or(0, |root| entries::ours(&root, client).len()))
 }
 
+/// Returns the commands of a user that call Convoke's hook in words of their own; they stay.
+pub fn commands_of_user(settings: &str, client: Client) -> Result<Vec<String>, SettingsError> {
+    if let SettingsForm::Plugin(_) = wiring(client)?.form {
+        return Ok(Vec::new());
+    }
+    let Some(root) = object(settings)? else { return Ok(Vec::new()) };
+    Ok(entries::of_user(&root, client).into_iter().map(str::to_owned).collect())
+}
+
 /// Reads a settings file; `None` if there is no value in it.
 fn object(settings: &str) -> Result<Option<Node>, SettingsError> {
     match document::parse(settings)? {

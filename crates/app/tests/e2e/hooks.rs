@@ -276,3 +276,29 @@ fn a_forged_memory_of_a_file_is_not_restored() {
     let left = fs::read_to_string(project.path(".claude/settings.json")).unwrap();
     assert_eq!(left, "{\"a\": 1}\n");
 }
+
+// An entry that its user wrote around our command is the user's.
+#[test]
+fn entries_of_the_user_that_call_us_outlive_uninstall() {
+    let mine = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"convoke hook claude Stop && notify-send done"}]}],"SessionStart":[{"matcher":"compact","hooks":[{"type":"command","command":"convoke hook claude SessionStart | tee log"}]}]}}"#;
+    let project = Project::new().in_repository("main").file(".claude/settings.json", mine);
+    project.stdout(&["hooks", "install", "claude"]);
+    let removed = project.run(&["hooks", "uninstall", "claude"]);
+    assert_eq!(removed.code, Some(0), "{removed}");
+    assert_eq!(fs::read_to_string(project.path(".claude/settings.json")).unwrap(), mine);
+    for command in ["Stop && notify-send done", "SessionStart | tee log"] {
+        let note =
+            format!("keeps a hook that Convoke did not write: `convoke hook claude {command}`");
+        assert!(removed.stderr.contains(&note), "{removed}");
+    }
+    // Also where the file changed since.
+    project.stdout(&["hooks", "install", "claude"]);
+    let path = project.path(".claude/settings.json");
+    let changed = fs::read_to_string(&path).unwrap().replacen('{', "{\"model\":\"opus\",", 1);
+    fs::write(&path, changed).unwrap();
+    project.stdout(&["hooks", "uninstall", "claude"]);
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        mine.replacen('{', "{\"model\":\"opus\",", 1)
+    );
+}

@@ -2,7 +2,7 @@
 
 use convoke_domain::client::Client;
 
-use super::command::is_ours;
+use super::command::{calls_us, is_ours};
 use super::document::{Item, Node};
 use super::splice::{Edit, apply, take_out as take_items_out};
 use super::{FormerFile, HOOKS, SettingsError, VERSION, object, wiring};
@@ -10,21 +10,40 @@ use crate::client::SettingsForm;
 
 /// Returns our commands, each with its event.
 pub(super) fn ours(root: &Node, client: Client) -> Vec<(&str, &str)> {
+    let found = commands(root).into_iter();
+    found.filter(|(_, command)| is_our_line(command, client)).collect()
+}
+
+/// Returns the commands that call Convoke, and are not as it writes them.
+pub(super) fn of_user(root: &Node, client: Client) -> Vec<&str> {
+    let found = commands(root).into_iter().map(|(_, command)| command);
+    found.filter(|line| calls_us(line, client) && !is_our_line(line, client)).collect()
+}
+
+/// Returns all commands, each with its event.
+fn commands(root: &Node) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     for event in root.members(HOOKS).flat_map(Node::items) {
         let name = event.key.as_deref().unwrap_or_default();
         for item in event.value.items() {
             let nested = item.value.members(HOOKS).flat_map(Node::items);
-            let entries = std::iter::once(item).chain(nested);
-            let commands = entries.filter_map(|entry| our_command(entry, client));
+            let commands = std::iter::once(item).chain(nested).filter_map(command);
             found.extend(commands.map(|command| (name, command)));
         }
     }
     found
 }
 
+fn command(entry: &Item) -> Option<&str> {
+    entry.value.member("command")?.text()
+}
+
+fn is_our_line(command: &str, client: Client) -> bool {
+    wiring(client).is_ok_and(|hooks| is_ours(command, client, hooks.events))
+}
+
 fn our_command(entry: &Item, client: Client) -> Option<&str> {
-    entry.value.member("command")?.text().filter(|command| is_ours(command, client))
+    command(entry).filter(|command| is_our_line(command, client))
 }
 
 /// What a file was before us.

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
-use convoke_engine::hooks::{install, original};
+use convoke_domain::task::outline::clipped;
+use convoke_domain::text::is_disruptive;
+use convoke_engine::hooks::{commands_of_user, install, original};
 use convoke_store::Store;
 use convoke_store::install::Install;
 use serde::Serialize;
@@ -20,6 +22,9 @@ use crate::workspace::{open_store, refused};
 
 /// What users call us.
 const NAME: &str = "convoke";
+
+/// How much of a user's command a note shows, in characters.
+const MOST_COMMAND: usize = 200;
 
 /// Hook entries to write.
 #[derive(Debug, Clone)]
@@ -226,6 +231,26 @@ impl HooksTarget {
     }
 }
 
+/// Names the commands that call Convoke and stay, because Convoke did not write them.
+fn note_commands_of_user(
+    session: &Session,
+    target: &HooksTarget,
+    path: &Path,
+    left: Option<&str>,
+) -> Result<(), Failure> {
+    let kept = commands_of_user(left.unwrap_or_default(), target.client);
+    for command in kept.map_err(|source| malformed(path, source))? {
+        let line = command.replace(is_disruptive, " ");
+        session.reporter().say(format!(
+            "note: {} keeps a hook that Convoke did not write: `{}`; remove it by hand if you do \
+             not need it",
+            path.display(),
+            clipped(&line, MOST_COMMAND)
+        ));
+    }
+    Ok(())
+}
+
 /// Takes the entries out of a client's settings again, and the agent if it is as we wrote it.
 pub fn uninstall_hooks(
     session: &Session,
@@ -235,6 +260,7 @@ pub fn uninstall_hooks(
     let path = target.path(session)?;
     let (current, store) = (read(&path)?, open_store(session)?);
     let restored = target.original(&*store, &path, current.as_deref())?;
+    note_commands_of_user(session, target, &path, restored.as_deref())?;
     if rehearsal == DryRun::DryRun {
         let report = HooksDryRunReport::new(&path, restored.unwrap_or_default());
         return Ok(HooksChange::DryRun(report));

@@ -10,6 +10,7 @@ use convoke_domain::client::Client;
 use serde_json::{Value, json};
 use toml::Table;
 
+use crate::client::hook_wiring::START_AND_PROMPT;
 use crate::hooks::command::is_ours;
 use crate::skill::hash;
 
@@ -69,7 +70,7 @@ pub fn trusts_folder(config: &str, roots: &[PathBuf]) -> bool {
 }
 
 fn is_our_entry(entry: &Value) -> bool {
-    entry["command"].as_str().is_some_and(|command| is_ours(command, Client::Codex))
+    entry["command"].as_str().is_some_and(|command| is_ours(command, Client::Codex, START_AND_PROMPT))
 }
 
 fn of_entry(state: Option<&toml::Value>, event: &str, group: &Value, entry: &Value) -> HookTrust {
