@@ -365,6 +365,7 @@ mod tests {
         assert_eq!(gone(&format!("{ours}// mine\n")).unwrap().as_deref(), Some("// mine\n"));
         let edited = ours.replacen("const PROGRAM", "// mine\nconst PROGRAM", 1);
         assert_eq!(gone(&edited), Err(SettingsError::EditedPlugin));
+        assert_eq!(gone(&format!("// mine\n{ours}")), Err(SettingsError::EditedPlugin));
         assert_eq!(gone("// another\n").unwrap().as_deref(), Some("// another\n"));
     }
 

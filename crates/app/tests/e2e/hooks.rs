@@ -302,3 +302,21 @@ fn entries_of_the_user_that_call_us_outlive_uninstall() {
         mine.replacen('{', "{\"model\":\"opus\",", 1)
     );
 }
+
+// A plugin that still runs is never called "not installed".
+#[test]
+fn a_plugin_with_a_line_above_it_is_refused_and_still_installed() {
+    let project = Project::new().in_repository("main");
+    project.stdout(&["hooks", "install", "opencode"]);
+    let path = project.path(".opencode/plugins/convoke.js");
+    let edited = format!("// mine\n{}", fs::read_to_string(&path).unwrap());
+    fs::write(&path, &edited).unwrap();
+    for command in ["uninstall", "install"] {
+        let outcome = project.run(&["hooks", command, "opencode"]);
+        assert_eq!(outcome.code, Some(1), "{outcome}");
+        assert!(outcome.stderr.contains("delete the file by hand"), "{outcome}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), edited);
+    }
+    let status = project.run(&["hooks", "status", "opencode"]);
+    assert!(!status.stdout.contains("not installed"), "{status}");
+}

@@ -23,9 +23,10 @@ pub(super) fn plugin_program(text: &str) -> Option<PathBuf> {
     serde_json::from_str::<String>(named).ok().map(PathBuf::from)
 }
 
-/// Tells our plugin by its first line.
+/// Tells our plugin by its first line, also where a user wrote something above it: opencode loads it
+/// from there, too.
 pub(super) fn is_our_plugin(text: &str) -> bool {
-    text.lines().next() == PLUGIN.lines().next()
+    PLUGIN.lines().next().is_some_and(|first| text.lines().any(|line| line == first))
 }
 
 #[cfg(test)]
