@@ -28,8 +28,8 @@ pub use self::deed::{
 };
 pub use self::edit::{EditRequest, ReadTask, WriteTask, edit_task, reorder_task, task_body};
 pub use self::history::{
-    RemovedTaskReport, RestoredCount, TaskChangeReport, removed_tasks, restore_task, task_log,
-    undo_task_step,
+    RemovedTaskReport, RestoredCount, TaskChangeReport, UndoneStep, removed_tasks, restore_task,
+    task_log, undo_task_step,
 };
 pub use self::import::{ImportRequest, ImportSource, import_tasks};
 pub use self::list::{

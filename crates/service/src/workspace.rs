@@ -183,6 +183,7 @@ pub fn refused(error: StoreError) -> Failure {
         | StoreError::RemovedParent { .. }
         | StoreError::NotRemoved { .. }
         | StoreError::CannotUndo { .. }
+        | StoreError::JudgedSince { .. }
         | StoreError::NoRun { .. }
         | StoreError::ManyRuns { .. }
         | StoreError::RunExists { .. }

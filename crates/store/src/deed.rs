@@ -38,6 +38,11 @@ pub trait DeedStore {
         now: Timestamp,
     ) -> Result<TaskDeed, StoreError>;
 
+    /// Takes the last verdict of the scope out of account, if it came after the last step that can be
+    /// undone, and returns it. One that a dispatch recorded or that was said with a message stays:
+    /// `JudgedSince` if that step changed the judged task, else nothing is done.
+    fn undo_verdict(&self, scope: &Scope, now: Timestamp) -> Result<Option<TaskDeed>, StoreError>;
+
     /// Returns the deeds of a task that count, oldest first.
     fn deeds_of_task(&self, scope: &Scope, task: &TaskId) -> Result<Vec<TaskDeed>, StoreError>;
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use convoke_domain::run::RunId;
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::DEEPEST;
+use convoke_domain::task::deed::DeedRole;
 use convoke_domain::task::id::TaskId;
 
 use crate::location::StoreLocation;
@@ -126,6 +127,17 @@ pub enum StoreError {
     CannotUndo {
         /// The task.
         id: TaskId,
+    },
+    /// A role judged the task after its last step, in a dispatch or with a message.
+    #[error(
+        "cannot undo the last step of `{id}`: after it, {role} judged the task in a dispatch or with \
+         a message"
+    )]
+    JudgedSince {
+        /// The task.
+        id: TaskId,
+        /// The role.
+        role: DeedRole,
     },
     /// There is no such project.
     #[error("there is no project `{name}` in the store")]
@@ -251,6 +263,11 @@ impl StoreError {
             Self::CannotUndo { .. } => {
                 return Some(
                     "`convoke task log` lists the changes; `convoke task edit` changes the task",
+                );
+            }
+            Self::JudgedSince { .. } => {
+                return Some(
+                    "record another verdict: `convoke task pass ID --by ROLE` or `convoke task fail`",
                 );
             }
             Self::Foreign { .. } => return Some("name another file with CONVOKE_STORE"),

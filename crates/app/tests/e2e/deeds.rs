@@ -191,3 +191,43 @@ fn a_reviewed_task_is_closed_with_its_last_part_if_wanted() {
     assert!(last.stderr.contains("with its last subtask"), "{last}");
     assert!(show(&project).contains("[completed]"), "{}", show(&project));
 }
+
+// A wrong verdict can be taken back, and a task is never unbegun under its verdict.
+#[test]
+fn undo_takes_back_the_verdict_that_came_last() {
+    let project = Project::new().in_repository("main");
+    let id = project.stdout(&["task", "add", "Model"]);
+    project.run(&["task", "start", &id]);
+    project.run(&["task", "fail", &id, "--by", "spec"]);
+    project.run(&["task", "pass", &id, "--by", "rev"]);
+    let undone = project.run(&["task", "undo"]);
+    assert!(undone.stdout.contains("pass by rev"), "{undone}");
+    let woken = project.stdout(&["wake", "me"]);
+    assert!(woken.contains("Model: in progress. Recorded: spec failed it."), "{woken}");
+    assert!(!woken.contains("rev passed it"), "{woken}");
+    let undone = project.json(&["task", "undo", "--json"]);
+    assert_eq!((&undone[0]["what"], &undone[0]["step"]), (&"fail by spec".into(), &Value::Null));
+    let undone = project.stdout(&["task", "undo"]);
+    assert!(undone.contains("started") && undone.contains("Model"), "{undone}");
+    assert!(project.stdout(&["task", "list"]).contains("[pending]"));
+    assert!(!project.stdout(&["wake", "me"]).contains("Recorded"));
+    // What came after a verdict goes first.
+    project.run(&["task", "pass", &id, "--by", "rev"]);
+    project.run(&["task", "note", &id, "x"]);
+    assert!(!project.stdout(&["task", "undo"]).contains("verdict"));
+    assert!(project.stdout(&["task", "undo"]).contains("pass by rev"));
+}
+
+// What a message says about a task stays, and so does the step before it.
+#[test]
+fn undo_refuses_to_unbegin_a_task_under_a_verdict_of_a_message() {
+    let project = Project::new().in_repository("main");
+    let id = project.stdout(&["task", "add", "Model"]);
+    project.run(&["task", "start", &id]);
+    let said = project.run(&["say", "fine @me", "--as", "rev", "--verdict", "pass", "--task", &id]);
+    assert_eq!(said.code, Some(0), "{said}");
+    let refused = project.run(&["task", "undo"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(refused.stderr.contains("rev judged the task"), "{refused}");
+    assert!(project.stdout(&["task", "list"]).contains("[in_progress]"));
+}

@@ -145,13 +145,10 @@ fn standing(facts: &WakeFacts<'_>, outline: &TaskOutline<'_>, leaf: &TaskNode) -
     if has_only_closed_parts(leaf) {
         sentences.push(format!("All of its parts are closed ({}).", parts(leaf)));
     }
-    let is_pending =
-        leaf.state == TaskState::Stored(TaskStatus::Pending) && leaf.children.is_empty();
-    let when = if is_pending { " before its start" } else { "" };
     sentences.extend(last_of_roles(&facts.known.of_task).into_iter().map(|deed| {
         let reason =
             deed.reason.as_deref().map_or(String::new(), |why| format!(": {}", quoted(why)));
-        format!("Recorded{when}: {} it{reason}.", judged(deed))
+        format!("Recorded: {} it{reason}.", judged(deed))
     }));
     if facts.known.of_task.is_empty() {
         sentences.push("No verdict is recorded for it.".to_owned());

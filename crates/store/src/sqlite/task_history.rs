@@ -113,10 +113,10 @@ impl TaskHistoryStore for SqliteStore {
 
 /// Returns the last step that was not taken back and takes nothing back. The step that is under way is
 /// not one of them.
-fn last_step(connection: &Connection, scope: &Scope) -> rusqlite::Result<Option<i64>> {
+pub(super) fn last_step(connection: &Connection, scope: &Scope) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT id FROM task_steps WHERE project = ?1 AND branch = ?2 \
                AND undoes IS NULL AND undone_by IS NULL AND NOT is_final \
-               AND id <> (SELECT step FROM task_step_now) ORDER BY id DESC LIMIT 1";
+               AND id IS NOT (SELECT step FROM task_step_now) ORDER BY id DESC LIMIT 1";
     connection.query_row(sql, params![scope.project, scope.branch], |row| row.get(0)).optional()
 }
 

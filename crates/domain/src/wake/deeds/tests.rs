@@ -145,7 +145,7 @@ fn a_recorded_verdict_decides_for_a_task_that_was_started() {
     assert_eq!(
         shown(pending, &["pass spec-reviewer"], None),
         "Start Task 1: A: `convoke task start 1`.\nThere is no new message.\n\
-         Task 1: A: not started. Recorded before its start: spec-reviewer passed it. You should:\n\
+         Task 1: A: not started. Recorded: spec-reviewer passed it. You should:\n\
          1. Start Task 1: A: `convoke task start 1`"
     );
     let undecided = shown(LOGIN, &["no_verdict spec-reviewer"], None);
