@@ -54,7 +54,8 @@ impl<'a> NewTask<'a> {
 pub enum Change<'a> {
     /// It is now this far.
     Status(TaskStatus),
-    /// This one begins it, and holds it unless it is a person or another agent does.
+    /// This one begins it, and holds it unless it is a person or another agent does. The closed tasks
+    /// that it is part of are in progress again.
     Start(&'a AgentName),
     /// This is remarked on it.
     Note(&'a str),

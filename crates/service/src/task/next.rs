@@ -1,15 +1,15 @@
 //! What to begin next, and beginning it.
 
 use convoke_domain::scope::AgentName;
-use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::next::{Beginner, Obstacles, next_to_begin, of_plan_first};
 use convoke_domain::task::outline::clipped;
 use convoke_domain::task::tree::TaskNode;
+use convoke_domain::task::{Task, TaskState};
 use convoke_store::task::{ActivePlan, Change};
 
 use super::list::read;
-use super::{TaskDesk, change};
+use super::{TaskDesk, change, parent};
 use crate::failure::{ErrorClass, Failure};
 use crate::settings::wake::settings;
 use crate::workspace::{Workspace, refused};
@@ -102,5 +102,14 @@ pub fn start_task(desk: &TaskDesk<'_>, id: Option<&TaskId>) -> Result<Task, Fail
         let words = format!("note: `{id}` comes after {}, still open", ids.join(", "));
         desk.session.reporter().say(words);
     }
-    change::apply(desk, &id, &Change::Start(&desk.actor))
+    let closed = parent::closed_above(&desk.workspace, &id)?;
+    let task = change::apply(desk, &id, &Change::Start(&desk.actor))?;
+    for above in closed {
+        let state = TaskState::Stored(above.status).words();
+        desk.session.reporter().say(format!(
+            "note: {} was {state} and is in progress again, because {id} is part of it",
+            above.id
+        ));
+    }
+    Ok(task)
 }

@@ -23,7 +23,9 @@ use self::adopt::adopt;
 use self::dependency::{joined, refuse_missing, refuse_waiting_circle};
 pub(super) use self::row::read_task;
 use self::surroundings::PlanRows;
-use self::tree::{BELOW, close_below, height, refuse_circle, refuse_depth, take_over_plan};
+use self::tree::{
+    BELOW, close_below, height, open_above, refuse_circle, refuse_depth, take_over_plan,
+};
 use super::deed::supersede_verdicts;
 use super::row::Time;
 use super::skill::release_pins;
@@ -213,6 +215,7 @@ impl TaskStore for SqliteStore {
         match change {
             Change::Start(agent) => {
                 set_status(TaskStatus::InProgress)?;
+                open_above(transaction, scope, id, now).map_err(&failed)?;
                 if task.agent.is_none() && !agent.is_human() {
                     set("assigned_agent", &agent.as_str())?;
                 }

@@ -8,7 +8,9 @@ use rusqlite::{Connection, params};
 
 use super::{find, no_task};
 use crate::error::StoreError;
-use crate::sqlite::row::Time;
+use crate::sqlite::deed::supersede_verdicts;
+use crate::sqlite::row::{Time, Word};
+use crate::sqlite::rows;
 
 /// Returns a task and everything above it, nearest first. A damaged store may hold a circle, so the
 /// way ends where no tree can be.
@@ -96,4 +98,30 @@ pub(super) fn close_below(
          AND status IN ('pending', 'in_progress') AND id IN (SELECT id FROM below)"
     );
     connection.execute(&sql, params![scope.project, scope.branch, id.as_str(), Time(now)])
+}
+
+/// Opens the closed tasks above a task that is begun, because it is part of them.
+pub(super) fn open_above(
+    connection: &Connection,
+    scope: &Scope,
+    id: &TaskId,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let sql = "WITH RECURSIVE above (id, depth) AS ( \
+                 SELECT parent_id, 1 FROM tasks \
+                   WHERE project = ?1 AND branch = ?2 AND id = ?3 UNION \
+                 SELECT tasks.parent_id, depth + 1 FROM tasks JOIN above ON tasks.id = above.id \
+                   WHERE project = ?1 AND branch = ?2 AND depth < 1000) \
+               SELECT id FROM tasks WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL \
+               AND status IN ('completed', 'skipped') AND id IN (SELECT id FROM above)";
+    let values = params![scope.project, scope.branch, id.as_str()];
+    let closed = rows(connection, sql, values, |row| row.get(0).map(|Word(id): Word<TaskId>| id))?;
+    for id in closed {
+        let sql = "UPDATE tasks SET status = 'in_progress', updated_at = ?4, completed_at = NULL \
+                   WHERE project = ?1 AND branch = ?2 AND id = ?3";
+        let values = params![scope.project, scope.branch, id.as_str(), Time(now)];
+        connection.execute(sql, values)?;
+        supersede_verdicts(connection, scope, &id, now)?;
+    }
+    Ok(())
 }
