@@ -258,11 +258,9 @@ fn stored(session: &Session) -> Vec<DoctorCheck> {
     let problems = match opened {
         Ok(problems) => problems,
         Err(failure) => {
-            return vec![DoctorCheck::failure(
-                "store",
-                &failure,
-                "restore a backup, or move the file away",
-            )];
+            // A store that cannot be opened may be intact, so its file must stay where it is.
+            let fix = "mend what the message names, then run `convoke store check`";
+            return vec![DoctorCheck::failure("store", &failure, fix)];
         }
     };
     let opened = location.as_file().map_or(Ok(()), try_opening);

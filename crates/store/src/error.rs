@@ -24,6 +24,9 @@ pub enum BackendTrouble {
     NotWritable,
     /// There is no space left for the store.
     Full,
+    /// The system could not read or write the store's files: the disk is full or failing. The store
+    /// itself may be intact.
+    Disk,
     /// Another program held the store for longer than the caller waits.
     Busy,
     /// Anything else.
@@ -300,6 +303,9 @@ impl BackendTrouble {
                 Some("make the store writable, or name another with CONVOKE_STORE")
             }
             Self::Full => Some("free some disk space; nothing was lost"),
+            Self::Disk => Some(
+                "check the store's disk: it may be full or failing; the store may be intact, so keep its files",
+            ),
             Self::Busy => {
                 Some("another program has locked the store; try again when it has finished")
             }

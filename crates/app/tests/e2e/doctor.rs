@@ -157,3 +157,21 @@ fn apis_are_looked_at() {
     let alone = gone.variable("PATH", "/nowhere");
     check(&alone, "agents", "ok", "model APIs are configured", "");
 }
+
+// On a full disk SQLite cannot even read. What mends that must not lose a sound store.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_takes_no_byte_costs_no_store() {
+    let project = healthy();
+    project.run(&["task", "add", "x"]);
+    let program = env!("CARGO_BIN_EXE_convoke");
+    let line = format!("trap '' XFSZ; ulimit -f 0; exec {program} doctor --json");
+    let outcome = project.shell(&line, "");
+    let all: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let store = all.as_array().unwrap().iter().find(|check| check["name"] == "store").unwrap();
+    let fix = store["fix"].as_str().unwrap();
+    assert_eq!(store["level"], "fail", "{store}");
+    assert!(fix.contains("disk") && fix.contains("keep its files"), "{store}");
+    assert!(!fix.contains("away") && !fix.contains("backup"), "{store}");
+    assert!(project.stdout(&["task", "list"]).contains('x'));
+}

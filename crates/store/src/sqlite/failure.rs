@@ -28,6 +28,7 @@ fn trouble(error: &Error) -> BackendTrouble {
             BackendTrouble::NotWritable
         }
         Some(ErrorCode::DiskFull) => BackendTrouble::Full,
+        Some(ErrorCode::SystemIoFailure) => BackendTrouble::Disk,
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => BackendTrouble::Busy,
         _ => BackendTrouble::Other,
     }
