@@ -193,10 +193,13 @@ fn last_moment(session: &Session, until: Option<PinEnd>) -> Result<Option<Timest
     let Some(PinEnd::Day(day)) = until else { return Ok(None) };
     let clock = wake::settings(session)?.clock;
     let next = day.saturating_add(1.day()).at(0, 0, 0, 0);
-    let end = clock.to_timestamp(next).ok();
-    match end.filter(|end| *end > session.now()) {
-        Some(end) => Ok(Some(end)),
-        None => Err(Failure::new(ErrorClass::Usage, PinError::Past)),
+    // The first and the last days of the calendar have no time on every clock.
+    let beyond = if day.year() > 0 { Timestamp::MAX } else { Timestamp::MIN };
+    let end = clock.to_timestamp(next).unwrap_or(beyond);
+    if end > session.now() {
+        Ok(Some(end))
+    } else {
+        Err(Failure::new(ErrorClass::Usage, PinError::Past))
     }
 }
 

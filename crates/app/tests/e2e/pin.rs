@@ -248,3 +248,16 @@ fn fifty_rules_keep_no_plan_alive() {
     let unseen = project.run(&["pin", "add", "\u{3164}"]);
     assert_eq!(unseen.code, Some(2), "{unseen}");
 }
+
+#[test]
+fn the_last_day_of_the_calendar_is_not_over() {
+    let project = Project::new().in_repository("main");
+    for day in ["9999-12-30", "9999-12-31"] {
+        let added = project.run(&["pin", "add", "Never push", "--until", day]);
+        assert_eq!(added.code, Some(0), "{added}");
+    }
+    let woken = project.stdout(&["wake", "me"]);
+    assert_eq!(woken.matches("Never push").count(), 2, "{woken}");
+    let over = project.run(&["pin", "add", "Never push", "--until", "1999-12-31"]);
+    assert!(over.stderr.contains("that day is over"), "{over}");
+}
