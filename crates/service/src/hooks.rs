@@ -11,7 +11,7 @@ use convoke_domain::client::Client;
 use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_engine::client::claude::plugin::{PluginSwitch, plugin_switch};
 use convoke_engine::client::codex::trust::{HookTrust, trust, trusts_folder};
-use convoke_engine::file;
+use convoke_engine::file::{self, stays_inside};
 use convoke_engine::git::checkout;
 use convoke_engine::hooks::{HooksLevel, SettingsError, settings_file};
 
@@ -57,6 +57,8 @@ enum HooksError {
     Unreadable { path: PathBuf, reason: Unreadable },
     #[error("cannot change `{}`", path.display())]
     Settings { path: PathBuf, source: SettingsError },
+    #[error("cannot change `{}`: it leads out of the project", path.display())]
+    Outside { path: PathBuf },
     #[error("cannot write `{}`", path.display())]
     Write { path: PathBuf, source: io::Error },
 }
@@ -82,6 +84,19 @@ impl HooksTarget {
         settings_file(self.client, self.level, &base).map_err(|source| {
             Failure::new(ErrorClass::Prerequisite, HooksError::Settings { path: base, source })
         })
+    }
+
+    /// Returns the file to change. A project's settings that lead out of it are refused: a link that
+    /// came with the project must not reach the user's own.
+    fn path_to_change(&self, session: &Session) -> Result<PathBuf, Failure> {
+        let (base, path) = (self.base(session)?, self.path(session)?);
+        let is_inside = |name: &Path| stays_inside(&base, name);
+        if self.level == HooksLevel::User || path.strip_prefix(&base).is_ok_and(is_inside) {
+            return Ok(path);
+        }
+        Err(Failure::new(ErrorClass::Refused, HooksError::Outside { path }).hint(
+            "nothing was changed; replace the link with a file, or use `--user` for your own settings",
+        ))
     }
 
     /// Codex alone asks its user first.

@@ -297,10 +297,7 @@ fn entries_of_the_user_that_call_us_outlive_uninstall() {
     let changed = fs::read_to_string(&path).unwrap().replacen('{', "{\"model\":\"opus\",", 1);
     fs::write(&path, changed).unwrap();
     project.stdout(&["hooks", "uninstall", "claude"]);
-    assert_eq!(
-        fs::read_to_string(&path).unwrap(),
-        mine.replacen('{', "{\"model\":\"opus\",", 1)
-    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), mine.replacen('{', "{\"model\":\"opus\",", 1));
 }
 
 // A plugin that still runs is never called "not installed".
@@ -319,4 +316,34 @@ fn a_plugin_with_a_line_above_it_is_refused_and_still_installed() {
     }
     let status = project.run(&["hooks", "status", "opencode"]);
     assert!(!status.stdout.contains("not installed"), "{status}");
+}
+
+// A link that a stranger committed must not reach the user's own settings.
+#[cfg(unix)]
+#[test]
+fn settings_that_lead_out_of_the_project_are_refused() {
+    use std::os::unix::fs::symlink;
+    let mine = "{\"mine\": 1}\n";
+    let project = Project::new()
+        .in_repository("main")
+        .file("../elsewhere/settings.json", mine)
+        .file(".gemini/real.json", mine);
+    let outside = project.path("../elsewhere/settings.json");
+    let refuse = |command: &str| {
+        let refused = project.run(&["hooks", command, "claude"]);
+        assert_eq!(refused.code, Some(1), "{refused}");
+        assert!(refused.stderr.contains("it leads out of the project"), "{refused}");
+        assert_eq!(fs::read_to_string(&outside).unwrap(), mine);
+    };
+    fs::create_dir(project.path(".claude")).unwrap();
+    symlink(&outside, project.path(".claude/settings.json")).unwrap();
+    refuse("install");
+    refuse("uninstall");
+    fs::remove_dir_all(project.path(".claude")).unwrap();
+    symlink(project.path("../elsewhere"), project.path(".claude")).unwrap();
+    refuse("install");
+    // A link to a file of the project is the project's.
+    symlink("real.json", project.path(".gemini/settings.json")).unwrap();
+    project.stdout(&["hooks", "install", "gemini"]);
+    assert!(fs::read_to_string(project.path(".gemini/real.json")).unwrap().contains("convoke"));
 }

@@ -63,9 +63,7 @@ pub(crate) fn calls_us(command: &str, client: Client) -> bool {
         word.rsplit('/').next() == Some("convoke")
     };
     let names_us = |words: &[&str]| is_convoke(words[0]) && words[1..] == ["hook", client.name()];
-    let has_part = |words: &[&str]| {
-        matches!(words, ["hook", name, _, "--part", _, "--of"] if *name == client.name())
-    };
+    let has_part = |words: &[&str]| matches!(words, ["hook", name, _, "--part", _, "--of"] if *name == client.name());
     words.windows(3).any(names_us) || words.windows(6).any(has_part)
 }
 

@@ -77,7 +77,7 @@ pub fn install_hooks(
     if let Some(plugin) = request.brought_along(session) {
         return request.decline(&plugin, session);
     }
-    let path = target.path(session)?;
+    let path = target.path_to_change(session)?;
     let current = read(&path)?;
     let store = open_store(session)?;
     let original = target.original(&*store, &path, current.as_deref())?;
@@ -257,7 +257,7 @@ pub fn uninstall_hooks(
     target: &HooksTarget,
     rehearsal: DryRun,
 ) -> Result<HooksChange, Failure> {
-    let path = target.path(session)?;
+    let path = target.path_to_change(session)?;
     let (current, store) = (read(&path)?, open_store(session)?);
     let restored = target.original(&*store, &path, current.as_deref())?;
     note_commands_of_user(session, target, &path, restored.as_deref())?;

@@ -93,7 +93,8 @@ fn print_verdict(judged: &JudgedTask, app: &App, output: &mut Output) -> Result<
         Format::Json => output.json(&[TaskChangeReport::of_verdict(judged)])?,
         Format::Text => {
             let JudgedTask { task, deed } = judged;
-            let text = format!("undid a verdict:\n  {}  {} {}\n", deed.line(), task.id, task.content);
+            let text =
+                format!("undid a verdict:\n  {}  {} {}\n", deed.line(), task.id, task.content);
             output.data(&text)?;
         }
     }

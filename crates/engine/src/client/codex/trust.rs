@@ -70,7 +70,9 @@ pub fn trusts_folder(config: &str, roots: &[PathBuf]) -> bool {
 }
 
 fn is_our_entry(entry: &Value) -> bool {
-    entry["command"].as_str().is_some_and(|command| is_ours(command, Client::Codex, START_AND_PROMPT))
+    entry["command"]
+        .as_str()
+        .is_some_and(|command| is_ours(command, Client::Codex, START_AND_PROMPT))
 }
 
 fn of_entry(state: Option<&toml::Value>, event: &str, group: &Value, entry: &Value) -> HookTrust {
