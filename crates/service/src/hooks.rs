@@ -90,7 +90,9 @@ impl HooksTarget {
     /// came with the project must not reach the user's own.
     fn path_to_change(&self, session: &Session) -> Result<PathBuf, Failure> {
         let (base, path) = (self.base(session)?, self.path(session)?);
-        let is_inside = |name: &Path| stays_inside(&base, name);
+        // A link to nothing cannot be written through, and says so then.
+        let leads_nowhere = path.is_symlink() && !path.exists();
+        let is_inside = |name: &Path| leads_nowhere || stays_inside(&base, name);
         if self.level == HooksLevel::User || path.strip_prefix(&base).is_ok_and(is_inside) {
             return Ok(path);
         }

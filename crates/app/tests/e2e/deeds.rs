@@ -202,7 +202,7 @@ fn undo_takes_back_the_verdict_that_came_last() {
     project.run(&["task", "pass", &id, "--by", "rev"]);
     let undone = project.run(&["task", "undo"]);
     assert!(undone.stdout.contains("pass by rev"), "{undone}");
-    let woken = project.stdout(&["wake", "me"]);
+    let woken = project.stdout(&["wake", "june"]);
     assert!(woken.contains("Model: in progress. Recorded: spec failed it."), "{woken}");
     assert!(!woken.contains("rev passed it"), "{woken}");
     let undone = project.json(&["task", "undo", "--json"]);
@@ -210,7 +210,7 @@ fn undo_takes_back_the_verdict_that_came_last() {
     let undone = project.stdout(&["task", "undo"]);
     assert!(undone.contains("started") && undone.contains("Model"), "{undone}");
     assert!(project.stdout(&["task", "list"]).contains("[pending]"));
-    assert!(!project.stdout(&["wake", "me"]).contains("Recorded"));
+    assert!(!project.stdout(&["wake", "june"]).contains("Recorded"));
     // What came after a verdict goes first.
     project.run(&["task", "pass", &id, "--by", "rev"]);
     project.run(&["task", "note", &id, "x"]);
