@@ -12,7 +12,7 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_service::environment::Environment;
 use convoke_service::failure::Failure;
 use convoke_service::lane::{
-    LaneProgress, LaneReport, LaneRequest, OneLane, TreeWatching, run_one,
+    LaneChecks, LaneProgress, LaneReport, LaneRequest, TreeWatching, run_one,
 };
 use convoke_service::session::Session;
 
@@ -47,17 +47,12 @@ pub(crate) fn report(project: &Path, cassette: PathBuf) -> Result<LaneReport, Fa
     let environment = Environment::new(variables, Some(project.to_owned()), "convoke".into());
     let session = Session::new(project.to_owned(), environment);
     let agent = AgentRef::Replay(cassette);
-    let lane = OneLane {
-        request: LaneRequest {
-            label: Some("greeting"),
-            ..LaneRequest::new(&agent, "Say hello in five words.")
-        },
-        reads: &[],
-        keep: None,
-        checks_substance: false,
+    let request = LaneRequest {
+        label: Some("greeting"),
         watch: TreeWatching::Nothing,
+        ..LaneRequest::new(&agent, "Say hello in five words.")
     };
     // A front end shows progress here; breaking off stops the lane.
     let mut on_progress = |_progress: LaneProgress<'_>| ControlFlow::Continue(());
-    Ok(run_one(&session, &lane, &mut on_progress)?.report)
+    run_one(&session, &request, &LaneChecks::default(), &mut on_progress)
 }

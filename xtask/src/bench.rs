@@ -1,8 +1,8 @@
 //! Speed as ratios, measured side by side in one run.
 //!
-//! Milliseconds of a noisy machine mean nothing; how often another program's run fits into one of
-//! ours does. Contenders take turns, so that a disturbance hits both, and the fastest run of each
-//! counts: noise only ever adds.
+//! Milliseconds of a noisy machine mean nothing; the ratio to another program's run does.
+//! Contenders take turns, so that a disturbance hits both, and the fastest run of each counts:
+//! noise only ever adds.
 
 mod brief;
 mod design;
@@ -28,7 +28,7 @@ struct Row {
     limit: f64,
 }
 
-/// What is measured together, and returns its rows.
+/// A group of measurements that run together; returns their rows.
 type Group = fn() -> Result<Vec<Row>, Error>;
 
 const GROUPS: [(&str, Group); 8] = [
@@ -110,9 +110,9 @@ fn millis(time: Duration) -> f64 {
 /// Where a contender's output goes.
 #[derive(Clone, Copy)]
 enum Sink {
-    /// To a reader, as a client runs us.
+    /// To a reader, as clients run Convoke.
     Pipe,
-    /// Nowhere, which costs `cat` almost nothing.
+    /// To the null device, which costs `cat` almost nothing.
     Null,
 }
 
@@ -170,7 +170,7 @@ fn peak_bytes(mut command: Command) -> Result<usize, Error> {
     Ok(kilobytes * 1024)
 }
 
-/// Prepares our binary so that the system says how much memory it held.
+/// Prepares Convoke's binary so that the system reports its memory.
 fn weighed() -> Command {
     let mut command = command("/usr/bin/time");
     command.args(["-f", "%M"]).arg(binary());

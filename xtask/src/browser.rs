@@ -1,10 +1,10 @@
-//! Diagrams in a real browser: what `convoke mermaid check` says of every diagram of a table, and
-//! what a real Mermaid does with it.
+//! Diagrams in a real browser: compares the result of `convoke mermaid check` for every diagram of
+//! a table with a real Mermaid's.
 //!
-//! Whatever is accepted must be drawn, unless the table's name for it says that only a parser can
-//! tell; whatever is refused must break where we said, unless the table says that it is drawn all
-//! the same. What `--syntax` accepts must be drawn, and what it refuses must break, unless the table
-//! names the exception. The browser gets no address to talk to.
+//! Mermaid must draw every accepted diagram, unless the table's name for it says that only a parser
+//! can tell; a refused one must break on the reported line, unless the table says that Mermaid
+//! draws it. Mermaid must draw what `--syntax` accepts and break on what it refuses, unless the
+//! table names the exception. The browser gets no address to talk to.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -27,17 +27,17 @@ const ONLY_A_PARSER_CAN_TELL: &str = "broken-";
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
     name: String,
-    /// What is refused in it: reason and line; nothing if it is accepted.
+    /// The expected refusals: reason and line; empty if it is accepted.
     refused: Vec<(String, usize)>,
     fate: Fate,
     /// Whether it parses although Mermaid cannot draw it.
     parses_all_the_same: bool,
 }
 
-/// A fate with this after it is an exception.
+/// A result with this suffix is an exception.
 const PARSES: &str = "/parses";
 
-/// What Mermaid does with a diagram.
+/// Mermaid's result for a diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Renders,
@@ -87,7 +87,7 @@ fn mermaid() -> Result<PathBuf, Error> {
     Ok(script)
 }
 
-/// Opens a page that draws all diagrams, and reads what became of them.
+/// Opens a page that draws all diagrams, and reads the results.
 fn draw(
     script: &Path,
     diagrams: &BTreeMap<String, String>,
@@ -128,7 +128,7 @@ fn with_parser() -> Result<PathBuf, Error> {
     Ok(convoke)
 }
 
-/// Reads what the page wrote: a line with name and fate for every diagram.
+/// Reads the page's output: a line with name and result for every diagram.
 fn fates(shown: &str) -> BTreeMap<String, Fate> {
     let written =
         shown.split_once("<pre id=\"fates\">").and_then(|(_, rest)| rest.split_once("</pre>"));
@@ -158,7 +158,7 @@ impl Row {
         Ok(Self { name: name.to_owned(), refused, fate, parses_all_the_same })
     }
 
-    /// Says what is not as it should be.
+    /// Returns the first difference from the table.
     fn compare(&self, diagram: &str, report: &Report, fate: Fate) -> Result<(), String> {
         if fate != self.fate {
             return Err(format!("the table says {:?}, and it is {fate:?}", self.fate));
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_not_as_the_table_says_is_noticed() {
+    fn every_difference_from_the_table_is_noticed() {
         let bar = "flowchart TD\nA[a|b]\n";
         let titled = format!("---\ntitle: x\n---\n{bar}");
         for (row, diagram, fate, is_right) in [

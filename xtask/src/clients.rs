@@ -1,9 +1,9 @@
-//! Real clients, driven against a stand-in for their model: what `convoke hooks install` wrote,
-//! unedited, must bring a wake-up larger than the client's limit to the model, whole and once, at
+//! Real clients, driven against a stand-in for their model: the unedited output of `convoke hooks
+//! install` must bring a wake-up larger than the client's limit to the model, complete and once, at
 //! the start of a session and again after a compaction.
 //!
-//! Every client runs with an environment of its own: its own home, a key that is none, and no
-//! address but the loopback. A client that cannot be installed is skipped aloud.
+//! Every client runs with an environment of its own: its own home, an invalid key, and no address
+//! but the loopback. A client that cannot be installed is skipped with a message.
 
 mod claude;
 mod codex;
@@ -12,7 +12,9 @@ mod design;
 mod evidence;
 mod fresh;
 mod gemini;
+mod lane_command;
 mod lanes;
+mod newcomer;
 mod opencode;
 mod own_lanes;
 mod plugin;
@@ -23,59 +25,55 @@ mod verdict;
 
 use std::path::{Path, PathBuf};
 
+use convoke_engine::client::adapter;
+
 use self::user::{RULES, User};
 use crate::model_server::ModelServer;
 use crate::process::{run as run_program, succeeds};
 use crate::{Error, root, say};
 
-/// How a client's hooks are tried.
+/// A check of a client's hooks.
 type Check = fn(&User, &Path, &ModelServer) -> Result<(), Error>;
 
 /// A client from the npm registry, and how it is driven.
 struct Client {
+    /// Its package.
     name: &'static str,
-    /// What we call it.
-    short: &'static str,
-    version: &'static str,
-    /// What it needs beside itself.
+    kind: convoke_domain::client::Client,
+    /// Packages that it needs beside itself.
     with: &'static [&'static str],
-    /// How its hooks are tried, if it is one that Convoke has hooks for.
+    /// The check of its hooks, if Convoke has hooks for it.
     check: Option<Check>,
 }
 
 const CLIENTS: [Client; 5] = [
     Client {
         name: "@anthropic-ai/claude-code",
-        short: "claude",
-        version: "2.1.325",
+        kind: convoke_domain::client::Client::Claude,
         with: &[],
         check: Some(claude::check),
     },
     Client {
         name: "@openai/codex",
-        short: "codex",
-        version: "0.166.0",
+        kind: convoke_domain::client::Client::Codex,
         with: &[],
         check: Some(codex::check),
     },
     Client {
         name: "@google/gemini-cli",
-        short: "gemini",
-        version: "0.61.0",
+        kind: convoke_domain::client::Client::Gemini,
         with: &["node@22.23.3"],
         check: Some(gemini::check),
     },
     Client {
         name: "opencode-ai",
-        short: "opencode",
-        version: "1.18.33",
+        kind: convoke_domain::client::Client::Opencode,
         with: &[],
         check: Some(opencode::check),
     },
     Client {
         name: "@qwen-code/qwen-code",
-        short: "qwen",
-        version: "0.24.4",
+        kind: convoke_domain::client::Client::Qwen,
         with: &["node@22.23.3"],
         check: None,
     },
@@ -90,16 +88,17 @@ pub enum Lanes {
     All,
 }
 
-/// Runs the clients that are named and can be had, `design` with some of them as its seats, or
-/// `own-lanes` for the hooks of clients that Convoke starts; without a name, all.
+/// Runs the clients that are named and can be had, `design` with some of them as its seats,
+/// `newcomer` for a first hour with one of them, or `own-lanes` for the hooks of clients that Convoke
+/// starts; without a name, all.
 pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     let is_chosen =
-        |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short);
+        |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short());
     run_program("cargo", &["build"])?;
     let mut rows = Vec::new();
     let mut wrong = Vec::new();
     for client in CLIENTS.iter().filter(is_chosen) {
-        let name = format!("{} {}", client.name, client.version);
+        let name = client.versioned(" ");
         if client.check.is_none() && lanes == Lanes::Quick {
             continue;
         }
@@ -110,12 +109,17 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
         if lanes == Lanes::Quick {
             client.check(&bin).map_err(|error| format!("{name}: {error}"))?;
         }
-        if lanes == Lanes::All || lanes::is_quick(client.short) {
-            let driven = lanes::check(client.short, &bin, &mut rows);
+        if lanes == Lanes::All || lanes::is_quick(client.short()) {
+            let driven = lanes::check(client.short(), &bin, &mut rows);
             wrong.extend(driven.err().map(|error| format!("{name}: {error}")));
         }
     }
     let is_named = |name| names.iter().any(|wanted| wanted == name);
+    if lanes == Lanes::Quick && is_named("newcomer") {
+        let claude = CLIENTS.iter().find(|client| client.short() == "claude");
+        let bin = claude.and_then(Client::install).ok_or("claude cannot be installed here")?;
+        newcomer::check(&bin)?;
+    }
     if lanes == Lanes::Quick && is_named("own-lanes") {
         own_lanes::check(&seats().ok_or("claude and codex cannot be installed here")?, &mut rows)?;
     }
@@ -132,7 +136,7 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
 
 /// Returns where the programs of Claude Code and Codex are.
 fn seats() -> Option<[PathBuf; 2]> {
-    let clients = CLIENTS.iter().filter(|client| matches!(client.short, "claude" | "codex"));
+    let clients = CLIENTS.iter().filter(|client| matches!(client.short(), "claude" | "codex"));
     let bins: Option<Vec<_>> = clients.map(Client::install).collect();
     bins.and_then(|bins| <[PathBuf; 2]>::try_from(bins).ok())
 }
@@ -150,14 +154,28 @@ fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
 }
 
 impl Client {
+    /// Returns what we call it.
+    const fn short(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// Returns its package and the version that Convoke's adapter says it is tested with.
+    fn versioned(&self, between: &str) -> String {
+        let tested = adapter(self.kind).tested;
+        let tested = tested.map_or("latest".to_owned(), |tested| tested.to_string());
+        format!("{}{between}{tested}", self.name)
+    }
+
     /// Tries its hooks, and whether its record proves what its agent read.
     fn check(&self, bin: &Path) -> Result<(), Error> {
         let Some(check) = self.check else { return Ok(()) };
+        lane_command::check(self.short(), bin)?;
+        say(&format!("{}: takes the command of a lane without a prompt", self.versioned(" ")));
         let (user, server) = (User::new()?, ModelServer::start()?);
         check(&user, bin, &server)?;
-        let name = format!("{} {}", self.name, self.version);
+        let name = self.versioned(" ");
         say(&format!("{name}: the wake-up arrived, whole and once, before and after a compaction"));
-        let fresh: Option<Check> = match self.short {
+        let fresh: Option<Check> = match self.short() {
             "claude" => Some(fresh::check_claude),
             "codex" => Some(fresh::check_codex),
             _ => None,
@@ -167,26 +185,28 @@ impl Client {
             say(&format!("{name}: a new user's two commands were enough for a wake-up"));
         }
         let (user, server) = (User::new()?, ModelServer::start()?);
-        if evidence::check(self.short, &user, bin, &server)? {
+        if evidence::check(self.short(), &user, bin, &server)? {
             say(&format!("{name}: its record proves what its agent read"));
         }
-        if self.short == "codex" {
+        if self.short() == "codex" {
             cut::check(bin)?;
             say(&format!("{name}: what it prints and does not show its agent proves nothing"));
         }
-        if self.short == "claude" {
+        if self.short() == "claude" {
             let (user, server) = (User::new()?, ModelServer::start()?);
             plugin::check(&user, bin, &server)?;
             say(&format!("{name}: the plugin was installed, its command called and its hooks"));
+            newcomer::check(bin)?;
+            say(&format!("{name}: a newcomer's first hour went as its pages say"));
         }
         Ok(())
     }
 
     /// Installs the package below the build folder, once, and returns where its programs are.
     fn install(&self) -> Option<PathBuf> {
-        let folder = root().join("target/clients").join(self.name).join(self.version);
+        let folder = root().join("target/clients").join(self.versioned("/"));
         let bin = folder.join("node_modules/.bin");
-        let spec = format!("{}@{}", self.name, self.version);
+        let spec = self.versioned("@");
         let prefix = folder.display().to_string();
         let options = ["install", "--silent", "--no-audit", "--no-fund", "--prefix", &prefix];
         let arguments = [&options, self.with, &[spec.as_str()]].concat();

@@ -146,7 +146,7 @@ fn exit_codes() -> String {
     format!("{NOTICE}# Exit codes\n\n| code | meaning |\n|---|---|\n{rows}")
 }
 
-/// What a reader of JSON may rely on.
+/// The guarantees for readers of JSON.
 const JSON_RULES: &str = "# JSON documents\n\n\
     With `--json` a command prints one document on stdout: the report of its use case. Each schema \
     below (JSON Schema, draft 2020-12) follows from the type that Convoke prints. A key that is not \

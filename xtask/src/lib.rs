@@ -1,5 +1,6 @@
-//! What the chores are made of, as a library so that tests can hold them.
+//! The chores, as a library for tests.
 
+pub mod audit;
 pub mod bench;
 pub mod book;
 pub mod browser;
@@ -8,9 +9,11 @@ pub mod demo;
 pub mod dist;
 pub mod docs;
 pub mod model_server;
+pub(crate) mod newcomer;
 pub mod packages;
 pub mod process;
 pub mod test;
+pub mod tools;
 
 use std::path::PathBuf;
 
@@ -23,7 +26,7 @@ pub fn root() -> PathBuf {
     here.parent().map(PathBuf::from).unwrap_or(here)
 }
 
-/// Says one line to whoever runs the chore.
+/// Prints one line for the person who runs the chore.
 #[expect(clippy::print_stderr, reason = "the chores' door to the terminal")]
 pub fn say(line: &str) {
     eprintln!("{line}");

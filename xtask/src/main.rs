@@ -1,14 +1,17 @@
 //! The project's own chores: `cargo xtask test`, `clients`, `browser`, `record`, `bench`, `docs`,
-//! `book`, `demo`, `dist`.
+//! `book`, `demo`, `dist`, `audit`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::Error;
+use xtask::audit::Advisories;
 use xtask::clients::Lanes;
+use xtask::dist::{DistRequest, PackageKind, Target, Trial};
 use xtask::packages::{
-    Consent, FOR_BENCHES, FOR_BROWSER, FOR_CLIENTS, FOR_DEMO, FOR_TESTS, Needed, provide,
+    Consent, FOR_BENCHES, FOR_BROWSER, FOR_CLIENTS, FOR_DEMO, FOR_LINUX_PACKAGES,
+    FOR_PACKAGE_CHECKS, FOR_PACKAGES, FOR_TESTS, Needed, provide,
 };
 
 /// The project's own chores
@@ -35,7 +38,8 @@ enum Chore {
     },
     /// Drive real clients and nothing else: all, or those that are named
     Clients {
-        /// claude, codex, gemini, opencode, qwen, or design for a design with the first two
+        /// claude, codex, gemini, opencode, qwen, design for a design with the first two, or newcomer
+        /// for a first hour with claude
         names: Vec<String>,
         /// Drive them in lanes and nothing else, also those that take minutes
         #[arg(long)]
@@ -50,7 +54,7 @@ enum Chore {
         /// How the groups to measure begin: brief, wake, dispatch, lane, lane-many
         names: Vec<String>,
     },
-    /// Run many lanes at once, for a benchmark
+    /// Run many lanes in parallel, for a benchmark
     #[command(hide = true)]
     LanesAtOnce {
         /// Where their client and their files are
@@ -69,8 +73,24 @@ enum Chore {
     Book,
     /// Record a rehearsed design as the README's picture
     Demo,
-    /// Build the programs for a release, with shell completions and man pages, in target/dist
-    Dist,
+    /// Make the packages of a release in target/packages
+    Dist {
+        /// Make this kind of package and no other; can be repeated
+        #[arg(long, value_name = "KIND")]
+        only: Vec<PackageKind>,
+        /// Build for this system and no other; can be repeated [default: all that can be built here]
+        #[arg(long, value_name = "TRIPLE", value_parser = Target::parse)]
+        target: Vec<Target>,
+        /// Also install the packages in temporary folders, and run what they install
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check dependencies: licences, sources, known faults, and those that no code uses
+    Audit {
+        /// Do not look up known faults, for a machine without a network
+        #[arg(long)]
+        no_advisories: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -87,8 +107,8 @@ fn main() -> ExitCode {
 }
 
 impl Chore {
-    /// Returns the programs that the chore runs. They are looked for before anything else, so that
-    /// a chore of many minutes does not stop in the middle.
+    /// Returns the programs that the chore runs. The chore searches for them first, so that it does
+    /// not stop in the middle after many minutes.
     fn needed(&self) -> Vec<&'static [Needed]> {
         match self {
             Self::Test { clients, browser } => {
@@ -99,9 +119,16 @@ impl Chore {
             Self::Clients { .. } | Self::Record => vec![&FOR_CLIENTS],
             Self::Browser => vec![&FOR_BROWSER],
             Self::Bench { .. } => vec![&FOR_BENCHES],
-            Self::LanesAtOnce { .. } | Self::Talk { .. } | Self::Docs | Self::Book | Self::Dist => {
-                Vec::new()
+            Self::Dist { check, .. } => {
+                let linux = cfg!(target_os = "linux").then_some(&FOR_LINUX_PACKAGES[..]);
+                let check = linux.and(check.then_some(&FOR_PACKAGE_CHECKS[..]));
+                [Some(&FOR_PACKAGES[..]), linux, check].into_iter().flatten().collect()
             }
+            Self::LanesAtOnce { .. }
+            | Self::Talk { .. }
+            | Self::Docs
+            | Self::Book
+            | Self::Audit { .. } => Vec::new(),
             Self::Demo => vec![&FOR_DEMO],
         }
     }
@@ -120,12 +147,18 @@ impl Chore {
             Self::Docs => xtask::docs::write(),
             Self::Book => xtask::book::build(),
             Self::Demo => xtask::demo::write(),
-            Self::Dist => xtask::dist::write(),
+            Self::Dist { only, target, check } => xtask::dist::write(&DistRequest {
+                kinds: only,
+                targets: target,
+                trial: if check { Trial::Install } else { Trial::Skip },
+            }),
+            Self::Audit { no_advisories: true } => xtask::audit::run_all(Advisories::Skipped),
+            Self::Audit { no_advisories: false } => xtask::audit::run_all(Advisories::Needed),
         }
     }
 }
 
-/// Runs the checks, then what takes programs that not everybody has.
+/// Runs the checks, then those whose programs are not always installed.
 fn test(clients: bool, browser: bool) -> Result<(), Error> {
     xtask::test::run()?;
     if browser {

@@ -1,6 +1,6 @@
-//! A stand-in for model APIs on the loopback: it gives the answers it was told to, misbehaves as it
-//! was told to, and keeps what it was asked. It proves what clients send and do, not that a vendor
-//! would accept it.
+//! A stand-in for model APIs on the loopback: it gives the configured answers, misbehaves as
+//! configured, and keeps the requests. It proves what clients send and do, not that a vendor would
+//! accept it.
 
 mod format;
 
@@ -16,10 +16,10 @@ use tiny_http::{Header, Request, Response, Server};
 use self::format::Format;
 use crate::Error;
 
-/// What a prompt is said to have when nobody says otherwise.
+/// The reported size of a prompt, unless set otherwise.
 const FEW_TOKENS: u64 = 10;
 
-/// What the model says.
+/// The model's answer.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// This text, which ends its turn.
@@ -28,24 +28,24 @@ pub enum Answer {
     Tool {
         /// The client's name for the tool.
         name: &'static str,
-        /// What it is to be called with.
+        /// The arguments of the call.
         input: Value,
     },
 }
 
-/// What becomes of a prompt.
+/// The reply to a prompt.
 #[derive(Debug, Clone)]
 pub enum Reply {
-    /// It is answered.
+    /// The server answers.
     Answer(Answer),
-    /// It is refused with this status; of 429 and 529 it is said that trying again is worth it at
-    /// once.
+    /// The server refuses with this status; for 429 and 529 it tells the client to retry
+    /// immediately.
     Status(u16),
-    /// Nothing is said, and the connection stays.
+    /// The server sends nothing, and keeps the connection open.
     Silence,
-    /// The first half of an answer is said and no more, and the connection stays.
+    /// The server sends the first half of an answer, and keeps the connection open.
     Half,
-    /// The first half of an answer is said, and then the connection breaks.
+    /// The server sends the first half of an answer, and breaks the connection.
     Broken,
     /// An answer is begun, and ends in an error.
     ErrorEvent,
@@ -54,13 +54,13 @@ pub enum Reply {
 /// Replies to prompts by what they say, and where they are sent.
 type Knows = dyn Fn(&str, &str) -> Option<Reply> + Send;
 
-/// What is said and kept from one request to the next.
+/// The server's state between requests.
 #[derive(Default)]
 struct Talk {
-    /// What is known of prompts beforehand, also of those that offer no tools.
+    /// Replies to known prompts, including those that offer no tools.
     knows: Option<Box<Knows>>,
     replies: VecDeque<Reply>,
-    /// What is replied to every prompt when nothing else is left to say.
+    /// The reply to every prompt when no other is left.
     always: Option<Reply>,
     next_count: Option<u64>,
     prompts: Vec<String>,
@@ -76,7 +76,7 @@ pub struct ModelServer {
 }
 
 impl ModelServer {
-    /// Starts on a free port. Until it is told otherwise, it answers every prompt alike.
+    /// Starts on a free port. By default, it answers every prompt alike.
     pub fn start() -> Result<Self, Error> {
         let server = Server::http("127.0.0.1:0").map_err(|error| error.to_string())?;
         let server = Arc::new(server);
@@ -108,17 +108,17 @@ impl ModelServer {
         locked(&self.talk).replies.extend(replies);
     }
 
-    /// Replies so to every prompt for which nothing else was said.
+    /// Sets the reply to every prompt without another one.
     pub fn will_always(&self, reply: Reply) {
         locked(&self.talk).always = Some(reply);
     }
 
-    /// Replies by the path and the JSON of a request, wherever that is known.
+    /// Sets replies that depend on the path and the JSON of a request.
     pub fn will_know(&self, knows: impl Fn(&str, &str) -> Option<Reply> + Send + 'static) {
         locked(&self.talk).knows = Some(Box::new(knows));
     }
 
-    /// Says of the next prompt that it has this many tokens.
+    /// Sets the reported size of the next prompt, in tokens.
     pub fn will_count(&self, tokens: u64) {
         locked(&self.talk).next_count = Some(tokens);
     }
@@ -173,7 +173,7 @@ fn answer(mut request: Request, talk: &Mutex<Talk>) -> Result<(), Error> {
             write!(writer, "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\n")?;
             write!(writer, "transfer-encoding: chunked\r\n\r\n{length:x}\r\n{half}\r\n")?;
             if matches!(reply, Reply::Broken) {
-                // No length at all: whoever reads cannot go on.
+                // An invalid chunk length: the reader cannot go on.
                 write!(writer, "broken\r\n")?;
             }
             writer.flush()?;
@@ -198,7 +198,7 @@ fn respond(request: Request, status: u16, kind: &str, text: String) -> Result<()
     Ok(request.respond(response)?)
 }
 
-/// Every API finds in this what it looks for.
+/// Returns a refusal with the fields of every API.
 fn refusal(status: u16) -> String {
     let words = format!("the stand-in says {status}");
     let error = json!({ "type": "stand_in", "message": words, "code": status });

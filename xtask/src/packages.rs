@@ -7,13 +7,13 @@ use crate::{Error, say};
 
 /// A program and the package that brings it.
 pub struct Needed {
-    /// The command that is looked for in `PATH`.
+    /// The command to search for in `PATH`.
     pub program: &'static str,
     /// The Debian package that installs it.
     pub package: &'static str,
 }
 
-/// What the tests run.
+/// The programs that the tests run.
 pub const FOR_TESTS: [Needed; 5] = [
     Needed { program: "mkfifo", package: "coreutils" },
     Needed { program: "bash", package: "bash" },
@@ -22,23 +22,23 @@ pub const FOR_TESTS: [Needed; 5] = [
     Needed { program: "strace", package: "strace" },
 ];
 
-/// What real clients are installed and run with.
+/// The programs that install and run real clients.
 pub const FOR_CLIENTS: [Needed; 2] = [
     Needed { program: "npm", package: "npm" },
     Needed { program: "timeout", package: "coreutils" },
 ];
 
-/// What diagrams are drawn with.
+/// The programs that draw diagrams.
 pub const FOR_BROWSER: [Needed; 3] = [
     Needed { program: "npm", package: "npm" },
     Needed { program: "chromium", package: "chromium" },
     Needed { program: "timeout", package: "coreutils" },
 ];
 
-/// What the README's picture is recorded with.
+/// The programs that record the README's picture.
 pub const FOR_DEMO: [Needed; 1] = [Needed { program: "script", package: "bsdutils" }];
 
-/// What the benchmarks run.
+/// The programs that the benchmarks run.
 pub const FOR_BENCHES: [Needed; 5] = [
     Needed { program: "jq", package: "jq" },
     Needed { program: "sqlite3", package: "sqlite3" },
@@ -47,12 +47,28 @@ pub const FOR_BENCHES: [Needed; 5] = [
     Needed { program: "/usr/bin/time", package: "time" },
 ];
 
+/// What packages are made with.
+pub const FOR_PACKAGES: [Needed; 3] = [
+    Needed { program: "python3", package: "python3-venv" },
+    Needed { program: "npm", package: "npm" },
+    Needed { program: "xz", package: "xz-utils" },
+];
+
+/// What packages for Linux are made with besides.
+pub const FOR_LINUX_PACKAGES: [Needed; 2] = [
+    Needed { program: "readelf", package: "binutils" },
+    Needed { program: "dpkg-deb", package: "dpkg" },
+];
+
+/// What packages for Linux are checked with.
+pub const FOR_PACKAGE_CHECKS: [Needed; 1] = [Needed { program: "lintian", package: "lintian" }];
+
 /// Whether Convoke's chores may install packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
-    /// The user said so on the command line.
+    /// The user agreed on the command line.
     Given,
-    /// The user is asked, if there is a terminal to ask on.
+    /// Ask the user, if there is a terminal.
     Asked,
 }
 

@@ -7,8 +7,8 @@ use crate::{Error, say};
 /// One check: what it finds out, and the words for Cargo.
 type Check = (&'static str, &'static [&'static str]);
 
-/// The parser of diagrams, which is checked apart. It gives crates that others use, too, more
-/// features: together with it, all of ours would be compiled once more than for `cargo xtask`.
+/// The parser of diagrams, which is checked separately. It enables more features of shared crates:
+/// together with it, all crates would be compiled once more than for `cargo xtask`.
 const PARSER: &str = "convoke-diagram";
 
 /// All checks, cheapest first. Compiling shows its progress; only the tests themselves are quiet,
@@ -74,7 +74,7 @@ const CHECKS: [Check; 9] = [
     ),
 ];
 
-/// Says what is checked, then runs all checks and stops at the first that fails.
+/// Prints the list of checks, then runs them and stops at the first that fails.
 pub fn run() -> Result<(), Error> {
     let names = CHECKS.map(|(name, _)| name).join(", ");
     say(&format!(

@@ -1,4 +1,4 @@
-//! What Convoke knows about a client is in one place.
+//! All knowledge about a client is in one place.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read the repository should stop")]
 
 use std::fs;
@@ -11,7 +11,7 @@ const HOMES: [&str; 3] =
     ["crates/domain/src/client.rs", "crates/engine/src/client.rs", "crates/engine/src/client/"];
 
 /// These write a client's name as the original workflow does: in files and columns that other
-/// programs read, and on its panel. None of them decides what a client can do.
+/// programs read, and on its panel. They do not decide what a client can do.
 const ORIGINAL_WORDS: [&str; 4] = [
     "crates/domain/src/design/seat.rs",
     "crates/domain/src/design/session_env.rs",
@@ -59,7 +59,7 @@ fn only_a_clients_own_files_write_its_name() {
     }
 }
 
-// What is excepted must be needed, so that the list can only shrink.
+// Every exception must be needed, so that the list can only shrink.
 #[test]
 fn every_exception_is_needed() {
     for name in ORIGINAL_WORDS {

@@ -10,7 +10,7 @@ use convoke_service::schema::reports;
 /// a shell and `man` read the other two.
 const WITHOUT: [&str; 4] = ["hook", "plumbing", "completions", "man"];
 
-/// Collects the words of every command that does something by itself and takes `--json`.
+/// Collects the words of every command that takes `--json` and runs without a subcommand.
 fn collect(command: &Command, words: &str, found: &mut BTreeSet<String>) {
     let takes_json = command.get_arguments().any(|argument| argument.get_long() == Some("json"));
     let does_something = !command.has_subcommands() || !command.is_subcommand_required_set();

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+#[path = "language/comments.rs"]
+mod comments;
 #[path = "language/help.rs"]
 mod help;
 #[path = "language/literals.rs"]
@@ -26,6 +28,28 @@ const HIDING: [&str; 11] = [
     "is none",
     "stands",
     "it is asked",
+];
+
+/// Clauses without an actor. The documents of users are older than this list; comments hold it.
+const ACTORLESS: [&str; 18] = [
+    "anybody",
+    "whomever",
+    "that which",
+    "became of",
+    "are none",
+    "is asked",
+    "are asked",
+    "was asked",
+    "were asked",
+    "is told",
+    "are told",
+    "was told",
+    "were told",
+    "is said",
+    "are said",
+    "was said",
+    "were said",
+    "told of",
 ];
 
 /// Words for money and tokens that a reader would have to learn: *budget*, *spent* and *remaining* are

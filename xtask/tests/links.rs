@@ -1,4 +1,4 @@
-//! Every link between documents leads somewhere, and the book has every page.
+//! Every link between documents has a target, and the book has every page.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read the repository should stop")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +59,7 @@ fn documents() -> BTreeMap<PathBuf, String> {
     paths.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// Says what is wrong with a link, if anything is.
+/// Returns the defect of a link, if it has one.
 fn fault(page: &Path, target: &str, documents: &BTreeMap<PathBuf, String>) -> Option<String> {
     if target.starts_with("https://") {
         return None;

@@ -1,4 +1,4 @@
-//! Rule numbers: whatever code or documents cite is defined in the reference, once.
+//! Rule numbers: every citation in code or documents is defined in the reference, once.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read the repository should stop")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The series of rules: briefs, dispatches, wake-ups, designs, and the cases of tests.
 const SERIES: [char; 6] = ['B', 'D', 'W', 'P', 'T', 'N'];
 
-/// What stands between the two ends of a range of rules.
+/// The text between the two ends of a range of rules.
 const RANGES: [&str; 2] = ["..", " to "];
 
 /// A rule's number, such as `P-228`.
@@ -78,7 +78,7 @@ fn bold(text: &str) -> Option<(RuleNumber, &str)> {
     Some((rule, rest.strip_prefix("**")?))
 }
 
-/// Returns how many rules a line has in bold, wherever they are.
+/// Returns how many rules a line has in bold.
 fn in_bold(line: &str) -> usize {
     line.match_indices("**").filter(|(at, _)| bold(&line[*at..]).is_some()).count()
 }

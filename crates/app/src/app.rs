@@ -1,4 +1,4 @@
-//! What every command is given.
+//! The context of every command.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::output::{TerminalObserver, Voice};
 /// Whether remarks that are not part of a command's contract are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verbosity {
-    /// Only what was asked for.
+    /// Only the requested output.
     Normal,
     /// Everything there is to know.
     Verbose,
 }
 
-/// How a result is shown.
+/// The format of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// For people and agents.
@@ -30,11 +30,11 @@ pub enum Format {
 /// A session of the service, and how its results are shown on a terminal.
 #[derive(Clone)]
 pub struct App {
-    /// What use cases are given.
+    /// The context of use cases.
     pub session: Session,
-    /// How the result is shown.
+    /// The format of the result.
     pub format: Format,
-    /// How much is said besides.
+    /// How many diagnostics to show.
     pub verbosity: Verbosity,
 }
 

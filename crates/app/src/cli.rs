@@ -29,6 +29,7 @@ pub mod plumbing;
 pub mod project;
 pub mod prompt;
 pub mod runs;
+mod sarif;
 pub mod say;
 mod sheet;
 pub mod skill;
@@ -190,12 +191,12 @@ impl Cli {
             Command::Mermaid(args) => args.run(&self.app()?, output),
             Command::Plumbing(args) => args.run(&self.app_anywhere(), output),
             Command::Store(args) => args.run(&self.app()?, output),
-            // The client says which project it is in, and nothing here may fail.
+            // The client names the project, and no step here may fail.
             Command::Hook(args) => args.run(self.verbosity(), output),
         }
     }
 
-    /// Starts the log that the user asked for.
+    /// Starts the requested log.
     pub fn start_log(&self, output: &mut Output) -> Result<(), Failure> {
         let wish = log::LogWish::new(self.log.clone(), self.log_file.clone(), &env::captured());
         if self.is_hook() {
@@ -205,9 +206,9 @@ impl Cli {
         wish.start(output)
     }
 
-    /// Tells the user what is wrong with the configuration files, whether or not the command reads
-    /// that part of them. A client that calls a hook shows its agent what it prints; the doctor
-    /// has a check of its own.
+    /// Warns the user of errors in the configuration files, whether or not the command reads that
+    /// part of them. Not for hooks, whose output the client shows its agent, nor for the doctor,
+    /// which has its own check.
     pub fn remark_on_configuration(&self, told: Option<&Failure>, output: &Output) {
         if matches!(self.command, Command::Hook(_) | Command::Doctor(_)) {
             return;
@@ -240,7 +241,7 @@ impl Cli {
         false
     }
 
-    /// Returns the environment; a worker of ours learns from it what the flags say about the log.
+    /// Returns the environment; a worker process receives the log's flags through it.
     fn environment(&self) -> Environment {
         env::captured().logging(self.log.as_deref(), self.log_file.as_deref())
     }

@@ -1,17 +1,17 @@
-//! What the process exits with. Scripts may rely on these numbers.
+//! The exit codes. Scripts may rely on these numbers.
 
 use std::process::ExitCode;
 
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_service::failure::{ErrorClass, Failure};
 
-/// What running a command comes to.
+/// The result of running a command.
 pub type CommandResult = Result<Exit, Failure>;
 
 /// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// The command succeeded, also if the reader closed the pipe early.
+    /// The command succeeded, even if the reader closed the pipe early.
     Done,
     /// The check failed.
     No,

@@ -21,29 +21,29 @@ pub fn reader() -> impl BufRead {
     io::stdin().lock()
 }
 
-/// What a person typed.
+/// A person's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
-    /// A line.
+    /// A typed line.
     Line(String),
     /// Nothing in time.
     TooLate,
-    /// There is nobody.
+    /// There is no person.
     End,
-    /// Nothing: somebody asked us to stop.
+    /// Nothing: the user stopped Convoke.
     Stopped,
 }
 
-/// Asks, and reads one line, within a time if there is a limit, until somebody asks us to stop.
+/// Asks, and reads one line, until the limit if there is one, or until the user stops Convoke.
 ///
-/// Whatever was typed at a terminal before it is asked is no answer to it. Lines from a pipe wait for
-/// their questions, unless one of them came too late for its own.
+/// Input that was typed at a terminal before the question does not answer it. Lines from a pipe
+/// wait for their questions, unless one of them came too late for its own.
 pub fn line(ask: impl FnOnce(), limit: Option<Duration>, cancel: &Cancel) -> Typed {
     static KEYBOARD: OnceLock<Mutex<Keyboard>> = OnceLock::new();
     let keyboard = KEYBOARD.get_or_init(|| {
         let keyboard = Keyboard::default();
         let lines = keyboard.sender.clone();
-        // It cannot be told to stop reading, so there is one for as long as we live.
+        // A blocked read cannot be stopped, so one thread reads for the whole life of the process.
         thread::spawn(move || read_lines(&lines));
         Mutex::new(keyboard)
     });
@@ -76,7 +76,7 @@ fn read_lines(lines: &Sender<Typed>) {
 struct Keyboard {
     sender: Sender<Typed>,
     lines: Receiver<Typed>,
-    /// Whether the last question waited in vain.
+    /// Whether the last question ran into its limit.
     was_late: bool,
     is_over: bool,
 }
@@ -89,7 +89,7 @@ impl Default for Keyboard {
 }
 
 impl Keyboard {
-    /// Forgets what was typed and is no answer to what will be asked.
+    /// Forgets input from before the question.
     fn forget(&mut self, is_typed: bool) {
         if is_typed || self.was_late {
             // All of it is gone through, because the end comes last.
@@ -114,7 +114,7 @@ impl Keyboard {
     }
 }
 
-/// Tells whether somebody sits at a keyboard.
+/// Tells whether a person is at a keyboard.
 pub fn has_person() -> bool {
     io::stdin().is_terminal()
 }
@@ -153,14 +153,14 @@ mod tests {
         assert_eq!(asked(&mut keyboard, SOON, false), Typed::TooLate);
         typed(&keyboard, "late");
         assert_eq!(asked(&mut keyboard, SOON, false), Typed::TooLate);
-        // At a terminal nothing counts that was typed before it was asked for.
+        // At a terminal, input from before the question does not count.
         let mut keyboard = Keyboard::default();
         typed(&keyboard, "early");
         assert_eq!(asked(&mut keyboard, SOON, true), Typed::TooLate);
     }
 
     #[test]
-    fn nobody_waits_who_was_asked_to_stop() {
+    fn a_stop_ends_the_waiting() {
         let (mut keyboard, cancel) = (Keyboard::default(), Cancel::default());
         typed(&keyboard, "an answer");
         cancel.cancel();

@@ -17,10 +17,10 @@ static CANCEL: OnceLock<Cancel> = OnceLock::new();
 
 static URGENT: OnceLock<Cancel> = OnceLock::new();
 
-/// What comes so soon after a signal is the same.
+/// A signal this soon after another counts as the same.
 const AT_ONCE: Duration = Duration::from_millis(100);
 
-/// Held by whoever stops by itself, and must not be ended before that.
+/// Held while a use case shuts down in order and must not be killed.
 static HELD: Mutex<()> = Mutex::new(());
 
 /// Signals of the terminal and of other programs, as use cases see them.
@@ -46,19 +46,20 @@ fn hold() -> MutexGuard<'static, ()> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns what a second signal asks, right before it ends us.
+/// Returns the value that a second signal sets, right before it ends the process.
 pub fn urgent() -> Cancel {
     URGENT.get_or_init(Cancel::default).clone()
 }
 
-/// Returns what asks all our lanes to stop. From the first call on a signal does so; a second one
-/// ends us at once, leaves no folder of ours, and guardians see to the rest.
+/// Returns the value that stops all lanes. From the first call on, a signal sets it; a second
+/// signal ends the process immediately, without leaving a temporary folder, and guardians end the
+/// clients.
 pub fn cancel() -> Cancel {
     CANCEL
         .get_or_init(|| {
             let cancel = Cancel::default();
             let asked = cancel.clone();
-            // Without it a signal ends us, as it always does.
+            // Without it a signal ends the process, as by default.
             if let Ok(mut signals) = SignalStream::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) {
                 thread::spawn(move || {
                     loop {
@@ -72,7 +73,8 @@ pub fn cancel() -> Cancel {
                             exit(Exit::Interrupted.code().into());
                         }
                         asked.cancel();
-                        // Who signals a process and its group, as `timeout` does, asks once.
+                        // A program that signals a process and its group, as `timeout` does,
+                        // requests one stop.
                         thread::sleep(AT_ONCE);
                         signals.pending().for_each(drop);
                     }

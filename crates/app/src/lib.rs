@@ -1,7 +1,7 @@
 //! The `convoke` binary as a library: commands, configuration and terminal output.
 //!
-//! [`run`] is the whole program. A command takes its arguments and an [`app::App`], asks `engine`
-//! for a result and writes it through [`output`]; it decides nothing that a rule decides.
+//! [`run`] is the whole program. A command takes its arguments and an [`app::App`], calls one use
+//! case of `service` and writes its report through [`output`]; it contains no rules.
 
 pub mod app;
 pub mod cli;
@@ -44,8 +44,8 @@ fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
         Ok(cli) => cli,
         Err(error) => {
             let exit = output.usage(&error);
-            // To a client the code for wrong usage means that its user may not go on. If the client
-            // does not even take `{}`, Convoke stays silent.
+            // For a client, the code for wrong usage means that it must block its user. If the
+            // client does not accept `{}`, Convoke prints nothing.
             if exit == Exit::Usage && cli::Cli::names_hook(&words) {
                 cli::hook::say_nothing(output).and_then(|()| output.flush()).ok();
                 return Exit::Done;
@@ -59,22 +59,22 @@ fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
     let result = cli.run(output).and_then(|exit| output.flush().map(|()| exit));
     cli.remark_on_configuration(result.as_ref().err(), output);
     let exit = result.unwrap_or_else(|failure| output.failure(&failure));
-    // Whatever went wrong, even if nobody could be told: it is no reason to stop a client.
+    // No error, not even one that cannot be printed, may stop a client.
     if cli.is_hook() { Exit::Done } else { exit }
 }
 
-/// Runs what is called so often that it is not to pay for the whole command line, which takes longer
-/// to build up than a hook takes to answer. `None` if it is anything else, or wrong.
+/// Runs hooks and guardians without building the whole command line, which takes longer than a hook
+/// takes to answer. `None` for any other command, or an invalid one.
 fn run_often_called(arguments: &[OsString], output: &mut Output) -> Option<Result<Exit, Failure>> {
-    if let Some(ward) = cli::guard::ward(arguments) {
-        return Some(cli::guard::run(&ward));
+    if let Some(guarded) = cli::guard::parse(arguments) {
+        return Some(cli::guard::run(&guarded));
     }
     if let Some(hook) = cli::hook::parse_alone(arguments) {
         log::LogWish::new(None, None, &env::captured()).start_for_hook(output);
         if let Err(failure) = hook.run(Verbosity::Normal, output).and_then(|_| output.flush()) {
             output.failure(&failure);
         }
-        // Nothing that goes wrong is a reason to stop a client.
+        // No error is a reason to stop a client.
         return Some(Ok(Exit::Done));
     }
     let [_, word] = arguments else { return None };

@@ -1,9 +1,8 @@
-//! The log: what Convoke does, for people who look for a fault. Off unless the user asks for it.
+//! The log of Convoke's work, for people who look for a fault. Off by default.
 //!
-//! Engine and service describe their work with `tracing`. Without a log that costs them the look at
-//! one number; hooks and guardians pay no more. A small subscriber of our own writes the lines: it
-//! escapes what clients and files put into values, and needs none of the crates that a general one
-//! brings.
+//! Engine and service describe their work with `tracing`. Without a log that costs them the check
+//! of one number; hooks and guardians pay no more. Convoke's own small subscriber writes the lines:
+//! it escapes values from clients and files, and needs none of the crates of a general one.
 
 mod filter;
 mod subscriber;
@@ -21,7 +20,7 @@ use self::filter::{LogFilter, USUAL};
 use self::subscriber::{LineSubscriber, LogTarget};
 use crate::output::{Output, is_stdout};
 
-/// What the user wants logged, and where.
+/// The requested log, and its target.
 #[derive(Debug, Clone)]
 pub struct LogWish {
     /// The filter, and who set it.
@@ -48,8 +47,8 @@ impl LogWish {
         Self { filter: flag.or_else(variable), file: file.or_else(|| environment.log_file()) }
     }
 
-    /// Starts the log of a hook, if it goes to a file: clients can show an agent what a hook prints,
-    /// and a mistake about the log is no reason to stop a client.
+    /// Starts the log of a hook, if its target is a file: clients can show an agent a hook's
+    /// output, and a mistake about the log is no reason to stop a client.
     pub fn start_for_hook(&self, output: &mut Output) {
         if self.file.is_some() {
             self.start(output).ok();

@@ -33,22 +33,22 @@ const QUIET: Style = Style::new().bold();
 /// Writes for one command.
 pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
-    /// Whether a terminal shows what is written, which must not obey what others wrote.
+    /// Whether a terminal shows the output; control characters in it are then escaped.
     is_shown: bool,
-    /// Whether what is written goes to the null device. That is so, too, if stdout was closed when the
+    /// Whether the output goes to the null device. That is also so if stdout was closed when the
     /// process began: the runtime opens the null device in its place.
     is_discarded: bool,
     /// Whether lines may be drawn over. A log beside them would be wiped.
     is_drawn_on: bool,
 }
 
-/// What is drawn below everything that is said. There is one, because there is one terminal.
+/// The lines drawn below all messages. There is one area, because there is one terminal.
 static AREA: Mutex<LiveArea> = Mutex::new(LiveArea::empty());
 
-/// How many columns a line has where no terminal says so.
+/// The width of a line if no terminal reports one.
 const COLUMNS: usize = 80;
 
-/// What shows a long text if the user names nothing else.
+/// The pager, if the user names no other.
 const PAGER: &str = "command -v less > /dev/null || exit 127; exec less -R";
 
 /// Whether a long text may be shown in a pager.
@@ -60,7 +60,7 @@ pub enum Paging {
     Refused,
 }
 
-/// The size of a terminal that does not say how high it is.
+/// The height of a terminal that does not report one.
 const ROWS: usize = 24;
 
 /// Takes the cursor back to the line before, and wipes that.
@@ -77,7 +77,7 @@ impl From<OutputError> for Failure {
     }
 }
 
-/// Tells whether the reader of our output went away.
+/// Tells whether the reader of the output went away.
 pub fn is_closed_pipe(failure: &Failure) -> bool {
     let io_error = failure.error.downcast_ref::<OutputError>().map(|OutputError(error)| error);
     io_error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
@@ -109,7 +109,7 @@ impl Output {
         Self { out, is_shown, is_discarded, is_drawn_on: true }
     }
 
-    /// Tells whether no reader can get what is written, so that it counts as not delivered.
+    /// Tells whether no reader can get the output, so that it counts as not delivered.
     pub fn is_discarded(&self) -> bool {
         self.is_discarded
     }
@@ -142,14 +142,14 @@ impl Output {
         self.data("\n")
     }
 
-    /// Writes one JSON document on a line of its own, and hands it to the reader.
+    /// Writes one JSON document on a line of its own, and flushes it.
     pub fn json_line(&mut self, document: &impl Serialize) -> Result<(), Failure> {
         let line = serde_json::to_string(document).map_err(|error| OutputError(error.into()))?;
         self.data(&(unbroken(&line) + "\n"))?;
         self.flush()
     }
 
-    /// Hands everything written to the reader.
+    /// Flushes the output.
     pub fn flush(&mut self) -> Result<(), Failure> {
         Ok(self.out.flush().map_err(OutputError)?)
     }
@@ -162,7 +162,7 @@ impl Output {
         moves && io::stderr().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// Tells whether a terminal shows what is written as data.
+    /// Tells whether a terminal shows standard output.
     pub const fn is_shown(&self) -> bool {
         self.is_shown
     }
@@ -176,7 +176,7 @@ impl Output {
         (or(size.map(|size| size.ws_col), COLUMNS), or(size.map(|size| size.ws_row), ROWS))
     }
 
-    /// Writes lines for people, coloured where that is wanted, above what is drawn below.
+    /// Writes lines for people, coloured if the terminal supports it, above the drawn area.
     pub fn page(&mut self, lines: &[StyledLine]) -> Result<(), Failure> {
         let area = AREA.lock().unwrap_or_else(PoisonError::into_inner);
         write_raw(&area.wipe(self.columns()));
@@ -186,10 +186,22 @@ impl Output {
         Ok(written.map_err(OutputError)?)
     }
 
+    /// Returns how wide lines may be: as wide as the terminal, and of any width elsewhere.
+    pub fn room(&self) -> usize {
+        if self.is_shown { self.page_size().0 } else { usize::MAX }
+    }
+
     /// Writes a table: as wide as the terminal, and as wide as its cells elsewhere.
     pub fn table(&mut self, grid: &Grid) -> Result<(), Failure> {
-        let columns = if self.is_shown { self.page_size().0 } else { usize::MAX };
-        self.page(&grid.lines(columns))
+        self.page(&grid.lines(self.room()))
+    }
+
+    /// Writes lines for people, coloured where that is wanted: at a terminal folded to its width,
+    /// with what follows indented; elsewhere as they are.
+    pub fn sheet(&mut self, lines: &[StyledLine], indent: usize) -> Result<(), Failure> {
+        let columns = self.room();
+        let folded: Vec<_> = lines.iter().flat_map(|line| line.folded(columns, indent)).collect();
+        self.page(&folded)
     }
 
     /// Writes a text for people to read: in their pager if it is longer than the terminal.
@@ -198,7 +210,7 @@ impl Output {
         if paging == Paging::Allowed && self.is_terminal() && lines.len() >= rows {
             let text: String = lines.iter().map(|line| dressed(line) + "\n").collect();
             let pager = env::pager().unwrap_or_else(|| PAGER.into());
-            // What cannot be paged is printed.
+            // Without a working pager the text is printed.
             if !pager.is_empty() && pager::page(&pager, &text).unwrap_or(false) {
                 return Ok(());
             }
@@ -226,7 +238,7 @@ impl Output {
         converse_after(BACK, |stderr| writeln!(stderr, "{}", drawable(&for_terminal(line))));
     }
 
-    /// Says one line on stderr, exactly as given.
+    /// Writes one line to stderr, exactly as given.
     pub fn say(&self, line: &str) {
         Voice::default().say(line);
     }
@@ -287,7 +299,7 @@ pub fn log_line(line: &str) {
     converse(|stderr| stderr.write_all(line.as_bytes()));
 }
 
-/// Tells whether a file is the one that stdout goes to.
+/// Tells whether a file is the target of stdout.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn is_stdout(file: &File) -> bool {
     let (ours, theirs) = (rustix::fs::fstat(io::stdout()), rustix::fs::fstat(file));
@@ -295,7 +307,7 @@ pub fn is_stdout(file: &File) -> bool {
     ours.ok().map(place).is_some_and(|ours| theirs.ok().map(place) == Some(ours))
 }
 
-/// Some take more characters for the end of a line than JSON does; in a document they can only stand
+/// Some readers treat more characters as line ends than JSON does; in a document they can only be
 /// inside of a string.
 fn unbroken(document: &str) -> String {
     document
@@ -309,21 +321,21 @@ fn drawable(line: &str) -> String {
     fitting(line, width().unwrap_or(usize::MAX))
 }
 
-/// Returns how wide the terminal is that shows our data.
+/// Returns the width of the terminal on stdout.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn stdout_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// Returns how wide the terminal is on which we converse.
+/// Returns the width of the terminal on stderr.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// Returns how many columns and rows the terminal has on which we converse.
+/// Returns the columns and rows of the terminal on stderr.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn terminal_size() -> (usize, usize) {
     let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
@@ -331,7 +343,7 @@ pub fn terminal_size() -> (usize, usize) {
     (width().unwrap_or(COLUMNS), rows.unwrap_or(ROWS))
 }
 
-/// Draws lines below everything that is said, in place of those that were drawn there before.
+/// Draws lines below all messages, in place of those drawn before.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn draw_below(lines: &[StyledLine]) {
     let mut area = AREA.lock().unwrap_or_else(PoisonError::into_inner);
@@ -345,12 +357,12 @@ pub fn draw_below(lines: &[StyledLine]) {
     write_raw(&area.replace(lines, columns));
 }
 
-/// Says something on stderr, above what is drawn below.
+/// Writes a message to stderr, above the drawn area.
 fn converse(write: impl FnOnce(&mut AutoStream<Vec<u8>>) -> io::Result<()>) {
     converse_after("", write);
 }
 
-/// Says something after an order to the terminal.
+/// Writes a message after a control sequence.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn converse_after(order: &str, write: impl FnOnce(&mut AutoStream<Vec<u8>>) -> io::Result<()>) {
     let area = AREA.lock().unwrap_or_else(PoisonError::into_inner);
@@ -366,7 +378,7 @@ fn write_raw(orders: &str) {
     write_bytes(orders.as_bytes());
 }
 
-/// Nobody can be told that stderr is closed, so a failure to write there is ignored.
+/// A failure to write to stderr is ignored, because there is no other place to report it.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 fn write_bytes(bytes: &[u8]) {
     if !bytes.is_empty() {

@@ -1,6 +1,6 @@
-//! What a person sees at a terminal, as pure functions from facts and a width to lines.
+//! The display at a terminal, as pure functions from facts and a width to lines.
 //!
-//! Nothing here prints: [`crate::output`] does, and decides whether lines are coloured.
+//! This module does not print: [`crate::output`] does, and decides whether lines are coloured.
 
 pub mod activity;
 pub mod grid;

@@ -77,8 +77,9 @@ impl Ground {
 /// How many lanes such a run has: those of the rehearsal, and three more for slips of form.
 const LANES: usize = 26;
 
-/// Every answer of the rehearsal as a recorded lane; a plan also for who makes one alone. A reviewer
-/// and the chair miss the form at first: the one is asked again, the other twice and then the next.
+/// Every answer of the rehearsal as a recorded lane; a plan also for a single pass. A reviewer and
+/// the chair miss the form at first: the reviewer gets a second request; the chair gets two, and
+/// then the next agent takes over.
 fn tape() -> String {
     let recorded = |label: &str, answer: &str| {
         CassetteEntry::answered(label, answer, Duration::ZERO).lines(None)
@@ -124,7 +125,8 @@ fn killed_from(first: u64) {
     assert!(killed > 25, "{killed} events");
 }
 
-// P-99: whenever it is killed it goes on, comes to the same, and asks nobody twice who had answered.
+// P-99: killed at any event, the run goes on, gives the same result, and repeats no answered
+// request.
 #[test]
 fn a_run_that_is_killed_after_an_odd_event_comes_to_the_same() {
     killed_from(1);

@@ -20,20 +20,20 @@ use crate::parser::{Verdict, parse};
 /// The version of the questions and answers; `crates/engine/src/mermaid.rs` has the same.
 const PROTOCOL: u32 = 1;
 
-/// What Convoke asks.
+/// Convoke's request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Question {
     diagrams: Vec<String>,
 }
 
-/// What this program says before it parses anything.
+/// The first line of this program, before it parses anything.
 #[derive(Debug, Serialize)]
 struct Greeting {
     protocol: u32,
 }
 
-/// What the parser says of one diagram, by its place among those that were asked about.
+/// The parser's result for one diagram, by its place among the given ones.
 #[derive(Debug, Serialize)]
 struct Answer {
     diagram: usize,
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_question_has_no_answer() {
+    fn an_invalid_request_has_no_answer() {
         for wrong in ["", "flowchart TD", "[]", "{}", r#"{"diagrams":["pie"],"more":1}"#] {
             assert!(said(wrong).unwrap_err().contains("only convoke starts"), "{wrong}");
         }

@@ -1,5 +1,5 @@
-//! The parser within limits: in a thread of its own with much stack and little time, on no more text
-//! than Mermaid itself would draw. It is another project's, and what it reads may be anything.
+//! The parser within limits: in a thread of its own with much stack and little time, on no more
+//! text than Mermaid itself would draw. It is another project's, and its input is untrusted.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
@@ -18,7 +18,7 @@ const STACK_BYTES: usize = 64 * 1024 * 1024;
 /// square of their length.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the parser says of a diagram.
+/// The parser's verdict on a diagram.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub(crate) enum Verdict {
@@ -26,14 +26,14 @@ pub(crate) enum Verdict {
     Parses,
     /// It is not.
     Fails {
-        /// On which of its lines, from 1, if the parser says so.
+        /// The line, from 1, if the parser names one.
         line: Option<usize>,
         /// In the parser's words, which can quote the diagram.
         message: String,
     },
     /// The parser did not finish.
     Unknown {
-        /// Why.
+        /// The reason.
         message: String,
     },
 }

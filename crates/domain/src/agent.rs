@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use crate::owner::Owner;
 use crate::scope::AgentName;
 
-/// What an agent is doing.
+/// An agent's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AgentStatus {
     /// Waiting for work.
@@ -13,9 +13,9 @@ pub enum AgentStatus {
     Idle,
     /// Working.
     Busy,
-    /// Waiting for somebody else.
+    /// Waiting for another agent or a person.
     Blocked,
-    /// Done for good.
+    /// Finished; the agent gets no further work.
     Complete,
     /// Ended in an error.
     Failed,
@@ -50,16 +50,16 @@ pub struct Agent {
     pub name: AgentName,
     /// The program that runs it, such as `claude` or `codex`.
     pub client: String,
-    /// What it is doing.
+    /// The agent's state.
     pub status: AgentStatus,
     /// The client's session to resume.
     pub session_id: Option<String>,
-    /// Who runs it, while it answers a wake-up.
+    /// The process that runs it, while it answers a wake-up.
     pub owner: Option<Owner>,
     /// When its client compacted last, until the next full wake-up.
     pub compacted_at: Option<Timestamp>,
-    /// The newest message that it was given or told of.
+    /// The newest message that was delivered or announced to it.
     pub last_seen: Option<i64>,
-    /// When it was put away.
+    /// When it was archived.
     pub archived_at: Option<Timestamp>,
 }

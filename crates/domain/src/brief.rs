@@ -1,8 +1,8 @@
 //! The brief: a design folder's documents as one cited block under a token budget.
 //!
-//! [`settings`] says what was asked for, [`candidate`] what was found, [`Brief::assemble`] what
-//! becomes of each document, [`block`] how the result reads, and [`rest`] how to read on after a
-//! cut. The numbers `B-1` to `B-72` in tests are those of `docs/reference/brief.md`.
+//! [`settings`] holds the request, [`candidate`] the documents of the folder, [`Brief::assemble`]
+//! decides which of them fit, [`block`] renders the result, and [`rest`] continues after a cut. The
+//! numbers `B-1` to `B-72` in tests are those of `docs/reference/brief.md`.
 
 pub mod block;
 pub mod candidate;
@@ -25,10 +25,10 @@ use log::LogLine;
 use name::BriefName;
 use settings::BriefSettings;
 
-/// What the loader met before it could look for documents.
+/// The state of the design folder, before any document is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Folder {
-    /// A workflow asked, and the project does not want to be asked.
+    /// A workflow requested the brief, and the project disables automatic loading.
     GateClosed,
     /// There is no design folder.
     Missing,
@@ -36,20 +36,20 @@ pub enum Folder {
     Searched(Vec<Candidate>),
 }
 
-/// What becomes of one candidate.
+/// Whether and how a candidate is in the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentOutcome<'a> {
     /// There is no such file.
     Absent,
     /// The file is there but could not be read.
     Unreadable(Unreadable),
-    /// Nobody has written in it yet.
+    /// The file is an unchanged scaffold, without a person's text.
     Scaffold(Text<'a>),
     /// All of it is in the block.
     Whole(Text<'a>),
     /// Everything before the cut is in the block.
     Cut(Text<'a>, Cut),
-    /// It had to give way.
+    /// It was dropped for lack of room.
     Dropped(Text<'a>, DropReason),
 }
 
@@ -58,9 +58,9 @@ pub enum DocumentOutcome<'a> {
 pub struct BriefEntry<'a, N = BriefName> {
     /// The document's name.
     pub name: &'a N,
-    /// What became of it.
+    /// Whether and how the document is in the block.
     pub fate: DocumentOutcome<'a>,
-    /// What the part in the block costs; for a dropped text, what all of it would have cost.
+    /// The cost of the part in the block; for a dropped text, the cost of all of it.
     pub cost: Tokens,
 }
 
@@ -78,7 +78,7 @@ impl<'a, N> BriefEntry<'a, N> {
     }
 }
 
-/// A decided brief. Everything that can be said about it follows from the entries.
+/// A decided brief. All of its output follows from the entries.
 #[derive(Debug, Clone)]
 pub struct Brief<'a> {
     settings: &'a BriefSettings,
@@ -100,7 +100,7 @@ impl<'a> Brief<'a> {
         Self { settings, folder, entries }
     }
 
-    /// Returns every candidate with its fate, in priority order.
+    /// Returns every candidate with its outcome, in priority order.
     pub fn entries(&self) -> &[BriefEntry<'a>] {
         &self.entries
     }
@@ -110,7 +110,7 @@ impl<'a> Brief<'a> {
         self.entries.iter().filter(|entry| entry.included().is_some()).map(|entry| entry.cost).sum()
     }
 
-    /// Renders the block. A closed gate gives no byte at all, any other emptiness a header.
+    /// Renders the block. A closed gate gives an empty text; any other empty brief has a header.
     pub fn block(&self) -> BriefBlock<'a> {
         match self.folder {
             Folder::GateClosed => BriefBlock::nothing(),
@@ -125,7 +125,7 @@ impl<'a> Brief<'a> {
         log::lines(self.settings, self.folder, &self.entries)
     }
 
-    /// Returns a line for every document that had to give way.
+    /// Returns a line for every dropped document.
     pub fn drops(&self) -> impl Iterator<Item = LogLine<'a>> {
         let dropped = |entry: &&BriefEntry<'a>| matches!(entry.fate, DocumentOutcome::Dropped(..));
         self.entries.iter().filter(dropped).map(|entry| LogLine::Dropped(entry.name))
@@ -363,7 +363,7 @@ mod tests {
 
     // B-41: without `spec`, the first usable document is the one that is never dropped.
     #[test]
-    fn the_first_usable_document_stands_in_for_spec() {
+    fn the_first_usable_document_replaces_spec() {
         let candidates =
             vec![text("spec", "_TBD_"), text("system", CHECKOUT), text("research", NOTES)];
         let folder = Folder::Searched(candidates);
@@ -376,7 +376,7 @@ mod tests {
         ));
     }
 
-    // B-41: `spec` is the one that is never dropped, whatever its rank.
+    // B-41: `spec` is never dropped, at any rank.
     #[test]
     fn spec_is_protected_below_another_document() {
         let folder = Folder::Searched(vec![text("system", CHECKOUT), text("spec", NOTES)]);

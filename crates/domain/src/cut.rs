@@ -1,4 +1,4 @@
-//! Where a text may be cut so that what is kept costs no more than the room there is.
+//! Finds a place to cut a text so that the kept part fits into a budget.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::markdown::{bare, lines};
 use crate::text::{CharOffset, Text};
 use crate::token::{Tokenizer, Tokens};
 
-/// What a cut falls on, from the best place to the last resort.
+/// The kind of border of a cut, from the best place to the last resort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Border {
     /// Before a heading of level 2 or 3.
@@ -34,22 +34,22 @@ impl fmt::Display for Border {
 pub struct Cut {
     /// The offset in the whole document.
     pub at: CharOffset,
-    /// What the cut falls on.
+    /// The kind of border of this cut.
     pub border: Border,
 }
 
-/// How bad a border the caller accepts.
+/// The worst border that the caller accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accept {
     /// Only a section border.
     Sections,
-    /// Whatever there is, for text that must not disappear.
+    /// At any character, for text that must not disappear.
     Anything,
 }
 
 /// Finds the last acceptable cut after `from` so that the text between costs at most `room`.
 ///
-/// `document` is always the whole file, because only the whole file tells what is inside a fence.
+/// `document` is always the whole file, because the fences of a part depend on the text before it.
 pub fn find(
     document: Text<'_>,
     from: CharOffset,
@@ -255,7 +255,7 @@ mod tests {
 
     const MARKDOWN: &str = "([#`~]{0,4}[ \t]?[a-zé가]{0,6}\r?\n?){0,16}";
 
-    /// The rule again, as slowly and plainly as it can be said.
+    /// The rule again, in its slowest and plainest form.
     fn plainly(document: &str, limit: usize) -> Option<usize> {
         let chars: Vec<char> = document.chars().collect();
         (1..=limit.min(chars.len())).rev().find(|&at| {
@@ -286,7 +286,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_kept_never_costs_more_than_the_room(
+        fn the_kept_text_never_costs_more_than_the_room(
             document in any::<String>(), from in 0_usize..8, budget in 1_u64..40,
         ) {
             let text = Text::new(&document);

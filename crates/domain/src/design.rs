@@ -1,21 +1,21 @@
 //! Designs: several agents plan one feature, and rules decide between them.
 //!
-//! Agents write; nothing that they write is believed before it was read by a rule here, and none of
-//! their words can become a vote, an id or a line of another agent ([`quote`]). [`seat`] says who
-//! sits where, [`progress`] and [`board`] how the way through the steps is shown, and [`prompt`] what everybody is
-//! asked.
+//! Agents write text, and rules in this module read it. No word of an agent can become a vote, an
+//! id or a line of another agent ([`quote`]). [`seat`] assigns agents to seats, [`progress`] and
+//! [`board`] describe the progress through the steps, and [`prompt`] holds the prompt of every
+//! seat.
 //!
-//! People settle what only they know ([`discussion`]). What sketches differ on is a [`decision`]; it
-//! is argued by both sides ([`debate`]), judged without knowing who argued ([`judge`]) and recorded
-//! ([`resolution`]). The chair's [`plan`] and diagram ([`mermaid`]) are checked. What reviewers
-//! answer becomes remarks ([`review`]), what means the same becomes one finding ([`merge`]), and
-//! voters decide on a [`ballot`] what is accepted ([`vote`], [`tally`], [`outcome`]). Formats that
-//! other programs parse are exact to the byte. Whether a design may begin, and on which branch, is
-//! decided in [`setup`].
+//! People answer the chair's questions ([`discussion`]). A point on which sketches differ is a
+//! [`decision`]: two sides argue it ([`debate`]), judges vote without knowing who argued
+//! ([`judge`]), and [`resolution`] records the result. Rules check the chair's [`plan`] and diagram
+//! ([`mermaid`]). Reviewers' answers become remarks ([`review`]), equal remarks become one finding
+//! ([`merge`]), and voters accept or reject each finding on a [`ballot`] ([`vote`], [`tally`],
+//! [`outcome`]). Formats that other programs parse are exact to the byte. [`setup`] decides whether
+//! a design may begin, and on which branch.
 //!
-//! What happens to a design is an [`event`]; all events are [`facts`], and [`walk`] says what they come
-//! to: an [`outline`] with the result of every phase, and [`notice`]s. [`render`] makes lines and files
-//! of them, which nothing reads back.
+//! Everything that happens to a design is an [`event`]. [`facts`] sorts the events, and [`walk`]
+//! derives an [`outline`] from them, with the result of every phase and [`notice`]s. [`render`]
+//! makes lines and files of these; Convoke never reads the rendered text back.
 
 mod afterthought;
 pub mod anonymity;

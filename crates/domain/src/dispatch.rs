@@ -1,9 +1,9 @@
-//! Dispatches: the prompt of one role on one feature, and what came of it.
+//! Dispatches: the prompt of one role on one feature, and its result.
 //!
-//! A role is told which files to read instead of being pasted them ([`required`]), with whatever
-//! else its part needs ([`prompt`], [`task_prompt`]). Afterwards its answer is judged
-//! ([`confirmation`], [`review`], [`ambiguity`]), and the next round is a delta where that is possible
-//! ([`resume`]). Formats that other programs parse are exact to the byte.
+//! A prompt names the files that a role must read instead of quoting them ([`required`]), and adds
+//! the other sections of its part ([`prompt`], [`task_prompt`]). Convoke then judges the answer
+//! ([`confirmation`], [`review`], [`ambiguity`]) and sends the next round as a delta where that is
+//! possible ([`resume`]). Formats that other programs parse are exact to the byte.
 
 pub mod also_wrote;
 pub mod ambiguity;

@@ -2,7 +2,7 @@
 
 pub mod order;
 
-/// What an entry is about; the log has a section for each.
+/// The subject of an entry; the log has a section for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Category {
     /// Faults that were there before.
@@ -15,14 +15,14 @@ pub enum Category {
     ExternalReviewerIssues,
     /// Continuous integration.
     CiIssues,
-    /// Whatever else is worth a warning.
+    /// Any other warning.
     Warnings,
-    /// What was asked, and what was answered.
+    /// A question and its answer.
     QuestionsAndAnswers,
 }
 
 impl Category {
-    /// All of them.
+    /// All categories.
     pub const ALL: [Self; 7] = [
         Self::PreExistingCodeIssues,
         Self::ToolFailures,
@@ -52,11 +52,11 @@ impl Category {
     }
 }
 
-/// What every section's heading begins with.
+/// The prefix of every section's heading.
 const HEADING: &str = "### ";
 
-/// Returns the log with an entry at the end of its section, which is added if there is none. Other
-/// sections stay as they are, byte for byte.
+/// Returns the log with an entry at the end of its section, which is added if it is missing. Other
+/// sections stay the same, byte for byte.
 pub fn append(log: &str, category: Category, entry: &str) -> String {
     let entry = entry.trim_end_matches('\n');
     let Some((before, after)) = section_end(log, category.name()) else {
@@ -141,7 +141,7 @@ mod tests {
     proptest! {
         // P-311: nothing but the blank lines at the end of the section is touched.
         #[test]
-        fn what_was_said_stays(log in "(### Warnings\n|### Q/A\n|- a\n|\n|é|### |x){0,12}") {
+        fn earlier_entries_stay(log in "(### Warnings\n|### Q/A\n|- a\n|\n|é|### |x){0,12}") {
             let longer = append(&log, Category::Warnings, "- new");
             let said = |text: &str| -> Vec<String> {
                 text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()

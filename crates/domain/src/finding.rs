@@ -1,4 +1,4 @@
-//! What Convoke found when it tried to read a file.
+//! The result of trying to read a file.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub enum FileFinding {
     Absent,
     /// There is one, but it gives no text.
     Unreadable(Unreadable),
-    /// Its whole text.
+    /// The file's complete text.
     Text(String),
 }
 
@@ -24,17 +24,17 @@ pub enum Unreadable {
     NotARegularFile,
     /// The bytes are not UTF-8.
     InvalidUtf8,
-    /// A link leads out of the folder that the file must lie in.
+    /// A link leads out of the folder that must contain the file.
     OutsideDir,
     /// The file is larger than the limit.
     TooLarge,
-    /// The file holds NUL bytes, where documents are asked for.
+    /// The file holds NUL bytes, where documents are expected.
     Binary,
     /// The file changed each time that Convoke read it.
     Changing,
     /// The documents before it fill the memory that Convoke takes for all of them.
     BeyondTotal,
-    /// The file holds a likely secret, and the user asked to leave such files out.
+    /// The file holds a likely secret, and the user chose to leave such files out.
     Withheld,
     /// Anything else.
     Io,

@@ -1,27 +1,29 @@
 //! Delivering wake-ups through clients' hooks: when, in how many parts, and never twice.
 //!
 //! An agent's memory is lost when a session begins, is cleared or is compacted. [`View`] counts
-//! losses and deliveries of one session; whatever order a client's events come in, every loss is
-//! answered by one delivery, and nothing else is. Where the client keeps a record of the session,
-//! that record has the last word ([`Trace`]).
+//! losses and deliveries of one session; in any order of a client's events, Convoke answers every
+//! loss with exactly one delivery. Where the client keeps a record of the session, that record has
+//! the last word ([`Trace`]).
 
 pub mod parts;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// What our own plugin reports once a text is in the session's history.
+/// The event by which Convoke's own plugin reports that a text is in the session's history.
 pub const SAVED: &str = "convoke.saved";
 
-/// What an event means for an agent's memory.
+/// The meaning of an event for an agent's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// It begins with nothing: a new, cleared or forked session.
+    /// It begins with nothing: a new session. A session starts only once.
+    Started,
+    /// It begins again with nothing: a cleared or forked session.
     Began,
-    /// It goes on with a summary instead of what it had.
+    /// It continues with a summary instead of its memory.
     Compacted,
     /// It is back with what it had.
     Resumed,
-    /// It is about to be given a prompt.
+    /// It is about to receive a prompt.
     Prompted,
     /// It is about to lose what it has, and nothing will say when it has.
     Compacting,
@@ -33,37 +35,39 @@ impl Moment {
         match cause {
             Some("resume") => Self::Resumed,
             Some("compact") => Self::Compacted,
-            Some(_) | None => Self::Began,
+            Some("startup") | None => Self::Started,
+            Some(_) => Self::Began,
         }
     }
 }
 
-/// What a client's own record of a session says about the last wake-up.
+/// What a client's own record of a session shows about the last wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trace {
     /// It is there, whole.
     Found,
     /// It is not there, although the agent has answered since.
     Missing,
-    /// Nothing can be told: there is no record yet, or none that we understand.
+    /// Unknown: there is no record yet, or none that Convoke understands.
     Unknown,
 }
 
 /// How long after a loss was noticed another hook entry takes the same event for the same loss. All
-/// entries of a client hear of every event, one soon after the other.
-const SAME_EVENT: SignedDuration = SignedDuration::from_secs(20);
+/// entries of a client receive every event, one soon after the other. A process that answers a loss
+/// for longer than this is taken for one that never will.
+pub const SAME_EVENT: SignedDuration = SignedDuration::from_secs(20);
 
 /// How long after an event the same entry takes the same event for another report of it. A client
-/// whose settings and whose plugin both hold our hooks reports every event twice; no client can lose
-/// its memory twice in that time and say the same about both.
+/// with Convoke's hooks in both its settings and its plugin reports every event twice; no client
+/// can lose its memory twice in that time with two equal reports.
 pub const SAME_REPORT: SignedDuration = SignedDuration::from_secs(5);
 
 /// An event as a hook entry reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Noticed {
-    /// What it means.
+pub struct NoticedEvent {
+    /// The event's meaning.
     pub moment: Moment,
-    /// What the client's record says about the entry's part of the last text.
+    /// Whether the client's record holds the entry's part of the last text.
     pub trace: Trace,
     /// Tells it from other events: a hash of all that the client says about it.
     pub mark: u64,
@@ -71,58 +75,71 @@ pub struct Noticed {
     pub entries: u32,
 }
 
-/// The last event that an entry had something to do about.
+/// Whether a process is answering the last loss at an entry while another event comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answering {
+    /// None is, as far as can be seen.
+    NoProcess,
+    /// One has taken the loss, still runs, and has not said that it delivered the answer.
+    AnotherProcess,
+}
+
+/// The last event that an entry acted on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastEvent {
-    /// What tells it from others.
+    /// Identifies the event.
     pub mark: u64,
     /// When it was reported.
     pub at: Timestamp,
 }
 
-/// How often a session lost its memory. All hook entries of a client share this.
+/// The losses of memory of a session. All hook entries of a client share this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Losses {
     /// The number of the last loss, from one.
     pub last: u32,
     /// When that was noticed.
     pub at: Option<Timestamp>,
-    /// The last loss that is none, but an answer given again because it did not arrive.
+    /// The number of the last loss that is not real: a delivery repeated because the first did not
+    /// arrive.
     pub doubted: u32,
+    /// The last loss that no event announced: the session was heard of for the first time when it
+    /// had begun already, because the hook of its start failed or has not come this far.
+    pub assumed: u32,
     /// How many entries share the answer to the last loss: those of the entry that noticed it. Zero
-    /// if that is not known.
+    /// if unknown.
     pub entries: u32,
 }
 
-/// What one hook entry of a session did about its losses. Every number is that of a loss; all that
-/// is known of it is known of the ones before.
+/// The state of one hook entry of a session. Every number is that of a loss; it holds for all
+/// earlier losses, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Memory {
-    /// The last loss that it heard of.
+    /// The last loss that it received.
     pub heard: u32,
     /// The last loss that it answered.
     pub delivered: u32,
     /// The last loss whose answer was found in the client's record.
     pub arrived: u32,
-    /// The last event that it had something to do about.
+    /// The last event that the entry acted on.
     pub event: Option<LastEvent>,
 }
 
 /// A session as one of its hook entries sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct View {
-    /// What all entries share.
+    /// The state that all entries share.
     pub losses: Losses,
-    /// What is the entry's own.
+    /// The state of this hook entry alone.
     pub memory: Memory,
 }
 
 impl View {
     /// Takes notice of an event, and tells whether the last loss is to be answered now. One that was
-    /// reported a moment ago is left to the process that did so.
+    /// reported a moment ago, or that another process is answering, is left to that process.
     #[must_use]
-    pub fn hear(self, noticed: Noticed, now: Timestamp) -> (Self, bool) {
-        let Noticed { moment, trace, mark, entries } = noticed;
+    pub fn hear(self, noticed: NoticedEvent, answering: Answering, now: Timestamp) -> (Self, bool) {
+        let NoticedEvent { moment, trace, mark, entries } = noticed;
         let is_same =
             |last: LastEvent| last.mark == mark && now.duration_since(last.at).abs() < SAME_REPORT;
         if self.memory.event.is_some_and(is_same) {
@@ -133,6 +150,10 @@ impl View {
         } else {
             self.taken_over(moment, now)
         };
+        let is_same_loss = heard.losses.last == self.losses.last;
+        if deliver && is_same_loss && answering == Answering::AnotherProcess {
+            return (self, false);
+        }
         if deliver || heard != self {
             heard.memory.event = Some(LastEvent { mark, at: now });
             heard.losses.entries = entries;
@@ -149,7 +170,10 @@ impl View {
     /// of one text must not mix with those of another split, so it answers only what the others leave
     /// unanswered: a loss of its own, well after the last one.
     fn taken_over(mut self, moment: Moment, now: Timestamp) -> (Self, bool) {
-        let loses = matches!(moment, Moment::Began | Moment::Compacted | Moment::Compacting);
+        let loses = match moment {
+            Moment::Started | Moment::Began | Moment::Compacted | Moment::Compacting => true,
+            Moment::Resumed | Moment::Prompted => false,
+        };
         if self.is_recent(now) || !(loses || self.is_open()) {
             return (self, false);
         }
@@ -161,14 +185,20 @@ impl View {
         self.losses.at.is_some_and(|at| now.duration_since(at) < SAME_EVENT)
     }
 
-    /// Takes notice of a moment, and tells whether the last loss is to be answered at it.
+    /// Records a moment, and tells whether the entry must answer the last loss at it.
     #[must_use]
     pub fn at(self, moment: Moment, trace: Trace, now: Timestamp) -> (Self, bool) {
         let known = self.traced(trace);
         let noticed = match moment {
-            Moment::Began | Moment::Compacted => known.lost(now),
-            // A session that nobody knows never had anything.
-            Moment::Resumed if known.losses.last == 0 => known.lost(now),
+            // The hook of a session's start and that of its first prompt may run side by side.
+            Moment::Started if known.is_assumed() && known.is_recent(now) => known.joined(),
+            Moment::Started | Moment::Began | Moment::Compacted => known.lost(now),
+            // An unknown session never had anything: the hook of its start failed, or there was none.
+            Moment::Resumed | Moment::Prompted
+                if known.losses.last == 0 && trace != Trace::Found =>
+            {
+                known.lost(now).assumed()
+            }
             // Clients announce a compaction more than once.
             Moment::Compacting if !known.is_open() => known.lost(now),
             Moment::Resumed | Moment::Prompted if trace == Trace::Missing => known.missed(now),
@@ -185,8 +215,8 @@ impl View {
         self
     }
 
-    /// What is found has arrived, even if nobody could say so after printing it. It is the text of
-    /// the last loss that was asked about.
+    /// A text that the record contains has arrived, even if the hook could not confirm it after
+    /// printing. It belongs to the last loss that the hook checked.
     const fn traced(self, trace: Trace) -> Self {
         match trace {
             Trace::Found => {
@@ -204,12 +234,27 @@ impl View {
             self.losses.last = self.losses.last.saturating_add(1);
             self.losses.at = Some(now);
         }
+        self.joined()
+    }
+
+    /// Hears of the last loss.
+    const fn joined(mut self) -> Self {
         self.memory.heard = self.losses.last;
         self
     }
 
-    /// What was there before and is not any more has been forgotten without a word. What never was
-    /// there is given once more, and then no more: the client may not keep such a record.
+    const fn assumed(mut self) -> Self {
+        self.losses.assumed = self.losses.last;
+        self
+    }
+
+    const fn is_assumed(self) -> bool {
+        self.losses.last > 0 && self.losses.assumed == self.losses.last
+    }
+
+    /// A text that the record held and no longer holds was forgotten without an event. A text that
+    /// never was in the record is delivered once more and then not again: the client may not record
+    /// such texts.
     fn missed(self, now: Timestamp) -> Self {
         let Losses { last, doubted, .. } = self.losses;
         if self.is_open() || last == 0 {
@@ -235,8 +280,14 @@ impl View {
 mod tests {
     use super::*;
 
-    const MOMENTS: [Moment; 5] =
-        [Moment::Began, Moment::Compacted, Moment::Resumed, Moment::Prompted, Moment::Compacting];
+    const MOMENTS: [Moment; 6] = [
+        Moment::Started,
+        Moment::Began,
+        Moment::Compacted,
+        Moment::Resumed,
+        Moment::Prompted,
+        Moment::Compacting,
+    ];
 
     /// Every order of events up to a length.
     fn orders(length: usize) -> Vec<Vec<Moment>> {
@@ -275,7 +326,7 @@ mod tests {
     // W-20e: no loss is answered twice, in any order of up to six events.
     #[test]
     fn no_order_of_events_delivers_twice() {
-        for order in orders(6) {
+        for order in orders(5) {
             let (view, delivered) = played(&order, &[]);
             assert!(delivered.is_sorted_by(|one, other| one < other), "{order:?}: {delivered:?}");
             assert!(delivered.len() <= view.losses.last as usize, "{order:?}");
@@ -285,9 +336,9 @@ mod tests {
     // Every loss before the last moment that can deliver is answered.
     #[test]
     fn every_loss_is_answered_at_the_next_chance() {
-        for order in orders(6) {
+        for order in orders(5) {
             let (view, delivered) = played(&order, &[]);
-            let lost = [Moment::Began, Moment::Compacted];
+            let lost = [Moment::Started, Moment::Began, Moment::Compacted];
             let lost = order.iter().filter(|moment| lost.contains(moment)).count();
             assert!(delivered.len() >= lost, "{order:?}: {delivered:?}");
             if order.last() != Some(&Moment::Compacting) {
@@ -306,16 +357,54 @@ mod tests {
         }
     }
 
-    // Prompts and resumes alone deliver once, to a session nobody knew.
+    // Prompts and resumes alone deliver once, to a session that Convoke did not know: the hook of its
+    // start was killed, found the store locked, or failed.
     #[test]
-    fn a_session_that_keeps_its_memory_is_left_alone() {
+    fn an_unknown_session_is_answered_once_at_its_first_prompt() {
         use Moment::{Prompted, Resumed};
-        assert_eq!(played(&[Prompted, Prompted, Prompted], &[]).1, Vec::<u32>::new());
+        assert_eq!(played(&[Prompted, Prompted, Prompted], &[]).1, [1]);
+        assert_eq!(played(&[Prompted, Prompted, Prompted], &[0]).1, [1]);
         assert_eq!(played(&[Resumed, Prompted, Resumed, Prompted], &[]).1, [1]);
     }
 
-    // Several entries hear of every event, in any order, and some may miss one; they always answer
-    // the same loss, and who missed one catches up at the next prompt.
+    // The prompt's process may come first. The start that it overtook is no second loss; one that is
+    // cleared or compacted is, and so is a start much later.
+    #[test]
+    fn a_start_that_a_prompt_overtook_is_answered_once() {
+        let (prompted, deliver) = View::default().at(Moment::Prompted, Trace::Unknown, at(100));
+        assert!(deliver);
+        for (view, expected) in [(prompted, true), (prompted.answered(), false)] {
+            let (started, deliver) = view.at(Moment::Started, Trace::Unknown, at(101));
+            assert_eq!((started.losses.last, deliver), (1, expected));
+        }
+        let answered = prompted.answered();
+        for (moment, second) in
+            [(Moment::Began, 101), (Moment::Compacted, 101), (Moment::Started, 160)]
+        {
+            let (lost, deliver) = answered.at(moment, Trace::Unknown, at(second));
+            assert_eq!((lost.losses.last, deliver), (2, true), "{moment:?}");
+        }
+        let saved = View::default().at(Moment::Prompted, Trace::Found, at(1));
+        assert!(!saved.1, "what the client's record has is not given again");
+    }
+
+    // Two events of a session in flight together: the loss belongs to the process that took it, for as
+    // long as that lives. A new loss is answered in any case.
+    #[test]
+    fn a_loss_that_another_process_answers_is_left_to_it() {
+        let event = |moment, mark| NoticedEvent { moment, trace: Trace::Unknown, mark, entries: 4 };
+        let (view, first) =
+            View::default().hear(event(Moment::Started, 1), Answering::NoProcess, at(0));
+        assert!(first);
+        let prompted = event(Moment::Prompted, 2);
+        assert_eq!(view.hear(prompted, Answering::AnotherProcess, at(1)), (view, false));
+        assert!(view.hear(prompted, Answering::NoProcess, at(1)).1, "it died");
+        let compacted = event(Moment::Compacted, 3);
+        assert!(view.hear(compacted, Answering::AnotherProcess, at(1)).1);
+    }
+
+    // Several entries receive every event, in any order, and some may miss one; they always answer
+    // the same loss, and an entry that missed one catches up at the next prompt.
     #[test]
     fn entries_never_drift_apart() {
         use Moment::{Began, Compacted, Prompted};
@@ -346,7 +435,7 @@ mod tests {
                     }
                     answered.dedup();
                     assert!(answered.len() <= 1, "{order:?} {missing}: {answered:?}");
-                    let forgets = matches!(moment, Began | Compacted);
+                    let forgets = matches!(moment, Moment::Started | Began | Compacted);
                     assert!(!forgets || answered.len() == 1 || choice < 2, "{order:?} {missing}");
                 }
                 for (place, memory) in memories.iter_mut().enumerate() {
@@ -372,9 +461,10 @@ mod tests {
         }
     }
 
-    // What did not arrive is delivered once more; what was forgotten in silence, again each time.
+    // A text that did not arrive is delivered once more; a text that was forgotten without an
+    // event, again each time.
     #[test]
-    fn what_is_missing_is_delivered_again_but_not_for_ever() {
+    fn a_missing_text_is_delivered_again_but_not_for_ever() {
         use Trace::{Found, Missing, Unknown};
         let deliveries = |traces: &[Trace]| {
             let (mut view, _) = View::default().at(Moment::Began, Trace::Unknown, at(0));
@@ -404,11 +494,15 @@ mod tests {
     fn an_event_that_is_reported_twice_is_answered_once() {
         for moment in MOMENTS {
             for first_has_answered in [false, true] {
-                let noticed = Noticed { moment, trace: Trace::Unknown, mark: 7, entries: 4 };
-                let (view, first) = View::default().hear(noticed, at(100));
+                let noticed = NoticedEvent { moment, trace: Trace::Unknown, mark: 7, entries: 4 };
+                let (view, first) = View::default().hear(noticed, Answering::NoProcess, at(100));
                 let view = if first && first_has_answered { view.answered() } else { view };
                 for second in [99, 100, 104] {
-                    assert_eq!(view.hear(noticed, at(second)), (view, false), "{moment:?}");
+                    assert_eq!(
+                        view.hear(noticed, Answering::NoProcess, at(second)),
+                        (view, false),
+                        "{moment:?}"
+                    );
                 }
             }
         }
@@ -417,15 +511,16 @@ mod tests {
     // Another event, or the same much later, is no second report.
     #[test]
     fn another_event_is_answered_however_soon_it_comes() {
-        let event = |moment, mark| Noticed { moment, trace: Trace::Unknown, mark, entries: 4 };
-        let (view, first) = View::default().hear(event(Moment::Began, 1), at(0));
+        let event = |moment, mark| NoticedEvent { moment, trace: Trace::Unknown, mark, entries: 4 };
+        let (view, first) =
+            View::default().hear(event(Moment::Began, 1), Answering::NoProcess, at(0));
         assert!(first);
         let answered = view.answered();
-        assert!(answered.hear(event(Moment::Compacted, 2), at(1)).1);
-        assert!(answered.hear(event(Moment::Began, 1), at(6)).1);
-        // What the first process did not deliver is made up for at the next prompt.
-        assert!(view.hear(event(Moment::Prompted, 3), at(1)).1);
-        assert!(!answered.hear(event(Moment::Prompted, 3), at(1)).1);
+        assert!(answered.hear(event(Moment::Compacted, 2), Answering::NoProcess, at(1)).1);
+        assert!(answered.hear(event(Moment::Began, 1), Answering::NoProcess, at(6)).1);
+        // At the next prompt, an entry delivers what the first process did not.
+        assert!(view.hear(event(Moment::Prompted, 3), Answering::NoProcess, at(1)).1);
+        assert!(!answered.hear(event(Moment::Prompted, 3), Answering::NoProcess, at(1)).1);
     }
 
     // Entries that are installed in two numbers: the first that notices a loss decides into how many
@@ -433,25 +528,37 @@ mod tests {
     #[test]
     fn one_split_answers_a_loss() {
         let event =
-            |moment, mark, entries| Noticed { moment, trace: Trace::Unknown, mark, entries };
+            |moment, mark, entries| NoticedEvent { moment, trace: Trace::Unknown, mark, entries };
         for moment in [Moment::Began, Moment::Compacted, Moment::Resumed] {
-            let (view, first) = View::default().hear(event(moment, 1, 4), at(0));
+            let (view, first) =
+                View::default().hear(event(moment, 1, 4), Answering::NoProcess, at(0));
             assert!(first);
-            assert_eq!(view.hear(event(moment, 1, 2), at(1)), (view, false), "{moment:?}");
+            assert_eq!(
+                view.hear(event(moment, 1, 2), Answering::NoProcess, at(1)),
+                (view, false),
+                "{moment:?}"
+            );
             // Nor does it at a prompt, which the others make up at.
-            assert_eq!(view.hear(event(Moment::Prompted, 2, 1), at(2)), (view, false));
-            assert!(view.hear(event(Moment::Prompted, 2, 4), at(2)).1);
+            assert_eq!(
+                view.hear(event(Moment::Prompted, 2, 1), Answering::NoProcess, at(2)),
+                (view, false)
+            );
+            assert!(view.hear(event(Moment::Prompted, 2, 4), Answering::NoProcess, at(2)).1);
             // Much later the entries that noticed the loss are gone.
-            let (taken, answers) = view.hear(event(Moment::Prompted, 3, 1), at(60));
+            let (taken, answers) =
+                view.hear(event(Moment::Prompted, 3, 1), Answering::NoProcess, at(60));
             assert!(answers);
             assert_eq!((taken.losses.last, taken.losses.entries), (2, 1), "a text of its own");
             let answered = view.answered();
-            assert_eq!(answered.hear(event(Moment::Prompted, 3, 1), at(60)), (answered, false));
-            assert!(answered.hear(event(Moment::Compacted, 3, 1), at(60)).1);
+            assert_eq!(
+                answered.hear(event(Moment::Prompted, 3, 1), Answering::NoProcess, at(60)),
+                (answered, false)
+            );
+            assert!(answered.hear(event(Moment::Compacted, 3, 1), Answering::NoProcess, at(60)).1);
         }
     }
 
-    // Whatever the record says, at whatever moment: one answer for each loss and each absence.
+    // For any record at any moment: one delivery for each loss and each absence.
     #[test]
     fn no_record_makes_a_session_be_told_without_cause() {
         let traces = [Trace::Found, Trace::Missing, Trace::Unknown];
@@ -461,10 +568,13 @@ mod tests {
                 for (index, moment) in order.iter().enumerate() {
                     let trace = traces[choice / 3_usize.pow(u32::try_from(index).unwrap()) % 3];
                     let (noticed, deliver) = view.at(*moment, trace, at(60 * index));
-                    let loses = matches!(moment, Moment::Began | Moment::Compacted);
+                    let loses =
+                        matches!(moment, Moment::Started | Moment::Began | Moment::Compacted);
+                    let is_unknown = view.losses.last == 0
+                        && matches!(moment, Moment::Resumed | Moment::Prompted);
                     let cause = loses
                         || (trace != Trace::Found && view.is_open())
-                        || (*moment == Moment::Resumed && view.losses.last == 0)
+                        || (is_unknown && trace != Trace::Found)
                         || (trace == Trace::Missing && view.losses.last > 0);
                     assert!(!deliver || cause, "{order:?} at {index}: {view:?} {trace:?}");
                     assert!(!loses || deliver, "{order:?} at {index}");

@@ -1,11 +1,11 @@
 //! Lanes: one supervised run of one agent on one prompt.
 //!
-//! A client says many things while it runs and while it fails, and its exit code is not to be
-//! believed. [`event`] is what it can say, [`outcome`] what came of it all, [`collected`] the same in
-//! the words of whoever asked many, and [`ledger`] what is kept of it; [`queue`] says who of many is
-//! started next.
+//! A client's exit code alone does not show whether it succeeded. [`event`] lists a client's
+//! messages, [`outcome`] derives the lane's outcome from them, [`collected`] gives the same in the
+//! words of scripts that collect many lanes, and [`ledger`] is the stored record; [`queue`] chooses
+//! which waiting lane starts next.
 
-pub mod cap;
+pub mod budget;
 pub mod collected;
 pub mod counted;
 pub mod event;

@@ -22,7 +22,7 @@ pub struct LedgerMisuse(String);
 
 impl LedgerMisuse {
     fn new(text: impl Into<String>) -> Self {
-        // What was typed must not begin a line of its own.
+        // Typed text must not begin a new line.
         Self(text.into().replace(char::is_control, " "))
     }
 }

@@ -1,9 +1,8 @@
-//! Manifests: what a finished design hands to the workflow that asked for it.
+//! Manifests: what a finished design passes to the workflow that requested it.
 //!
-//! A manifest is a file of `KEY=value` lines beside copies of the artifacts. It is data and nothing
-//! else: no line of it is ever run, and whatever is not exactly as it should be is refused with a
-//! word that the reader's caller knows ([`Rejection`]). How files are opened is decided elsewhere;
-//! here is what the lines mean.
+//! A manifest is a file of `KEY=value` lines beside copies of the artifacts. It is only data:
+//! Convoke never runs a line of it, and refuses every deviation with a word that the reader's
+//! caller knows ([`Rejection`]). Another module opens the files; this one parses the lines.
 
 use std::fmt::Write;
 
@@ -13,7 +12,7 @@ pub const MAX_BYTES: u64 = 64 * 1024;
 /// The most lines that a manifest has.
 pub const MAX_LINES: usize = 256;
 
-/// The folder of a bundle, in the folder of whoever asked.
+/// The folder of a bundle, in the folder of the calling workflow.
 pub const EXPORT_DIR: &str = "design-export";
 
 /// The manifest, in that folder.
@@ -28,9 +27,9 @@ pub enum ManifestArtifact {
     Plan,
     /// How the reviewers' findings were voted on.
     Tally,
-    /// What the sketches differed on.
+    /// The contested decisions.
     Decisions,
-    /// What was left for later.
+    /// Observations left for later.
     OutOfScope,
     /// Findings that were voted down.
     Rejected,
@@ -79,7 +78,7 @@ impl ManifestArtifact {
         }
     }
 
-    /// Tells whether it must have something in it.
+    /// Tells whether it must not be empty.
     pub const fn is_filled(self) -> bool {
         matches!(self, Self::Plan | Self::Tally)
     }
@@ -96,7 +95,7 @@ pub enum Rejection {
     /// The reader does not know a flag.
     #[error("unknown-flag")]
     UnknownFlag,
-    /// Nobody said where to look.
+    /// No folder was given.
     #[error("missing-implement-tmpdir")]
     NoFolder,
     /// There is no manifest, or nothing in it.
@@ -117,7 +116,7 @@ pub enum Rejection {
     /// A value, or the place that it leads to, has a control character.
     #[error("control-char")]
     ControlChar,
-    /// A key that means something is there twice.
+    /// A known key occurs twice.
     #[error("duplicate-key:{0}")]
     DuplicateKey(String),
     /// It is of another version.
@@ -149,18 +148,18 @@ pub enum Rejection {
     Internal,
 }
 
-/// What a manifest says. Nothing in it has been looked for yet.
+/// A parsed manifest. Its files have not been checked yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// The artifacts' paths, in the order of their lines.
     pub paths: Vec<(ManifestArtifact, String)>,
     /// When it was written.
     pub timestamp: String,
-    /// Whose it is.
+    /// The session that it belongs to.
     pub session_id: String,
 }
 
-/// A place that cannot stand in a manifest.
+/// A path that a manifest cannot hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("cannot name the folder in a manifest: its path has control characters")]
 pub struct Unspeakable;
@@ -210,7 +209,7 @@ impl Manifest {
         Ok(Self { paths, timestamp, session_id })
     }
 
-    /// Makes the manifest of a bundle whose artifacts lie in one folder.
+    /// Makes the manifest of a bundle whose artifacts are in one folder.
     pub fn of_folder(
         folder: &str,
         artifacts: &[ManifestArtifact],
@@ -240,7 +239,7 @@ impl Manifest {
         format!("MANIFEST_OK=true\n{}", self.lines())
     }
 
-    /// Returns the line that says which plan was loaded. It follows [`Self::accepted`] on request.
+    /// Returns the line that names the loaded plan. It follows [`Self::accepted`] on request.
     pub fn breadcrumb(&self) -> String {
         let plan = self.paths.first().map_or("", |(_, path)| path);
         let name = plan.rsplit('/').next().unwrap_or_default();
@@ -267,8 +266,8 @@ impl Rejection {
 /// No name of a session is longer, so that a manifest with it is still read.
 const MAX_SESSION: usize = 1024;
 
-/// Settles whose a manifest is: what the environment says, else what lies in the folder of whoever
-/// asked, else that folder's name. `None` if nothing readable is left of it.
+/// Chooses the session of a manifest: the environment's, else the one in the caller's folder, else
+/// that folder's name. `None` if no readable character is left.
 pub fn session_id(said: Option<&str>, written: Option<&str>, folder: &str) -> Option<String> {
     let written = written.map(|text| text.replace(['\r', '\n'], ""));
     let first = [said, written.as_deref()].into_iter().flatten().find(|text| !text.is_empty());

@@ -1,12 +1,12 @@
-//! Markdown taken apart without loss.
+//! Splits Markdown without loss.
 //!
 //! Small recognisers that the rules combine: [`fence`] follows code fences through a file,
 //! [`comment`] hides HTML comments, [`front_matter`] finds the leading YAML, [`heading`] reads one
 //! ATX heading, [`table`] reads one row, and [`section`] splits a whole file so that joining the
 //! pieces gives back the same bytes. None of them changes a line ending or a byte-order mark.
 //!
-//! A comment that nobody closes hides the rest of a file from the scaffold rule, as its contract
-//! says, but not from [`section`]: a stray `<!--` in prose must not make every heading disappear.
+//! An unclosed comment hides the rest of a file from the scaffold rule, as its contract says, but
+//! not from [`section`]: a stray `<!--` in prose must not make every heading disappear.
 
 pub mod comment;
 pub mod fence;

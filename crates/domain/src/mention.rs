@@ -1,4 +1,4 @@
-//! Who is meant by the `@names` in a message.
+//! Resolves the `@names` in a message.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,8 @@ pub enum MentionRule {
 
 /// Returns everyone mentioned in `text`, each once, in order of first mention.
 ///
-/// `@agent` is here, `@branch:agent` on another branch, `@project:branch:agent` anywhere.
+/// `@agent` is on this branch, `@branch:agent` on another one, `@project:branch:agent` in any
+/// project.
 pub fn mentions(text: &str, here: &Scope, rule: MentionRule) -> Vec<Address> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
@@ -110,7 +111,8 @@ mod tests {
         assert_eq!(found("ask @backend.", compatible), "app:feature/login:backend.");
     }
 
-    // W-14: special names are names like any other here; whoever wakes agents knows them.
+    // W-14: special names resolve like any other; the caller that wakes agents treats them
+    // specially.
     #[test]
     fn special_names_are_resolved_like_any_other() {
         check("@june @human", "app:feature/login:june app:feature/login:human");

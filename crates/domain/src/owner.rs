@@ -1,11 +1,11 @@
-//! The process that answers for something while it works: for an agent that is woken, or for a lane.
+//! The owner of an agent that is woken, or of a lane: the process that works on it.
 
-/// A process, told from every other that had or will have its number.
+/// A process, distinguished from every other with the same number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
     /// Its number, which the system gives to another process later.
     pub pid: u32,
-    /// What tells it from every other process that had the number; empty where the system does not
-    /// say.
+    /// Distinguishes it from every other process with the number; empty where the system does not
+    /// support that.
     pub mark: String,
 }

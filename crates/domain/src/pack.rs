@@ -1,4 +1,4 @@
-//! Fitting texts into a budget: what is kept whole, what is cut, what is dropped, and why.
+//! Fits texts into a budget: keeps some whole, cuts one, drops others, and records why.
 //!
 //! Texts come in order of priority. One may be protected: it is never dropped, and it is cut only
 //! when nothing else is left. The mechanism knows nothing of files or folders.
@@ -9,7 +9,7 @@ use crate::cut::{self, Accept, Border, Cut};
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
 
-/// Which texts give way when not all of them fit.
+/// Which texts are cut or dropped when not all of them fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PackPolicy {
     /// Drop from the bottom, but cut a text that could never fit if the others leave it room.
@@ -51,12 +51,12 @@ pub enum Importance {
     Expendable,
 }
 
-/// A text that asks for a place.
+/// A text to pack.
 #[derive(Debug, Clone, Copy)]
 pub struct PackItem<'a> {
     /// The whole text, before packing cuts or drops it.
     pub text: Text<'a>,
-    /// What all of it costs.
+    /// The cost of the whole text.
     pub cost: Tokens,
     /// How much it matters.
     pub standing: Importance,
@@ -65,8 +65,8 @@ pub struct PackItem<'a> {
 }
 
 impl Accept {
-    /// Returns where a text may be cut at least: one that is never dropped may be cut anywhere, any
-    /// other between its sections.
+    /// Returns the weakest border at which a text may be cut: a protected text anywhere, any other
+    /// between its sections.
     pub fn at_least(standing: Importance) -> Self {
         match standing {
             Importance::Protected => Self::Anything,
@@ -75,7 +75,7 @@ impl Accept {
     }
 }
 
-/// What became of a text.
+/// Whether a text is in, and how much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PackOutcome {
     /// All of it is in.
@@ -223,8 +223,8 @@ mod tests {
         text
     }
 
-    /// Packs texts in priority order, the first protected unless said otherwise, the last of four
-    /// expendable, and renders the verdicts.
+    /// Packs texts in priority order, the first protected by default, the last of four expendable,
+    /// and renders the verdicts.
     fn packed(
         texts: &[String],
         protected: usize,
@@ -269,7 +269,7 @@ mod tests {
         chars.iter().map(|&chars| text(chars, &[])).collect()
     }
 
-    // B-42: what fits stays, also when it fits exactly.
+    // B-42: a text that fits stays, even if it fits exactly.
     #[test]
     fn everything_that_fits_is_whole() {
         check(
@@ -359,7 +359,7 @@ mod tests {
         check(&two, PackPolicy::Fill, "whole, cut 15000", "19124.6");
     }
 
-    // B-44: nobody is skipped to admit a lower text, not even when there was no border to cut at.
+    // B-44: no text is skipped to admit a lower one, not even when there was no border to cut at.
     #[test]
     fn after_the_first_text_that_does_not_fit_nothing_follows() {
         let texts = [text(40_000, &[]), text(40_000, &[]), text(4, &[])];
@@ -368,7 +368,7 @@ mod tests {
 
     // B-41, B-53, B-55
     #[test]
-    fn the_protected_text_is_cut_wherever_it_must_be() {
+    fn the_protected_text_may_be_cut_anywhere() {
         let contract = PackPolicy::Contract;
         check(&plain(&[90_000]), contract, "cut 72724", "19999.1");
         let one_line = plain(&[100]);

@@ -8,6 +8,7 @@ use self::list::ListItem;
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 use crate::task::Task;
+use crate::text::is_disruptive;
 
 /// One `Task N` section of a plan, from its heading to the next such heading; in a plan without such
 /// headings, one item of its list.
@@ -21,7 +22,7 @@ pub struct TaskSection<'a> {
     pub text: &'a str,
 }
 
-/// A plan taken apart.
+/// A parsed plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedPlan<'a> {
     /// Everything up to the first rule or the first task, without the last line endings.
@@ -73,10 +74,10 @@ impl<'a> ParsedPlan<'a> {
         Self { opening, tasks, not_taken }
     }
 
-    /// Finds the section of a task by its title, or, where no section has that title, by its number.
-    /// `None` if several sections could be meant: each phase of a plan may count from one.
+    /// Finds the section of a task by its title, or, where no section has that title, by its
+    /// number. `None` if several sections match: each phase of a plan may count from one.
     pub fn section_of(&self, title: &str) -> Option<TaskSection<'a>> {
-        let same = |section: &&TaskSection<'_>| one_line(section.title) == title;
+        let same = |section: &&TaskSection<'_>| has_title(section.title, title);
         let titled: Vec<_> = self.tasks.iter().filter(same).collect();
         let found = if titled.is_empty() {
             let number = number(title)?;
@@ -97,8 +98,8 @@ impl<'a> ParsedPlan<'a> {
     }
 }
 
-/// Returns the task that a heading stood for under another title: one of the same number, whose title
-/// the plan does not have any more.
+/// Returns the known task that a renamed heading belongs to: one with the same number, whose title
+/// the plan no longer has.
 pub fn renamed_from<'t>(title: &str, titles: &[&str], known: &'t [Task]) -> Option<&'t Task> {
     let wanted = number(title)?;
     known.iter().find(|task| {
@@ -106,9 +107,15 @@ pub fn renamed_from<'t>(title: &str, titles: &[&str], known: &'t [Task]) -> Opti
     })
 }
 
+/// Tells whether a heading's words, on one line, are a title. A plan may have thousands of headings.
+fn has_title(words: &str, title: &str) -> bool {
+    let letter = |c: char| if is_disruptive(c) { ' ' } else { c };
+    words.chars().map(letter).eq(title.chars())
+}
+
 /// Returns a heading's words as the title of a task, which has no line breaks.
 pub fn one_line(title: &str) -> String {
-    title.replace(crate::text::is_disruptive, " ")
+    title.replace(is_disruptive, " ")
 }
 
 /// Returns the tasks of a plan that is a list.
@@ -122,18 +129,28 @@ fn listed<'a>(text: &'a str, items: &[ListItem<'a>]) -> Vec<TaskSection<'a>> {
 }
 
 impl TaskSection<'_> {
-    /// Tells whether the plan says that the task is done: it has boxes, and each of them is checked.
+    /// Tells whether the plan marks the task as done: it has boxes, and each of them is checked.
     pub fn is_done(&self) -> bool {
         list::is_checked(self.text)
     }
 
     /// Returns the heading and the list under `**Files:**`, for when there is no room for more.
     pub fn heading_and_files(&self) -> String {
+        let (heading, files) = self.heading_with_files();
+        if files.is_empty() {
+            heading.to_owned()
+        } else {
+            format!("{heading}\n\n{}", files.join("\n"))
+        }
+    }
+
+    /// Returns the heading, and the lines of the list under `**Files:**` with the line that begins it.
+    pub fn heading_with_files(&self) -> (&str, Vec<&str>) {
         let mut rest = lines(self.text).map(bare);
         let heading = rest.next().unwrap_or_default();
         let mut rest = rest.skip_while(|line| !line.starts_with("**Files:**"));
         let mut files: Vec<&str> = rest.next().into_iter().collect();
-        // A blank line ends the list, but not before it has begun: what follows are other lists,
+        // A blank line ends the list, but not before it has begun: the following lists are others,
         // and half of one would look like the whole.
         for line in rest {
             match line.trim().is_empty() {
@@ -143,15 +160,11 @@ impl TaskSection<'_> {
                 false => break,
             }
         }
-        if files.is_empty() {
-            heading.to_owned()
-        } else {
-            format!("{heading}\n\n{}", files.join("\n"))
-        }
+        (heading, files)
     }
 }
 
-/// Tells whether an item is something to do rather than a file: it has a box, or says so.
+/// Tells whether an item is a step rather than a file: it has a box, or its words call it a step.
 fn is_step(line: &str) -> bool {
     let words = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
     let words = words.trim_start_matches(['-', '*', '.', ' ']).to_ascii_lowercase();
@@ -262,7 +275,7 @@ mod tests {
         assert_eq!(ParsedPlan::parse(PLAN).repeated_title(), None);
     }
 
-    // W-3: what an import leaves out is known, so that it can be said.
+    // W-3: the parser reports headings that an import leaves out.
     #[test]
     fn headings_that_read_like_tasks_are_not_lost_silently() {
         let text = "# Plan 9\n## Phase 1\n### Task 1: a\n### 1.1 b\n### Step 1: c\n#### [x] Task 5\n\
@@ -300,7 +313,7 @@ mod tests {
         let short = "## Task 1: a\n\n**Files:**\n1. a.rs\n2. b.rs";
         assert_eq!(spaced.tasks[0].heading_and_files(), short);
         assert_eq!(ParsedPlan::parse("#Task 3: glued\n").tasks, []);
-        // Steps are left out altogether, wherever their list begins.
+        // Steps are always left out, at any beginning of their list.
         for steps in [
             "- [ ] **Step 1: Test**\n\n```\nx\n```\n\n- [ ] **Step 2: Code**",
             "\n- [ ] **Step 1: Test**\n\n```\nx\n```",

@@ -1,8 +1,8 @@
 //! Read receipts: whether an agent had a file before its eyes before it answered.
 //!
-//! A receipt is proof, so three things are never confused: what a client's record shows to have
-//! been read, what it shows not to have been, and what cannot be told. A command that Convoke does not
-//! know is the third, no matter which files it mentions.
+//! A receipt is proof, so it keeps three results apart: the client's record shows that the agent
+//! read the file, shows that it did not, or leaves it unknown. A command that Convoke does not know
+//! gives the third result, no matter which files it mentions.
 
 mod coverage;
 pub mod demand;
@@ -18,52 +18,52 @@ pub use coverage::Span;
 use self::coverage::Coverage;
 use self::shell::Reach;
 
-/// A look at files, in the order of a session.
+/// A read of files, in the order of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Read {
     /// Its place among everything that happened in the session.
     pub step: usize,
-    /// Who looked.
+    /// The reader.
     pub by: FileReader,
-    /// What came of it.
+    /// The result.
     pub seen: Seen,
     /// The step at which the client took it out of the conversation again, if it did.
     pub forgotten: Option<usize>,
 }
 
-/// Whose eyes a file was before.
+/// The agent that a file was shown to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileReader {
     /// The agent that gave the answer.
     Answerer,
-    /// An agent that it sent; only that one's report reached the answer.
+    /// A subagent; only its report reached the answer.
     Subagent,
 }
 
-/// What came of a look.
+/// The result of a read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
     /// These lines of the file were shown.
     Lines {
-        /// The file, in full and without `.` and `..`; relative only if nobody knows to what.
+        /// The file, in full and without `.` and `..`; relative only if its base is unknown.
         path: String,
-        /// Which lines.
+        /// The shown lines.
         lines: Lines,
-        /// How they read.
+        /// Their text.
         text: ShownText,
     },
-    /// The file was asked for, and nothing of it was shown.
+    /// The agent requested the file, and the client showed nothing of it.
     Nothing {
         /// The file, as above.
         path: String,
     },
-    /// A command was to show these lines. Whether it did, only its output can tell.
+    /// A command should have shown these lines. Only its output can prove it.
     Maybe {
         /// The file, as above.
         path: String,
-        /// Which lines.
+        /// The expected lines.
         lines: Lines,
-        /// What stands in the output; unknown if the agent was perhaps shown less.
+        /// The output; unknown if the agent may have been shown less.
         text: ShownText,
         /// The command, or the part of it in doubt.
         command: String,
@@ -100,23 +100,23 @@ impl Lines {
     pub const END: usize = usize::MAX;
 }
 
-/// How shown lines read.
+/// The text of shown lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShownText {
     /// Exactly so.
     Exactly(Arc<str>),
-    /// They stand somewhere in this, beside other things.
+    /// Among other lines of this output.
     Among(Arc<str>),
     /// The client cut some of these lines.
     Cut(Arc<str>),
     /// The file was shown as a picture.
     Image,
-    /// Nobody kept it.
+    /// The client's record does not hold it.
     Unknown,
 }
 
 impl ShownText {
-    /// Tells whether nothing was shown of a file that says something.
+    /// Tells whether nothing was shown of a file that is not empty.
     fn is_nothing_of(&self, now: &Contents<'_>) -> bool {
         let is_blank = match self {
             Self::Exactly(shown) | Self::Among(shown) | Self::Cut(shown) => shown.trim().is_empty(),
@@ -128,14 +128,14 @@ impl ShownText {
     }
 }
 
-/// What a file says now.
+/// The present content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents<'a> {
     /// This text.
     Text(&'a str),
     /// Bytes that are not UTF-8, in the ways in which clients make a text of them.
     Other(&'a [String]),
-    /// Nobody can say: it is gone, or too large.
+    /// Unknown: the file is gone, or too large.
     Unknown,
 }
 
@@ -157,34 +157,34 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// A file that was to be read.
+/// A file that the agent had to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Demanded<'a> {
-    /// What the file is called in the demand.
+    /// The file's name in the demand.
     pub name: &'a str,
     /// The file, in full.
     pub path: &'a str,
-    /// What is in it now.
+    /// The file's present content.
     pub now: Contents<'a>,
 }
 
-/// What is known about the reading of one demanded file.
+/// The evidence for the reading of one demanded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    /// What the file is called in the demand.
+    /// The file's name in the demand.
     pub name: String,
     /// Whether it was read.
     pub standing: ReadState,
     /// A command before the answer that may have shown it, or more of it, or another version.
     pub doubt: Option<String>,
-    /// The file as it was read, if all of it was shown at once and its text is known.
+    /// The file as the agent saw it, if one output showed all of it and its text is known.
     pub shown_whole: Option<String>,
 }
 
 /// Whether a demanded file was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadState {
-    /// Every line of it, as it is now or as far as anybody can tell.
+    /// Every line, in its present form as far as Convoke can tell.
     Whole,
     /// Only some of its lines.
     Part {
@@ -193,9 +193,9 @@ pub enum ReadState {
         /// How many lines it has, if known.
         of: Option<usize>,
     },
-    /// What was shown is not what the file says now.
+    /// The agent saw another text than the file's present one.
     Older {
-        /// The lines that read differently; empty if nobody can say which.
+        /// The lines that differ; empty if unknown.
         lines: Vec<Span>,
     },
     /// Nothing but commands that may have shown it, or text that cannot be compared with it.
@@ -204,7 +204,7 @@ pub enum ReadState {
     Forgotten,
     /// Only an agent that the answering one had sent read it.
     OnlySubagent,
-    /// It was read, but only when the answer had been given.
+    /// It was read, but only after the answer.
     OnlyAfterAnswer,
     /// Only another file of the same name was read.
     OnlyNamesake {
@@ -213,12 +213,12 @@ pub enum ReadState {
     },
     /// It was not read.
     NotRead {
-        /// How often it was asked for in vain.
+        /// How many requests for the file failed.
         attempts: usize,
     },
 }
 
-/// What a standing is worth as proof.
+/// The value of a state as proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
     /// The agent had every line of the file before it when it answered.
@@ -284,8 +284,8 @@ fn receipt(file: &Demanded<'_>, reads: &[Read], answered: Option<usize>) -> Rece
     Receipt { name: file.name.to_owned(), standing, doubt, shown_whole: coverage.shown_whole() }
 }
 
-/// Returns the first command that may have shown the file. A relative path of which nobody knows
-/// what it is relative to is no better than that. A command that showed all of it is in no doubt.
+/// Returns the first command that may have shown the file. A relative path with an unknown base
+/// counts the same way. A command that showed the whole file is not in doubt.
 fn doubt(path: &str, now: &Contents<'_>, reads: &[&Read]) -> Option<String> {
     let is_whole = |read: &&&Read| {
         matches!(&read.seen, Seen::Lines { path: shown, lines: Lines::Whole, text: ShownText::Exactly(text) }

@@ -1,12 +1,12 @@
-//! What tells a repository from every other, wherever its folder lies.
+//! What identifies a repository, independent of its folder.
 
 use std::collections::BTreeSet;
 
 /// The longest address of a remote that is kept.
 const LONGEST: usize = 512;
 
-/// What is known about the repository of a project. It identifies a history, not a folder: clones have
-/// the same. Anyone can imitate it, so it is only ever a reason to name a project to the user.
+/// Identifies the repository of a project by its history, not its folder: clones have the same.
+/// Anyone can imitate it, so it is only ever a reason to name a project to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RepositoryId {
     /// The commits without parents that the checked-out one comes from; none if only a part of the
@@ -26,6 +26,16 @@ impl RepositoryId {
             return same_remote == Some(true);
         }
         same_remote != Some(false) && !self.roots.is_disjoint(&other.roots)
+    }
+
+    /// Tells whether both are certainly two repositories: they have no first commit in common, and not
+    /// the remote either. A history can be rewritten, and a remote can move, but seldom both.
+    pub fn is_certainly_other(&self, other: &Self) -> bool {
+        let remotes = self.remote.as_ref().zip(other.remote.as_ref());
+        !self.roots.is_empty()
+            && !other.roots.is_empty()
+            && self.roots.is_disjoint(&other.roots)
+            && remotes.is_none_or(|(one, two)| one != two)
     }
 }
 
@@ -122,16 +132,22 @@ mod tests {
             remote: Some(remote.to_owned()).filter(|remote| !remote.is_empty()),
         };
         for (one, other, expected) in [
-            (id("a", "x"), id("a", "x"), true),
-            (id("a b", ""), id("b c", "x"), true),
-            (id("a", "x"), id("a", "y"), false),
-            (id("a", "x"), id("b", "x"), false),
-            (id("", "x"), id("b", "x"), true),
-            (id("", ""), id("", ""), false),
-            (id("", ""), id("b", ""), false),
+            (id("a", "x"), id("a", "x"), (true, false)),
+            (id("a b", ""), id("b c", "x"), (true, false)),
+            (id("a", "x"), id("a", "y"), (false, false)),
+            (id("a", "x"), id("b", "x"), (false, false)),
+            (id("a", "x"), id("b", "y"), (false, true)),
+            (id("a", ""), id("b", ""), (false, true)),
+            (id("a", ""), id("b", "x"), (false, true)),
+            (id("", "x"), id("b", "x"), (true, false)),
+            (id("", "x"), id("b", "y"), (false, false)),
+            (id("", ""), id("", ""), (false, false)),
+            (id("", ""), id("b", ""), (false, false)),
         ] {
-            assert_eq!(one.is_same(&other), expected, "{one:?} {other:?}");
-            assert_eq!(other.is_same(&one), expected, "{other:?} {one:?}");
+            for (one, other) in [(&one, &other), (&other, &one)] {
+                let found = (one.is_same(other), one.is_certainly_other(other));
+                assert_eq!(found, expected, "{one:?} {other:?}");
+            }
         }
     }
 }

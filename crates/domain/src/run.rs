@@ -1,4 +1,4 @@
-//! Runs: what they are called, and how they stand.
+//! Runs: their ids and states.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 /// A run's id: when it began, to the second in UTC, and five hexadecimal digits. Ids sort by the
-/// second, and one is also the name of a folder, so nothing that means something in a path can be in it.
+/// second, and one is also the name of a folder, so it holds no character with a meaning in a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(String);
 
@@ -62,12 +62,12 @@ impl fmt::Display for RunId {
     }
 }
 
-/// How a run stands.
+/// A run's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunState {
-    /// It goes on, or whoever ran it was killed.
+    /// It is in progress, or its process was killed.
     Running,
-    /// It came to its end.
+    /// It completed.
     Ended,
     /// It was not allowed to begin.
     Refused,
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_somebody_works_on_is_running() {
+    fn only_a_run_with_a_process_is_running() {
         use RunState::{Ended, Refused, Running, Stopped};
         let [run, other] = ["a", "b"].map(|id| RunId::parse(id).unwrap());
         let seen = |worked_on: &RunId| {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     proptest! {
-        // A folder is named after it.
+        // A folder is named after the id.
         #[test]
         fn an_id_stays_where_it_is_put(text in "[-./a-z~]{0,8}|.*") {
             if let Ok(id) = RunId::parse(&text) {

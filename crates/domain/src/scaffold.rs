@@ -13,14 +13,14 @@ use crate::markdown::{bare, front_matter, lines, table, without_mark};
 
 const MARKER: &str = "_TBD_";
 
-/// Tells whether nobody has written anything into the file.
+/// Tells whether the file holds no text of a person.
 pub fn is_scaffold(text: &str) -> bool {
     first_content_line(text).is_none()
 }
 
 /// Returns the number, from one, of the first line that a person wrote.
 ///
-/// Stops reading there, so a filled file of any size is recognised at once.
+/// It stops reading there, so it recognizes a filled file of any size immediately.
 pub fn first_content_line(text: &str) -> Option<usize> {
     let mut judge = Judge::default();
     let body = lines(without_mark(text)).map(bare).zip(1..).skip(front_matter::line_count(text));
@@ -93,7 +93,7 @@ impl Judge {
 }
 
 /// The body of a fence. It is scaffold when it is empty, or when every filled line holds the
-/// marker, except perhaps the first: the root of a drawn tree.
+/// marker, where the first may be the root of a drawn tree.
 #[derive(Default)]
 struct Code {
     filled: bool,
@@ -157,7 +157,7 @@ fn is_open_row(row: &str) -> bool {
     table::cells(row).any(|cell| cell == MARKER) || table::cells(row).all(str::is_empty)
 }
 
-/// Lines that a scaffold is made of, whatever they say.
+/// Tells whether a line is part of a scaffold's structure, with any words.
 fn is_structure(line: &str) -> bool {
     let words = line.trim();
     words.is_empty()

@@ -1,4 +1,4 @@
-//! Where work happens, and who does it: a project's branch, and the agents in it.
+//! Scopes of work: a project's branch, and the agents in it.
 
 use std::fmt;
 
@@ -44,12 +44,12 @@ impl AgentName {
         }
     }
 
-    /// Takes a name as it stands, from a mention or from a store; neither can be refused.
+    /// Takes a name unchanged, from a mention or from a store; neither can be refused.
     pub fn known(name: &str) -> Self {
         Self(name.to_ascii_lowercase())
     }
 
-    /// The person at the keyboard, who is told but never woken.
+    /// The person at the keyboard, who receives messages and is never woken.
     pub fn human() -> Self {
         Self("human".to_owned())
     }
@@ -82,7 +82,7 @@ pub(crate) const SENTENCE_ENDS: [char; 3] = ['.', '-', '/'];
 /// An agent in its scope. Prints as `project:branch:agent`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
-    /// Where it works.
+    /// The scope that it works in.
     pub scope: Scope,
     /// The agent's name, unique in that scope.
     pub agent: AgentName,

@@ -1,19 +1,19 @@
-//! What `init` changes in a project, so that all of it can be taken back.
+//! The changes of `init` in a project, so that all of them can be reverted.
 
 pub mod guidance;
 
 use crate::client::Client;
 
-/// One thing that `init` did in a project.
+/// One change that `init` made in a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetupStep {
     /// The absolute path of the file or folder.
     pub path: String,
-    /// What was done to it.
+    /// The change.
     pub change: SetupChange,
 }
 
-/// What was done to a file or folder.
+/// A change to a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SetupChange {
     /// A folder was made.
@@ -24,14 +24,14 @@ pub enum SetupChange {
     Binding(Client),
     /// The line for agents was added to a file.
     Guidance {
-        /// What the file held before; `None` if there was no file.
+        /// The file's text before; `None` if there was no file.
         original: Option<String>,
-        /// What it held afterwards.
+        /// The file's text afterwards.
         written: String,
     },
     /// A configuration file was made.
     Configuration {
-        /// What it held.
+        /// The file's text.
         written: String,
     },
 }

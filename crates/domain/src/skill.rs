@@ -15,7 +15,7 @@ pub struct SkillId {
     bare_from: usize,
 }
 
-/// A text that names no skill.
+/// A text that is not a skill's id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a valid skill name")]
 pub struct InvalidSkillId {
@@ -57,7 +57,7 @@ impl SkillId {
         self.bare_from > 0
     }
 
-    /// Says what an agent does with the skill, after "You are using … to".
+    /// Returns what an agent does with the skill, after "You are using … to".
     pub fn purpose(&self) -> &'static str {
         match self.bare() {
             "subagent-driven-development" | "executing-plans" => "execute the implementation plan",
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_is_told_on_one_line() {
+    fn a_description_is_one_line() {
         for (front, expected) in [
             ("description: Use when x", "Use when x"),
             ("description: \"Use when: x\"", "Use when: x"),

@@ -7,7 +7,7 @@ use crate::markdown::{bare, lines};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubagentRole(String);
 
-/// A text that names no role.
+/// A text that is not a role's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot take `{given}` for a role")]
 pub struct InvalidRole {
@@ -52,20 +52,20 @@ impl SubagentRole {
     }
 }
 
-/// What a subagent is told.
+/// The facts in a subagent's prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Assignment<'a> {
     /// The part that the subagent plays in the task, such as `spec-reviewer`.
     pub role: &'a SubagentRole,
     /// The task's words.
     pub task: &'a str,
-    /// What the file of this role in the skill's folder says.
+    /// The text of this role's file in the skill's folder.
     pub instructions: &'a str,
     /// The plan's path.
     pub plan_file: &'a str,
     /// The task's section of the plan.
     pub section: &'a str,
-    /// What the orchestrator adds.
+    /// The orchestrator's addition.
     pub context: Option<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! The work tree: what is to be done, by whom, and what is being done now.
+//! The task tree: tasks, their agents, and their states.
 
 pub mod deed;
 pub mod dependency;
@@ -22,7 +22,7 @@ use priority::TaskPriority;
 /// The most levels a tree may have; a deeper one is no plan any more.
 pub const DEEPEST: usize = 64;
 
-/// How far a task is, as stored.
+/// A task's stored status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskStatus {
     /// Not begun.
@@ -60,12 +60,12 @@ impl TaskStatus {
     }
 }
 
-/// How a task stands when the agent on it is looked at too.
+/// A task's state, which also depends on its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskState {
     /// As its status says.
     Stored(TaskStatus),
-    /// Open, and its agent waits for something.
+    /// Open, and its agent is blocked.
     Blocked,
     /// Open, and its agent has failed.
     Failed,
@@ -135,19 +135,19 @@ pub struct Task {
     pub parent: Option<TaskId>,
     /// The plan it comes from, inherited from the parent.
     pub plan_file: Option<String>,
-    /// What is to be done, on one line.
+    /// The task's title, on one line.
     pub content: String,
-    /// What else there is to say about it, on any number of lines.
+    /// A longer description, on any number of lines.
     pub body: Option<String>,
-    /// Its place among its siblings.
+    /// The task's place among its siblings.
     pub order: i64,
-    /// Who does it.
+    /// The assigned agent.
     pub agent: Option<AgentName>,
-    /// How far it is.
+    /// The stored status.
     pub status: TaskStatus,
-    /// How urgent it is among its siblings.
+    /// Its urgency among its siblings.
     pub priority: TaskPriority,
-    /// The tasks that come before it.
+    /// The tasks that must be closed before it.
     pub after: Vec<TaskId>,
     /// Those of them that are open. A store finds them out; they may belong to another plan.
     pub waits_for: Vec<TaskId>,

@@ -5,7 +5,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// Returns a text on one line that no terminal obeys: what others say cannot make lines of ours.
+/// Returns a text on one line that no terminal obeys: foreign text cannot forge a line of
+/// Convoke's.
 pub fn one_line(text: &str) -> String {
     text.replace(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'), " ")
 }
@@ -40,8 +41,8 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Breaks a text into lines of at most so many columns, of which all but the first are indented. Line
-/// breaks of the text itself are spaces: what others say cannot make lines of ours.
+/// Breaks a text into lines of at most so many columns, of which all but the first are indented.
+/// Line breaks of the text itself become spaces: foreign text cannot forge a line of Convoke's.
 pub fn hanging(text: &str, columns: usize, indent: usize) -> String {
     let lines = wrapped(&one_line(text), columns.saturating_sub(indent));
     lines.join(&format!("\n{:indent$}", ""))
@@ -69,31 +70,33 @@ pub fn folded(line: &str, columns: usize, indent: usize) -> String {
     page
 }
 
-/// Quotes a word for a shell if it is more than a plain one: a name in a command that an agent is told
-/// to run must not be a command itself.
+/// Quotes a word for a shell if it is more than a plain one: a name in a command for an agent must
+/// not become a command itself. A character that could begin a line of ours becomes a blank; no
+/// command finds such a name, and none is run by it either.
 pub fn shell_word(word: &str) -> String {
+    let word = word.replace(is_disruptive, " ");
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
     if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
-        return word.to_owned();
+        return word;
     }
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Returns how many columns a terminal gives to a line of ours.
+/// Returns the width of a line, in columns.
 pub fn width(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// Returns how many columns a terminal gives to a character of ours: signs with pictures take two.
+/// Returns the width of a character, in columns: pictographs take two.
 fn columns_of(c: char) -> usize {
     let is_wide = matches!(c, '⏳' | '✅' | '❌' | '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}');
     if is_wide { 2 } else { 1 }
 }
 
-/// Tells whether a character is there without being seen, or has those around it change places.
+/// Tells whether a character is invisible, or reorders those around it.
 ///
-/// What joins letters and signs (U+200C, U+200D) and where a word may be broken is not meant: whole
-/// scripts need the first two, and none of them makes a text look like another.
+/// Joiners of letters and signs (U+200C, U+200D) and places where a word may break do not count:
+/// whole scripts need the first two, and none of them makes a text look like another.
 pub const fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
@@ -132,7 +135,7 @@ impl CharOffset {
         Self(chars)
     }
 
-    /// Returns how many characters stand before this offset.
+    /// Returns how many characters precede this offset.
     pub const fn get(self) -> usize {
         self.0
     }
@@ -226,6 +229,7 @@ mod tests {
             ("it's", "'it'\\''s'"),
             ("--force", "'--force'"),
             ("", "''"),
+            ("a\u{2028}##\u{202e}b\n", "'a ## b '"),
         ] {
             assert_eq!(shell_word(word), expected);
         }

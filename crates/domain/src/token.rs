@@ -33,7 +33,7 @@ impl Tokens {
         self.tenths
     }
 
-    /// Returns what is left of this amount when `used` is taken away, or nothing.
+    /// Returns this amount minus `used`, at least zero.
     #[must_use]
     pub const fn less(self, used: Self) -> Self {
         Self { tenths: self.tenths.saturating_sub(used.tenths) }
@@ -98,7 +98,7 @@ impl Budget {
     }
 }
 
-/// Which way of counting a user asked for.
+/// The user's choice of a tokenizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Vocabulary {
     /// A quarter of the characters and a tenth on top; for models whose vocabulary is not public.
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    // B-31: every multiple of ten below 200 000 must equal the whole number it stands for.
+    // B-31: every multiple of ten below 200 000 must equal its whole number.
     #[test]
     fn a_cost_equal_to_the_budget_is_never_over_it() {
         for quarters in (10..200_000_u64).step_by(10) {
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(estimate(2).to_string(), "1.1");
     }
 
-    // B-33, B-35: every character counts the same, whatever its script or its bytes.
+    // B-33, B-35: every character counts the same, in any script and encoding.
     #[test]
     fn characters_count_alike_in_every_script() {
         for text in ["abcd", "가나다라", "\u{feff}\r\n\n", "😀😀😀😀"] {

@@ -1,21 +1,21 @@
-//! Whether a working tree is still as it was: what can be said of it, and why.
+//! Whether a working tree has changed, and the evidence.
 //!
-//! An agent that may only read should leave no trace, and a note that is missing, empty or garbled
-//! never counts as proof that it left none. [`sidecar`] is that note as other programs read it, and
+//! An agent with read-only rights should leave no trace, and a note that is missing, empty or
+//! garbled never proves that it left none. [`sidecar`] is that note as other programs read it, and
 //! [`paths`] the list of files that goes with it.
 
 pub mod kept;
 pub mod paths;
 pub mod sidecar;
 
-/// What is known of a tree.
+/// The state of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeStatus {
     /// Nothing changed.
     Clean,
     /// Something did.
     Dirty,
-    /// Nobody can tell, which is not the same as clean.
+    /// Unknown, which is not the same as clean.
     Unknown,
 }
 
@@ -41,17 +41,17 @@ impl TreeStatus {
 /// Why a tree is not clean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirtyReason {
-    /// There is something that is not committed.
+    /// There are uncommitted changes.
     CheckpointDirty,
     /// Files changed.
     WorkingTreeDirty,
-    /// Nobody wrote down which files were new before, so nobody knows which are new now.
+    /// The list of files that were new before is missing, so the new ones are unknown.
     BaselineMissing,
     /// `git status` failed.
     StatusFailed,
-    /// The comparison with what is staged failed.
+    /// The comparison with the staged files failed.
     DiffFailed,
-    /// The comparison with what is committed failed.
+    /// The comparison with the committed files failed.
     DiffCachedFailed,
     /// The list of files that git does not know failed.
     LsFilesFailed,
@@ -67,15 +67,15 @@ pub enum DirtyReason {
     BaselineMissingValue,
     /// A request names `--sidecar` without a value.
     SidecarMissingValue,
-    /// Comparing needs something to compare with.
+    /// A comparison needs a baseline.
     BaselineRequired,
-    /// There is no such way to look.
+    /// An unknown mode.
     BadMode,
     /// The note cannot be written there.
     BadSidecarPath,
     /// No list can be read there.
     BadBaselinePath,
-    /// Nobody knows that flag.
+    /// An unknown flag.
     UnknownFlag,
     /// Another commit is checked out.
     CommitChanged,
@@ -87,9 +87,9 @@ pub enum DirtyReason {
     SettingsChanged,
     /// The folder belongs to no repository.
     NotARepository,
-    /// The tree could not be looked at.
+    /// The snapshot failed.
     LookFailed,
-    /// Somebody asked the look to stop.
+    /// A person or a program stopped the snapshot.
     LookStopped,
     /// Looking took longer than it may.
     LookTimedOut,
@@ -194,14 +194,14 @@ impl DirtyReason {
     }
 }
 
-/// What became of a tree between two looks at it.
+/// The change of a tree between two snapshots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeVerdict {
-    /// What is known.
+    /// The tree's state.
     pub status: TreeStatus,
     /// Why it is not clean.
     pub reason: Option<DirtyReason>,
-    /// What changed, as it can be shown.
+    /// The changed paths, in printable form.
     pub paths: Vec<String>,
 }
 
@@ -212,7 +212,7 @@ impl TreeVerdict {
     /// Nothing changed.
     pub const CLEAN: Self = Self { status: TreeStatus::Clean, reason: None, paths: Vec::new() };
 
-    /// Nobody can tell.
+    /// Returns the verdict for an unknown state.
     pub const fn unknown(reason: DirtyReason) -> Self {
         Self { status: TreeStatus::Unknown, reason: Some(reason), paths: Vec::new() }
     }
@@ -222,8 +222,8 @@ impl TreeVerdict {
         Self { status: TreeStatus::Dirty, reason: Some(reason), paths }
     }
 
-    /// Says what there is to say about a tree around somebody who could only read; `None` if all is
-    /// well, or if there is nothing that could be watched.
+    /// Returns the warning about a tree after a read-only agent; `None` if the tree is clean, or if
+    /// nothing could be watched.
     pub fn warning(&self, reader: &str) -> Option<String> {
         let reason = self.reason?;
         match self.status {
@@ -241,8 +241,8 @@ impl TreeVerdict {
         }
     }
 
-    /// Says what makes a tree suspect in which agents could only read: its status, and the reason with
-    /// what changed. `None` if all is well, or if there is nothing that could be watched.
+    /// Returns why a tree is suspect after read-only agents: its status, and the reason with the
+    /// changes. `None` if the tree is clean, or if nothing could be watched.
     pub fn suspicion(&self) -> Option<(TreeStatus, String)> {
         let reason = self.reason.filter(|reason| *reason != DirtyReason::NotARepository)?;
         let named =

@@ -1,8 +1,9 @@
 //! The wake-up: the text that puts an agent back where it was.
 //!
-//! [`WakeFacts`] is everything known about the agent, [`layout`] how it reads, [`deeds`] what it should
-//! do next by what was recorded, [`next_step`] the same as the original guessed it, and [`fit`] how it is shortened when there is too little room.
-//! [`news`] is what an agent is told that still has its memory.
+//! [`WakeFacts`] holds everything known about the agent and [`layout`] orders it. [`deeds`] derives
+//! the next action from the records; [`next_step`] guesses it from the message, as the original
+//! workflow does. [`fit`] shortens a text that exceeds its budget. [`news`] is the short form for
+//! an agent that still has its memory.
 
 pub mod deeds;
 pub mod fit;
@@ -10,10 +11,12 @@ pub mod hop;
 pub mod layout;
 pub mod news;
 pub mod next_step;
+mod plan_section;
 
 use std::sync::Arc;
 
 use self::deeds::KnownDeeds;
+use crate::finding::Unreadable;
 use crate::message::{ActivityLine, quote, quote_lines};
 use crate::pin::Pin;
 use crate::plan::ParsedPlan;
@@ -22,7 +25,7 @@ use crate::skill::SkillId;
 use crate::skill::prune::Forms;
 use crate::task::outline::TaskOutline;
 
-/// Whom the wake-up is for.
+/// The kind of agent that the wake-up is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WakeProfile {
     /// An agent with a task of its own.
@@ -49,7 +52,7 @@ impl WakeProfile {
     }
 }
 
-/// How much an agent is told each time it wakes.
+/// How much a wake-up tells its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WakeMode {
     /// Everything, always.
@@ -76,7 +79,7 @@ impl WakeMode {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 
-    /// Returns how much an agent with this memory is told.
+    /// Returns how much to tell an agent with this memory.
     pub const fn extent(self, memory: WakeMemory) -> WakeExtent {
         match (self, memory) {
             (Self::V0, WakeMemory::Kept) => WakeExtent::News,
@@ -96,12 +99,12 @@ pub enum WakeMemory {
     Empty,
 }
 
-/// How much of a wake-up is told.
+/// How much of a wake-up the agent receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WakeExtent {
     /// All of it.
     Everything,
-    /// Where the agent stands and what was said to it.
+    /// The agent's place in the plan, and its unread messages.
     News,
 }
 
@@ -121,17 +124,17 @@ pub enum SectionOrder {
     /// As the contract has them: skill, plan, tasks, messages, next action.
     #[default]
     Contract,
-    /// What must not be missed first, because whatever carries the text may cut its end.
+    /// The most important sections first, because the client may cut the end of the text.
     CriticalFirst,
 }
 
-/// What gives way when a wake-up costs more than its budget.
+/// What is shortened when a wake-up costs more than its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WakeFit {
-    /// Everything but where to look, so that the budget is kept.
+    /// Every section except the commands that show the rest, so that the text keeps to the budget.
     #[default]
     Kept,
-    /// What the contract lets go. The task list and the new message stay whole, whatever they cost.
+    /// Only what the contract allows. The task list and the new message stay complete at any cost.
     Seed,
 }
 
@@ -161,12 +164,12 @@ impl WakeFit {
     }
 }
 
-/// The skill as it was found.
+/// The agent's skill, or the lines that replace it when its file is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillText {
-    /// Which skill, if one is named.
+    /// The skill's id, if one is named.
     pub id: Option<SkillId>,
-    /// Its text, or what is said in its place.
+    /// The skill's text, or the lines that replace it.
     pub forms: Arc<Forms>,
     /// Whether it was found; the line that says it was not is never cut.
     pub found: bool,
@@ -176,10 +179,10 @@ pub struct SkillText {
     pub others: Vec<(SkillId, String)>,
 }
 
-/// The plan as it was found.
+/// The plan's file, or why it cannot be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanText<'a> {
-    /// The file, taken apart.
+    /// The parsed file.
     Found {
         /// Its path, as stored.
         file: &'a str,
@@ -191,12 +194,21 @@ pub enum PlanText<'a> {
         /// Its path, as stored.
         file: &'a str,
     },
+    /// There is one, but it gives no text.
+    Unreadable {
+        /// Its path, as stored.
+        file: &'a str,
+        /// Why.
+        why: Unreadable,
+    },
 }
 
 impl PlanText<'_> {
     fn file(&self) -> &str {
         match self {
-            Self::Found { file, .. } | Self::Missing { file } => file,
+            Self::Found { file, .. } | Self::Missing { file } | Self::Unreadable { file, .. } => {
+                file
+            }
         }
     }
 }
@@ -204,13 +216,13 @@ impl PlanText<'_> {
 /// The message that woke the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
-    /// Who said it.
+    /// The sender.
     pub from: AgentName,
-    /// What was said. Shortened last of all, and never with [`WakeFit::Seed`].
+    /// The message's text. Shortened last, and never with [`WakeFit::Seed`].
     pub content: String,
 }
 
-/// What an agent must not miss although it is outside of its plan or branch, a line each.
+/// Lines from outside of the agent's plan or branch that it must not miss.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ElsewhereLines {
     /// Tasks of high priority that belong to another plan.
@@ -222,37 +234,37 @@ pub struct ElsewhereLines {
 /// Everything that is known about an agent when it wakes.
 #[derive(Debug, Clone)]
 pub struct WakeFacts<'a> {
-    /// Who wakes.
+    /// The agent that wakes.
     pub reader: AgentName,
     /// Whether the agent works on a task of its own or leads the others.
     pub profile: WakeProfile,
-    /// The order of the sections.
+    /// The order in which sections appear.
     pub order: SectionOrder,
-    /// What gives way.
+    /// What may be shortened.
     pub fit: WakeFit,
-    /// The skill to work by.
+    /// The skill that the agent works by.
     pub skill: SkillText,
     /// The tasks of the active plan; `None` without a plan.
     pub outline: Option<TaskOutline<'a>>,
     /// The same list with titles that are cut short.
     pub short_outline: Option<TaskOutline<'a>>,
-    /// What is said where there is no list: where tasks are instead, and how to get one.
+    /// The lines that replace a missing list: where tasks are instead, and how to get one.
     pub no_task: Option<String>,
-    /// What there is outside of this plan and branch.
+    /// Lines from outside of this plan and branch.
     pub elsewhere: ElsewhereLines,
-    /// The plan behind it.
+    /// The plan that the task list belongs to.
     pub plan: Option<PlanText<'a>>,
     /// The whole title of the task that the plan describes: the marked line of the list.
     pub plan_task: Option<String>,
     /// Recent activity, oldest first. A line names its message only if that is unread.
     pub activity: Vec<ActivityLine>,
-    /// What woke it.
+    /// The message that woke it.
     pub message: Option<NewMessage>,
     /// The stored unread message that woke it, if it was one.
     pub message_id: Option<i64>,
-    /// How many stored messages to it are unread, with those that are in the facts.
+    /// How many stored messages to it are unread, including those in the facts.
     pub unread: usize,
-    /// What is recorded about the current task and with the message.
+    /// Records about the current task and the new message.
     pub known: KnownDeeds,
     /// The user's rules, which come before everything else.
     pub pins: Vec<Pin>,
@@ -264,7 +276,7 @@ mod tests {
 
     // W-24
     #[test]
-    fn only_an_agent_that_remembers_is_told_only_the_news() {
+    fn only_an_agent_that_remembers_gets_only_the_news() {
         for (mode, memory, expected) in [
             (WakeMode::Seed, WakeMemory::Empty, WakeExtent::Everything),
             (WakeMode::Seed, WakeMemory::Kept, WakeExtent::Everything),

@@ -1,8 +1,7 @@
-//! Whole debates from folders of recorded answers: what debaters and judges wrote, and what it must
-//! come to. `expected.txt` has a line for every decision:
-//! `DECISION_<n> expected_disposition=<d> expected_tally=THESIS=<a>,ANTI_THESIS=<b>`, with
-//! `skip_debater_validation=true` where a debate is meant to fail and `skip_ballot_anonymity=true`
-//! where a ballot names an agent; `#` begins a comment.
+//! Complete debates from folders of recorded answers of debaters and judges, with their expected
+//! results. `expected.txt` has a line for every decision: `DECISION_<n> expected_disposition=<d>
+//! expected_tally=THESIS=<a>,ANTI_THESIS=<b>`, with `skip_debater_validation=true` where a debate
+//! must fail and `skip_ballot_anonymity=true` where a ballot names an agent; `#` begins a comment.
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its fixtures should stop")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +32,7 @@ fn folders() -> BTreeMap<String, Folder> {
     folders
 }
 
-/// What is expected of one decision.
+/// The expected result of one decision.
 #[derive(Debug, PartialEq)]
 struct Expected {
     number: usize,
@@ -85,7 +84,7 @@ fn on_ballot(ballot: &str) -> BTreeSet<usize> {
     headings.map(|heading| heading.split_once(':').unwrap().0.parse().unwrap()).collect()
 }
 
-/// Says everything about a folder that is not as it should be.
+/// Returns all deviations of a folder from its expectations.
 fn complaints(folder: &Folder) -> Vec<String> {
     let ballot = folder.get("ballot.txt").map_or("", String::as_str);
     let numbers = on_ballot(ballot);
@@ -148,7 +147,7 @@ fn complaints(folder: &Folder) -> Vec<String> {
 
 // T-52, T-53, T-54, T-55
 #[test]
-fn recorded_debates_come_to_what_is_expected() {
+fn recorded_debates_have_the_expected_results() {
     let folders = folders();
     let names = ["happy-path-5-decisions", "over-cap", "parser-tolerance", "two-judge-quorum"];
     assert!(names.iter().all(|name| folders.contains_key(*name)));
@@ -194,7 +193,7 @@ fn a_ballot_that_names_an_agent_is_noticed_in_any_case() {
 
 // T-55
 #[test]
-fn what_was_not_debated_stands_nowhere() {
+fn an_undebated_decision_appears_in_no_file() {
     let is_there = "DECISION_6 was not debated, and still is there".to_owned();
     let ballot = |text: &str| format!("{text}\n### DECISION_6: x\n");
     assert!(changed("over-cap", "ballot.txt", ballot).contains(&is_there));

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// The most things that are done at the same time.
+/// The most items that are processed in parallel.
 const WIDTH: usize = 4;
 
 /// Calls `work` on every item, four at a time, and returns the results in item order.

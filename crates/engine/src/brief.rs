@@ -36,10 +36,10 @@ use crate::{batch, file};
 /// The most documents that a remark counts.
 const MOST_NAMED: usize = 1000;
 
-/// Who asks for the brief.
+/// The occasion of a brief.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BriefMode {
-    /// A workflow, by itself; the project may have closed the gate.
+    /// A workflow, without a request; the project may disable that.
     Auto,
     /// A person or an agent, on purpose.
     Standalone,
@@ -50,7 +50,7 @@ pub enum BriefMode {
 pub struct BriefLayers {
     /// This call's own: flags and environment. Not a configuration.
     pub call: Layer,
-    /// The project's `convoke.toml` and what lies over it.
+    /// The project's `convoke.toml` and the layers above it.
     pub project: Layer,
     /// The user's configuration.
     pub user: Layer,
@@ -61,7 +61,7 @@ pub struct BriefLayers {
 /// Settings and what there is to remark about them.
 #[derive(Debug, Clone)]
 pub struct ResolvedBriefSettings {
-    /// The settings.
+    /// The effective settings.
     pub settings: BriefSettings,
     /// Remarks about the configuration.
     pub diagnostics: Vec<Diagnostic>,
@@ -89,12 +89,12 @@ pub fn resolve(project: &Path, layers: BriefLayers) -> ResolvedBriefSettings {
     ResolvedBriefSettings { settings, diagnostics }
 }
 
-/// A file that was asked for. All reads of one batch were started before any was awaited.
+/// A file that Convoke tried to read. All reads of one batch started before any was awaited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadTrace {
-    /// The file.
+    /// The file's path.
     pub path: PathBuf,
-    /// The batch it belonged to.
+    /// The number of its batch.
     pub batch_id: u32,
 }
 
@@ -103,11 +103,11 @@ pub struct ReadTrace {
 pub struct LoadedBrief {
     /// The settings in force.
     pub settings: BriefSettings,
-    /// The folder that was looked at.
+    /// The design folder.
     pub dir: PathBuf,
-    /// What it held.
+    /// The folder's documents, or why it has no documents.
     pub folder: Folder,
-    /// Which files were asked for.
+    /// The files that Convoke tried to read.
     pub reads: Vec<ReadTrace>,
     /// Remarks about configuration and documents.
     pub diagnostics: Vec<Diagnostic>,
@@ -177,7 +177,7 @@ impl LoadedBrief {
         Folder::Searched(candidates)
     }
 
-    /// Says which documents the folder holds if none of them is in the list.
+    /// Names the folder's documents if none of them is in the list.
     fn none_listed(&self) -> Option<Diagnostic> {
         let names =
             fs::read_dir(&self.dir).ok()?.filter_map(Result::ok).map(|entry| entry.file_name());
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(resolved(none(), none(), layer(None, Some(9))), (".moai/design".to_owned(), 9));
     }
 
-    // B-3, B-4: only a file makes it configured; what this call asks for does not.
+    // B-3, B-4: only a file counts as configuration; the options of a call do not.
     #[test]
     fn a_call_configures_nothing() {
         let empty = project(&[]);
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(configured(&partial, BriefLayers::default()), Configured::Somewhere);
     }
 
-    // B-9, B-10, B-11: the gate stops workflows only, before the folder is looked at.
+    // B-9, B-10, B-11: the gate stops workflows only, before the folder is read.
     #[test]
     fn a_closed_gate_stops_only_workflows() {
         let closed = "design_docs: {auto_load_on_design_command: false}";
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(run(BriefMode::Standalone).reads.len(), 4);
     }
 
-    // B-16, B-17, B-14: one batch, below the folder that was asked for and nowhere else.
+    // B-16, B-17, B-14: one batch, only below the given folder.
     #[test]
     fn all_reads_are_one_batch_below_the_folder() {
         let top = project(&[
@@ -327,7 +327,7 @@ mod tests {
         assert!(block().ends_with("two\n"));
     }
 
-    // B-7: a list of one's own is followed and remarked on.
+    // B-7: a project's own list is followed, with a remark.
     #[test]
     fn a_custom_priority_is_honored_with_a_remark() {
         let yaml = "design_docs: {priority: [research, b, c, d, e, f]}";

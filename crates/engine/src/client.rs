@@ -1,17 +1,17 @@
-//! All that Convoke knows about clients: one folder for each, and one table.
+//! Everything Convoke knows about clients: one folder for each, and one table.
 //!
 //! Lanes, transcripts, hooks and health checks ask [`adapter`] about a client; no other module
 //! knows a client's flags, output, files or programs. A client's folder has its `launch`, the
 //! `listener` of its output, its `transcript` and its `hooks`. Adding a client touches its folder,
 //! the enum in `domain`, the table here and its fixtures.
 //!
-//! Nothing here starts, reads or writes anything but transcripts: [`command`] says what to start
-//! and what to write beforehand, and a [`Listener`] turns lines into events. So every client is
-//! tested with strings.
+//! This module reads and writes only transcripts and starts nothing: [`command`] returns the
+//! command to start and the files to write beforehand, and a [`Listener`] turns lines into events.
+//! So every client is tested with strings.
 //!
-//! *Read-only means that the agent has no tool to write with*, not that it is asked not to. Settings
-//! of the user and of the project stay in force, with their hooks, because those are the user's own
-//! doing; but no setting may give a reader its tools back.
+//! *Read-only means that the agent has no tool to write with*, not that its prompt forbids writing.
+//! Settings of the user and of the project stay in force, with their hooks, because the user chose
+//! them; but no setting may give a read-only agent its tools back.
 
 pub mod claude;
 pub mod codex;
@@ -24,6 +24,7 @@ mod listener;
 mod message_line;
 mod opencode;
 mod qwen;
+mod release;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -36,38 +37,42 @@ pub use self::command::{ClientCommand, ClientRequest, Rights};
 pub use self::hook_wiring::HookWiring;
 pub(crate) use self::hook_wiring::{Compactions, EntryCount, PluginFile, SettingsForm};
 pub use self::listener::Listener;
+pub use self::release::ClientRelease;
 use crate::transcript::InjectedTexts;
 use crate::transcript::reads::recorder::Recorder;
 
 /// What Convoke knows about one client.
 pub struct ClientAdapter {
-    /// The programs to look for, the best first.
+    /// The programs to search for, the best first.
     pub programs: &'static [&'static str],
     /// The variables of the user's environment that the client may see beside those that every
     /// program needs: its own vendor's keys, addresses and folders, and no other vendor's.
     pub variables: &'static [&'static str],
-    /// Variables that the client is always given: no updates while it works, no endless retries,
-    /// and nothing that keeps it from being supervised.
+    /// Variables that are always set: no updates while it works, no endless retries, and nothing
+    /// that keeps it from being supervised.
     pub quiet: &'static [(&'static str, &'static str)],
-    /// What keeps a reader from writing, in a word or two.
+    /// The mechanism that keeps a read-only agent from writing, in a word or two.
     pub read_only_by: &'static str,
-    /// The oldest version that Convoke is tested with, by its first two numbers.
-    pub oldest: Option<(u32, u32)>,
+    /// The version that Convoke's tests drive, if they can install one.
+    pub tested: Option<ClientRelease>,
+    /// What the client says to the command of a lane that has no prompt, in lower case: it has read
+    /// its arguments, and asks no model. Nothing where that was not measured.
+    pub no_prompt: Option<&'static str>,
     /// How the client resumes a session, as measured.
     pub resumed_by: &'static str,
-    /// What the client's counters count, as measured.
+    /// The scope of the client's counters, as measured.
     pub usage_scope: UsageScope,
     /// The variable by which programs that the client starts know their session.
     pub session_variable: Option<&'static str>,
     /// The variable that is set for every program that the client starts.
     pub shell_variable: Option<&'static str>,
-    /// The folder that holds the client's own records, where Convoke looks for them.
+    /// The folder of the client's own records.
     pub home: Option<ClientHome>,
     /// How to read the client's record of a session.
     pub transcript: Option<TranscriptFormat>,
     /// How Convoke's hooks are wired into the client.
     pub hooks: Option<HookWiring>,
-    /// Adds to a command what the client needs to be told.
+    /// Adds the client's arguments and files to a command.
     launch: fn(&ClientRequest<'_>, &mut ClientCommand),
     listen: fn() -> Box<dyn Listener>,
     /// Tells whether a reader may have a tool; always so where the client does not list its tools.
@@ -82,7 +87,7 @@ impl fmt::Debug for ClientAdapter {
     }
 }
 
-/// Where a client keeps what is its own.
+/// The folder in which a client keeps its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientHome {
     /// The variable that names the folder.
@@ -98,7 +103,7 @@ pub struct TranscriptFormat {
     pub(crate) line: fn(&str, &mut Recorder<'_>) -> Option<()>,
     /// Reads which of Convoke's texts the agent still has, from a place of the record on.
     pub(crate) injected: Option<fn(&Path, u64) -> Option<InjectedTexts>>,
-    /// What the events that the client prints tell about what the agent was given.
+    /// How printed events relate to what the agent saw.
     pub(crate) printed: PrintedEvents,
     /// Finds the record of a session in the client's own folder.
     pub(crate) own_record: Option<fn(&Path, &str) -> Option<PathBuf>>,
@@ -110,12 +115,12 @@ impl fmt::Debug for TranscriptFormat {
     }
 }
 
-/// What the events that a client prints tell about what its agent was given.
+/// How printed events relate to what the agent saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PrintedEvents {
-    /// No more than the agent was given.
+    /// They show no more than the agent saw.
     AsGiven,
-    /// Perhaps more than the agent was given, so that only the client's own record is proof.
+    /// It may show more than the agent saw, so that only the client's own record is proof.
     MayTellMore,
 }
 
@@ -131,7 +136,7 @@ pub fn adapter(client: Client) -> &'static ClientAdapter {
     }
 }
 
-/// Says how to start a client for a request.
+/// Returns the command that starts a client for a request.
 pub fn command(client: Client, request: &ClientRequest<'_>) -> ClientCommand {
     let adapter = adapter(client);
     let mut command = ClientCommand::new(adapter.quiet, request.prompt);
@@ -144,13 +149,13 @@ pub fn listen(client: Client) -> Box<dyn Listener> {
     (adapter(client).listen)()
 }
 
-/// Says what a client's counters count, as measured.
+/// Returns the scope of a client's counters, as measured.
 pub fn usage_scope(client: Client) -> UsageScope {
     adapter(client).usage_scope
 }
 
-/// Returns what a client says that an agent may do beyond what it was started with. A resumed session
-/// may remember more than it is asked for, and only where the client says so can that be noticed.
+/// Returns the rights that a client reports beyond those it was started with. A resumed session may
+/// keep rights from before, which Convoke notices only if the client reports them.
 pub fn excess(client: Client, rights: Rights, granted: &GrantedRights) -> Vec<String> {
     if rights == Rights::Write {
         return Vec::new();
@@ -161,7 +166,7 @@ pub fn excess(client: Client, rights: Rights, granted: &GrantedRights) -> Vec<St
     tools.chain(mode.map(|mode| format!("mode {mode}"))).collect()
 }
 
-/// For clients that do not say which tools or which mode an agent has.
+/// For clients that do not report an agent's tools or mode.
 const fn is_not_said(_: &str) -> bool {
     true
 }

@@ -1,10 +1,11 @@
-//! Designs: where one begins, how it goes on, and where it is kept meanwhile.
+//! Designs: their setup, their course, and their files.
 
 pub mod citations;
 pub mod codec;
 pub mod fault;
-pub mod run;
+pub mod journal;
+pub mod kept;
 pub mod run_folder;
 pub mod session_folder;
 pub mod setup;
-mod word;
+pub mod word;

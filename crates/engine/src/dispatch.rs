@@ -25,35 +25,35 @@ use self::role_files::RoleFilesError;
 pub use self::role_files::demanded;
 use crate::file;
 
-/// What a dispatch is made of, beside the feature.
+/// The materials of a dispatch, beside the feature.
 #[derive(Debug, Clone, Copy)]
 pub struct DispatchOrder<'a> {
-    /// Whom it is for.
+    /// The role that receives the prompt.
     pub role: &'a DispatchRole,
-    /// In which order.
+    /// The order of its sections.
     pub profile: PromptProfile,
-    /// What the role is asked.
+    /// The role's instructions.
     pub rubric: &'a str,
-    /// How it is to answer.
+    /// The form of the answer.
     pub returns: &'a str,
     /// Files that were changed.
     pub files: &'a [String],
-    /// How the reviewer before it ended.
+    /// The earlier reviewer's result.
     pub outcome: Option<&'a str>,
-    /// What the next phase expects.
+    /// The next phase's expectations.
     pub next_phase: Option<&'a str>,
-    /// Which round.
+    /// The round.
     pub iteration: Iteration<'a>,
 }
 
 /// A prompt with how it came about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dispatch {
-    /// The text.
+    /// The prompt's text.
     pub prompt: String,
-    /// What must be read.
+    /// The required reading.
     pub references: Vec<Reference>,
-    /// How long everything is that was listed or pasted, in characters.
+    /// The length of all listed and pasted documents, in characters.
     pub artifact_chars: u64,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
@@ -62,7 +62,7 @@ pub struct Dispatch {
 /// An artifact that must be pasted and cannot be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchError {
-    /// It is not there.
+    /// The artifact is missing.
     #[error("cannot review `{artifact}`: `{feature}` does not contain it")]
     NoTarget {
         /// The artifact.
@@ -70,14 +70,14 @@ pub enum DispatchError {
         /// The feature's folder.
         feature: String,
     },
-    /// It gives no text.
+    /// The artifact gives no text.
     #[error("cannot read `{artifact}` in `{feature}`: {reason}")]
     Unreadable {
         /// The artifact.
         artifact: FeatureArtifact,
         /// The feature's folder.
         feature: String,
-        /// Why.
+        /// The reason.
         reason: Unreadable,
     },
     /// The role demands files that cannot be demanded.
@@ -85,14 +85,14 @@ pub enum DispatchError {
     Files(#[from] RoleFilesError),
 }
 
-/// Resolves what a role must read, with remarks about what is not there.
+/// Resolves the files that a role must read, with remarks about missing ones.
 pub fn references(
     feature: &Feature,
     project: &Path,
     artifacts: &[&FeatureArtifact],
 ) -> (Vec<Reference>, Vec<String>) {
     let mut remarks = feature.diagnostics.clone();
-    // Only who is sent to the PRD asks where it is.
+    // Only a role that must read the PRD needs its place.
     let prd = if artifacts.contains(&&FeatureArtifact::PRD) {
         let (prd, found) = feature.prd(project);
         remarks.extend(found);
@@ -160,7 +160,7 @@ fn chars(text: &str) -> u64 {
     Text::new(text).chars() as u64
 }
 
-/// Sums up what is listed and can be read.
+/// Sums the lengths of the listed files that can be read.
 fn listed_chars(references: &[Reference]) -> u64 {
     let paths = references.iter().filter_map(|reference| reference.path.as_deref());
     let texts = paths.filter_map(|path| file::text(Path::new(path), MAX_BYTES));

@@ -9,8 +9,8 @@ use std::process::Stdio;
 use crate::process::command;
 use crate::scratch;
 
-/// Opens a text in the user's editor, and returns what is there when the editor ends; `None` if the
-/// editor fails, which is how a person takes it back.
+/// Opens a text in the user's editor, and returns the text after the editor exits; `None` if the
+/// editor fails, which is how a person cancels.
 pub fn edit(editor: &OsStr, text: &str) -> io::Result<Option<String>> {
     let folder = scratch::look()?;
     let path = folder.path().join("TASK.md");

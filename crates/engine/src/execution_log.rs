@@ -11,11 +11,11 @@ use convoke_domain::finding::FileFinding;
 
 use crate::file;
 
-/// How often, and how long apart, the lock is tried for.
+/// How often, and at which interval, the lock is tried.
 const TRIES: u32 = 100;
 const STEP: Duration = Duration::from_millis(50);
 
-/// The longest log.
+/// The longest log, in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// An entry that could not be added.
@@ -24,23 +24,23 @@ pub enum LogError {
     /// Others hold the lock, or left it behind.
     #[error("cannot lock `{}`", path.display())]
     Locked {
-        /// The lock.
+        /// The lock's path.
         path: PathBuf,
     },
     /// The log is there and cannot be read.
     #[error("cannot read `{}`: {reason}", path.display())]
     Unreadable {
-        /// The log.
+        /// The log's path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: convoke_domain::finding::Unreadable,
     },
     /// The log cannot be written.
     #[error("cannot write `{}`", path.display())]
     Unwritable {
-        /// The log.
+        /// The log's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
@@ -50,12 +50,12 @@ pub fn append(log: &Path, category: Category, entry: &str) -> Result<(), LogErro
     add(log, category, entry, |_| false)
 }
 
-/// Adds an entry of one line, unless it stands there already: whoever tries again says the same.
+/// Adds an entry of one line, unless the log already has it: a retry must not repeat it.
 pub fn append_once(log: &Path, category: Category, entry: &str) -> Result<(), LogError> {
     add(log, category, entry, |before| before.lines().any(|line| line == entry.trim_end()))
 }
 
-/// Makes the folder that a log is to lie in.
+/// Creates the folder of a log.
 pub fn make_folder(log: &Path) -> Result<(), LogError> {
     let Some(folder) = log.parent() else { return Ok(()) };
     let refused = |source| LogError::Unwritable { path: folder.to_owned(), source };
@@ -107,7 +107,8 @@ impl LockFolder {
 
 impl Drop for LockFolder {
     fn drop(&mut self) {
-        // Whoever comes next finds a lock that nobody holds; there is nobody to tell.
+        // A lock that cannot be removed is stale for the next process, and an error here would
+        // reach no caller.
         fs::remove_dir(&self.0).ok();
     }
 }
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_once_need_not_be_said_again() {
+    fn an_existing_entry_is_not_added_again() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("deep/log.md");
         make_folder(&log).unwrap();
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_is_left_alone() {
+    fn a_path_that_is_not_a_log_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log.md");
         fs::write(&log, b"\xff").unwrap();

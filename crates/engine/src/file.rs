@@ -8,11 +8,11 @@ use std::path::{Component, Path, PathBuf};
 
 use convoke_domain::finding::{FileFinding, Unreadable};
 
-/// Reads a file that must lie in `dir`. A link may point anywhere inside it.
+/// Reads a file that must be inside `dir`. A link may point anywhere inside it.
 ///
-/// What is judged is what is opened: the path is resolved first, and the last step of opening it
-/// follows no link, so a file that is swapped meanwhile is refused and not read. Only a folder on
-/// the way that is swapped at that moment could still mislead.
+/// It opens what it checked: it resolves the path first, and the last step of opening follows no
+/// link, so a file that is swapped meanwhile is refused. Only a parent folder swapped at that
+/// moment could still mislead it.
 pub fn read_inside(dir: &Path, path: &Path, max_bytes: u64) -> FileFinding {
     finding(fs::symlink_metadata(path).map_err(Refusal::from).and_then(|named| {
         if named.is_symlink() {
@@ -23,7 +23,7 @@ pub fn read_inside(dir: &Path, path: &Path, max_bytes: u64) -> FileFinding {
     }))
 }
 
-/// Reads a file wherever it lies.
+/// Reads a file at any place.
 pub fn read(path: &Path, max_bytes: u64) -> FileFinding {
     match fs::canonicalize(path) {
         Ok(path) => finding(read_regular(&path, max_bytes)),
@@ -31,14 +31,14 @@ pub fn read(path: &Path, max_bytes: u64) -> FileFinding {
     }
 }
 
-/// Reads a file that must lie somewhere below `dir`, whatever folders on the way are links.
+/// Reads a file that must be below `dir`, through any links on the way.
 pub fn read_below(dir: &Path, path: &Path, max_bytes: u64) -> FileFinding {
     let named = fs::symlink_metadata(path).map_err(Refusal::from);
     finding(named.and_then(|_| read_regular(&inside(dir, path)?, max_bytes)))
 }
 
-/// Tells whether a path, relative to `dir`, stays inside `dir`: it neither begins at a root, nor leads
-/// out by `..`, nor by a link. What is not there yet is judged by the folders that are.
+/// Tells whether a path, relative to `dir`, stays inside `dir`: it neither begins at a root, nor
+/// leads out by `..`, nor by a link. A missing path is judged by its existing parents.
 pub fn stays_inside(dir: &Path, path: &Path) -> bool {
     let mut depth = 0_usize;
     for part in path.components() {
@@ -58,7 +58,7 @@ pub fn stays_inside(dir: &Path, path: &Path) -> bool {
         .is_some_and(|real| real.starts_with(root))
 }
 
-/// Reads a file wherever it lies, if it gives a text.
+/// Reads a text file at any place.
 pub fn text(path: &Path, max_bytes: u64) -> Option<String> {
     match read(path, max_bytes) {
         FileFinding::Text(text) => Some(text),
@@ -66,12 +66,12 @@ pub fn text(path: &Path, max_bytes: u64) -> Option<String> {
     }
 }
 
-/// Reads a file, whatever bytes it holds.
+/// Reads a file of any bytes.
 pub fn bytes(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
     read_bytes(&fs::canonicalize(path).ok()?, max_bytes).ok()
 }
 
-/// Reads a file, whatever bytes it holds; what is not UTF-8 is replaced.
+/// Reads a file of any bytes; invalid UTF-8 is replaced.
 pub fn lossy_text(path: &Path, max_bytes: u64) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes(path, max_bytes)?).into_owned())
 }
@@ -84,20 +84,20 @@ pub fn text_below(dir: &Path, path: &Path, max_bytes: u64) -> Option<String> {
     }
 }
 
-/// Replaces a file in one step, so that nobody ever reads half of it. What its owner made read-only
-/// stays as it is.
+/// Replaces a file in one step, so that no reader sees half of it. A read-only file stays
+/// unchanged.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     replace_bytes(path, text.as_bytes())
 }
 
 /// Replaces a file that need not be text, as [`replace`] does.
 pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A link is replaced where it points to, not itself; one that leads nowhere is an error.
+    // Replaces the target of a link, not the link; a dangling link is an error.
     if path.is_symlink() { put(&path.canonicalize()?, bytes) } else { put(path, bytes) }
 }
 
-/// Puts a file where a path says, in one step. A link that stands there is replaced itself: what is
-/// put among other programs' files must not reach what somebody made a link to.
+/// Puts a file at a path, in one step. It replaces a link itself: a file put among other programs'
+/// files must not change a link's target.
 pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -125,9 +125,9 @@ pub fn put_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Opens a file of its user's alone for appending, and makes it if there is none. It is judged
-/// before it is opened, so that a pipe is not waited for, and again afterwards, because only then it
-/// cannot change any more.
+/// Opens a private file for appending, and creates it if it is missing. It checks the kind before
+/// opening, so as not to wait for a pipe, and again afterwards, because only then it cannot change
+/// any more.
 pub fn append_private(path: &Path) -> io::Result<File> {
     let regular = |found: &fs::Metadata| {
         if found.is_file() { Ok(()) } else { Err(io::Error::from(ErrorKind::InvalidInput)) }
@@ -164,7 +164,7 @@ fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// Opens a regular file for reading, however long it is; `None` for anything else.
+/// Opens a regular file for reading, however long it is; `None` for any other kind.
 pub fn open_regular(path: &Path) -> Option<File> {
     let path = fs::canonicalize(path).ok()?;
     judge(&fs::symlink_metadata(&path).ok()?, u64::MAX).ok()?;
@@ -219,7 +219,7 @@ fn without_waiting(options: &mut OpenOptions) -> &OpenOptions {
     options
 }
 
-/// Refuses what is not a regular file of an acceptable size.
+/// Refuses everything but a regular file of an acceptable size.
 fn judge(metadata: &Metadata, max_bytes: u64) -> Result<(), Refusal> {
     let reason = if metadata.is_dir() {
         Unreadable::IsADirectory
@@ -264,7 +264,7 @@ fn inside(dir: &Path, link: &Path) -> Result<PathBuf, Refusal> {
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         let kind = error.kind();
-        // No file can have a name that the system does not allow, or lie below another file.
+        // No file can have a name that the system does not allow, or be below another file.
         let nowhere = [ErrorKind::NotFound, ErrorKind::NotADirectory, ErrorKind::InvalidFilename];
         if nowhere.contains(&kind) {
             Self::Absent
@@ -324,7 +324,7 @@ mod tests {
         );
     }
 
-    // Files of the kernel say that they are empty, so only reading tells their size.
+    // The kernel's files report a size of zero, so only reading shows their size.
     #[cfg(target_os = "linux")]
     #[test]
     fn the_limit_holds_while_reading() {
@@ -335,7 +335,7 @@ mod tests {
     // No memory can hold this file, and it is refused instead of tried.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_beyond_all_memory_is_too_large_whatever_the_limit() {
+    fn a_file_beyond_all_memory_is_too_large_for_any_limit() {
         let top = tempfile::tempdir().unwrap();
         let path = top.path().join("a");
         let made = File::create(&path).unwrap().set_len(1 << 43);

@@ -1,15 +1,17 @@
-//! What git knows about a folder: which repository it belongs to, and which branch is checked out.
+//! Git's facts about a folder: its repository, and the checked-out branch.
 //!
-//! Hooks ask this on every turn of every agent, so the few files that answer it are read directly;
-//! starting `git` would take longer than everything else a hook does.
+//! Hooks need this on every turn of every agent, so Convoke reads the few files directly; starting
+//! `git` would take longer than the rest of the hook.
 
 pub mod branch;
 pub mod diff;
+pub mod folder_id;
 pub mod fresh;
 mod guarded;
 pub mod identity;
 mod listing;
 mod pointer;
+mod proof;
 mod repository;
 pub mod sidecar;
 pub mod snapshot;
@@ -27,9 +29,14 @@ use crate::file;
 /// No file that git writes for these questions is larger.
 const MAX_BYTES: u64 = 64 * 1024;
 
+/// A larger list of branches is not read.
+const MAX_PACKED: u64 = 16 * 1024 * 1024;
+
 /// A checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout {
+    /// The uppermost folder of the working tree.
+    pub root: PathBuf,
     /// The folder that all worktrees of the repository share.
     pub common_dir: PathBuf,
     /// The branch, or `None` when a commit is checked out directly.
@@ -39,8 +46,8 @@ pub struct Checkout {
 /// So many files of a repository are listed.
 const MOST_FILES: usize = 500_000;
 
-/// Lists the files of the repository that a folder lies in, below that folder, as far as git does not
-/// ignore them; none if there is no repository.
+/// Lists the files of the repository around a folder, below that folder, except ignored ones; empty
+/// without a repository.
 pub fn known_files(folder: &Path) -> Vec<PathBuf> {
     let listed = ls_files(folder, &["--cached", "--others", "--exclude-standard"]);
     let listed = listed.unwrap_or_default();
@@ -48,8 +55,8 @@ pub fn known_files(folder: &Path) -> Vec<PathBuf> {
     names.take(MOST_FILES).map(|name| PathBuf::from(OsStr::from_bytes(name))).collect()
 }
 
-/// Asks git which files it knows below a folder: their names, each with a NUL behind it; nothing if
-/// there is no repository, or git fails.
+/// Lists the files that git knows below a folder: their names, each with a NUL behind it; `None`
+/// without a repository, or if git fails.
 fn ls_files(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
     let repository = repository::Repository::at(folder).ok()?;
     let mut git = repository.git_in(folder, repository::View::Raw);
@@ -57,28 +64,67 @@ fn ls_files(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
     answer.status.success().then_some(answer.stdout)
 }
 
-/// Says which folders of the PATH were skipped, if that is why git is not found.
+/// Returns the folders of the PATH that were skipped, if git is missing for that reason.
 pub(crate) fn skipped(folder: &Path) -> Option<String> {
     repository::search_for_git(folder).remark()
 }
 
-/// Returns the checkout that a folder lies in, if it lies in one.
+/// Returns the checkout around a folder, if there is one. A folder whose `.git` leads to a
+/// repository that does not lead back lies in none.
 pub fn checkout(folder: &Path) -> Option<Checkout> {
-    // A relative name, such as `..`, has no folders above it that could be looked at.
+    nearest(folder)?.ok()
+}
+
+/// Returns the folder of git's that the nearest `.git` leads to although it belongs to another working
+/// tree, or to none.
+pub fn unproven_git_folder(folder: &Path) -> Option<PathBuf> {
+    nearest(folder)?.err()
+}
+
+fn nearest(folder: &Path) -> Option<Result<Checkout, PathBuf>> {
+    // A relative name, such as `..`, has no parent folders to check.
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     real.ancestors().find_map(checkout_at)
 }
 
-fn checkout_at(root: &Path) -> Option<Checkout> {
+fn checkout_at(root: &Path) -> Option<Result<Checkout, PathBuf>> {
     let git_dir = git_dir(root)?;
     let head = line(&git_dir.join("HEAD"))?;
     let branch = branch(&head).or_else(|| rebased_branch(&git_dir));
+    let git_dir = git_dir.canonicalize().unwrap_or(git_dir);
     let common_dir = match line(&git_dir.join("commondir")) {
         Some(path) => git_dir.join(path),
-        None => git_dir,
+        None => git_dir.clone(),
     };
     let common_dir = common_dir.canonicalize().unwrap_or(common_dir);
-    Some(Checkout { common_dir, branch })
+    let is_own = proof::belongs(root, &git_dir, &common_dir);
+    Some(if is_own {
+        Ok(Checkout { root: root.to_owned(), common_dir, branch })
+    } else {
+        Err(git_dir)
+    })
+}
+
+/// Tells whether a repository has no commit yet, as `git init` leaves it.
+pub fn is_unborn(checkout: &Checkout) -> bool {
+    let Checkout { common_dir, branch, .. } = checkout;
+    let is_there = |name: &str| common_dir.join(name).exists();
+    branch.as_ref().is_some_and(|branch| !is_there(&format!("refs/heads/{branch}")))
+        && !["packed-refs", "refs/remotes", "reftable", "FETCH_HEAD", "logs/HEAD"]
+            .map(is_there)
+            .contains(&true)
+}
+
+/// Tells whether a branch is known to exist no more; a repository that keeps its branches in another
+/// way says nothing.
+pub fn is_branch_gone(checkout: &Checkout, branch: &str) -> bool {
+    let folder = &checkout.common_dir;
+    let packed = file::lossy_text(&folder.join("packed-refs"), MAX_PACKED).unwrap_or_default();
+    let reference = format!(" refs/heads/{branch}");
+    !folder.join("reftable").exists()
+        && checkout.branch.as_deref() != Some(branch)
+        && !folder.join("refs/heads").join(branch).exists()
+        && !packed.lines().any(|line| line.ends_with(&reference))
 }
 
 fn branch(reference: &str) -> Option<String> {
@@ -128,12 +174,53 @@ mod tests {
         write(main.join(".git/HEAD"), "ref: refs/heads/main\n");
         write(main.join(".git/worktrees/tree/HEAD"), "ref: refs/heads/feature/login\n");
         write(main.join(".git/worktrees/tree/commondir"), "../..\n");
+        let back = tree.join(".git").display().to_string();
+        write(main.join(".git/worktrees/tree/gitdir"), &format!("{back}\n"));
         let gitdir = main.join(".git/worktrees/tree");
         write(tree.join(".git"), &format!("gitdir: {}\n", gitdir.display()));
         let (one, other) = (checkout(&main).unwrap(), checkout(&tree).unwrap());
         assert_eq!(one.common_dir, other.common_dir);
         assert_eq!(one.branch.as_deref(), Some("main"));
         assert_eq!(other.branch.as_deref(), Some("feature/login"));
+    }
+
+    // An archive can bring any `.git` along. Only a repository that leads back is the folder's own.
+    #[test]
+    fn a_repository_that_does_not_lead_back_is_anothers() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let victim = top.join("victim");
+        write(victim.join(".git/HEAD"), "ref: refs/heads/main\n");
+        write(victim.join(".git/worktrees/tree/HEAD"), "ref: refs/heads/x\n");
+        write(victim.join(".git/worktrees/tree/commondir"), "../..\n");
+        write(victim.join(".git/worktrees/tree/gitdir"), "/gone/.git\n");
+        let names = |name: &str| format!("gitdir: {}\n", victim.join(name).display());
+        write(top.join("file/.git"), &names(".git"));
+        write(top.join("listed/.git"), &names(".git/worktrees/tree"));
+        write(top.join("common/.git/HEAD"), "ref: refs/heads/main\n");
+        write(top.join("common/.git/commondir"), &victim.join(".git").display().to_string());
+        fs::create_dir(top.join("link")).unwrap();
+        std::os::unix::fs::symlink(victim.join(".git"), top.join("link/.git")).unwrap();
+        for (name, leads_to) in [
+            ("file", "victim/.git"),
+            ("listed", "victim/.git/worktrees/tree"),
+            ("common", "common/.git"),
+            ("link", "victim/.git"),
+        ] {
+            assert_eq!(checkout(&top.join(name)), None, "{name}");
+            assert_eq!(unproven_git_folder(&top.join(name)), Some(top.join(leads_to)), "{name}");
+        }
+        assert_eq!(unproven_git_folder(&victim), None);
+        // A repository beside its working tree, and a submodule, name it.
+        write(top.join("apart.git/HEAD"), "ref: refs/heads/main\n");
+        write(top.join("apart/.git"), "gitdir: ../apart.git\n");
+        assert_eq!(checkout(&top.join("apart")), None);
+        write(top.join("apart.git/config"), "[core]\n\tworktree = ../apart\n");
+        assert_eq!(checkout(&top.join("apart")).unwrap().common_dir, top.join("apart.git"));
+        // Its own content proves itself.
+        write(top.join("inside/.bare/HEAD"), "ref: refs/heads/main\n");
+        write(top.join("inside/.git"), "gitdir: ./.bare\n");
+        assert!(checkout(&top.join("inside")).is_some());
     }
 
     #[test]

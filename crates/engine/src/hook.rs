@@ -1,31 +1,37 @@
 //! Answering clients' hooks: reading what a client says, and answering in its own format.
 
 mod input;
+mod text;
+mod unread;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use convoke_domain::hook::parts::{marks_used, room, split};
-use convoke_domain::hook::{Moment, Noticed, SAME_REPORT, SAVED, Trace};
+use convoke_domain::hook::parts::split;
+use convoke_domain::hook::{Moment, NoticedEvent, SAME_REPORT, SAVED, Trace};
 use convoke_domain::pin::Pin;
 use convoke_domain::scope::Address;
-use convoke_domain::text::Text;
-use convoke_domain::token::{Budget, Estimate, Tokenizer};
-use convoke_domain::wake::fit::{ShorteningStep, WakeLimits};
-use convoke_domain::wake::{SectionOrder, WakeExtent, WakeProfile};
+use convoke_domain::token::Budget;
+use convoke_domain::wake::WakeProfile;
 use convoke_store::agent::AgentChange;
-use convoke_store::delivery::{LastText, Session, Wording};
+use convoke_store::delivery::{Claimant, LastText, NewText, Session, TextChoice, Wording};
 use convoke_store::error::StoreError;
-use convoke_store::message::Receipt;
+use convoke_store::message::MessageReceipt;
 use convoke_store::skill::Injection;
 use jiff::Timestamp;
 
 pub use self::input::HookInput;
+use self::text::{alone, assembled, text};
+use self::unread::announcement;
 use crate::client::{Compactions, HookWiring};
 use crate::json::ascii::ascii;
+use crate::owner;
 use crate::skill::hash;
 use crate::transcript::injected;
-use crate::wake::{AssembledWakeUp, WakeCall, WakeSources, assemble};
+use crate::wake::{AssembledWakeUp, WakeSources};
+
+/// How often a text is made again because other sessions were given its messages meanwhile.
+const MOST_ATTEMPTS: usize = 8;
 
 /// One hook entry of a client, and how many there are for the same event.
 #[derive(Debug, Clone, Copy)]
@@ -46,9 +52,9 @@ impl HookEntry {
 /// A line at the end of a text.
 #[derive(Debug, Clone, Copy)]
 pub enum HookRemark<'a> {
-    /// It is told beside a wake-up.
+    /// It appears only beside a wake-up.
     Beside(&'a str),
-    /// It is told also where there is no wake-up.
+    /// It appears even without a wake-up.
     Alone(&'a str),
 }
 
@@ -62,33 +68,33 @@ impl HookRemark<'_> {
 /// An event that a client reports for an agent.
 #[derive(Debug, Clone, Copy)]
 pub struct HookEvent<'a> {
-    /// The session it is about.
+    /// The session of the event.
     pub session: Session<'a>,
-    /// How the session's client is wired to us.
+    /// The wiring of the session's client.
     pub hooks: &'static HookWiring,
     /// The client's name for the event.
     pub event: &'a str,
-    /// What it means.
+    /// The event's meaning.
     pub moment: Moment,
     /// A hash of all that the client says about it, which tells it from other events.
     pub mark: u64,
     /// The client's own record of the session.
     pub transcript: Option<&'a Path>,
-    /// Which entry hears it.
+    /// The entry that received it.
     pub entry: HookEntry,
-    /// Whose session it is.
+    /// The agent that the session belongs to.
     pub agent: &'a Address,
     /// As what the agent wakes.
     pub profile: WakeProfile,
-    /// The most a wake-up may cost, with everything that is put around it.
+    /// The highest cost of a wake-up, with all text around it.
     pub budget: Budget,
-    /// What the session is told at the end of the text, on one line.
+    /// The remark at the end of the text, on one line.
     pub remark: Option<HookRemark<'a>>,
     /// When.
     pub now: Timestamp,
 }
 
-/// What an entry has to print, and what to record once it is printed.
+/// An entry's output, and the record to write once it is printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookAnswer {
     /// The client's JSON.
@@ -97,9 +103,9 @@ pub struct HookAnswer {
     loss: Option<u32>,
     /// How many parts the whole text has.
     parts: usize,
-    /// The messages that were handed over with it.
+    /// The messages that it delivers.
     messages: Vec<i64>,
-    /// The newest message that it handed over or told of.
+    /// The newest message that it delivered or announced.
     newest_known: Option<i64>,
     /// The user's rules that are whole in this entry's part.
     pins: Vec<i64>,
@@ -141,57 +147,95 @@ pub fn answer(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAn
 
 fn decide(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<HookAnswer, StoreError> {
     let store = sources.store;
-    if matches!(heard.moment, Moment::Began | Moment::Compacted | Moment::Resumed) {
+    if matches!(heard.moment, Moment::Started | Moment::Began | Moment::Compacted | Moment::Resumed)
+    {
         store.bind(heard.session, heard.agent)?;
     }
+    let myself = owner::myself();
+    let claimant = Claimant { owner: &myself, is_gone: &owner::is_gone };
     let (entry, trace) = (heard.entry.number, trace(sources, heard)?);
     let entries = heard.entry.entries();
-    let noticed = Noticed { moment: heard.moment, trace, mark: heard.mark, entries };
-    let loss = store.notice(heard.session, entry, noticed, heard.now)?;
+    let noticed = NoticedEvent { moment: heard.moment, trace, mark: heard.mark, entries };
+    let loss = store.notice(heard.session, entry, noticed, claimant, heard.now)?;
     // A second report of an event that was answered must not undo what the answer recorded.
     let is_compacted = match heard.moment {
         Moment::Compacting => true,
         Moment::Compacted => loss.is_some(),
-        Moment::Began | Moment::Resumed | Moment::Prompted => false,
+        Moment::Started | Moment::Began | Moment::Resumed | Moment::Prompted => false,
     };
     if entry == 1 && is_compacted {
         change_agent(sources, heard, &AgentChange::Compacted(Some(heard.now)))?;
     }
-    let Some(loss) = loss else { return Ok(HookAnswer::nothing()) };
-    let assembled = assembled(sources, heard)?;
-    let receipt = assembled.as_ref().map_or_else(Receipt::default, AssembledWakeUp::receipt);
-    let made = Wording {
-        text: assembled.as_ref().map_or_else(|| alone(heard), |assembled| text(assembled, heard)),
-        messages: receipt.read.to_vec(),
-        newest_known: receipt.known,
-        record_bytes: heard.transcript.map_or(0, length),
-        entries,
-        whose: whose(heard.agent),
+    let Some(loss) = loss else { return announcement(sources, heard) };
+    let Some(Chosen { kept, ours: assembled }) = chosen(sources, heard, loss, claimant)? else {
+        return Ok(HookAnswer::nothing());
     };
-    let outdated = |kept: &Wording, made_at| is_outdated(kept, made_at, &made, heard);
-    let kept = store.keep_text(heard.session, loss, &made, heard.now, &outdated)?;
     let mut parts = parts(&kept.text, heard);
     let count = parts.len();
     let index = heard.entry.number as usize - 1;
     let part = (index < count).then(|| parts.swap_remove(index));
     let pins = part.as_deref().map_or(Ok(Vec::new()), |part| rules_in(sources, part))?;
     let json = part.map_or_else(|| HookAnswer::nothing().json, |part| in_format(heard, &part));
-    let is_ours = kept == made;
-    let injection =
-        assembled.filter(|_| is_ours).map(|made| made.injection(&heard.agent.agent, heard.now));
+    let injection = assembled.map(|made| made.injection(&heard.agent.agent, heard.now));
     let Wording { messages, newest_known, .. } = kept;
     Ok(HookAnswer { json, loss: Some(loss), parts: count, messages, newest_known, pins, injection })
 }
 
-/// Names an agent as the store keeps for whom a text was made.
+/// The text that a session is given.
+struct Chosen {
+    /// The text, as all entries deliver it.
+    kept: Wording,
+    /// How it was made, where this entry made it.
+    ours: Option<AssembledWakeUp>,
+}
+
+/// Makes the text that answers a loss, and claims its messages. One that other sessions were given
+/// meanwhile is left out; `None` where that never comes to rest, and then the next prompt is answered.
+fn chosen(
+    sources: &WakeSources<'_>,
+    heard: &HookEvent<'_>,
+    loss: u32,
+    claimant: Claimant<'_>,
+) -> Result<Option<Chosen>, StoreError> {
+    let mut taken = Vec::new();
+    for _ in 0..MOST_ATTEMPTS {
+        let assembled = assembled(sources, heard, &taken)?;
+        let made = wording(assembled.as_ref(), heard);
+        let is_outdated = |kept: &Wording, made_at| is_outdated(kept, made_at, &made, heard);
+        let (agent, is_outdated) = (heard.agent, &is_outdated);
+        let new = NewText { loss, wording: &made, agent, is_outdated };
+        match sources.store.keep_text(heard.session, new, claimant, heard.now)? {
+            TextChoice::Deliver(kept) => {
+                let ours = assembled.filter(|_| kept == made);
+                return Ok(Some(Chosen { kept, ours }));
+            }
+            TextChoice::Taken(messages) => taken.extend(messages),
+        }
+    }
+    Ok(None)
+}
+
+fn wording(assembled: Option<&AssembledWakeUp>, heard: &HookEvent<'_>) -> Wording {
+    let receipt = assembled.map_or_else(MessageReceipt::default, AssembledWakeUp::receipt);
+    Wording {
+        text: assembled.map_or_else(|| alone(heard), |assembled| text(assembled, heard)),
+        messages: receipt.read.to_vec(),
+        newest_known: receipt.known,
+        record_bytes: heard.transcript.map_or(0, length),
+        entries: heard.entry.entries(),
+        whose: whose(heard.agent),
+    }
+}
+
+/// Names the agent that a text was made for, in the store's form.
 fn whose(agent: &Address) -> String {
     let Address { scope, agent } = agent;
     format!("{}\n{}\n{agent}", scope.project, scope.branch)
 }
 
-/// Tells whether an entry that has not delivered its part of a kept text must not do so any more:
-/// because the text is for another agent, or tells what has changed since. A text of the last moment
-/// is what the other entries deliver now.
+/// Tells whether an entry must no longer deliver its part of a kept text: the text is for another
+/// agent, or its facts have changed since. A very recent text is the one that the other entries
+/// deliver now.
 fn is_outdated(kept: &Wording, made_at: Timestamp, made: &Wording, heard: &HookEvent<'_>) -> bool {
     let has_part = parts(&kept.text, heard).len() >= heard.entry.number as usize;
     let is_old = heard.now.duration_since(made_at) >= SAME_REPORT;
@@ -214,8 +258,8 @@ fn length(transcript: &Path) -> u64 {
     std::fs::metadata(transcript).map_or(0, |metadata| metadata.len())
 }
 
-/// Asks the client's record what became of this entry's part of the last wake-up. Once that is
-/// known, clients that announce what happens to it need not be asked again.
+/// Checks the client's record for this entry's part of the last wake-up. After that, clients that
+/// announce losses need no further check.
 fn trace(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<Trace, StoreError> {
     let client = heard.session.client;
     if heard.event == SAVED {
@@ -231,7 +275,7 @@ fn trace(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<Trace, Stor
     let (Some(last), Some(transcript)) = (last.filter(open), heard.transcript) else {
         return Ok(Trace::Unknown);
     };
-    // Where there was nothing to say, nothing can be missing.
+    // An empty text has no part that could be missing.
     let mut parts = parts(&last.wording.text, heard).into_iter();
     let Some(part) = parts.nth(heard.entry.number as usize - 1) else { return Ok(Trace::Found) };
     Ok(match injected(client, transcript, last.wording.record_bytes) {
@@ -253,7 +297,7 @@ pub fn record(
     heard: &HookEvent<'_>,
     answer: &HookAnswer,
 ) -> Result<(), StoreError> {
-    let Some(loss) = answer.loss else { return Ok(()) };
+    let Some(loss) = answer.loss else { return record_announcement(sources, heard, answer) };
     let store = sources.store;
     let answered = store.delivered(heard.session, heard.entry.number, loss, heard.now)?;
     if !answer.pins.is_empty() {
@@ -269,10 +313,21 @@ pub fn record(
     let is_whole =
         (1..=answer.parts).all(|part| answered.iter().any(|entry| *entry as usize == part));
     if is_whole && answer.newest_known.is_some() {
-        let receipt = Receipt { read: &answer.messages, known: answer.newest_known };
+        let receipt = MessageReceipt { read: &answer.messages, known: answer.newest_known };
         change_agent(sources, heard, &AgentChange::Received(receipt))?;
     }
     Ok(())
+}
+
+/// Remembers that unread messages were announced.
+fn record_announcement(
+    sources: &WakeSources<'_>,
+    heard: &HookEvent<'_>,
+    answer: &HookAnswer,
+) -> Result<(), StoreError> {
+    let Some(known) = answer.newest_known else { return Ok(()) };
+    let receipt = MessageReceipt { read: &[], known: Some(known) };
+    change_agent(sources, heard, &AgentChange::Received(receipt))
 }
 
 fn change_agent(
@@ -282,7 +337,7 @@ fn change_agent(
 ) -> Result<(), StoreError> {
     let (store, name) = (sources.store, &heard.agent.agent);
     match store.change_agent(sources.scope, name, change) {
-        // Whoever works in a session is an agent, also if nobody has added it.
+        // The session's user is an agent, even if no command has added it.
         Err(StoreError::NoAgent { .. }) => {
             store.add_agent(sources.scope, name, heard.session.client.name())?;
             store.change_agent(sources.scope, name, change)
@@ -291,87 +346,11 @@ fn change_agent(
     }
 }
 
-/// Assembles the wake-up to fit the client, or nothing if there is nothing to be reminded of.
-fn assembled(
-    sources: &WakeSources<'_>,
-    heard: &HookEvent<'_>,
-) -> Result<Option<AssembledWakeUp>, StoreError> {
-    let call = WakeCall {
-        agent: heard.agent.agent.clone(),
-        profile: heard.profile,
-        order: SectionOrder::CriticalFirst,
-        // A session that lost its memory needs all of it, whatever the mode.
-        extent: Some(WakeExtent::Everything),
-        message: None,
-    };
-    let fits = |ending: &str| assemble(sources, &call, room_beside(ending, heard), &Estimate);
-    let mut assembled = fits(&ending(heard, Shortened::Yes))?;
-    if assembled.wake_up.steps.contains(&ShorteningStep::Minimal) {
-        // Such a text names the command itself.
-        let minimal = fits(&ending(heard, Shortened::No))?;
-        if minimal.wake_up.steps.contains(&ShorteningStep::Minimal) {
-            assembled = minimal;
-        }
-    }
-    Ok((!assembled.is_empty()).then_some(assembled))
-}
-
-/// Returns the room that the marks of all parts, and what is said at the end, leave for a wake-up.
-fn room_beside(ending: &str, heard: &HookEvent<'_>) -> WakeLimits {
-    let count = |text: &str| Estimate.count(Text::new(text)).tenths().div_ceil(10);
-    let bytes = room(heard.entry.of, most_bytes(heard));
-    let budget = heard.budget.get();
-    // No character has more than four bytes, and four characters cost at least a token.
-    let most_parts = (budget.saturating_mul(16)).div_ceil(most_bytes(heard) as u64);
-    let parts = most_parts.min(heard.entry.of.get() as u64);
-    let marks = parts.saturating_mul(count(&" ".repeat(marks_used(parts))));
-    let tokens = budget.saturating_sub(marks).saturating_sub(count(ending));
-    WakeLimits {
-        budget: Budget::at_least_one(tokens),
-        most_bytes: Some(bytes.saturating_sub(ending.len())),
-    }
-}
-
-/// Adds at the end how to get the whole text when this one was shortened: the user's rules come
-/// first.
-fn text(assembled: &AssembledWakeUp, heard: &HookEvent<'_>) -> String {
-    let text = assembled.wake_up.text.trim_start_matches('\n');
-    let steps = &assembled.wake_up.steps;
-    let is_named = steps.is_empty() || steps.contains(&ShorteningStep::Minimal);
-    let shortened = if is_named { Shortened::No } else { Shortened::Yes };
-    format!("{text}{}", ending(heard, shortened))
-}
-
-/// Returns what is told where there is no wake-up.
-fn alone(heard: &HookEvent<'_>) -> String {
-    match heard.remark {
-        Some(remark @ HookRemark::Alone(_)) => remark.line(),
-        Some(HookRemark::Beside(_)) | None => String::new(),
-    }
-}
-
-/// Whether a text lacks something that it does not name a command for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shortened {
-    Yes,
-    No,
-}
-
-/// Returns what is said at the end of a text.
-fn ending(heard: &HookEvent<'_>, shortened: Shortened) -> String {
-    let agent = &heard.agent.agent;
-    let command =
-        format!("\n> shortened to fit; the whole text: `convoke wake {agent} --budget 1000000`\n");
-    let command = (shortened == Shortened::Yes).then_some(command);
-    let remark = heard.remark.map(HookRemark::line);
-    [command, remark].into_iter().flatten().collect::<Vec<_>>().concat()
-}
-
 fn most_bytes(heard: &HookEvent<'_>) -> usize {
     heard.hooks.most_bytes
 }
 
-/// Wraps a text as the client wants to be given it.
+/// Wraps a text in the client's format.
 fn in_format(heard: &HookEvent<'_>, text: &str) -> String {
     ascii(&(heard.hooks.answer)(heard.event, text).to_string())
 }

@@ -1,8 +1,8 @@
-//! Our entries in clients' settings: adding them, counting them, and taking them out again.
+//! Convoke's entries in clients' settings: adds, counts and removes them.
 //!
-//! These functions turn one text into another by inserting and cutting; every byte that is not ours
-//! stays. A file that is not the JSON its client expects is refused and left alone. Which events and
-//! which form a client needs is in its [`HookWiring`].
+//! These functions turn one text into another by inserting and cutting; every other byte stays. A
+//! file that is not the JSON its client expects is refused and left alone. A client's
+//! [`HookWiring`] holds its events and its form.
 
 pub mod binding;
 pub(crate) mod command;
@@ -35,21 +35,21 @@ pub enum SettingsError {
         line: usize,
         /// At which character of it, from one.
         column: usize,
-        /// What is wrong there.
+        /// The error.
         why: &'static str,
     },
     /// It is another plugin.
     #[error("the file is not Convoke's plugin; rename it, or delete it")]
     ForeignPlugin,
-    /// It is our plugin, but not as this version of Convoke writes it.
+    /// It is Convoke's plugin, but not as this version writes it.
     #[error("the plugin differs from what this version of Convoke writes; delete the file by hand")]
     EditedPlugin,
     /// It is JSON of another shape.
     #[error("`{place}` is not {expected}")]
     Unexpected {
-        /// Where.
+        /// The place in the file.
         place: String,
-        /// What should be there.
+        /// The expected value.
         expected: &'static str,
     },
     /// Its client has no hooks that Convoke can use.
@@ -64,7 +64,7 @@ fn wiring(client: Client) -> Result<&'static HookWiring, SettingsError> {
     adapter(client).hooks.as_ref().ok_or(SettingsError::NoHooks { client })
 }
 
-/// Whose settings hooks are written into.
+/// The level of the settings that hold the hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HooksLevel {
     /// Those of a project.
@@ -86,9 +86,9 @@ pub fn settings_file(
     }))
 }
 
-/// Returns a file with our entries. `current` is what it holds; `bare`, what it holds without us
-/// ([`original`]). Entries that are right already stay where they are, because some clients trust
-/// an entry by its place.
+/// Returns a file with Convoke's entries. `current` is its text; `bare`, its text without Convoke's
+/// entries ([`original`]). Correct entries stay where they are, because some clients trust an entry
+/// by its place.
 pub fn install(
     current: Option<&str>,
     bare: Option<&str>,
@@ -156,7 +156,7 @@ impl Wanted<'_> {
         Ok(apply(text, edits))
     }
 
-    /// Returns what is missing at the top of a file.
+    /// Returns the missing members at the top of a file.
     fn root_members(&self, root: Option<&Node>) -> Vec<(Option<&'static str>, Value)> {
         let is_missing = |key: &str| root.is_none_or(|root| root.member(key).is_none());
         let mut members = Vec::new();
@@ -215,8 +215,8 @@ fn entry(name: Option<&str>, command: &str) -> Value {
     }
 }
 
-/// Returns what a file would hold without us. `remembered` is what it held before and after the last
-/// install; a file that did not change since becomes what it was, byte for byte.
+/// Returns a file's text without Convoke's entries. `remembered` is its text before and after the
+/// last install; a file that did not change since returns to its earlier text, byte for byte.
 pub fn original(
     current: Option<&str>,
     remembered: Option<(Option<&str>, &str)>,
@@ -225,7 +225,7 @@ pub fn original(
     match (current, remembered) {
         (Some(current), Some((before, installed))) if current == installed => {
             let former = before.map_or(FormerFile::Absent, FormerFile::Text);
-            // What cannot be read as settings was not remembered by us.
+            // A text that is not valid settings was not recorded by Convoke.
             let left = uninstall(current, former, client)
                 .or_else(|_| uninstall(current, FormerFile::Unknown, client))?;
             Ok(trusted(before, left))
@@ -242,8 +242,8 @@ pub fn original(
     }
 }
 
-/// Returns what a file is remembered to have held, unless that differs in more than blanks and commas
-/// from what is left without our entries: a store that was imported could remember anything.
+/// Returns the recorded original text of a file, unless it differs in more than blanks and commas
+/// from the file without Convoke's entries: an imported store could hold any text.
 pub fn trusted(remembered: Option<&str>, left: Option<String>) -> Option<String> {
     let bare = |text: Option<&str>| {
         let is_kept = |c: &char| !c.is_whitespace() && !",\u{feff}".contains(*c);
@@ -252,7 +252,7 @@ pub fn trusted(remembered: Option<&str>, left: Option<String>) -> Option<String>
     if bare(remembered) == bare(left.as_deref()) { remembered.map(str::to_owned) } else { left }
 }
 
-/// What a file was before our entries came into it.
+/// A file's text before Convoke's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormerFile<'a> {
     /// That was not remembered.
@@ -263,8 +263,8 @@ pub enum FormerFile<'a> {
     Text(&'a str),
 }
 
-/// Takes our entries out, and nothing else. What is empty without them goes too, unless it was
-/// empty before, as far as that is known. `None` if nothing is left of a file that was all ours.
+/// Removes Convoke's entries, and nothing else. Containers that become empty are removed too,
+/// unless they were empty before, as far as that is known. `None` if the file held nothing else.
 pub fn uninstall(
     settings: &str,
     former: FormerFile<'_>,
@@ -276,13 +276,14 @@ pub fn uninstall(
     let (text, is_bare) = entries::take_out(settings, former, client)?;
     Ok(match former {
         FormerFile::Absent if is_bare => None,
-        // A file without a value is made into one by us.
+        // Convoke turns a file without a value into an object.
         FormerFile::Text(former) if is_bare && object(former)?.is_none() => Some(former.to_owned()),
         FormerFile::Absent | FormerFile::Text(_) | FormerFile::Unknown => Some(text),
     })
 }
 
-/// Takes our plugin out of a file; `None` if nothing else is in it. What its user wrote behind it stays.
+/// Removes Convoke's plugin from a file; `None` if nothing else is in it. The user's text behind it
+/// stays.
 fn without_plugin(text: &str, plugin: &PluginFile) -> Result<Option<String>, SettingsError> {
     let Some(program) = (plugin.program)(text) else {
         return if (plugin.is_ours)(text) {
@@ -298,7 +299,7 @@ fn without_plugin(text: &str, plugin: &PluginFile) -> Result<Option<String>, Set
     }
 }
 
-/// Returns the programs that our entries call; a bare name is looked for on the PATH.
+/// Returns the programs that Convoke's entries call; a bare name is searched on the PATH.
 pub fn programs(settings: &str, client: Client) -> Result<Vec<PathBuf>, SettingsError> {
     if let SettingsForm::Plugin(plugin) = wiring(client)?.form {
         return Ok((plugin.program)(settings).into_iter().collect());
@@ -308,12 +309,21 @@ pub fn programs(settings: &str, client: Client) -> Result<Vec<PathBuf>, Settings
     Ok(ours.filter_map(|(_, command)| command::program(command)).collect())
 }
 
-/// Counts our entries.
+/// Counts Convoke's entries.
 pub fn count(settings: &str, client: Client) -> Result<usize, SettingsError> {
     if let SettingsForm::Plugin(plugin) = wiring(client)?.form {
         return Ok(usize::from((plugin.is_ours)(settings)));
     }
     Ok(object(settings)?.map_or(0, |root| entries::ours(&root, client).len()))
+}
+
+/// Returns the commands of a user that call Convoke's hook in words of their own; they stay.
+pub fn commands_of_user(settings: &str, client: Client) -> Result<Vec<String>, SettingsError> {
+    if let SettingsForm::Plugin(_) = wiring(client)?.form {
+        return Ok(Vec::new());
+    }
+    let Some(root) = object(settings)? else { return Ok(Vec::new()) };
+    Ok(entries::of_user(&root, client).into_iter().map(str::to_owned).collect())
 }
 
 /// Reads a settings file; `None` if there is no value in it.
@@ -340,7 +350,7 @@ mod tests {
         install(text, text, client, Path::new(CONVOKE), entries).unwrap()
     }
 
-    // What a user writes between or behind our lines is the user's.
+    // The user's text between or behind Convoke's lines stays.
     #[test]
     fn comments_of_the_user_outlive_our_entries() {
         let text = installed(Some("{}\n"), Client::Claude, 2);
@@ -356,6 +366,7 @@ mod tests {
         assert_eq!(gone(&format!("{ours}// mine\n")).unwrap().as_deref(), Some("// mine\n"));
         let edited = ours.replacen("const PROGRAM", "// mine\nconst PROGRAM", 1);
         assert_eq!(gone(&edited), Err(SettingsError::EditedPlugin));
+        assert_eq!(gone(&format!("// mine\n{ours}")), Err(SettingsError::EditedPlugin));
         assert_eq!(gone("// another\n").unwrap().as_deref(), Some("// another\n"));
     }
 
@@ -406,7 +417,7 @@ mod tests {
         assert!(uninstall("{\"a\": 1 \"b\"}", FormerFile::Unknown, Client::Claude).is_err());
     }
 
-    // What a user added since the last install is never lost.
+    // A user's additions since the last install are never lost.
     #[test]
     fn a_file_becomes_what_it_would_be_without_us() {
         let mine = "{ \"model\":\"a\" }";
@@ -426,7 +437,7 @@ mod tests {
         assert_eq!(of(Some(&ours), Some((None, &ours))).as_deref(), Some(mine));
     }
 
-    // Codex trusts an entry by its place, so what is right already stays where it is.
+    // Codex trusts an entry by its place, so a correct entry stays where it is.
     #[test]
     fn installing_again_changes_nothing() {
         let ours = installed(None, Client::Codex, 2);

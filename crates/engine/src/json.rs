@@ -1,4 +1,4 @@
-//! Values of a record that are one thing in one line and another in the next.
+//! Values of a record that have different types in different lines.
 
 pub(crate) mod ascii;
 pub(crate) mod lenient;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-/// Reads a value as something, if it is that.
+/// Parses a value as a type, if it has that type.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(value?.get()).ok()
 }
@@ -55,23 +55,24 @@ pub(crate) fn content_text(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
     (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
 }
 
-/// No run has more tokens, and none costs more millionths of a dollar: whoever says more is mistaken.
+/// The highest believable count of tokens or millionths of a dollar in one run; a higher one is a
+/// mistake.
 const BELIEVABLE: u64 = 1_000_000_000_000;
 
-/// Returns a count, which some clients write as `3.0` or `"3"`; what is none, or cannot be, counts
-/// nothing.
+/// Returns a count, which some clients write as `3.0` or `"3"`; an invalid or impossible one counts
+/// as zero.
 pub(crate) fn count(value: Option<&RawValue>) -> u64 {
     believed(number(value).and_then(|count| u64::try_from(count).ok())).unwrap_or_default()
 }
 
-/// Returns how many tokens were spent; `None` where nothing is said, and where what is said is no
-/// count or cannot be one. To take that for none would make it free.
+/// Returns a number of tokens; `None` if it is missing, invalid or impossible. Zero would make it
+/// free.
 pub(crate) fn tokens(value: Option<&RawValue>) -> Option<u64> {
     believed(number(value).and_then(|count| u64::try_from(count).ok()))
 }
 
-/// Returns tokens of a kind that not every client has, such as those of a cache: where nothing is
-/// said of them there were none.
+/// Returns tokens of a kind that not every client has, such as those of a cache: a missing value
+/// means zero.
 pub(crate) fn more_tokens(value: Option<&RawValue>) -> Option<u64> {
     match value.filter(|value| value.get() != "null") {
         None => Some(0),
@@ -87,7 +88,7 @@ pub(crate) fn believed(number: Option<u64>) -> Option<u64> {
 /// Returns an amount of dollars in millionths.
 pub(crate) fn micro_dollars(value: Option<&RawValue>) -> Option<u64> {
     let dollars: f64 = parse(value)?;
-    // Written and read again, because a cast would make something of everything.
+    // Formatted and parsed again, because a cast would accept every value.
     believed(format!("{:.0}", dollars * 1e6).parse().ok())
 }
 

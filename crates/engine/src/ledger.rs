@@ -1,5 +1,5 @@
-//! The files of the original workflow's ledgers. Several programs append to them in parallel, one whole
-//! row at a time; whatever is in the way costs the row and nothing else.
+//! The files of the original workflow's ledgers. Several programs append to them in parallel, one
+//! complete row at a time; an error costs the row and nothing else.
 
 pub mod token_rows;
 
@@ -17,7 +17,7 @@ use convoke_domain::ledger::tokens::{file_name, session_id};
 use crate::file;
 use crate::skill::hash;
 
-/// How often, and how long apart, the lock is tried for: five seconds in all.
+/// How often, and at which interval, the lock is tried: five seconds in all.
 const TRIES: u32 = 100;
 const STEP: Duration = Duration::from_millis(50);
 
@@ -27,31 +27,31 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// A row that was not written, or a document that did not get its report.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
-    /// A link or anything else that is no file of its own.
+    /// A link, or another kind of file.
     #[error("`{}` is not a regular file", path.display())]
     NotRegular {
-        /// The path.
+        /// The file's path.
         path: PathBuf,
     },
     /// Others kept the lock.
     #[error("`{}` is locked", path.display())]
     Locked {
-        /// The lock.
+        /// The lock's path.
         path: PathBuf,
     },
     /// The system refused.
     #[error("cannot write `{}`", path.display())]
     Io {
-        /// The path.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
 
-/// Appends a row, which has its line ending. Nobody else may read the file.
+/// Appends a row, which has its line ending. Only its user can read the file.
 pub fn append(path: &Path, row: &str) -> Result<(), LedgerError> {
-    // What is no ledger gets no lock beside it either.
+    // A path that is not a ledger gets no lock beside it either.
     if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(LedgerError::NotRegular { path: path.to_owned() });
     }
@@ -62,7 +62,7 @@ pub fn append(path: &Path, row: &str) -> Result<(), LedgerError> {
     ledger.write_all(format!("{end}{row}").as_bytes()).map_err(refused)
 }
 
-/// Returns what is in a ledger; nothing if there is none that can be read.
+/// Returns a ledger's text; `None` if it is missing or unreadable.
 pub fn read(path: &Path) -> Option<String> {
     let is_own = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
     is_own.then(|| file::lossy_text(path, MAX_BYTES)).flatten()
@@ -82,7 +82,7 @@ pub fn token_file(named: &NamedPlaces, id: Option<&str>, working: &Path) -> Stri
     file_name(&hash(session_id(id, file.as_deref(), &folder)))
 }
 
-/// Puts a report into a document, which is made if there is none.
+/// Puts a report into a document, which is created if it is missing.
 pub fn place(document: &Path, bracket: Bracket, report: &str) -> Result<(), LedgerError> {
     let before = match file::read(document, MAX_BYTES) {
         FileFinding::Text(text) => text,
@@ -136,7 +136,7 @@ fn is_half(file: &mut File) -> io::Result<bool> {
 mod tests {
     use super::*;
 
-    // P-363: whole rows, whoever else writes.
+    // P-363: complete rows, with any number of writers.
     #[test]
     fn many_writers_write_whole_rows() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What makes Convoke's jobs happen: reading files, loading vocabularies and, later, running agents.
+//! Convoke's effects: it reads files, loads vocabularies, calls git and runs agents.
 //!
 //! This crate performs what `domain` decides. It never prints and never parses a command line, so
 //! every job is also a library call.

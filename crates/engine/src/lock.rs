@@ -11,7 +11,7 @@ use crate::{file, owner};
 /// The longest word about a holder.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// A lock that is held. The system lets go of it, however the process ends.
+/// A held lock. The system releases it at any end of the process.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -20,24 +20,24 @@ pub struct Lock {
 /// A lock that could not be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Somebody else holds it.
+    /// Another process holds it.
     #[error("{holder} already does this")]
     Held {
-        /// Who, in its own words.
+        /// The holder, in its own words.
         holder: String,
     },
     /// The file cannot be used.
     #[error("cannot use `{}`", path.display())]
     File {
-        /// The file.
+        /// The lock file's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
 
 impl Lock {
-    /// Takes a lock without waiting. `holder` is what others are told.
+    /// Takes a lock without waiting. `holder` describes the holder to others.
     pub fn take(path: &Path, holder: &str) -> Result<Self, LockError> {
         let refused = |source| LockError::File { path: path.to_owned(), source };
         let mut options = OpenOptions::new();
@@ -58,8 +58,8 @@ impl Lock {
         Ok(Self { file })
     }
 
-    /// Returns what others are told by whoever holds a lock, and which process that is, as far as can
-    /// be seen from here; nothing if its last holder is gone. It is not tried, because that would keep
+    /// Returns the description and the process of a lock's holder, as far as visible from here;
+    /// `None` if its last holder is gone. It does not try to take the lock, because that would keep
     /// others from it.
     pub fn holder(path: &Path) -> Option<(String, Owner)> {
         let said = file::text(path, MAX_BYTES)?;
@@ -72,7 +72,7 @@ impl Lock {
 }
 
 impl Drop for Lock {
-    /// Whoever lets go of a lock says that nobody holds it; whoever is killed is seen to be gone.
+    /// Releasing a lock clears its holder; a killed holder is recognized by its missing process.
     fn drop(&mut self) {
         self.file.set_len(0).ok();
     }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_held_once_and_says_by_whom() {
+    fn a_lock_is_held_once_and_names_its_holder() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x-lock");
         let first = Lock::take(&path, "the first, who came before").unwrap();

@@ -1,8 +1,8 @@
-//! Bundles: the files of a design with a manifest that says what they are, written and read again.
+//! Bundles: the files of a design with a manifest that describes them, written and read again.
 //!
-//! Whoever reads a bundle trusts it, and it lies where others may write. So nothing here follows a
-//! link, what is judged is what is open already, and a manifest is only ever there while the files
-//! beside it are its own: it is taken away before the first of them changes, and put back last.
+//! The reader of a bundle trusts it, and it is in a folder that others may write to. So this module
+//! follows no link, checks only open files, and a manifest exists only while the files beside it
+//! are its own: the writer removes it before the first of them changes, and puts it back last.
 
 mod folder;
 mod publish;

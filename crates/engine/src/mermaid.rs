@@ -1,8 +1,8 @@
-//! Diagrams: whether they are written in Mermaid's language at all.
+//! Diagrams: whether they are valid Mermaid.
 //!
-//! The parser is large and another project's, so it is a program of its own, `convoke-diagram`,
-//! beside Convoke's. Convoke believes only a whole answer about one diagram; a parser that breaks on
-//! a diagram or takes too long leaves that diagram refused, and the others are parsed.
+//! The parser is large and another project's, so it is a separate program, `convoke-diagram`,
+//! beside Convoke's. Convoke accepts only a complete answer about one diagram; a parser that breaks
+//! on a diagram or takes too long leaves that diagram refused, and the others are parsed.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::process::command;
 use crate::program::is_program;
 
-/// The parser's program, which Convoke looks for beside its own.
+/// The parser's program, beside Convoke's own.
 pub const DIAGRAM_PROGRAM: &str = "convoke-diagram";
 
 /// The version of the questions and answers; `crates/diagram/src/main.rs` has the same.
@@ -27,7 +27,7 @@ const PROTOCOL: u32 = 1;
 /// The program itself gives up on a diagram after 10 seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Why diagrams could not be parsed at all.
+/// Why no diagram could be parsed.
 #[derive(Debug, thiserror::Error)]
 pub enum DiagramParserError {
     /// There is no such program.
@@ -103,7 +103,7 @@ pub fn check_syntax(
     Ok(report)
 }
 
-/// Has diagrams parsed, as many as one run of the program comes to: at least the first.
+/// Has diagrams parsed, as many as one run of the program completes: at least the first.
 fn parse(diagrams: &[(usize, String)], program: &Path) -> Result<Vec<Verdict>, DiagramParserError> {
     let mut child = started(diagrams, program)?;
     let lines = lines_of(&mut child);
@@ -123,10 +123,10 @@ fn started(diagrams: &[(usize, String)], program: &Path) -> Result<Child, Diagra
     let question = serde_json::to_vec(&question).map_err(|error| failed(error.into()))?;
     let mut command = command(program, Path::new("/"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    // What a terminal sends stops Convoke, and is no word of the parser's.
+    // A signal from a terminal stops Convoke, and must not look like the parser's failure.
     let mut child = command.process_group(0).spawn().map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read ends without an answer, and that is heard.
+        // A program that does not read ends without an answer, which the reader notices.
         thread::spawn(move || stdin.write_all(&question).ok());
     }
     Ok(child)
@@ -144,8 +144,8 @@ fn lines_of(child: &mut Child) -> Receiver<String> {
     receiver
 }
 
-/// Takes one verdict for each diagram, up to the first that has none; `None` if these are no answers
-/// to our question.
+/// Takes one verdict for each diagram, up to the first that has none; `None` if these lines do not
+/// answer the request.
 fn heard(count: usize, lines: &Receiver<String>) -> Option<Vec<Verdict>> {
     let greeting = lines.recv_timeout(PATIENCE).ok()?;
     let greeting: Greeting = serde_json::from_str(&greeting).ok()?;

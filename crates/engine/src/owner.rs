@@ -1,5 +1,5 @@
-//! Who answers for a lane, or for an agent that is woken: a process, told from every other that had
-//! its number.
+//! The owner of a lane, or of an agent that is woken: a process, distinguished from every other
+//! with the same number.
 //!
 //! On Linux a process is known by the system's start, its namespace of numbers and its own start;
 //! elsewhere by its own start alone.
@@ -13,17 +13,17 @@ use convoke_guard::timespec;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal};
 
-/// How often it is asked for an end that cannot be watched.
+/// How often the end is checked if it cannot be watched.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Where an owner is.
+/// The state of an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnerState {
     /// It runs.
     Here,
     /// It has ended.
     Gone,
-    /// In another container, where we see nothing.
+    /// In another container, invisible from here.
     Elsewhere,
 }
 
@@ -33,7 +33,7 @@ pub fn myself() -> Owner {
     Owner { pid, mark: mark(pid).unwrap_or_default() }
 }
 
-/// Looks for an owner. One without a mark cannot be told from others.
+/// Looks for an owner. One without a mark cannot be distinguished from others.
 pub fn whereabouts(owner: &Owner) -> OwnerState {
     if owner.mark.is_empty() || is_foreign(&owner.mark) {
         return OwnerState::Elsewhere;
@@ -48,12 +48,12 @@ pub fn is_gone(owner: &Owner) -> bool {
     whereabouts(owner) == OwnerState::Gone
 }
 
-/// Asks an owner to stop, and waits until it is gone, but not for ever; tells whether it is. Nobody
-/// else is asked who has its number now.
+/// Asks an owner to stop, and waits a limited time for its end; tells whether it is gone. Another
+/// process with its id gets no signal.
 pub fn stop(owner: &Owner, patience: Duration) -> io::Result<bool> {
     let number = i32::try_from(owner.pid).ok().and_then(Pid::from_raw);
     let Some(pid) = number else { return Ok(true) };
-    // What is opened before it is recognised is what was recognised.
+    // Opened before it is recognized, so that the recognized process is the open one.
     let end = end_of(pid);
     if whereabouts(owner) != OwnerState::Here {
         return Ok(true);
@@ -108,7 +108,7 @@ fn ask(pid: Pid, _end: Option<&OwnedFd>) -> io::Result<()> {
 #[cfg(target_os = "linux")]
 fn mark(pid: u32) -> Option<String> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in brackets may hold anything; what follows does not.
+    // The name in brackets may hold any character; the text behind it does not.
     let (_, rest) = status.rsplit_once(')')?;
     let mut fields = rest.split_whitespace();
     if matches!(fields.next()?, "Z" | "X") {
@@ -158,20 +158,20 @@ fn is_foreign(_mark: &str) -> bool {
 mod tests {
     use super::*;
 
-    // A number that was given to another process is not the owner.
+    // A number that the system gave to another process is not the owner.
     #[test]
-    fn an_owner_is_told_from_whoever_has_its_number() {
+    fn an_owner_differs_from_a_later_process_with_its_number() {
         let me = myself();
         assert_eq!(whereabouts(&me), OwnerState::Here);
         let (rest, _) = me.mark.rsplit_once(' ').unwrap();
         let earlier = Owner { mark: format!("{rest} 1"), ..me.clone() };
         assert_eq!(whereabouts(&earlier), OwnerState::Gone);
         assert!(is_gone(&earlier) && !is_gone(&me));
-        // Had it been asked, this test would not be here any more.
+        // Had it been stopped, this test would no longer run.
         assert!(stop(&earlier, Duration::ZERO).unwrap());
-        let nobody = Owner { pid: u32::MAX, ..me };
-        assert_eq!(whereabouts(&nobody), OwnerState::Gone);
-        assert!(stop(&nobody, Duration::ZERO).unwrap());
+        let missing = Owner { pid: u32::MAX, ..me };
+        assert_eq!(whereabouts(&missing), OwnerState::Gone);
+        assert!(stop(&missing, Duration::ZERO).unwrap());
     }
 
     #[cfg(target_os = "linux")]
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_asked_stops() {
+    fn an_owner_stops_on_request() {
         let folder = std::path::Path::new("/");
         let mut child = crate::process::command("sleep", folder).arg("600").spawn().unwrap();
         let pid = child.id();

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use crate::process::command;
 
-/// What a shell ends with if it cannot start a program.
+/// A shell's exit codes if it cannot start a program.
 const NOT_STARTED: [i32; 2] = [126, 127];
 
 /// Shows a text in the user's pager, and returns when the person has read enough. Tells whether the

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use convoke_guard::Ward;
+use convoke_guard::GuardCommand;
 
 /// Prepares a program that runs in a folder, with nothing on its stdin.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
@@ -14,19 +14,18 @@ pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     command
 }
 
-/// Prepares the guardian of a client, which runs where the client is to run. `convoke` is our own
-/// program.
-pub(crate) fn guardian(convoke: &Path, ward: &Ward, folder: &Path) -> Command {
-    let (program, arguments) = convoke_guard::guardian(convoke, ward);
+/// Prepares the guardian of a client, in the client's folder. `convoke` is Convoke's own program.
+pub(crate) fn guardian(convoke: &Path, guarded: &GuardCommand, folder: &Path) -> Command {
+    let (program, arguments) = convoke_guard::guardian(convoke, guarded);
     let mut guardian = command(program, folder);
     guardian.args(arguments);
     guardian
 }
 
-/// Where the system itself looks without a PATH.
+/// The system's default without a PATH.
 const USUAL_PATH: &str = "/usr/bin:/bin";
 
-/// Returns the PATH that programs are looked for on.
+/// Returns the PATH on which programs are searched.
 #[expect(clippy::disallowed_methods, reason = "where a program lies decides which one is started")]
 pub(crate) fn search_path() -> OsString {
     std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into())

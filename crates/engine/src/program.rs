@@ -1,24 +1,24 @@
-//! Programs on the PATH, without those that a project brings along.
+//! Programs on the PATH, except those of a project.
 //!
-//! A folder of the PATH that is relative or empty means wherever a program runs, and Convoke runs
-//! in projects that others wrote. So such folders, and those within the project, are skipped.
+//! A relative or empty entry of the PATH depends on the current folder, and Convoke runs in
+//! projects that others wrote. So such entries, and those within the project, are skipped.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// What became of looking for a program.
+/// The result of a search for a program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProgramSearch {
-    /// Where it lies.
+    /// The program's path.
     pub found: Option<PathBuf>,
     /// Folders of the PATH that have such a program and were skipped.
     pub skipped: Vec<PathBuf>,
 }
 
 impl ProgramSearch {
-    /// Says which folders were skipped, if that is why nothing was found.
+    /// Returns the skipped folders, if nothing was found for that reason.
     pub fn remark(&self) -> Option<String> {
         if self.found.is_some() || self.skipped.is_empty() {
             return None;
@@ -35,7 +35,8 @@ impl ProgramSearch {
     }
 }
 
-/// Looks for the first of some programs on a PATH, but for none of the projects of some folders.
+/// Searches a PATH for the first of some programs, leaving out those of the projects around some
+/// folders.
 pub fn search(path: &OsStr, names: &[&str], folders: &[&Path]) -> ProgramSearch {
     let roots: Vec<_> = folders.iter().flat_map(|folder| roots(folder)).collect();
     let here = folders.first().copied().unwrap_or(Path::new("/"));
@@ -81,8 +82,8 @@ pub(crate) fn is_program(place: &Path) -> bool {
     place.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-/// Returns the folders whose programs are a project's: the working tree that a folder lies in, and the
-/// folder itself if it is marked as a project. The root of the file system is none.
+/// Returns the folders whose programs are a project's: the working tree around a folder, and the
+/// folder itself if it is marked as a project. The root of the file system does not count.
 fn roots(folder: &Path) -> Vec<PathBuf> {
     let has = |folder: &Path, name: &str| folder.join(name).symlink_metadata().is_ok();
     let of_name = |folder: &PathBuf| {
@@ -96,7 +97,7 @@ fn roots(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns a folder's absolute names: as it is written, if that leads there, and without links. A
-/// relative name, such as `..`, has no folders above it that could be looked at.
+/// relative name, such as `..`, has no parent folders to check.
 fn true_names(folder: &Path) -> Vec<PathBuf> {
     let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let real = absolute.canonicalize().ok();
@@ -111,7 +112,7 @@ pub(crate) fn starting_folder() -> Option<PathBuf> {
     Path::new(".").canonicalize().ok()
 }
 
-/// Tells whether a path lies in one of some folders, or leads into one by links.
+/// Tells whether a path is in one of some folders, or leads into one through links.
 fn is_within(path: &Path, roots: &[PathBuf]) -> bool {
     names(path).iter().any(|name| roots.iter().any(|root| name.starts_with(root)))
 }
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_path_leads_to_no_project() {
+    fn the_kept_part_of_a_path_leads_to_no_project() {
         let top = tempfile::tempdir().unwrap();
         let project = top.path().join("project");
         fs::create_dir_all(project.join("bin")).unwrap();
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(absolute(OsStr::new(&path)), OsStr::new(&own));
     }
 
-    // Who works in a home folder, or at the root of a container, has programs there.
+    // A home folder, or the root of a container, may contain programs.
     #[test]
     fn a_folder_that_is_no_project_hides_no_program() {
         let top = tempfile::tempdir().unwrap();
@@ -212,8 +213,8 @@ mod tests {
         assert_eq!(search(&path, &["tool"], &[top.path()]).found, None);
     }
 
-    // Of `..` no folder above can be told by its name, and without its last part it is every folder's
-    // beginning.
+    // The name `..` tells nothing about the folders above it, and without its last part it is a
+    // prefix of every path.
     #[test]
     fn a_project_that_is_named_from_elsewhere_is_the_same_project() {
         let top = tempfile::tempdir().unwrap();
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_remark_names_what_was_skipped() {
+    fn the_remark_names_skipped_programs() {
         let skipped = vec![PathBuf::from("."), PathBuf::new()];
         let search = ProgramSearch { found: None, skipped };
         assert_eq!(

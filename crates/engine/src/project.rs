@@ -1,8 +1,8 @@
-//! Which folder is the project.
+//! Finds the project's folder.
 
 use std::path::{Path, PathBuf};
 
-/// What marks a project's root, any one of them.
+/// The marks of a project's root, any one of them.
 const MARKS: [&str; 3] = [".moai", "convoke.toml", ".git"];
 
 /// Returns the nearest folder at or above `start` that looks like a project, or `start` itself.

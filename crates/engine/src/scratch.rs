@@ -1,5 +1,4 @@
-//! Folders for a moment: what git stores while it looks, and what clients say while they work. Both may
-//! be private.
+//! Temporary folders: git's objects for snapshots, and clients' output. Both may be private.
 
 use std::fs::Permissions;
 use std::io;
@@ -9,16 +8,16 @@ use std::sync::Once;
 
 use tempfile::TempDir;
 
-/// What the names of git's folders begin with; the number of their process follows.
+/// The prefix of git's folders; the number of their process follows.
 const LOOK: &str = "convoke-look.";
 
-/// The same for lanes.
+/// The same prefix for lanes.
 const LANE: &str = "convoke-lane.";
 
-/// What killed processes left is looked for once: that is enough, and looking costs something.
+/// Leftovers of killed processes are searched once: that is enough, and the search costs time.
 static SWEPT: Once = Once::new();
 
-/// How often it is tried to remove a folder in which somebody may still write.
+/// How often Convoke tries to remove a folder that another process may still write to.
 const ATTEMPTS: u32 = 10;
 
 /// Makes a folder for git.
@@ -31,8 +30,8 @@ pub fn lane() -> io::Result<TempDir> {
     make(LANE)
 }
 
-/// Makes a folder that only its user can look into, and first removes those of processes that were
-/// killed. Guardians do so at once, but not every lane has one, nor every moment of one.
+/// Makes a private folder, and first removes those of killed processes. Guardians do so
+/// immediately, but not every lane has one at every moment.
 fn make(prefix: &str) -> io::Result<TempDir> {
     SWEPT.call_once(|| sweep(&std::env::temp_dir()));
     let mut builder = tempfile::Builder::new();
@@ -53,14 +52,14 @@ fn clear_in(place: &Path) {
             name.to_str().is_some_and(|name| ours.iter().any(|prefix| name.starts_with(prefix)));
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_ours && is_folder {
-            // Whoever wrote there was told to stop, and may not have heard it yet.
+            // Its writer received the request to stop, and may not have stopped yet.
             (0..ATTEMPTS).any(|_| std::fs::remove_dir_all(entry.path()).is_ok());
         }
     }
 }
 
-/// Removes the folders of processes that are not there any more. What is somebody else's stays:
-/// the system does not let us.
+/// Removes the folders of processes that are gone. Those of other users stay: the system does not
+/// permit it.
 fn sweep(place: &Path) {
     for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn who_ends_at_once_takes_its_folders_along() {
+    fn an_abrupt_end_removes_its_folders() {
         let place = tempfile::tempdir().unwrap();
         let me = std::process::id();
         let [look, lane] =

@@ -25,19 +25,19 @@ const COLLECTION: &str = ".claude/plugins/cache/superpowers-marketplace/superpow
 const INSTALLED: &str = ".claude/plugins/installed_plugins.json";
 const PLUGIN: &str = "superpowers@superpowers-marketplace";
 
-/// Where skills are looked for. What was read is kept until its file changes.
+/// The places of skills. A file's text is cached until the file changes.
 #[derive(Debug)]
 pub struct SkillLibrary {
     /// The project's root.
     pub project: PathBuf,
     /// The user's folder.
     pub home: Option<PathBuf>,
-    /// Where an id of the collection is looked for.
+    /// The places of an id of the collection.
     pub namespace: SkillNamespace,
     cache: Cache,
 }
 
-/// Where an id of the collection is looked for.
+/// The places of an id of the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkillNamespace {
     /// Among the project's skills and the user's, too.
@@ -46,25 +46,25 @@ pub enum SkillNamespace {
     CollectionOnly,
 }
 
-/// A skill that was found.
+/// A skill and its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
-    /// Its file.
+    /// The path of the skill's file.
     pub path: PathBuf,
     /// The collection's version, if it is in the collection.
     pub version: Option<String>,
     /// Its text, without front matter.
     pub forms: Arc<Forms>,
-    /// What it says it is for.
+    /// Its description.
     pub description: String,
-    /// The hash of its file.
+    /// The SHA-256 of its file.
     pub sha256: String,
 }
 
-/// What a look for a skill found.
+/// The result of a search for a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillSearch {
-    /// The skill.
+    /// The skill, if one was found.
     pub skill: Option<Skill>,
     /// Nearer files of its name that give no text, and why.
     pub passed_over: Vec<(PathBuf, Unreadable)>,
@@ -138,7 +138,7 @@ impl SkillLibrary {
 /// The end of the name of a role's template.
 const TEMPLATE: &str = "-prompt.md";
 
-/// One look for a skill.
+/// One search for a skill.
 struct Search<'a> {
     library: &'a SkillLibrary,
     passed_over: Vec<(PathBuf, Unreadable)>,
@@ -203,7 +203,7 @@ impl Search<'_> {
     }
 }
 
-/// A project may come from anywhere, so its skills may not lead out of it; the user's may.
+/// A project may have any author, so its skills may not lead out of it; the user's may.
 fn read_file(project: &Path, path: &Path) -> FileFinding {
     if path.starts_with(project) {
         file::read_below(project, path, MAX_BYTES)
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(hash(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     }
 
-    // A nearer file that gives no text is passed over, and that is said.
+    // A nearer file without text is skipped, with a remark.
     #[test]
     fn a_skill_that_cannot_be_read_is_passed_over_aloud() {
         let (top, library) = library(&[

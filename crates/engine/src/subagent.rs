@@ -1,5 +1,6 @@
 //! Assembling a subagent's prompt from its task, its plan and its role's template.
 
+use convoke_domain::finding::FileFinding;
 use convoke_domain::plan::ParsedPlan;
 use convoke_domain::skill::SkillId;
 use convoke_domain::subagent::{Assignment, SubagentRole, instructions, prompt};
@@ -9,12 +10,12 @@ use convoke_store::error::StoreError;
 
 use crate::wake::{WakeSources, read_plan};
 
-/// A subagent's prompt with what was missing for it.
+/// A subagent's prompt, with remarks about missing parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubagentPrompt {
     /// The prompt.
     pub prompt: String,
-    /// The task it is about.
+    /// The task of the subagent.
     pub task: TaskId,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
@@ -37,7 +38,7 @@ pub fn assemble(
         format!("(plan file not found: {plan_file})")
     });
     let file = role.template_file();
-    // Whoever leads has the skill in some version already; its roles are of that one.
+    // The orchestrator already has the skill in some version; its roles use that one.
     let plan = task.plan_file.as_deref();
     let given = sources.store.last_injection_of(sources.scope, None, plan, templates)?;
     let pinned = sources.store.pinned(sources.scope, templates)?;
@@ -63,7 +64,8 @@ pub fn assemble(
     Ok(SubagentPrompt { prompt, task: task.id, diagnostics })
 }
 
-/// Which roles there are differs between versions of a skill, so those that are there are named.
+/// Returns the error for a missing role, with the existing ones: the roles differ between versions
+/// of a skill.
 fn not_found(file: &str, roles: &[String]) -> String {
     if roles.is_empty() {
         return format!("template_not_found: {file}");
@@ -90,7 +92,9 @@ fn numbered_task(sources: &WakeSources<'_>, id: &TaskId) -> Result<Task, StoreEr
 }
 
 fn section(sources: &WakeSources<'_>, task: &Task) -> Option<String> {
-    let text = read_plan(sources.root, task.plan_file.as_deref()?)?;
+    let FileFinding::Text(text) = read_plan(sources.root, task.plan_file.as_deref()?) else {
+        return None;
+    };
     let section = ParsedPlan::parse(&text).section_of(&task.content)?;
     Some(section.text.to_owned())
 }

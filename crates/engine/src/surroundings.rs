@@ -1,4 +1,4 @@
-//! What is around us: room on a disk, folders that can be written, orphans that can be inherited.
+//! The system around Convoke: free disk space, writable folders, inherited orphans.
 
 use std::io;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub fn inherits_orphans() -> bool {
     false
 }
 
-/// Says which folders of the PATH were skipped, if that is why there is no git.
+/// Returns the folders of the PATH that were skipped, if git is missing for that reason.
 pub fn skipped_git(folder: &Path) -> Option<String> {
     git::skipped(folder)
 }
@@ -49,7 +49,7 @@ pub fn git_version(folder: &Path) -> Option<(String, Option<(u32, u32)>)> {
 }
 
 /// Returns the first two numbers of what a program says about its version.
-pub fn version_numbers(said: &str) -> Option<(u32, u32)> {
+fn version_numbers(said: &str) -> Option<(u32, u32)> {
     let mut numbers =
         said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
     numbers.next().zip(numbers.next())

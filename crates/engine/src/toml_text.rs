@@ -1,7 +1,7 @@
-//! One value of a TOML file, put in, changed or taken out by editing the text.
+//! One value of a TOML file, inserted, changed or removed by editing the text.
 //!
-//! Comments, line ends and all else stay as they are. Every edit is read back before it counts, so a
-//! file that is laid out in a way we do not know is refused rather than spoiled.
+//! Comments, line ends and all other text stay unchanged. Every edit is parsed before it counts, so
+//! a file with an unknown layout is refused rather than spoiled.
 
 use std::ops::Range;
 
@@ -16,10 +16,10 @@ pub enum TomlTextError {
     Malformed {
         /// In which line, from one.
         line: usize,
-        /// What is wrong there.
+        /// The error.
         why: String,
     },
-    /// It is laid out in a way that we cannot change without touching the rest.
+    /// Its layout does not allow a change without touching the rest.
     #[error("Convoke cannot change `{key}` there without changing other text")]
     Layout {
         /// The key with its section.
@@ -78,8 +78,8 @@ pub fn set_value(
     at.first(candidates, &expected)
 }
 
-/// Returns a text in which a key has no value. With it goes its section, if that is empty then and was
-/// not there `before`.
+/// Returns a text in which a key has no value. It also removes the section, if that is empty then
+/// and was not there `before`.
 pub fn unset_value(
     text: &str,
     at: TomlKey<'_>,
@@ -111,7 +111,7 @@ pub fn unset_value(
     at.first(vec![without], &expected)
 }
 
-/// Where a section and a value lie in a text.
+/// The positions of a section and a value in a text.
 #[derive(Default)]
 struct Spans {
     section: Option<Range<usize>>,
@@ -138,7 +138,8 @@ impl TomlKey<'_> {
         candidates.into_iter().find(is_right).ok_or_else(|| self.layout())
     }
 
-    /// Returns where lines lie that look like the section's header, each without its line end.
+    /// Returns the positions of lines that look like the section's header, each without its line
+    /// end.
     fn headers(&self, text: &str) -> Vec<Range<usize>> {
         let wanted = format!("[{}]", self.section);
         let mut at = 0;
@@ -180,7 +181,7 @@ fn line_end(text: &str) -> &'static str {
     }
 }
 
-/// Returns the whole line that something lies in, with its line end.
+/// Returns the complete line around a range, with its line end.
 fn whole_line(text: &str, part: Range<usize>) -> Range<usize> {
     let before = text.get(..part.start).unwrap_or_default();
     let start = before.rfind('\n').map_or(0, |at| at + 1);

@@ -1,8 +1,9 @@
-//! What clients themselves write down about a session.
+//! Clients' own records of a session.
 //!
-//! A client's record is the only proof of what its agent was given and did. The formats are the
-//! clients' own and change without notice, so a line that is not understood is passed over, and
-//! what cannot be told is said to be unknown. Records grow large; they are read line by line.
+//! A client's record is the only proof of what its agent received and did. The formats are the
+//! clients' own and change without notice, so Convoke skips a line that it does not understand, and
+//! reports a fact that it cannot derive as unknown. Records grow large, so they are read line by
+//! line.
 
 pub(crate) mod injected;
 pub mod own;
@@ -15,13 +16,13 @@ use std::path::Path;
 
 use crate::file;
 
-/// No line that matters is longer; what is, is passed over.
+/// The longest line that is read; a longer one is skipped.
 const LONGEST_LINE: u64 = 32 * 1024 * 1024;
 
 /// Calls `each` for every line of a record from a place on; `None` if there is no such file.
 pub(crate) fn each_line(path: &Path, from: u64, mut each: impl FnMut(&str)) -> Option<()> {
     let mut file = file::open_regular(path)?;
-    // A record that became shorter is another one.
+    // A record that became shorter is a new one.
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(if from <= length { from } else { 0 })).ok()?;
     let mut reader = BufReader::with_capacity(64 * 1024, file);
@@ -60,7 +61,7 @@ mod tests {
         assert_eq!(lines(&folder.path().join("none"), 0), None);
     }
 
-    // What a client names may be anything; nothing here waits for the other end of a pipe.
+    // A client may name any file; Convoke does not wait for the other end of a pipe.
     #[cfg(unix)]
     #[test]
     fn a_pipe_or_a_device_is_no_record() {

@@ -58,7 +58,7 @@ impl Tokenizer for Exact {
     }
 
     /// Encodes a growing start of the text until it is too much, and measures the tokens that fit.
-    /// Only a small multiple of the reachable text is looked at, however long the document is.
+    /// It encodes only a small multiple of the reachable text, for a document of any length.
     fn reach(&self, text: Text<'_>, room: Tokens) -> CharOffset {
         let most = usize::try_from(room.tenths() / 10).unwrap_or(usize::MAX);
         let mut window = most.saturating_mul(8).max(64);
@@ -139,7 +139,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn what_is_reached_always_fits(text in any::<String>(), room in 0_u64..40) {
+        fn the_reached_text_always_fits(text in any::<String>(), room in 0_u64..40) {
             let text = Text::new(&text);
             let room = Tokens::whole(room);
             let reach = O200K.reach(text, room);

@@ -8,13 +8,14 @@ mod work;
 use std::path::Path;
 
 use convoke_domain::agent::Agent;
+use convoke_domain::finding::FileFinding;
 use convoke_domain::pin::Pin;
 use convoke_domain::plan::ParsedPlan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::choice::{PatternRule, SkillChoice, SkillRule};
 use convoke_domain::task::TaskState;
 use convoke_domain::task::tree::TaskNode;
-use convoke_domain::text::shell_word;
+use convoke_domain::text::{is_disruptive, shell_word};
 use convoke_domain::token::Tokenizer;
 use convoke_domain::wake::deeds::{KnownDeeds, MessageVerdict, NextActionRule};
 use convoke_domain::wake::fit::{WakeLimits, WakeUp, wake_up};
@@ -25,14 +26,14 @@ use convoke_domain::wake::{
 };
 use convoke_store::Store;
 use convoke_store::error::StoreError;
-use convoke_store::message::Receipt;
+use convoke_store::message::MessageReceipt;
 use convoke_store::skill::Injection;
 use convoke_store::task::ActivePlan;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use self::messages::Messages;
-use self::skill::Settled;
+use self::skill::WakeUpSkill;
 use self::work::{Work, current};
 use crate::file;
 use crate::skill::{Skill, SkillLibrary};
@@ -40,45 +41,47 @@ use crate::skill::{Skill, SkillLibrary};
 /// No plan a person writes is larger.
 const MAX_PLAN_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What a wake-up is assembled from.
+/// The sources of a wake-up.
 pub struct WakeSources<'a> {
-    /// What was kept.
+    /// The store of the user.
     pub store: &'a dyn Store,
-    /// Where the agent works.
+    /// The scope that the agent works in.
     pub scope: &'a Scope,
     /// The project's root; plan files are relative to it.
     pub root: &'a Path,
-    /// Where skills are found.
+    /// The places of skills.
     pub library: &'a SkillLibrary,
-    /// What may choose a skill.
+    /// The sources that may name a skill.
     pub skill_rule: SkillRule,
     /// How the words of tasks choose a skill, where they may.
     pub patterns: PatternRule,
-    /// What decides the next action.
+    /// The basis of the next action.
     pub next_action: NextActionRule,
     /// The clock that times are shown by.
     pub clock: Offset,
-    /// How much an agent is told each time.
+    /// How much a wake-up tells its agent.
     pub mode: WakeMode,
-    /// What gives way when that is too much.
+    /// What is shortened when that is too much.
     pub fit: WakeFit,
     /// When this is; rules of the user may have ended before.
     pub now: Timestamp,
 }
 
-/// Whom to wake, and with what.
+/// A request for a wake-up.
 #[derive(Debug, Clone)]
 pub struct WakeCall {
-    /// Who wakes.
+    /// The agent that wakes.
     pub agent: AgentName,
     /// As what.
     pub profile: WakeProfile,
-    /// In which order the sections come.
+    /// The order in which sections appear.
     pub order: SectionOrder,
-    /// How much is told; without it, what the mode says.
+    /// How much to tell; without it, the mode decides.
     pub extent: Option<WakeExtent>,
     /// A message that is not stored; without one, the newest unread message to the agent.
     pub message: Option<NewMessage>,
+    /// Unread messages that another session is being given: they are counted, and not shown as new.
+    pub taken: Vec<i64>,
 }
 
 /// A wake-up with how it came about.
@@ -86,9 +89,9 @@ pub struct WakeCall {
 pub struct AssembledWakeUp {
     /// The text and how it was shortened.
     pub wake_up: WakeUp,
-    /// How much of it was told.
+    /// How much it tells.
     pub extent: WakeExtent,
-    /// Which skill, and why; `None` if none is named that can be found.
+    /// The skill and the reason; `None` without a named skill that exists.
     pub choice: Option<SkillChoice>,
     /// The skill's file, if it was found.
     pub skill: Option<Skill>,
@@ -119,11 +122,11 @@ impl AssembledWakeUp {
     }
 
     /// Returns what the agent has of its messages once the wake-up was delivered.
-    pub fn receipt(&self) -> Receipt<'_> {
-        Receipt { read: &self.wake_up.read, known: self.newest_known }
+    pub fn receipt(&self) -> MessageReceipt<'_> {
+        MessageReceipt { read: &self.wake_up.read, known: self.newest_known }
     }
 
-    /// Returns what is recorded once the wake-up was delivered.
+    /// Returns the record of a delivered wake-up.
     pub fn injection(&self, agent: &AgentName, now: Timestamp) -> Injection {
         let mode = match self.extent {
             WakeExtent::News => "incremental",
@@ -158,9 +161,9 @@ pub fn assemble(
     let path = current(&work.roots, call);
     let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
     let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
-    let plan = plan_text.as_ref().map(|(file, text)| parsed(file, text.as_deref()));
+    let plan = plan_text.as_ref().map(|(file, found)| parsed(file, found));
     let (plan, history) = (plan.as_ref(), history.as_ref());
-    let Settled { choice, skill, text, mut diagnostics } =
+    let WakeUpSkill { choice, skill, text, mut diagnostics } =
         settle(sources, call, &work, &path, plan, history)?;
     let messages = Messages::read(sources, call)?;
     let extent = extent(sources, call, &agents, history);
@@ -213,7 +216,7 @@ pub fn assemble(
     })
 }
 
-/// Returns what an agent is told that remembers everything else.
+/// Returns the news, for an agent that remembers everything else.
 fn news<'a>(
     call: &'a WakeCall,
     place: NewsPlace<'a>,
@@ -225,7 +228,7 @@ fn news<'a>(
     News { reader: &call.agent, place, messages: unread, unread: *count, fit, pins }
 }
 
-/// Returns what is said where there is no list of tasks.
+/// Returns the lines that replace a missing list of tasks.
 fn no_task(
     sources: &WakeSources<'_>,
     call: &WakeCall,
@@ -257,14 +260,15 @@ fn other_branch(
 
 fn other_branch_line(sources: &WakeSources<'_>, (branch, count): &(String, u32)) -> String {
     let (here, there) = (&sources.scope.branch, shell_word(branch));
+    let [here, name] = [here, branch].map(|branch| branch.replace(is_disruptive, " "));
     format!(
-        "No task is on branch `{here}`; branch `{branch}` has {count} open. See them with \
+        "No task is on branch `{here}`; branch `{name}` has {count} open. See them with \
          `convoke task tree --branch {there}`. If they are the work of this branch, ask the user, \
          then run `convoke task move --all --from-branch {there}`."
     )
 }
 
-/// Returns what an agent is told that holds no task, where there are open ones.
+/// Returns the lines for an agent without a task, where there are open ones.
 fn unassigned(
     sources: &WakeSources<'_>,
     call: &WakeCall,
@@ -290,12 +294,12 @@ fn settle(
     path: &[&TaskNode],
     plan: Option<&PlanText<'_>>,
     history: Option<&Injection>,
-) -> Result<Settled, StoreError> {
+) -> Result<WakeUpSkill, StoreError> {
     let (agent, plan_file) = (&call.agent, work.plan_file.as_deref());
-    skill::settle(sources, &skill::Need { agent, path, plan, plan_file, history })
+    skill::settle(sources, &skill::SkillNeed { agent, path, plan, plan_file, history })
 }
 
-/// Returns how much an agent is told: all of it, unless it remembers.
+/// Returns how much to tell an agent: everything, unless it remembers.
 fn extent(
     sources: &WakeSources<'_>,
     call: &WakeCall,
@@ -308,14 +312,15 @@ fn extent(
     call.extent.unwrap_or_else(|| sources.mode.extent(memory))
 }
 
-fn parsed<'a>(file: &'a str, text: Option<&'a str>) -> PlanText<'a> {
-    match text {
-        Some(text) => PlanText::Found { file, plan: ParsedPlan::parse(text) },
-        None => PlanText::Missing { file },
+fn parsed<'a>(file: &'a str, found: &'a FileFinding) -> PlanText<'a> {
+    match found {
+        FileFinding::Text(text) => PlanText::Found { file, plan: ParsedPlan::parse(text) },
+        FileFinding::Absent => PlanText::Missing { file },
+        FileFinding::Unreadable(why) => PlanText::Unreadable { file, why: *why },
     }
 }
 
-/// Reads what is recorded about the current task and with the new message.
+/// Reads the records about the current task and the new message.
 fn known(
     sources: &WakeSources<'_>,
     agents: &[Agent],
@@ -337,8 +342,8 @@ fn known(
     Ok(KnownDeeds { rule: sources.next_action, of_task, of_message })
 }
 
-/// Reads a plan, if there is one to be read.
-pub(crate) fn read_plan(root: &Path, plan_file: &str) -> Option<String> {
-    // A project may come from anywhere, so what it calls a plan may not lead out of it.
-    file::text_below(root, &root.join(plan_file), MAX_PLAN_BYTES)
+/// Reads a plan.
+pub(crate) fn read_plan(root: &Path, plan_file: &str) -> FileFinding {
+    // A project may have any author, so the path of a plan may not lead out of it.
+    file::read_below(root, &root.join(plan_file), MAX_PLAN_BYTES)
 }

@@ -1,6 +1,6 @@
-//! Many lanes of a model's API at once, stopped together: no connection and no thread is left.
+//! Many parallel lanes of a model's API, stopped together: no connection and no thread is left.
 //!
-//! It is alone in its process, because the threads of a process are counted.
+//! The test is alone in its process, because it counts the process's threads.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
 use std::fs;
@@ -14,17 +14,17 @@ use convoke_domain::lane::outcome::{LaneOutcome, ProcessEnd};
 use convoke_domain::lane::queue::LaneLimits;
 use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::cancel::Cancel;
-use convoke_engine::lane::drive::{Lane, LaneResult, Runner, drive};
+use convoke_engine::lane::drive::{LaneTranscript, Runner, drive};
 use convoke_engine::lane::http::endpoint::{Api, BaseUrl, Endpoint};
 use convoke_engine::lane::many::{self, EnoughAnswers, QueuedLane};
-use convoke_engine::lane::supervisor::Limits;
+use convoke_engine::lane::supervisor::{Limits, Supervision};
 
 const LANES: usize = 40;
 
 /// Nothing here takes as long.
 const LONG: Duration = Duration::from_hours(1);
 
-fn lane(endpoint: &Endpoint, cancel: &Cancel) -> LaneResult {
+fn lane(endpoint: &Endpoint, cancel: &Cancel) -> LaneTranscript {
     let scratch = tempfile::tempdir().unwrap();
     let scratch = scratch.path().display().to_string();
     let request = ClientRequest {
@@ -37,8 +37,8 @@ fn lane(endpoint: &Endpoint, cancel: &Cancel) -> LaneResult {
         scratch: &scratch,
     };
     let limits = Limits { wall: LONG, first_byte: LONG, stall: LONG, grace: LONG };
-    let lane = Lane { runner: Runner::Http(endpoint), request, limits, cancel };
-    drive(&lane, &mut |_| ()).unwrap()
+    let supervision = Supervision { limits, cancel };
+    drive(&Runner::Http(endpoint), &request, supervision, &mut |_| ()).unwrap()
 }
 
 #[test]
@@ -50,13 +50,13 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
     let cancel = Cancel::default();
     let (all_are_here, stop) = channel();
     let server = thread::spawn(move || {
-        // Nobody is ever answered.
+        // The server never answers.
         let mut streams: Vec<_> = (0..LANES).map(|_| listener.accept().unwrap().0).collect();
         for stream in &mut streams {
             stream.read_exact(&mut [0; 16]).unwrap();
         }
         all_are_here.send(()).unwrap();
-        // Every connection comes to its end, or this would wait for ever.
+        // Every connection ends, or this would wait forever.
         for mut stream in streams {
             stream.read_to_end(&mut Vec::new()).ok();
         }
@@ -75,18 +75,21 @@ fn lanes_that_are_stopped_leave_no_connection_and_no_thread() {
     });
     let room = LaneLimits { in_all: LANES, of_agent: LANES };
     let ended = many::run(lanes.collect(), room, &cancel, &mut |_, _| EnoughAnswers::No);
-    for driven in ended.into_iter().map(Option::unwrap) {
-        assert_eq!((driven.outcome, driven.end), (LaneOutcome::Cancelled, ProcessEnd::Cancelled));
+    for transcript in ended.into_iter().map(Option::unwrap) {
+        assert_eq!(
+            (transcript.outcome, transcript.exit.end),
+            (LaneOutcome::Cancelled, ProcessEnd::Cancelled)
+        );
     }
     stopper.join().unwrap();
     server.join().unwrap();
-    nobody_is_left();
+    no_thread_is_left();
 }
 
-/// The test's own thread and the one that waits for it are all that remain. A thread that was told to
-/// go takes a moment.
+/// Only the test's own thread and the one that waits for it remain. A stopped thread takes a moment
+/// to end.
 #[cfg(target_os = "linux")]
-fn nobody_is_left() {
+fn no_thread_is_left() {
     let count = || fs::read_dir("/proc/self/task").unwrap().count();
     let is_quiet = (0..10_000_000_u64).any(|_| {
         thread::yield_now();
@@ -96,4 +99,4 @@ fn nobody_is_left() {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn nobody_is_left() {}
+fn no_thread_is_left() {}

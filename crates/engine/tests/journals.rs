@@ -1,4 +1,4 @@
-//! Journals of an earlier release: they are told and counted as they were then.
+//! Journals of an earlier release: they render and count as they did then.
 #![expect(clippy::unwrap_used, reason = "a test that cannot set itself up should stop where it is")]
 
 use std::fs;
@@ -6,15 +6,15 @@ use std::path::PathBuf;
 
 use convoke_domain::design::event::{Event, Stamped};
 use convoke_domain::design::facts::Facts;
-use convoke_domain::design::heavy::Worked;
+use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::design::render::{self, Line};
 use convoke_domain::design::walk::{DesignWalk, walk};
 use convoke_engine::design::codec::{decode, encode};
-use convoke_engine::design::run::hashes;
+use convoke_engine::design::kept::hashes;
 use serde_json::Value;
 
-/// A run with both interviews, one that failed, was resumed and decided three times by a person, and
-/// one that another workflow asked for, by the original's rules, with a worker of its own.
+/// A run with both interviews, one that failed, was resumed and decided three times by a person,
+/// and one that another workflow requested, by the original's rules, with a worker of its own.
 const JOURNALS: [&str; 3] = ["interview", "decided", "nested"];
 
 fn fixture(name: &str) -> String {
@@ -34,7 +34,7 @@ fn events(name: &str) -> Vec<Stamped> {
 }
 
 #[test]
-fn journals_of_an_earlier_release_are_told_and_counted_as_they_were() {
+fn journals_of_an_earlier_release_render_and_count_as_they_did() {
     for name in JOURNALS {
         let facts = Facts::fold(events(name));
         let outline = walk(&facts);
@@ -61,13 +61,13 @@ fn a_run_that_looks_after_every_event_comes_to_the_same() {
     }
 }
 
-// What a worker that failed leaves is told at its beginning, also when later phases were done.
+// The warnings of a failed worker appear at its beginning, even if it completed later phases.
 #[test]
-fn a_worker_that_fails_late_is_told_as_by_a_walk_from_the_first_event() {
+fn a_worker_that_fails_late_renders_as_by_a_walk_from_the_first_event() {
     let mut events = events("nested");
     let at = events[40].at;
     let folder = "/example/run".to_owned();
-    let failed = Event::Worked { worked: Worked::gave_up("interrupted"), folder };
+    let failed = Event::Worked { worked: WorkerResult::gave_up("interrupted"), folder };
     events.splice(40..40, [failed, Event::Resumed].map(|event| Stamped { at, event }));
     let mut design = DesignWalk::default();
     for event in events {

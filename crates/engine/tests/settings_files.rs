@@ -1,5 +1,5 @@
-//! Hooks in settings files of every odd shape: written in, taken out again, and every byte that is
-//! not ours stays, also when the user edited the file in between.
+//! Hooks in settings files of every odd shape: written, removed again, and every other byte stays,
+//! even if the user edited the file in between.
 //!
 //! The files are in `settings/`, one case each.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
@@ -29,7 +29,7 @@ fn taken_out(text: &str, before: &str, client: Client) -> String {
     uninstall(text, FormerFile::Text(before), client).unwrap().unwrap()
 }
 
-/// Edits that a user could make to a file, whether our entries are in it or not.
+/// Edits that a user could make to a file, with or without Convoke's entries.
 fn edits(text: &str) -> Vec<(&'static str, Option<String>)> {
     let (mark, rest) = match text.strip_prefix('\u{feff}') {
         Some(rest) => ("\u{feff}", rest),
@@ -89,7 +89,7 @@ fn every_byte_that_is_not_ours_stays() {
     }
 }
 
-// What another program adds behind our entries outlives them, in either order.
+// Another program's additions behind Convoke's entries outlive them, in either order.
 #[test]
 fn entries_of_others_behind_ours_stay() {
     let pair = [Client::Claude, Client::Codex];
@@ -106,7 +106,7 @@ fn entries_of_others_behind_ours_stay() {
     }
 }
 
-// What the user writes behind our entry, in its line, must not end up in the comment before it.
+// The user's text behind Convoke's entry, in its line, must not end up in the comment before it.
 #[test]
 fn no_comment_swallows_what_follows() {
     for (before, close) in [("{\n  \"keep\": 1 // c\n}", "\n}"), ("{ // c\n}", "\n}")] {
@@ -151,7 +151,7 @@ fn trivia() -> impl Strategy<Value = String> {
     prop::sample::select(pieces.to_vec()).prop_map(str::to_owned)
 }
 
-/// Joins values as an author would who has no taste.
+/// Joins values in an untidy layout.
 fn list(
     open: char,
     items: impl Strategy<Value = String>,
@@ -201,7 +201,7 @@ fn settings() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn whatever_is_put_in_can_be_taken_out(before in settings(), index in 0..4_usize) {
+    fn every_insertion_can_be_removed(before in settings(), index in 0..4_usize) {
         let client = CLIENTS[index];
         let after = installed(&before, client);
         prop_assert_eq!(taken_out(&after, &before, client), before.clone(), "{}", after);

@@ -30,7 +30,7 @@ fn session(client: Client, name: &str) -> SessionRecord {
     .unwrap()
 }
 
-/// Every look in a few words; `=` if the text is known.
+/// Renders every read in a few words; `=` if the text is known.
 fn looks(session: &SessionRecord) -> Vec<String> {
     let told = |seen: &Seen| match seen {
         Seen::Lines { path, lines, text } => {
@@ -82,7 +82,7 @@ fn codexs_records_tell_every_read() {
         "all docs/gamma.md =",
     ];
     assert_eq!(looks(&session(Client::Codex, "reads.transcript.jsonl")), expected);
-    // What it prints does not name the folder of a command.
+    // Its printed events do not name the folder of a command.
     expected[7] = "all gamma.md =";
     assert_eq!(looks(&session(Client::Codex, "reads.printed.jsonl")), expected);
 }
@@ -159,7 +159,7 @@ fn every_record_is_understood_to_its_last_line() {
 }
 
 #[test]
-fn a_record_of_another_client_is_told_as_such() {
+fn a_record_of_another_client_is_recognized() {
     for (client, name) in all() {
         let path = fixtures().join(client.name()).join(&name);
         for other in Client::WITH_HOOKS {
@@ -218,7 +218,7 @@ fn receipts_follow_from_records() {
         assert_eq!(found[1].standing, ReadState::Whole, "{client:?} {name}");
         assert!(matches!(found[2].standing, ReadState::NotRead { attempts: 1.. }), "{client:?}");
         assert_eq!(found[4].standing, ReadState::NotRead { attempts: 0 }, "{client:?} {name}");
-        // An older version is seen wherever the text is known.
+        // An older version is recognized if the text is known.
         let demanded = [Demanded { now: Contents::Text(&changed), ..demanded[0] }];
         let older = &receipts(&demanded, &session.reads, answered)[0];
         let knows_text = (client, name.as_str()) != (Client::Gemini, "reads.printed.jsonl");

@@ -1,21 +1,22 @@
-//! The guardian: a small process of our own between Convoke and a client.
+//! The guardian: a small process between Convoke and a client.
 //!
 //! Clients start children that leave their process group, outlive them, or ignore signals. The
 //! guardian is the client's parent, leads a session of its own, and inherits every orphan below it;
-//! it ends when nothing of it is left. It listens on its stdin: when that closes, because we asked or
-//! because we died, it stops everything. So nothing that happens to us leaves a process behind.
+//! it exits when no process of the client is left. It reads its stdin: when that closes, because
+//! Convoke closed it or died, the guardian stops everything. So no end of Convoke leaves a process
+//! behind.
 //!
-//! Orphans are inherited and found on Linux. Elsewhere the process group is stopped, and who left it
-//! is not found.
+//! Orphans are inherited and found on Linux. On other systems the guardian stops the process group,
+//! and does not find processes that left it.
 //!
-//! Every lane has a guardian as long as its client runs, and there may be hundreds. So it is a crate
-//! and a program of its own, `convoke-guard`, a fiftieth of Convoke's size. Convoke starts the one
-//! beside its own program. Without one, or with one of another build, the guardian is `convoke
-//! guard`, which does the same and takes more memory.
+//! Every lane has a guardian as long as its client runs, and there may be hundreds. So it is a
+//! crate and a program of its own, `convoke-guard`, a fiftieth of Convoke's size. Convoke starts
+//! the one beside its own program. Without one, or with one of another build, the guardian is
+//! `convoke guard`, which does the same and takes more memory.
 
-mod ward;
+mod guard_command;
 
-pub use ward::{SMALL_PROGRAM, Ward, guardian, hand_over};
+pub use guard_command::{GuardCommand, SMALL_PROGRAM, guardian, hand_over};
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -29,40 +30,40 @@ use convoke_domain::lane::outcome::ProcessEnd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process};
 
-/// How often what is left over is looked for while it is being stopped.
+/// How often the guardian searches for leftover processes while it stops them.
 const STEP: Duration = Duration::from_millis(10);
 
-/// What is left over after a client ended by itself has this long to end, too.
+/// How long leftover processes have to end after their client exited.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(500);
 
 /// How often the guardian searches for stray processes at most; a later one is new.
 const MOST_ROUNDS: usize = 100;
 
-/// Runs a client to its end, and ends with nothing of it left. Output goes to our own stdout and
-/// stderr.
-pub fn guard(ward: &Ward) -> io::Result<()> {
+/// Runs a client to its end, and returns when none of its processes is left. Its output goes to the
+/// guardian's own stdout and stderr.
+pub fn guard(guarded: &GuardCommand) -> io::Result<()> {
     // A session of its own: what the terminal sends does not reach it.
     rustix::process::setsid().ok();
     become_subreaper();
-    // Opened before there is anybody who could put something else in its place.
-    let mut report = File::options().write(true).open(&ward.report)?;
-    let end = match started(ward) {
+    // Opened before a client runs that could put another file in its place.
+    let mut report = File::options().write(true).open(&guarded.report)?;
+    let end = match started(guarded) {
         Ok(child) => {
             let was_stopped = wait_for_end(child)?;
-            let status = if was_stopped { stop(child, ward.grace) } else { reaped(child) };
+            let status = if was_stopped { stop(child, guarded.grace) } else { reaped(child) };
             sweep(LEFTOVER_GRACE);
             status.map_or(ProcessEnd::Lost, described)
         }
         Err(_) => ProcessEnd::NotStarted,
     };
-    match ward.report.parent() {
-        // Nobody wants to know, and nobody else will tidy up.
-        Some(folder) if is_forsaken(ward.owner) => std::fs::remove_dir_all(folder),
+    match guarded.report.parent() {
+        // The owner is gone, so it will neither read the report nor remove the folder.
+        Some(folder) if is_forsaken(guarded.owner) => std::fs::remove_dir_all(folder),
         _ => report.write_all(format!("{end}\n").as_bytes()),
     }
 }
 
-/// Tells whether our parent is gone, or about to be: this process is then another one's child.
+/// Tells whether the parent is gone or about to exit: another process has then adopted this one.
 fn is_forsaken(owner: u32) -> bool {
     let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().cast_unsigned());
     parent != Some(owner) || is_ending(owner)
@@ -80,8 +81,8 @@ fn is_ending(pid: u32) -> bool {
     fields.first() == Some(&"Z") || flags.is_some_and(|flags| flags & EXITING != 0)
 }
 
-/// Ends every process whose environment names a folder: what is left of a client whose guardian was
-/// itself killed.
+/// Ends every process whose environment names a folder: the leftovers of a client whose guardian
+/// was itself killed.
 pub fn end_strays(folder: &Path) {
     let mark = folder.as_os_str().as_encoded_bytes();
     for _ in 0..MOST_ROUNDS {
@@ -127,13 +128,13 @@ fn command(program: &Path) -> Command {
     Command::new(program)
 }
 
-fn started(ward: &Ward) -> io::Result<Pid> {
-    let stdin = match &ward.stdin {
+fn started(guarded: &GuardCommand) -> io::Result<Pid> {
+    let stdin = match &guarded.stdin {
         Some(path) => Stdio::from(File::open(path)?),
         None => Stdio::null(),
     };
-    let mut client = command(&ward.program);
-    let child = client.args(&ward.arguments).stdin(stdin).process_group(0).spawn()?;
+    let mut client = command(&guarded.program);
+    let child = client.args(&guarded.arguments).stdin(stdin).process_group(0).spawn()?;
     Ok(Pid::from_child(&child))
 }
 
@@ -145,20 +146,20 @@ fn become_subreaper() {
 #[cfg(not(target_os = "linux"))]
 fn become_subreaper() {}
 
-/// Waits until the client ends, or until we are told to stop it; tells which.
+/// Waits until the client ends, or until the owner tells the guardian to stop it; tells which.
 fn wait_for_end(child: Pid) -> io::Result<bool> {
     let stdin = io::stdin();
     let ended = end_of(child);
     loop {
         let mut watched = vec![PollFd::new(&stdin, PollFlags::IN)];
         watched.extend(ended.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
-        // Where the end cannot be watched, it is asked for.
+        // Without a descriptor for the client's end, poll at intervals.
         let patience = if ended.is_some() { None } else { Some(timespec(STEP)) };
         match poll(&mut watched, patience.as_ref()) {
             Err(error) if error != rustix::io::Errno::INTR => return Err(error.into()),
             Ok(_) | Err(_) => {}
         }
-        // Nobody writes to us: whatever comes, also the end, means that it is over.
+        // The owner never writes: any event on stdin, including its end, means stop.
         if !watched[0].revents().is_empty() {
             return Ok(true);
         }
@@ -168,7 +169,7 @@ fn wait_for_end(child: Pid) -> io::Result<bool> {
     }
 }
 
-/// Returns what becomes readable when a child ends, where there is such a thing.
+/// Returns a descriptor that becomes readable when a child ends, where the system supports it.
 #[cfg(target_os = "linux")]
 fn end_of(child: Pid) -> Option<OwnedFd> {
     rustix::process::pidfd_open(child, rustix::process::PidfdFlags::empty()).ok()
@@ -208,7 +209,8 @@ fn stop(child: Pid, grace: Duration) -> Option<WaitStatus> {
 fn sweep(grace: Duration) {
     let mut left = grace;
     loop {
-        // Every orphan below us is our child; without any there is nobody to look for.
+        // Every orphaned descendant becomes a child of the guardian; without children there is
+        // nothing to search for.
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) => {}
@@ -249,7 +251,7 @@ pub fn wait_for(child: Pid, most: Duration) {
     .ok();
 }
 
-/// Finds every process below us that has not ended.
+/// Finds every running descendant of the guardian.
 fn descendants() -> Vec<Pid> {
     let all = processes();
     let mut found = vec![getpid()];
@@ -270,7 +272,7 @@ fn processes() -> Vec<(Pid, Pid)> {
             let entry = entry.ok()?;
             let pid = parse(entry.file_name().to_str()?)?;
             let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name in brackets may hold anything; what follows does not.
+            // The name in brackets may hold any character; the text behind it does not.
             let (_, rest) = stat.rsplit_once(')')?;
             let mut fields = rest.split_whitespace();
             let is_alive = fields.next()? != "Z";
@@ -285,11 +287,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_on_its_way_out_is_not_taken_for_alive() {
+    fn an_exiting_process_is_not_taken_for_alive() {
         assert!(!is_ending(std::process::id()));
         let mut child = command(Path::new("true")).spawn().unwrap();
         wait_for(Pid::from_child(&child), Duration::from_mins(1));
-        assert!(is_ending(child.id()), "it is over, and nobody has taken notice");
+        assert!(is_ending(child.id()), "it has ended, and is not reaped yet");
         child.wait().unwrap();
         assert!(!is_ending(child.id()), "there is no such process");
     }

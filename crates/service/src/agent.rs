@@ -1,4 +1,4 @@
-//! Who works on a branch.
+//! Manages the agents of a branch.
 
 mod removal;
 mod rename;
@@ -21,23 +21,23 @@ use crate::workspace::{Workspace, refused};
 #[error("cannot {0} `human`: the name means you")]
 struct HumanAgent(&'static str);
 
-/// An agent for programs.
+/// An agent, as commands print it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentProfileReport {
-    /// Its name.
+    /// The agent's name.
     pub name: String,
-    /// The program that runs it.
+    /// The client that runs it, such as `claude`.
     pub client: String,
-    /// What it is doing.
+    /// The agent's status.
     pub status: &'static str,
     /// The client's session that resumes it.
     pub session_id: Option<String>,
-    /// The newest message that it was given.
+    /// The newest message that it received.
     pub last_seen_message_id: Option<i64>,
     /// When it last lost its memory.
     pub compacted_at: Option<String>,
-    /// When it was put away.
+    /// When it was archived.
     pub archived_at: Option<String>,
 }
 
@@ -86,7 +86,7 @@ pub fn show_agent(session: &Session, name: &AgentName) -> Result<AgentProfileRep
     found(&Workspace::open(session, None)?, name)
 }
 
-/// Says what an agent is doing.
+/// Sets an agent's status.
 pub fn set_agent_status(
     session: &Session,
     name: &AgentName,

@@ -1,4 +1,4 @@
-//! Which agents are there, and whether they answer.
+//! Which agents are installed, and whether they answer.
 
 mod endpoints;
 mod first;
@@ -11,7 +11,7 @@ use convoke_domain::lane::health::{AgentHealth, Availability};
 use convoke_engine::client::adapter;
 use convoke_engine::file;
 use convoke_engine::hooks::{HooksLevel, count, settings_file};
-use convoke_engine::lane::drive::Program;
+use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::health::{HealthCache, probe};
 use convoke_engine::lane::version::versions;
 use serde::Serialize;
@@ -27,13 +27,13 @@ use crate::settings::health as health_settings;
 /// No file that is read here is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The file that means: no health file at all.
+/// The path that means: no health file.
 const NO_FILE: &str = "/dev/null";
 
 /// How Convoke finds out whether agents answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HealthSource {
-    /// Not at all: only whether they are there.
+    /// Convoke does not ask: it only checks that they are installed.
     Presence,
     /// From what earlier probes found.
     Remembered,
@@ -41,51 +41,51 @@ pub enum HealthSource {
     Probe,
 }
 
-/// What to find out about all agents.
+/// A request about all agents.
 #[derive(Debug, Clone)]
 pub struct AgentsRequest {
-    /// Where their health is known from.
+    /// The source of their health.
     pub source: HealthSource,
-    /// A file with what a caller knows, in lines such as `CODEX_HEALTHY=false`. Convoke asks no
+    /// A file with the caller's results, in lines such as `CODEX_HEALTHY=false`. Convoke probes no
     /// agent in it.
     pub caller_env: Option<PathBuf>,
     /// A file with such lines to update; `/dev/null` means no file.
     pub write_health: Option<PathBuf>,
 }
 
-/// All agents of this machine, and whether any of them could be given work.
+/// All agents of this machine, and whether any of them can work.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AgentsReport {
     /// Clients, then models' APIs.
     pub agents: Vec<AgentReport>,
-    /// Whether an agent could be given work.
+    /// Whether any agent can work.
     #[serde(skip)]
     pub is_usable: bool,
 }
 
-/// What is known of one agent.
+/// The health of one agent.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentReport {
-    /// Its name.
+    /// The agent's name.
     pub agent: String,
     /// Its program, or its address.
     pub path: Option<String>,
-    /// What its program calls its version.
+    /// The version, as its program prints it.
     pub version: Option<String>,
     /// Whether it answers, in words.
     pub health: &'static str,
     /// Why it does not.
     pub error: Option<String>,
-    /// What keeps it from changing files.
+    /// The mechanism that keeps it from changing files.
     pub read_only: &'static str,
-    /// What its sessions are resumed by.
+    /// The way its sessions are resumed.
     pub resume: &'static str,
     /// In which settings it has Convoke's hooks.
     pub hooks: &'static str,
-    /// What a model's API is asked for.
+    /// The model in an API's configuration.
     pub model: Option<String>,
     /// Whether the key of a model's API is there.
     pub key: Option<&'static str>,
@@ -102,7 +102,7 @@ struct HealthFileError {
 #[error("cannot list which agents answer: the probe was interrupted")]
 struct ProbeStopped;
 
-/// What is known of one client.
+/// The facts about one client.
 struct KnownClient {
     agent: Client,
     program: Option<PathBuf>,
@@ -153,7 +153,7 @@ fn known_clients(
         .filter_map(|(agent, program)| Some((*agent, program.as_ref()?)))
         .map(|(agent, program)| {
             let variables = seen_by(agent, session)?;
-            Ok(Program { agent, program, convoke: &convoke, variables })
+            Ok(ClientProgram { agent, program, convoke: &convoke, variables })
         })
         .collect::<Result<_, Failure>>()?;
     let mut said = versions(&programs, &session.cancel()).into_iter();
@@ -175,11 +175,11 @@ fn known_clients(
     Ok(known.collect())
 }
 
-/// Finds out who answers: from the caller, from what is remembered, else by asking.
+/// Finds out which agents answer: from the caller, from cached results, else with a probe.
 fn healths(
     session: &Session,
     request: &AgentsRequest,
-    programs: &[Program<'_>],
+    programs: &[ClientProgram<'_>],
     settings: health_settings::Settings,
 ) -> Vec<AgentHealth> {
     let told = request.caller_env.as_deref().and_then(|path| file::text(path, MAX_BYTES));
@@ -213,12 +213,12 @@ fn healths(
         }
         healths[place] = health;
     }
-    // Without the cache Convoke only asks again next time.
+    // Without the cache Convoke only probes again next time.
     cache.and_then(|path| remembered.write(&path).ok());
     healths
 }
 
-/// Brings the health file up to date, and says which clients cannot be given work.
+/// Updates the health file, and reports which clients cannot work.
 fn keep(session: &Session, request: &AgentsRequest, known: &[KnownClient]) -> Result<(), Failure> {
     let Some(path) = request.write_health.as_deref() else { return Ok(()) };
     for client in known {
@@ -265,7 +265,7 @@ fn reason(health: AgentHealth) -> Option<String> {
     }
 }
 
-/// Tells where a client has our hooks.
+/// Tells which settings of a client have Convoke's hooks.
 fn hooks(client: Client, session: &Session) -> &'static str {
     if adapter(client).hooks.is_none() {
         return "none";

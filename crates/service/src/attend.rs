@@ -17,7 +17,7 @@ use convoke_engine::owner::is_gone;
 use convoke_engine::skill::hash;
 use serde::Serialize;
 
-use crate::deliver::{Delivered, Delivery, client, session as session_of};
+use crate::deliver::{Delivery, DeliveryResult, client, session as session_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{CallBudget, OverBudgetReport, over_budget_warning, sentence};
 use crate::message::wakes_nobody;
@@ -25,7 +25,8 @@ use crate::session::Session;
 use crate::settings::wake::{Settings, settings};
 use crate::workspace::{Workspace, refused, store_location};
 
-/// How often the store is asked whether it has changed, and whether the owners of busy agents run.
+/// The interval at which Convoke checks the store for changes, and whether the owners of busy
+/// agents still run.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// When attending ends.
@@ -46,7 +47,7 @@ pub struct AttendRequest {
     pub rights: Rights,
     /// The most agents that work at the same time.
     pub max_parallel: NonZeroUsize,
-    /// What all of them may spend, and how long each may take.
+    /// The budget of all of them, and the time limit of each.
     pub budget: CallBudget,
 }
 
@@ -57,15 +58,15 @@ struct NotAttending {
     source: LockError,
 }
 
-/// What came of one wake-up.
+/// The result of one wake-up.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttendReport {
-    /// Who was woken.
+    /// The woken agent.
     pub agent: String,
     /// How its lane ended, such as `answered`.
     pub outcome: &'static str,
-    /// What it answered.
+    /// The agent's answer.
     pub answer: Option<String>,
     /// The message that is kept of the answer.
     pub message_id: Option<i64>,
@@ -75,11 +76,11 @@ pub struct AttendReport {
     pub wake_loop: bool,
     /// How long it took, in milliseconds.
     pub took_ms: u128,
-    /// The budget that it went over.
+    /// The budget that the wake-up exceeded.
     pub over_budget: Option<OverBudgetReport>,
 }
 
-/// What happens while attending.
+/// An event while attending.
 #[derive(Debug)]
 pub enum AttendEvent {
     /// An agent was woken.
@@ -91,12 +92,12 @@ pub enum AttendEvent {
 /// Receives what happens while attending. A failure ends it.
 pub type OnAttendEvent<'a> = dyn FnMut(&AttendEvent) -> Result<(), Failure> + 'a;
 
-/// What a thread says when its agent has been seen to.
+/// A thread's report after it has handled its agent.
 struct Done {
     agent: AgentName,
-    /// The newest message that it was to be given.
+    /// The newest message to deliver.
     newest: i64,
-    delivered: Result<Option<Delivered>, Failure>,
+    delivered: Result<Option<DeliveryResult>, Failure>,
 }
 
 /// Everything that is known while attending.
@@ -105,11 +106,11 @@ struct Attendant<'a> {
     session: &'a Session,
     workspace: &'a Workspace,
     settings: &'a Settings,
-    /// Who is being seen to.
+    /// The agents being handled.
     running: Vec<AgentName>,
     /// The newest message whose delivery failed.
     given_up: BTreeMap<AgentName, i64>,
-    /// Who others are taken by.
+    /// The processes that hold other agents.
     owners: Vec<Owner>,
     problem: Option<ErrorClass>,
     /// Whether the budget of this call is used up, so that no further agent is woken.
@@ -183,13 +184,13 @@ impl<'a> Attendant<'a> {
             }
             if let Ok(done) = receiver.recv_timeout(INTERVAL) {
                 self.take(done, on_event)?;
-                // There may be room for somebody else now.
+                // There may be room for another agent now.
                 seen = None;
             }
         }
     }
 
-    /// Sees to everybody who can be woken now.
+    /// Handles every agent that can be woken now.
     fn look<'scope>(
         &mut self,
         threads: &'scope Threads<'scope, 'a>,
@@ -274,7 +275,7 @@ impl<'a> Attendant<'a> {
         }
     }
 
-    /// Takes in what became of a wake-up.
+    /// Takes in the result of a wake-up.
     fn take(&mut self, done: Done, on_event: &mut OnAttendEvent<'_>) -> Result<(), Failure> {
         let Done { agent, newest, delivered } = done;
         self.running.retain(|running| *running != agent);
@@ -287,45 +288,46 @@ impl<'a> Attendant<'a> {
             }
         };
         on_event(&AttendEvent::Woken(self.report(&agent, &delivered)))?;
-        let Delivered { driven, .. } = &delivered;
-        if driven.outcome == LaneOutcome::Cancelled {
+        let DeliveryResult { transcript, .. } = &delivered;
+        if transcript.outcome == LaneOutcome::Cancelled {
             self.problem = Some(ErrorClass::Interrupted);
-        } else if driven.outcome != LaneOutcome::Answered {
+        } else if transcript.outcome != LaneOutcome::Answered {
             self.give_up(agent, newest);
         }
-        if driven.end == ProcessEnd::BudgetLimit {
+        if transcript.exit.end == ProcessEnd::BudgetLimit {
             self.problem = Some(ErrorClass::OverBudget);
             self.is_spent |= self.request.budget.budget.is_some();
         }
         Ok(())
     }
 
-    /// Tells what became of a wake-up, and reports it.
-    fn report(&self, agent: &AgentName, delivered: &Delivered) -> AttendReport {
-        let Delivered { driven, over, reply, .. } = delivered;
+    /// Prints and returns the result of a wake-up.
+    fn report(&self, agent: &AgentName, delivered: &DeliveryResult) -> AttendReport {
+        let DeliveryResult { transcript, over, reply, .. } = delivered;
         let reporter = self.session.reporter_of(format!("@{agent}"));
         let loops = reply.filter(|reply| !wakes(reply.hop));
-        reporter.say(sentence(driven, None));
-        if let Some(line) = over_budget_warning(driven, *over) {
+        reporter.say(sentence(transcript, None));
+        if let Some(line) = over_budget_warning(transcript, *over) {
             reporter.warn(line);
         }
         if let Some(reply) = loops {
             reporter.say(wakes_nobody(reply));
         }
-        let answer = driven.heard.answer().filter(|_| driven.outcome == LaneOutcome::Answered);
+        let answer =
+            transcript.output.answer().filter(|_| transcript.outcome == LaneOutcome::Answered);
         AttendReport {
             agent: agent.to_string(),
-            outcome: driven.outcome.name(),
+            outcome: transcript.outcome.name(),
             answer: answer.map(ToOwned::to_owned),
             message_id: reply.map(|reply| reply.id),
             hop: reply.map(|reply| reply.hop),
             wake_loop: loops.is_some(),
-            took_ms: driven.took.as_millis(),
+            took_ms: transcript.exit.took.as_millis(),
             over_budget: over.map(OverBudgetReport::from),
         }
     }
 
-    /// An agent that gave no answer is left alone until there is something new.
+    /// Leaves an agent that gave no answer alone until a new message arrives.
     fn give_up(&mut self, agent: AgentName, newest: i64) {
         self.given_up.insert(agent, newest);
         self.problem = Some(ErrorClass::NoAnswer);

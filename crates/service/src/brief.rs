@@ -1,7 +1,7 @@
 //! The design folder's documents as one cited block under a token budget.
 //!
-//! [`brief_settings`] settles what is read and how it is counted; the other functions take the result,
-//! so that a front end can show its diagnostics first, also if the rest fails.
+//! [`brief_settings`] resolves which documents to read and how to count them; the other functions
+//! take the result, so that a front end can show its diagnostics first, even if the rest fails.
 
 pub mod files;
 mod init;
@@ -25,7 +25,7 @@ use crate::settings::brief::layers;
 
 /// Documents that were read, and what counts their tokens.
 pub struct OpenBrief {
-    /// What was read.
+    /// The documents that were read.
     pub loaded: LoadedBrief,
     tokenizer: Box<dyn Tokenizer>,
 }
@@ -54,7 +54,7 @@ pub fn open_brief(
     Ok(OpenBrief { loaded, tokenizer })
 }
 
-/// Returns the block as configured, if there is anything in it.
+/// Returns the block as configured, if it is not empty.
 pub fn brief_block(session: &Session) -> Result<Option<String>, Failure> {
     let settled = brief_settings(session, Layer::default())?;
     let opened = open_brief(session, BriefMode::Standalone, settled)?;

@@ -1,7 +1,8 @@
-//! Single steps for scripts of the original workflows: the lines and the exit codes that those read.
+//! Single steps for scripts of the original workflows: the lines and the exit codes that those
+//! read.
 //!
-//! Each function takes a script's words as they are, because wrong ones have answers of their own. What
-//! is said besides goes to the session's observer.
+//! Each function takes a script's words unparsed, because the contract defines the replies to
+//! invalid ones. Other messages go to the session's observer.
 
 mod branch_check;
 mod cleanup;
@@ -36,10 +37,10 @@ use crate::failure::Failure;
 /// How long a remote may take.
 const FETCH_LIMIT: Duration = Duration::from_mins(2);
 
-/// What a script is told.
+/// The reply to a script.
 #[derive(Debug)]
 pub struct ScriptReply {
-    /// What is printed on standard output, byte for byte.
+    /// The standard output, byte for byte.
     pub out: String,
     /// How it ends.
     pub end: ScriptEnd,
@@ -50,7 +51,7 @@ pub struct ScriptReply {
 pub enum ScriptEnd {
     /// With an exit code of the contract.
     Code(u8),
-    /// With an error that the user is told, and an exit code of the contract.
+    /// With an error for the user, and an exit code of the contract.
     Told(Failure, u8),
     /// With an error that has no code in the contract.
     Failed(Failure),

@@ -4,6 +4,7 @@ mod literal;
 
 use std::path::{Path, PathBuf};
 
+use convoke_engine::brief::design_yaml::PATH as DESIGN_YAML;
 use convoke_engine::file::stays_inside;
 use convoke_engine::git::tracked::{GitTracking, is_shown, tracking};
 use convoke_engine::toml_text::{TomlKey, TomlTextError, set_value};
@@ -19,7 +20,7 @@ use crate::settings::{LOCAL_FILE, PROJECT_FILE};
 
 pub use crate::settings::catalog::ConfigOrigin;
 
-/// A setting that holds here.
+/// An effective setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigEntry {
@@ -27,29 +28,29 @@ pub struct ConfigEntry {
     pub key: String,
     /// The value as it is written in a file; a value that looks like a secret is hidden.
     pub value: String,
-    /// Where it comes from.
+    /// The source of the value.
     pub origin: ConfigOrigin,
     /// The file or variable; none for a default.
     pub place: Option<String>,
-    /// What the value must be.
+    /// The expected form of the value.
     pub expected: &'static str,
-    /// What it is for.
+    /// The purpose of the setting.
     pub meaning: &'static str,
 }
 
-/// A configuration file.
+/// One of the configuration files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigFile {
     /// Which one it is.
     pub origin: ConfigOrigin,
-    /// Its path.
+    /// The file's path.
     pub path: String,
     /// Whether it is there.
     pub exists: bool,
 }
 
-/// A value to write.
+/// A request to write a value.
 #[derive(Debug, Clone)]
 pub struct SetConfigRequest {
     /// The key with its section.
@@ -87,9 +88,9 @@ impl ConfigTarget {
 pub struct SetConfigReport {
     /// The key with its section.
     pub key: String,
-    /// The value as it is written.
+    /// The value as it is in the file.
     pub value: String,
-    /// The file.
+    /// The path of the file.
     pub path: String,
     /// Whether the file was changed; it may have had that value already.
     pub is_changed: bool,
@@ -114,6 +115,9 @@ enum ConfigError {
 /// Lists every setting with its value and the place that it comes from.
 pub fn list_config(session: &Session) -> Result<Vec<ConfigEntry>, Failure> {
     let places = Places::read(session)?;
+    for remark in &places.remarks {
+        session.reporter().say(format!("note: {DESIGN_YAML}: {remark}"));
+    }
     Ok(catalog().iter().map(|key| entry(key, &places)).collect())
 }
 
@@ -123,16 +127,23 @@ pub fn get_config(session: &Session, name: &str) -> Result<ConfigEntry, Failure>
     Ok(entry(&key, &Places::read(session)?))
 }
 
-/// Returns the files that settings come from, the strongest first.
+/// Returns the files that settings come from, the strongest first. The file of other tools is among
+/// them only if it is there: Convoke never makes it.
 pub fn config_files(session: &Session) -> Vec<ConfigFile> {
-    let targets = [ConfigTarget::Local, ConfigTarget::Project, ConfigTarget::User];
     let file = |target: ConfigTarget| {
         let path = path_of(session, target).ok()?;
         let exists = path.exists();
         let origin = target.origin();
         Some(ConfigFile { origin, path: path.display().to_string(), exists })
     };
-    targets.into_iter().filter_map(file).collect()
+    let foreign = std::path::absolute(session.project.join(DESIGN_YAML)).ok();
+    let foreign = foreign.filter(|path| path.exists()).map(|path| ConfigFile {
+        origin: ConfigOrigin::DesignYaml,
+        path: path.display().to_string(),
+        exists: true,
+    });
+    let own = [file(ConfigTarget::Local), file(ConfigTarget::Project)];
+    own.into_iter().chain([foreign, file(ConfigTarget::User)]).flatten().collect()
 }
 
 fn entry(key: &CatalogKey, places: &Places<'_>) -> ConfigEntry {
@@ -205,13 +216,15 @@ pub fn set_config(
     let is_changed = before.as_deref() != Some(after.as_str());
     if is_changed {
         write(&path, &after)?;
+        session.settings.forget();
     }
     if request.file == ConfigTarget::Local && is_shown(&session.project, LOCAL_FILE) {
         let words = "note: git does not ignore convoke.local.toml; do not commit it";
         session.reporter().say(words);
     }
     let holds = Places::read(session)?.find(&key);
-    let overridden = holds.filter(|found| found.origin != request.file.origin());
+    let overridden =
+        holds.filter(|found| found.origin != request.file.origin() && found.value != value);
     Ok(SetConfigReport {
         key: name,
         value: shown_value(&value),
@@ -249,7 +262,7 @@ fn must_be_own(session: &Session, target: ConfigTarget, key: &str) -> Result<(),
     Ok(())
 }
 
-/// Reads a value as it is written in a file if it looks so, else as in a variable.
+/// Parses a value as in a file if it has that form, else as in a variable.
 fn parse(key: &CatalogKey, text: &str) -> Option<Value> {
     let as_written = || text.trim().parse::<Value>().ok();
     let as_text = || (key.from_text)(text);

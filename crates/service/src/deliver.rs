@@ -1,7 +1,7 @@
-//! Delivering a wake-up: an agent is taken, its session goes on in a lane, and its answer is kept.
+//! Delivers a wake-up: takes an agent, resumes its session in a lane, and keeps its answer.
 
 use convoke_domain::agent::Agent;
-use convoke_domain::lane::cap::Overdraft;
+use convoke_domain::lane::budget::ExceededBudget;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
@@ -10,12 +10,12 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::wake::{NewMessage, SectionOrder};
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::LaneResult;
+use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::owner::{is_gone, myself};
 use convoke_engine::scratch;
 use convoke_engine::wake::{AssembledWakeUp, WakeCall};
 use convoke_store::error::StoreError;
-use convoke_store::message::{self, Receipt, Said};
+use convoke_store::message::{self, MessageReceipt, StoredMessage};
 use convoke_store::wake_up::WakeUpEnd;
 
 use crate::failure::{ErrorClass, Failure};
@@ -26,7 +26,7 @@ use crate::settings::wake::Settings;
 use crate::wake::{assemble_wake, profile_of};
 use crate::workspace::{Workspace, refused};
 
-/// What is said of a process that is gone without a word.
+/// The message about a process that disappeared.
 const DIED: &str = "process died unexpectedly";
 
 /// A wake-up to deliver.
@@ -35,24 +35,25 @@ pub(crate) struct Delivery<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) settings: &'a Settings,
     pub(crate) agent: &'a AgentName,
-    /// A message that is no stored one's to it; without one, the newest unread message.
+    /// A message that is not stored as addressed to the agent; without one, the newest unread
+    /// message.
     pub(crate) message: Option<NewMessage>,
-    /// What the agent may do.
+    /// The agent's rights.
     pub(crate) rights: Rights,
-    /// What it may spend, and how long it may take.
+    /// Its budget, and its time limit.
     pub(crate) budget: &'a CallBudget,
 }
 
-/// What came of it.
-pub(crate) struct Delivered {
-    /// What the agent was told.
+/// The result of a delivery.
+pub(crate) struct DeliveryResult {
+    /// The wake-up that the agent received.
     pub(crate) text: String,
-    /// What became of its lane.
-    pub(crate) driven: LaneResult,
-    /// The budget that it went over.
-    pub(crate) over: Option<Overdraft>,
-    /// What is kept of its answer.
-    pub(crate) reply: Option<Said>,
+    /// The result of its lane.
+    pub(crate) transcript: LaneTranscript,
+    /// The budget that the lane exceeded.
+    pub(crate) over: Option<ExceededBudget>,
+    /// The stored answer.
+    pub(crate) reply: Option<StoredMessage>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -64,9 +65,9 @@ enum NotDelivered {
 }
 
 impl Delivery<'_> {
-    /// Delivers everything that waits for the agent as one wake-up. `None` if it is busy, or if
-    /// nothing waits any more. Only an answer shows that a wake-up was taken in.
-    pub(crate) fn deliver(&self, reporter: &Reporter) -> Result<Option<Delivered>, Failure> {
+    /// Delivers all waiting messages of the agent as one wake-up. `None` if it is busy, or if no
+    /// message waits any more. Only an answer proves that the agent received a wake-up.
+    pub(crate) fn deliver(&self, reporter: &Reporter) -> Result<Option<DeliveryResult>, Failure> {
         let Workspace { store, scope } = self.workspace;
         let agent = found(self.workspace, self.agent)?;
         session(&agent)?;
@@ -76,11 +77,11 @@ impl Delivery<'_> {
         if !store.begin_wake_up(scope, self.agent, hop, &owner).map_err(refused)? {
             return Ok(None);
         }
-        // It is let go of in any case; after an answer that has happened already.
+        // Release the agent in any case; after an answer that has happened already.
         let delivered = self.while_taken(&agent, &owner, reporter);
         self.end(
             &owner,
-            &WakeUpEnd { received: Receipt::default(), answered: false, message: None },
+            &WakeUpEnd { received: MessageReceipt::default(), answered: false, message: None },
         )?;
         delivered
     }
@@ -90,18 +91,18 @@ impl Delivery<'_> {
         agent: &Agent,
         owner: &Owner,
         reporter: &Reporter,
-    ) -> Result<Option<Delivered>, Failure> {
+    ) -> Result<Option<DeliveryResult>, Failure> {
         let assembled = self.assembled()?;
         if assembled.message_id.is_none() && self.message.is_none() {
             return Ok(None);
         }
         let text = assembled.wake_up.text.clone();
-        let LaneRun { driven, over, .. } = self.run(agent, &text, reporter)?;
-        let reply = self.ended(owner, &assembled, &driven)?;
-        Ok(Some(Delivered { text, driven, over, reply }))
+        let LaneRun { transcript, over, .. } = self.run(agent, &text, reporter)?;
+        let reply = self.ended(owner, &assembled, &transcript)?;
+        Ok(Some(DeliveryResult { text, transcript, over, reply }))
     }
 
-    /// Returns what the agent is told.
+    /// Returns the agent's wake-up.
     pub(crate) fn assembled(&self) -> Result<AssembledWakeUp, Failure> {
         let call = WakeCall {
             agent: self.agent.clone(),
@@ -109,6 +110,7 @@ impl Delivery<'_> {
             order: SectionOrder::Contract,
             extent: None,
             message: self.message.clone(),
+            taken: Vec::new(),
         };
         assemble_wake(self.session, self.workspace, self.settings, &call, self.settings.budget)
     }
@@ -126,7 +128,7 @@ impl Delivery<'_> {
             ..LaneRequest::new(&answering, text)
         };
         let scratch = scratch::lane().map_err(lane_failed)?;
-        order.run_watched(self.session, scratch.path(), reporter)
+        order.run_and_warn(self.session, scratch.path(), reporter)
     }
 
     /// Stores the answer, or tells the orchestrator that the agent gave no answer.
@@ -134,21 +136,25 @@ impl Delivery<'_> {
         &self,
         owner: &Owner,
         assembled: &AssembledWakeUp,
-        driven: &LaneResult,
-    ) -> Result<Option<Said>, Failure> {
+        transcript: &LaneTranscript,
+    ) -> Result<Option<StoredMessage>, Failure> {
         let Workspace { store, scope } = self.workspace;
-        let answer = driven.heard.answer().filter(|_| driven.outcome == LaneOutcome::Answered);
+        let answer =
+            transcript.output.answer().filter(|_| transcript.outcome == LaneOutcome::Answered);
         let Some(answer) = answer else {
-            let words = format!("ended without an answer: {}", driven.outcome.name());
-            let message = self.notice(&words).filter(|_| driven.outcome != LaneOutcome::Cancelled);
-            return self
-                .end(owner, &WakeUpEnd { received: Receipt::default(), answered: false, message });
+            let words = format!("ended without an answer: {}", transcript.outcome.name());
+            let message =
+                self.notice(&words).filter(|_| transcript.outcome != LaneOutcome::Cancelled);
+            return self.end(
+                owner,
+                &WakeUpEnd { received: MessageReceipt::default(), answered: false, message },
+            );
         };
         let injection = assembled.injection(self.agent, self.session.now());
         store.record_injection(scope, &injection).map_err(refused)?;
-        self.record_pins(assembled, driven)?;
+        self.record_pins(assembled, transcript)?;
         let human = AgentName::human();
-        // Whoever works reports to who leads, and who leads to the person.
+        // Agents report to the orchestrator, and the orchestrator to the person.
         let (to, kind) = if self.is_orchestrator() {
             (&human, MessageKind::Chat)
         } else {
@@ -167,21 +173,25 @@ impl Delivery<'_> {
     }
 
     /// Records which rules of the user an answered wake-up had.
-    fn record_pins(&self, assembled: &AssembledWakeUp, driven: &LaneResult) -> Result<(), Failure> {
+    fn record_pins(
+        &self,
+        assembled: &AssembledWakeUp,
+        transcript: &LaneTranscript,
+    ) -> Result<(), Failure> {
         let pins: Vec<_> = assembled.pins.iter().map(|pin| pin.id).collect();
         let agent = found(self.workspace, self.agent)?;
-        let session = driven.heard.session.as_ref().or(agent.session_id.as_ref());
+        let session = transcript.output.session.as_ref().or(agent.session_id.as_ref());
         let session = session.map_or("", String::as_str);
         let store = &self.workspace.store;
         store.pins_delivered(&pins, &agent.client, session, self.session.now()).map_err(refused)
     }
 
-    fn end(&self, owner: &Owner, end: &WakeUpEnd<'_>) -> Result<Option<Said>, Failure> {
+    fn end(&self, owner: &Owner, end: &WakeUpEnd<'_>) -> Result<Option<StoredMessage>, Failure> {
         let Workspace { store, scope } = self.workspace;
         store.end_wake_up(scope, self.agent, owner, end, self.session.now()).map_err(refused)
     }
 
-    /// Returns what the orchestrator is told of an agent that gave no answer.
+    /// Returns the message to the orchestrator about an agent that gave no answer.
     fn notice<'b>(&'b self, words: &'b str) -> Option<message::NewMessage<'b>> {
         (!self.is_orchestrator()).then_some(message::NewMessage {
             from: self.agent,
@@ -196,12 +206,15 @@ impl Delivery<'_> {
         *self.agent == self.settings.orchestrator
     }
 
-    /// Lets go of the agent if the process that woke it is gone, and tells the orchestrator.
+    /// Releases the agent if the process that woke it is gone, and notifies the orchestrator.
     pub(crate) fn bury(&self) -> Result<bool, Failure> {
         let agent = found(self.workspace, self.agent)?;
         let Some(owner) = agent.owner.filter(is_gone) else { return Ok(false) };
         let message = self.notice(DIED);
-        self.end(&owner, &WakeUpEnd { received: Receipt::default(), answered: false, message })?;
+        self.end(
+            &owner,
+            &WakeUpEnd { received: MessageReceipt::default(), answered: false, message },
+        )?;
         Ok(true)
     }
 }
@@ -212,7 +225,7 @@ pub(crate) fn found(workspace: &Workspace, name: &AgentName) -> Result<Agent, Fa
     agent.ok_or_else(|| refused(StoreError::NoAgent { name: name.clone() }))
 }
 
-/// Returns the session that goes on.
+/// Returns the session to resume.
 pub(crate) fn session(agent: &Agent) -> Result<&str, Failure> {
     agent.session_id.as_deref().ok_or_else(|| {
         Failure::new(ErrorClass::Refused, NotDelivered::NoSession { name: agent.name.clone() })

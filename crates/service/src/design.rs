@@ -5,6 +5,7 @@ mod cost;
 mod course;
 mod ending;
 mod error;
+mod event_loop;
 mod front_end;
 mod ground;
 mod lane;
@@ -15,6 +16,7 @@ mod question;
 mod rehearsal;
 mod resume;
 mod seats;
+mod set_up;
 mod stage;
 mod watched;
 mod worker;
@@ -25,7 +27,7 @@ use std::time::Duration;
 
 use convoke_domain::design::event::Stamped;
 use convoke_domain::run::RunId;
-use convoke_engine::design::run::Journal;
+use convoke_engine::design::journal::{Journal, JournalError};
 use convoke_engine::lane::supervisor::Limits;
 
 pub use self::begin::{DesignRequest, RehearsalSource, design};
@@ -40,8 +42,8 @@ pub use self::worker::run_worker;
 use crate::failure::{ErrorClass, Failure};
 use crate::workspace::Workspace;
 
-/// The longest description of a feature, in bytes: every agent is given all of it, most of them
-/// several times, and some are given it on a command line.
+/// The longest description of a feature, in bytes: every agent receives all of it, most of them
+/// several times, and some on a command line.
 pub const MAX_FEATURE: usize = 64 * 1024;
 
 /// Opens a run's journal.
@@ -49,9 +51,11 @@ pub(crate) fn open_journal<'w>(
     workspace: &'w Workspace,
     id: &RunId,
 ) -> Result<(Journal<'w>, Vec<Stamped>), Failure> {
-    Journal::open(&*workspace.store, id.clone()).map_err(|error| {
-        Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
-    })
+    Journal::open(&*workspace.store, id.clone()).map_err(journal_failed)
+}
+
+fn journal_failed(error: JournalError) -> Failure {
+    Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
 }
 
 /// Returns how long a lane may take, and how long it may be silent.
@@ -65,7 +69,7 @@ pub(crate) fn texts(files: &BTreeMap<String, Arc<str>>) -> BTreeMap<String, Stri
     files.iter().map(|(name, text)| (name.clone(), text.to_string())).collect()
 }
 
-/// Says how many warnings there are.
+/// Renders the number of warnings.
 pub fn warning_count(count: usize) -> String {
     format!("{count} warning{}", if count == 1 { "" } else { "s" })
 }

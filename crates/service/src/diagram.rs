@@ -15,7 +15,7 @@ use crate::session::Session;
 /// The longest text that is checked.
 pub const MAX_DIAGRAM_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What of a text is checked.
+/// The part of a text to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiagramText {
     /// The diagrams in it if it begins with a diagram's fence, else all of it as one diagram.
@@ -24,10 +24,10 @@ pub enum DiagramText {
     Markdown,
 }
 
-/// How closely diagrams are looked at.
+/// The depth of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiagramRules {
-    /// For what is known to break published diagrams.
+    /// For constructs that are known to break published diagrams.
     Safety,
     /// For that, and whether Mermaid could draw them.
     Syntax,
@@ -38,17 +38,17 @@ pub enum DiagramRules {
 pub struct DiagramCheckRequest {
     /// The text; none if it could not be read.
     pub text: Option<String>,
-    /// What of it is checked.
+    /// The part to check.
     pub form: DiagramText,
-    /// How closely.
+    /// The depth of the check.
     pub rules: DiagramRules,
     /// The log that a refusal is added to, under its warnings.
     pub log: Option<PathBuf>,
-    /// Which step that entry names.
+    /// The step that the entry names.
     pub step: String,
 }
 
-/// What is wrong with diagrams.
+/// The result of checking diagrams.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramCheckReport {
@@ -56,9 +56,9 @@ pub struct DiagramCheckReport {
     pub is_safe: bool,
     /// The diagrams that were found.
     pub diagrams: Vec<DiagramReport>,
-    /// What is known to break published diagrams.
+    /// Constructs that are known to break published diagrams.
     pub hits: Vec<DiagramHitReport>,
-    /// What Mermaid could not draw; there only if it was asked for.
+    /// Errors of Mermaid's parser; present only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syntax: Option<Vec<DiagramFaultReport>>,
 }
@@ -75,11 +75,11 @@ pub struct DiagramReport {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramHitReport {
-    /// What it is.
+    /// The kind of defect.
     pub reason: &'static str,
     /// The diagram's place.
     pub diagram: usize,
-    /// The line in it.
+    /// The line in the diagram.
     pub line: usize,
 }
 
@@ -91,7 +91,7 @@ pub struct DiagramFaultReport {
     pub diagram: usize,
     /// The line in it, if that is known.
     pub line: Option<usize>,
-    /// What is wrong there.
+    /// The parser's message.
     pub message: String,
 }
 
@@ -129,7 +129,7 @@ pub fn check_diagrams(
     Ok(DiagramCheckReport::new(&report, request.rules))
 }
 
-/// Says how to get the parser's program to where this Convoke looks for it.
+/// Adds the hint how to install the parser's program beside this Convoke.
 fn without_parser(error: DiagramParserError, convoke: &Path) -> Failure {
     let folder = convoke.parent().unwrap_or(Path::new("."));
     let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();

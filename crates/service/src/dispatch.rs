@@ -80,7 +80,7 @@ enum DispatchFailure {
     KeptReview { role: String },
 }
 
-/// A role that demands what is not there is a mistake in the configuration or on the command line.
+/// A role that requires a missing file is a mistake in the configuration or on the command line.
 fn no_files(error: RoleFilesError) -> Failure {
     Failure::new(ErrorClass::Usage, error)
         .hint("`convoke dispatch roles` lists what each role reads")

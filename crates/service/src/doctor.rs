@@ -27,27 +27,27 @@ use crate::workspace::{open_store, refused, store_location};
 /// With less room on its disk, a store soon cannot be written.
 const LITTLE_ROOM: u64 = 100 * 1024 * 1024;
 
-/// The oldest git that says everything it is asked for.
+/// The oldest git with all the output that Convoke reads.
 const OLDEST_GIT: (u32, u32) = (2, 31);
 
 /// No clock that runs well shows a time before Convoke was first written: the start of 2026.
 const EARLIEST: i64 = 1_767_225_600;
 
-/// What to check.
+/// The extent of the checks.
 #[derive(Debug, Clone, Copy)]
 pub struct DoctorRequest {
     /// Whether models' APIs are contacted.
     pub apis: ApiCheck,
-    /// Whether clients are asked for an answer.
+    /// Whether clients must give an answer.
     pub clients: ClientCheck,
 }
 
 /// How installed clients are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientCheck {
-    /// By their versions.
-    Version,
-    /// Also by the command that a lane runs, which costs a few tokens.
+    /// By their versions, and by the command that a lane runs, without a prompt: no model answers.
+    Command,
+    /// By their versions, and by an answer to that command, which costs a few tokens.
     Answer,
 }
 
@@ -60,7 +60,7 @@ pub enum ApiCheck {
     Contacted,
 }
 
-/// How bad something is.
+/// The severity of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -84,17 +84,17 @@ impl CheckLevel {
     }
 }
 
-/// What was found out about one thing.
+/// One result of the doctor.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoctorCheck {
-    /// What was looked at.
+    /// The subject of the check.
     pub name: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub level: CheckLevel,
-    /// What was found.
+    /// The result, in one sentence.
     pub found: String,
-    /// What mends it.
+    /// The remedy.
     pub fix: Option<String>,
 }
 
@@ -108,12 +108,12 @@ impl DoctorCheck {
         Self { name, level: CheckLevel::Ok, found: found.into(), fix: None }
     }
 
-    /// Returns a check that found something that works less well than it could.
+    /// Returns a check with a warning.
     pub fn warn(name: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { name, level: CheckLevel::Warn, found: found.into(), fix: Some(fix.into()) }
     }
 
-    /// Returns a check that found something missing.
+    /// Returns a check with a failure.
     pub fn fail(name: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { level: CheckLevel::Fail, ..Self::warn(name, found, fix) }
     }
@@ -132,7 +132,7 @@ impl DoctorCheck {
     }
 }
 
-/// What is checked, in the order in which it is told.
+/// The checks, in their order of output.
 const CHECKS: [fn(&Session) -> Vec<DoctorCheck>; 13] = [
     project,
     configuration,
@@ -251,18 +251,16 @@ fn room(session: &Session) -> Vec<DoctorCheck> {
 fn stored(session: &Session) -> Vec<DoctorCheck> {
     let location = match store_location(session) {
         Ok(location) => location,
-        // The store itself may be well.
+        // The store itself may be sound.
         Err(failure) => return vec![DoctorCheck::failure("store", &failure, "mend the file")],
     };
     let opened = open_store(session).and_then(|store| store.check().map_err(refused));
     let problems = match opened {
         Ok(problems) => problems,
         Err(failure) => {
-            return vec![DoctorCheck::failure(
-                "store",
-                &failure,
-                "restore a backup, or move the file away",
-            )];
+            // A store that cannot be opened may be intact, so its file must stay where it is.
+            let fix = "mend what the message names, then run `convoke store check`";
+            return vec![DoctorCheck::failure("store", &failure, fix)];
         }
     };
     let opened = location.as_file().map_or(Ok(()), try_opening);

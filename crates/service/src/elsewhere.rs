@@ -1,22 +1,89 @@
-//! Saying that other branches and folders of the same repository have open tasks.
+//! Saying that other branches and folders of the same repository have tasks, rules or messages.
 
+mod folders;
+
+use convoke_domain::pin::Pin;
 use convoke_domain::scope::Scope;
 use convoke_domain::text::shell_word;
-use convoke_engine::git::identity::repository_id;
+use convoke_engine::git::{checkout, is_branch_gone, unproven_git_folder};
 use convoke_store::error::StoreError;
-use convoke_store::project::{KnownProject, MOST_COUNTED};
+use convoke_store::project::MOST_COUNTED;
 
+pub(crate) use self::folders::{attach_command, missed_folder};
 use crate::failure::Failure;
-use crate::project::{folder, is_gone};
+use crate::project::count;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// Returns at most one line about other branches and one about other folders, each with the command
-/// that brings the tasks here. Nothing is brought here without that command: anyone can imitate a
-/// repository.
+/// Returns at most one line about each: other branches, rules of branches that are gone, other
+/// folders, and a repository that the folder only points to. Each has the command that helps. Nothing
+/// is brought here without that command: anyone can imitate a repository.
 fn lines(session: &Session, workspace: &Workspace) -> Result<Vec<String>, Failure> {
-    let lines = [branches(workspace)?, folders(session, workspace)?];
+    let lines = [
+        branches(workspace)?,
+        rules_of_gone_branches(session, workspace)?,
+        folders::line(session, workspace)?,
+        unproven(session),
+    ];
     Ok(lines.into_iter().flatten().map(|line| format!("note: {line}")).collect())
+}
+
+/// Returns what a hook says: rules of branches that are gone, and a folder that is gone or merged.
+pub(crate) fn hook_lines(session: &Session, workspace: &Workspace) -> Result<Vec<String>, Failure> {
+    let missed = missed_folder(session, workspace)?.map(|folder| folder.line());
+    let rules = rules_of_gone_branches(session, workspace)?;
+    Ok([rules, missed].into_iter().flatten().collect())
+}
+
+/// Names the branch with the most rules of its own among those that exist no more.
+fn rules_of_gone_branches(
+    session: &Session,
+    workspace: &Workspace,
+) -> Result<Option<String>, Failure> {
+    let Workspace { store, scope } = workspace;
+    let pins = store.all_pins(&scope.project).map_err(refused)?;
+    let now = session.now();
+    let is_missed = |pin: &&Pin| {
+        pin.task.is_none() && pin.plan.is_none() && pin.until.is_none_or(|until| until > now)
+    };
+    let mut found: Vec<(&str, usize)> = Vec::new();
+    for branch in pins.iter().filter(is_missed).filter_map(|pin| pin.branch.as_deref()) {
+        match found.iter_mut().find(|(known, _)| *known == branch) {
+            Some((_, rules)) => *rules += 1,
+            None => found.push((branch, 1)),
+        }
+    }
+    found.retain(|(branch, _)| *branch != scope.branch);
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let Some(checkout) = checkout(&session.project) else { return Ok(None) };
+    let gone = found.into_iter().filter(|(branch, _)| is_branch_gone(&checkout, branch));
+    Ok(gone.max_by_key(|(_, rules)| *rules).map(|(branch, rules)| {
+        let (rules, branch) = (count(rules, "rule"), shell_word(branch));
+        format!(
+            "branch {branch}, which is gone, has {rules} of the user; the user brings them here, in \
+             a terminal, with `convoke task move --all --from-branch {branch}`"
+        )
+    }))
+}
+
+/// Says why the repository that the folder's `.git` names is not used.
+fn unproven(session: &Session) -> Option<String> {
+    let there = unproven_git_folder(&session.project)?;
+    let is_worktree = there.parent().is_some_and(|parent| parent.ends_with("worktrees"));
+    // The settings of a repository with a folder of its own must not name another one.
+    let proof = match (is_worktree, there.ends_with(".git")) {
+        (true, _) => "; if it is your worktree, run `git worktree repair` here",
+        (false, true) => "",
+        (false, false) => {
+            "; if it is your repository, run `git config core.worktree \"$PWD\"` here"
+        }
+    };
+    Some(format!(
+        "`.git` leads to `{}`, which does not lead back, so this folder is a project of its own{proof}",
+        there.display()
+    ))
 }
 
 /// Tells where else there are open tasks, in every front end.
@@ -83,39 +150,4 @@ fn open_tasks(count: u32) -> String {
         MOST_COUNTED => format!("at least {count} open tasks"),
         _ => format!("{count} open tasks"),
     }
-}
-
-fn folders(session: &Session, workspace: &Workspace) -> Result<Option<String>, Failure> {
-    let Workspace { store, scope } = workspace;
-    let kept = store.repository_of(&scope.project).map_err(refused)?;
-    let Some(own) = kept.or_else(|| repository_id(&session.project)) else { return Ok(None) };
-    let mut found: Option<(bool, u32, KnownProject)> = None;
-    for known in store.projects().map_err(refused)? {
-        let is_same = known.repository.as_ref().is_some_and(|other| other.is_same(&own));
-        if known.name == scope.project || !is_same {
-            continue;
-        }
-        let branches = store.open_branches(&known.name).map_err(refused)?;
-        let count: u32 = branches.iter().map(|(_, count)| count).sum();
-        let candidate = (is_gone(&known), count, known);
-        let is_better =
-            found.as_ref().is_none_or(|best| (candidate.0, candidate.1) > (best.0, best.1));
-        if count > 0 && is_better {
-            found = Some(candidate);
-        }
-    }
-    Ok(found.map(|(is_gone, count, known)| {
-        let (name, place, tasks) = (&known.name, folder(&known), open_tasks(count));
-        if is_gone {
-            format!(
-                "this repository was in `{place}`, which is gone, and has {tasks} there; \
-                 if you moved it, take them over with `convoke project attach {name}`"
-            )
-        } else {
-            format!(
-                "`{place}` is a folder of the same repository with {tasks}; \
-                 bring them here with `convoke project merge {name}`"
-            )
-        }
-    }))
 }

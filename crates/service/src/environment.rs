@@ -13,7 +13,7 @@ use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::program::{ProgramSearch, absolute, search};
 use convoke_engine::transcript::own::ClientHomes;
 
-/// What the process was started with: variables, folder and program. A front end captures it once.
+/// The environment of the process: variables, folder and program. A front end captures it once.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     variables: Arc<HashMap<OsString, OsString>>,
@@ -47,7 +47,7 @@ impl Environment {
         self.folder.clone().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Returns where this program lies.
+    /// Returns the path of this program.
     pub fn program(&self) -> PathBuf {
         self.program.clone()
     }
@@ -57,8 +57,8 @@ impl Environment {
         self.variables.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned()
     }
 
-    /// Returns these variables and no others, as far as they are set. A PATH is without entries that
-    /// mean another folder wherever a program runs.
+    /// Returns these variables and no others, if set. It drops entries of PATH that depend on the
+    /// current folder.
     pub fn only<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<(OsString, OsString)> {
         let value = |name: &str| {
             let value = self.variable(name)?;
@@ -67,8 +67,8 @@ impl Environment {
         names.into_iter().filter_map(|name| Some((name.into(), value(name)?))).collect()
     }
 
-    /// Returns the environment of a front end that was told on its command line what to log, and in
-    /// which file. What it was not told stays as it is.
+    /// Returns the environment of a front end whose command line sets the log's filter or file. An
+    /// option that is absent changes nothing.
     #[must_use]
     pub fn logging(&self, filter: Option<&OsStr>, file: Option<&Path>) -> Self {
         let mut variables = HashMap::clone(&self.variables);
@@ -77,8 +77,8 @@ impl Environment {
         Self { variables: Arc::new(variables), ..self.clone() }
     }
 
-    /// Returns all variables for another process of ours, which starts in another folder and writes to
-    /// the same log.
+    /// Returns all variables for a worker process, which starts in another folder and writes to the
+    /// same log.
     pub fn for_worker(&self) -> Vec<(OsString, OsString)> {
         let mut variables = HashMap::clone(&self.variables);
         if let (Some(file), Some(folder)) = (self.log_file(), &self.folder) {
@@ -87,7 +87,7 @@ impl Environment {
         variables.into_iter().collect()
     }
 
-    /// Looks for the first of some programs on the PATH, but for none of the project's own.
+    /// Searches PATH for the first of some programs, and leaves out the project's own.
     pub fn search_program(&self, names: &[&str], project: &Path) -> ProgramSearch {
         search(&self.variable("PATH").unwrap_or_default(), names, &[project])
     }
@@ -131,7 +131,7 @@ impl Environment {
         Some(base.join("convoke").join("config.toml"))
     }
 
-    /// Returns the agent that this process works for, if it was told.
+    /// Returns the agent that this process works for, if the environment names one.
     pub fn agent(&self) -> Option<OsString> {
         self.variable("CONVOKE_AGENT")
     }
@@ -162,7 +162,7 @@ impl Environment {
         self.variable(LOG_FILTER)
     }
 
-    /// Returns the file that the log goes to instead of stderr, if one is named.
+    /// Returns the file of the log instead of stderr, if one is named.
     pub fn log_file(&self) -> Option<PathBuf> {
         self.variable(LOG_FILE).map(PathBuf::from)
     }
@@ -172,8 +172,8 @@ impl Environment {
         self.variable("VISUAL").or_else(|| self.variable("EDITOR"))
     }
 
-    /// Tells whether this process runs inside a lane: in a client that Convoke started, or in
-    /// anything that such a client started.
+    /// Tells whether this process runs inside a lane: in a client that Convoke started, or in a
+    /// process that such a client started.
     pub fn is_in_lane(&self) -> bool {
         self.variable(LANE_MARK).is_some()
     }
@@ -209,8 +209,7 @@ impl Environment {
         Some(self.cache()?.join("convoke").join("health.json"))
     }
 
-    /// Returns where the folders of sessions are that scripts set up: ours first, and then the
-    /// original workflow's.
+    /// Returns the folders for scripts' sessions: Convoke's first, then the original workflow's.
     pub fn sessions(&self) -> Vec<PathBuf> {
         let names = ["convoke/sessions", "larch/sessions"];
         self.cache().map(|cache| names.map(|name| cache.join(name)).into()).unwrap_or_default()
@@ -223,7 +222,7 @@ impl Environment {
             .or_else(|| Some(self.home()?.join(".cache")))
     }
 
-    /// Returns the folder for what is temporary.
+    /// Returns the folder for temporary files.
     pub fn temp(&self) -> PathBuf {
         let named = self.variable("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute());
         named.unwrap_or_else(|| PathBuf::from("/tmp"))
@@ -234,7 +233,7 @@ impl Environment {
         self.variable("DESIGN_TMPDIR").map(PathBuf::from)
     }
 
-    /// Returns the folder of the workflow that asked for the design.
+    /// Returns the folder of the calling workflow.
     pub fn implement_folder(&self) -> Option<PathBuf> {
         self.variable("IMPLEMENT_TMPDIR").map(PathBuf::from)
     }

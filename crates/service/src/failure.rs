@@ -4,7 +4,7 @@ use std::error::Error;
 
 use convoke_domain::lane::outcome::LaneOutcome;
 
-/// What kind of problem ended a use case. Front ends map it: the command line to exit codes.
+/// The kind of problem that ended a use case. Front ends map it: the command line to exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorClass {
     /// Wrong usage or configuration.
@@ -26,7 +26,7 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
-    /// Returns why a lane with this outcome did not do what it was asked to; `None` if it answered.
+    /// Returns the class of a lane's failure; `None` if it answered.
     pub fn of_lane(outcome: LaneOutcome) -> Option<Self> {
         if outcome == LaneOutcome::Answered {
             None
@@ -43,11 +43,11 @@ impl ErrorClass {
 /// Ends a use case: a message with its causes behind it, and hints.
 #[derive(Debug)]
 pub struct Failure {
-    /// What kind of problem it is.
+    /// The kind of problem.
     pub class: ErrorClass,
     /// The message, with its causes behind it.
     pub error: Box<dyn Error + Send + Sync>,
-    /// What the user can do next.
+    /// The user's next steps.
     pub hints: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ impl Failure {
         self
     }
 
-    /// Adds what to do next, if anything is known.
+    /// Adds a hint, if there is one.
     #[must_use]
     pub fn maybe_hint(mut self, hint: Option<String>) -> Self {
         self.hints.extend(hint);
@@ -82,7 +82,7 @@ pub fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -
         .map(|(_, word)| format!("did you mean `{word}`?"))
 }
 
-/// Returns an error with everything that led to it, in one line.
+/// Returns an error with all its causes, in one line.
 pub fn with_causes(error: &dyn Error) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();

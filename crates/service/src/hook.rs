@@ -19,6 +19,7 @@ use convoke_engine::wake::WakeSources;
 use convoke_store::delivery::Session as ClientSession;
 use tracing::field::{Empty, display};
 
+use crate::elsewhere::hook_lines;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::session::Session;
@@ -27,42 +28,42 @@ use crate::settings::wake::settings_for_hook;
 use crate::wake::{budget_here, hook_address, library, profile_of, sources};
 use crate::workspace::{Workspace, refused};
 
-/// Longer than this no agent should wait for us.
+/// No agent should wait longer than this.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// An event of a client's session.
 #[derive(Debug, Clone)]
 pub struct HookRequest {
-    /// The client.
+    /// The client that calls the hook.
     pub client: Client,
     /// The event, by the client's own name for it.
     pub event: String,
-    /// Which of several hook entries this is; long texts are spread over them.
+    /// The number of this hook entry; long texts are spread over several.
     pub part: NonZeroUsize,
     /// How many hook entries there are.
     pub of: NonZeroUsize,
-    /// What the client says about the event; `None` if it could not be read.
+    /// The client's input about the event; `None` if it could not be read.
     pub input: Option<String>,
 }
 
-/// What happened to an answer that was handed to the client.
+/// What happened to an answer after it was passed to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookDelivery {
-    /// The client has it.
+    /// The client received it.
     Delivered,
     /// No client reads it, so it counts as not delivered.
     Discarded,
 }
 
-/// What came of an event.
+/// The result of an event.
 #[derive(Debug)]
 pub enum HookOutcome {
     /// There is nothing to tell; the front end answers with [`silence`].
     Silent,
-    /// The client was given its answer.
+    /// The client received its answer.
     Answered {
-        /// Why the store does not know of it. The client has its answer, so a second one would spoil
-        /// it; it is told again after the next loss of memory instead.
+        /// Why the store could not record it. The client has its answer, and a second one would be
+        /// invalid; Convoke delivers the text again after the next loss of memory.
         not_recorded: Option<Failure>,
     },
 }
@@ -72,7 +73,8 @@ pub fn silence() -> String {
     HookAnswer::nothing().json
 }
 
-/// Answers an event. `deliver` hands the answer to the client, and what has arrived is recorded.
+/// Answers an event. `deliver` passes the answer to the client, and the function then records the
+/// delivery.
 pub fn answer_hook(
     environment: &Environment,
     request: &HookRequest,
@@ -95,8 +97,7 @@ pub fn answer_hook(
     let session = Session::new(project, environment.clone());
     let read = settings_for_hook(&session);
     let (settings, left_out) = &read;
-    let words = unusable_settings(left_out);
-    let workspace = Workspace::open_for_hook(&session, PATIENCE)?;
+    let (workspace, arrival) = Workspace::open_for_hook(&session, PATIENCE)?;
     if request.part.get() == 1 {
         let project = &workspace.scope.project;
         workspace.store.fired(request.client, project, session.now()).map_err(refused)?;
@@ -106,9 +107,12 @@ pub fn answer_hook(
         return Ok(HookOutcome::Silent);
     };
     span.record("agent", display(&agent.agent));
+    let folders: Vec<_> = arrival.into_iter().chain(hook_lines(&session, &workspace)?).collect();
+    let words: Vec<_> = folders.iter().cloned().chain(unusable_settings(left_out)).collect();
+    let words = words.join("\n> ");
     let library = library(&session, settings);
     let sources = sources(&session, &workspace, settings, &library);
-    // A session stays with its agent's branch, also when another one is checked out.
+    // A session stays with its agent's branch, even when another one is checked out.
     let sources = WakeSources { scope: &agent.scope, ..sources };
     let number = u32::try_from(request.part.get()).unwrap_or(u32::MAX);
     let heard = HookEvent {
@@ -122,11 +126,11 @@ pub fn answer_hook(
         agent: &agent,
         profile: profile_of(&agent.agent, settings),
         budget: budget_here(&session, settings, &workspace, &agent.scope)?,
-        remark: words.as_deref().map(|words| remark(words, left_out)),
+        remark: remark(&words, &folders, left_out),
         now: session.now(),
     };
     let answer = answer(&sources, &heard).map_err(refused)?;
-    // Only what has left us has been delivered.
+    // An answer counts as delivered only after it was written.
     let delivery = deliver(&answer.json)?;
     tracing::info!(?delivery, bytes = answer.json.len(), "answered the hook");
     let not_recorded = match delivery {
@@ -136,17 +140,17 @@ pub fn answer_hook(
     Ok(HookOutcome::Answered { not_recorded })
 }
 
-/// An event that concerns us.
+/// An event that Convoke handles.
 struct KnownEvent {
     input: HookInput,
     hooks: &'static HookWiring,
     moment: Moment,
-    /// What tells it from others.
+    /// Identifies the event.
     mark: u64,
 }
 
 impl HookRequest {
-    /// Reads what the client says; `None` for what does not concern us.
+    /// Parses the client's input; `None` for an event that Convoke does not handle.
     fn event(&self) -> Option<KnownEvent> {
         let text = self.input.as_deref()?;
         let input = HookInput::parse(text)?;
@@ -156,14 +160,14 @@ impl HookRequest {
     }
 }
 
-/// Returns what tells an event from others: a hash of its name and of all that is said about it.
+/// Returns a number that identifies an event: a hash of its name and its complete input.
 fn mark(event: &str, input: &str) -> u64 {
     let hash = hash(format!("{event}\n{input}"));
     hash.get(..15).and_then(|start| u64::from_str_radix(start, 16).ok()).unwrap_or_default()
 }
 
-/// Names files and variables whose settings are left out. What is wrong in one is not said here: its
-/// author could write anything.
+/// Names files and variables whose settings are left out. It does not quote their errors: an author
+/// could write anything there.
 pub(crate) fn unusable_settings(names: &[String]) -> Option<String> {
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     let list = names.join(" and ");
@@ -171,10 +175,12 @@ pub(crate) fn unusable_settings(names: &[String]) -> Option<String> {
         .then(|| format!("Convoke ignores unusable settings of {list}; run `convoke doctor`"))
 }
 
-/// A mistake of the user's own may hide all that there is to tell, so it is told alone, too.
-fn remark<'a>(words: &'a str, left_out: &[String]) -> HookRemark<'a> {
-    let is_foreign = left_out.iter().all(|name| name == PROJECT_FILE);
-    if is_foreign { HookRemark::Beside(words) } else { HookRemark::Alone(words) }
+/// A mistake of the user's own, and another folder, may hide the whole text, so the remark about them
+/// appears even alone.
+fn remark<'a>(words: &'a str, folders: &[String], left_out: &[String]) -> Option<HookRemark<'a>> {
+    let is_foreign = folders.is_empty() && left_out.iter().all(|name| name == PROJECT_FILE);
+    let remark = if is_foreign { HookRemark::Beside(words) } else { HookRemark::Alone(words) };
+    (!words.is_empty()).then_some(remark)
 }
 
 /// Returns the project that the client works in; outside of any there is nothing to say.

@@ -11,7 +11,7 @@ use convoke_domain::client::Client;
 use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_engine::client::claude::plugin::{PluginSwitch, plugin_switch};
 use convoke_engine::client::codex::trust::{HookTrust, trust, trusts_folder};
-use convoke_engine::file;
+use convoke_engine::file::{self, stays_inside};
 use convoke_engine::git::checkout;
 use convoke_engine::hooks::{HooksLevel, SettingsError, settings_file};
 
@@ -38,7 +38,7 @@ pub enum DryRun {
     DryRun,
 }
 
-/// Which settings of which client are meant.
+/// Names the settings of a client.
 #[derive(Debug, Clone)]
 pub struct HooksTarget {
     /// The client.
@@ -57,6 +57,8 @@ enum HooksError {
     Unreadable { path: PathBuf, reason: Unreadable },
     #[error("cannot change `{}`", path.display())]
     Settings { path: PathBuf, source: SettingsError },
+    #[error("cannot change `{}`: it leads out of the project", path.display())]
+    Outside { path: PathBuf },
     #[error("cannot write `{}`", path.display())]
     Write { path: PathBuf, source: io::Error },
 }
@@ -65,7 +67,7 @@ impl HooksTarget {
     /// Returns the folder that the settings are below.
     fn base(&self, session: &Session) -> Result<PathBuf, Failure> {
         match self.level {
-            // What is remembered of a file must not depend on where we were called.
+            // The record of a file must not depend on the current folder.
             HooksLevel::Project => {
                 Ok(std::path::absolute(&session.project)
                     .unwrap_or_else(|_| session.project.clone()))
@@ -84,7 +86,22 @@ impl HooksTarget {
         })
     }
 
-    /// Codex alone asks its user first.
+    /// Returns the file to change. A project's settings that lead out of it are refused: a link that
+    /// came with the project must not reach the user's own.
+    fn path_to_change(&self, session: &Session) -> Result<PathBuf, Failure> {
+        let (base, path) = (self.base(session)?, self.path(session)?);
+        // A link to nothing cannot be written through, and says so then.
+        let leads_nowhere = path.is_symlink() && !path.exists();
+        let is_inside = |name: &Path| leads_nowhere || stays_inside(&base, name);
+        if self.level == HooksLevel::User || path.strip_prefix(&base).is_ok_and(is_inside) {
+            return Ok(path);
+        }
+        Err(Failure::new(ErrorClass::Refused, HooksError::Outside { path }).hint(
+            "nothing was changed; replace the link with a file, or use `--user` for your own settings",
+        ))
+    }
+
+    /// Returns the trust in Convoke's entries; only Codex asks its user first.
     fn trust(&self, settings: &str, path: &Path, session: &Session) -> Option<HookTrust> {
         if self.client != Client::Codex {
             return None;
@@ -92,7 +109,7 @@ impl HooksTarget {
         trust(settings, path, &codex_config(session))
     }
 
-    /// Tells whether Codex reads the settings in this project at all.
+    /// Tells whether Codex reads the settings in this project.
     fn is_folder_trusted(&self, session: &Session) -> bool {
         if self.client != Client::Codex || self.level == HooksLevel::User {
             return true;
@@ -112,7 +129,7 @@ fn codex_config(session: &Session) -> String {
     path.and_then(|path| file::text(&path, MAX_BYTES)).unwrap_or_default()
 }
 
-/// Returns our plugin for Claude Code, which brings the hooks along, if it is switched on in its
+/// Returns Convoke's plugin for Claude Code, which includes the hooks, if it is enabled in its
 /// user's settings, or for a project in those of the project.
 pub fn plugin(session: &Session, level: HooksLevel) -> Option<String> {
     let user = session.environment.home().map(|home| home.join(".claude/settings.json"));

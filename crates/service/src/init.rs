@@ -1,8 +1,8 @@
-//! Setting up a project in one step, and taking all of it back.
+//! Sets up a project in one step, and reverts all of it.
 //!
-//! [`plan_init`] only looks; its plan says every file that will change. [`carry_out`] does exactly that
-//! or nothing: each step is remembered in the store before its file changes, and a failure or an
-//! interrupt takes the steps back. [`undo_init`] does the same later.
+//! [`plan_init`] changes nothing; its plan lists every file that will change. [`carry_out`] makes
+//! all these changes or none: it records each step in the store before its file changes, and
+//! reverts the steps after a failure or an interrupt. [`undo_init`] does the same later.
 
 mod apply;
 mod configuration;
@@ -21,7 +21,7 @@ pub use self::plan::{InitPlan, plan_init};
 pub use self::undo::undo_init;
 use crate::next_command::NextCommand;
 
-/// How a project is set up.
+/// Options of a project's setup.
 #[derive(Debug, Clone, Default)]
 pub struct InitRequest {
     /// The agent whose wake-ups the sessions get; without it, the one that is set, else `me`.
@@ -30,32 +30,32 @@ pub struct InitRequest {
     pub leaves_out_guidance: bool,
 }
 
-/// What setting up a project comes to.
+/// The report on a project's setup.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitReport {
-    /// What became of the steps.
+    /// The state of the steps.
     pub state: InitState,
-    /// What is there already.
+    /// The files that exist already.
     pub found: InitFindings,
-    /// What is changed, file by file.
+    /// The changes, file by file.
     pub steps: Vec<InitStep>,
     /// The commands that make sense next.
     pub next: Vec<NextCommand>,
 }
 
-/// What became of the steps of a setup.
+/// The state of a setup's steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum InitState {
-    /// No step is to be taken: the project is set up, or every step is impossible.
+    /// There is no step: the project is set up, or every step is impossible.
     Nothing,
     /// They are planned, and nothing has changed.
     Planned,
     /// They are done.
     Done,
-    /// They are taken back.
+    /// They are reverted.
     Undone,
 }
 
@@ -63,23 +63,23 @@ pub enum InitState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitStep {
-    /// What kind of change it is.
+    /// The kind of change.
     pub kind: InitStepKind,
     /// The file, relative to the project.
     pub path: String,
-    /// What the step does, in words that follow "Convoke will".
+    /// The step's effect, in words that follow "Convoke will".
     pub what: String,
-    /// What became of it.
+    /// The step's state.
     pub state: StepState,
     /// Why it is not done, if it is not.
     pub why: Option<String>,
-    /// What the user should know about it.
+    /// A note for the user.
     pub note: Option<String>,
     /// Whether git tracks the file, so that the change shows up in `git diff`.
     pub is_tracked: bool,
 }
 
-/// What kind of change a step makes.
+/// The kind of change of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -94,29 +94,29 @@ pub enum InitStepKind {
     Configuration,
 }
 
-/// What became of a step.
+/// The state of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum StepState {
-    /// It will be done, or taken back.
+    /// It will be done, or reverted.
     Planned,
     /// It is done.
     Done,
-    /// Nothing is to be done: it is so already.
+    /// No change is needed.
     Unchanged,
     /// It is left out on purpose.
     Skipped,
-    /// It cannot be done until the user corrects something.
+    /// It cannot be done until the user corrects a mistake.
     Blocked,
-    /// It is taken back.
+    /// It is reverted.
     Undone,
-    /// It cannot be taken back: the file is the user's by now.
+    /// It cannot be reverted: the user has changed the file.
     Kept,
 }
 
 impl InitReport {
-    /// Tells whether a step waits for the user to correct something.
+    /// Tells whether a step waits for a correction by the user.
     pub fn is_blocked(&self) -> bool {
         self.steps.iter().any(|step| step.state == StepState::Blocked)
     }

@@ -6,10 +6,10 @@ use convoke_engine::lane::cancel::Cancel;
 
 /// Stops use cases. A terminal connects it to signals, a server to its clients.
 pub trait Interruption: Send + Sync {
-    /// Returns what asks everything that runs to stop, in order.
+    /// Returns the value that stops all running work, in order.
     fn cancel(&self) -> Cancel;
 
-    /// Returns what asks once more, right before the process ends: only what takes no time is done.
+    /// Returns the value that is set right before the process ends: only immediate work follows.
     fn urgent(&self) -> Cancel;
 
     /// Keeps the process from ending while the returned value lives. A use case holds it while it

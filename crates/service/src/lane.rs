@@ -22,22 +22,22 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use convoke_domain::lane::cap::{Cap, Overdraft};
+use convoke_domain::lane::budget::{ExceededBudget, LaneBudget};
 use convoke_domain::lane::event::{LaneEvent, Usage};
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::tree::TreeVerdict;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::LaneResult;
+use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::lane::replay::ReplayError;
 use convoke_engine::lane::supervisor::Limits;
 
 pub use self::agent::{check_agent, model_name, seen_by, version_of};
-pub use self::budget::{CallBudget, is_paid, uncounted_warning};
+pub use self::budget::{CallBudget, is_paid, without_usage_warning};
 pub use self::event_line::LaneEventLine;
 pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
 pub use self::list::{LaneList, StoppedLane, list, show, stop};
-pub use self::one::{FinishedLane, OneLane, run_one};
+pub use self::one::{LaneChecks, run_one};
 pub use self::pins::PinnedRules;
 pub use self::reading::ReadingReport;
 pub(crate) use self::record::day;
@@ -58,17 +58,17 @@ pub const USUAL_LIMITS: Limits = Limits {
 /// A lane that a use case wants to have run: who answers, with what, under which limits.
 #[derive(Clone)]
 pub struct LaneRequest<'a> {
-    /// Who answers.
+    /// The agent that answers.
     pub agent: &'a AgentRef,
-    /// What is asked.
+    /// The prompt's text.
     pub prompt: &'a str,
-    /// What it is for; recorded lanes can be found by it.
+    /// The lane's label; recordings can be found by it.
     pub label: Option<&'a str>,
     /// The cassette that it is added to.
     pub record: Option<&'a Path>,
     /// The model, instead of the client's own choice.
     pub model: Option<&'a str>,
-    /// How hard the model thinks, in the client's own words.
+    /// The model's effort, in the client's own words.
     pub effort: Option<&'a str>,
     /// The client's session to resume.
     pub resume: Option<&'a str>,
@@ -78,17 +78,19 @@ pub struct LaneRequest<'a> {
     pub rules: PinnedRules,
     /// How long it may take.
     pub limits: Limits,
-    /// What the ledger records it under.
+    /// The lane's purpose in the ledger.
     pub purpose: Purpose,
     /// The most that its run may spend, or it alone if it is part of none.
-    pub budget: Option<Cap>,
-    /// Where the client's output will be found afterwards.
+    pub budget: Option<LaneBudget>,
+    /// The folder that keeps the client's output.
     pub kept_in: Option<String>,
-    /// What is told before it begins.
+    /// Which notices about the budget come before the lane begins.
     pub outlook: BudgetNotice,
+    /// Whether the lane watches the working tree.
+    pub watch: TreeWatching,
 }
 
-/// What a lane tells of its budget before it begins.
+/// A lane's notices about its budget before it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BudgetNotice {
     /// Lanes that the budget cannot count.
@@ -101,7 +103,7 @@ pub enum BudgetNotice {
 }
 
 impl<'a> LaneRequest<'a> {
-    /// Asks an agent, read-only, under the usual limits, with the user's pinned rules.
+    /// Returns a read-only request under the usual limits, with the user's pinned rules.
     pub fn new(agent: &'a AgentRef, prompt: &'a str) -> Self {
         Self {
             agent,
@@ -118,6 +120,7 @@ impl<'a> LaneRequest<'a> {
             budget: None,
             kept_in: None,
             outlook: BudgetNotice::default(),
+            watch: TreeWatching::Tree,
         }
     }
 }
@@ -127,11 +130,11 @@ pub fn purpose_of_role(role: impl Into<String>) -> Purpose {
     Purpose { role: Some(role.into()), ..Purpose::default() }
 }
 
-/// What a lane tells while it runs.
+/// A lane's progress.
 pub enum LaneProgress<'a> {
     /// It begins, under this number if the store could record it.
     Began(Option<i64>),
-    /// The client said this.
+    /// An event of the client.
     Said(&'a LaneEvent),
 }
 
@@ -148,17 +151,18 @@ pub enum TreeWatching {
 }
 
 /// A lane that ran and was recorded.
+#[derive(Debug)]
 pub struct LaneRun {
-    /// What the client said and how it ended.
-    pub driven: LaneResult,
+    /// The client's events and end.
+    pub transcript: LaneTranscript,
     /// Its number, if the store could record it.
     pub lane: Option<i64>,
-    /// What it spent, if that is known.
+    /// The usage, if known.
     pub spent: Option<Usage>,
     /// The budget that it exceeded.
-    pub over: Option<Overdraft>,
+    pub over: Option<ExceededBudget>,
     /// How many earlier lanes its budgets cannot count.
-    pub uncounted: u64,
+    pub without_usage: u64,
     /// Whether the working tree changed, if that was watched.
     pub tree: Option<TreeVerdict>,
 }

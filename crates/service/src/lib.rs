@@ -32,10 +32,12 @@ pub mod observer;
 pub mod pin;
 pub mod plan;
 pub mod project;
+mod project_here;
 pub mod prompt;
 pub mod receipt;
 pub mod rehearsal;
 pub mod run;
+pub mod sarif;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod session;

@@ -29,21 +29,21 @@ pub enum ManifestSource {
     Run(RunId),
 }
 
-/// What is written of a design.
+/// Which files of a design to write.
 #[derive(Debug, Clone)]
 pub enum ManifestWriteRequest {
     /// All files of a run and `manifest.json`, into a folder that holds nothing else.
     RunFiles {
         /// The run, named by the beginning of its name or all of it.
         run: RunId,
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
     },
     /// A bundle in `design-export`, for the workflow that works in the folder around it.
     Bundle {
-        /// Where its files come from.
+        /// The source of its files.
         source: ManifestSource,
-        /// The folder around it.
+        /// The path of the folder around it.
         parent: PathBuf,
     },
 }
@@ -52,11 +52,11 @@ pub enum ManifestWriteRequest {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestWriteReport {
-    /// Where it is.
+    /// The manifest's path.
     pub manifest: String,
 }
 
-/// What a bundle holds, or why it is refused.
+/// A bundle's content, or why Convoke refuses it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestReadReport {
@@ -68,7 +68,7 @@ pub struct ManifestReadReport {
     pub timestamp: Option<String>,
     /// The session that wrote it.
     pub session_id: Option<String>,
-    /// Its files.
+    /// The bundle's files.
     pub files: Vec<ManifestFileReport>,
 }
 
@@ -76,9 +76,9 @@ pub struct ManifestReadReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestFileReport {
-    /// What it is to the workflow that reads the bundle.
+    /// The key in the manifest.
     pub key: &'static str,
-    /// Where it is.
+    /// The file's path.
     pub path: String,
 }
 
@@ -120,7 +120,7 @@ pub fn run_record(
     })
 }
 
-/// Writes a design's files with a manifest that says what they are.
+/// Writes a design's files with a manifest that describes them.
 pub fn write_manifest(
     session: &Session,
     request: &ManifestWriteRequest,
@@ -217,7 +217,7 @@ impl ManifestReadReport {
     }
 }
 
-/// Returns the folder and the manifest of a bundle, whichever of its places is named.
+/// Returns the folder and the manifest of a bundle; the path may name either.
 fn place(path: &Path) -> (PathBuf, PathBuf) {
     let folder = if path.is_file() {
         path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))

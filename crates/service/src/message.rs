@@ -1,4 +1,4 @@
-//! Messages between agents and people: saying something, and reading what was said.
+//! Messages between agents and people: sending and reading them.
 
 mod inbox;
 
@@ -11,7 +11,7 @@ use convoke_domain::task::id::TaskId;
 use convoke_domain::wake::hop::{MOST_HOPS, WAKE_LOOP, wakes};
 use convoke_store::deed::NewDeed;
 use convoke_store::error::StoreError;
-use convoke_store::message::{Heard, NewMessage, Said};
+use convoke_store::message::{NewMessage, ScopedMessage, StoredMessage};
 use serde::Serialize;
 
 pub use self::inbox::{
@@ -30,9 +30,9 @@ pub struct SayRequest {
     pub text: String,
     /// Only to this agent.
     pub to: Option<AgentName>,
-    /// The message that it answers; without `to`, the answer is to the one who said that.
+    /// The message that it answers; without `to`, the answer goes to that message's sender.
     pub re: Option<i64>,
-    /// Who says it; without it, the agent of the environment or session, else the person.
+    /// The sender; without it, the agent of the environment or session, else the person.
     pub speaker: Option<AgentName>,
     /// A verdict that is recorded with it.
     pub verdict: Option<MessageVerdict>,
@@ -49,11 +49,11 @@ pub struct MessageVerdict {
     pub role: Option<DeedRole>,
 }
 
-/// A message that was stored.
+/// A stored message's number and place in a chain of wake-ups.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SayReport {
-    /// Its number.
+    /// The message's number.
     pub id: i64,
     /// The message that it answers.
     pub re: Option<i64>,
@@ -64,7 +64,7 @@ pub struct SayReport {
     /// The verdict that was recorded with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<DeedReport>,
-    /// Everybody whom it is addressed to, in full.
+    /// All addressees, in full.
     #[serde(skip)]
     pub addressed: Vec<String>,
 }
@@ -79,11 +79,13 @@ pub fn say(session: &Session, request: &SayRequest) -> Result<SayReport, Failure
         return Err(Failure::new(ErrorClass::Usage, NothingSaid));
     }
     let workspace = Workspace::open(session, None)?;
+    workspace.keep_repository(session);
     let from = speaker(request.speaker.as_ref(), session)?;
     // A verdict that cannot be recorded must not leave its words behind.
     let judged = request.judged(&workspace, &from)?;
     let addressees = request.addressees(session, &workspace, &from)?;
     let said = request.store(session, &workspace, &from, &addressees)?;
+    workspace.mark_folder(session);
     let verdict = judged.map(|judged| judged.record(session, &workspace, &from, said.id));
     let verdict = verdict.transpose()?;
     note_addressees(session, &workspace, &addressees, said)?;
@@ -101,7 +103,7 @@ pub fn say(session: &Session, request: &SayRequest) -> Result<SayReport, Failure
     })
 }
 
-/// Whom a message is for.
+/// The addressees of a message.
 struct Addressees {
     /// The agent of this branch that alone it is to.
     to: Option<AgentName>,
@@ -140,7 +142,7 @@ impl Judged {
 }
 
 impl SayRequest {
-    /// Returns the verdict that is to be recorded, on a task that exists, in a role.
+    /// Returns the verdict to record, on an existing task, in a role.
     fn judged(&self, workspace: &Workspace, from: &AgentName) -> Result<Option<Judged>, Failure> {
         let Some(MessageVerdict { kind, task, role }) = &self.verdict else { return Ok(None) };
         let task = known_task(workspace, task)?;
@@ -172,7 +174,7 @@ impl SayRequest {
         Ok(Addressees { to, mentions })
     }
 
-    /// Returns whom the message is to: the one named, else the other end of the conversation.
+    /// Returns the addressee: the one named, else the other end of the conversation.
     fn addressee(
         &self,
         workspace: &Workspace,
@@ -184,7 +186,7 @@ impl SayRequest {
         }
         let Some(id) = self.re else { return Ok(None) };
         let heard = store.message(scope, id).map_err(refused)?;
-        let Heard { scope: there, message } =
+        let ScopedMessage { scope: there, message } =
             heard.ok_or_else(|| refused(StoreError::NoMessage { id }))?;
         let is_own = there == *scope && message.from == *from;
         let agent = if is_own { message.to } else { Some(message.from) };
@@ -197,7 +199,7 @@ impl SayRequest {
         workspace: &Workspace,
         from: &AgentName,
         Addressees { to, mentions }: &Addressees,
-    ) -> Result<Said, Failure> {
+    ) -> Result<StoredMessage, Failure> {
         let Workspace { store, scope } = workspace;
         let kind = if to.is_some() { MessageKind::Direct } else { MessageKind::Say };
         let message = NewMessage { from, to: to.as_ref(), kind, content: &self.text, mentions };
@@ -209,13 +211,12 @@ impl SayRequest {
     }
 }
 
-/// Tells who is unknown, and whether the message wakes an agent at all. A misspelt name would never
-/// wake one.
+/// Warns of unknown names, and of a message that wakes no agent: a misspelt name never wakes one.
 fn note_addressees(
     session: &Session,
     workspace: &Workspace,
     Addressees { to, mentions }: &Addressees,
-    said: Said,
+    said: StoredMessage,
 ) -> Result<(), Failure> {
     let own = to.iter().map(|agent| (&workspace.scope, agent));
     let mut addressed = own.chain(mentions.iter().map(|address| (&address.scope, &address.agent)));
@@ -248,9 +249,9 @@ pub fn note_stranger(
     Ok(())
 }
 
-/// Says that a message is too far down a chain of wake-ups.
-pub fn wakes_nobody(said: Said) -> String {
-    let Said { id, hop } = said;
+/// Returns the note that a message is too far down a chain of wake-ups.
+pub fn wakes_nobody(said: StoredMessage) -> String {
+    let StoredMessage { id, hop } = said;
     format!(
         "{WAKE_LOOP}: wake-up limit ({MOST_HOPS}) reached at {hop} in a row; message {id} is stored and will not start another agent"
     )

@@ -1,4 +1,4 @@
-//! What to do next, as commands that work in this project.
+//! The next commands, which work in this project.
 
 use convoke_domain::text::shell_word;
 use serde::Serialize;
@@ -9,9 +9,9 @@ use crate::task::CurrentTask;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextCommand {
-    /// The command as it is typed.
+    /// The command, ready to type.
     pub command: String,
-    /// What it does, in a few words.
+    /// Its effect, in a few words.
     pub why: String,
 }
 
@@ -21,11 +21,13 @@ impl NextCommand {
     }
 }
 
-/// What is known of a project, as far as the next commands depend on it.
+/// The facts about a project that the next commands depend on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProjectState {
     /// The task to work on.
     pub(crate) current: Option<CurrentTask>,
+    /// The command that brings here what waits in another folder.
+    pub(crate) waiting: Option<String>,
     /// A plan of the project with its number of tasks.
     pub(crate) plan: Option<(String, usize)>,
     /// Clients that sessions can begin in, those with hooks first.
@@ -69,6 +71,9 @@ pub(crate) fn next_commands(state: &ProjectState) -> Vec<NextCommand> {
 }
 
 fn task_command(state: &ProjectState) -> NextCommand {
+    if let (None, Some(command)) = (&state.current, &state.waiting) {
+        return NextCommand::new(command, "takes over what the project has in its other folder");
+    }
     match (&state.current, &state.plan) {
         (Some(task), _) if task.is_begun => {
             NextCommand::new("convoke task done", "completes the current task")

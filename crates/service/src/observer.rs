@@ -1,10 +1,10 @@
-//! What a use case tells its front end while it runs.
+//! A use case's messages to its front end while it runs.
 
 use std::sync::Arc;
 
 use convoke_domain::lane::event::LaneEvent;
 
-/// Something to tell the user now. What a command comes to is in its report, not here.
+/// A message for the user. A command's result is in its report, not here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     /// Good to know while waiting; a front end that only prints data leaves it out.
@@ -13,9 +13,9 @@ pub enum Progress {
     Message(String),
     /// Something went wrong that does not end the use case.
     Warning(String),
-    /// What the user can do about the last warning or note.
+    /// The remedy for the last warning or note.
     Hint(String),
-    /// A client said this; what a terminal shows of it is a note.
+    /// An event of a client; a terminal shows it as a note.
     Lane(LaneEvent),
 }
 
@@ -26,7 +26,7 @@ pub trait Observer: Send + Sync {
     fn observe(&self, source: Option<&str>, progress: &Progress);
 }
 
-/// An observer that drops everything.
+/// An observer that drops all messages.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unobserved;
 
@@ -34,7 +34,7 @@ impl Observer for Unobserved {
     fn observe(&self, _source: Option<&str>, _progress: &Progress) {}
 }
 
-/// An observer that passes on all but what is only good to know.
+/// An observer that leaves out notes.
 pub struct QuietObserver {
     observer: Arc<dyn Observer>,
 }
@@ -75,7 +75,7 @@ impl Reporter {
         Self { source: Some(source.into()), observer }
     }
 
-    /// Tells what is good to know while waiting.
+    /// Sends a note to the observer.
     pub fn note(&self, text: impl Into<String>) {
         self.tell(&Progress::Note(text.into()));
     }
@@ -85,7 +85,7 @@ impl Reporter {
         self.tell(&Progress::Message(text.into()));
     }
 
-    /// Tells that something went wrong that does not end the use case.
+    /// Reports a problem that does not end the use case.
     pub fn warn(&self, text: impl Into<String>) {
         self.tell(&Progress::Warning(text.into()));
     }
@@ -95,7 +95,7 @@ impl Reporter {
         self.tell(&Progress::Hint(text.into()));
     }
 
-    /// Tells what a client said.
+    /// Passes on a client's event.
     pub fn lane(&self, event: &LaneEvent) {
         self.tell(&Progress::Lane(event.clone()));
     }

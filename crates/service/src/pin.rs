@@ -1,4 +1,4 @@
-//! Rules of the user that every agent is told again after it forgot.
+//! Rules of the user that Convoke gives every agent again after a loss of memory.
 
 use convoke_domain::pin::{MOST, Pin, PinText};
 use convoke_domain::task::id::TaskId;
@@ -7,12 +7,13 @@ use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};
 use serde::Serialize;
 
+use crate::elsewhere;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::wake;
 use crate::workspace::{Workspace, refused};
 
-/// Where a rule holds.
+/// The scope of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PinScope {
     /// On every branch of the project.
@@ -35,9 +36,9 @@ pub enum PinEnd {
 /// A rule to add.
 #[derive(Debug, Clone)]
 pub struct AddPinRequest {
-    /// What it says.
+    /// The rule's text.
     pub text: PinText,
-    /// Where it holds; without it, in the project, or with a task on the branch.
+    /// The rule's scope; without it, the project, or with a task the branch.
     pub scope: Option<PinScope>,
     /// The task while which is open it holds.
     pub task: Option<TaskId>,
@@ -58,7 +59,7 @@ pub enum PinList {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovedPinReport {
-    /// Its number.
+    /// The rule's number.
     pub removed: i64,
 }
 
@@ -84,9 +85,9 @@ enum PinError {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PinReport {
-    /// Its number.
+    /// The rule's number.
     pub id: i64,
-    /// What it says.
+    /// The rule's text.
     pub text: String,
     /// The branch that it holds on; without it, on every branch of the project.
     pub branch: Option<String>,
@@ -100,19 +101,19 @@ pub struct PinReport {
     pub holds: bool,
     /// When it was added.
     pub created_at: String,
-    /// Where it arrived last.
+    /// The rule's last delivery.
     pub last_delivery: Option<PinDeliveryReport>,
 }
 
-/// Where a rule arrived last, for programs.
+/// The last delivery of a rule, for programs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PinDeliveryReport {
-    /// The client that was given it.
+    /// The client that received it.
     pub client: String,
     /// The client's session.
     pub session: String,
-    /// When it was given.
+    /// When it was delivered.
     pub delivered_at: String,
     /// When it was seen in the client's own record.
     pub arrived_at: Option<String>,
@@ -138,7 +139,7 @@ impl PinReport {
         }
     }
 
-    /// Says in a line what the rule says and where it holds.
+    /// Renders the rule and its scope in one line.
     pub fn line(&self) -> String {
         let branch = self.branch.as_ref().map(|branch| format!("on {branch}"));
         let task = self.task.as_ref().map(|task| format!("while {task} is open"));
@@ -150,12 +151,12 @@ impl PinReport {
         format!("{}  {}{limits}", self.id, self.text)
     }
 
-    /// Says in a line of a status where it arrived last.
+    /// Renders its last delivery as a line of a status.
     pub fn status(&self) -> String {
         format!("rule {}: {}\n", self.id, self.delivery())
     }
 
-    /// Says where it arrived last.
+    /// Renders its last delivery.
     pub fn delivery(&self) -> String {
         match &self.last_delivery {
             None => "not delivered yet".to_owned(),
@@ -179,13 +180,17 @@ pub fn add_pin(session: &Session, request: &AddPinRequest) -> Result<PinReport, 
         return Err(Failure::new(ErrorClass::Usage, PinError::NoTask).hint(hint));
     }
     let workspace = Workspace::open(session, None)?;
+    workspace.keep_repository(session);
     let reach = match (request.scope, &request.task) {
         (Some(PinScope::Project), _) | (None, None) => Reach::Project,
         (Some(PinScope::Branch | PinScope::Task), _) | (None, Some(_)) => Reach::Branch,
     };
     let until = last_moment(session, request.until)?;
     let task = request.task.as_ref();
-    add(session, &workspace, &NewPin { text: &request.text, reach, task, plan: None, until })
+    let new = NewPin { text: &request.text, reach, task, plan: None, until };
+    let report = add(session, &workspace, &new)?;
+    workspace.mark_folder(session);
+    Ok(report)
 }
 
 /// Returns the end of the last day, by the clock that times are shown by.
@@ -193,10 +198,13 @@ fn last_moment(session: &Session, until: Option<PinEnd>) -> Result<Option<Timest
     let Some(PinEnd::Day(day)) = until else { return Ok(None) };
     let clock = wake::settings(session)?.clock;
     let next = day.saturating_add(1.day()).at(0, 0, 0, 0);
-    let end = clock.to_timestamp(next).ok();
-    match end.filter(|end| *end > session.now()) {
-        Some(end) => Ok(Some(end)),
-        None => Err(Failure::new(ErrorClass::Usage, PinError::Past)),
+    // The first and the last days of the calendar have no time on every clock.
+    let beyond = if day.year() > 0 { Timestamp::MAX } else { Timestamp::MIN };
+    let end = clock.to_timestamp(next).unwrap_or(beyond);
+    if end > session.now() {
+        Ok(Some(end))
+    } else {
+        Err(Failure::new(ErrorClass::Usage, PinError::Past))
     }
 }
 
@@ -254,7 +262,9 @@ pub(crate) fn refuse_agents(session: &Session) -> Result<(), Failure> {
 
 /// Lists rules, with where each arrived last.
 pub fn list_pins(session: &Session, list: PinList) -> Result<Vec<PinReport>, Failure> {
-    pin_reports(session, &Workspace::open(session, None)?, list)
+    let workspace = Workspace::open(session, None)?;
+    elsewhere::note(session, &workspace)?;
+    pin_reports(session, &workspace, list)
 }
 
 /// Lists rules of an open workspace, with where each arrived last.

@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use convoke_domain::repository::RepositoryId;
-use convoke_engine::git::identity::repository_id;
+use convoke_engine::git::folder_id::folder_id;
+use convoke_store::Store;
 use convoke_store::project::{KnownProject, MergedProject};
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
+use crate::pin::refuse_agents;
 use crate::session::Session;
-use crate::workspace::{Workspace, project_folder, refused};
+use crate::workspace::{Workspace, own_repository_id, project_folder, refused};
 
 /// Whether a project is taken over that is more likely another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,15 +37,15 @@ enum ProjectError {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProjectReport {
-    /// Its name.
+    /// The project's name.
     pub name: String,
-    /// Its folder.
+    /// The project's folder.
     pub folder: String,
     /// Whether the folder is there.
     pub exists: bool,
     /// Whether it is the project of the session.
     pub here: bool,
-    /// Where the repository comes from.
+    /// The repository's remote.
     pub remote: Option<String>,
     /// The repository's first commits.
     pub roots: Vec<String>,
@@ -58,7 +60,7 @@ pub struct ProjectReport {
     pub last_used_at: Option<Timestamp>,
 }
 
-/// What became part of a project.
+/// The records that moved to a project.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MergedProjectReport {
@@ -87,18 +89,13 @@ impl MergedProjectReport {
     }
 }
 
-/// Counts things in words.
+/// Formats a count with its noun: `2 tasks`.
 pub fn count(number: usize, thing: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{ending}")
 }
 
-/// Returns the folder of a project as a person knows it.
-pub(crate) fn folder(known: &KnownProject) -> &str {
-    known.path.strip_suffix("/.git").unwrap_or(&known.path)
-}
-
-/// Tells whether the folder of a project is gone; one that cannot be looked at is not.
+/// Tells whether the folder of a project is gone; an inaccessible one is not.
 pub(crate) fn is_gone(known: &KnownProject) -> bool {
     matches!(Path::new(&known.path).try_exists(), Ok(false))
 }
@@ -106,7 +103,7 @@ pub(crate) fn is_gone(known: &KnownProject) -> bool {
 /// Opens the workspace, and keeps which repository the project is.
 fn open(session: &Session) -> Result<(Workspace, Option<RepositoryId>), Failure> {
     let workspace = Workspace::open(session, None)?;
-    let id = repository_id(&session.project);
+    let id = own_repository_id(session);
     let Workspace { store, scope } = &workspace;
     if let Some(id) = &id {
         store.keep_repository(&scope.project, id).map_err(refused)?;
@@ -130,7 +127,7 @@ fn report(known: &KnownProject, (tasks, open_tasks): (u32, u32), here: bool) -> 
     let roots = repository.map(|id| id.roots.iter().map(ToString::to_string).collect());
     ProjectReport {
         name: known.name.clone(),
-        folder: folder(known).to_owned(),
+        folder: known.folder().to_owned(),
         exists: !is_gone(known),
         here,
         remote: repository.and_then(|id| id.remote.clone()),
@@ -155,8 +152,12 @@ pub fn attach_project(
     if let Some(known) = known.filter(|_| is_checked) {
         refuse(known, id.as_ref())?;
     }
-    let folder = project_folder(session).display().to_string();
-    let merged = store.attach_project(name, &folder).map_err(refused)?;
+    refuse_moving_rules(session, &*store, name)?;
+    let folder = project_folder(session);
+    let merged = store.attach_project(name, &folder.display().to_string()).map_err(refused)?;
+    if let Some(id) = folder_id(&folder) {
+        store.keep_folder_id(name, &id).map_err(refused)?;
+    }
     if let Some(id) = &id {
         store.keep_repository(name, id).map_err(refused)?;
     }
@@ -164,11 +165,11 @@ pub fn attach_project(
     Ok(MergedProjectReport::new(name, &merged))
 }
 
-/// Refuses what is more likely a mistake than a moved folder.
+/// Refuses a merge that is more likely a mistake than a moved folder.
 fn refuse(known: &KnownProject, id: Option<&RepositoryId>) -> Result<(), Failure> {
     let name = known.name.clone();
     if !is_gone(known) {
-        let folder = folder(known).to_owned();
+        let folder = known.folder().to_owned();
         let hint = format!(
             "`convoke project merge {name}` brings its tasks here; `--force` attaches it anyway"
         );
@@ -182,12 +183,17 @@ fn refuse(known: &KnownProject, id: Option<&RepositoryId>) -> Result<(), Failure
     Ok(())
 }
 
+/// Lets only the user take rules to another folder: an agent could otherwise be rid of them.
+fn refuse_moving_rules(session: &Session, store: &dyn Store, name: &str) -> Result<(), Failure> {
+    if store.all_pins(name).map_err(refused)?.is_empty() { Ok(()) } else { refuse_agents(session) }
+}
+
 /// Tells whether a project is known to be another repository than this one.
-fn is_other(known: &KnownProject, id: Option<&RepositoryId>) -> bool {
+pub(crate) fn is_other(known: &KnownProject, id: Option<&RepositoryId>) -> bool {
     known.repository.as_ref().zip(id).is_some_and(|(one, two)| !one.is_same(two))
 }
 
-/// Brings everything of another project into the session's.
+/// Moves all records of another project into the session's.
 pub fn merge_project(
     session: &Session,
     name: &str,
@@ -202,8 +208,9 @@ pub fn merge_project(
         return Err(Failure::new(ErrorClass::Refused, error)
             .hint("see `convoke project list`; `--force` merges it anyway"));
     }
+    refuse_moving_rules(session, &*store, name)?;
     let merged = store.merge_projects(name, &scope.project).map_err(refused)?;
-    // A project without a folder and without anything in it is of no use.
+    // A project without a folder and without records is of no use.
     if known.is_some_and(is_gone) {
         store.forget_project(name).map_err(refused)?;
     }

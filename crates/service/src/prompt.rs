@@ -8,10 +8,10 @@ use convoke_domain::wake::NewMessage;
 use convoke_domain::wake::hop::wakes;
 use convoke_engine::client::Rights;
 use convoke_store::agent::AgentChange;
-use convoke_store::message::{self, Said};
+use convoke_store::message::{self, StoredMessage};
 use serde::Serialize;
 
-use crate::deliver::{Delivered, Delivery, client, found, session as session_of};
+use crate::deliver::{Delivery, DeliveryResult, client, found, session as session_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{CallBudget, OverBudgetReport, over_budget_warning, sentence};
 use crate::message::wakes_nobody;
@@ -22,30 +22,30 @@ use crate::workspace::{Workspace, refused, speaker};
 /// Whether a prompt wakes its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptDelivery {
-    /// Its session goes on in a lane.
+    /// Its session is resumed in a lane.
     Now,
     /// The message is only stored.
     Stored,
 }
 
-/// A prompt to an agent.
+/// A request to prompt an agent.
 #[derive(Debug, Clone)]
 pub struct PromptRequest {
-    /// Who is prompted.
+    /// The agent to prompt.
     pub agent: AgentName,
-    /// What is said.
+    /// The message's text.
     pub text: String,
-    /// Who says it; without it, the agent of the environment or session, else the person.
+    /// The sender; without it, the agent of the environment or session, else the person.
     pub speaker: Option<AgentName>,
     /// Whether the agent may change files.
     pub rights: Rights,
     /// Whether it is woken.
     pub delivery: PromptDelivery,
-    /// What it may spend, and how long it may take.
+    /// The budget, and the time limit.
     pub budget: CallBudget,
 }
 
-/// What came of a prompt.
+/// The result of a prompt.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptReport {
@@ -53,19 +53,19 @@ pub struct PromptReport {
     pub message_id: i64,
     /// The command line that gives the agent's session another prompt.
     pub command: Vec<String>,
-    /// What the agent is told.
+    /// The text for the agent.
     pub text: String,
-    /// Whether it was told that.
+    /// Whether the agent received it.
     pub sent: bool,
     /// How its lane ended, such as `answered`.
     pub outcome: Option<&'static str>,
-    /// What it answered.
+    /// The agent's answer.
     pub answer: Option<String>,
     /// The message that is kept of the answer.
     pub reply_id: Option<i64>,
     /// Whether it wakes no agent, because agents have woken each other too often in a row.
     pub wake_loop: bool,
-    /// The budget that it went over.
+    /// The budget that the lane exceeded.
     pub over_budget: Option<OverBudgetReport>,
     /// How its lane ended, in a sentence.
     #[serde(skip)]
@@ -76,7 +76,7 @@ pub struct PromptReport {
     /// Why the agent was not woken, in a sentence.
     #[serde(skip)]
     pub why_not_sent: Option<String>,
-    /// Why there is no answer; nothing if there is one, or if none was asked for.
+    /// Why there is no answer; `None` if there is one, or if the request needs none.
     #[serde(skip)]
     pub problem: Option<ErrorClass>,
 }
@@ -105,7 +105,7 @@ pub fn prompt(session: &Session, request: &PromptRequest) -> Result<PromptReport
         mentions: &mentions(&request.text, scope, settings.mentions),
     };
     let said = store.say(scope, &stored, session.now()).map_err(refused)?;
-    // What an agent says to itself is no unread message of its own.
+    // A message of an agent to itself is not stored as unread.
     let to_itself = NewMessage { from, content: request.text.clone() };
     let delivery = Delivery {
         session,
@@ -130,12 +130,12 @@ pub fn prompt(session: &Session, request: &PromptRequest) -> Result<PromptReport
 impl PromptReport {
     fn new(
         request: &PromptRequest,
-        said: Said,
+        said: StoredMessage,
         command: Vec<String>,
         text: String,
-        delivered: Option<&Delivered>,
+        delivered: Option<&DeliveryResult>,
     ) -> Self {
-        let driven = delivered.map(|delivered| &delivered.driven);
+        let transcript = delivered.map(|delivered| &delivered.transcript);
         let over = delivered.and_then(|delivered| delivered.over);
         let why_not_sent = if wakes(said.hop) {
             format!("@{} is busy; message {} waits", request.agent, said.id)
@@ -146,16 +146,18 @@ impl PromptReport {
             message_id: said.id,
             command,
             text,
-            sent: driven.is_some(),
-            outcome: driven.map(|driven| driven.outcome.name()),
-            answer: driven.and_then(|driven| driven.heard.answer()).map(ToOwned::to_owned),
+            sent: transcript.is_some(),
+            outcome: transcript.map(|transcript| transcript.outcome.name()),
+            answer: transcript
+                .and_then(|transcript| transcript.output.answer())
+                .map(ToOwned::to_owned),
             reply_id: delivered.and_then(|delivered| delivered.reply).map(|reply| reply.id),
             wake_loop: !wakes(said.hop),
             over_budget: over.map(OverBudgetReport::from),
-            sentence: driven.map(|driven| sentence(driven, None)),
-            warning: driven.and_then(|driven| over_budget_warning(driven, over)),
-            why_not_sent: driven.is_none().then_some(why_not_sent),
-            problem: driven.and_then(|driven| ErrorClass::of_lane(driven.outcome)),
+            sentence: transcript.map(|transcript| sentence(transcript, None)),
+            warning: transcript.and_then(|transcript| over_budget_warning(transcript, over)),
+            why_not_sent: transcript.is_none().then_some(why_not_sent),
+            problem: transcript.and_then(|transcript| ErrorClass::of_lane(transcript.outcome)),
         }
     }
 }

@@ -1,19 +1,19 @@
-//! How receipts and quotations are shown.
+//! Reports on receipts and quotations.
 
 use convoke_domain::receipt::quotation::{Quotation, QuotationPlace};
 use convoke_domain::receipt::{ReadState, Receipt, Span, Weight};
 use serde::Serialize;
 
-/// What is known about the reading of one file.
+/// The evidence for the reading of one file.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReceiptReport {
-    /// The file.
+    /// The file's name in the demand.
     pub name: String,
     /// How much of it was read: `whole`, `part`, `older`, `earlier`, `unsure`, `forgotten`,
     /// `only_subagent`, `only_after_answer`, `only_namesake` or `not_read`.
     standing: &'static str,
-    /// What that is worth: `proven`, `in_doubt` or `refuted`.
+    /// Its value as proof: `proven`, `in_doubt` or `refuted`.
     proof: &'static str,
     /// The lines that the standing is about.
     lines: Vec<String>,
@@ -63,7 +63,8 @@ impl ReceiptReport {
         }
     }
 
-    /// Says that the session read the file whole in an earlier round, if it did not read it again.
+    /// Marks that the session read the complete file in an earlier round, if it did not read it
+    /// again.
     #[must_use]
     pub fn or_earlier(self, round: u32) -> Self {
         match self.standing {
@@ -72,7 +73,7 @@ impl ReceiptReport {
         }
     }
 
-    /// Says it in one line.
+    /// Renders it in one line.
     pub fn line(&self) -> String {
         let lines = self.lines.join(", ");
         let words = match (self.standing, self.of) {
@@ -112,13 +113,13 @@ fn span(span: &Span) -> String {
     format!("{}-{}", span.first, span.last)
 }
 
-/// Where quoted words stand.
+/// The place of a quotation.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuotationReport {
     /// The quoted words.
     text: String,
-    /// The file that they are said to be from.
+    /// The cited file.
     source: String,
     /// `found`, `moved` or `not_there`.
     found: &'static str,
@@ -137,7 +138,7 @@ impl QuotationReport {
         Self { text: quotation.text, source: quotation.source, found, line }
     }
 
-    /// Says it in one line.
+    /// Renders it in one line.
     pub fn line(&self) -> String {
         let place = match (self.found, self.line) {
             ("found", Some(line)) => format!("found in {} at line {line}", self.source),

@@ -12,10 +12,10 @@ mod files;
 
 pub use self::files::FILES;
 
-/// What is designed.
+/// The feature to design.
 pub const FEATURE: &str = include_str!("../rehearsal/feature.txt");
 
-/// What its author answers when the design asks: `1d/2: the answer`, one a line.
+/// The author's answers to the design's questions: `1d/2: the answer`, one a line.
 pub const REPLIES: &str = include_str!("../rehearsal/replies.txt");
 
 /// Returns the lane whose answer a file holds.
@@ -23,13 +23,13 @@ pub fn lane(path: &str) -> Option<&str> {
     path.strip_prefix("answers/")?.strip_suffix(".md")
 }
 
-/// Splits what an answer's file says about how it was given from the answer itself.
+/// Splits an answer's file into its header and the answer.
 pub fn parts(text: &str) -> (&str, &str) {
     let parts = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
     parts.unwrap_or(("", text))
 }
 
-/// Returns every answer, with the lane that it is given in.
+/// Returns every answer, with its lane.
 pub fn answers() -> impl Iterator<Item = (&'static str, &'static str)> {
     FILES.into_iter().filter_map(|(path, text)| Some((lane(path)?, parts(text).1)))
 }

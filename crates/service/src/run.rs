@@ -1,4 +1,4 @@
-//! Runs of designs: what is known of them, and whether the panel paid.
+//! Runs of designs: their records, and whether the panel was worth its cost.
 
 mod artifact;
 mod compare;

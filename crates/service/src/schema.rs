@@ -1,4 +1,4 @@
-//! JSON Schemas of what commands print with `--json`, made from the report types themselves.
+//! JSON Schemas of the output of `--json`, generated from the report types.
 //!
 //! Only the documentation is built with this module; the shipped program has none of it.
 
@@ -13,7 +13,7 @@ pub use self::list::{StoreExportLine, reports};
 /// The schema of one document.
 #[derive(Debug, Clone)]
 pub struct ReportSchema {
-    /// What its file is called, without the ending.
+    /// The name of its file, without the ending.
     pub name: &'static str,
     /// The commands that print it, each with the arguments that it needs for that.
     pub printed_by: &'static [&'static str],
@@ -67,7 +67,7 @@ impl ReportSchema {
         format!("{:#}\n", self.schema)
     }
 
-    /// Says in one line what the document is, as the type's own documentation does.
+    /// Describes the document in one line, from the type's own documentation.
     pub fn summary(&self) -> String {
         let text = self.of_type(&self.schema).unwrap_or_default().replace('\n', " ");
         match self.form {

@@ -29,7 +29,7 @@ pub struct Session {
     pub interruption: Arc<dyn Interruption>,
     /// Receives progress.
     pub observer: Arc<dyn Observer>,
-    /// What the project's configuration says, read when it is first needed.
+    /// The project's configuration, read on its first use.
     pub settings: SessionSettings,
 }
 
@@ -86,12 +86,12 @@ impl Session {
         self.clock.now()
     }
 
-    /// Returns what asks everything of this session to stop.
+    /// Returns the value that stops all work of this session.
     pub fn cancel(&self) -> Cancel {
         self.interruption.cancel()
     }
 
-    /// Tells whether the user asked to stop.
+    /// Tells whether the user stopped Convoke.
     pub fn is_stopped(&self) -> bool {
         self.cancel().is_asked()
     }

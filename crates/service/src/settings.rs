@@ -1,9 +1,9 @@
 //! Layered configuration: flags over environment, over `convoke.local.toml`, over `convoke.toml`,
 //! over the user's `config.toml`.
 //!
-//! These files are ours, so a mistake in one is an error that names the file, the key and what is
-//! expected there. A section is a list of [`Key`]s, from which files, environment and the
-//! reference page are all served.
+//! These files are Convoke's own, so a mistake in one is an error that names the file, the key and
+//! the expected value. A section is a list of [`Key`]s, which serves files, environment and the
+//! reference page.
 
 pub mod brief;
 pub(crate) mod catalog;
@@ -47,19 +47,19 @@ const MAX_BYTES: u64 = 1024 * 1024;
 pub struct Key<L> {
     /// The key's name.
     pub name: &'static str,
-    /// What its value must be, in words.
+    /// The expected value, in words.
     pub expected: &'static str,
     /// The default value, as a user would write it.
     pub default: &'static str,
-    /// What it is for.
+    /// The purpose of the setting.
     pub meaning: &'static str,
     /// How a variable's text becomes a value.
     pub from_text: fn(&str) -> Option<Value>,
-    /// Puts a value into a layer; `None` if it is not what is expected.
+    /// Puts a value into a layer; `None` if the value is invalid.
     pub set: fn(&mut L, &Value) -> Option<()>,
 }
 
-/// A mistake in a place that sets something.
+/// A mistake in a file or variable.
 #[derive(Debug, Clone, thiserror::Error)]
 enum ConfigError {
     #[error("cannot read configuration `{}`: {reason}", path.display())]
@@ -154,7 +154,8 @@ fn read_section<L: Default>(
     Ok(layer)
 }
 
-/// Says where inside a value the mistake is, if it is not all of it, and what must be there.
+/// Returns the place of a mistake inside a value, if it is not the whole value, and the expected
+/// form.
 fn explain<L>(section: &str, key: &Key<L>, value: &Value) -> (String, Cow<'static, str>) {
     let explained = match (section, key.name) {
         (dispatch::SECTION, "roles") => role::explain_roles(value),

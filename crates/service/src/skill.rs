@@ -14,16 +14,16 @@ use crate::settings::wake::settings;
 use crate::wake::library;
 use crate::workspace::{Workspace, refused};
 
-/// What is shown of a skill.
+/// Which part of a skill to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkillPart {
     /// Everything, with its text.
     Text,
-    /// Where it is taken from.
+    /// Its source.
     Place,
 }
 
-/// Who works by a skill.
+/// The user of a skill.
 #[derive(Debug, Clone)]
 pub enum SkillUser {
     /// A task and its parts.
@@ -46,7 +46,7 @@ enum SkillError {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkillReport {
-    /// Its name.
+    /// The skill's name.
     pub skill: String,
     /// The file that it is taken from.
     pub path: String,
@@ -54,7 +54,7 @@ pub struct SkillReport {
     pub version: Option<String>,
     /// The version that it is pinned to.
     pub pinned: Option<String>,
-    /// Of the text.
+    /// The hash of the text.
     pub sha256: String,
     /// The text as it is injected.
     pub text: Option<String>,
@@ -64,10 +64,10 @@ pub struct SkillReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChosenSkillReport {
-    /// Who works by it, in words.
+    /// The users of the skill, in words.
     #[serde(rename = "for")]
     pub user: String,
-    /// The skill; without it, the choice was taken back.
+    /// The skill; `None` if the choice was removed.
     pub skill: Option<String>,
 }
 
@@ -75,7 +75,7 @@ pub struct ChosenSkillReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnpinnedSkillReport {
-    /// Its name.
+    /// The skill's name.
     pub skill: String,
     /// Whether it had been pinned.
     pub unpinned: bool,

@@ -7,14 +7,15 @@ use convoke_domain::lane::ledger::{LaneEntry, Sum};
 use convoke_domain::scope::AgentName;
 use convoke_engine::client::adapter;
 use convoke_store::lane::LaneQuery;
-use convoke_store::message::Addressed;
+use convoke_store::message::InboxFilter;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::elsewhere::{self, missed_folder};
 use crate::failure::Failure;
 use crate::hooks::agent_of_sessions;
 use crate::init::plans;
-use crate::lane::{LaneList, day, list};
+use crate::lane::{LaneList, day, is_paid, list};
 use crate::next_command::{NextCommand, ProjectState, next_commands};
 use crate::run::{RunSummaryReport, list_runs};
 use crate::session::Session;
@@ -37,7 +38,7 @@ pub struct StatusReport {
     pub branch: String,
     /// The agent that the project's sessions belong to.
     pub agent: Option<String>,
-    /// What names that agent.
+    /// The source of that agent's name.
     pub agent_from: Option<&'static str>,
     /// The current task, and how many are closed.
     pub tasks: TaskProgress,
@@ -49,9 +50,9 @@ pub struct StatusReport {
     pub lanes: Vec<RunningLane>,
     /// The designs of this project that run or were stopped.
     pub designs: Vec<OpenDesign>,
-    /// What the lanes of all projects have spent today.
+    /// Today's usage of the lanes of all projects.
     pub today: SpentToday,
-    /// What to do next.
+    /// The next commands.
     pub next: Vec<NextCommand>,
 }
 
@@ -59,7 +60,7 @@ pub struct StatusReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnreadMessages {
-    /// Who reads them.
+    /// The reader.
     pub reader: String,
     /// How many.
     pub count: usize,
@@ -69,13 +70,13 @@ pub struct UnreadMessages {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunningLane {
-    /// Its number.
+    /// The lane's number.
     pub id: i64,
-    /// Who answers.
+    /// The agent that answers.
     pub agent: String,
-    /// What the agent was asked to be.
+    /// The agent's role.
     pub role: Option<String>,
-    /// The run that it is part of.
+    /// The run that the lane is part of.
     pub run: Option<String>,
     /// How long it has run, in milliseconds.
     pub elapsed_ms: u64,
@@ -89,7 +90,7 @@ pub struct OpenDesign {
     pub run: String,
     /// `running` or `stopped`.
     pub state: &'static str,
-    /// What it designs.
+    /// The feature.
     pub feature: String,
     /// How long ago it began, in milliseconds.
     pub elapsed_ms: u64,
@@ -99,14 +100,14 @@ pub struct OpenDesign {
     pub micro_dollars: Option<u64>,
 }
 
-/// What the lanes of all projects have spent today.
+/// Today's usage of the lanes of all projects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpentToday {
     /// How many lanes there were.
     pub lanes: u64,
-    /// How many of them did not say what they used.
-    pub uncounted: u64,
+    /// How many of them reported no usage.
+    pub without_usage: u64,
     /// Tokens.
     pub tokens: u64,
     /// Money, in millionths of a dollar, as far as clients say.
@@ -117,10 +118,11 @@ pub struct SpentToday {
     pub is_used_up: bool,
 }
 
-/// Returns everything about a project that fits on one screen. Starts no agent.
+/// Returns the state of a project for one screen. It starts no agent.
 pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let workspace = Workspace::open(session, None)?;
     let tasks = TaskDesk::open(session, &TaskPlace::default(), task_progress)?;
+    elsewhere::note(session, &workspace)?;
     let (agent, agent_from) =
         agent_of_sessions(session, &workspace, &settings_for_hook(session))?.unzip();
     let unread = unread(session, &workspace, agent.as_deref())?;
@@ -139,6 +141,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let without_hooks = without.iter().filter(|client| Client::WITH_HOOKS.contains(client));
     let state = ProjectState {
         current: tasks.current.clone(),
+        waiting: missed_folder(session, &workspace)?.map(|folder| folder.command),
         plan: first_plan(session, &tasks),
         clients: with.iter().chain(&without).filter_map(program).collect(),
         without_hooks: without_hooks.map(|client| client.name()).filter(|_| lacks_hooks).collect(),
@@ -182,7 +185,7 @@ fn unread(
     readers.dedup();
     let Workspace { store, scope } = workspace;
     let count = |reader: AgentName| {
-        let count = store.count_addressed_to(scope, &reader, Addressed::Unread);
+        let count = store.count_addressed_to(scope, &reader, InboxFilter::Unread);
         Ok(UnreadMessages { reader: reader.to_string(), count: count.map_err(refused)? })
     };
     readers.into_iter().map(count).collect()
@@ -225,11 +228,14 @@ fn designs(session: &Session, workspace: &Workspace) -> Result<Vec<OpenDesign>, 
 impl SpentToday {
     fn of(session: &Session, workspace: &Workspace) -> Result<Self, Failure> {
         let query = LaneQuery { since: day(session.now(), session)?, ..LaneQuery::default() };
-        let sum = Sum::of_all(&workspace.store.lanes(query).map_err(refused)?);
+        let mut lanes = workspace.store.lanes(query).map_err(refused)?;
+        // A rehearsal asks no model.
+        lanes.retain(is_paid);
+        let sum = Sum::of_all(&lanes);
         let budgets = lane::settings(session)?.budgets_per_day;
         Ok(Self {
             lanes: sum.lanes,
-            uncounted: sum.uncounted,
+            without_usage: sum.without_usage,
             tokens: sum.usage.tokens(),
             micro_dollars: sum.usage.micro_dollars,
             is_used_up: budgets.iter().any(|cap| cap.is_reached(sum.usage)),

@@ -22,15 +22,15 @@ const NO_PATH: &str = "-";
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreCheckReport {
-    /// Where it is.
+    /// The store's path.
     pub path: String,
     /// Whether it is.
     pub sound: bool,
-    /// What is wrong with it.
+    /// The defects of the store.
     pub problems: Vec<String>,
 }
 
-/// What was copied, exported or imported.
+/// The result of a copy, an export or an import.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreTransferReport {
@@ -82,7 +82,8 @@ impl StoreCheckReport {
     }
 }
 
-/// Only a store that is broken is given up; one that cannot be reached has another hint already.
+/// Adds the hint to start a new store, for a damaged one only; an unreachable one has another hint
+/// already.
 fn with_a_way_out(mut failure: Failure) -> Failure {
     let broken = failure.error.downcast_ref::<StoreError>().is_some_and(StoreError::is_damage);
     if broken {
@@ -100,7 +101,7 @@ pub fn backup_store(session: &Session, file: &Path) -> Result<StoreTransferRepor
     Ok(StoreTransferReport { path: file.display().to_string(), rows: None })
 }
 
-/// Writes everything as JSON lines, as it is at one moment.
+/// Exports one state of the store as JSON lines.
 pub fn export_store(
     session: &Session,
     target: ExportTarget<'_>,

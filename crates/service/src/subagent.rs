@@ -17,28 +17,29 @@ use crate::settings::wake::settings;
 use crate::wake::{library, sources};
 use crate::workspace::{Workspace, refused, speaker};
 
-/// A subagent to dispatch.
+/// A request to dispatch a subagent.
 #[derive(Debug, Clone)]
 pub struct SubagentRequest {
     /// Its part, such as `implementer`.
     pub role: SubagentRole,
-    /// The task.
+    /// The task's id.
     pub task: TaskId,
-    /// What the orchestrator adds.
+    /// The orchestrator's addition.
     pub context: Option<String>,
     /// The skill whose folder holds the roles' templates.
     pub templates: SkillId,
-    /// Who dispatches it; without it, the agent of the environment or session, else the person.
+    /// The agent that dispatches it; without it, the agent of the environment or session, else the
+    /// person.
     pub actor: Option<AgentName>,
     /// Whether the user's pinned rules go before the prompt.
     pub rules: PinnedRules,
 }
 
-/// The prompt of a subagent.
+/// The prompt for a subagent.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SubagentReport {
-    /// The whole prompt.
+    /// The full prompt.
     pub prompt: String,
     /// The subagent's part.
     pub role: String,
@@ -48,8 +49,8 @@ pub struct SubagentReport {
     pub diagnostics: Vec<String>,
 }
 
-/// Assembles the prompt of a subagent, and records that it was dispatched: the next wake-up of who
-/// dispatches it says so.
+/// Assembles the prompt of a subagent, and records that it was dispatched: the orchestrator's next
+/// wake-up shows it.
 pub fn dispatch_subagent(
     session: &Session,
     request: &SubagentRequest,

@@ -28,8 +28,8 @@ pub use self::deed::{
 };
 pub use self::edit::{EditRequest, ReadTask, WriteTask, edit_task, reorder_task, task_body};
 pub use self::history::{
-    RemovedTaskReport, RestoredCount, TaskChangeReport, removed_tasks, restore_task, task_log,
-    undo_task_step,
+    RemovedTaskReport, RestoredCount, TaskChangeReport, UndoneStep, removed_tasks, restore_task,
+    task_log, undo_task_step,
 };
 pub use self::import::{ImportRequest, ImportSource, import_tasks};
 pub use self::list::{
@@ -46,12 +46,12 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused, speaker};
 
-/// Whose tasks are worked on, and who does it.
+/// The branch of the tasks, and the actor.
 #[derive(Debug, Clone, Default)]
 pub struct TaskPlace {
     /// Another branch than the checked-out one.
     pub branch: Option<String>,
-    /// Who acts; without it, the agent of the environment or session, else the person.
+    /// The actor; without it, the agent of the environment or session, else the person.
     pub actor: Option<AgentName>,
 }
 
@@ -63,8 +63,8 @@ pub struct TaskDesk<'a> {
 }
 
 impl<'a> TaskDesk<'a> {
-    /// Opens the tasks of a branch for `work`. Where a task is missing here and another branch has it,
-    /// the failure says so.
+    /// Opens the tasks of a branch for `work`. If another branch has a missing task, the failure
+    /// names that branch.
     pub fn open<T>(
         session: &'a Session,
         place: &TaskPlace,
@@ -75,26 +75,28 @@ impl<'a> TaskDesk<'a> {
         workspace.store = workspace.store.acting_for(actor.clone());
         workspace.keep_repository(session);
         let desk = Self { session, workspace, actor };
-        work(&desk).map_err(|failure| elsewhere::name_branch(failure, &desk.workspace))
+        let done = work(&desk);
+        desk.workspace.mark_folder(session);
+        done.map_err(|failure| elsewhere::name_branch(failure, &desk.workspace))
     }
 }
 
 /// Tasks to add, one for each title.
 #[derive(Debug, Clone)]
 pub struct AddTasksRequest {
-    /// What is to be done, each on one line.
+    /// The tasks' titles, each on one line.
     pub titles: Vec<String>,
     /// The task they are part of.
     pub parent: Option<TaskId>,
     /// The plan they come from; without it, the parent's.
     pub plan: Option<PathBuf>,
-    /// Who does them.
+    /// The assigned agent.
     pub agent: Option<AgentName>,
-    /// The skill to work by.
+    /// The skill that the agents work by.
     pub skill: Option<String>,
     /// The version of that skill.
     pub skill_version: Option<String>,
-    /// What else there is to say about them.
+    /// A longer description.
     pub body: Option<String>,
     /// The tasks that come before them.
     pub after: Vec<TaskId>,

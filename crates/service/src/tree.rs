@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::session::Session;
 
-/// What a check of the tree found.
+/// The result of a check of the tree.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TreeNoteReport {
@@ -18,26 +18,26 @@ pub struct TreeNoteReport {
     pub file: Option<String>,
     /// Whether the tree is clean, dirty, or unknown.
     pub status: &'static str,
-    /// What it was compared with.
+    /// The kind of comparison.
     pub mode: Option<&'static str>,
     /// Whether there was a list to compare with.
     pub has_baseline: Option<bool>,
     /// The file that lists what changed of what git knows.
     pub tracked_paths_file: Option<String>,
-    /// The file that lists what is new to git.
+    /// The file that lists untracked files.
     pub new_untracked_paths_file: Option<String>,
     /// Why the tree is not clean, or nothing is known.
     pub reason: Option<&'static str>,
 }
 
-/// What several checks left.
+/// The notes of several checks.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct TreeNotesReport {
     /// One for each file.
     pub notes: Vec<TreeNoteReport>,
-    /// Whether all of them say that the tree is clean.
+    /// Whether all of them report a clean tree.
     #[serde(skip)]
     pub is_clean: bool,
 }
@@ -46,7 +46,7 @@ pub struct TreeNotesReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TreeBaselineReport {
-    /// The file that it was to be written to; nothing if not exactly one was named.
+    /// The file to write; `None` unless exactly one was named.
     pub file: Option<String>,
     /// Whether there is a list now.
     pub written: bool,
@@ -72,8 +72,8 @@ impl TreeBaselineReport {
     }
 }
 
-/// Looks at the tree as the words of a program ask: `--mode`, `--baseline`, `--sidecar`. What is wrong
-/// with them is the reason in the answer.
+/// Checks the tree according to a program's words: `--mode`, `--baseline`, `--sidecar`. The reply's
+/// reason reports an error in them.
 pub fn check_tree(session: &Session, words: &[String]) -> TreeNote {
     match TreeRequest::parse(words) {
         Ok(request) => check(&session.project, &request),

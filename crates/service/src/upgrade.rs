@@ -1,6 +1,7 @@
-//! What is behind this version of Convoke, from what this machine knows. Never the network.
+//! Finds what is older than this version of Convoke, from this machine alone and never the network.
 
 use convoke_domain::client::Client;
+use convoke_engine::client::{ClientRelease, adapter};
 use convoke_engine::file;
 use convoke_engine::hooks::{HooksLevel, install, programs, settings_file};
 use convoke_store::{SchemaVersions, schema_versions};
@@ -18,13 +19,13 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// The most entries that `hooks install` writes for an event.
 const MOST_ENTRIES: usize = 16;
 
-/// What this machine knows about versions.
+/// Versions of this machine's programs and files.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UpgradeReport {
     /// The version of this program.
     pub version: String,
-    /// Where this program lies.
+    /// The path of this program.
     pub program: String,
     /// The version of the store's schema; none without a store.
     pub store_schema: Option<usize>,
@@ -34,7 +35,7 @@ pub struct UpgradeReport {
     pub hooks: Vec<HooksVersion>,
     /// Clients on the PATH, with their versions in their own words.
     pub clients: Vec<ClientVersion>,
-    /// What is behind, each with what to do about it.
+    /// Outdated parts, each with its remedy.
     pub behind: Vec<String>,
 }
 
@@ -60,7 +61,7 @@ pub struct ClientVersion {
     pub version: Option<String>,
 }
 
-/// Looks at the program, the store, hooks and clients of this machine, and says what is behind.
+/// Checks the program, the store, hooks and clients of this machine, and reports outdated ones.
 pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
     let mut behind = Vec::new();
     let location = store_location(session)?;
@@ -98,16 +99,28 @@ pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
         AgentsRequest { source: HealthSource::Presence, caller_env: None, write_health: None };
     let known = agents(session, &request)?.agents.into_iter();
     let clients = known.filter(|agent| agent.path.is_some() && agent.model.is_none());
+    let clients: Vec<_> = clients
+        .map(|agent| ClientVersion { client: agent.agent, version: agent.version })
+        .collect();
+    behind.extend(clients.iter().filter_map(client_words));
     Ok(UpgradeReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         program: session.environment.program().display().to_string(),
         store_schema: schema.map(|schema| schema.found),
         known_schema: schema.map(|schema| schema.known),
         hooks,
-        clients: clients
-            .map(|agent| ClientVersion { client: agent.agent, version: agent.version })
-            .collect(),
+        clients,
         behind,
+    })
+}
+
+/// Says that a client is of an earlier series than the one that Convoke is tested with.
+fn client_words(found: &ClientVersion) -> Option<String> {
+    let name = &found.client;
+    let tested = adapter(Client::parse(name)?).tested?;
+    let version = ClientRelease::find(found.version.as_deref()?)?;
+    version.is_of_earlier_series(tested).then(|| {
+        format!("{name} is older than tested: {version} < {tested}; it may not work; update {name}")
     })
 }
 

@@ -1,4 +1,4 @@
-//! What lanes have spent, and what one is likely to need.
+//! The usage of lanes, and forecasts.
 
 use convoke_domain::lane::forecast::{LaneForecast, Range, forecast};
 use convoke_domain::lane::ledger::{LaneEntry, LaneGrouping, Sum, groups};
@@ -13,24 +13,24 @@ use crate::session::Session;
 use crate::settings::wake;
 use crate::workspace::{Workspace, refused};
 
-/// Which lanes to add up, and how.
+/// Which lanes to sum, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneUsageRequest {
-    /// What the lanes of a row have in common.
+    /// The key by which lanes are grouped.
     pub by: LaneGrouping,
     /// Only lanes that began on this day of `wake.clock` or later.
     pub since: Option<Date>,
     /// Also lanes of other projects.
     pub all_projects: bool,
-    /// How many lanes of each kind a forecast looks at, the last ones.
+    /// How many of the last lanes of each kind a forecast uses.
     pub last: usize,
 }
 
-/// What lanes have spent.
+/// The usage of lanes.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneUsageReport {
-    /// What the lanes of a row have in common.
+    /// The key by which lanes are grouped.
     pub by: &'static str,
     /// A sum for each kind of lane.
     pub rows: Vec<LaneUsageRow>,
@@ -38,16 +38,16 @@ pub struct LaneUsageReport {
     pub total: LaneUsageRow,
 }
 
-/// What some lanes have spent.
+/// The usage of some lanes.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneUsageRow {
-    /// What they have in common; none if it is not known.
+    /// The key's value; none if unknown.
     pub name: Option<String>,
     /// How many lanes they are.
     pub lanes: u64,
-    /// How many could not tell what they spent.
-    pub uncounted: u64,
+    /// How many reported no usage.
+    pub without_usage: u64,
     /// How many of the others did not report their cost.
     pub without_money: u64,
     /// Tokens of the prompts.
@@ -60,11 +60,11 @@ pub struct LaneUsageRow {
     pub reasoning_tokens: u64,
     /// Money, in millionths of a dollar.
     pub micro_dollars: Option<u64>,
-    /// What a lane of this kind is likely to need; none without earlier lanes.
+    /// The forecast for a lane of this kind; none without earlier lanes.
     pub forecast: Option<LaneForecastReport>,
 }
 
-/// What a lane is likely to need, from what earlier lanes needed.
+/// A lane's forecast from earlier lanes.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneForecastReport {
@@ -115,11 +115,11 @@ pub fn lane_usage(
 impl LaneUsageRow {
     fn new(name: Option<String>, entries: &[&LaneEntry], last: usize) -> Self {
         let sum = Sum::of_all(entries.iter().copied());
-        let Sum { lanes, uncounted, without_money, usage, .. } = sum;
+        let Sum { lanes, without_usage, without_money, usage, .. } = sum;
         Self {
             name,
             lanes,
-            uncounted,
+            without_usage,
             without_money,
             input_tokens: usage.input,
             cached_tokens: usage.cached,

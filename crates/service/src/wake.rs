@@ -21,15 +21,15 @@ use crate::session::Session;
 use crate::settings::wake::{Settings, settings};
 use crate::workspace::{Workspace, refused};
 
-/// What a wake-up needs beside the user's rules, in tokens.
+/// The tokens of a wake-up beside the user's rules.
 const BESIDE_RULES: u64 = 200;
 
-/// Whose wake-up is wanted, and how it differs from the usual one.
+/// A request for a wake-up, with deviations from the usual one.
 #[derive(Debug, Clone, Default)]
 pub struct WakeRequest {
-    /// Who wakes; without it, the agent of the present session, else of the project.
+    /// The agent that wakes; without it, the agent of the present session, else of the project.
     pub agent: Option<AgentName>,
-    /// As what; without it, the configured orchestrator leads and everybody else works.
+    /// The profile; without it, the configured orchestrator leads and all other agents work.
     pub profile: Option<WakeProfile>,
     /// A new message that is not stored; without it, the newest unread one.
     pub message: Option<NewMessage>,
@@ -41,21 +41,21 @@ pub struct WakeRequest {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WakeReport {
-    /// The whole text.
+    /// The full text.
     pub text: String,
-    /// What it costs, in tenths of a token: an estimate.
+    /// The text's cost, in tenths of a token: an estimate.
     pub tokens_x10: u64,
     /// The most that it may cost, in tokens.
     pub budget: u64,
-    /// Whether it costs more although everything was shortened.
+    /// Whether it still exceeds the budget after all shortening.
     pub over_budget: bool,
-    /// How much is told: everything, or only the news.
+    /// How much the text tells: everything, or only the news.
     pub extent: &'static str,
     /// How it was shortened, in this order.
     pub steps: Vec<&'static str>,
-    /// The skill to work by.
+    /// The skill that the agent works by.
     pub skill: Option<String>,
-    /// Why this one.
+    /// Why this skill was chosen.
     pub skill_reason: Option<&'static str>,
     /// The skill's file, if it was found.
     pub skill_path: Option<String>,
@@ -71,7 +71,7 @@ pub struct WakeReport {
     pub pins: Vec<i64>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
-    /// What it costs, to be shown.
+    /// The cost, for display.
     #[serde(skip)]
     pub cost: Tokens,
 }
@@ -91,7 +91,14 @@ pub fn wake(session: &Session, request: WakeRequest) -> Result<WakeReport, Failu
     };
     let profile = request.profile.unwrap_or_else(|| profile_of(&agent, &settings));
     let order = SectionOrder::Contract;
-    let call = WakeCall { agent, profile, order, extent: None, message: request.message };
+    let call = WakeCall {
+        agent,
+        profile,
+        order,
+        extent: None,
+        message: request.message,
+        taken: Vec::new(),
+    };
     let usual = budget_here(session, &settings, &workspace, &workspace.scope)?;
     let budget = request.budget.unwrap_or(usual);
     let assembled = assemble_wake(session, &workspace, &settings, &call, budget)?;
@@ -123,7 +130,7 @@ impl WakeReport {
     }
 }
 
-/// The configured orchestrator leads; everybody else works.
+/// Returns an agent's profile: the configured orchestrator leads, and all other agents work.
 pub fn profile_of(agent: &AgentName, settings: &Settings) -> WakeProfile {
     if *agent == settings.orchestrator { WakeProfile::Orchestrator } else { WakeProfile::Agent }
 }
@@ -153,7 +160,7 @@ pub fn budget_here(
         return Ok(settings.budget);
     }
     let pins = workspace.store.pins(scope, session.now()).map_err(refused)?;
-    let rules = pin::block(&pins, pins.len());
+    let rules = pin::block(&pins);
     let rules = Estimate.count(Text::new(&rules)).tenths().div_ceil(10);
     let least = Budget::at_least_one(rules + BESIDE_RULES).min(settings.own_budget);
     Ok(settings.budget.max(least))
@@ -181,7 +188,7 @@ pub fn sources<'a>(
     }
 }
 
-/// Returns where skills are looked for.
+/// Returns the places of skills.
 pub fn library(session: &Session, settings: &Settings) -> SkillLibrary {
     let home = session.environment.home();
     let namespace = if settings.namespace_strict {

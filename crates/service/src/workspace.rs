@@ -4,16 +4,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use convoke_domain::repository::RepositoryId;
 use convoke_domain::scope::{AgentName, Scope};
+use convoke_engine::git::folder_id::{add_folder_id, new_folder_id};
 use convoke_engine::git::identity::repository_id;
 use convoke_engine::git::{Checkout, checkout};
 use convoke_store::delivery::Session as ClientSession;
 use convoke_store::error::StoreError;
+use convoke_store::project::ProjectUse;
 use convoke_store::{Store, StoreLocation};
 use tracing::Span;
 use tracing::field::display;
 
 use crate::failure::{ErrorClass, Failure};
+use crate::project_here::{ProjectHere, project_here};
 use crate::session::Session;
 use crate::settings::{store, wake};
 
@@ -23,14 +27,14 @@ const NO_GIT: &str = "main";
 /// The branch of a checkout that is on none. No branch can have this name.
 const DETACHED: &str = "(detached)";
 
-/// Returns the agent of those who have only one.
+/// Returns the agent of projects with only one.
 pub fn default_agent() -> AgentName {
     AgentName::known("me")
 }
 
 /// An open store and where in it this command works.
 pub struct Workspace {
-    /// The store.
+    /// The store of the user.
     pub store: Arc<dyn Store>,
     /// The project and branch.
     pub scope: Scope,
@@ -47,18 +51,46 @@ impl Workspace {
         let location = store_location(session)?;
         let span = store_span(&location);
         let _entered = span.enter();
-        Self::with_store(convoke_store::open(&location).map_err(refused)?, session, branch)
+        let store = convoke_store::open(&location).map_err(refused)?;
+        Self::with_store(store, session, branch).map(|opened| opened.told(session))
     }
 
-    /// Keeps what a later folder of the project is recognised by, unless it is known already. Git is
-    /// asked, so this is for commands, and for no hook. Only hints depend on it, so it cannot fail.
+    /// Records the facts that identify the project in another folder, unless they are known already. A
+    /// marked project is read again after an hour without use: its remote may have changed. It calls
+    /// git, so only commands use it, never hooks. Only hints depend on it, so it cannot fail.
     pub fn keep_repository(&self, session: &Session) {
         let Self { store, scope } = self;
-        store.keep_use(&scope.project, session.now()).ok();
-        if let Ok(None) = store.repository_of(&scope.project)
-            && let Some(id) = repository_id(&session.project)
-        {
+        let first_of_hour = store.keep_use(&scope.project, session.now()).unwrap_or_default();
+        let is_marked = || {
+            let here = store.project_at(&project_folder(session).display().to_string());
+            here.is_ok_and(|known| known.is_some_and(|known| known.folder_id.is_some()))
+        };
+        let is_due = match store.repository_of(&scope.project) {
+            Ok(None) => true,
+            Ok(Some(_)) => first_of_hour == ProjectUse::FirstOfHour && is_marked(),
+            Err(_) => false,
+        };
+        if let Some(id) = is_due.then(|| own_repository_id(session)).flatten() {
             store.keep_repository(&scope.project, &id).ok();
+        }
+    }
+
+    /// Puts the project's id into git's folder, once something waits in the project. A folder that
+    /// cannot be written to is known by its path, so this cannot fail.
+    pub fn mark_folder(&self, session: &Session) {
+        let Self { store, scope } = self;
+        let Some(Checkout { common_dir, .. }) = checkout(&session.project) else { return };
+        let known = store.project_at(&common_dir.display().to_string()).ok().flatten();
+        let is_unmarked = known.is_some_and(|known| known.folder_id.is_none());
+        let waits = || {
+            let waiting = store.waiting(&scope.project, session.now());
+            waiting.is_ok_and(|waiting| !waiting.is_empty())
+        };
+        if is_unmarked
+            && waits()
+            && let Some(id) = add_folder_id(&common_dir, &new_folder_id())
+        {
+            store.keep_folder_id(&scope.project, &id).ok();
         }
     }
 
@@ -71,36 +103,63 @@ impl Workspace {
         let location = store_location(session)?;
         let span = store_span(&location);
         let _entered = span.enter();
-        let store = convoke_store::open_in_a_hurry(&location, patience);
-        Self::with_store(store.map_err(refused)?, session, branch)
+        let store = convoke_store::open_in_a_hurry(&location, patience).map_err(refused)?;
+        Self::with_store(store, session, branch).map(|opened| opened.told(session))
     }
 
-    /// Opens the store for a hook, also if a mistake in the user's file hides what it says about the
-    /// store.
-    pub fn open_for_hook(session: &Session, patience: Duration) -> Result<Self, Failure> {
+    /// Opens the store for a hook, even if a mistake in the user's file hides its settings of the
+    /// store. Returns what the session must know about the project's folder, too.
+    pub fn open_for_hook(
+        session: &Session,
+        patience: Duration,
+    ) -> Result<(Self, Option<String>), Failure> {
         let location = store::usable_location(session).ok_or_else(no_home)?;
         let span = store_span(&location);
         let _entered = span.enter();
-        let store = convoke_store::open_in_a_hurry(&location, patience);
-        Self::with_store(store.map_err(refused)?, session, None)
+        let store = convoke_store::open_in_a_hurry(&location, patience).map_err(refused)?;
+        let OpenedWorkspace { workspace, note } = Self::with_store(store, session, None)?;
+        Ok((workspace, note))
     }
 
     fn with_store(
         store: Arc<dyn Store>,
         session: &Session,
         branch: Option<&str>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<OpenedWorkspace, Failure> {
         let checkout = checkout(&session.project);
-        let project = project_name(&*store, &folder_of(session, checkout.as_ref()))?;
-        // A name that cannot be one is told of by the commands that need it.
+        let ProjectHere { name: project, note } =
+            project_here(&*store, session, checkout.as_ref())?;
+        // The commands that need the name report an invalid one.
         let store = match actor(session, || session_agent(&*store, &project, session)) {
             Ok(actor) => store.acting_for(actor),
             Err(_) => store,
         };
         let branch = branch.map_or_else(|| branch_of(checkout), str::to_owned);
         tracing::debug!(project, branch, "opened the store for the project and branch");
-        Ok(Self { store, scope: Scope { project, branch } })
+        let workspace = Self { store, scope: Scope { project, branch } };
+        Ok(OpenedWorkspace { workspace, note })
     }
+}
+
+/// A workspace, and a note to its user about the project's folder.
+struct OpenedWorkspace {
+    workspace: Workspace,
+    note: Option<String>,
+}
+
+impl OpenedWorkspace {
+    fn told(self, session: &Session) -> Workspace {
+        if let Some(note) = self.note {
+            session.reporter().say(format!("note: {note}"));
+        }
+        self.workspace
+    }
+}
+
+/// Returns the repository of the session's folder, unless that folder only points to one.
+pub(crate) fn own_repository_id(session: &Session) -> Option<RepositoryId> {
+    checkout(&session.project)?;
+    repository_id(&session.project)
 }
 
 /// Returns the folder that a project is known by: the one of git's that all its worktrees share, or its
@@ -109,7 +168,7 @@ pub fn project_folder(session: &Session) -> PathBuf {
     folder_of(session, checkout(&session.project).as_ref())
 }
 
-fn folder_of(session: &Session, checkout: Option<&Checkout>) -> PathBuf {
+pub(crate) fn folder_of(session: &Session, checkout: Option<&Checkout>) -> PathBuf {
     match checkout {
         Some(checkout) => checkout.common_dir.clone(),
         None => session.project.canonicalize().unwrap_or_else(|_| session.project.clone()),
@@ -152,7 +211,7 @@ fn no_home() -> Failure {
 }
 
 /// A repository is called like the folder it is in, in characters that can be mentioned.
-fn wanted_name(folder: &Path) -> String {
+pub(crate) fn wanted_name(folder: &Path) -> String {
     let named = if folder.file_name().is_some_and(|name| name == ".git") {
         folder.parent().unwrap_or(folder)
     } else {
@@ -183,6 +242,7 @@ pub fn refused(error: StoreError) -> Failure {
         | StoreError::RemovedParent { .. }
         | StoreError::NotRemoved { .. }
         | StoreError::CannotUndo { .. }
+        | StoreError::JudgedSince { .. }
         | StoreError::NoRun { .. }
         | StoreError::ManyRuns { .. }
         | StoreError::RunExists { .. }
@@ -197,27 +257,23 @@ pub fn refused(error: StoreError) -> Failure {
     Failure::new(exit, error).maybe_hint(hint)
 }
 
-fn project_name(store: &dyn Store, folder: &Path) -> Result<String, Failure> {
-    let wanted = wanted_name(folder);
-    store.project_name(&folder.display().to_string(), &wanted).map_err(refused)
-}
-
 /// One client runs inside another, and their sessions belong to different agents.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot tell which agent is acting: this runs in sessions of {}", .0.join(" and "))]
 struct ManyAgents(Vec<String>);
 
-/// Returns who is speaking or acting: the one named, else the agent of `CONVOKE_AGENT`, else the agent
-/// of the client's session that this process runs in, else the person at the keyboard. In a client's
-/// session without an agent it is the default one: only a person's own terminal speaks for the person.
+/// Returns the acting agent or person: the one named, else the agent of `CONVOKE_AGENT`, else the
+/// agent of the client's session that this process runs in, else the person at the keyboard. In a
+/// client's session without an agent it is the default one: only a person's own terminal acts for
+/// the person.
 pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
     if let Some(name) = named {
         return Ok(name.clone());
     }
     actor(session, || {
         let store = open_store(session)?;
-        let project = project_name(&*store, &project_folder(session))?;
-        session_agent(&*store, &project, session)
+        let here = project_here(&*store, session, checkout(&session.project).as_ref())?;
+        session_agent(&*store, &here.name, session)
     })
 }
 
@@ -232,7 +288,7 @@ fn actor(
     if session.environment.around().is_none() {
         return Ok(AgentName::human());
     }
-    // What a client does is never the person's deed, also if no agent is set.
+    // A client's action is never attributed to the person, even if no agent is set.
     Ok(of_session()?.unwrap_or_else(default_agent))
 }
 

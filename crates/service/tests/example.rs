@@ -36,9 +36,9 @@ fn a_library_runs_a_lane_and_finds_it_in_the_ledger() {
     assert_eq!(lane.agent, AgentRef::Replay(cassette).to_string());
 }
 
-// What a recording does not hold is not made up, and the caller is told of it.
+// A missing recording is not made up, and the caller gets the reason.
 #[test]
-fn a_library_is_told_why_there_is_no_answer() {
+fn a_library_call_returns_why_there_is_no_answer() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing");
     let failure = one_lane::report(folder.path(), missing).unwrap_err();

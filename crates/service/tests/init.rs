@@ -19,14 +19,14 @@ use convoke_service::interruption::CallerInterruption;
 use convoke_service::session::Session;
 use jiff::Timestamp;
 
-/// What happens when the clock is asked for the last time.
+/// The interruption at the last use of the clock.
 #[derive(Clone)]
 enum Blow {
     Signal(Cancel),
     Kill,
 }
 
-/// A clock at whose nth question something happens: a setup asks it before each file changes.
+/// A clock at whose nth reading an interruption happens: a setup reads it before each file changes.
 struct Fuse {
     left: AtomicUsize,
     blow: Blow,
@@ -83,8 +83,8 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     found
 }
 
-/// Sets a project up again and again with a clock that blows at its nth question, and takes that back.
-/// Returns how often it blew before the setup came to its end.
+/// Repeats a setup with a clock that interrupts at its nth reading, and reverts each. Returns how
+/// many interruptions happened before the setup completed.
 fn blows(blow: impl Fn(&Cancel) -> Blow) -> usize {
     let top = tempfile::tempdir().unwrap();
     let session = project(top.path());
@@ -93,7 +93,7 @@ fn blows(blow: impl Fn(&Cancel) -> Blow) -> usize {
     (1..1_000).take_while(|at| !blown(&session, &plan, *at, &blow)).count()
 }
 
-/// Tells whether a setup came to its end before the nth question.
+/// Tells whether a setup completed before the nth reading of the clock.
 fn blown(session: &Session, plan: &InitPlan, at: usize, blow: impl Fn(&Cancel) -> Blow) -> bool {
     let before = tree(&session.project);
     let cancel = Cancel::default();

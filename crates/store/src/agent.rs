@@ -5,20 +5,20 @@ use convoke_domain::scope::{AgentName, Scope};
 use jiff::Timestamp;
 
 use crate::error::StoreError;
-use crate::message::Receipt;
+use crate::message::MessageReceipt;
 
 /// A change to one agent.
 #[derive(Debug, Clone, Copy)]
 pub enum AgentChange<'a> {
-    /// It does this now.
+    /// Its present activity.
     Status(AgentStatus),
     /// This session resumes it.
     Session(&'a str),
-    /// It was given messages, or told of them.
-    Received(Receipt<'a>),
+    /// It received messages, or an announcement of them.
+    Received(MessageReceipt<'a>),
     /// Its client compacted, or it was woken in full since.
     Compacted(Option<Timestamp>),
-    /// It was put away, or taken out again.
+    /// It was archived, or taken out of the archive.
     Archived(Option<Timestamp>),
 }
 
@@ -31,9 +31,9 @@ pub enum Removal {
     Anyway,
 }
 
-/// What a removed agent leaves behind.
+/// The consequences of removing an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left {
+pub struct AgentLeftovers {
     /// Open tasks, which are assigned to no agent from now on.
     pub tasks: usize,
     /// Messages that it never read; they stay readable.
@@ -51,8 +51,8 @@ pub trait AgentStore {
     /// Returns every agent, by name.
     fn agents(&self, scope: &Scope) -> Result<Vec<Agent>, StoreError>;
 
-    /// Changes an agent. `NoAgent` if it is missing. What was read is never
-    /// unread again.
+    /// Changes an agent. `NoAgent` if it is missing. A message that was read never becomes unread
+    /// again.
     fn change_agent(
         &self,
         scope: &Scope,
@@ -70,13 +70,13 @@ pub trait AgentStore {
         to: &AgentName,
     ) -> Result<(), StoreError>;
 
-    /// Removes an agent and what binds sessions to it. `AgentBusy` if it has something to do and is
-    /// to be removed only if it has not.
+    /// Removes an agent and its sessions' bindings. `AgentBusy` if it has open tasks or unread
+    /// messages and only an idle agent may be removed.
     fn remove_agent(
         &self,
         scope: &Scope,
         name: &AgentName,
         removal: Removal,
         now: Timestamp,
-    ) -> Result<Left, StoreError>;
+    ) -> Result<AgentLeftovers, StoreError>;
 }

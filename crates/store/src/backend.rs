@@ -31,9 +31,9 @@ pub fn open_in_a_hurry(
 /// The version of a store's schema, and the one that this program writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SchemaVersions {
-    /// What the store has.
+    /// The store's version.
     pub found: usize,
-    /// What this program knows.
+    /// The newest version that this program knows.
     pub known: usize,
 }
 

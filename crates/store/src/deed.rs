@@ -1,4 +1,4 @@
-//! Keeping what was recorded about tasks: dispatches and verdicts.
+//! Stores records about tasks: dispatches and verdicts.
 
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
@@ -7,20 +7,20 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 
-/// What a new deed needs.
+/// The values of a new deed.
 #[derive(Debug, Clone, Copy)]
 pub struct NewDeed<'a> {
-    /// The task it is about.
+    /// The task that the deed is about.
     pub task: &'a TaskId,
-    /// What happened.
+    /// The deed's kind.
     pub kind: DeedKind,
-    /// In which role.
+    /// The role of the deed.
     pub role: &'a DeedRole,
-    /// Who records it.
+    /// The agent that records it.
     pub actor: &'a AgentName,
-    /// Why.
+    /// The reason.
     pub reason: Option<&'a str>,
-    /// The message that it is said with.
+    /// The message that came with it.
     pub message_id: Option<i64>,
     /// The dispatch that it comes from.
     pub run: Option<&'a str>,
@@ -38,9 +38,14 @@ pub trait DeedStore {
         now: Timestamp,
     ) -> Result<TaskDeed, StoreError>;
 
+    /// Takes the last verdict of the scope out of account, if it came after the last step that can be
+    /// undone, and returns it. One that a dispatch or a message recorded stays:
+    /// `JudgedSince` if that step changed the judged task, else nothing is done.
+    fn undo_verdict(&self, scope: &Scope, now: Timestamp) -> Result<Option<TaskDeed>, StoreError>;
+
     /// Returns the deeds of a task that count, oldest first.
     fn deeds_of_task(&self, scope: &Scope, task: &TaskId) -> Result<Vec<TaskDeed>, StoreError>;
 
-    /// Returns the verdicts that a message was said with, oldest first.
+    /// Returns the verdicts that came with a message, oldest first.
     fn deeds_of_message(&self, scope: &Scope, message: i64) -> Result<Vec<TaskDeed>, StoreError>;
 }

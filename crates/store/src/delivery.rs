@@ -1,7 +1,10 @@
-//! Keeping what was delivered to which session.
+//! Stores which texts were delivered to which session.
+
+use std::fmt;
 
 use convoke_domain::client::Client;
-use convoke_domain::hook::Noticed;
+use convoke_domain::hook::NoticedEvent;
+use convoke_domain::owner::Owner;
 use convoke_domain::scope::Address;
 use jiff::Timestamp;
 
@@ -12,39 +15,39 @@ use crate::error::StoreError;
 pub struct Session<'a> {
     /// The client.
     pub client: Client,
-    /// Its own name for the session.
+    /// The client's id of the session.
     pub id: &'a str,
 }
 
-/// A text that answers a loss.
+/// A text that replaces a lost memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wording {
     /// The text, with all its parts.
     pub text: String,
-    /// The messages whose whole text it hands over.
+    /// The messages whose complete text it delivers.
     pub messages: Vec<i64>,
-    /// The newest message that it hands over or tells of.
+    /// The newest message that it delivers or announces.
     pub newest_known: Option<i64>,
     /// How long the client's record was when the text was made.
     pub record_bytes: u64,
     /// How many hook entries it is spread over.
     pub entries: u32,
-    /// For whom it was made: a project, a branch and an agent, a line each.
+    /// The agent it was made for: a project, a branch and an agent, a line each.
     pub whose: String,
 }
 
-/// The last text that a session was to be given.
+/// The last text for a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastText {
-    /// The text.
+    /// The text and its agent.
     pub wording: Wording,
     /// When it was made, or delivered if it was.
     pub at: Timestamp,
-    /// Whether the part of the entry that asks was found in the client's record.
+    /// Whether the client's record holds the calling entry's part.
     pub arrived: bool,
 }
 
-/// How the hooks of a client do in a project.
+/// The activity of a client's hooks in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activity {
     /// When one was last called.
@@ -60,12 +63,57 @@ pub struct Activity {
 pub struct BoundSession {
     /// The client.
     pub client: Client,
-    /// Its own name for the session.
+    /// The client's id of the session.
     pub id: String,
-    /// Whose session it is.
+    /// The agent that the session belongs to.
     pub agent: Address,
     /// When it last began, or was compacted.
     pub noticed_at: Option<Timestamp>,
+}
+
+/// The process that answers a loss, and how it tells whether another one still does.
+#[derive(Clone, Copy)]
+pub struct Claimant<'a> {
+    /// The process.
+    pub owner: &'a Owner,
+    /// Tells whether another process has ended.
+    pub is_gone: &'a dyn Fn(&Owner) -> bool,
+}
+
+impl fmt::Debug for Claimant<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claimant").field("owner", self.owner).finish_non_exhaustive()
+    }
+}
+
+/// A text that is to answer a loss.
+#[derive(Clone, Copy)]
+pub struct NewText<'a> {
+    /// The loss.
+    pub loss: u32,
+    /// The text.
+    pub wording: &'a Wording,
+    /// Whose messages it hands over.
+    pub agent: &'a Address,
+    /// Tells of the text that was kept first, and of when it was made, whether this one must take its
+    /// place.
+    pub is_outdated: &'a dyn Fn(&Wording, Timestamp) -> bool,
+}
+
+impl fmt::Debug for NewText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewText").field("loss", &self.loss).finish_non_exhaustive()
+    }
+}
+
+/// The text to deliver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextChoice {
+    /// This one.
+    Deliver(Wording),
+    /// Neither: the new text hands over these messages, which were read since, or which another
+    /// session of the agent is being given now. A text without them may be kept.
+    Taken(Vec<i64>),
 }
 
 /// Keeps sessions and deliveries.
@@ -90,28 +138,34 @@ pub trait DeliveryStore {
 
     /// Takes notice of a moment at one hook entry, and of what the client's record says about the
     /// entry's part of the last text. Returns the loss that is to be answered there now, if any.
-    /// Until [`DeliveryStore::delivered`] is called it stays open, but a second process that reports
-    /// the same event is not asked to answer it.
+    /// Until [`DeliveryStore::delivered`] is called it stays open, but it belongs to `claimant`: a
+    /// process that reports the same event, or another one of the session, is not asked to answer it
+    /// while the claimant lives.
     fn notice(
         &self,
         session: Session<'_>,
         entry: u32,
-        noticed: Noticed,
+        noticed: NoticedEvent,
+        claimant: Claimant<'_>,
         now: Timestamp,
     ) -> Result<Option<u32>, StoreError>;
 
     /// Keeps the text that answers a loss, and returns the one that was kept first: all entries
     /// deliver parts of the same text, however their processes race. Texts of earlier losses go.
-    /// If `is_outdated` holds of the text that was kept first and of when it was made, the new one
-    /// takes its place, and no entry has delivered a part of it.
+    /// If the text that was kept first is outdated, the new one takes its place, and no entry has
+    /// delivered a part of it. Keeping a text claims its messages: two sessions are not given the same
+    /// message as new while both live.
     fn keep_text(
         &self,
         session: Session<'_>,
-        loss: u32,
-        wording: &Wording,
+        text: NewText<'_>,
+        claimant: Claimant<'_>,
         now: Timestamp,
-        is_outdated: &dyn Fn(&Wording, Timestamp) -> bool,
-    ) -> Result<Wording, StoreError>;
+    ) -> Result<TextChoice, StoreError>;
+
+    /// Tells whether a session has its whole wake-up: it lost its memory before, and every entry that
+    /// noticed the loss has answered.
+    fn is_settled(&self, session: Session<'_>) -> Result<bool, StoreError>;
 
     /// Remembers that an entry has answered a loss, and returns the numbers of all entries that
     /// have.

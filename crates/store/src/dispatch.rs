@@ -1,4 +1,4 @@
-//! Keeping dispatches: the ledger of what was checked, and what is remembered of each round.
+//! Stores dispatches: the ledger of checks, and the state after each round.
 
 use convoke_domain::dispatch::gate::TriedClient;
 use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
@@ -9,7 +9,7 @@ use crate::error::StoreError;
 
 /// A role on a feature.
 #[derive(Debug, Clone, Copy)]
-pub struct Post<'a> {
+pub struct DispatchPost<'a> {
     /// The feature's folder name.
     pub feature: &'a str,
     /// The role, with its command: phase reviewers of two commands are two posts.
@@ -19,13 +19,13 @@ pub struct Post<'a> {
 /// One round that a role was dispatched in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
-    /// How.
+    /// How the round was dispatched.
     pub mode: DispatchMode,
     /// How long its prompt was.
     pub prompt_chars: u64,
-    /// What is remembered after it.
+    /// The role's state after the round.
     pub state: ResumeState,
-    /// What it was shown: a tree in git's own store, if there is one.
+    /// The files that it was shown: a tree in git's own store, if there is one.
     pub seen: Option<String>,
 }
 
@@ -38,13 +38,18 @@ pub trait DispatchStore {
     fn ledger(&self, project: &str) -> Result<Vec<LedgerEntry>, StoreError>;
 
     /// Keeps a round, and forgets later ones: it begins again from there.
-    fn keep_round(&self, scope: &Scope, post: Post<'_>, round: &Round) -> Result<(), StoreError>;
+    fn keep_round(
+        &self,
+        scope: &Scope,
+        post: DispatchPost<'_>,
+        round: &Round,
+    ) -> Result<(), StoreError>;
 
     /// Returns the last round before an iteration.
     fn round_before(
         &self,
         scope: &Scope,
-        post: Post<'_>,
+        post: DispatchPost<'_>,
         iteration: u32,
     ) -> Result<Option<Round>, StoreError>;
 
@@ -52,7 +57,7 @@ pub trait DispatchStore {
     fn name_session(
         &self,
         scope: &Scope,
-        post: Post<'_>,
+        post: DispatchPost<'_>,
         iteration: u32,
         agent_id: &str,
     ) -> Result<bool, StoreError>;
@@ -60,10 +65,10 @@ pub trait DispatchStore {
     /// Returns the last round of every role of a feature, by role.
     fn rounds(&self, scope: &Scope, feature: &str) -> Result<Vec<(String, Round)>, StoreError>;
 
-    /// Keeps what came of trying a client's gate, instead of what came of it before.
+    /// Stores the result of testing a client's gate, and replaces the earlier one.
     fn record_gate(&self, tried: &TriedClient) -> Result<(), StoreError>;
 
-    /// Returns what came of trying a client's gate last.
+    /// Returns the last result of testing a client's gate.
     fn gate(&self, client: &str) -> Result<Option<TriedClient>, StoreError>;
 
     /// Forgets every round of a feature, and returns how many roles that were.

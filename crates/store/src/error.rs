@@ -1,4 +1,4 @@
-//! What can go wrong with a store, and what to do about it.
+//! Errors of a store, and their remedies.
 
 use std::error::Error;
 use std::io;
@@ -7,29 +7,33 @@ use std::path::PathBuf;
 use convoke_domain::run::RunId;
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::DEEPEST;
+use convoke_domain::task::deed::DeedRole;
 use convoke_domain::task::id::TaskId;
 
 use crate::location::StoreLocation;
 
-/// What the backend of a store itself reported. Every backend has error types of its own.
+/// The backend's own error. Every backend has its own error types.
 pub type BackendCause = Box<dyn Error + Send + Sync>;
 
-/// Why a backend refused, as far as a user can do something about it.
+/// Why a backend refused, as far as a user can react to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackendTrouble {
-    /// The store is broken, or holds something that is no store.
+    /// The store is damaged, or the file is not a store.
     Damaged,
     /// The user may not write to the store, or not reach it.
     NotWritable,
     /// There is no space left for the store.
     Full,
+    /// The system could not read or write the store's files: the disk is full or failing. The store
+    /// itself may be intact.
+    Disk,
     /// Another program held the store for longer than the caller waits.
     Busy,
     /// Anything else.
     Other,
 }
 
-/// A store could not do what it was asked.
+/// An operation of a store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The folder of the store could not be made.
@@ -37,7 +41,7 @@ pub enum StoreError {
     Folder {
         /// The folder, or the lock beside the store.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// The store could not be opened.
@@ -55,15 +59,15 @@ pub enum StoreError {
     Newer {
         /// Where the store is.
         location: StoreLocation,
-        /// Its schema.
+        /// The store's schema.
         found: usize,
-        /// Ours.
+        /// The newest schema that this program knows.
         known: usize,
     },
     /// A question or a change failed.
     #[error("cannot {doing}")]
     Failed {
-        /// What was to be done.
+        /// The operation that failed.
         doing: &'static str,
         /// Why not, in kind.
         trouble: BackendTrouble,
@@ -73,15 +77,15 @@ pub enum StoreError {
     /// There is no such task in the scope.
     #[error("there is no task `{id}` here")]
     NoTask {
-        /// The id asked for.
+        /// The given id.
         id: TaskId,
     },
     /// A task cannot be part of itself.
     #[error("cannot move `{id}` below `{parent}`: it would contain itself")]
     Circle {
-        /// The task.
+        /// The moved task.
         id: TaskId,
-        /// Where it was to go.
+        /// The intended parent.
         parent: TaskId,
     },
     /// A tree may not grow this deep.
@@ -90,7 +94,7 @@ pub enum StoreError {
         DEEPEST
     )]
     TooDeep {
-        /// Where it was to go.
+        /// The intended parent.
         parent: TaskId,
     },
     /// Tasks would wait for each other.
@@ -102,35 +106,46 @@ pub enum StoreError {
     /// A task can be put beside its siblings only.
     #[error("cannot move `{id}` next to `{sibling}`: they have different parents")]
     NotSiblings {
-        /// The task.
+        /// The moved task.
         id: TaskId,
-        /// Where it was to go.
+        /// The intended neighbour.
         sibling: TaskId,
     },
     /// A task that was removed is part of another that was, too.
     #[error("cannot restore `{id}`: its parent `{parent}` was also removed")]
     RemovedParent {
-        /// The task.
+        /// The task that stays removed.
         id: TaskId,
-        /// What it is part of.
+        /// The removed parent.
         parent: TaskId,
     },
     /// There is no such task among the removed ones.
     #[error("there is no removed task `{id}` here")]
     NotRemoved {
-        /// The id asked for.
+        /// The given id.
         id: TaskId,
     },
-    /// A task of the step is somewhere else by now.
+    /// A task of the step has moved since.
     #[error("cannot undo the last step: `{id}` is no longer on this branch")]
     CannotUndo {
         /// The task.
         id: TaskId,
     },
+    /// A role judged the task after its last step, in a dispatch or with a message.
+    #[error(
+        "cannot undo the last step of `{id}`: after it, {role} judged the task in a dispatch or with \
+         a message"
+    )]
+    JudgedSince {
+        /// The task.
+        id: TaskId,
+        /// The role.
+        role: DeedRole,
+    },
     /// There is no such project.
     #[error("there is no project `{name}` in the store")]
     NoProject {
-        /// The name asked for.
+        /// The given name.
         name: String,
     },
     /// A project cannot be merged with itself.
@@ -142,31 +157,31 @@ pub enum StoreError {
     /// There is no such message in the scope.
     #[error("there is no message {id} here")]
     NoMessage {
-        /// The number asked for.
+        /// The given number.
         id: i64,
     },
     /// The file belongs to another program.
     #[error("cannot use `{location}` as a store: it belongs to another program")]
     Foreign {
-        /// Where the other program keeps its data.
+        /// The location of the other program's data.
         location: StoreLocation,
     },
     /// There is no such agent in the scope.
     #[error("agent \"{name}\" not found")]
     NoAgent {
-        /// The name asked for.
+        /// The given name.
         name: AgentName,
     },
     /// Another agent has the name.
     #[error("cannot use the name `{name}`: this project already has an agent @{name}")]
     AgentExists {
-        /// The name asked for.
+        /// The given name.
         name: AgentName,
     },
-    /// The agent has something to do.
+    /// The agent has open tasks or runs.
     #[error("cannot remove @{name}: open tasks: {tasks}, unread messages: {unread}")]
     AgentBusy {
-        /// The agent.
+        /// The busy agent.
         name: AgentName,
         /// How many open tasks it has.
         tasks: usize,
@@ -176,13 +191,13 @@ pub enum StoreError {
     /// There is no such run in the project.
     #[error("cannot find a run `{id}` here")]
     NoRun {
-        /// The id asked for.
+        /// The given id.
         id: RunId,
     },
     /// Several runs' ids begin so.
     #[error("ambiguous run: several ids begin with `{id}`")]
     ManyRuns {
-        /// The beginning that was given.
+        /// The given beginning of an id.
         id: RunId,
     },
     /// A run of this id was begun before.
@@ -194,17 +209,17 @@ pub enum StoreError {
     /// Another process has written to the journal, or the event was written before.
     #[error("cannot write event {seq} of run `{id}`: the next one is {next}")]
     OutOfTurn {
-        /// The run.
+        /// The run of the journal.
         id: RunId,
-        /// The number that the event was to have.
+        /// The intended number of the event.
         seq: u64,
-        /// The number that is free.
+        /// The next free number.
         next: u64,
     },
 }
 
 impl StoreError {
-    /// Returns what the user can do next, if we know.
+    /// Returns the user's next step, if Convoke knows one.
     pub fn hint(&self) -> Option<&'static str> {
         let trouble = match self {
             Self::Newer { .. } => {
@@ -253,6 +268,11 @@ impl StoreError {
                     "`convoke task log` lists the changes; `convoke task edit` changes the task",
                 );
             }
+            Self::JudgedSince { .. } => {
+                return Some(
+                    "record another verdict: `convoke task pass ID --by ROLE` or `convoke task fail`",
+                );
+            }
             Self::Foreign { .. } => return Some("name another file with CONVOKE_STORE"),
             Self::Open { trouble, .. } | Self::Failed { trouble, .. } => *trouble,
         };
@@ -283,6 +303,9 @@ impl BackendTrouble {
                 Some("make the store writable, or name another with CONVOKE_STORE")
             }
             Self::Full => Some("free some disk space; nothing was lost"),
+            Self::Disk => Some(
+                "check the store's disk: it may be full or failing; the store may be intact, so keep its files",
+            ),
             Self::Busy => {
                 Some("another program has locked the store; try again when it has finished")
             }

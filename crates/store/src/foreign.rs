@@ -1,7 +1,7 @@
 //! Reading the tasks that earlier programs kept in databases of their own.
 //!
 //! Three of them exist: one without a status, one with a result, and one with a status in words.
-//! They are told apart by their columns. The database is opened for reading and left as it is.
+//! Their columns distinguish them. Convoke opens the database read-only and does not change it.
 
 use std::path::PathBuf;
 
@@ -24,18 +24,18 @@ pub struct ForeignTask {
 /// A database whose tasks cannot be taken over.
 #[derive(Debug, thiserror::Error)]
 pub enum ForeignError {
-    /// The database does not answer.
+    /// The database could not be read.
     #[error("cannot read the database `{}`", path.display())]
     Database {
-        /// Its file.
+        /// The database's file.
         path: PathBuf,
-        /// What it said.
+        /// The database's error.
         source: BackendCause,
     },
-    /// It holds something else.
+    /// It holds another kind of data.
     #[error("cannot import `{}`: it has no table of tasks that Convoke knows", path.display())]
     Unknown {
-        /// Its file.
+        /// The database's file.
         path: PathBuf,
     },
 }

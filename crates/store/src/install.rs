@@ -8,9 +8,9 @@ use crate::error::StoreError;
 /// One settings file that hooks were written into.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Install {
-    /// What it held before; `None` if there was no file.
+    /// The file's text before; `None` if there was no file.
     pub original: Option<String>,
-    /// What it held afterwards.
+    /// The file's text afterwards.
     pub installed: String,
     /// When.
     pub installed_at: Timestamp,
@@ -18,7 +18,7 @@ pub struct Install {
 
 /// Keeps installs.
 pub trait InstallStore {
-    /// Remembers an install, instead of what was remembered of the file.
+    /// Records an install, and replaces an earlier record of the file.
     fn remember_install(
         &self,
         path: &str,
@@ -26,7 +26,7 @@ pub trait InstallStore {
         install: &Install,
     ) -> Result<(), StoreError>;
 
-    /// Returns what is known about a file.
+    /// Returns the record of a file, if there is one.
     fn install(&self, path: &str) -> Result<Option<Install>, StoreError>;
 
     /// Forgets a file.

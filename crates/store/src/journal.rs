@@ -1,9 +1,9 @@
-//! Keeping journals: what happened in a run, event by event, so that it can be told again.
+//! Stores journals: every event of a run, so that the run can be replayed.
 //!
 //! Each event carries a chain value: a hash over the one before it and over the event itself. The
 //! last is also kept with the run, so that an event that was changed, taken out or put in is
-//! noticed. There is no secret in it: it holds against accidents and careless hands, not against
-//! an attacker who computes the whole chain again.
+//! noticed. The chain has no secret: it detects accidents and careless edits, not an attacker who
+//! computes the whole chain again.
 
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::scope::Scope;
@@ -15,15 +15,15 @@ use crate::error::StoreError;
 /// A run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// Its id.
+    /// The run's id.
     pub id: RunId,
     /// The project, and the branch that was checked out when it began.
     pub scope: Scope,
-    /// What the project was called then, if it was merged into another since.
+    /// The project's name at that time, if it was merged into another since.
     pub begun_in: Option<String>,
-    /// The first line of what is to be made.
+    /// The first line of the feature's description.
     pub feature: String,
-    /// Its state.
+    /// The run's state.
     pub state: RunState,
     /// When it began.
     pub started_at: Timestamp,
@@ -40,7 +40,7 @@ pub struct Run {
 pub struct NewEvent<'a> {
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What it is.
+    /// The event's kind.
     pub kind: &'a str,
     /// The rest of it, in the encoding of the writer.
     pub body: &'a str,
@@ -53,15 +53,15 @@ pub struct Entry {
     pub seq: u64,
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What it is.
+    /// The event's kind.
     pub kind: String,
-    /// The rest of it.
+    /// The event's other fields, as JSON.
     pub body: String,
-    /// The chain up to here.
+    /// The chain's value up to this event.
     pub chain: String,
 }
 
-/// What the chain says of a journal.
+/// The chain's verdict on a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Integrity {
     /// Every event is as it was written, and none is missing.
@@ -85,7 +85,8 @@ pub trait JournalStore {
     fn mark_run(&self, id: &RunId, state: RunState, now: Timestamp) -> Result<(), StoreError>;
 
     /// Adds events to a run's journal, all or none, and returns the chain's new last value. `seq`
-    /// is the first one's number, and must be the next: two who write one journal cannot both.
+    /// is the first event's number, and must be the next: of two processes that write one journal,
+    /// one fails.
     fn append(&self, id: &RunId, seq: u64, events: &[NewEvent<'_>]) -> Result<String, StoreError>;
 
     /// Reads a journal from an event on, one at a time, in order. `hear` may use the store.

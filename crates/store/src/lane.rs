@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 
-/// Which lanes are asked for. They are a user's: a budget knows no projects.
+/// Selects lanes. They belong to a user: a budget covers all projects.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LaneQuery<'a> {
     /// Of one project, over all its branches.
@@ -19,7 +19,7 @@ pub struct LaneQuery<'a> {
     pub run: Option<&'a str>,
     /// Only lanes without an end.
     pub open: bool,
-    /// The last so many.
+    /// Only the last so many.
     pub last: Option<u32>,
 }
 
@@ -28,8 +28,8 @@ pub trait LaneStore {
     /// Writes down that a lane begins, and returns its number.
     fn begin_lane(&self, scope: &Scope, lane: &LaneStart) -> Result<i64, StoreError>;
 
-    /// Writes down how a lane ended, and returns what it spent: what its client's counters say now,
-    /// less what they last said of the same session. `None` if that cannot be told.
+    /// Records how a lane ended, and returns its usage: the client's counters now, minus those last
+    /// recorded for the same session. `None` if unknown.
     fn end_lane(&self, id: i64, ending: &LaneEnding) -> Result<Option<Usage>, StoreError>;
 
     /// Closes a lane that its process did not end; without an outcome it was lost. Returns
@@ -47,6 +47,6 @@ pub trait LaneStore {
     /// Returns lanes, in the order in which they began.
     fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<LaneEntry>, StoreError>;
 
-    /// Returns what a client last said of a session, as it counts it itself.
+    /// Returns a client's last counters for a session.
     fn last_count(&self, agent: &str, session: &str) -> Result<Option<Usage>, StoreError>;
 }

@@ -1,9 +1,9 @@
-//! Keeping what agents must not forget: tasks, messages, deeds, agents, and the skills they had.
+//! Stores what agents must not forget: tasks, messages, deeds, agents, and their skills.
 //!
-//! One trait for each kind of thing says what a store guarantees, and [`Store`] is all of them.
-//! [`open`] returns one for a [`StoreLocation`]; which backend keeps it, no caller can tell. Every
-//! row belongs to one project and branch, and every question is asked within one. Many processes and
-//! threads use a store at the same time; each write is one short transaction.
+//! One trait for each kind of record specifies what a store guarantees, and [`Store`] is all of
+//! them. [`open`] returns one for a [`StoreLocation`]; no caller depends on the backend. Every row
+//! belongs to one project and branch, and every query is limited to one. Many processes and threads
+//! use a store at the same time; each write is one short transaction.
 
 pub mod agent;
 mod backend;
@@ -78,7 +78,7 @@ pub trait Store:
     + Send
     + Sync
 {
-    /// Returns the same store for another actor: what changes tasks through it is written down as that
-    /// one's. Both stay usable.
+    /// Returns the same store for another actor: changes to tasks through it are recorded under
+    /// that actor's name. Both stay usable.
     fn acting_for(&self, actor: AgentName) -> Arc<dyn Store>;
 }

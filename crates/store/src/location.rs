@@ -38,7 +38,8 @@ impl StoreLocation {
         self.as_file().is_some_and(Path::is_relative)
     }
 
-    /// Returns the file by which the processes of this machine agree who does `what` with this store.
+    /// Returns the file by which the processes of this machine agree which one does `what` with
+    /// this store.
     pub fn lock_file(&self, what: &str) -> PathBuf {
         match &self.0 {
             Place::File(path) => {

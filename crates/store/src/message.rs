@@ -6,60 +6,61 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 
-/// What a new message needs.
+/// The values of a new message.
 #[derive(Debug, Clone, Copy)]
 pub struct NewMessage<'a> {
-    /// Who says it.
+    /// The sender.
     pub from: &'a AgentName,
-    /// To whom, if not to everyone.
+    /// The addressee; `None` for everyone.
     pub to: Option<&'a AgentName>,
-    /// What it is for.
+    /// The message's purpose.
     pub kind: MessageKind,
-    /// What is said.
+    /// The message's text.
     pub content: &'a str,
-    /// Who is mentioned.
+    /// The agents that it mentions.
     pub mentions: &'a [Address],
 }
 
-/// A message that was stored.
+/// A stored message's number and place in a chain of wake-ups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Said {
-    /// Its number.
+pub struct StoredMessage {
+    /// The message's number.
     pub id: i64,
-    /// How many wake-ups in a row led to it: one more than the one that its speaker is answering.
+    /// How many wake-ups in a row led to it: one more than that of the wake-up that its sender
+    /// answers.
     pub hop: u32,
 }
 
-/// A message, and where it was said.
+/// A message, and the scope it was sent in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
-    /// Where.
+pub struct ScopedMessage {
+    /// The scope it was sent in.
     pub scope: Scope,
-    /// What.
+    /// The message.
     pub message: Message,
 }
 
-/// Which of the messages to an agent are meant.
+/// Selects among the messages to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Addressed {
-    /// Those whose text it was not given yet.
+pub enum InboxFilter {
+    /// Those whose text the agent has not received yet.
     Unread,
     /// Those, and the ones that it has read.
     All,
 }
 
-/// What an agent was given of its messages.
+/// The messages that reached an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Receipt<'a> {
-    /// The messages whose whole text it was given. They are read.
+pub struct MessageReceipt<'a> {
+    /// The messages whose complete text it received. They count as read.
     pub read: &'a [i64],
-    /// The newest message that it was given or told of. Older ones that are not in `read` stay
-    /// unread, but do not wake the agent again.
+    /// The newest message that it received or that was announced to it. Older ones that are not in
+    /// `read` stay unread, but do not wake the agent again.
     pub known: Option<i64>,
 }
 
-/// Keeps what is said and done. Ids grow, and times never run backwards within a scope, even when
-/// the clock does, so that both give the same order.
+/// Stores messages and deeds. Ids grow, and times never run backwards within a scope, even when the
+/// clock does, so that both give the same order.
 pub trait MessageStore {
     /// Stores a message.
     fn say(
@@ -67,9 +68,9 @@ pub trait MessageStore {
         scope: &Scope,
         message: &NewMessage<'_>,
         now: Timestamp,
-    ) -> Result<Said, StoreError>;
+    ) -> Result<StoredMessage, StoreError>;
 
-    /// Stores a message as the answer to another. `NoMessage` if that one cannot be heard in the
+    /// Stores a message as the answer to another. `NoMessage` if that one is not visible in the
     /// scope.
     fn reply(
         &self,
@@ -77,26 +78,26 @@ pub trait MessageStore {
         to: i64,
         message: &NewMessage<'_>,
         now: Timestamp,
-    ) -> Result<Said, StoreError>;
+    ) -> Result<StoredMessage, StoreError>;
 
-    /// Returns a message that can be heard in a scope: it was said there, or is to or mentions one of
-    /// its agents.
-    fn message(&self, scope: &Scope, id: i64) -> Result<Option<Heard>, StoreError>;
+    /// Returns a message that is visible in a scope: it was sent there, or it is addressed to or
+    /// mentions one of its agents.
+    fn message(&self, scope: &Scope, id: i64) -> Result<Option<ScopedMessage>, StoreError>;
 
-    /// Returns the message that began a conversation and all answers, as far as they can be heard in
-    /// the scope, oldest first. `NoMessage` if the given one cannot.
+    /// Returns the message that began a conversation and all answers, as far as they are visible in
+    /// the scope, oldest first. `NoMessage` if the given one is not.
     fn thread(&self, scope: &Scope, id: i64) -> Result<Vec<Message>, StoreError>;
 
     /// Returns the last messages of a scope, oldest first.
     fn recent_messages(&self, scope: &Scope, most: usize) -> Result<Vec<Message>, StoreError>;
 
-    /// Returns messages from anywhere that are to an agent or mention it and were not said by it:
-    /// the last `most` of them that came before `before`, oldest first.
+    /// Returns messages of any scope that are addressed to an agent or mention it, and are not its
+    /// own: the last `most` of them that came before `before`, oldest first.
     fn addressed_to(
         &self,
         scope: &Scope,
         agent: &AgentName,
-        which: Addressed,
+        which: InboxFilter,
         before: Option<i64>,
         most: usize,
     ) -> Result<Vec<Message>, StoreError>;
@@ -106,7 +107,7 @@ pub trait MessageStore {
         &self,
         scope: &Scope,
         agent: &AgentName,
-        which: Addressed,
+        which: InboxFilter,
     ) -> Result<usize, StoreError>;
 
     /// Returns the branches of a project with unread messages to an agent, and how many there are.
@@ -116,7 +117,7 @@ pub trait MessageStore {
         agent: &AgentName,
     ) -> Result<Vec<(String, usize)>, StoreError>;
 
-    /// Stores something an agent did.
+    /// Stores a deed of an agent.
     fn record_event(
         &self,
         scope: &Scope,

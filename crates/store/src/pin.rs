@@ -1,4 +1,4 @@
-//! Keeping the user's rules, and when each last reached whom.
+//! Stores the user's rules, and when each last reached which session.
 
 use convoke_domain::pin::{Pin, PinText};
 use convoke_domain::scope::Scope;
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 
-/// Where a rule holds.
+/// The scope of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// On every branch of the project.
@@ -16,12 +16,12 @@ pub enum Reach {
     Branch,
 }
 
-/// What a new rule needs.
+/// The values of a new rule.
 #[derive(Debug, Clone, Copy)]
 pub struct NewPin<'a> {
-    /// What it says.
+    /// The rule's text.
     pub text: &'a PinText,
-    /// Where it holds.
+    /// The rule's scope.
     pub reach: Reach,
     /// The task of this branch while which is open it holds.
     pub task: Option<&'a TaskId>,
@@ -38,7 +38,7 @@ pub struct PinReceipt {
     pub client: String,
     /// The client's session, or the lane.
     pub session: String,
-    /// When it was handed over.
+    /// When it was delivered.
     pub at: Timestamp,
     /// When the client's own record showed the text that it was in.
     pub arrived_at: Option<Timestamp>,
@@ -62,7 +62,7 @@ pub trait PinStore {
     /// Removes the rules that cancel a plan, and returns how many those were.
     fn resume_plan(&self, scope: &Scope, plan: &str, now: Timestamp) -> Result<usize, StoreError>;
 
-    /// Records that rules were handed over to a session or a lane.
+    /// Records that rules were delivered to a session or a lane.
     fn pins_delivered(
         &self,
         pins: &[i64],
@@ -71,6 +71,6 @@ pub trait PinStore {
         now: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Returns where a rule was handed over last.
+    /// Returns the last delivery of a rule.
     fn last_receipt(&self, pin: i64) -> Result<Option<PinReceipt>, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Keeping loops of reviews, so that one that was cut short goes on.
+//! Stores loops of reviews, so that an interrupted one can continue.
 
 use convoke_domain::dispatch::review_loop::LoopStop;
 use convoke_domain::scope::Scope;
@@ -11,13 +11,13 @@ use crate::error::StoreError;
 pub struct LoopName<'a> {
     /// The feature's folder name.
     pub feature: &'a str,
-    /// The command.
+    /// The command whose reviewers answer.
     pub command: &'a str,
 }
 
-/// What was spent on an answer, as far as it is told.
+/// The usage of an answer, as far as the client reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Spent {
+pub struct AnswerUsage {
     /// Tokens read.
     pub input: Option<u64>,
     /// Tokens written.
@@ -31,14 +31,14 @@ pub struct Spent {
 pub struct LoopEntry {
     /// The round; of a fix, the one that it comes after.
     pub iteration: u32,
-    /// Who answered.
+    /// The role that answered.
     pub role: String,
     /// Whether a reviewer passed; `None` of a fix.
     pub passed: Option<bool>,
     /// The review as JSON, or what a fix says of itself.
     pub text: String,
-    /// What it cost.
-    pub spent: Spent,
+    /// The answer's cost.
+    pub spent: AnswerUsage,
     /// When.
     pub at: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! Keeping what `init` did in a project's folder, so that it can be taken back.
+//! Stores the steps of `init` in a project's folder, so that they can be reverted.
 
 use convoke_domain::setup::SetupStep;
 use jiff::Timestamp;
@@ -7,7 +7,7 @@ use crate::error::StoreError;
 
 /// Keeps the steps of setups.
 pub trait SetupStore {
-    /// Remembers a step of a project's setup, instead of what was remembered of the same path.
+    /// Records a step of a project's setup, and replaces an earlier record of the same path.
     fn remember_setup(
         &self,
         project_folder: &str,

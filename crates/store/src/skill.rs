@@ -9,7 +9,7 @@ use crate::error::StoreError;
 /// One injection of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Injection {
-    /// Who was given it.
+    /// The agent that received it.
     pub agent: AgentName,
     /// For which plan.
     pub plan_file: Option<String>,
@@ -40,8 +40,8 @@ pub trait SkillStore {
         plan: Option<&str>,
     ) -> Result<Option<Injection>, StoreError>;
 
-    /// Returns the last injection of one skill for an agent, or for anybody, and a plan, unless all
-    /// of the plan was closed or another version pinned since.
+    /// Returns the last injection of one skill for an agent, or for any agent, and a plan, unless
+    /// all of the plan was closed or another version pinned since.
     fn last_injection_of(
         &self,
         scope: &Scope,

@@ -3,6 +3,7 @@
 //! Writers wait for each other instead of failing. Readers never wait.
 
 mod agent;
+mod claim;
 mod deed;
 mod delivery;
 mod dispatch;
@@ -49,7 +50,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub(crate) struct SqliteStore {
     connection: Arc<Mutex<Connection>>,
-    /// Whose the changes to tasks are.
+    /// The actor of changes to tasks.
     actor: AgentName,
 }
 
@@ -72,10 +73,10 @@ impl SqliteStore {
         Self { connection: Arc::new(Mutex::new(connection)), actor: AgentName::human() }
     }
 
-    /// Takes the connection. Taking it again before it is given back would wait for ever, so nothing
-    /// that holds it calls another method of the store.
+    /// Takes the connection. Locking it twice would wait forever, so no function that holds it
+    /// calls another method of the store.
     fn connection(&self) -> MutexGuard<'_, Connection> {
-        // A thread that panicked has undone its change while it let go.
+        // A thread that panicked has rolled its change back while it unwound.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -124,7 +125,7 @@ impl Store for SqliteStore {
 }
 
 fn connect(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
-    // A plain path has no special meaning to the database, whatever it is called.
+    // An absolute path has no special meaning to the database, with any name.
     let absolute = std::path::absolute(path)
         .map_err(|source| StoreError::Folder { path: path.to_owned(), source })?;
     let path = absolute.as_path();
@@ -138,6 +139,10 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, plain).map_err(not_opened(path))?;
     connection.busy_timeout(patience).map_err(not_opened(path))?;
+    // Without it, SQLite plans a statement a second time when its first values arrive: a sixth of
+    // all that a hook computes.
+    let plan_once = DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
+    connection.set_db_config(plan_once, true).map_err(not_opened(path))?;
     schema::bring_up_to_date(&connection, path, patience)?;
     privacy::tighten(path);
     let settings = "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;";

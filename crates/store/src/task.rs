@@ -9,24 +9,24 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 
-/// What a new task needs.
+/// The values of a new task.
 #[derive(Debug, Clone, Copy)]
 pub struct NewTask<'a> {
     /// The task it is part of.
     pub parent: Option<&'a TaskId>,
     /// The plan it comes from; without one, the parent's.
     pub plan_file: Option<&'a str>,
-    /// What is to be done.
+    /// The task's title.
     pub content: &'a str,
-    /// What else there is to say about it.
+    /// A longer description.
     pub body: Option<&'a str>,
-    /// How urgent it is among its siblings.
+    /// Its urgency among its siblings.
     pub priority: TaskPriority,
-    /// The tasks that come before it.
+    /// The tasks that must be closed before it.
     pub after: &'a [TaskId],
-    /// Who does it.
+    /// The assigned agent.
     pub agent: Option<&'a AgentName>,
-    /// The skill to work by.
+    /// The skill that its agent works by.
     pub skill: Option<&'a str>,
     /// The version of that skill.
     pub skill_version: Option<&'a str>,
@@ -54,7 +54,8 @@ impl<'a> NewTask<'a> {
 pub enum Change<'a> {
     /// It is now this far.
     Status(TaskStatus),
-    /// This one begins it, and holds it unless it is a person or another agent does.
+    /// This one begins it, and holds it unless it is a person or another agent does. The closed tasks
+    /// that it is part of are in progress again.
     Start(&'a AgentName),
     /// This is remarked on it.
     Note(&'a str),
@@ -126,9 +127,9 @@ pub trait TaskStore {
     /// Returns every task of one plan, or of none, in no order.
     fn tasks_of_plan(&self, scope: &Scope, plan: Option<&str>) -> Result<Vec<Task>, StoreError>;
 
-    /// Returns the tasks of one plan, or of none: every one of them if there are at most `most`, and
-    /// otherwise the current one of the plan, or of an agent, with what is above, near and below
-    /// it. That takes the same time however large the plan is.
+    /// Returns the tasks of one plan, or those without a plan: all of them if there are at most
+    /// `most`, otherwise the current task of the plan, or of an agent, with those above, near and
+    /// below it. The time does not depend on the plan's size.
     fn surroundings(
         &self,
         scope: &Scope,
@@ -162,9 +163,9 @@ pub trait TaskStore {
     fn is_open_elsewhere(&self, scope: &Scope, plan: Option<&str>) -> Result<bool, StoreError>;
 
     /// Changes a task. `NoTask` if it, or its new parent, is missing; `Circle` if it would become
-    /// part of itself, `Waits` if tasks would wait for each other. What is open below a task that is
-    /// closed is left out with it; returned is how many those were. Closing the last task of a plan
-    /// releases its skills' versions.
+    /// part of itself, `Waits` if tasks would wait for each other. Closing a task skips the open
+    /// tasks below it; the function returns their number. Closing the last task of a plan releases
+    /// its skills' versions.
     fn change_task(
         &self,
         scope: &Scope,

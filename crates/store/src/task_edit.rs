@@ -8,12 +8,12 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 
-/// What becomes different about a task; the rest stays.
+/// The changed fields of a task; the rest stays.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TaskEdit<'a> {
-    /// Its title.
+    /// The task's new title.
     pub title: Option<&'a str>,
-    /// What else there is to say about it; an empty text takes that away.
+    /// A longer description; an empty text removes it.
     pub body: Option<&'a str>,
     /// How urgent it is.
     pub priority: Option<TaskPriority>,
@@ -21,18 +21,20 @@ pub struct TaskEdit<'a> {
     pub after: Option<&'a [TaskId]>,
 }
 
-/// Which tasks move to another branch. What is part of a task moves with it.
+/// Which tasks move to another branch. A task's parts move with it.
 #[derive(Debug, Clone, Copy)]
-pub enum Moving<'a> {
-    /// These.
+pub enum TasksToMove<'a> {
+    /// These tasks.
     Tasks(&'a [TaskId]),
     /// Every task of the branch.
     All,
+    /// Every task of the branch, while the user's rules for the branch stay there.
+    AllButRules,
 }
 
-/// What moved to another branch.
+/// The moved records.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Moved {
+pub struct MovedTasks {
     /// The tasks, by the ids that they have now, parents first.
     pub ids: Vec<TaskId>,
     /// The ids that were taken there, each with the one that its task has now.
@@ -72,7 +74,20 @@ pub trait TaskEditStore {
         &self,
         scope: &Scope,
         from_branch: &str,
-        moving: Moving<'_>,
+        moving: TasksToMove<'_>,
         now: Timestamp,
-    ) -> Result<Moved, StoreError>;
+    ) -> Result<MovedTasks, StoreError>;
+
+    /// Returns the plans that tasks of a branch come from, by name.
+    fn plans(&self, scope: &Scope) -> Result<Vec<String>, StoreError>;
+
+    /// Lets the tasks of a plan belong to the file that it is in now. A cancelled plan is cancelled
+    /// there, too.
+    fn rename_plan(
+        &self,
+        scope: &Scope,
+        from: &str,
+        to: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
 }

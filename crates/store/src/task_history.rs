@@ -1,4 +1,4 @@
-//! What was done to tasks, and taking it back.
+//! The history of tasks, and undo.
 
 use convoke_domain::scope::Scope;
 use convoke_domain::task::Task;
@@ -11,17 +11,17 @@ use crate::error::StoreError;
 /// A task that was removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedTask {
-    /// The task as it was.
+    /// The task before its removal.
     pub task: Task,
     /// When it was removed.
     pub removed_at: Timestamp,
 }
 
-/// Keeps what was done to tasks. Every change of a task is written down in the transaction that makes
-/// it, with what the task was and what it became; the log only grows.
+/// Stores the history of tasks. The transaction that changes a task also records its state before
+/// and after; the log only grows.
 pub trait TaskHistoryStore {
-    /// Takes back the last step of the scope that was not taken back yet, and returns what the step
-    /// had done; nothing if no step is left. `CannotUndo` if a task of the step is not there any more.
+    /// Undoes the last step of the scope that is not undone yet, and returns its changes; empty if
+    /// no step is left. `CannotUndo` if a task of the step no longer exists.
     fn undo_task_step(&self, scope: &Scope, now: Timestamp) -> Result<Vec<TaskChange>, StoreError>;
 
     /// Returns the last changes of the scope, oldest first; with an id, those of this task on any
@@ -37,8 +37,8 @@ pub trait TaskHistoryStore {
     /// last removed first.
     fn removed_tasks(&self, scope: &Scope) -> Result<Vec<RemovedTask>, StoreError>;
 
-    /// Brings a removed task back, with what was removed as part of it, and returns how many those
-    /// are. `NotRemoved` if it was not removed, `RemovedParent` if it was part of a task that is.
+    /// Restores a removed task with the parts that were removed with it, and returns their number.
+    /// `NotRemoved` if it was not removed, `RemovedParent` if its parent is removed.
     fn restore_task(&self, scope: &Scope, id: &TaskId, now: Timestamp)
     -> Result<usize, StoreError>;
 }

@@ -1,7 +1,7 @@
-//! Taking everything out of a store and putting it into another, as one file of JSON lines.
+//! Exports a store and imports it into another, as one file of JSON lines.
 //!
-//! The first line says what the file is, and in which schema; every other line is one row; the last
-//! line counts them, so that a file that was cut off is noticed.
+//! The first line names the kind of file and its schema; every other line is one row; the last line
+//! counts them, so that a file that was cut off is noticed.
 
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -33,44 +33,44 @@ pub enum TransferError {
     Line {
         /// Its number, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The error in the line.
         why: String,
     },
     /// A row refers to one that is not in the file.
     #[error("cannot import this file: a row of `{table}` refers to a row that is missing")]
     Dangling {
-        /// The table of that row.
+        /// The missing row's table.
         table: String,
     },
     /// Rows do not go together.
     #[error("cannot import this file: {why}")]
     Rows {
-        /// What is wrong with them.
+        /// The contradiction between rows.
         why: String,
     },
     /// The file is of a later version of Convoke.
     #[error("cannot import this file: it has {what} {found}, but this version knows {known}")]
     Newer {
-        /// What is later: the format or the schema.
+        /// Which is later: the format or the schema.
         what: &'static str,
-        /// Which one the file has.
+        /// The file's version.
         found: u64,
-        /// Ours.
+        /// The newest version that this program knows.
         known: u64,
     },
-    /// There is something in the store.
+    /// The store is not empty.
     #[error("cannot import into this store: it has {rows} rows in `{table}`")]
     NotEmpty {
         /// The first table with rows.
         table: String,
-        /// How many.
+        /// How many rows it has.
         rows: u64,
     },
 }
 
-/// Takes everything out, puts everything in, and looks whether it is sound.
+/// Exports, imports and checks a store.
 pub trait TransferStore {
-    /// Returns what is wrong with the store; nothing if it is sound.
+    /// Returns the defects of the store; empty if it is sound.
     fn check(&self) -> Result<Vec<String>, StoreError>;
 
     /// Copies the store as it is at one moment into a file, and checks the copy, which is a store.

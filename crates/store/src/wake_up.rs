@@ -1,16 +1,16 @@
-//! Keeping wake-ups: what waits for an agent, and who is answering.
+//! Stores wake-ups: an agent's waiting messages, and the process that answers.
 
 use convoke_domain::owner::Owner;
 use convoke_domain::scope::{AgentName, Scope};
 use jiff::Timestamp;
 
 use crate::error::StoreError;
-use crate::message::{NewMessage, Receipt, Said};
+use crate::message::{MessageReceipt, NewMessage, StoredMessage};
 
-/// What waits for an agent: every unread message that may start it, as one wake-up.
+/// The waiting messages of an agent: every unread one that may start it, as one wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pending {
-    /// The newest of them.
+pub struct PendingWakeUp {
+    /// The newest of the messages.
     pub newest: i64,
     /// The furthest down a chain that any of them is.
     pub hop: u32,
@@ -20,23 +20,23 @@ pub struct Pending {
 #[derive(Debug, Clone, Copy)]
 pub struct WakeUpEnd<'a> {
     /// The messages that were taken in with it, if it was answered.
-    pub received: Receipt<'a>,
+    pub received: MessageReceipt<'a>,
     /// Whether it was answered.
     pub answered: bool,
-    /// What is said about it.
+    /// The message about it.
     pub message: Option<NewMessage<'a>>,
 }
 
 /// Keeps wake-ups. Each begins and ends in one transaction, so that no two processes answer the same
 /// one, and an answer is never kept without what it answers.
 pub trait WakeUpStore {
-    /// Returns what waits for an agent that knows of everything up to `after`.
+    /// Returns the waiting messages of an agent that knows of all up to `after`.
     fn pending(
         &self,
         scope: &Scope,
         agent: &AgentName,
         after: Option<i64>,
-    ) -> Result<Option<Pending>, StoreError>;
+    ) -> Result<Option<PendingWakeUp>, StoreError>;
 
     /// Takes an agent that is neither busy nor taken; tells whether it was.
     fn begin_wake_up(
@@ -47,8 +47,8 @@ pub trait WakeUpStore {
         owner: &Owner,
     ) -> Result<bool, StoreError>;
 
-    /// Lets go of an agent that `owner` had taken, and stores what is said about it. Does nothing if
-    /// it is another's by now.
+    /// Releases an agent that `owner` had taken, and stores a message about it. Does nothing if
+    /// another process has the agent now.
     fn end_wake_up(
         &self,
         scope: &Scope,
@@ -56,9 +56,9 @@ pub trait WakeUpStore {
         owner: &Owner,
         end: &WakeUpEnd<'_>,
         now: Timestamp,
-    ) -> Result<Option<Said>, StoreError>;
+    ) -> Result<Option<StoredMessage>, StoreError>;
 
-    /// Returns a number that is another one after another process, or another opening of the store, has
-    /// changed it. What is changed through this opening does not count.
+    /// Returns a number that changes when another process, or another opening of the store, has
+    /// written to it. Writes through this opening do not count.
     fn changes(&self) -> Result<i64, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Many processes at once are the normal case: hooks of several agents write at the same moment.
+//! Many parallel processes are the normal case: hooks of several agents write at the same moment.
 #![expect(clippy::disallowed_methods, reason = "this test starts itself again as other processes")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
 
@@ -28,8 +28,8 @@ fn open(path: &Path) -> Arc<dyn Store> {
     convoke_store::open(&StoreLocation::file(path)).unwrap()
 }
 
-/// Runs a test of this file in many processes at once, on one store.
-fn run_at_once(test: &str, store: &Path) {
+/// Runs a test of this file in many parallel processes, on one store.
+fn run_in_parallel(test: &str, store: &Path) {
     let start = |_| {
         Command::new(std::env::current_exe().unwrap())
             .args(["--exact", test, "--nocapture"])
@@ -71,7 +71,7 @@ fn writer() {
 fn sixteen_processes_lose_nothing_and_never_find_the_store_locked() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("new/store.db");
-    run_at_once("writer", &path);
+    run_in_parallel("writer", &path);
     let store = open(&path);
     assert_eq!(store.tasks(&scope()).unwrap().len(), PROCESSES * WRITES / 2);
     let messages = store.recent_messages(&scope(), PROCESSES * WRITES).unwrap();
@@ -115,7 +115,7 @@ fn sixteen_processes_keep_journals_and_no_event_is_lost_or_overwritten() {
     let path = dir.path().join("store.db");
     let store = open(&path);
     store.begin_run(&shared(), &scope(), "Add a search", Timestamp::UNIX_EPOCH).unwrap();
-    run_at_once("journal_writer", &path);
+    run_in_parallel("journal_writer", &path);
     let runs = store.runs(&scope().project).unwrap();
     assert_eq!(runs.len(), PROCESSES + 1);
     let together = store.events(&shared()).unwrap();

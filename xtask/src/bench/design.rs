@@ -152,17 +152,17 @@ fn recorded() -> String {
     format!("{{\"cassette\":{{\"version\":1,\"pace\":1.0}}}}\n{}", lanes.collect::<String>())
 }
 
-/// Does ten times as much at once, against a tenth of it, done ten times with other things, of which
-/// all that comes is kept meanwhile. So both need the same memory; letting go of it is not measured,
-/// and neither is getting it from the system.
+/// Compares ten times the work with a tenth of it, done ten times on other inputs whose results are
+/// kept meanwhile. So both need the same memory; neither freeing nor allocating it is measured.
 fn ten_times<T, R>(
     what: &'static str,
     count: usize,
     make: fn(usize) -> T,
     work: fn(T) -> R,
 ) -> Result<Row, Error> {
-    // Whoever has let go of a large piece is lent pieces up to that size from what the process keeps.
-    // Otherwise each large one is new, and a loop that only copies takes fifteen times as long.
+    // After a large piece is freed, the allocator serves pieces up to that size from the process's
+    // own memory. Otherwise each large piece is mapped anew, and a loop that only copies takes
+    // fifteen times as long.
     drop(std::hint::black_box(vec![1_u8; 31 * MB]));
     let (tenths, whole) = take_turns(
         15,
@@ -260,15 +260,15 @@ fn long_answers() -> Result<Row, Error> {
     let ground = Ground::new()?;
     fs::create_dir(ground.path("bin"))?;
     talkative(&ground.path("bin"))?;
-    let nobody = |name: &str| format!("replay:{}", ground.path(name).display());
-    let seats = format!("{},{},claude", nobody("cursor.jsonl"), nobody("codex.jsonl"));
+    let recording = |name: &str| format!("replay:{}", ground.path(name).display());
+    let seats = format!("{},{},claude", recording("cursor.jsonl"), recording("codex.jsonl"));
     let words = ["design", "--auto", "--no-probe", "--seats", &seats, "Keep notes in a folder"];
     let peak = peak_bytes(ground.run(weighed(), &words))?;
     let figures = "every answer has 0.5 MB, the most that is taken".to_owned();
     Ok(memory("a run with long answers: peak memory, in MB", figures, peak, 64 * MB))
 }
 
-/// A client that answers what is asked of it, at length.
+/// Writes a client that gives long answers.
 fn talkative(folder: &Path) -> Result<(), Error> {
     let words = "A sentence that says a little. ".repeat(LONG / 31);
     let plan = format!(

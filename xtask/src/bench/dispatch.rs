@@ -86,7 +86,7 @@ fn savings_against_cat(features: &Path) -> Result<Row, Error> {
 }
 
 fn against_jq(what: &'static str, client: Client, path: &Path) -> Result<Row, Error> {
-    // Looked for in every output, and in none.
+    // Searched for in every output, and found in none.
     let sought: Vec<_> = (0..120).map(|n| format!("{n} words that are nowhere")).collect();
     let sought = sought.join("\n");
     let texts: Vec<_> =

@@ -16,7 +16,7 @@ use crate::process::command;
 /// How many short lanes follow each other.
 const LANES: u32 = 200;
 
-/// How much a talkative client says.
+/// How much a talkative client prints.
 const MUCH: usize = 1000 * MB;
 
 /// A client that takes as long as an interpreter takes to start; real ones take ten times as long.
@@ -40,7 +40,7 @@ pub(super) fn short() -> Result<Vec<Row>, Error> {
     Ok(vec![sequence])
 }
 
-/// A lane in which much is said.
+/// Measures a lane with much output.
 pub(super) fn long() -> Result<Vec<Row>, Error> {
     let top = tempfile::tempdir()?;
     let said = top.path().join("said");
@@ -59,7 +59,7 @@ pub(super) fn long() -> Result<Vec<Row>, Error> {
     ])
 }
 
-/// Many lanes at once.
+/// Measures many parallel lanes.
 pub(super) fn many() -> Result<Vec<Row>, Error> {
     at_once::measure()
 }
@@ -120,7 +120,7 @@ fn time(command: &mut Command) -> Result<Duration, Error> {
     stopwatch(|| succeed(command))
 }
 
-/// Runs a program whose output nobody reads here, to its end.
+/// Runs a program to its end, and ignores its output.
 fn succeed(command: &mut Command) -> Result<(), Error> {
     let status = command.stderr(Stdio::null()).status()?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} failed").into()) }

@@ -16,14 +16,14 @@ use crate::process::command;
 /// A moment before any that is measured.
 const LONG_AGO: &str = "2026-01-01T00:00:00.000Z";
 
-/// What a store holds.
+/// The size of a store.
 #[derive(Clone, Copy)]
 struct Size {
     tasks: u32,
     /// How many of them share a plan.
     per_plan: u32,
     messages: u32,
-    /// Of how many of them one is to june.
+    /// The number of messages of which one is addressed to june.
     every: u32,
     /// How many of the last messages june has not read.
     unread: u32,
@@ -59,7 +59,7 @@ pub(super) fn measure() -> Result<Vec<Row>, Error> {
     ])
 }
 
-/// Compares medians, and shows the slowest hundredth of ours.
+/// Compares medians, and shows the slowest hundredth of Convoke's.
 fn row(what: &'static str, ours: &[Duration], theirs: &[Duration], limit: f64) -> Row {
     let at = |times: &[Duration], percent: usize| {
         times.get(times.len() * percent / 100).copied().unwrap_or_default()
@@ -125,7 +125,7 @@ impl Home {
         Ok(convoke)
     }
 
-    /// Prepares a look at what waits for june.
+    /// Prepares a command that lists june's waiting messages.
     fn inbox(&self) -> Command {
         let mut convoke = convoke();
         convoke.args(["inbox", "june"]).current_dir(self.project());
@@ -155,7 +155,7 @@ fn fill(store: &Connection, project: &str, size: Size) -> Result<(), Error> {
         let parent = (number % 10 != 0).then(|| format!("x{}", number - number % 10));
         let plan = format!("plan-{}.md", number / per_plan);
         let content = format!("Task {}: do it", number % per_plan);
-        // In a plan of everybody's half is done, so that there is much on both sides.
+        // In a plan shared by all, half is done, so that there are many tasks on both sides.
         let is_done = number + if per_plan == tasks { tasks / 2 } else { 20 } < tasks;
         let status = if is_done { "completed" } else { "pending" };
         let id = format!("x{number}");

@@ -11,7 +11,7 @@ use crate::model_server::ModelServer;
 /// A session's name, as it wants it.
 pub(super) const SESSION: &str = "7b0c9b7e-52f1-4d0e-9a55-0f5b1f6d2a11";
 
-/// What keeps it to itself.
+/// Variables that keep it from contacting others.
 const QUIET: [&str; 4] = [
     "DISABLE_AUTOUPDATER",
     "DISABLE_TELEMETRY",
@@ -40,7 +40,7 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
     rule_arrived(user, server)
 }
 
-/// Checks that the rule is in the newest prompt, once, and that its receipt says so.
+/// Checks that the rule is in the newest prompt, once, and that its receipt records it.
 fn rule_arrived(user: &User, server: &ModelServer) -> Result<(), Error> {
     let count = server.prompts().last().map_or(0, |newest| newest.matches(RULE).count());
     if count != 1 {
@@ -51,7 +51,7 @@ fn rule_arrived(user: &User, server: &ModelServer) -> Result<(), Error> {
     if list.contains(&receipt) { Ok(()) } else { Err(format!("no receipt:\n{list}").into()) }
 }
 
-/// Prepares it to talk to the stand-in and to nobody else.
+/// Prepares it to talk only to the stand-in.
 pub(super) fn command(user: &User, bin: &Path, server: &ModelServer) -> Command {
     let mut claude = user.scrubbed(&bin.join("claude"));
     claude.envs(variables(server));
@@ -59,7 +59,7 @@ pub(super) fn command(user: &User, bin: &Path, server: &ModelServer) -> Command 
     claude
 }
 
-/// Returns what leads it to the stand-in.
+/// Returns the variables that direct it to the stand-in.
 pub(super) fn variables(server: &ModelServer) -> Vec<(String, String)> {
     let key = ("ANTHROPIC_API_KEY".to_owned(), "no-key".to_owned());
     vec![("ANTHROPIC_BASE_URL".to_owned(), server.url()), key]

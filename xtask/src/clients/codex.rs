@@ -1,5 +1,4 @@
-//! Codex CLI. It runs hooks that nobody trusted only with its bypass flag, which the product never
-//! passes.
+//! Codex CLI. It runs untrusted hooks only with its bypass flag, which the product never passes.
 
 use std::path::Path;
 use std::process::Command;
@@ -39,7 +38,7 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
     user.knows_of_arrival(&["codex", "--user"])
 }
 
-/// Writes a configuration that has the stand-in for a model.
+/// Writes a configuration with the stand-in as its model.
 pub(super) fn configure(user: &User, server: &ModelServer) -> Result<(), Error> {
     let config = format!(
         "model = \"stand-in\"\nmodel_provider = \"stand-in\"\ncheck_for_update_on_startup = false\n\

@@ -1,5 +1,5 @@
-//! Files that Codex prints whole and shows its agent in part: what is judged must be what the agent
-//! got.
+//! Files that Codex prints completely and shows its agent in part: Convoke must judge what the
+//! agent saw.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::Error;
 use crate::model_server::{Answer, ModelServer};
 use crate::packages::folder_of;
 
-/// A file, how its agent reads it, and how it stands then.
+/// A file, how its agent reads it, and the expected state.
 struct Case {
     name: &'static str,
     lines: usize,
@@ -43,7 +43,7 @@ impl Case {
         (0..self.lines).map(rule).collect::<Vec<_>>().concat()
     }
 
-    /// Has the file read, and an answer given.
+    /// Returns answers that make the agent read the file, and then answer.
     fn answers(&self, path: &Path, answer: &str) -> [Answer; 2] {
         let mut input = json!({ "cmd": format!("cat {}", path.display()) });
         if let Some(tokens) = self.most_tokens {

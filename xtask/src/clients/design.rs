@@ -1,6 +1,6 @@
-//! Real clients on the seats of a design: a whole run with Codex, a model's API and Claude Code, all
-//! of them against the stand-in, which knows by a prompt's own words what it is asked for and
-//! answers with what was written for the rehearsal.
+//! Real clients on the seats of a design: a complete run with Codex, a model's API and Claude Code,
+//! all against the stand-in, which recognizes each prompt by its words and gives the rehearsal's
+//! answer.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,8 @@ use crate::{Error, root};
 /// The first, the second and the host.
 const SEATS: &str = "codex,http:third,claude";
 
-/// What a prompt of each kind says that no other does, and which answer it gets. Of two that fit, the
-/// first is taken.
+/// A phrase of each kind of prompt that no other has, and its answer. Of two matches, the first
+/// counts.
 const KINDS: [(&str, &str); 18] = [
     ("Several engineers sketched the feature below", "chair/synthesis/claude"),
     ("Write the implementation plan for the feature below", "chair/plan/claude"),
@@ -41,10 +41,10 @@ const KINDS: [(&str, &str); 18] = [
     ("Sketch an approach to the feature below", "sketch/Codex-Generic"),
 ];
 
-/// What an agent is asked to find out whether it answers.
+/// The prompt of a health probe.
 const PROBE: &str = "Respond with OK";
 
-/// Where Codex sends its prompts.
+/// The path of Codex's requests.
 const CODEX_PATH: &str = "/v1/responses";
 
 /// A user with a project to design for, whose agents talk to the stand-in.
@@ -52,16 +52,16 @@ struct Table<'a> {
     user: User,
     server: ModelServer,
     bins: &'a [PathBuf; 2],
-    /// A Codex that runs hooks.
+    /// The path of a Codex that runs hooks.
     own: PathBuf,
 }
 
-/// What becomes of Codex.
+/// How Codex behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     /// It answers.
     None,
-    /// It answers when it is asked whether it does, and never again.
+    /// It answers its probe, and nothing else.
     InLanes,
     /// It never answers.
     ForEver,
@@ -125,10 +125,10 @@ fn judged(ended: &Value, shown: &Value, fault: Fault) -> Result<&'static str, &'
     Ok(if is_well { "complete" } else { "complete, DEGRADED" })
 }
 
-/// The word between which recorded votes stand.
+/// The marker word of the recorded votes.
 const RECORDED_WORD: &str = "recorded7q";
 
-/// Puts recorded votes between the marker lines that a prompt asks for.
+/// Puts recorded votes between the marker lines that a prompt requests.
 fn in_block(answer: &str, prompt: &str) -> String {
     let begin = "BEGIN VOTES ";
     let word = prompt
@@ -212,7 +212,7 @@ impl<'a> Table<'a> {
         finished(git.args(who).args(words))
     }
 
-    /// Nobody is left, and nothing was changed.
+    /// Checks that no process is left, and that no file changed.
     fn is_left_as_it_was(&self) -> Result<(), Error> {
         if !until(|| self.user.alive().is_empty()) {
             return Err(format!("left alive: {:?}", self.user.alive()).into());
@@ -233,7 +233,7 @@ fn rehearsal() -> PathBuf {
     root().join("crates/service/rehearsal")
 }
 
-/// Reads what was written for a lane of the rehearsal, without the lines about it.
+/// Reads the rehearsal's answer for a lane, without its header.
 fn answer(lane: &str) -> Result<String, Error> {
     let text = fs::read_to_string(rehearsal().join(format!("answers/{lane}.md")))?;
     let parts = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));

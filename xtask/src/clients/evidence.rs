@@ -1,5 +1,5 @@
-//! Whether what real clients write down proves what their agent read: one document is read, the
-//! other is only said to have been.
+//! Whether real clients' records prove their agent's reading: the agent reads one document, and
+//! only claims to have read the other.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ const FEATURE: &str = "project/docs/features/001-login";
 const REVIEW: &str = "Files read: design.md (2 lines), spec.md (2 lines)\n\
     {\"approved\": true, \"issues\": []}";
 
-/// Has a reviewer read one of two documents, and checks what `convoke dispatch check` makes of it.
-/// Returns whether this client can be asked that.
+/// Has a reviewer read one of two documents, and checks the result of `convoke dispatch check`.
+/// Returns whether this client supports it.
 pub(super) fn check(
     client: &str,
     user: &User,
@@ -34,7 +34,7 @@ pub(super) fn check(
             let input = json!({ "cmd": format!("cat {design}") });
             (Answer::Tool { name: "exec_command", input }, codex_session)
         }
-        // What the others keep is not a file that we read, or not one that they keep alike.
+        // The records of other clients are not files that Convoke reads, or vary in form.
         _ => return Ok(false),
     };
     server.will_answer([read, Answer::Text(REVIEW.to_owned())]);

@@ -1,5 +1,5 @@
-//! A new user: one plan is imported, hooks are installed, nothing else is set up, and a session that
-//! is compacted is given its wake-up. The agent of a session is changed from inside it.
+//! A new user: one plan is imported, hooks are installed, nothing else is set up, and a compacted
+//! session receives its wake-up. The agent of a session is changed from inside it.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::{claude, codex, compacted};
 use crate::Error;
 use crate::model_server::{Answer, ModelServer};
 
-/// A plan as people write them.
+/// A plan in a usual form.
 const PLAN: &str = "# Parser\n\n**Goal:** Read settings.\n\n### Task 1: Write the parser\n\nBegin with a test.\n\n### Task 2: Write Codex docs\n\nIn docs/.\n";
 
-/// Begins with two commands, in a repository with nothing of ours in it.
+/// Begins with two commands, in a repository without any file of Convoke's.
 fn begin(user: &User, client: &str) -> Result<(), Error> {
     user.write("project/plan.md", PLAN)?;
     let mut git = user.plain(Path::new("/usr/bin/git"));
@@ -74,8 +74,7 @@ pub(super) fn check_codex(user: &User, bin: &Path, server: &ModelServer) -> Resu
     holds(server, &format!("in thread {}.", thread.ok_or("there is no thread")?))
 }
 
-/// Answers the question that Codex asks in a folder that is new to it; until then it reads no settings
-/// there.
+/// Answers Codex's question in a folder that is new to it; until then it reads no settings there.
 fn trust_folder(user: &User) -> Result<(), Error> {
     let path = user.home().join(".codex/config.toml");
     let config = std::fs::read_to_string(&path)?;

@@ -1,4 +1,4 @@
-//! Gemini CLI. It hands on texts of any length, and says nothing when it compacts.
+//! Gemini CLI. It passes on texts of any length, and does not report a compaction.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Real clients in lanes, through `convoke lane run` alone: asked, resumed, refused, left waiting and
-//! killed. What is left of them is looked for from outside.
+//! Real clients in lanes, through `convoke lane run` alone: asked, resumed, refused, left waiting
+//! and killed. The checks search for leftover processes from outside.
 
 mod rounds;
 pub(super) mod setup;
@@ -24,21 +24,21 @@ pub(super) struct Row {
     pub(super) took: Duration,
 }
 
-/// What the model does, and what must be said of it.
+/// The model's behaviour, and the expected report.
 struct Case {
     name: &'static str,
     replies: fn() -> Vec<Reply>,
     always: Option<Reply>,
     outcome: &'static str,
-    /// Clients that do something else, and what must be said then.
+    /// Clients that behave differently, and the report expected of them.
     except: &'static [(&'static str, &'static str)],
 }
 
-/// A client that was driven here can be told to be quick about retries; without that, one of them
-/// tries for minutes. What it says nothing about is bounded by this many seconds of silence.
+/// Limits for a client whose retries are configured to be quick; without that, one of them retries
+/// for minutes. The stall limit bounds a client without such a setting.
 const LIMITS: [&str; 6] = ["--limit", "100", "--stall", "10", "--grace", "2"];
 
-/// The same for clients that take longer than that before they say anything.
+/// The same for clients that take longer before their first output.
 const LONG_LIMITS: [&str; 6] = ["--limit", "200", "--stall", "40", "--grace", "2"];
 
 /// The same where they are refused: they ask again for more than a minute, and say nothing of it.
@@ -53,7 +53,7 @@ const CASES: [Case; 9] = [
     // It names its session only when its model has answered.
     case(SILENCE, Reply::Silence, "stalled", &[("opencode", "no_output")]),
     case("silence in an answer", Reply::Half, "stalled", &[]),
-    // It asks ten times, with ever longer pauses, and does not say what kind of error it is.
+    // It retries ten times, with ever longer pauses, and does not report the kind of error.
     case("an error in every answer", Reply::ErrorEvent, "failed", &[("qwen", "timed_out")]),
     Case {
         name: "broken once",
@@ -66,7 +66,7 @@ const CASES: [Case; 9] = [
     },
 ];
 
-/// How cases begin in which nothing more is said.
+/// How the names of cases begin in which the model sends nothing more.
 const SILENCE: &str = "silence";
 
 const fn case(
@@ -78,7 +78,7 @@ const fn case(
     Case { name, replies: Vec::new, always: Some(always), outcome, except }
 }
 
-/// A client's user and model, ready to be asked.
+/// A client with its user and model, ready for requests.
 pub(super) struct Driver<'a> {
     client: &'static str,
     bin: &'a Path,
@@ -141,7 +141,7 @@ impl Case {
         if self.name == "tool" && report["tools"] == 0 {
             return Err(format!("it used no tool: {report:#}").into());
         }
-        driver.nobody_is_left()?;
+        driver.no_process_is_left()?;
         Ok(outcome.to_owned())
     }
 
@@ -165,7 +165,7 @@ impl<'a> Driver<'a> {
         Ok(Self { client, bin, user, server, variables })
     }
 
-    /// The model wants to look at a file.
+    /// Returns the model's request to read a file.
     fn reads(&self) -> Answer {
         setup::reads(self.client, &self.user.project().join("notes.md").display().to_string())
     }
@@ -184,14 +184,14 @@ impl<'a> Driver<'a> {
         Ok(convoke)
     }
 
-    /// Asks, and returns what was said about it, whatever came of it.
+    /// Sends a prompt, and returns the report, for any outcome.
     fn ask(&self, prompt: &str, more: &[&str]) -> Result<Value, Error> {
         let output = self.command(prompt, more)?.output()?;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         serde_json::from_slice(&output.stdout).map_err(|error| format!("{error}: {said}").into())
     }
 
-    /// Asks, and kills ours as soon as the model was asked.
+    /// Sends a prompt, and kills Convoke as soon as the request reaches the model.
     fn ask_and_kill(&self, prompt: &str, more: &[&str]) -> Result<(), Error> {
         let before = self.server.prompts().len();
         let mut command = self.command(prompt, more)?;
@@ -202,7 +202,7 @@ impl<'a> Driver<'a> {
         if asked { Ok(()) } else { Err("the model was not asked".into()) }
     }
 
-    fn nobody_is_left(&self) -> Result<(), Error> {
+    fn no_process_is_left(&self) -> Result<(), Error> {
         if until(|| self.user.alive().is_empty()) {
             return Ok(());
         }
@@ -210,7 +210,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Waits until something holds; tells whether it came to hold within a minute.
+/// Waits until a condition holds; tells whether it did within a minute.
 pub(super) fn until(holds: impl Fn() -> bool) -> bool {
     for _ in 0..6000 {
         if holds() {

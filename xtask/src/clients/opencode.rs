@@ -46,7 +46,7 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
     let resumed = ["-s", session.as_str()];
     ask("go on", &resumed)?;
     whole_and_once(server, 1)?;
-    // Now it is too long, is compacted after the answer, and goes on by itself.
+    // Now it is too long, is compacted after the answer, and continues.
     server.will_count(50_000);
     ask("and on", &resumed)?;
     compacted(server, "What did we do so far?")?;

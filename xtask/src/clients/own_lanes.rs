@@ -1,4 +1,4 @@
-//! Hooks of real clients that Convoke itself starts: whoever works in a lane is not the agent whose
+//! Hooks of real clients that Convoke itself starts: the agent in a lane is not the one whose
 //! messages wait in its folder. The same hooks deliver in a session of the user's own.
 
 use std::fs;
@@ -36,7 +36,7 @@ pub(super) fn check(bins: &[PathBuf; 2], rows: &mut Vec<Row>) -> Result<(), Erro
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-/// A client, what is tried with it, what must come of it, and how it is tried.
+/// A client, the attempt, the expected result, and the function that runs it.
 type Case<'a> = (&'static str, &'static str, &'static str, &'a dyn Fn() -> Result<(), Error>);
 
 fn in_lane(client: &'static str, bin: &Path) -> Result<(), Error> {
@@ -86,7 +86,7 @@ fn twice(bin: &Path) -> Result<(), Error> {
 }
 
 /// Installs clients' hooks for the user, leaves a message for june, and returns a folder with a
-/// Codex that runs hooks although nobody has trusted them.
+/// Codex that runs untrusted hooks.
 pub(super) fn prepare(user: &User, codex: &Path, clients: &[&str]) -> Result<PathBuf, Error> {
     for client in clients {
         user.convoke(&["hooks", "install", client, "--user"])?;
@@ -104,7 +104,7 @@ pub(super) fn prepare(user: &User, codex: &Path, clients: &[&str]) -> Result<Pat
     Ok(folder)
 }
 
-/// Returns what is known of june's messages.
+/// Returns june's messages and read state.
 pub(super) fn mail(user: &User) -> Result<String, Error> {
     let inbox = user.convoke(&["inbox", "june"])?;
     Ok(inbox + &user.convoke(&["agent", "show", "june", "--json"])?)

@@ -11,7 +11,7 @@ use super::whole_and_once;
 use crate::model_server::{Answer, ModelServer};
 use crate::{Error, root};
 
-/// What `convoke runs` says of a run that came to its end.
+/// The line of `convoke runs` for a completed run.
 const ENDED: &str = "  ended  (rehearsal) Let people keep their notes";
 
 /// Installs the plugin.
@@ -47,7 +47,7 @@ pub(super) fn check(user: &User, bin: &Path, server: &ModelServer) -> Result<(),
         return Err(format!("the model was asked {} times, and not three", prompts.len()).into());
     };
     holds(asked, "Have `convoke` plan this: --rehearse", "the command's text")?;
-    // What is printed is longer than the client hands on.
+    // The output is longer than the client passes on.
     holds(begun, "This is a rehearsal: every answer was recorded.", "the rehearsal")?;
     holds(ended, ENDED, "the run's end")?;
     whole_and_once(server, 3)

@@ -1,6 +1,6 @@
-//! Records what Claude Code and Codex write down when their agent reads files. The stand-in for their
-//! model asks for the same reads each time; what is kept has nothing of the vendors' texts and of
-//! whoever recorded it.
+//! Records the transcripts of Claude Code and Codex when their agent reads files. The stand-in for
+//! their model requests the same reads each time; the kept lines hold no text of the vendors and
+//! nothing about the recording user.
 
 mod scrub;
 
@@ -15,10 +15,10 @@ use crate::model_server::{Answer, ModelServer};
 use crate::process::run as run_program;
 use crate::{Error, root, say};
 
-/// Where the tests look for records.
+/// The folder of the tests' records.
 const FIXTURES: &str = "crates/engine/tests/fixtures/transcripts";
 
-/// What every session begins with.
+/// The first prompt of every session.
 const PROMPT: &str = "read what you can";
 
 /// The answer that ends every session.
@@ -32,7 +32,7 @@ struct Recording {
     session: fn(&User, &Path, &ModelServer) -> Result<Recorded, Error>,
 }
 
-/// A session's file, and what was printed.
+/// A session's file, and the client's output.
 pub(super) struct Recorded {
     pub(super) transcript: PathBuf,
     pub(super) printed: String,

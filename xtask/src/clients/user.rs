@@ -1,4 +1,4 @@
-//! A user with a project in the middle of a task, by a skill longer than any client hands on.
+//! A user with a project in the middle of a task, with a skill longer than any client passes on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl User {
         Ok(fs::write(path, text)?)
     }
 
-    /// Runs our own program and returns what it printed.
+    /// Runs Convoke and returns its output.
     pub(super) fn convoke(&self, arguments: &[&str]) -> Result<String, Error> {
         let program = std::env::current_exe()?.with_file_name("convoke");
         finished(self.scrubbed(&program).args(arguments))
@@ -68,14 +68,14 @@ impl User {
         Err(format!("the wake-up was not found in the client's record:\n{status}").into())
     }
 
-    /// Prepares a program with nothing of ours in its environment, and with a limit.
+    /// Prepares a program with none of Convoke's variables, and with a limit.
     pub(super) fn scrubbed(&self, program: &Path) -> Command {
         let mut client = self.scrub(command("timeout"), program);
         client.arg("180").arg(program);
         client
     }
 
-    /// Prepares a program with nothing of ours in its environment, which has limits of its own.
+    /// Prepares a program with none of Convoke's variables, which has limits of its own.
     pub(super) fn plain(&self, program: &Path) -> Command {
         self.scrub(command(program), program)
     }
@@ -85,7 +85,7 @@ impl User {
         let beside =
             program.parent().map_or(String::new(), |folder| format!("{}:", folder.display()));
         let node = folder_of("node").map_or(String::new(), |folder| folder + ":");
-        // Hooks call us by name.
+        // Hooks call Convoke by name.
         let ours = std::env::current_exe().ok();
         let ours = ours.as_deref().and_then(Path::parent);
         let ours = ours.map_or(String::new(), |folder| format!("{}:", folder.display()));

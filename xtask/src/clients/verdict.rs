@@ -49,7 +49,7 @@ fn reviewed(client: &'static str, bin: &Path) -> Result<String, Error> {
         && output.status.code() == Some(1);
     let prompts = server.prompts();
     let last = prompts.last().map(String::as_str).unwrap_or_default();
-    // The client sends the session along, so the model sees what it said.
+    // The client sends the whole session, so the model sees its earlier answer.
     let is_asked = last.contains("has no clear verdict") && last.contains("I do not approve.");
     if is_right && is_asked {
         return Ok("asked again: FAIL".to_owned());

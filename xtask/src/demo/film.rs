@@ -8,7 +8,7 @@ use vt100::{Cell, Color, Parser, Screen};
 const LENGTH: f64 = 14.0;
 const REST: f64 = 6.0;
 
-/// Screens that follow each other faster than this part of the film are not told apart.
+/// Screens closer together than this part of the film are merged.
 const SHORTEST: f64 = 0.004;
 
 /// The size of a character cell.
@@ -58,8 +58,8 @@ impl Film {
         Self { frames, size }
     }
 
-    /// Returns the film as an SVG that plays by itself, and shows its last screen to readers who
-    /// prefer no motion.
+    /// Returns the film as an animated SVG, which shows its last screen to readers who prefer no
+    /// motion.
     pub(super) fn svg(&self) -> String {
         let width = f64::from(self.size.1.get()) * CELL.0 + 24.0;
         let height = f64::from(self.size.0.get()) * CELL.1 + 24.0;

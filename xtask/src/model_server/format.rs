@@ -13,12 +13,12 @@ pub(super) enum Format {
     Responses,
     /// OpenAI Chat Completions.
     Chat,
-    /// Gemini, in pieces or at once.
+    /// Gemini, streamed or in one piece.
     Gemini { streaming: bool },
 }
 
 impl Format {
-    /// Tells the API by the path that was asked for.
+    /// Recognizes the API by the requested path.
     pub(super) fn of(path: &str) -> Option<Self> {
         match path {
             "/v1/messages" => Some(Self::Messages),
@@ -31,7 +31,7 @@ impl Format {
     }
 
     /// Returns the type and the text of an answer to a prompt of so many tokens. A client that has
-    /// seen a stream break may want the next answer at once.
+    /// seen a stream break may want the next answer in one piece.
     pub(super) fn write(
         self,
         answer: &Answer,

@@ -33,7 +33,7 @@ fn all() -> Vec<(String, Command)> {
 fn generated_pages_name_who_acts() {
     let mut found = Vec::new();
     for (path, text) in xtask::docs::pages() {
-        // Names of fields are a contract; what is said about them is not.
+        // Names of fields are a contract; their descriptions are not.
         let is_schema = Path::new(&path).extension().is_some_and(|ending| ending == "json");
         let is_said = |line: &str| !is_schema || line.contains("\"description\":");
         for (index, line) in text.lines().enumerate().filter(|(_, line)| is_said(line)) {
@@ -60,7 +60,7 @@ fn a_summary_of_a_command_is_short() {
 fn help_texts_fit_a_terminal() {
     for (name, mut command) in all() {
         for help in [command.render_help().to_string(), command.render_long_help().to_string()] {
-            // What a user would type is not wrapped.
+            // A usage line is not wrapped.
             let mut lines = help.lines().filter(|line| !line.starts_with("Usage: "));
             let wide = lines.find(|line| line.chars().count() > TERMINAL);
             assert_eq!(wide, None, "`{name} --help`");

@@ -1,21 +1,35 @@
-//! The string literals of Rust sources, because most of them end up in front of a person.
+//! The texts in Rust sources: string literals, most of which a user reads, and comments.
 
-/// A string literal, and the line that it begins on.
+/// A string literal or a comment, and the line that it begins on.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Literal {
+pub(super) struct SourceText {
     pub(super) line: usize,
     pub(super) text: String,
 }
 
-/// Returns the string literals of a source without those of comments. Line breaks that the source
-/// escapes are gone, and so are the names in braces that a value replaces.
-pub(super) fn literals(source: &str) -> Vec<Literal> {
-    let mut found = Vec::new();
+/// All texts of a source, in order.
+#[derive(Debug, Default)]
+pub(super) struct SourceTexts {
+    /// The string literals outside of comments. Line breaks that the source escapes are gone, and so
+    /// are the names in braces that a value replaces.
+    pub(super) literals: Vec<SourceText>,
+    /// The line comments, without their slashes. Comments on consecutive lines are one text, because
+    /// a phrase may continue on the next line.
+    pub(super) comments: Vec<SourceText>,
+}
+
+/// Returns the texts of a source.
+pub(super) fn texts(source: &str) -> SourceTexts {
+    let mut found = SourceTexts::default();
     let mut rest = source;
     let mut line = 1;
     while let Some(next) = rest.chars().next() {
         let (text, length) = match next {
-            '/' if rest.starts_with("//") => (None, rest.find('\n').unwrap_or(rest.len())),
+            '/' if rest.starts_with("//") => {
+                let length = rest.find('\n').unwrap_or(rest.len());
+                add_comment(&mut found.comments, line, &rest[..length]);
+                (None, length)
+            }
             '/' if rest.starts_with("/*") => {
                 (None, rest.find("*/").map_or(rest.len(), |at| at + 2))
             }
@@ -24,11 +38,23 @@ pub(super) fn literals(source: &str) -> Vec<Literal> {
             '\'' => (None, character(rest)),
             other => (None, other.len_utf8()),
         };
-        found.extend(text.map(|text| Literal { line, text: said(&text) }));
+        found.literals.extend(text.map(|text| SourceText { line, text: said(&text) }));
         line += rest[..length].matches('\n').count();
         rest = &rest[length..];
     }
     found
+}
+
+/// Adds a line comment, to the one before it if that ends on the line above.
+fn add_comment(comments: &mut Vec<SourceText>, line: usize, comment: &str) {
+    let text = comment.trim_start_matches(['/', '!']).trim();
+    match comments.last_mut() {
+        Some(last) if last.line + last.text.split('\n').count() == line => {
+            last.text.push('\n');
+            last.text.push_str(text);
+        }
+        _ => comments.push(SourceText { line, text: text.to_owned() }),
+    }
 }
 
 /// Returns the inside of a literal in quotes, and the length of the whole.
@@ -97,7 +123,15 @@ fn literals_are_found_between_comments_characters_and_lifetimes() {
         "// \"no\"\nfn a<'a>(b: &'a str) { say(\"one \\\"x\\\" {name}\", '\"', '\\'');\n",
         "/* \"no\" */ say(r#\"raw \"two\"\"#); say(\"three \\\n    four\") }"
     );
-    let found = literals(source);
-    let texts: Vec<_> = found.iter().map(|literal| (literal.line, literal.text.as_str())).collect();
-    assert_eq!(texts, [(2, "one \\\"x\\\" "), (3, "raw \"two\""), (3, "three four")]);
+    let found = texts(source).literals;
+    let found: Vec<_> = found.iter().map(|literal| (literal.line, literal.text.as_str())).collect();
+    assert_eq!(found, [(2, "one \\\"x\\\" "), (3, "raw \"two\""), (3, "three four")]);
+}
+
+#[test]
+fn comments_on_consecutive_lines_are_one_text() {
+    let source = "//! one\n//! two\n\n/// three\nlet a = \"// no\"; // four\n// five\n";
+    let found = texts(source).comments;
+    let found: Vec<_> = found.iter().map(|comment| (comment.line, comment.text.as_str())).collect();
+    assert_eq!(found, [(1, "one\ntwo"), (4, "three\nfour\nfive")]);
 }

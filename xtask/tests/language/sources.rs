@@ -1,9 +1,9 @@
-//! What the program says: its string literals, and the comments that become help texts.
+//! The program's texts: its string literals. Its help texts are comments, which `comments` checks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::literals::literals;
+use super::literals::texts;
 use super::{BUDGET, HIDING, held, prose};
 
 /// Literals that say a listed word, with the reason. Nothing may be added but lines that others
@@ -26,9 +26,6 @@ const CONTRACTS: [(&str, &str); 13] = [
     ("crates/domain/src/design/discussion.rs", "whatever"),
     ("crates/domain/src/design/discussion.rs", "whatever you think"),
 ];
-
-/// Where doc comments become help texts.
-const HELP: &str = "crates/app/src/cli";
 
 /// Returns the sources of a folder, without its tests.
 fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -74,30 +71,24 @@ fn is_contract(path: &str, text: &str) -> bool {
 fn the_program_names_who_acts() {
     let mut found = Vec::new();
     for (path, source) in program() {
-        for literal in literals(&source).iter().filter(|literal| !is_contract(&path, &literal.text))
-        {
+        let literals = texts(&source).literals;
+        for literal in literals.iter().filter(|literal| !is_contract(&path, &literal.text)) {
             for phrase in listed(&literal.text) {
                 found.push(format!("{path}:{}: {phrase}", literal.line));
-            }
-        }
-        let comments = source.lines().enumerate().filter(|_| path.starts_with(HELP));
-        for (index, line) in comments.filter(|(_, line)| line.trim_start().starts_with("///")) {
-            for phrase in listed(line) {
-                found.push(format!("{path}:{}: {phrase}", index + 1));
             }
         }
     }
     assert!(found.is_empty(), "say who does what, in the reader's words: {found:#?}");
 }
 
-// What is excepted must be needed, so that the list can only shrink.
+// Every exception must be needed, so that the list can only shrink.
 #[test]
 fn every_excepted_line_is_needed() {
     let program = program();
     for (file, line) in CONTRACTS {
         let (_, source) = program.iter().find(|(path, _)| path == file).unwrap();
         let is_needed = |text: &str| text.contains(line) && !listed(text).is_empty();
-        let is_said = literals(source).iter().any(|literal| is_needed(&literal.text));
+        let is_said = texts(source).literals.iter().any(|literal| is_needed(&literal.text));
         assert!(is_said, "{file} needs no exception for `{line}`");
     }
 }

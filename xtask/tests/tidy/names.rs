@@ -11,7 +11,7 @@ use super::{files, relative};
 const SHARED: [(&str, &str, usize); 3] =
     [("app", "Args", 28), ("service", "Layer", 5), ("service", "Settings", 5)];
 
-/// Returns the folders with Rust sources of ours, by the names of their crates.
+/// Returns the folders of the workspace's Rust sources, by the names of their crates.
 fn crates() -> BTreeMap<String, PathBuf> {
     let root = xtask::root();
     let mut folders = vec![root.join("xtask")];

@@ -5,8 +5,8 @@ use std::fmt;
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let ward = convoke_guard::hand_over(&arguments).map_err(Failure::Guard)?;
-    convoke_guard::guard(&ward.ok_or(Failure::Usage)?).map_err(Failure::Guard)
+    let guarded = convoke_guard::hand_over(&arguments).map_err(Failure::Guard)?;
+    convoke_guard::guard(&guarded.ok_or(Failure::Usage)?).map_err(Failure::Guard)
 }
 
 enum Failure {

@@ -34,7 +34,7 @@ pub struct Args {
     max_parallel: NonZeroUsize,
 
     #[command(flatten)]
-    allowance: BudgetArgs,
+    call_budget: BudgetArgs,
 }
 
 impl Args {
@@ -44,7 +44,7 @@ impl Args {
             until: if self.once { AttendUntil::Idle } else { AttendUntil::Stopped },
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
             max_parallel: self.max_parallel,
-            budget: self.allowance.settle(&app.session, "attend"),
+            budget: self.call_budget.settle(&app.session, "attend"),
         };
         let problem = attend(&app.session, &request, &mut |event| show(event, app, output))?;
         Ok(problem.map_or(Exit::Done, Exit::from))

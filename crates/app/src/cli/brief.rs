@@ -61,7 +61,7 @@ pub struct Args {
     command: Option<Command>,
 }
 
-/// Options that say what is read, how it is counted and how it is cited.
+/// Options that select the documents, the tokenizer and the citations.
 #[derive(Debug, Clone, clap::Args)]
 struct BriefOptions {
     /// The design folder, relative to the project [default: .moai/design]
@@ -151,7 +151,9 @@ impl Args {
         let (loaded, brief) = (&opened.loaded, opened.brief());
         match app.format {
             Format::Json => output.json(&BriefReport::new(loaded, &brief))?,
-            Format::Text if self.explain => output.data(&explain::table(loaded, &brief))?,
+            Format::Text if self.explain => {
+                output.page(&explain::table(loaded, &brief, output.room()))?;
+            }
             Format::Text => print_block(app, loaded, &brief, output)?,
         }
         Ok(Exit::Done)
@@ -169,7 +171,7 @@ impl Args {
         say_diagnostics(app, &diagnostics, output);
         let report = brief_files(&app.session, &settings, &self.files.request(self.policy))?;
         match app.format {
-            _ if self.explain => output.data(&files::table(&report))?,
+            _ if self.explain => output.page(&files::table(&report, output.room()))?,
             Format::Text if !self.files.is_json() => output.data(&report.block)?,
             Format::Text | Format::Json => output.json(&report)?,
         }
@@ -205,7 +207,7 @@ fn print_block(
     brief.block().pieces().try_for_each(|piece| output.data(piece))
 }
 
-/// Says remarks if they were asked for, and always which folder Convoke refuses to read.
+/// Shows remarks if the user wants them, and always which folder Convoke refuses to read.
 fn say_diagnostics(app: &App, diagnostics: &[Diagnostic], output: &Output) {
     for diagnostic in diagnostics {
         if let Diagnostic::ConfigOutside { .. } | Diagnostic::NoneListed { .. } = diagnostic {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::run::RunId;
 use convoke_service::run::{CompareOutcome, CompareRequest, CompareSideReport, compare};
 
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn money_stands_beside_tokens_where_it_is_known() {
+    fn money_is_shown_beside_tokens_if_known() {
         let side = |micro_dollars| CompareSideReport {
             way: "single",
             lanes: 1,

@@ -99,6 +99,7 @@ fn line(entry: &ConfigEntry) -> String {
         (Some(place), ConfigOrigin::Environment) => format!("environment: {place}"),
         (_, ConfigOrigin::Local) => "local: convoke.local.toml".to_owned(),
         (_, ConfigOrigin::Project) => "project: convoke.toml".to_owned(),
+        (_, ConfigOrigin::DesignYaml) => "project: .moai/config/sections/design.yaml".to_owned(),
         (None, _) | (_, ConfigOrigin::Default) => "default".to_owned(),
     };
     one_line(&format!("{} = {}  ({origin})", entry.key, entry.value)) + "\n"
@@ -142,7 +143,11 @@ fn print_paths(app: &App, output: &mut Output) -> Result<(), Failure> {
         return output.json(&files);
     }
     files.iter().try_for_each(|file| {
-        let missing = if file.exists { "" } else { "  (not there)" };
-        output.data(&format!("{}{missing}\n", file.path))
+        let state = match (file.origin, file.exists) {
+            (ConfigOrigin::DesignYaml, _) => "  (sets only `[brief]`; other tools own it)",
+            (_, true) => "",
+            (_, false) => "  (not there)",
+        };
+        output.data(&format!("{}{state}\n", file.path))
     })
 }

@@ -49,7 +49,7 @@ enum DecideError {
     NoMatter(&'static str),
 }
 
-/// What was asked for.
+/// The parsed arguments.
 #[derive(Debug, PartialEq, Eq)]
 struct Asked {
     run: Option<RunId>,

@@ -19,10 +19,12 @@ pub(super) use self::heavy_worker::WorkerArgs;
 pub(super) use self::screen::Screen;
 pub(super) use self::tell::tell;
 use crate::app::App;
+use crate::cli::sarif::SarifArgs;
 use crate::exit::Exit;
 use crate::input::{self, Typed};
 use crate::output::Output;
 use convoke_service::failure::Failure;
+use convoke_service::sarif::ReviewLog;
 
 /// Plan a feature with several agents: sketch, debate, review and vote
 ///
@@ -31,7 +33,8 @@ use convoke_service::failure::Failure;
 /// and voters decide on every finding. All agents run read-only. Convoke records every event in a
 /// journal, so that `convoke resume` continues a run that was stopped or killed.
 ///
-/// Put flags before the feature: all words after its first word belong to the feature.
+/// Flags can come before or after the feature. A word of the feature that begins with a dash comes
+/// after `--`, or inside quotes together with other words.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Args {
@@ -102,8 +105,11 @@ pub struct Args {
     #[expect(clippy::option_option, reason = "a flag that may have a value")]
     rehearse: Option<Option<PathBuf>>,
 
+    #[command(flatten)]
+    sarif: SarifArgs,
+
     /// What to design, in your words
-    #[arg(trailing_var_arg = true, value_name = "FEATURE")]
+    #[arg(value_name = "FEATURE")]
     feature: Vec<String>,
 }
 
@@ -120,10 +126,14 @@ impl Args {
                 Typed::TooLate | Typed::End => {}
             }
         }
+        let sarif = self.sarif.prepare(&app.session)?;
         let mut screen = Screen::new(app, output);
         let ended = design(&app.session, &request, &mut screen);
         screen.close()?;
-        tell(app, &ended?.report, output)
+        let report = ended.as_ref().map(|ended| &ended.report);
+        let logged = sarif.write(|| ReviewLog::of_design(&app.session, report));
+        let exit = tell(app, &ended?.report, output)?;
+        logged.map(|()| exit)
     }
 
     fn request(&self) -> DesignRequest {
@@ -151,7 +161,7 @@ impl Args {
     }
 }
 
-/// Asks the person at the terminal what is to be designed.
+/// Asks the person at the terminal which feature to design.
 fn asked_for(app: &App, output: &Output) -> Typed {
     loop {
         let ask = || output.say("What do you want to design? One line is enough.");

@@ -1,4 +1,4 @@
-//! `convoke dispatch`: the prompt of one role on one feature, and what came of it.
+//! `convoke dispatch`: the prompt of one role on one feature, and its result.
 
 mod audit;
 mod check;
@@ -30,6 +30,12 @@ use crate::app::{App, Format, Verbosity};
 use crate::exit::Exit;
 use crate::input;
 use crate::output::Output;
+
+/// How many columns the name of a role takes in a list.
+const ROLE: usize = 35;
+
+/// How many columns the label of a line takes.
+const LABEL: usize = 14;
 
 /// No text that a user names is larger.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
@@ -161,7 +167,7 @@ fn read_named(path: Option<&PathBuf>) -> Result<Option<String>, Failure> {
     path.map(|path| read(path)).transpose()
 }
 
-/// What is missing is worth a word; JSON has it inside.
+/// Prints remarks about missing documents; JSON holds them in the report.
 fn say_remarks(app: &App, remarks: &[String], output: &Output) {
     if app.format == Format::Text || app.verbosity == Verbosity::Verbose {
         for remark in remarks {
@@ -172,7 +178,8 @@ fn say_remarks(app: &App, remarks: &[String], output: &Output) {
 
 /// Shows a judged answer to people.
 fn show_check(report: &AnswerCheckReport, output: &mut Output) -> Result<(), Failure> {
-    output.data(&(report.lines().join("\n") + "\n"))
+    let lines = report.lines(output.page_size().0);
+    output.lines(&(lines.join("\n") + "\n"), LABEL)
 }
 
 fn profile() -> impl TypedValueParser<Value = PromptProfile> {
@@ -189,8 +196,9 @@ fn show_roles(app: &App, output: &mut Output) -> Result<Exit, Failure> {
                 let diff = diff.then(|| "(changed files)".to_owned());
                 let reads: Vec<_> = reads.iter().chain(required).cloned().chain(diff).collect();
                 let target = target.as_ref().map_or(String::new(), |doc| format!(" reviews {doc}"));
-                let reads = hanging(&format!("{}{target}", reads.join(" ")), 80, 35);
-                output.data(&format!("{role:<34} {reads}\n"))?;
+                let columns = output.page_size().0;
+                let reads = hanging(&format!("{}{target}", reads.join(" ")), columns, ROLE);
+                output.lines(&format!("{role:<34} {reads}\n"), ROLE)?;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `convoke doctor`: everything that keeps Convoke from working here, each with what mends it.
+//! `convoke doctor`: everything that keeps Convoke from working here, each with its remedy.
 
 use convoke_service::doctor::{
     ApiCheck, CheckLevel, ClientCheck, DoctorCheck, DoctorRequest, examine,
@@ -8,6 +8,7 @@ use convoke_service::failure::{ErrorClass, Failure};
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::styled::{Ink, StyledLine};
 
 /// Check what Convoke needs here, and show how to fix problems
 ///
@@ -29,7 +30,7 @@ impl Args {
     /// Runs every check.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let apis = if self.no_probe { ApiCheck::Configured } else { ApiCheck::Contacted };
-        let clients = if self.probe { ClientCheck::Answer } else { ClientCheck::Version };
+        let clients = if self.probe { ClientCheck::Answer } else { ClientCheck::Command };
         let checks = match examine(&app.session, &DoctorRequest { apis, clients }) {
             Ok(checks) => checks,
             // The user who stopped it wants to read no more.
@@ -41,15 +42,24 @@ impl Args {
         match app.format {
             Format::Json => output.json(&checks)?,
             Format::Text => {
-                for DoctorCheck { name, level, found, fix } in &checks {
-                    output.lines(&format!("{:<4}  {name}: {found}\n", level.name()), 8)?;
-                    if let Some(fix) = fix {
-                        output.lines(&format!("      fix: {fix}\n"), 8)?;
-                    }
-                }
+                let lines: Vec<_> = checks.iter().flat_map(lines).collect();
+                output.sheet(&lines, 8)?;
             }
         }
         let has_failed = checks.iter().any(|check| check.level == CheckLevel::Fail);
         Ok(if has_failed { Exit::Surroundings } else { Exit::Done })
     }
+}
+
+fn lines(check: &DoctorCheck) -> Vec<StyledLine> {
+    let DoctorCheck { name, level, found, fix } = check;
+    let ink = match level {
+        CheckLevel::Ok => Ink::Good,
+        CheckLevel::Warn => Ink::Caution,
+        CheckLevel::Fail => Ink::Bad,
+    };
+    let line = StyledLine::new(ink, level.name()).padded(6);
+    let line = line.with(Ink::Strong, &format!("{name}:")).with(Ink::Plain, &format!(" {found}"));
+    let fix = fix.iter().map(|fix| StyledLine::plain("      fix: ").with(Ink::Plain, fix));
+    std::iter::once(line).chain(fix).collect()
 }

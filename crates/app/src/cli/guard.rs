@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use convoke_guard::{Ward, guard};
+use convoke_guard::{GuardCommand, guard};
 
 use crate::exit::Exit;
 use convoke_service::failure::{ErrorClass, Failure};
@@ -12,19 +12,19 @@ use convoke_service::failure::{ErrorClass, Failure};
 #[error("cannot supervise the client")]
 struct GuardFailed(#[source] std::io::Error);
 
-/// Reads a command line that is a guardian's; `None` if it is anything else, or wrong.
+/// Parses a guardian's command line; `None` for any other, or an invalid one.
 ///
-/// The words are not known to [`super::Cli`]: to read them, all that Convoke can be told need not be
-/// built up first. A guardian lives as long as its client, and there may be hundreds.
-pub fn ward(arguments: &[OsString]) -> Option<Ward> {
+/// [`super::Cli`] does not know these words: parsing them here avoids building the whole command
+/// line. A guardian lives as long as its client, and there may be hundreds.
+pub fn parse(arguments: &[OsString]) -> Option<GuardCommand> {
     let words =
         arguments.get(1..).filter(|words| words.first().is_some_and(|word| word == "guard"))?;
-    Ward::parse(words.get(1..)?)
+    GuardCommand::parse(words.get(1..)?)
 }
 
 /// Runs the client to its end.
-pub fn run(ward: &Ward) -> Result<Exit, Failure> {
-    guard(ward).map_err(|error| Failure::new(ErrorClass::Prerequisite, GuardFailed(error)))?;
+pub fn run(guarded: &GuardCommand) -> Result<Exit, Failure> {
+    guard(guarded).map_err(|error| Failure::new(ErrorClass::Prerequisite, GuardFailed(error)))?;
     Ok(Exit::Done)
 }
 
@@ -36,9 +36,9 @@ mod tests {
     fn only_a_guardians_words_are_read_alone() {
         let words = |line: &str| -> Vec<OsString> { line.split(' ').map(OsString::from).collect() };
         let whole = "convoke guard --report r --owner 7 --grace-ms 10 -- client --flag";
-        assert_eq!(ward(&words(whole)).unwrap().arguments, words("--flag"));
+        assert_eq!(parse(&words(whole)).unwrap().arguments, words("--flag"));
         for other in ["convoke", "convoke guard", "convoke guard --help", "convoke lane guard"] {
-            assert!(ward(&words(other)).is_none(), "{other}");
+            assert!(parse(&words(other)).is_none(), "{other}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Help in groups: the commands that people use first, and plumbing only if it is asked for.
+//! Help in groups: the commands that people use first, and plumbing only on request.
 
 use std::ffi::OsString;
 
@@ -16,7 +16,7 @@ pub enum HelpExtent {
     All,
 }
 
-/// Every command that people use, by what it is for, the most used first. What is in no group is
+/// Every command that people use, by purpose, the most used first. Commands in no group are
 /// plumbing.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Plan", &["design", "resume", "decide", "compare", "brief"]),
@@ -45,7 +45,7 @@ impl Cli {
     }
 }
 
-/// Returns which commands are to be listed, and the words that clap knows.
+/// Returns which commands to list, and the words that clap knows.
 fn asked_extent(words: &[OsString]) -> (HelpExtent, Vec<OsString>) {
     let mut is_all = false;
     let is_help = |word: &OsString| word == "help" || word == "--help" || word == "-h";

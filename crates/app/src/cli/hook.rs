@@ -1,7 +1,7 @@
-//! `convoke hook`: what clients call at the events of a session.
+//! `convoke hook`: the command that clients call at the events of a session.
 //!
-//! A hook must never stand in an agent's way: when something goes wrong, it answers with silence in
-//! the client's own format and exits 0.
+//! A hook must never block an agent: after an error, it prints an empty answer in the client's own
+//! format and exits 0.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -55,7 +55,7 @@ struct Alone {
     args: Args,
 }
 
-/// Reads a command line that calls `hook` and nothing else; `None` if it is anything else, or wrong.
+/// Parses a command line that only calls `hook`; `None` for any other, or an invalid one.
 pub fn parse_alone(arguments: &[OsString]) -> Option<Args> {
     let words =
         arguments.get(1..).filter(|words| words.first().is_some_and(|word| word == "hook"))?;
@@ -63,7 +63,7 @@ pub fn parse_alone(arguments: &[OsString]) -> Option<Args> {
 }
 
 impl Args {
-    /// Runs the command. What goes wrong is said only with `-v`.
+    /// Runs the command. It shows errors only with `-v`.
     pub fn run(&self, verbosity: Verbosity, output: &mut Output) -> Result<Exit, Failure> {
         let request = HookRequest {
             client: self.client,

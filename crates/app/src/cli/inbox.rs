@@ -1,4 +1,4 @@
-//! `convoke inbox`: what an agent has not been given yet.
+//! `convoke inbox`: an agent's unread messages.
 
 mod thread;
 
@@ -12,7 +12,7 @@ use convoke_service::message::{
     Inbox, InboxRequest, MessageReport, OlderMessages, inbox, mark_read, thread as conversation,
 };
 use convoke_service::settings::wake;
-use convoke_store::message::Addressed;
+use convoke_store::message::InboxFilter;
 use jiff::tz::Offset;
 
 use crate::app::{App, Format};
@@ -67,7 +67,7 @@ impl Args {
             &app.session,
             &InboxRequest {
                 agent: self.agent.clone(),
-                which: if self.all { Addressed::All } else { Addressed::Unread },
+                which: if self.all { InboxFilter::All } else { InboxFilter::Unread },
                 limit: self.limit.get(),
                 before: self.before,
                 branch: self.branch.clone(),
@@ -78,7 +78,10 @@ impl Args {
             Format::Json => {
                 output.json(&messages.iter().map(MessageReport::new).collect::<Vec<_>>())?;
             }
-            Format::Text if messages.is_empty() => output.data("No new messages.\n")?,
+            Format::Text if messages.is_empty() => {
+                let what = if self.all { "messages" } else { "new messages" };
+                output.data(&format!("No {what} for @{reader}.\n"))?;
+            }
             Format::Text => {
                 let clock = wake::settings(&app.session)?.clock;
                 for message in messages {
@@ -104,8 +107,8 @@ impl Args {
         Ok(Exit::Done)
     }
 
-    /// Says how many messages there are, and which command lists the ones before these. What was
-    /// marked is not listed again, so the same command does.
+    /// Renders the number of messages, and the command that lists the ones before these. Marked
+    /// messages are not listed again, so the same command does that.
     fn note(&self, reader: &AgentName, shown: usize, older: OlderMessages) -> String {
         let OlderMessages { count, first } = older;
         let (which, all) = if self.all { ("messages", " --all") } else { ("unread messages", "") };

@@ -82,14 +82,14 @@ impl InitArgs {
     }
 }
 
-/// What a person answered.
+/// A person's answer.
 enum Answer {
     Yes,
     No,
     Stopped,
 }
 
-/// Asks once. Only a clear yes is one.
+/// Asks once. Only a clear yes counts.
 fn agreed(app: &App, output: &Output) -> Answer {
     let ask = || output.say("\nMake these changes? [y/N]");
     match input::line(ask, None, &app.session.cancel()) {
@@ -159,10 +159,11 @@ fn tasks(count: usize) -> String {
     if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") }
 }
 
-/// Says what is planned, done or taken back, and what to do next.
+/// Renders the planned, completed or reverted steps, and the next commands.
 fn outcome(report: &InitReport) -> String {
     let heading = match report.state {
         InitState::Planned => "Convoke will\n",
+        InitState::Done if report.is_blocked() => "Convoke set up part of this project\n",
         InitState::Done => "Convoke set up this project\n",
         InitState::Undone => "Convoke took back its changes\n",
         InitState::Nothing if report.steps.is_empty() => "Nothing to set up here\n",

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use clap::builder::TypedValueParser;
-use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::event::FailureKind;
 use convoke_domain::lane::ledger::Purpose;
 use convoke_domain::lane::outcome::LaneOutcome;
@@ -22,7 +22,7 @@ use convoke_engine::lane::supervisor::Limits;
 use convoke_service::agents::first_usable_agent;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::lane::{
-    BudgetNotice, FinishedLane, LaneEventLine, LaneProgress, LaneRequest, OneLane, ReadingReport,
+    BudgetNotice, LaneChecks, LaneEventLine, LaneProgress, LaneReport, LaneRequest, ReadingReport,
     TreeWatching, over_budget_warning, run_one, sentence, version_of, warnings,
 };
 use convoke_service::session::Session;
@@ -38,7 +38,7 @@ use crate::output::{Output, TerminalObserver, Voice};
 /// The longest time limit that a flag accepts.
 const MOST_SECONDS: f64 = 8_640_000.0;
 
-/// The longest prompt.
+/// The longest prompt, in bytes.
 const MAX_PROMPT: u64 = 16 * 1024 * 1024;
 
 /// Run one agent under supervision
@@ -136,8 +136,8 @@ struct RunArgs {
 
     /// Stop after this many tokens or dollars, such as `200k` or `$2.50`; with `--run`, all lanes
     /// of that run count
-    #[arg(long, value_name = "AMOUNT", value_parser = Cap::parse)]
-    budget: Option<Cap>,
+    #[arg(long, value_name = "AMOUNT", value_parser = LaneBudget::parse)]
+    budget: Option<LaneBudget>,
 
     /// Group the lane under this name; `convoke usage --by run` adds the lanes up
     #[arg(long, value_name = "NAME", value_parser = model_name)]
@@ -185,23 +185,15 @@ impl RunArgs {
             Some(agent) => agent.clone(),
             None => first_usable_agent(&app.session)?,
         };
-        let lane = OneLane {
-            request: self.request(&agent, &prompt),
-            reads: &self.read,
-            keep: self.keep.clone(),
-            checks_substance: self.substance,
-            watch: if self.no_tree_check { TreeWatching::Nothing } else { TreeWatching::Tree },
-        };
-        let mut finished = self.watched(&lane, app, output)?;
-        self.show(&agent, &finished, app, output)?;
-        match finished.not_kept.take() {
+        let mut report = self.watch(&self.request(&agent, &prompt), app, output)?;
+        self.show(&agent, &report, app, output)?;
+        match report.not_kept.take() {
             Some(failure) => Err(failure),
-            None => Ok(finished.class().map_or(Exit::Done, Exit::from)),
+            None => Ok(report.class().map_or(Exit::Done, Exit::from)),
         }
     }
 
     fn request<'a>(&'a self, agent: &'a AgentRef, prompt: &'a str) -> LaneRequest<'a> {
-        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         LaneRequest {
             label: self.label.as_deref(),
             record: self.record.as_deref(),
@@ -222,22 +214,27 @@ impl RunArgs {
                 phase: self.phase.clone(),
             },
             budget: self.budget,
-            kept_in: self.keep.as_ref().map(|path| absolute(path).display().to_string()),
             outlook: BudgetNotice::Forecast,
+            watch: if self.no_tree_check { TreeWatching::Nothing } else { TreeWatching::Tree },
             ..LaneRequest::new(agent, prompt)
         }
     }
 
     /// Runs it, and shows the user what happens meanwhile.
-    fn watched(
+    fn watch(
         &self,
-        lane: &OneLane<'_>,
+        request: &LaneRequest<'_>,
         app: &App,
         output: &mut Output,
-    ) -> Result<FinishedLane, Failure> {
+    ) -> Result<LaneReport, Failure> {
+        let checks = LaneChecks {
+            reads: &self.read,
+            keep: self.keep.clone(),
+            checks_substance: self.substance,
+        };
         if self.events {
-            return run_one(&app.session, lane, &mut |progress| {
-                let agent = lane.request.agent;
+            return run_one(&app.session, request, &checks, &mut |progress| {
+                let agent = request.agent;
                 let version = || version_of(agent.client()?, &app.session).ok().flatten();
                 let happening = match &progress {
                     LaneProgress::Began(id) => {
@@ -254,7 +251,7 @@ impl RunArgs {
         }
         if app.format == Format::Json || !output.is_terminal() {
             let reporter = app.session.reporter();
-            return run_one(&app.session, lane, &mut |progress| {
+            return run_one(&app.session, request, &checks, &mut |progress| {
                 if let LaneProgress::Said(event) = progress {
                     reporter.lane(event);
                 }
@@ -265,9 +262,9 @@ impl RunArgs {
         let live = Live::new(&voice, &app.session);
         let observer = Arc::new(TerminalObserver::new(voice.clone(), app.format));
         let session: Session = app.session.clone().observed_by(observer);
-        let finished = thread::scope(|threads| {
+        let report = thread::scope(|threads| {
             let _ticking = live.tick(threads);
-            run_one(&session, lane, &mut |progress| {
+            run_one(&session, request, &checks, &mut |progress| {
                 if let LaneProgress::Said(event) = progress {
                     live.notice(event);
                 }
@@ -275,38 +272,38 @@ impl RunArgs {
             })
         });
         live.end();
-        finished
+        report
     }
 
-    /// Shows what came of it.
+    /// Prints the result.
     fn show(
         &self,
         agent: &AgentRef,
-        finished: &FinishedLane,
+        report: &LaneReport,
         app: &App,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        let FinishedLane { run, report, reading, .. } = finished;
+        let LaneReport { run, reading, .. } = report;
         if self.events {
             return output.json_line(&LaneEventLine::ended(report, app.session.now()));
         }
         if app.format == Format::Json {
             return output.json(report);
         }
-        let driven = &run.driven;
-        output.say(&sentence(driven, report.substance.as_deref()));
+        let transcript = &run.transcript;
+        output.say(&sentence(transcript, report.substance.as_deref()));
         let is_unread = report.trouble_kind == Some(FailureKind::LongLine.name());
         if is_unread && self.keep.is_none() {
             output.say("hint: `--keep DIR` saves the complete output");
         }
         let reporter = app.session.reporter();
-        warnings(agent, driven, run.tree.as_ref()).for_each(|text| reporter.warn(text));
-        if let Some(text) = over_budget_warning(driven, run.over) {
+        warnings(agent, transcript, run.tree.as_ref()).for_each(|text| reporter.warn(text));
+        if let Some(text) = over_budget_warning(transcript, run.over) {
             reporter.warn(text);
         }
         reading.iter().flat_map(ReadingReport::messages).for_each(|text| reporter.tell(&text));
-        let is_answered = driven.outcome == LaneOutcome::Answered && report.substance.is_none();
-        if let Some(answer) = driven.heard.answer().filter(|_| is_answered) {
+        let is_answered = transcript.outcome == LaneOutcome::Answered && report.substance.is_none();
+        if let Some(answer) = transcript.output.answer().filter(|_| is_answered) {
             output.data(&format!("{}\n", answer.trim_end()))?;
         }
         Ok(())

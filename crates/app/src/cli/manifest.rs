@@ -33,7 +33,7 @@ enum Command {
     Read(ReadArgs),
     /// List files changed, missing or added since the manifest was written
     ///
-    /// Exits 0 if there are none, and 1 if there are any.
+    /// Exits 0 if all files match, and 1 if not.
     Verify(verify::Args),
 }
 

@@ -1,4 +1,4 @@
-//! `convoke pin`: rules of the user that every agent is told again after it forgot.
+//! `convoke pin`: rules of the user that Convoke gives every agent again after a loss of memory.
 
 use clap::{Subcommand, ValueEnum};
 use convoke_domain::pin::PinText;
@@ -32,7 +32,7 @@ enum Command {
     Rm(RmArgs),
 }
 
-/// Where a rule holds.
+/// The scope of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Scope {
     /// On every branch of the project

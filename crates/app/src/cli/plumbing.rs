@@ -23,7 +23,7 @@ pub struct Args {
     command: Command,
 }
 
-/// The words behind a command, as they were given.
+/// The words behind a command, unparsed.
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 struct Words {
@@ -181,16 +181,16 @@ impl Args {
     }
 }
 
-/// Returns a command line on which the words behind a plumbing command cannot be taken for words of
-/// Convoke's own: wrong ones have answers of their own, which are part of the contract. What is not
-/// UTF-8 is replaced, so that such a word gets an answer, too.
+/// Returns a command line on which clap cannot take the words behind a plumbing command for its own
+/// options: the contract defines the replies to invalid words. Invalid UTF-8 is replaced, so that
+/// such a word gets a reply, too.
 pub fn with_plain_words(arguments: &[OsString]) -> Vec<OsString> {
     let mut at = 1;
     while arguments.get(at).is_some_and(|word| word == "-C" || word == "--project") {
         at += 2;
     }
     let is_plumbing = arguments.get(at).is_some_and(|word| word == "plumbing");
-    // What Convoke calls itself has flags as everything else.
+    // Convoke's own words have flags as everywhere else.
     let is_ours = |name: &OsString| {
         name == "help" || name == "heavy-worker" || name.as_encoded_bytes().starts_with(b"-")
     };

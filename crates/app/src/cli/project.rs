@@ -15,8 +15,9 @@ use crate::output::Output;
 
 /// List stored projects, and keep their tasks when a folder moves
 ///
-/// Convoke identifies a project by its folder. A moved folder is a new project until you attach the
-/// earlier one to it. Two clones of one repository are two projects until you merge them.
+/// Convoke identifies a repository by an id that it keeps in `.git`, so a project follows its folder.
+/// A folder without git is known by its path. Two clones of one repository are two projects until you
+/// merge them.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -77,7 +78,7 @@ impl Args {
     }
 }
 
-/// Says how much came, of everything.
+/// Renders the numbers of moved records.
 fn counts(merged: &MergedProjectReport) -> String {
     let MergedProjectReport { tasks, messages, rules, agents, .. } = *merged;
     let counts = [(tasks, "task"), (messages, "message"), (rules, "rule"), (agents, "agent")];

@@ -37,7 +37,7 @@ pub struct Args {
     print: bool,
 
     #[command(flatten)]
-    allowance: BudgetArgs,
+    call_budget: BudgetArgs,
 }
 
 impl Args {
@@ -49,7 +49,7 @@ impl Args {
             speaker: self.speaker.clone(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
             delivery: if self.print { PromptDelivery::Stored } else { PromptDelivery::Now },
-            budget: self.allowance.settle(&app.session, "prompt"),
+            budget: self.call_budget.settle(&app.session, "prompt"),
         };
         let report = prompt(&app.session, &request)?;
         match app.format {

@@ -1,4 +1,5 @@
-//! `convoke runs`, `show`, `resume`, `replay` and `recount`: what is left of a design, and going on.
+//! `convoke runs`, `show`, `resume`, `replay` and `recount`: the record of a design, and resuming
+//! it.
 
 use std::path::Path;
 
@@ -69,9 +70,9 @@ pub struct ReplayArgs {
 /// that differ only for that reason do not fail the check.
 #[derive(Debug, clap::Args)]
 pub struct RecountArgs {
-    /// The run's id, or the beginning of it
+    /// The run's id, or the beginning of it [default: the newest run]
     #[arg(value_parser = RunId::parse)]
-    run: RunId,
+    run: Option<RunId>,
 }
 
 /// How many columns a feature gets at least in a list.
@@ -83,6 +84,10 @@ impl RunsArgs {
         let reports = list_runs(&app.session)?;
         match app.format {
             Format::Json => output.json(&reports)?,
+            Format::Text if reports.is_empty() => {
+                output.data("No runs yet.\n")?;
+                output.say("hint: `convoke design --rehearse` shows one without any account");
+            }
             Format::Text => {
                 let columns = output.page_size().0;
                 let widest = |column: fn(&RunSummaryReport) -> String| {
@@ -187,7 +192,7 @@ impl ReplayArgs {
 impl RecountArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = recount_run(&app.session, &self.run)?;
+        let report = recount_run(&app.session, self.run.as_ref())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {
@@ -207,7 +212,9 @@ impl RecountArgs {
                 if !report.is_ended {
                     output.say("note: the run has not ended, so there is nothing to compare with");
                 } else if report.is_same && report.differing.is_empty() {
-                    output.data(&format!("{} artifacts: the same\n", report.artifacts))?;
+                    let (verdicts, artifacts) = (report.verdicts, report.artifacts);
+                    output.data(&format!("{verdicts} verdicts, counted again: the same\n"))?;
+                    output.data(&format!("{artifacts} artifacts: the same\n"))?;
                 }
             }
         }

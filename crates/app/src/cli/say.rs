@@ -19,8 +19,9 @@ const MAX_MESSAGE: u64 = 16 * 1024 * 1024;
 ///
 /// `@name` mentions an agent of this branch, `@branch:name` one of another branch and
 /// `@project:branch:name` one of another project; `--to` names one recipient. A message without a
-/// recipient is a note: every agent sees it as recent activity, and no inbox lists it. Prints the
-/// message's number and its recipients.
+/// recipient is a note: every agent sees it as recent activity, and no inbox lists it. The hook
+/// announces a message to an agent at work at the next prompt of its session. Prints the message's
+/// number and its recipients.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The message; `-` reads it from stdin

@@ -1,7 +1,7 @@
 //! `convoke status`: the project on one screen.
 
 use convoke_domain::design::progress::elapsed;
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::text::{fitting, one_line};
 use convoke_service::failure::Failure;
 use convoke_service::status::{
@@ -11,10 +11,10 @@ use convoke_service::task::TaskProgress;
 use jiff::Timestamp;
 
 use super::init::next;
-use super::sheet::COLUMNS;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::styled::{Ink, StyledLine};
 
 /// Show this project on one screen
 ///
@@ -32,13 +32,16 @@ impl StatusArgs {
         let report = status(&app.session)?;
         match app.format {
             Format::Json => output.json(&report)?,
-            Format::Text => output.data(&screen(&report, app.session.now()))?,
+            Format::Text => {
+                let columns = output.page_size().0;
+                output.page(&screen(&report, app.session.now(), columns))?;
+            }
         }
         Ok(Exit::Done)
     }
 }
 
-fn screen(report: &StatusReport, now: Timestamp) -> String {
+fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLine> {
     let StatusReport { project, branch, folder, .. } = report;
     let agent = match (&report.agent, report.agent_from) {
         (Some(agent), Some(place)) => format!("@{agent} ({place})"),
@@ -60,12 +63,15 @@ fn screen(report: &StatusReport, now: Timestamp) -> String {
     rows.extend(named("designs", designs, "none are running; `convoke design` begins one"));
     rows.push(("today", today(&report.today)));
     let line = |(name, value): (&str, String)| {
-        fitting(&format!("{name:<10} {}", one_line(&value)), COLUMNS) + "\n"
+        let line = StyledLine::new(Ink::Strong, name).padded(11).with(Ink::Plain, &value);
+        line.fitted(columns)
     };
-    rows.into_iter().map(line).collect::<String>() + &next(&report.next)
+    let next = next(&report.next);
+    let next = next.lines().flat_map(|line| StyledLine::plain(line).folded(columns, 4));
+    rows.into_iter().map(line).chain(next).collect()
 }
 
-/// Renders the first of some things, and counts the rest.
+/// Renders the first few items, and counts the rest.
 fn some<T>(things: &[T], render: impl Fn(&T) -> String) -> Vec<String> {
     let mut lines: Vec<_> = things.iter().take(MOST).map(render).collect();
     if things.len() > MOST {
@@ -110,7 +116,7 @@ fn messages(unread: &[UnreadMessages]) -> String {
     some.iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
-/// Says in one line what a client's hooks did.
+/// Renders the activity of a client's hooks in one line.
 pub(super) fn hooks_row(hooks: &ClientHooks, now: Timestamp) -> String {
     let ago = |at: &String| at.parse().map_or(at.clone(), |at| ago(at, now));
     let state = match (&hooks.arrived_at, &hooks.delivered_at, &hooks.problem) {
@@ -151,7 +157,7 @@ fn today(today: &SpentToday) -> String {
         (budgets, false) => format!("budget {}", budgets.join(" and ")),
         (budgets, true) => format!("budget {} USED UP", budgets.join(" and ")),
     };
-    let uncounted = match today.uncounted {
+    let without_usage = match today.without_usage {
         0 => String::new(),
         count => format!(" ({count} not counted)"),
     };
@@ -160,7 +166,7 @@ fn today(today: &SpentToday) -> String {
         count => format!("{count} lanes"),
     };
     let spent = spent(today.tokens, today.micro_dollars);
-    format!("{spent} in {lanes}{uncounted}; {budget}")
+    format!("{spent} in {lanes}{without_usage}; {budget}")
 }
 
 fn ago(at: Timestamp, now: Timestamp) -> String {

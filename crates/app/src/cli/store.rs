@@ -1,4 +1,4 @@
-//! `convoke store`: the file that keeps everything.
+//! `convoke store`: the file that holds all records.
 
 mod transfer;
 

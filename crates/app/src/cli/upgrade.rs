@@ -1,4 +1,4 @@
-//! `convoke upgrade --check`: what is behind this version.
+//! `convoke upgrade --check`: parts that are older than this version.
 
 use convoke_service::failure::Failure;
 use convoke_service::upgrade::{UpgradeReport, check_upgrade};
@@ -13,8 +13,8 @@ use crate::output::Output;
 /// Reads only this machine, never the network. Exits 0 if nothing is behind, and 1 if something is.
 #[derive(Debug, clap::Args)]
 pub struct UpgradeArgs {
-    /// Only check; Convoke does not install itself
-    #[arg(long, required = true)]
+    /// Only check; this is also what the command does without the flag
+    #[arg(long)]
     check: bool,
 }
 

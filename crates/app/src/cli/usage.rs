@@ -1,7 +1,7 @@
 //! `convoke usage`: what lanes have spent.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::lane::ledger::LaneGrouping;
 use convoke_service::failure::Failure;
 use convoke_service::usage::{
@@ -102,7 +102,7 @@ fn forecasts(report: &LaneUsageReport) -> Grid {
     table::grid(header, report.rows.iter().map(cells), &[1, 2, 3, 4])
 }
 
-/// Says what the sums do not hold.
+/// Renders what the sums do not include.
 fn notes(total: &LaneUsageRow) -> Vec<String> {
     let note = |count, one: &str, many: &str| match count {
         0 => None,
@@ -110,7 +110,7 @@ fn notes(total: &LaneUsageRow) -> Vec<String> {
         more => Some(format!("note: {more} lanes {many}")),
     };
     let unknown = note(
-        total.uncounted,
+        total.without_usage,
         "reported no usage and is not counted",
         "reported no usage and are not counted",
     );
@@ -120,9 +120,9 @@ fn notes(total: &LaneUsageRow) -> Vec<String> {
 
 /// A sum that is not complete is marked, and an unknown one is not zero.
 fn cells(row: &LaneUsageRow, name: Option<&str>) -> [String; 7] {
-    let more = if row.uncounted + row.without_money > 0 { "+" } else { "" };
+    let more = if row.without_usage + row.without_money > 0 { "+" } else { "" };
     let cost = row.micro_dollars.map_or("-".to_owned(), |amount| dollars(amount) + more);
-    let tokens = |amount: u64| match row.uncounted {
+    let tokens = |amount: u64| match row.without_usage {
         0 => amount.to_string(),
         all if all == row.lanes => "-".to_owned(),
         _ => format!("{amount}+"),

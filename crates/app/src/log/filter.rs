@@ -1,4 +1,4 @@
-//! Which lines of the log are wanted: `debug`, or `info,engine::lane=debug`.
+//! The filter of the log: `debug`, or `info,engine::lane=debug`.
 
 use convoke_service::failure::{ErrorClass, Failure, did_you_mean};
 use tracing::level_filters::LevelFilter;
@@ -19,15 +19,15 @@ const LEVELS: [(&str, LevelFilter); 6] = [
 /// The crates that log.
 const AREAS: [&str; 2] = ["engine", "service"];
 
-/// What every crate of ours begins with.
+/// The prefix of all of Convoke's crates.
 const PREFIX: &str = "convoke_";
 
-/// The levels of all areas.
+/// The levels of all areas of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LogFilter {
-    /// Of everything that no area below names.
+    /// The level of everything that no area below names.
     general: LevelFilter,
-    /// Of modules and what is inside of them.
+    /// The levels of modules, including their submodules.
     areas: Vec<(String, LevelFilter)>,
 }
 
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_filter_is_refused() {
+    fn an_invalid_filter_is_refused() {
         for filter in [
             "",
             ",",

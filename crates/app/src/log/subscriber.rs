@@ -17,10 +17,10 @@ use tracing::{Event, Metadata, Subscriber};
 use super::filter::{LogFilter, short};
 use crate::output::log_line;
 
-/// Where the log goes.
+/// The target of the log.
 #[derive(Debug)]
 pub(super) enum LogTarget {
-    /// The terminal, or wherever the user sends it.
+    /// The terminal, or the target of a redirection.
     Stderr,
     /// A file that lines are added to.
     File(File),

@@ -1,8 +1,8 @@
-//! Lines at the bottom of a terminal that are drawn again and again, below all that is said.
+//! Lines at the bottom of a terminal that are redrawn, below all messages.
 
 use convoke_domain::text::width;
 
-/// What is drawn there now.
+/// The lines drawn there now.
 #[derive(Debug, Default)]
 pub(super) struct LiveArea {
     lines: Vec<DrawnLine>,
@@ -40,7 +40,7 @@ impl LiveArea {
         orders + "\x1b[J"
     }
 
-    /// Returns what wipes the area, so that something can be said in its place.
+    /// Returns the sequence that wipes the area, so that a message can take its place.
     pub(super) fn wipe(&self, columns: usize) -> String {
         if self.lines.is_empty() { String::new() } else { self.top(columns) + "\x1b[J" }
     }

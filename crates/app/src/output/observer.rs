@@ -1,4 +1,4 @@
-//! What use cases tell while they run, as lines on stderr.
+//! Shows use cases' messages as lines on stderr.
 
 use convoke_service::observer::{Observer, Progress};
 
@@ -13,7 +13,7 @@ pub struct TerminalObserver {
 }
 
 impl TerminalObserver {
-    /// Shows it through a voice; what is only good to know is left out beside JSON.
+    /// Shows progress through a voice; beside JSON it leaves out notes.
     pub const fn new(voice: Voice, format: Format) -> Self {
         Self { voice, format }
     }

@@ -7,11 +7,11 @@ use convoke_domain::text::for_terminal;
 
 use super::{BACK, converse_after, drawable};
 
-/// What is said on stderr by one of several that work at the same time, under its name.
+/// Messages on stderr of one of several parallel workers, under its name.
 #[derive(Debug, Clone, Default)]
 pub struct Voice {
     name: Option<String>,
-    /// Whether the last line was drawn, and gives way to the next one.
+    /// Whether the last line was drawn, so that the next one replaces it.
     is_drawn: Arc<Mutex<bool>>,
 }
 
@@ -21,12 +21,12 @@ impl Voice {
         Self { name: Some(name.into()), ..Self::default() }
     }
 
-    /// Says one line on stderr.
+    /// Writes one line to stderr.
     pub fn say(&self, line: &str) {
         self.put(self.name.as_deref(), line, false);
     }
 
-    /// Says one line on stderr that begins with a name.
+    /// Writes one line to stderr that begins with a name.
     pub fn say_as(&self, name: Option<&str>, line: &str) {
         self.put(name.or(self.name.as_deref()), line, false);
     }

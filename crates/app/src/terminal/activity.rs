@@ -1,11 +1,11 @@
-//! What an agent has done so far, as its lane tells.
+//! An agent's activity so far, from its lane's events.
 
 use convoke_domain::lane::event::{LaneEvent, Usage};
 
-/// What is shown of a lane that runs.
+/// The shown state of a running lane.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaneActivity {
-    /// What it has spent, as the client counts.
+    /// The usage so far, as the client counts.
     pub usage: Option<Usage>,
     /// The last tool that it called.
     pub tool: Option<String>,

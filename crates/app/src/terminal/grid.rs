@@ -5,16 +5,18 @@
 
 use super::styled::{Ink, StyledLine};
 
-/// What is between two columns.
+/// The width between two columns.
 const GAP: usize = 2;
 
-/// What becomes of a cell that is wider than its column.
+/// How to render a cell that is wider than its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overflow {
     /// It is cut, with an ellipsis.
     Cut,
-    /// It goes on in the next line.
+    /// It continues in the next line, and a rule is below the header.
     Wrap,
+    /// It goes on in the next line, without a rule.
+    Fold,
 }
 
 impl Overflow {
@@ -22,7 +24,7 @@ impl Overflow {
     const fn least(self) -> usize {
         match self {
             Self::Cut => 16,
-            Self::Wrap => 10,
+            Self::Wrap | Self::Fold => 10,
         }
     }
 }
@@ -57,7 +59,7 @@ impl Grid {
         self.rows.push(row);
     }
 
-    /// Returns the lines, none of them wider than some columns.
+    /// Returns the lines, none of them wider than `columns`.
     pub fn lines(&self, columns: usize) -> Vec<StyledLine> {
         let natural = self.natural();
         let Some(widths) = self.shrunk(natural, columns) else { return self.blocks(columns) };
@@ -106,7 +108,8 @@ impl Grid {
             .zip(widths)
             .map(|(cell, width)| match self.overflow {
                 Overflow::Cut => vec![cell.clone().fitted(*width)],
-                Overflow::Wrap => cell.wrapped((*width).max(1), &none, &none),
+                Overflow::Fold if cell.width() <= *width => vec![cell.clone()],
+                Overflow::Wrap | Overflow::Fold => cell.wrapped((*width).max(1), &none, &none),
             })
             .collect();
         let height = cells.iter().map(Vec::len).max().unwrap_or_default();
@@ -185,7 +188,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_row_is_wider_than_it_may_be(cells in proptest::collection::vec("\\PC{0,40}", 12), columns in 12_usize..120) {
-            for overflow in [Overflow::Cut, Overflow::Wrap] {
+            for overflow in [Overflow::Cut, Overflow::Wrap, Overflow::Fold] {
                 let mut grid = Grid::new(["one", "two", "three", "four"], overflow).right(&[2]);
                 for row in cells.chunks(4) {
                     grid.push(row.iter().map(|cell| StyledLine::plain(cell)));

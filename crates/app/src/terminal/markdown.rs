@@ -20,7 +20,7 @@ pub fn lines(text: &str, columns: usize) -> Vec<StyledLine> {
     writer.end()
 }
 
-/// What surrounds a paragraph.
+/// The container of a paragraph.
 #[derive(Debug, Clone)]
 enum Container {
     Quote,
@@ -253,7 +253,7 @@ impl Writer {
         self.is_apart = true;
     }
 
-    /// Says where a link leads, unless its text says so.
+    /// Appends a link's address, unless its text is the address.
     fn link(&mut self) {
         let Some((address, start)) = self.links.pop() else { return };
         let said = self.line.text();
@@ -298,14 +298,14 @@ impl Writer {
         self.is_apart = true;
     }
 
-    /// Writes what was read as a paragraph, if there is anything.
+    /// Writes the collected text as a paragraph, if it is not blank.
     fn flush(&mut self) {
         if !self.line.is_blank() {
             self.paragraph();
         }
     }
 
-    /// Writes what was read as a paragraph.
+    /// Writes the collected text as a paragraph.
     fn paragraph(&mut self) {
         let line = std::mem::take(&mut self.line);
         let (first, rest) = self.beginnings();
@@ -386,7 +386,7 @@ mod tests {
         insta::assert_snapshot!(styled.replace('\u{1b}', "^"));
     }
 
-    // Text of agents is data, also where it holds orders to a terminal.
+    // Text of agents is data, even if it holds control sequences.
     #[test]
     fn nothing_in_a_document_is_an_order_or_hidden() {
         let hostile = "# a\u{1b}[2J\n\n<!-- not \u{9b}31m hidden -->\n\n- [x](javascript:\u{7}y)\n\n\
@@ -422,7 +422,7 @@ mod tests {
             for line in lines(&text, columns) {
                 prop_assert!(line.width() <= columns, "{:?} of {:?}", line.text(), text);
             }
-            // Code is broken anywhere.
+            // Code may break at any character.
             let whole = shown.replace(|c: char| c.is_whitespace() || c == '│', "");
             for word in &words {
                 prop_assert!(whole.contains(word.as_str()), "{} in {}", word, shown);

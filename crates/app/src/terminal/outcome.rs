@@ -1,4 +1,4 @@
-//! What a panel decided, at a glance: decisions with what was rejected, findings with who voted how.
+//! A panel's decisions at a glance: decisions with the rejected side, findings with every vote.
 
 use convoke_domain::design::quote::line;
 use convoke_domain::design::seat::Panel;
@@ -7,7 +7,7 @@ use convoke_service::run::{ContestedDecisionReport, PanelFindingReport, ResultsR
 
 use super::styled::{Ink, StyledLine};
 
-/// How much is told of each decision and finding.
+/// How much to show of each decision and finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// One line for each finding and each side of a decision.
@@ -22,7 +22,7 @@ const VOTER_WIDTH: usize = 9;
 /// How many columns the signs and blanks take before a finding's title.
 const BEFORE_TITLE: usize = 6;
 
-/// Lists the contested decisions: what is to be done, what was rejected, and how the judges voted.
+/// Lists the contested decisions: the chosen approach, the rejected one, and the judges' votes.
 pub fn decisions(results: &ResultsReport, columns: usize, detail: Detail) -> Vec<StyledLine> {
     if results.decisions.is_empty() {
         return Vec::new();
@@ -37,9 +37,9 @@ pub fn decisions(results: &ResultsReport, columns: usize, detail: Detail) -> Vec
         |lines: &[StyledLine]| lines.iter().map(StyledLine::width).max().unwrap_or_default();
     let left = widest(&titles).min(columns.saturating_sub(widest(&outcomes) + 2));
     for ((title, outcome), decision) in titles.into_iter().zip(outcomes).zip(&results.decisions) {
-        let mut whole = title.fitted(left).padded(left + 2);
-        whole.extend(&outcome);
-        lines.push(whole);
+        let mut row = title.fitted(left).padded(left + 2);
+        row.extend(&outcome);
+        lines.push(row);
         let (taken, rejected) = sides(decision);
         lines.extend(
             taken.map(|text| side(Ink::Good, "✓", text, columns, detail)).into_iter().flatten(),
@@ -51,7 +51,7 @@ pub fn decisions(results: &ResultsReport, columns: usize, detail: Detail) -> Vec
     lines
 }
 
-/// Returns what is to be done, and what was rejected for it. Before the debates are over, nothing is.
+/// Returns the chosen approach, and the rejected one. Both are `None` before the debates are over.
 fn sides(decision: &ContestedDecisionReport) -> (Option<&str>, Option<&str>) {
     let Some(resolution) = decision.resolution.as_deref() else { return (None, None) };
     let other = match decision.votes.as_ref().map(|votes| votes.winner) {
@@ -88,16 +88,16 @@ fn side(ink: Ink, sign: &str, text: &str, columns: usize, detail: Detail) -> Vec
     let text = StyledLine::plain(&line(text));
     match detail {
         Detail::Brief => {
-            let mut whole = first;
-            whole.extend(&text);
-            vec![whole.fitted(columns)]
+            let mut row = first;
+            row.extend(&text);
+            vec![row.fitted(columns)]
         }
         Detail::Full => text.wrapped(columns, &first, &StyledLine::plain("       ")),
     }
 }
 
-/// Lists the findings with who voted how, the accepted ones first. At most as many as are wanted; a
-/// line says how many more there are.
+/// Lists the findings with every vote, the accepted ones first, up to a limit; a line counts the
+/// others.
 pub fn findings(
     results: &ResultsReport,
     panel: Option<&Panel>,
@@ -158,7 +158,7 @@ fn rank(finding: &PanelFindingReport) -> (bool, u8) {
     (!finding.in_scope, verdict)
 }
 
-/// Who voted how: a column for each voter at the right.
+/// The votes: a column for each voter at the right.
 struct Matrix {
     /// How many columns are left of the votes.
     room: usize,
@@ -203,21 +203,21 @@ impl Matrix {
         let title = StyledLine::plain(&line(&finding.title));
         let mut lines = match detail {
             Detail::Brief => {
-                let mut whole = first;
-                whole.extend(&title);
-                vec![whole.fitted(self.room)]
+                let mut row = first;
+                row.extend(&title);
+                vec![row.fitted(self.room)]
             }
             Detail::Full => title.wrapped(self.room, &first, &rest),
         };
         if let Some(first) = lines.first_mut() {
-            let mut whole = std::mem::take(first).padded(self.room);
+            let mut row = std::mem::take(first).padded(self.room);
             for at in 0..self.voters.len() {
                 let vote = finding.votes.get(at).and_then(|vote| vote.vote);
                 let (ink, sign) = vote_sign(vote);
-                whole.push(Ink::Plain, &" ".repeat(self.width + 1));
-                whole.push(ink, sign);
+                row.push(Ink::Plain, &" ".repeat(self.width + 1));
+                row.push(ink, sign);
             }
-            *first = whole;
+            *first = row;
         }
         if detail == Detail::Full {
             let raised = StyledLine::new(Ink::Quiet, &provenance(finding, panel));
@@ -227,7 +227,7 @@ impl Matrix {
     }
 }
 
-/// Says what a finding came to, and who raised it.
+/// Renders the verdict on a finding, and the reviewers that raised it.
 fn provenance(finding: &PanelFindingReport, panel: Option<&Panel>) -> String {
     let name = |label: &String| panel.map_or(label.clone(), |panel| label_seat(label, panel));
     let proposers: Vec<_> = finding.proposers.iter().map(name).collect();

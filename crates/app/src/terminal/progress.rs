@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::activity::LaneActivity;
 use super::styled::{Ink, StyledLine};
 
-/// What moves while something is going on.
+/// The frames of the animation.
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// How long a frame is shown.
@@ -23,14 +23,14 @@ const PHASE_WIDTH: usize = 18;
 /// How wide the names of seats get at most.
 const SEAT_WIDTH: usize = 32;
 
-/// What is known of the design now.
+/// The present state of a design.
 #[derive(Debug, Default)]
 pub struct DesignProgress {
     phase: Option<Phase>,
-    /// The agents that were asked last, in the order in which they began.
+    /// The agents of the last phase, in the order in which they began.
     seats: Vec<SeatRow>,
     activity: Option<(String, Timestamp)>,
-    /// Whether a person is asked something: then nothing moves.
+    /// Whether a question to a person is open: then nothing moves.
     is_asking: bool,
 }
 
@@ -38,14 +38,14 @@ pub struct DesignProgress {
 struct Phase {
     step: Step,
     since: Timestamp,
-    /// What lanes of the phase spent that are over and shown no more.
+    /// The usage of the phase's lanes that have ended and are no longer shown.
     spent: Option<Usage>,
     answered: usize,
     failed: usize,
-    /// What it came to, in the design's own words.
+    /// Its result, in the design's own words.
     words: Option<String>,
     is_skipped: bool,
-    /// Whether anything happened in it.
+    /// Whether it had any activity.
     is_busy: bool,
 }
 
@@ -91,7 +91,7 @@ impl DesignProgress {
         over
     }
 
-    /// Takes in what the phase came to.
+    /// Takes in the result of the phase.
     pub fn conclude(&mut self, words: &str) {
         if let Some(phase) = &mut self.phase {
             phase.words = Some(words.to_owned());
@@ -115,7 +115,7 @@ impl DesignProgress {
         }
     }
 
-    /// Takes in that a person is asked something.
+    /// Records that a question to a person is open.
     pub const fn ask(&mut self) {
         self.is_asking = true;
     }
@@ -148,7 +148,7 @@ impl DesignProgress {
         seat.activity.take(event);
     }
 
-    /// Takes in how an agent ended; nothing if it was stopped or could not be asked.
+    /// Records how an agent's lane ended; `None` if it was stopped or could not start.
     pub fn end(&mut self, lane: &LaneId, end: Option<&LaneEnd>, now: Timestamp) {
         let Some(seat) = self.seats.iter_mut().find(|seat| seat.lane == *lane) else { return };
         let activity = &mut seat.activity;
@@ -237,7 +237,7 @@ impl DesignProgress {
         line
     }
 
-    /// Adds up what the seats came to that are shown, and shows them no more.
+    /// Sums the usage of the shown seats, and removes them.
     fn settle(&mut self) {
         let seats = std::mem::take(&mut self.seats);
         let Some(phase) = &mut self.phase else { return };

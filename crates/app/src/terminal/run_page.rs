@@ -1,10 +1,10 @@
-//! What `convoke show` tells of a run: what was decided, who worked on it and what that cost.
+//! The page of `convoke show`: the decisions of a run, its agents and its cost.
 
 use std::fmt::Write;
 
 use convoke_domain::design::progress::{Step, elapsed};
 use convoke_domain::design::quote::line;
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_service::design::amount;
 use convoke_service::run::{RunLaneReport, RunShowReport, SpendingReport, SpendingRow};
 
@@ -55,7 +55,7 @@ fn head(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Says what each reviewer scored.
+/// Renders each reviewer's score.
 fn scores(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
     let Some(tally) = report.results.tally.as_ref().filter(|tally| !tally.scores.is_empty()) else {
         return Vec::new();
@@ -150,7 +150,7 @@ fn lane_cells(lane: &RunLaneReport) -> [StyledLine; 7] {
     [seat, model, took, read, wrote, cost, status]
 }
 
-/// Says what all of it comes to.
+/// Renders the total.
 fn spent(cost: &SpendingReport) -> String {
     let spent = if cost.is_recorded { "recorded" } else { "spent" };
     let mut text = format!("{spent} in all: {}", amount(&cost.total.sum.usage));
@@ -164,8 +164,8 @@ fn spent(cost: &SpendingReport) -> String {
     if cost.recorded_lanes > 0 && !cost.is_recorded {
         write!(text, "; {} recorded, at no cost", lanes(cost.recorded_lanes)).ok();
     }
-    if cost.total.uncounted > 0 && !cost.is_recorded {
-        write!(text, "; {} cannot tell what was spent", lanes(cost.total.uncounted)).ok();
+    if cost.total.without_usage > 0 && !cost.is_recorded {
+        write!(text, "; {} cannot tell what was spent", lanes(cost.total.without_usage)).ok();
     }
     text
 }
@@ -182,7 +182,7 @@ fn warnings(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// What is left to people keeps its own lines.
+/// Matters left to people keep their own lines.
 fn matters(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
     let text = report.matters.text();
     let wrap = |text: &str| {

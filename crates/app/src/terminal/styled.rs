@@ -1,11 +1,11 @@
-//! Lines of text with a look, which hold nothing that a terminal obeys.
+//! Styled lines of text, without control characters.
 
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 use convoke_domain::text::{fitting, for_terminal, one_line, width};
 
-/// How a piece of text looks. Without colours all of them are the same.
+/// The style of a piece of text. Without colours all of them are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ink {
     /// As the terminal shows text.
@@ -25,7 +25,7 @@ pub enum Ink {
     Good,
     /// Rejected, failed.
     Bad,
-    /// To be looked at.
+    /// Needs attention.
     Caution,
 }
 
@@ -64,7 +64,7 @@ impl StyledLine {
         Self::new(Ink::Plain, text)
     }
 
-    /// Returns a line of one look.
+    /// Returns a line in one style.
     pub fn new(ink: Ink, text: &str) -> Self {
         Self::default().with(ink, text)
     }
@@ -149,11 +149,34 @@ impl StyledLine {
         })
     }
 
-    /// Breaks the line wherever it is too wide, and keeps its blanks.
+    /// Breaks the line at any character where it is too wide, and keeps its blanks.
     pub fn cut_to_pieces(&self, columns: usize, first: &Self, rest: &Self) -> Vec<Self> {
         let mut wrap = Wrap::new(columns, first, rest);
         self.spans.iter().for_each(|span| wrap.put_letters(span));
         wrap.end()
+    }
+
+    /// Breaks the line at blanks where it is too wide; all lines but the first are indented. Blanks
+    /// between words stay as they are, and a word that is longer than a line stays whole.
+    pub fn folded(&self, columns: usize, indent: usize) -> Vec<Self> {
+        let letters = self.spans.iter().flat_map(|span| span.text.chars().map(|c| (c, span.ink)));
+        let letters: Vec<_> = letters.collect();
+        let (mut lines, mut line, mut rest) = (Vec::new(), Self::default(), &letters[..]);
+        while !rest.is_empty() {
+            let blanks = rest.iter().take_while(|(letter, _)| *letter == ' ').count();
+            let word = rest.iter().skip(blanks).take_while(|(letter, _)| *letter != ' ').count();
+            let (piece, after) = rest.split_at(blanks + word);
+            let taken: usize = piece.iter().map(|(letter, _)| width(&letter.to_string())).sum();
+            let is_full = line.width() > indent && line.width() + taken > columns;
+            if is_full {
+                lines.push(std::mem::replace(&mut line, Self::default().padded(indent)));
+            }
+            let piece = piece.iter().skip(if is_full { blanks } else { 0 });
+            piece.for_each(|(letter, ink)| line.push(*ink, &letter.to_string()));
+            rest = after;
+        }
+        lines.push(line);
+        lines
     }
 
     /// Breaks the line at blanks so that nothing is wider than some columns, with one beginning for
@@ -199,7 +222,7 @@ impl<'w> Wrap<'w> {
             self.break_line();
         }
         if !self.is_fresh {
-            // Between two words of one look there is no reason to change it.
+            // Between two words of one style there is no reason to change it.
             let (last, next) = (self.line.spans.last(), word.spans.first());
             let is_same = last.map(|span| span.ink) == next.map(|span| span.ink);
             let ink = next.filter(|_| is_same).map_or(Ink::Plain, |span| span.ink);
@@ -240,6 +263,7 @@ impl<'w> Wrap<'w> {
 
 #[cfg(test)]
 mod tests {
+    use convoke_domain::text::folded as folded_text;
     use proptest::prelude::*;
 
     use super::*;
@@ -263,6 +287,16 @@ mod tests {
     }
 
     #[test]
+    fn a_folded_line_keeps_its_blanks_and_looks() {
+        let line = StyledLine::new(Ink::Caution, "warn").with(Ink::Plain, "  git: 1.9 is too old");
+        let folded = line.folded(16, 6);
+        let texts: Vec<_> = folded.iter().map(StyledLine::text).collect();
+        assert_eq!(texts, ["warn  git: 1.9", "      is too old"]);
+        assert!(folded[0].ansi().starts_with("\u{1b}[33mwarn"), "{folded:?}");
+        assert_eq!(line.folded(usize::MAX, 6), [line]);
+    }
+
+    #[test]
     fn nothing_in_a_line_is_an_order_to_a_terminal() {
         let line = StyledLine::plain("a\u{1b}[2Jb\nc\u{202e}\u{9b}d\u{7}");
         assert!(!line.text().contains(|c: char| c.is_control() || c == '\u{202e}'), "{line:?}");
@@ -282,6 +316,8 @@ mod tests {
             let letters = |text: &str| text.replace(' ', "");
             let all: String = line.wrapped(columns, &indent, &indent).iter().map(StyledLine::text).collect();
             prop_assert_eq!(letters(&all), letters(&line.text()));
+            let folded: Vec<_> = line.folded(columns, 2).iter().map(StyledLine::text).collect();
+            prop_assert_eq!(folded.join("\n"), folded_text(&line.text(), columns, 2));
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The one screen at the end of a design: what was decided, who disagreed, what it cost, what is next.
+//! The screen at the end of a design: the decisions, the disagreements, the cost, the next
+//! commands.
 
 use convoke_domain::design::progress::elapsed;
 use convoke_domain::design::quote::line;
@@ -39,7 +40,7 @@ pub fn lines(report: &DesignReport, columns: usize, rows: usize) -> Vec<StyledLi
     lines
 }
 
-/// Says how it ended, what it took and what it is about.
+/// Renders how it ended, its duration and its feature.
 fn head(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     let overview = &report.overview;
     let (ink, words) = match report.class {
@@ -75,13 +76,13 @@ fn cost(cost: &SpendingReport) -> Option<String> {
     if lanes == 0 {
         return None;
     }
-    let uncounted = match cost.total.uncounted {
+    let without_usage = match cost.total.without_usage {
         0 => String::new(),
         count => format!(", {count} of them not counted"),
     };
     let recorded = if cost.is_recorded { ", recorded, nothing paid" } else { "" };
     let spent = spent_in_words(&cost.total.sum.usage);
-    Some(format!("{spent} in {lanes} lanes{uncounted}{recorded}"))
+    Some(format!("{spent} in {lanes} lanes{without_usage}{recorded}"))
 }
 
 fn warnings(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
@@ -107,7 +108,7 @@ fn warnings(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Says what a person has still to look at: what is withheld, and what is undecided.
+/// Renders the matters left to a person: withheld and undecided ones.
 fn left_to_people(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     if !report.is_planned {
         return Vec::new();
@@ -141,7 +142,7 @@ fn left_to_people(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Says where the plan is, and which commands come next. Commands are never broken: they are copied.
+/// Renders the plan's path, and the next commands. Commands are never broken: they are copied.
 fn next(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     if let Some(path) = report.overview.plan_file.as_ref().filter(|_| report.is_planned) {
@@ -257,11 +258,11 @@ mod tests {
         SpendingRow {
             name: "total".to_owned(),
             lanes: 23,
-            uncounted: 1,
+            without_usage: 1,
             input_tokens: 289_900,
             output_tokens: 13_300,
             micro_dollars: Some(1_230_000),
-            sum: Sum { lanes: 23, uncounted: 1, usage, ..Sum::default() },
+            sum: Sum { lanes: 23, without_usage: 1, usage, ..Sum::default() },
             step: None,
         }
     }
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn one_screen_says_what_was_decided_and_what_is_next() {
+    fn one_screen_shows_the_decisions_and_the_next_commands() {
         for columns in [60, 80, 140] {
             insta::assert_snapshot!(format!("columns_{columns}"), text(&report(), columns, 50));
         }
@@ -337,7 +338,7 @@ mod tests {
         assert!(text(&many, 80, 50).contains(" more\n"));
     }
 
-    // A design that failed says why, and how it goes on; nothing is ready.
+    // A failed design shows why, and how to resume it; nothing is ready.
     #[test]
     fn a_failed_design_says_so_first() {
         let mut failed = report();

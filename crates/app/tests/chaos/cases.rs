@@ -1,4 +1,4 @@
-//! The misbehaviours: what a client does, what it is allowed, and what must be said of it.
+//! The misbehaviours: a client's script, its limits, and the expected report.
 
 use std::fs;
 use std::time::Duration;
@@ -11,23 +11,23 @@ use crate::{Trial, Verdict};
 /// How much later than its limit a lane may be over.
 const LATER: Duration = Duration::from_secs(5);
 
-/// The most memory that ours may hold, in megabytes. More than two thirds of it are the pages of the
-/// program itself, as large as it is when nobody optimised it.
+/// The most memory that Convoke may hold, in megabytes. More than two thirds of it are the pages of
+/// the program itself, which is large without optimisation.
 const MEMORY: u64 = 80;
 
-/// A second without a word is too long.
+/// A second without output is too long.
 const IMPATIENT: [&str; 6] = ["--limit", "60", "--stall", "1", "--grace", "0.3"];
 
-/// No limit is in the way.
+/// No limit applies.
 const PATIENT: [&str; 6] = ["--limit", "170", "--stall", "100", "--grace", "0.3"];
 
-/// It may say what it likes, for two seconds.
+/// It may print any text, for two seconds.
 const BRIEF: [&str; 6] = ["--limit", "2", "--stall", "60", "--grace", "0.3"];
 
 /// A client that misbehaves.
 struct Case {
     name: &'static str,
-    /// What it does, in the words of the stage.
+    /// The client's behaviour, in the words of the stage.
     script: &'static str,
     limits: [&'static str; 6],
     /// When it must be over, in seconds, by its limits.
@@ -40,7 +40,7 @@ const fn case(name: &'static str, outcome: &'static str, script: &'static str) -
     Case { name, script, limits: PATIENT, due: 170, outcome, more: &[] }
 }
 
-/// A client that is heard to its end, however long that takes.
+/// A client whose whole output is read, however long that takes.
 const fn says_much(name: &'static str, script: &'static str) -> Case {
     case(name, "answered", script)
 }
@@ -50,18 +50,18 @@ const fn stalls(name: &'static str, outcome: &'static str, script: &'static str)
     Case { limits: IMPATIENT, due: 1, ..case(name, outcome, script) }
 }
 
-/// A client that has said everything, and has to be shown the door.
+/// A client that has answered, and must be stopped.
 const fn lingers(name: &'static str, script: &'static str) -> Case {
     Case { due: 5, ..case(name, "answered", script) }
 }
 
-/// A client that has to be stopped because it does not stop by itself.
+/// A client that Convoke has to stop because it does not end.
 const fn never_stops(name: &'static str, outcome: &'static str, script: &'static str) -> Case {
     Case { limits: BRIEF, due: 2, ..case(name, outcome, script) }
 }
 
 const CASES: &[Case] = &[
-    // It says too much.
+    // It prints too much.
     says_much("200 MB of output", "init; yes \"$(words 4000)\" | head -c 200000000; echo; answer"),
     says_much("a line of 100 MB", "init; head -c 100000000 /dev/zero | tr '\\0' x; echo; answer"),
     says_much("ten lines of 15 MB", "init; for _ in $(seq 10); do head -c 15000000 /dev/zero | tr '\\0' x; echo; done; answer"),
@@ -70,7 +70,7 @@ const CASES: &[Case] = &[
     never_stops("talks for ever", "timed_out", "init; exec yes \"$(words)\""),
     never_stops("talks for ever on stderr", "timed_out", "init; exec yes 'warning: it is late' >&2"),
     never_stops("a line without end", "timed_out", "init; exec tr '\\0' x < /dev/zero"),
-    // It says too little.
+    // It prints too little.
     case("says nothing", "no_output", "exit 0"),
     stalls("says nothing and stays", "no_output", "exec sleep 300"),
     stalls("stops talking", "stalled", "init; words; exec sleep 300"),
@@ -80,12 +80,12 @@ const CASES: &[Case] = &[
     never_stops("a byte at a time", "timed_out", "init; while :; do printf x; sleep 0.1; done"),
     case("dies in the middle of a line", "exited_early", "init; words; printf '{\"type\":\"resu'; kill -9 $$"),
     case("does not read a long prompt", "answered", "init; answer"),
-    // It says odd things.
+    // It prints odd output.
     case("bytes that are no text", "answered", "printf '\\377\\376\\000\\n'; init; printf '{\"\\377\":1}\\n'; answer"),
     case("art", "answered", "printf '\\033[2J\\033[31m*\\033[0m\\r\\n\\007'; init; printf '\\033]0;title\\007\\n'; answer"),
     case("JSON that means nothing", "answered", "echo '[[[[1]]]]'; echo '{\"type\":{}}'; init; echo null; answer"),
     case("JSON without end", "answered", "init; head -c 1000000 /dev/zero | tr '\\0' '['; echo; answer"),
-    // It lies.
+    // Its exit code contradicts its output.
     case("exit 0 with an error", "failed", "init; failure 500"),
     case("exit 1 with an answer", "answered", "init; answer; exit 1"),
     case("killed with an answer", "answered", "init; answer; kill -9 $$"),
@@ -98,7 +98,7 @@ const CASES: &[Case] = &[
     never_stops("too many requests, for ever", "rate_limited", "init; while :; do retry 429; sleep 0.1; done"),
     never_stops("key refused, for ever", "auth", "init; while :; do retry 401; sleep 0.1; done"),
     case("flag refused", "refused_flags", "echo \"error: unknown option '--tools'\" >&2; exit 1"),
-    // It does not go, or leaves somebody behind.
+    // It does not end, or leaves a process behind.
     lingers("stays after its answer", "init; answer; exec sleep 300"),
     lingers("talks after its answer", "init; answer; while :; do words; sleep 0.1; done"),
     stalls("does not listen to TERM", "stalled", "trap '' TERM INT HUP; init; while :; do sleep 300; done"),
@@ -111,7 +111,7 @@ const CASES: &[Case] = &[
     case("a child without environment", "answered", "env -i setsid sleep 300 & init; answer"),
     case("a child that is never the same", "answered", "hop() { sleep 0.01; hop & }; hop & init; answer"),
     case("a child that is stopped", "answered", "sh -c 'kill -STOP $$' & init; answer"),
-    // It meddles.
+    // It changes files.
     case("writes into the tree", "answered", "echo mine > surprise; init; answer"),
     case("leaves temporary files", "answered", "mkdir -p $TMPDIR/a/b; echo x > $TMPDIR/a/b/c; init; answer"),
     case("removes its temporary folder", "answered", "init; rm -rf \"$TMPDIR\"; answer"),

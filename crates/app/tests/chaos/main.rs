@@ -1,9 +1,9 @@
-//! Clients that hang, leak and lie, each through `convoke lane run` as users start it.
+//! Clients that hang, leak and report falsely, each through `convoke lane run` as users start it.
 //!
-//! Not a table of unit tests but one of misbehaviours, with a row printed for each: what was said to
-//! have become of it, how long it took, and how much memory it took of ours. Who is left over is
-//! looked for from outside, by what no child of a client can shed by accident: its environment and
-//! its folder. Words after `--` choose cases by their name.
+//! Not a table of unit tests but one of misbehaviours, with a row printed for each: the reported
+//! outcome, the time, and Convoke's memory. The test searches for leftover processes from outside,
+//! by two properties that no child of a client can lose by accident: its environment and its
+//! folder. Words after `--` choose cases by their name.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::thread;
 
-/// Most cases wait for a limit; so many wait at once.
+/// Most cases wait for a limit; this many wait in parallel.
 const AT_ONCE: usize = 4;
 
 /// A case that can be run: its name, and what it finds.
@@ -27,7 +27,7 @@ struct Trial {
     run: Box<dyn Fn() -> Verdict + Send>,
 }
 
-/// What a case showed, for its row, and what was wrong with it.
+/// The measurements of a case, for its row, and its errors.
 struct Verdict {
     shown: String,
     wrong: Vec<String>,

@@ -1,4 +1,4 @@
-//! What happens to us: signals in the middle of a lane leave nobody and nothing behind.
+//! Signals to Convoke in the middle of a lane leave no process and no file behind.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::{Trial, Verdict};
 const STUBBORN: &str = "trap '' TERM INT HUP; (setsid sh -c 'touch ready; sleep 300' &); init; \
                         while :; do sleep 300; done";
 
-/// What a stubborn client is allowed, and some room for a slow machine.
+/// The time that a stubborn client may take, and some room for a slow machine.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// A signal, and whether the whole group is meant, as a terminal does it.
+/// A signal, and whether it goes to the whole group, as a terminal sends it.
 const SIGNALS: [(&str, Signal, bool); 5] = [
     ("ours: killed", Signal::KILL, false),
     ("ours: TERM", Signal::TERM, false),
@@ -47,5 +47,5 @@ fn struck(signal: Signal, is_for_group: bool) -> Verdict {
     if !stage.until(WITHIN, |stage| stage.left_files().is_empty()) {
         wrong.push(format!("left behind: {:?}", stage.left_files()));
     }
-    Verdict { shown: format!("{:<30}", "nobody and nothing left"), wrong }
+    Verdict { shown: format!("{:<30}", "no process and no file left"), wrong }
 }

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// How often a process is looked at from outside.
+/// How often a process is observed from outside.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Longer than anything here may take; only what hangs waits for it.
+/// Longer than every case; only a hanging one reaches it.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// The words that scripts are made of: lines as Claude Code says them.
@@ -26,16 +26,16 @@ failure() { echo '{"type":"result","subtype":"success","is_error":true,"api_erro
 retry() { echo '{"type":"system","subtype":"api_retry","uuid":"u","session_id":"s-1","error_status":'$1',"error":"API Error: '$1'"}'; }
 "#;
 
-/// The folder that everything of a case is in.
+/// The folder of a case.
 pub(crate) struct Stage {
     top: TempDir,
 }
 
-/// What one run of ours came to.
+/// The result of one run of Convoke.
 pub(crate) struct Run {
-    /// What it printed.
+    /// Its stdout.
     pub(crate) stdout: String,
-    /// What it said besides.
+    /// Its stderr.
     pub(crate) stderr: String,
     /// How long it took.
     pub(crate) took: Duration,
@@ -61,7 +61,7 @@ impl Stage {
         self.top.path().join(name)
     }
 
-    /// Starts ours in a process group of its own, with `prompt` on its stdin.
+    /// Starts Convoke in a process group of its own, with `prompt` on its stdin.
     #[expect(clippy::disallowed_methods, reason = "the door to processes of these tests")]
     pub(crate) fn start(&self, arguments: &[&str], prompt: &str) -> Child {
         fs::write(self.path("prompt"), prompt).unwrap();
@@ -83,7 +83,7 @@ impl Stage {
             .unwrap()
     }
 
-    /// Runs ours to its end, and looks at its memory all the while.
+    /// Runs Convoke to its end, and observes its memory meanwhile.
     #[expect(clippy::disallowed_methods, reason = "the door to the clock of these tests")]
     pub(crate) fn run(&self, arguments: &[&str], prompt: &str) -> Run {
         let start = Instant::now();
@@ -105,7 +105,7 @@ impl Stage {
         }
     }
 
-    /// Waits until something holds; tells whether it came to hold.
+    /// Waits until a condition holds; tells whether it did.
     #[expect(clippy::disallowed_methods, reason = "the door to the clock of these tests")]
     pub(crate) fn until(&self, within: Duration, holds: impl Fn(&Self) -> bool) -> bool {
         let start = Instant::now();
@@ -118,8 +118,8 @@ impl Stage {
         true
     }
 
-    /// Finds every living process that comes from here: its environment names our folder, or it is
-    /// in it.
+    /// Finds every living process from here: its environment names the stage's folder, or its
+    /// folder is inside.
     pub(crate) fn alive(&self) -> Vec<String> {
         let top = self.top.path().display().to_string();
         let is_ours = |process: &Path| {
@@ -140,7 +140,7 @@ impl Stage {
             .collect()
     }
 
-    /// Lists what lies among temporary files.
+    /// Lists the temporary files.
     pub(crate) fn left_files(&self) -> Vec<PathBuf> {
         fs::read_dir(self.path("tmp")).unwrap().map(|entry| entry.unwrap().path()).collect()
     }

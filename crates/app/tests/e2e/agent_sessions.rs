@@ -44,6 +44,11 @@ fn a_session_is_given_to_another_agent() {
     let named = project.variable("CONVOKE_AGENT", "june");
     let warned = named.run(&["agent", "use", "max"]);
     assert!(warned.stderr.contains("warning: CONVOKE_AGENT is set"), "{warned}");
+    // A session that was started with a name is that agent's, even if it is bound to another.
+    let max = named.variable("CONVOKE_AGENT", "max");
+    let woken = hook(&max, "s-2");
+    assert!(woken.stdout.contains("Build it (@max, pending)  <-- CURRENT"), "{woken}");
+    assert!(!woken.stdout.contains("You are @me"), "{woken}");
 }
 
 #[test]
@@ -79,7 +84,7 @@ fn a_renamed_agent_keeps_all_that_is_its_own() {
     let taken = project.run(&["agent", "rename", "july", "july"]);
     assert_eq!(taken.code, Some(1), "{taken}");
     assert_eq!(project.run(&["agent", "rename", "june", "x"]).code, Some(1));
-    // What was written under the old name is still ours to take out.
+    // Entries written under the old name can still be uninstalled.
     project.stdout(&["hooks", "uninstall", "claude"]);
     assert!(!project.path("convoke.local.toml").exists());
 }
@@ -99,4 +104,28 @@ fn an_agent_with_something_to_do_is_removed_only_by_force() {
     project.stdout(&["hooks", "install", "claude"]);
     let bound = project.run(&["agent", "rm", "me"]);
     assert!(bound.stderr.contains("convoke.local.toml gives it the sessions"), "{bound}");
+}
+
+// Where a client of one agent runs in a client of another, Convoke guesses neither.
+#[test]
+fn a_command_in_sessions_of_two_agents_names_its_own() {
+    let project = project();
+    project.stdout(&["hooks", "install", "claude", "--entries", "1"]);
+    hook(&project, "s-1");
+    let input = json!({ "session_id": "c-1", "cwd": project.root(), "source": "startup" });
+    project.run_with_input(&["hook", "codex", "SessionStart"], input.to_string().as_bytes());
+    project.stdout(&["agent", "use", "max", "--session", "c-1"]);
+    let nested =
+        project.variable("CLAUDE_CODE_SESSION_ID", "s-1").variable("CODEX_THREAD_ID", "c-1");
+    for words in [&["say", "done"][..], &["task", "start"], &["task", "add", "More"]] {
+        let refused = nested.run(words);
+        assert_eq!(refused.code, Some(1), "{words:?}: {refused}");
+        let why = "cannot tell which agent is acting: this runs in sessions of @me and @max";
+        assert!(refused.stderr.contains(why), "{words:?}: {refused}");
+    }
+    nested.stdout(&["task", "start", "--as", "max"]);
+    let named = nested.variable("CONVOKE_AGENT", "kim");
+    named.stdout(&["task", "add", "More"]);
+    let log = named.stdout(&["task", "log"]);
+    assert!(log.contains("@max  started") && log.contains("@kim  added"), "{log}");
 }

@@ -1,4 +1,4 @@
-//! `convoke agents`: who is there, and who answers.
+//! `convoke agents`: which agents are installed, and which answer.
 
 use std::fs;
 use std::process;
@@ -10,7 +10,7 @@ use crate::harness::{Outcome, Project, set_mode};
 use crate::lane::{init, result, until, with_claude};
 use crate::scripted_server::{Reply, Server};
 
-/// A Claude Code that says its version, counts how often it is asked, and then answers.
+/// A Claude Code that prints its version, counts its calls, and then answers.
 fn answering(answer: &str) -> Project {
     let answer = result(|line| line["result"] = json!(answer));
     let script = format!(
@@ -30,9 +30,9 @@ fn agent(outcome: &Outcome, name: &str) -> Value {
     all.as_array().unwrap().iter().find(|entry| entry["agent"] == name).unwrap().clone()
 }
 
-// P-68: being there and answering are two things, and asking costs.
+// P-68: being installed and answering are two results, and a probe costs tokens.
 #[test]
-fn nobody_is_asked_without_need() {
+fn agents_are_not_probed_without_need() {
     let project = answering("OK");
     let outcome = project.run(&["agents", "--json"]);
     let claude = agent(&outcome, "claude");
@@ -43,12 +43,12 @@ fn nobody_is_asked_without_need() {
     assert_eq!(claude["path"], project.path("../home/bin/claude").display().to_string());
     assert_eq!(agent(&outcome, "codex")["health"], "missing");
     assert_eq!(asked(&project), 0);
-    let nobody = Project::new().variable("PATH", "/usr/bin:/bin").run(&["agents"]);
-    assert_eq!(nobody.code, Some(1), "{nobody}");
-    assert!(nobody.stdout.starts_with("agent"), "{nobody}");
+    let without_clients = Project::new().variable("PATH", "/usr/bin:/bin").run(&["agents"]);
+    assert_eq!(without_clients.code, Some(1), "{without_clients}");
+    assert!(without_clients.stdout.starts_with("agent"), "{without_clients}");
 }
 
-// P-70: who answers is remembered, and not asked again at once.
+// P-70: a positive result is cached, and not probed again soon.
 #[test]
 fn an_answer_is_remembered_for_a_while() {
     let project = answering(" oK ");
@@ -66,9 +66,10 @@ fn an_answer_is_remembered_for_a_while() {
     assert_eq!(asked(&project), 2);
 }
 
-// P-69: all are asked the same, at once: each of these two waits for the other before it answers.
+// P-69: all probes are the same and run in parallel: each of these two waits for the other before
+// it answers.
 #[test]
-fn all_are_asked_at_once() {
+fn all_agents_are_probed_in_parallel() {
     let answer = format!("{}{}", init(), result(|line| line["result"] = json!("OK")));
     let script = |meet: &str| {
         format!(
@@ -88,9 +89,9 @@ fn all_are_asked_at_once() {
     assert!(prompt.contains("Respond with OK"), "{prompt}");
 }
 
-// P-71, P-73, P-76: three attempts, and then everybody is told.
+// P-71, P-73, P-76: three attempts, and then every output reports the failure.
 #[test]
-fn whoever_does_not_answer_is_asked_three_times() {
+fn an_agent_without_an_answer_is_probed_three_times() {
     let project = answering("NotOK");
     let outcome = project.run(&["agents", "--probe", "--json"]);
     let claude = agent(&outcome, "claude");
@@ -103,9 +104,9 @@ fn whoever_does_not_answer_is_asked_three_times() {
     assert!(outcome.stderr.contains(&format!("Cause: {cause}\n")), "{outcome}");
 }
 
-// P-71: what only a person can change is not asked for three times.
+// P-71: a failure that only a person can repair is not retried.
 #[test]
-fn a_client_that_is_not_logged_in_is_asked_once() {
+fn a_client_that_is_not_logged_in_is_probed_once() {
     let refused = result(|answer| {
         answer["is_error"] = json!(true);
         answer["result"] = json!("Not logged in · Please run /login");
@@ -126,7 +127,7 @@ fn a_client_that_is_not_logged_in_is_asked_once() {
     assert!(doctor.stdout.contains(&said) && asked(&project) == 2, "{doctor}");
 }
 
-/// Runs convoke, and asks it to stop as soon as it is time.
+/// Runs Convoke, and stops it at a given moment.
 pub(crate) fn stopped(
     project: &Project,
     arguments: &[&str],
@@ -139,7 +140,8 @@ pub(crate) fn stopped(
     convoke.wait_with_output().unwrap()
 }
 
-/// Whoever was cut off is not called sick: not now, not to other programs, and not later.
+/// An interrupted probe does not make an agent unhealthy: not now, not to other programs, and not
+/// later.
 #[track_caller]
 fn check_stopped(project: &Project, outcome: &process::Output) {
     let said = String::from_utf8_lossy(&outcome.stderr);
@@ -151,7 +153,7 @@ fn check_stopped(project: &Project, outcome: &process::Output) {
 }
 
 #[test]
-fn who_is_cut_off_is_not_sick() {
+fn an_interrupted_probe_is_no_failure() {
     let script = |name: &str| {
         let version = "[ \"$1\" = --version ] && echo 1 && exit 0";
         format!("{version}\ntouch \"$HOME/{name}\"; sleep 300")
@@ -181,7 +183,7 @@ fn who_is_cut_off_is_not_sick() {
     assert!(outcome.stdout.is_empty() && outcome.stderr.is_empty());
 }
 
-// P-75, P-77, P-79, P-80, P-81: the file of a run; nobody in it comes back.
+// P-75, P-77, P-79, P-80, P-81: the file of a run; an unhealthy agent in it stays so.
 #[test]
 fn a_health_file_is_kept() {
     let project = answering("OK").file("caller", "CLAUDE_HEALTHY=false\nCODEX_HEALTHY=true\n");
@@ -239,13 +241,13 @@ fn says_as(words: &str, model: &str) -> Reply {
     Reply::Says(format!("{head}{events}data: [DONE]\n\n"))
 }
 
-// A model's API can be given work, too; whether its key is there is told, and never the key.
+// A model's API is an agent, too; the list shows whether its key is set, and never the key.
 #[test]
-fn apis_are_listed_with_what_is_known_of_them() {
+fn apis_are_listed_with_model_and_key_state() {
     let server = Server::start(vec![says("OK")]);
     let project = with_apis(&server.url());
     let listed = project.run(&["agents", "--json", "--no-probe"]);
-    assert_eq!(listed.code, Some(0), "somebody could be given work: {listed}");
+    assert_eq!(listed.code, Some(0), "an agent can work: {listed}");
     let known = |name: &str, key: &str| agent(&listed, name)[key].clone();
     assert_eq!(known("http:good", "path"), json!(server.url()));
     let keys =
@@ -257,7 +259,7 @@ fn apis_are_listed_with_what_is_known_of_them() {
     assert_eq!((known("http:good", "model"), known("claude", "key")), (json!("m-1"), Value::Null));
     let why = known("http:keyless", "error");
     assert!(why.as_str().unwrap().ends_with("`NO_KEY` is not set"), "{why}");
-    // Asked once, and remembered; the server has one answer only.
+    // Probed once, and cached; the server has one answer only.
     for _ in 0..2 {
         let probed = project.run(&["agents", "--json", "--probe"]);
         assert_eq!(agent(&probed, "http:good")["health"], "healthy", "{probed}");
@@ -271,7 +273,7 @@ fn apis_are_listed_with_what_is_known_of_them() {
 }
 
 #[test]
-fn an_api_that_does_not_answer_is_told() {
+fn an_api_without_an_answer_is_reported() {
     let server = Server::start(vec![says("No"), says("No"), says("No")]);
     let project = with_apis(&server.url());
     let probed = project.run(&["agents", "--json", "--probe"]);

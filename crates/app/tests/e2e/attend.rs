@@ -1,4 +1,4 @@
-//! `convoke attend`: agents that are woken by what is said to them, with a script as their client.
+//! `convoke attend`: messages wake agents, with a script as their client.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -12,8 +12,8 @@ use crate::lane::{until, with_claude};
 
 const CONVOKE: &str = env!("CARGO_BIN_EXE_convoke");
 
-/// Agents `a` and `b`, whose client keeps what it was asked, does something, and says something.
-/// The session is the last of the client's words that begins so.
+/// Agents `a` and `b`, whose client keeps its prompt, runs `does`, and prints an answer. The
+/// session is the last of the client's arguments that begins so.
 fn project(does: &str, a: &str, b: &str) -> Project {
     let project = with_claude(&script(does, a, b)).on_branch("main");
     for agent in ["a", "b"] {
@@ -42,7 +42,7 @@ fn attend(project: &Project, more: &[&str]) -> Outcome {
     project.run(&[&["attend", "--once"], more].concat())
 }
 
-/// Who was woken, in order.
+/// Returns the woken agents, in order.
 fn woken(project: &Project) -> String {
     let names = fs::read_to_string(project.path("../woken")).unwrap_or_default();
     names.lines().collect::<Vec<_>>().concat()
@@ -58,7 +58,7 @@ fn started(project: &Project) -> Child {
     child
 }
 
-// W-20, W-21: whatever waits is one wake-up, and nothing is delivered twice.
+// W-20, W-21: all waiting messages are one wake-up, and none is delivered twice.
 #[test]
 fn two_messages_are_one_wake_up() {
     let project = project("", "x", "All requirements met.");
@@ -74,8 +74,8 @@ fn two_messages_are_one_wake_up() {
     assert_eq!(woken(&project), "b");
     let asked = fs::read_to_string(project.path("../asked")).unwrap();
     assert!(asked.contains("@human: \"second\"") && asked.contains("\"@b first\""), "{asked}");
-    assert_eq!(project.stdout(&["inbox", "b"]), "No new messages.");
-    // W-20: who leads is told that somebody is done.
+    assert_eq!(project.stdout(&["inbox", "b"]), "No new messages for @b.");
+    // W-20: the orchestrator learns that an agent is done.
     assert!(project.stdout(&["inbox", "june"]).ends_with("@b: \"All requirements met.\""));
     attend(&project, &[]);
     assert_eq!(woken(&project), "b", "once");
@@ -83,7 +83,7 @@ fn two_messages_are_one_wake_up() {
 
 // W-21: what did not fit stays unread, and does not wake the agent again and again.
 #[test]
-fn whoever_was_told_of_messages_is_not_woken_for_them_again() {
+fn announced_messages_do_not_wake_an_agent_again() {
     let project = project("", "x", "Read them.");
     let story = "a long story ".repeat(400);
     for number in 1..=15 {
@@ -104,7 +104,7 @@ fn whoever_was_told_of_messages_is_not_woken_for_them_again() {
     assert!(less < left, "and is given more of them with the next wake-up");
 }
 
-// W-22: agents that wake each other come to an end, whether they answer or speak for themselves.
+// W-22: agents that wake each other stop, whether they answer or send messages.
 #[test]
 fn a_chain_of_wake_ups_ends() {
     let speaks = format!(
@@ -129,7 +129,7 @@ fn a_chain_of_wake_ups_ends() {
         assert_eq!(loops, [vec![false; 8], vec![true]].concat());
         assert_eq!(project.stdout(&["inbox", "b"]).lines().count(), 1, "it is kept");
         attend(&project, &[]);
-        assert_eq!(woken(&project).len(), 9, "and wakes nobody later");
+        assert_eq!(woken(&project).len(), 9, "and wakes no agent later");
         // A person begins a new chain.
         project.run(&["say", "@b once more"]);
         attend(&project, &[]);
@@ -139,7 +139,7 @@ fn a_chain_of_wake_ups_ends() {
 
 // W-22
 #[test]
-fn whoever_is_busy_is_not_interrupted() {
+fn a_busy_agent_is_not_interrupted() {
     let project = project("", "x", "Done.");
     project.run(&["agent", "status", "b", "busy"]);
     project.run(&["say", "@b hurry"]);
@@ -150,9 +150,9 @@ fn whoever_is_busy_is_not_interrupted() {
     assert_eq!(attend(&project, &[]).stdout, "@b: Done.\n");
 }
 
-// Only what is new is tried again, so a client that is broken costs one attempt.
+// Only new messages lead to another attempt, so a broken client costs one.
 #[test]
-fn whoever_gives_no_answer_is_not_asked_for_ever() {
+fn a_failing_agent_is_not_woken_for_ever() {
     let project = project("exit 1", "x", "y");
     project.run(&["say", "@b hello"]);
     let attended = attend(&project, &[]);
@@ -164,9 +164,9 @@ fn whoever_gives_no_answer_is_not_asked_for_ever() {
     assert_eq!(project.stdout(&["agent", "show", "b"]), "@b  claude  [idle]  session s-b");
 }
 
-// One at a time attends to a branch, and hears of what is said meanwhile.
+// One process at a time attends to a branch, and notices messages that arrive meanwhile.
 #[test]
-fn a_second_one_is_told_who_attends() {
+fn a_second_process_learns_which_one_attends() {
     let project = project("", "x", "Done.");
     let mut first = started(&project);
     let second = attend(&project, &[]);
@@ -186,10 +186,10 @@ fn a_second_one_is_told_who_attends() {
     assert_eq!(woken(&project), "b");
 }
 
-// W-20: of an agent whose process died the orchestrator hears, and the next one goes on.
+// W-20: the orchestrator learns of an agent whose process died, and the next process goes on.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_was_killed_is_taken_up_again() {
+fn a_killed_wake_up_is_repeated() {
     let project = project("echo $$ > ../pid; sleep 300", "x", "y");
     project.run(&["say", "@b hello"]);
     let mut first = started(&project);
@@ -210,7 +210,7 @@ fn what_was_killed_is_taken_up_again() {
     assert_eq!(woken(&project), "bb");
 }
 
-// Whoever is stopped lets go of its agents, and no word of a death is said.
+// A stopped process releases its agents, and stores no message about a death.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_ends_it_cleanly() {
@@ -224,11 +224,11 @@ fn a_signal_ends_it_cleanly() {
     assert_eq!(first.wait().unwrap().code(), Some(130));
     assert!(!Path::new("/proc").join(pid()).exists());
     assert_eq!(project.stdout(&["agent", "show", "b"]), "@b  claude  [idle]  session s-b");
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
     assert!(project.stdout(&["inbox", "b"]).contains("hello"));
 }
 
-/// The clients say what they spent, too.
+/// The clients report their usage, too.
 fn spending(project: Project) -> Project {
     let path = project.path("../home/bin/claude");
     let script = fs::read_to_string(&path).unwrap();
@@ -239,7 +239,7 @@ fn spending(project: Project) -> Project {
     project
 }
 
-// When the budget of a call is used up, nobody more is woken, and it ends.
+// When the budget of a call is spent, it wakes no further agent, and ends.
 #[test]
 fn attending_ends_when_its_budget_is_used_up() {
     let project = spending(project("", "yes", "yes"));
@@ -264,7 +264,24 @@ fn a_prompt_is_under_a_budget_and_a_limit() {
     assert_eq!(prompt(&named).code, Some(5));
     let over: serde_json::Value =
         serde_json::from_str(&prompt(&["--budget", "90", "--json"]).stdout).unwrap();
-    assert_eq!((&over["outcome"], &over["over_budget"]["cap"]), (&"answered".into(), &90.into()));
+    assert_eq!(
+        (&over["outcome"], &over["over_budget"]["budget"]),
+        (&"answered".into(), &90.into())
+    );
     fs::write(project.path("../home/bin/claude"), "#!/bin/sh\nsleep 300\n").unwrap();
     assert_eq!(prompt(&["--limit", "0.5"]).code, Some(4));
+}
+
+// The rules that an answered wake-up began with have a receipt, of the agent's own session.
+#[test]
+fn rules_of_an_answered_wake_up_have_a_receipt() {
+    let project = project("", "x", "Done.");
+    project.stdout(&["pin", "add", "Never push to main"]);
+    project.run(&["say", "@b go"]);
+    assert_eq!(attend(&project, &[]).code, Some(0));
+    let asked = fs::read_to_string(project.path("../asked")).unwrap();
+    assert_eq!(asked.matches("Never push to main").count(), 1, "{asked}");
+    let pins: Value = serde_json::from_str(&project.stdout(&["pin", "list", "--json"])).unwrap();
+    let receipt = &pins[0]["last_delivery"];
+    assert_eq!((&receipt["client"], &receipt["session"]), (&json!("claude"), &json!("s-b")));
 }

@@ -74,7 +74,8 @@ fn a_cut_is_marked_at_the_end() {
     ");
 }
 
-// B-29, B-70, example C: an untouched folder leaves the header, and the log says why, in order.
+// B-29, B-70, example C: an untouched folder leaves the header, and the log gives the reasons, in
+// order.
 #[test]
 fn an_untouched_folder_is_a_header_and_a_log() {
     let project = Project::new();
@@ -116,7 +117,7 @@ fn a_missing_folder_is_logged_and_an_empty_one_is_not() {
     ");
 }
 
-// B-10, B-11: a closed gate gives nothing to a workflow, not even a header or a log line.
+// B-10, B-11: a closed gate gives a workflow an empty text, without a header or a log line.
 #[test]
 fn a_closed_gate_is_zero_bytes_for_workflows_only() {
     let project = Project::new().design_yaml("{auto_load_on_design_command: false}");
@@ -161,7 +162,7 @@ fn a_long_wide_document_is_cut_by_characters() {
     }
 }
 
-// B-43, B-45: worked example 4 under every policy. B-46: the drop is said only when asked.
+// B-43, B-45: worked example 4 under every policy. B-46: the drop is reported only on request.
 #[test]
 fn policies_differ_in_what_gives_way() {
     let project = Project::with_documents(&[
@@ -261,7 +262,7 @@ fn the_explanation_names_every_candidate_and_its_reason() {
     ");
 }
 
-// B-35: the estimate is blind to scripts; an exact count says that it is exact.
+// B-35: the estimate is blind to scripts; an exact count is marked as exact.
 #[test]
 fn an_exact_count_is_used_for_packing_and_says_so() {
     let korean = "## 목표\n\n한 페이지 결제.\n".repeat(20);

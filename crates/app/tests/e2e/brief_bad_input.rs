@@ -17,7 +17,7 @@ fn brief(project: &Project, arguments: &[&str]) -> Outcome {
     outcome
 }
 
-/// A project whose `system` is to be spoiled, beside a good `spec`.
+/// A project whose `system` will be spoiled, beside a good `spec`.
 fn spoiled(make: impl FnOnce(&std::path::Path)) -> Project {
     let project = Project::with_documents(&[("spec", "good")]).design_yaml("{}");
     make(&project.design("system.md"));
@@ -84,7 +84,7 @@ fn a_file_in_place_of_the_folder_is_a_missing_folder() {
     assert!(outcome.stderr.starts_with("design docs not initialized"));
 }
 
-// B-5, B-6: configuration never stops a brief; remarks come only when asked for.
+// B-5, B-6: configuration never stops a brief; remarks appear only on request.
 #[test]
 fn a_broken_configuration_is_remarked_on_only_when_asked() {
     let project = Project::with_documents(&[("spec", "good")])

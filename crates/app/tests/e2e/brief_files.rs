@@ -101,8 +101,8 @@ fn first_documents_come_before_all_others() {
     assert_eq!(none.stderr, "warning: none of the documents matches `--first adr/*`\n");
 }
 
-// B-83, B-84: what does not fit is cut on a border and marked, the rest is named, and reading on from
-// the mark yields what was left out.
+// B-83, B-84: a text that does not fit is cut on a border and marked, the rest is named, and
+// reading on from the mark yields the rest.
 #[test]
 fn a_budget_holds_for_everything_that_is_printed() {
     let long = "# Long\n\n## One\n\nfirst part\n\n## Two\n\nsecond part\n".repeat(3);
@@ -173,7 +173,7 @@ fn a_budget_holds_for_everything_that_is_printed() {
     ");
 }
 
-// B-81: the folder is the true one wherever the command runs.
+// B-81: the citation names the real folder, from any current folder.
 #[test]
 fn a_citation_names_the_path_below_the_project() {
     let project = project();
@@ -216,7 +216,7 @@ fn a_gitignore_holds_for_folders_and_patterns_but_not_for_a_name() {
 
 // B-80
 #[test]
-fn what_is_not_there_is_said() {
+fn a_missing_document_is_an_error() {
     let project = project();
     assert_snapshot!(brief(&project, &["docs/instal.md", "docs/notes.txt"]), @"
     exit: 2

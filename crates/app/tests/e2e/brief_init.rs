@@ -58,7 +58,7 @@ fn a_file_in_the_way_is_explained() {
     assert!(outcome.stderr.contains("cannot list"), "{outcome}");
 }
 
-// B-71: a folder of other documents says how to name them.
+// B-71: a folder of other documents leads to a hint how to name them.
 #[test]
 fn documents_outside_the_list_are_pointed_at() {
     let project = Project::new()

@@ -50,7 +50,7 @@ fn a_part_is_cited_and_marked() {
     "#);
 }
 
-// B-63, and remarks come here too when asked for.
+// B-63, and remarks appear here too on request.
 #[test]
 fn citations_and_remarks_are_those_of_the_brief() {
     let project = Project::new()

@@ -1,4 +1,4 @@
-//! What every command shares.
+//! The common behaviour of all commands.
 
 use insta::assert_snapshot;
 
@@ -13,7 +13,7 @@ fn the_version_is_the_packages() {
 }
 
 #[test]
-fn wrong_usage_is_exit_2_and_says_what_is_known() {
+fn wrong_usage_is_exit_2_and_lists_the_known_words() {
     let project = Project::new();
     assert_snapshot!(project.run(&["breif"]), @"
     exit: 2
@@ -48,7 +48,7 @@ fn wrong_usage_is_exit_2_and_says_what_is_known() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said() {
+fn a_full_disk_is_an_error() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let project = Project::with_documents(&[("spec", "text")]).design_yaml("{}");
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_convoke"));
@@ -82,7 +82,7 @@ fn the_project_is_found_from_a_folder_inside_it() {
 }
 
 #[test]
-fn nothing_is_colored_when_nobody_looks() {
+fn nothing_is_colored_without_a_terminal() {
     let project = Project::new().variable("TERM", "xterm-256color").variable("NO_COLOR", "1");
     for arguments in [&["--help"][..], &["brief", "--help"], &["brief", "rest", "x", "--from", "0"]]
     {

@@ -104,7 +104,7 @@ fn every_setting_can_come_from_a_file_or_a_variable() {
         .variable("CONVOKE_BRIEF_LITERAL_SOURCE", "true")
         .variable("CONVOKE_BRIEF_MAX_FILE_BYTES", "10");
     let mut from_variables = project.json(&[]);
-    // Variables are for one call, so no file configures anything.
+    // Variables are for one call, so no file counts as configuration.
     assert_eq!(from_variables["logs"][0], "design_docs not configured — using defaults");
     from_variables["logs"] = from_file["logs"].clone();
     assert_eq!(from_variables, from_file);

@@ -81,6 +81,41 @@ fn what_cannot_hold_is_refused_and_nothing_is_written() {
     assert_eq!(text(&broken, LOCAL), "[wake\n");
 }
 
+// The file of other tools is weaker than the project's own and stronger than the user's.
+#[test]
+fn values_of_design_yaml_are_listed_with_their_origin() {
+    let project = Project::new()
+        .in_repository("main")
+        .design_yaml("{dir: docs/specs, token_budget: 700, priority: [a, ../b], policy: fill}")
+        .file("convoke.toml", "[brief]\ntoken_budget = 900\n")
+        .file("../home/.config/convoke/config.toml", "[brief]\ndir = 'mine'\n");
+    let changed = project.run(&["config", "list", "--changed"]);
+    assert_eq!(
+        changed.stdout,
+        "brief.dir = \"docs/specs\"  (project: .moai/config/sections/design.yaml)\n\
+         brief.token_budget = 900  (project: convoke.toml)\n\
+         brief.priority = [\"a\"]  (project: .moai/config/sections/design.yaml)\n"
+    );
+    let note = "note: .moai/config/sections/design.yaml: `../b` in `priority` is not a bare name";
+    assert!(changed.stderr.contains(note), "{changed}");
+    assert_eq!(project.stdout(&["config", "get", "brief.dir"]), "\"docs/specs\"");
+    let set = project.run(&["config", "set", "brief.dir", "other", "--user"]);
+    assert!(set.stderr.contains("design.yaml sets another value"), "{set}");
+    let paths = project.stdout(&["config", "path"]);
+    let lines: Vec<_> = paths.lines().collect();
+    assert!(lines.len() == 4 && lines[2].ends_with("(sets only `[brief]`; other tools own it)"));
+    let explained = project.stdout(&["brief", "--explain"]);
+    assert!(explained.contains("docs/specs") && explained.contains("budget  900"), "{explained}");
+    // What a project's file may not set does not hold here, either.
+    let outside = Project::new().design_yaml("{dir: ../out, token_budget: 30000}");
+    let outside =
+        outside.file("../home/.config/convoke/config.toml", "[brief]\ntoken_budget = 5\n");
+    let listed = outside.run(&["config", "list"]);
+    assert!(listed.stdout.contains("brief.dir = .moai/design  (default)"), "{listed}");
+    assert!(listed.stdout.contains("brief.token_budget = 5  (user: "), "{listed}");
+    assert!(listed.stderr.contains("leads out of the project"), "{listed}");
+}
+
 #[test]
 fn no_secret_is_printed() {
     let secret = "sk-ant-api03-0123456789abcdef";

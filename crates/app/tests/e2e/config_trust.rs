@@ -1,4 +1,4 @@
-//! What a file that came with a repository may set, and where the user learns what is wrong.
+//! What a file from a repository may set, and where the user learns of its errors.
 
 use std::fs;
 use std::path::Path;
@@ -138,7 +138,7 @@ fn a_committed_file_cannot_take_over() {
     }
 }
 
-// A user's demand for proof survives a committed table of the same role, whatever that table says.
+// A user's demand for proof survives any committed table of the same role.
 #[test]
 fn a_committed_file_takes_back_no_proof_that_its_user_requires() {
     let role = "[dispatch.roles.'implement/security-reviewer']";
@@ -171,9 +171,9 @@ fn with_changed_role(committed: &str) -> Project {
 
 const REVIEWER: &str = "implement/security-reviewer";
 
-// A project may change what a reviewer reads and is asked, but not behind its user's back.
+// A project may change a reviewer's documents and instructions, but the user is warned.
 #[test]
-fn what_a_committed_file_changes_of_a_known_role_is_told() {
+fn a_committed_change_of_a_known_role_is_reported() {
     let answer = b"Files read: README.md\n{\"approved\": true, \"issues\": []}";
     let feature = ["--feature", "031", "--files", "README.md"];
     let note = |keys: &str| {
@@ -204,9 +204,9 @@ fn what_a_committed_file_changes_of_a_known_role_is_told() {
     }
 }
 
-// What the user says wins over the committed file, and a role of the project's own has no other form.
+// The user's value wins over the committed file's, and a role of the project has no other form.
 #[test]
-fn a_role_is_told_of_only_where_its_user_knows_another() {
+fn a_role_is_reported_only_if_its_user_knows_another() {
     let role = format!("[dispatch.roles.'{REVIEWER}']\n");
     let committed = "artifacts = []\nrequired = ['README.md']";
     let own = with_changed_role(committed)
@@ -311,7 +311,7 @@ fn a_committed_file_binds_no_session() {
 
 // Every command tells, once, whether or not it reads the part in question.
 #[test]
-fn mistakes_are_told_by_every_command() {
+fn every_command_reports_mistakes_in_the_configuration() {
     let text = "[brieff]\n[wake]\nbudjet = 'sk-1234'\n[dispatch]\nprofile = 'sk-1234'\n";
     let project = Project::new().on_branch("main").file("convoke.toml", text);
     for words in [&["runs"][..], &["task", "list"], &["usage"], &["tree", "check"]] {
@@ -328,6 +328,7 @@ fn mistakes_are_told_by_every_command() {
         assert!(!outcome.to_string().contains("sk-1234"), "{outcome}");
     }
     assert_snapshot!(project.run(&["-C", ".", "runs"]).stderr, @"
+    hint: `convoke design --rehearse` shows one without any account
     warning: cannot use `brieff` in `./convoke.toml`: there is no such section; did you mean `brief`?
     warning: cannot use `dispatch.profile` in `./convoke.toml`: it must be seed, stable-prefix or all-reference
     warning: cannot use `wake.budjet` in `./convoke.toml`: there is no such key; known keys: agent, orchestrator, wake_budget, mode, fit, next_action, skill_choice, clock, compat_mentions, compat_patterns, namespace_strict
@@ -351,7 +352,7 @@ fn a_flood_of_mistakes_and_a_forged_line_stay_remarks() {
     assert!(!outcome.stderr.lines().any(|line| line.starts_with("error")), "{outcome}");
 }
 
-// A cloned repository does not send agents to read what lies outside of it.
+// A cloned repository does not send agents to read files outside of it.
 #[test]
 fn features_lie_in_the_project() {
     let secret = "# A design\n\nThis is not the project's.\n";

@@ -1,4 +1,4 @@
-//! What is known instead of guessed: verdicts, dispatches and skills in wake-ups.
+//! Records instead of guesses: verdicts, dispatches and skills in wake-ups.
 
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -190,4 +190,66 @@ fn a_reviewed_task_is_closed_with_its_last_part_if_wanted() {
     let last = project.run(&["task", "done", &two[2]]);
     assert!(last.stderr.contains("with its last subtask"), "{last}");
     assert!(show(&project).contains("[completed]"), "{}", show(&project));
+}
+
+// W-3, W-35: work that has begun gets no reviews, and a task is not done by leaving all of it out.
+#[test]
+fn begun_tasks_get_no_reviews_and_skipped_parts_complete_nothing() {
+    let plan = "### Task 1: A\n\n### Task 2: B\n";
+    let project = Project::new()
+        .on_branch("main")
+        .file("plan.md", plan)
+        .variable("CONVOKE_TASK_CLOSE_PARENT", "true");
+    project.stdout(&["task", "import", "plan.md"]);
+    project.stdout(&["task", "start", &id_of(&project, "Task 1")]);
+    let added = project.run(&["task", "import", "plan.md", "--reviews"]);
+    assert!(added.stderr.contains("added to 1 tasks each: Implementation"), "{added}");
+    let tree = project.stdout(&["task", "tree"]);
+    assert_eq!(tree.matches("Spec review").count(), 1, "{tree}");
+    for part in ["Implementation", "Spec review", "Code quality review"] {
+        project.stdout(&["task", "skip", &id_of(&project, part)]);
+    }
+    let shown = project.stdout(&["task", "show", &id_of(&project, "Task 2")]);
+    assert!(shown.contains("[pending]"), "{shown}");
+}
+
+// A wrong verdict can be taken back, and a task is never unbegun under its verdict.
+#[test]
+fn undo_takes_back_the_verdict_that_came_last() {
+    let project = Project::new().in_repository("main");
+    let id = project.stdout(&["task", "add", "Model"]);
+    project.run(&["task", "start", &id]);
+    project.run(&["task", "fail", &id, "--by", "spec"]);
+    project.run(&["task", "pass", &id, "--by", "rev"]);
+    let undone = project.run(&["task", "undo"]);
+    assert!(undone.stdout.contains("pass by rev"), "{undone}");
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains("Model: in progress. Recorded: spec failed it."), "{woken}");
+    assert!(!woken.contains("rev passed it"), "{woken}");
+    let undone = project.stdout(&["task", "undo", "--json"]);
+    let undone: Value = serde_json::from_str(&undone).unwrap();
+    assert_eq!((&undone[0]["what"], &undone[0]["step"]), (&"fail by spec".into(), &Value::Null));
+    let undone = project.stdout(&["task", "undo"]);
+    assert!(undone.contains("started") && undone.contains("Model"), "{undone}");
+    assert!(project.stdout(&["task", "list"]).contains("[pending]"));
+    assert!(!project.stdout(&["wake", "june"]).contains("Recorded"));
+    // What came after a verdict goes first.
+    project.run(&["task", "pass", &id, "--by", "rev"]);
+    project.run(&["task", "note", &id, "x"]);
+    assert!(!project.stdout(&["task", "undo"]).contains("verdict"));
+    assert!(project.stdout(&["task", "undo"]).contains("pass by rev"));
+}
+
+// What a message says about a task stays, and so does the step before it.
+#[test]
+fn undo_refuses_to_unbegin_a_task_under_a_verdict_of_a_message() {
+    let project = Project::new().in_repository("main");
+    let id = project.stdout(&["task", "add", "Model"]);
+    project.run(&["task", "start", &id]);
+    let said = project.run(&["say", "fine @me", "--as", "rev", "--verdict", "pass", "--task", &id]);
+    assert_eq!(said.code, Some(0), "{said}");
+    let refused = project.run(&["task", "undo"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(refused.stderr.contains("rev judged the task"), "{refused}");
+    assert!(project.stdout(&["task", "list"]).contains("[in_progress]"));
 }

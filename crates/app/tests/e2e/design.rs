@@ -38,7 +38,7 @@ fn copied(from: &Path, to: &Path) {
 
 // P-1, P-84, P-86, P-95, P-100, P-190, P-203, P-246, P-279, P-293
 #[test]
-fn a_rehearsal_needs_nobody_and_shows_everything() {
+fn a_rehearsal_needs_no_agent_and_shows_everything() {
     let project = Project::new();
     let (outcome, run) = rehearsed(&project, "--rehearse");
     assert_eq!(outcome.code, Some(0), "{outcome}");
@@ -60,10 +60,14 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     ] {
         assert!(outcome.stdout.contains(line), "{line}\n{outcome}");
     }
-    // What was printed can be printed again, counted again and looked at.
+    // The output can be printed again, counted again and inspected.
     assert_eq!(project.run(&["replay", &run]).stdout, outcome.stdout);
     let recount = project.run(&["recount", &run]);
-    assert_eq!(recount.stdout, "journal: sound\n35 artifacts: the same\n", "{recount}");
+    assert_eq!(
+        recount.stdout,
+        "journal: sound\n9 verdicts, counted again: the same\n35 artifacts: the same\n",
+        "{recount}"
+    );
     assert!(project.stdout(&["runs"]).contains(&run));
     assert!(project.stdout(&["show", &run, "--artifact", "plan"]).contains("### Task 1:"));
     let shown: Value = serde_json::from_str(&project.stdout(&["show", &run, "--json"])).unwrap();
@@ -85,10 +89,10 @@ fn a_rehearsal_needs_nobody_and_shows_everything() {
     assert!(unknown.stderr.contains(", voting-tally.md\n"), "{unknown}");
 }
 
-// P-268, P-269: a voter who leaves the marker lines out is counted, and a person is told at the end;
-// one who only repeats the question has not voted.
+// P-268, P-269: a voter without marker lines counts, and a note at the end says so; a voter that
+// only repeats the prompt has not voted.
 #[test]
-fn a_vote_without_block_is_marked_and_an_echo_is_none() {
+fn a_vote_without_block_is_marked_and_an_echo_does_not_count() {
     let project = Project::new();
     copied(Path::new(REHEARSAL), &project.path("r"));
     let edit = |voter: &str, change: &dyn Fn(&str) -> String| {
@@ -119,7 +123,7 @@ fn a_vote_without_block_is_marked_and_an_echo_is_none() {
     assert_eq!(project.run(&["recount", &run]).code, Some(0));
 }
 
-// P-6, P-167: the questions are part of what is played, and `--auto` leaves them out.
+// P-6, P-167: the rehearsal includes the questions, and `--auto` leaves them out.
 #[test]
 fn a_rehearsal_plays_its_recorded_questions() {
     let project = Project::new();
@@ -136,7 +140,7 @@ fn a_rehearsal_plays_its_recorded_questions() {
     let auto = project.run(&["design", "--auto", "--rehearse"]);
     assert!(auto.stdout.contains("⏩ 1c: questions — skipped (auto mode) ("), "{auto}");
     assert!(!auto.stderr.contains("recorded answer"), "{auto}");
-    // What is written down for one call comes first, and what nobody recorded is recommended.
+    // Answers for one call come first, and a missing recording leads to the recommendation.
     copied(Path::new(REHEARSAL), &project.path("r"));
     fs::remove_file(project.path("r/replies.txt")).unwrap();
     let project = project.file("mine.txt", "1d/1: Exactly two\n");
@@ -158,7 +162,7 @@ fn votes_are_counted_and_not_believed() {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(path, text.replace(": YES", ": NO")).unwrap();
     }
-    // What its author answers would change the plan, too.
+    // The author's answers would change the plan, too.
     fs::write(project.path("r/answers/chair/interview/claude.md"), "NO_QUESTIONS\n").unwrap();
     let flag = format!("--rehearse={}", project.path("r").display());
     let (outcome, run) = rehearsed(&project, &flag);
@@ -190,7 +194,7 @@ fn an_answer_that_was_changed_afterwards_is_noticed() {
     assert_eq!(recount.code, Some(1), "{recount}");
     assert!(recount.stdout.contains("journal: changed at event "), "{recount}");
     assert!(recount.stdout.contains("differs: voting-tally.md\n"), "{recount}");
-    // Whoever looks at it is warned, once, and gets what they asked for all the same.
+    // A command that reads the journal warns once, and still prints its output.
     for arguments in [&["show", &run][..], &["show", &run, "--json"], &["replay", &run]] {
         let looked = project.run(arguments);
         let warned = looked.stderr.matches("warning: the journal of ").count();
@@ -205,16 +209,20 @@ fn an_answer_that_was_changed_afterwards_is_noticed() {
 
 // P-2, P-5, P-47, P-56, P-57, P-60
 #[test]
-fn whoever_cannot_begin_is_told_why() {
+fn a_refused_design_gives_the_reason() {
     let project = Project::new().variable("PATH", "/usr/bin:/bin");
-    let nobody = project.run(&["design", "--auto", "Keep", "--drafts"]);
-    assert_eq!(nobody.code, Some(3), "{nobody}");
+    let without_clients = project.run(&["design", "--auto", "Keep", "--", "--drafts"]);
+    assert_eq!(without_clients.code, Some(3), "{without_clients}");
     assert!(
-        nobody.stderr.contains("looked for claude, codex, cursor-agent, agent, gemini"),
-        "{nobody}"
+        without_clients.stderr.contains("looked for claude, codex, cursor-agent, agent, gemini"),
+        "{without_clients}"
     );
-    assert!(nobody.stderr.contains("convoke design --rehearse"), "{nobody}");
-    for arguments in [&["design"][..], &["design", "--auto"], &["design", "--nonsense", "x"]] {
+    assert!(without_clients.stderr.contains("convoke design --rehearse"), "{without_clients}");
+    let behind = ["design", "Keep drafts", "--auto", "--budget", "foo"];
+    let unknown = ["design", "Keep", "--drafts"];
+    for arguments in
+        [&["design"][..], &["design", "--auto"], &["design", "--nonsense", "x"], &behind, &unknown]
+    {
         assert_eq!(project.run(arguments).code, Some(2), "{arguments:?}");
     }
     let seats = ["design", "--auto", "--seats", "codex,gemini,claude", "Keep drafts"];
@@ -242,7 +250,7 @@ fn whoever_cannot_begin_is_told_why() {
     assert!(nope.code == Some(2) && nope.stderr.ends_with(known), "{nope}");
 }
 
-// What is too long is refused before anything begins; what is not goes through, whatever it says.
+// A feature that is too long is refused before the run begins; any shorter text is accepted.
 #[test]
 fn a_feature_has_a_length() {
     let project = Project::new();
@@ -279,7 +287,7 @@ fn a_panel_is_compared_with_a_single_pass() {
     assert_eq!(project.run(&["compare", "nope"]).code, Some(1));
 }
 
-// What is rehearsed is what was recorded, and whoever asks for something else is told.
+// A rehearsal plays the recorded feature, and warns a user who names another.
 #[test]
 fn a_rehearsal_is_about_its_own_feature() {
     let project = Project::new();
@@ -291,7 +299,7 @@ fn a_rehearsal_is_about_its_own_feature() {
     assert!(runs.lines().skip(1).all(|line| line.contains("  (rehearsal) Let people")), "{runs}");
 }
 
-// What agents write is shown, and obeyed by nobody's terminal.
+// Text from agents is shown, and no terminal obeys it.
 #[test]
 fn names_of_models_steer_no_terminal() {
     let project = Project::new();

@@ -84,7 +84,7 @@ fn a_plan_is_made_on_uncommitted_changes_with_permission() {
     assert_eq!(panel.git(&["status", "--porcelain"]), "M README.md\n?? notes.md");
 }
 
-/// A panel on changes of the user's, whose first agent does something while it sketches.
+/// A panel on changes of the user's, whose first agent runs `does` while it sketches.
 fn panel_that(does: &str) -> (Panel, String) {
     let sketch = format!("Notes go to a folder. {}", "word ".repeat(60));
     let answer = result(|report| report["result"] = json!(sketch));

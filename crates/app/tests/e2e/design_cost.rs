@@ -1,4 +1,4 @@
-//! What designs cost: before, and afterwards.
+//! The cost of designs: forecasts, and reports.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ fn sum(rows: &Value, name: &str) -> u64 {
     rows.as_array().unwrap().iter().map(|row| row[name].as_u64().unwrap_or(0)).sum()
 }
 
-/// What is compared with a single pass is what `show` adds up.
+/// The comparison with a single pass uses the sums of `show`.
 fn counted_alike(panel: &Panel, run: &str, total: &Value) {
     let compared = panel.project.stdout(&["compare", run, "--json"]);
     let compared: Value = serde_json::from_str(&compared).unwrap();
@@ -39,7 +39,7 @@ fn what_a_run_cost_is_added_up_from_the_ledger() {
     let lanes = shown["lanes"].as_array().unwrap();
     let of_host = lanes.iter().filter(|lane| lane["agent"] == "claude").count() as u64;
     assert_eq!(cost["total"]["lanes"], lanes.len());
-    assert_eq!(cost["total"]["uncounted"], 0);
+    assert_eq!(cost["total"]["without_usage"], 0);
     assert_eq!(cost["recorded_lanes"], lanes.len() as u64 - of_host);
     assert_eq!(cost["total"]["input_tokens"], of_host * 60);
     assert_eq!(cost["total"]["micro_dollars"], of_host * 10_000);
@@ -85,7 +85,7 @@ fn what_a_run_cost_is_added_up_from_the_ledger() {
     );
 }
 
-// A budget that some lanes cannot be held against is no promise, and says so once.
+// A budget that does not include some lanes guarantees nothing, and the run warns of it once.
 #[test]
 fn a_budget_says_what_it_does_not_know_of() {
     let (panel, seats) = Panel::new().with_spender();
@@ -99,9 +99,9 @@ fn a_budget_says_what_it_does_not_know_of() {
     assert!(!without.stderr.contains(said), "{without}");
 }
 
-// Nothing is paid for a rehearsal, and that is said.
+// A rehearsal costs nothing, and the output says so.
 #[test]
-fn a_rehearsal_shows_what_was_recorded() {
+fn a_rehearsal_shows_the_recorded_cost() {
     let project = Project::new();
     let outcome = project.run(&["design", "--rehearse"]);
     assert!(!outcome.stderr.contains("forecast"), "{outcome}");

@@ -59,9 +59,9 @@ fn ids(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|matter| matter["id"].as_str().unwrap()).collect()
 }
 
-// P-274: what two voters cannot agree on is for a person to decide, and the run says so.
+// P-274: a person decides a tie between two voters, and the run says so.
 #[test]
-fn a_run_names_what_is_undecided_and_how_to_decide_it() {
+fn a_run_names_undecided_matters_and_how_to_decide_them() {
     let panel = divided();
     let (run, outcome) = designed(&panel, &[]);
     let said = format!(
@@ -133,7 +133,7 @@ fn a_person_accepts_a_finding_and_the_plan_is_revised() {
 }
 
 #[test]
-fn only_what_is_undecided_can_be_decided_and_once() {
+fn only_undecided_matters_can_be_decided_and_once() {
     let panel = divided();
     designed(&panel, &[]);
     let because = ["--because", "so"];
@@ -217,7 +217,7 @@ fn a_decision_that_waits_is_replaced_by_a_later_one() {
     assert_eq!(replayed, told.trim_end());
 }
 
-// The plan belongs to the run's branch. The decision is kept also where the plan cannot be revised.
+// The plan belongs to the run's branch. The decision is kept even if the plan cannot be revised.
 #[test]
 fn a_decision_made_on_another_branch_waits_for_the_right_one() {
     let panel = divided();
@@ -326,7 +326,7 @@ fn with_hole() -> Panel {
     panel
 }
 
-// P-286: a hole is published nowhere, and the person who ran the review learns of it.
+// P-286: a vulnerability is in no published file, and the person who ran the review sees it.
 #[test]
 fn security_findings_out_of_scope_reach_a_person() {
     let panel = with_hole();

@@ -8,8 +8,8 @@ use crate::harness::Outcome;
 use crate::lane::{init, result, with_claude};
 use crate::panel::{Panel, answers};
 
-/// Designs with a Claude Code that sketches well, is asked how it is in `$HOME/probes`, and answers
-/// that as `probe` says, a piece of shell.
+/// Designs with a Claude Code that sketches well, records its probes in `$HOME/probes`, and answers
+/// them as `probe` does, a piece of shell.
 fn designed(probe: &str, flags: &[&str]) -> (Panel, Outcome) {
     let said =
         |answer: &str| format!("{}{}", init(), result(|line| line["result"] = json!(answer)));
@@ -47,7 +47,7 @@ fn judge(panel: &Panel) -> String {
     judge.map(|lane| lane["agent"].as_str().unwrap().to_owned()).unwrap_or_default()
 }
 
-// P-218: what is remembered from a moment ago does not seat a judge.
+// P-218: a recent cached result does not seat a judge.
 #[test]
 fn a_judge_is_probed_although_its_health_is_remembered() {
     let (panel, outcome) = designed("", &[]);
@@ -56,7 +56,7 @@ fn a_judge_is_probed_although_its_health_is_remembered() {
     assert!(!outcome.stdout.contains("cannot judge"), "{outcome}");
 }
 
-// P-218, P-220: the panel keeps its three judges, and the run says who is missing.
+// P-218, P-220: the panel keeps its three judges, and the run names the missing one.
 #[test]
 fn an_agent_that_went_silent_does_not_judge() {
     let silent = "[ $(wc -l < \"$HOME/probes\") -gt 1 ] && exit 1";

@@ -52,7 +52,7 @@ fn a_worker_makes_the_same_and_shows_it_at_the_end() {
     }
     let lanes = |panel: &Panel| panel.shown(&panel.run().0)["lanes"].as_array().unwrap().len();
     assert_eq!(lanes(&panel), lanes(&inline));
-    // With `--quick` there is none.
+    // With `--quick` there is no worker.
     panel.git(&["switch", "--quiet", "main"]);
     assert_eq!(panel.design(&["--subagent", "--quick"]).code, Some(0));
     assert_eq!(workers(&panel).len(), 1);
@@ -73,7 +73,8 @@ fn another_workflow_gets_what_a_worker_made() {
     assert_eq!(workers(&panel).len(), 1);
 }
 
-// P-322: whoever asked is told that there is no manifest, and finds none, not even an older one.
+// P-322: the calling workflow learns that there is no manifest, and finds none, not even an older
+// one.
 #[test]
 fn a_heavy_part_that_failed_leaves_no_manifest() {
     let panel = Panel::new();
@@ -100,7 +101,7 @@ fn a_heavy_part_that_failed_leaves_no_manifest() {
     assert!(manifest.is_file(), "{again}");
 }
 
-/// A panel whose first agent does something once, before it sketches.
+/// A panel whose first agent runs a script once, before it sketches.
 fn with_first(script: &str) -> Panel {
     let sketch = format!("## Approach\nNotes go to a folder. {}", "word ".repeat(60));
     let answer = result(|line| line["result"] = json!(sketch));
@@ -120,10 +121,10 @@ fn design(panel: &Panel) -> Outcome {
     panel.project.run(&flags)
 }
 
-// P-317, P-322, P-323, P-324: a worker that is killed says nothing; what was answered is kept.
+// P-317, P-322, P-323, P-324: a killed worker prints nothing; recorded answers are kept.
 #[test]
 fn a_killed_worker_is_noticed_and_followed() {
-    // Who looks after the agent is a child of the worker.
+    // The agent's guardian is a child of the worker.
     let panel =
         with_first("kill -9 $(sed -n 's/^PPid:[^0-9]*//p' /proc/$PPID/status); exec sleep 600");
     let outcome = design(&panel);
@@ -141,7 +142,7 @@ fn a_killed_worker_is_noticed_and_followed() {
     assert_eq!(workers(&panel).len(), 2);
 }
 
-// P-325: the worker asks nobody; whoever began the run does.
+// P-325: the worker asks no person; the process that began the run does.
 #[test]
 fn a_worker_in_a_changed_tree_leaves_the_question_to_others() {
     let panel = with_first("echo x > dirty.txt");
@@ -159,9 +160,9 @@ fn a_worker_in_a_changed_tree_leaves_the_question_to_others() {
     assert!(again.stdout.contains("## Implementation Plan"), "{again}");
 }
 
-// P-383: whoever began the run learns what went wrong in the part that it did not see.
+// P-383: the process that began the run reports the warnings of the worker.
 #[test]
-fn the_warnings_of_a_worker_that_failed_are_told() {
+fn the_warnings_of_a_failed_worker_are_shown() {
     let panel = Panel::new();
     let mut knows = answers();
     knows.retain(|label, _| !label.starts_with("sketch/Cursor"));
@@ -191,7 +192,7 @@ fn the_warnings_of_a_worker_that_failed_are_told() {
     assert_eq!(replayed.stdout, outcome.stdout + &again.stdout);
 }
 
-// A worker outlives whoever started it for as long as its lanes take to stop.
+// A worker outlives the process that started it for as long as its lanes take to stop.
 #[test]
 fn a_worker_that_is_still_there_is_waited_for() {
     let panel = with_first("trap '' TERM; : > \"$HOME/ready\"; sleep 600 & wait; sleep 600");

@@ -75,7 +75,7 @@ fn runs_of_an_earlier_release_are_shown_and_counted_as_they_were() {
     }
 }
 
-// What programs want to know stands in `show --json` as facts, not only in files.
+// `show --json` has the results of every phase as facts, not only in files.
 #[test]
 fn show_has_the_results_of_every_phase_as_facts() {
     let project = with_journals();

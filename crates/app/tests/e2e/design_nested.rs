@@ -1,4 +1,4 @@
-//! `convoke design --session-env`: designs that another workflow asked for.
+//! `convoke design --session-env`: designs that another workflow requests.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::harness::Outcome;
 use crate::panel::{FEATURE, Panel, answers};
 
-/// A workflow that asks for a design.
+/// A workflow that requests a design.
 struct Parent {
     panel: Panel,
 }
@@ -42,7 +42,7 @@ impl Parent {
 
 // P-10, P-17, P-24, P-79, P-96, P-97, P-284, P-334, P-378, P-379, P-384
 #[test]
-fn whoever_asked_gets_everything_and_sees_little() {
+fn the_calling_workflow_gets_every_file_and_little_output() {
     let parent = Parent::new("# known already\nCODEX_HEALTHY=true\nLARCH_TOKEN_SESSION_ID=t\n");
     let outcome = parent.design(&["--step-prefix", "1.::design plan"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
@@ -96,7 +96,7 @@ fn an_agent_that_the_caller_gave_up_is_not_asked() {
     assert!(agents.into_iter().all(|agent| !agent.contains("cursor.jsonl")));
 }
 
-// P-83: who failed on the way is given up for whoever asked, too.
+// P-83: an agent that failed on the way is unhealthy for the calling workflow, too.
 #[test]
 fn an_agent_that_fails_is_given_up_at_the_end() {
     let parent = Parent::new("");
@@ -114,7 +114,7 @@ fn an_agent_that_fails_is_given_up_at_the_end() {
     assert_eq!(parent.text("session-env.sh.health"), health, "{outcome}");
 }
 
-// P-83, P-166, P-378: also where there was nothing to hand over.
+// P-83, P-166, P-378: even without an export.
 #[test]
 fn an_agent_that_fails_is_given_up_although_nothing_came_of_it() {
     let parent = Parent::new("REPO=\u{fffd}x\nLARCH_TOKEN_SESSION_ID=a b\n");
@@ -130,7 +130,7 @@ fn an_agent_that_fails_is_given_up_although_nothing_came_of_it() {
     assert!(parent.text("session-env.sh.health").contains("CURSOR_HEALTHY=false\n"), "{outcome}");
 }
 
-// P-294: the log of whoever asked gets the reason, and no text.
+// P-294: the log of the calling workflow gets the reason, and no text.
 #[test]
 fn a_refused_diagram_is_in_the_callers_log() {
     let parent = Parent::new("");
@@ -157,7 +157,7 @@ fn a_refused_diagram_is_in_the_callers_log() {
     assert!(!manifest.contains("ARCHITECTURE_DIAGRAM_FILE"), "{manifest}");
 }
 
-// P-335, P-378, P-379: what cannot be handed over is kept, and handed over later.
+// P-335, P-378, P-379: a failed export is kept, and repeated later.
 #[test]
 fn a_design_that_cannot_be_handed_over_is_kept() {
     let parent = Parent::new("");
@@ -174,7 +174,7 @@ fn a_design_that_cannot_be_handed_over_is_kept() {
     fs::remove_file(parent.at("design-export")).unwrap();
     let again = parent.panel.project.run(&["resume", &run]);
     assert_eq!(again.code, Some(0), "{again}");
-    assert!(!again.stdout.contains("sketches"), "nobody is asked again: {again}");
+    assert!(!again.stdout.contains("sketches"), "no agent sketches again: {again}");
     assert!(parent.text("design-export/manifest.env").contains("PLAN_FILE="));
     assert!(!folder.exists());
     let replayed = parent.panel.project.run(&["replay", &run]);
@@ -183,7 +183,7 @@ fn a_design_that_cannot_be_handed_over_is_kept() {
 
 // P-12, P-28: an empty path is no workflow, and a file that is not there says nothing.
 #[test]
-fn nobody_asked_or_they_know_nothing() {
+fn an_empty_or_missing_session_file_is_no_obstacle() {
     let parent = Parent::new("");
     let alone = parent.panel.design(&["--session-env", ""]);
     assert_eq!(alone.code, Some(0), "{alone}");
@@ -196,7 +196,7 @@ fn nobody_asked_or_they_know_nothing() {
     assert!(parent.text("design-export/manifest.env").contains("PLAN_FILE="), "{FEATURE}");
 }
 
-// P-33, P-365, P-366, P-375: whoever asked can see how long it took, and where tokens went.
+// P-33, P-365, P-366, P-375: the calling workflow sees the times and the tokens of each step.
 #[test]
 fn steps_are_marked_in_the_callers_ledgers() {
     let parent = Parent::new("LARCH_TOKEN_SESSION_ID=t-1\n");
@@ -229,7 +229,7 @@ fn steps_are_marked_in_the_callers_ledgers() {
     assert!(dump.contains("\"step\":\"Step 1 — design Step 3b arch diagram\""), "{dump}");
 }
 
-// P-11, P-35, P-52: being asked opens no gate; answering for the branch does.
+// P-11, P-35, P-52: a session file alone waives no check; facts about the branch do.
 #[test]
 fn a_session_file_does_not_waive_the_branch_check() {
     let parent = Parent::new("CODEX_HEALTHY=true\n");
@@ -246,7 +246,8 @@ fn a_session_file_does_not_waive_the_branch_check() {
     assert!(parent.at("design-export/manifest.env").exists());
 }
 
-// P-284, P-326: nothing of an earlier design is taken for this one's, and nobody's folder is made up.
+// P-284, P-326: no file of an earlier design counts as this one's, and no missing folder is
+// created.
 #[test]
 fn what_an_earlier_design_accepted_does_not_stay() {
     let parent = Parent::new("");
@@ -273,7 +274,7 @@ fn what_an_earlier_design_accepted_does_not_stay() {
     assert_eq!(parent.panel.project.stdout(&["runs"]).lines().count(), 2, "nothing was begun");
 }
 
-// P-335: one that vanishes on the way is not made again, and what was made is kept.
+// P-335: a folder that vanishes on the way is not created again, and the design's files are kept.
 #[test]
 fn a_folder_that_vanishes_is_missed() {
     let parent = Parent::new("");

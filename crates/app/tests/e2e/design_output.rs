@@ -1,4 +1,4 @@
-//! What a design prints and leaves, for people, programs and folders.
+//! The output of a design, for people, programs and folders.
 
 use std::fs;
 use std::io;
@@ -34,9 +34,9 @@ fn a_run_can_be_read_by_programs() {
     assert_eq!(artifact["text"], plain.as_str());
 }
 
-// Whoever stops reading does not make a run complete.
+// A closed output pipe does not make a run complete.
 #[test]
-fn a_run_that_nobody_reads_is_stopped() {
+fn a_closed_output_pipe_stops_a_run() {
     let panel = Panel::new();
     let seats = panel.seats();
     let (reader, writer) = io::pipe().unwrap();
@@ -52,7 +52,7 @@ fn a_run_that_nobody_reads_is_stopped() {
     assert_eq!(panel.project.run(&["resume", &run]).code, Some(0));
 }
 
-// What somebody wrote is not written over, and links are not followed.
+// Existing files are not overwritten, and links are not followed.
 #[test]
 fn a_feature_keeps_the_documents_that_it_has() {
     let panel = Panel::new();
@@ -92,7 +92,7 @@ fn a_rehearsal_can_be_quick() {
     assert!(!quick.stderr.contains("DEGRADED"), "{quick}");
 }
 
-// Whoever writes answers down learns which of them were not understood.
+// Convoke reports which prepared answers it did not understand.
 #[test]
 fn answers_that_answer_nothing_are_named() {
     let panel = Panel::new();
@@ -114,7 +114,7 @@ fn answers_that_answer_nothing_are_named() {
     assert_eq!(warned, [line(3), line(4), again, number, never], "{outcome}");
 }
 
-// Answers are said again with a resumed run, and those that were taken before are not missed.
+// A resumed run takes answers again, and does not miss those it took before.
 #[test]
 fn a_run_is_resumed_with_answers() {
     let panel = Panel::new();
@@ -132,9 +132,9 @@ fn a_run_is_resumed_with_answers() {
     assert!(!resumed.stderr.contains("warning: "), "{resumed}");
 }
 
-// With a limit nobody needs to be there, as when a clock starts the run.
+// With a limit no person has to be there, for example in a scheduled run.
 #[test]
-fn recommendations_stand_where_nobody_can_answer() {
+fn recommendations_count_without_a_person() {
     let panel = Panel::new();
     let seats = panel.seats();
     let limit = ["design", "--answer-limit", "3600", "--seats", &seats, FEATURE];
@@ -169,11 +169,11 @@ fn an_unfinished_plan_is_compared_as_one() {
     assert_eq!(report["is_finished"], true);
 }
 
-// Whatever stands in the way of a run, it says how to go on afterwards.
+// After any obstacle, a run says how to resume it.
 #[test]
 fn a_plan_that_cannot_be_left_is_no_lost_run() {
     let panel = Panel::new();
-    // Nobody can make a file there.
+    // No file can be created there.
     let outcome = panel.design(&["--feature", "/proc"]);
     assert_eq!(outcome.code, Some(3), "{outcome}");
     let (run, state) = panel.run();
@@ -182,9 +182,9 @@ fn a_plan_that_cannot_be_left_is_no_lost_run() {
     assert_eq!(state, "stopped");
 }
 
-// Nobody interrupted anything where nobody was there to answer.
+// A question without a person to answer is not an interruption.
 #[test]
-fn a_question_that_finds_nobody_is_no_interruption() {
+fn a_question_without_a_person_is_no_interruption() {
     let panel = Panel::new();
     let seats = panel.seats();
     let outcome = panel.project.run_with_input(&["design", "--seats", &seats, FEATURE], b"\n");

@@ -1,4 +1,5 @@
-//! Who sits where when agents are missing: whole runs, by whom every lane was really answered.
+//! The seats when agents are missing: complete runs, with the agent that really answered every
+//! lane.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use crate::lane::{init, result, with_claude};
 use crate::panel::{Panel, answers};
 
-/// A finished run: who answered which lane, and what was left.
+/// A finished run: the agent of each lane, and the artifacts.
 struct Finished {
     lanes: BTreeMap<String, String>,
     artifacts: Value,
@@ -45,7 +46,7 @@ fn panel(missing: &[&str]) -> Panel {
     missing.iter().fold(Panel::new(), |panel, agent| panel.without(agent))
 }
 
-// P-162, P-193, P-210, P-252, P-264: the row in which everybody is there.
+// P-162, P-193, P-210, P-252, P-264: the row in which all agents are available.
 #[test]
 fn everybody_has_a_seat_of_their_own() {
     let run = Finished::of(&panel(&[]), &[]);
@@ -74,7 +75,7 @@ fn codex_reviews_for_cursor() {
     let run = Finished::of(&panel(&["cursor"]), &[]);
     assert!(run.stdout.contains("**⚠ Cursor not available (binary not found)."), "{}", run.stdout);
     assert_eq!(run.who("sketch/"), ["codex", "codex", "claude", "claude"]);
-    // The first decision was Cursor's to debate; nobody does it in its place.
+    // The first decision was Cursor's to debate; no other agent replaces it.
     assert_eq!((run.who("debate/1"), run.who("debate/2")), (vec![], vec!["codex", "codex"]));
     assert!(
         run.stdout.contains("✅ 2a.5: dialectic — 1 voted, 1 bucket-skipped ("),
@@ -93,7 +94,7 @@ fn codex_reviews_for_cursor() {
             "codex-primary-plan-pragmatic-output.txt",
         ]
     );
-    // What Codex found on Cursor's seat is not Cursor's.
+    // Codex's findings on Cursor's seat are not Cursor's.
     let proposers = run.artifacts["proposer-map.tsv"].as_str().unwrap();
     assert!(proposers.contains("Cursor-Arch (Codex)"), "{proposers}");
 }
@@ -118,7 +119,7 @@ fn cursor_reviews_for_codex() {
     );
 }
 
-// P-162, N-4: nobody but the host is there.
+// P-162, N-4: only the host is available.
 #[test]
 fn the_host_is_enough() {
     let run = Finished::of(&panel(&["cursor", "codex"]), &[]);
@@ -130,7 +131,7 @@ fn the_host_is_enough() {
     assert!(run.stdout.contains("✅ 5: cleanup — design complete! ("), "{}", run.stdout);
 }
 
-// P-7, P-162: two sketches in every row, and everything else as it is.
+// P-7, P-162: two sketches in every row, and no other difference.
 #[test]
 fn a_quick_run_differs_in_its_sketches_alone() {
     for (missing, sketches, reviews) in [
@@ -146,9 +147,9 @@ fn a_quick_run_differs_in_its_sketches_alone() {
     }
 }
 
-// P-78, P-202, N-3: whoever fails in a debate is asked for a review all the same.
+// P-78, P-202, N-3: an agent that fails in a debate still gets a review.
 #[test]
-fn a_debate_that_fails_costs_nobody_their_seat() {
+fn a_failed_debate_costs_no_agent_its_seat() {
     let panel = Panel::new();
     let mut silent = answers();
     silent.retain(|label, _| !label.starts_with("debate/"));
@@ -165,7 +166,7 @@ fn a_debate_that_fails_costs_nobody_their_seat() {
     assert_eq!((of_cursor("review/"), of_cursor("vote/")), (2, 1));
 }
 
-// P-11, P-35: whoever passes a session file may be a person; only facts about the branch waive its check.
+// P-11, P-35: a person may pass a session file; only facts about the branch waive its check.
 #[test]
 fn a_session_file_alone_says_nothing_about_the_branch() {
     let panel = Panel::new();
@@ -186,7 +187,7 @@ fn a_session_file_alone_says_nothing_about_the_branch() {
 
 // P-280: a host that gave no vote is still the one that can write the plan anew.
 #[test]
-fn a_host_that_failed_as_a_voter_is_asked_last_as_the_chair() {
+fn a_host_that_failed_as_a_voter_is_the_last_chair() {
     let panel = Panel::new();
     let without = |unknown: &str| {
         let mut known = answers();
@@ -224,7 +225,7 @@ fn a_sketch_that_was_cut_off_is_kept_and_warned_of() {
 }
 
 #[test]
-fn whoever_is_seated_twice_is_told_what_to_do() {
+fn a_name_that_is_seated_twice_leads_to_a_hint() {
     let panel = panel(&[]);
     let seats = "http:small,http:small,claude";
     let outcome = panel.project.run(&["design", "--seats", seats, "Keep notes"]);
@@ -237,9 +238,9 @@ fn whoever_is_seated_twice_is_told_what_to_do() {
     );
 }
 
-// Runs of one client may share files. Whoever found them in use has not failed as an agent.
+// Runs of one client may share files. A client that found them in use has not failed as an agent.
 #[test]
-fn whoever_met_another_run_of_its_client_is_asked_again() {
+fn a_clash_with_another_run_of_a_client_is_retried() {
     let answer =
         result(|line| line["result"] = json!(format!("It is simple. {}", "word ".repeat(60))));
     let script = format!(
@@ -258,7 +259,7 @@ fn whoever_met_another_run_of_its_client_is_asked_again() {
 
 // A slip of form costs a second question, and at most the seat of this phase.
 #[test]
-fn a_review_in_another_form_is_asked_for_once_more() {
+fn a_review_in_another_form_is_requested_once_more() {
     let panel = Panel::new();
     let mut known = answers();
     let review = known["review/Cursor-Arch"].clone();
@@ -300,7 +301,8 @@ fn a_plan_in_ordinary_markdown_is_a_plan() {
     }
 }
 
-// What looks exact and does not exist is marked for the voters and for people, and told again alike.
+// A citation that looks exact and does not exist is marked for the voters and for people, and a
+// replay shows the same.
 #[test]
 fn a_citation_that_does_not_exist_is_marked_on_the_ballot() {
     let panel = Panel::new();

@@ -71,7 +71,7 @@ fn a_script_gets_from_a_feature_to_a_wake_up() {
 
 // P-322, P-344: a parent sees that there is nothing for it, and why.
 #[test]
-fn a_script_is_told_that_there_is_no_design() {
+fn a_script_learns_that_there_is_no_design() {
     let parent = Parent::new();
     fs::write(parent.panel.project.path("dirty.txt"), "x").unwrap();
     let outcome = parent.run();

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::harness::Outcome;
 use crate::panel::{FEATURE, Panel, answers};
 
-/// A run that ends because nobody sketches, and the panel that would.
+/// A run that ends because no agent sketches, and the panel that would.
 fn stopped(flags: &[&str]) -> (Panel, String, Outcome) {
     let panel = Panel::new();
     let mut silent = answers();
@@ -29,7 +29,7 @@ fn stopped(flags: &[&str]) -> (Panel, String, Outcome) {
 }
 
 #[test]
-fn a_run_that_nobody_could_go_on_with_goes_on_when_they_can() {
+fn a_run_without_agents_goes_on_when_they_are_back() {
     let (panel, run, failed) = stopped(&[]);
     assert!(failed.stderr.contains("failed: no agent produced a usable sketch\n"), "{failed}");
     assert!(
@@ -47,14 +47,14 @@ fn a_run_that_nobody_could_go_on_with_goes_on_when_they_can() {
     assert_eq!(panel.project.run(&["recount", &run]).code, Some(0));
 }
 
-// Nothing is built on answers that somebody changed.
+// A changed journal is not resumed.
 #[test]
 fn a_run_whose_journal_was_changed_does_not_go_on() {
     let (panel, run, _) = stopped(&[]);
     let store = panel.project.path("../home/.local/state/convoke/store.db");
     let store = rusqlite::Connection::open(store).unwrap();
     let before = panel.project.run(&["replay", &run]);
-    assert_eq!(before.stderr, "", "nobody is warned of a sound one");
+    assert_eq!(before.stderr, "", "a sound one gives no warning");
     for change in [
         "UPDATE journal SET at_ms = at_ms + 1 WHERE seq = 3",
         "UPDATE journal SET body = '{' WHERE seq = 3",
@@ -69,13 +69,13 @@ fn a_run_whose_journal_was_changed_does_not_go_on() {
         assert!(refused.stderr.starts_with(&error), "{refused}");
         assert_eq!(panel.run().1, "stopped");
     }
-    // What cannot even be read any more is no riddle.
+    // An unreadable journal leads to a clear error.
     let unreadable = panel.project.run(&["show", &run]);
     assert_eq!(unreadable.code, Some(1), "{unreadable}");
     assert!(unreadable.stderr.contains("its journal was changed at event 3\n"), "{unreadable}");
 }
 
-// What was said at the beginning holds for a resumed run: the branch and the folder.
+// The options of the beginning hold for a resumed run: the branch and the folder.
 #[test]
 fn a_resumed_run_keeps_its_branch_and_its_folder() {
     let (panel, run, failed) = stopped(&["--branch"]);
@@ -99,7 +99,7 @@ fn a_resumed_run_keeps_its_branch_and_its_folder() {
     assert!(fs::read_to_string(folder.join("tasks.md")).unwrap().starts_with("## Tasks"));
 }
 
-// What may be spent holds for a resumed run, unless it is said anew.
+// The budget holds for a resumed run, unless the user gives a new one.
 #[test]
 fn a_resumed_run_keeps_its_budget() {
     let (panel, seats) = Panel::new().with_spender();
@@ -146,7 +146,7 @@ fn a_run_goes_on_only_where_it_was_stopped() {
     assert!(resumed.stderr.contains("note: the branch has other commits"), "{resumed}");
 }
 
-/// A process that waits for an answer of ours.
+/// A process that waits for the test's answer.
 struct Asking {
     convoke: Child,
     stderr: ChildStderr,
@@ -173,7 +173,7 @@ impl Asking {
         kill_process(Pid::from_child(&self.convoke), signal).unwrap();
     }
 
-    /// Waits for the end; returns its code and all that was said.
+    /// Waits for the end; returns the exit code and the whole output.
     fn end(mut self) -> (Option<i32>, String) {
         let input = self.convoke.stdin.take();
         let code = self.convoke.wait().unwrap().code();
@@ -205,9 +205,9 @@ fn a_question_can_be_interrupted_and_asked_again() {
     assert!(resumed.stderr.contains("Enter accepts the recommendation"), "{resumed}");
 }
 
-// What is killed cannot say so, and what is refused was never begun.
+// A killed run cannot record its end, and a refused run never began.
 #[test]
-fn the_list_of_runs_says_who_works() {
+fn the_list_of_runs_shows_running_and_stopped_ones() {
     let panel = Panel::new();
     let seats = panel.seats();
     let first = Asking::new(&panel, &["design", "--seats", &seats, FEATURE]);

@@ -60,7 +60,7 @@ fn aged(mut entry: Entry, changed: Option<&str>) -> Entry {
     entry
 }
 
-// A better reading of old answers is no sign that the answers were changed.
+// A better parser of old answers is no sign that the answers were changed.
 #[test]
 fn a_run_under_other_rules_is_labelled_and_not_called_changed() {
     let said = "recounted by rules 3; the run was written under rules 1";

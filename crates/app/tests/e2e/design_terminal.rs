@@ -1,4 +1,4 @@
-//! A design at a terminal: what is drawn there, and what a person is asked.
+//! A design at a terminal: the drawn lines, and the questions to a person.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -19,13 +19,13 @@ use crate::panel::{FEATURE, Panel, answers};
 /// Longer than any test should take; only a hanging program ever waits for it.
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// A terminal with our program in it.
+/// A terminal that runs Convoke.
 pub(crate) struct Terminal {
     pub(crate) convoke: Child,
     keys: File,
     shown: Receiver<Vec<u8>>,
     text: String,
-    /// How much of it was waited for.
+    /// How much of the output the test has waited for.
     seen: usize,
 }
 
@@ -34,7 +34,7 @@ impl Terminal {
         Self::open_as("xterm", project, columns, arguments)
     }
 
-    fn open_as(kind: &str, project: &Project, columns: u16, arguments: &[&str]) -> Self {
+    pub(crate) fn open_as(kind: &str, project: &Project, columns: u16, arguments: &[&str]) -> Self {
         let master =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
@@ -46,7 +46,7 @@ impl Terminal {
         let mut command = project.command(Path::new(env!("CARGO_BIN_EXE_convoke")), arguments);
         command.env("TERM", kind).stdin(end()).stdout(end()).stderr(end());
         let convoke = command.spawn().unwrap();
-        // Nobody but the program holds its end now, so that we see when it is over.
+        // Only the program holds its end now, so that the test sees when it ends.
         drop(command);
         let keys = File::from(master);
         let mut screen = keys.try_clone().unwrap();
@@ -60,7 +60,7 @@ impl Terminal {
         Self { convoke, keys, shown, text: String::new(), seen: 0 }
     }
 
-    /// Waits until something is shown after all that was waited for before.
+    /// Waits until a text is shown after all earlier ones.
     pub(crate) fn until(&mut self, text: &str) {
         loop {
             if let Some(at) = self.text[self.seen..].find(text) {
@@ -90,8 +90,8 @@ impl Terminal {
     }
 }
 
-/// Returns what was printed, line by line, without orders to the terminal.
-fn printed(shown: &str) -> Vec<String> {
+/// Returns the printed lines, without control sequences.
+pub(crate) fn printed(shown: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for line in shown.split(['\r', '\n']) {
         let pieces = line.split("\u{1b}[").enumerate().map(|(at, piece)| match at {
@@ -103,7 +103,7 @@ fn printed(shown: &str) -> Vec<String> {
     lines
 }
 
-// P-91: at a terminal every phase leaves one line, and one screen says what it came to.
+// P-91: at a terminal every phase leaves one line, and one screen shows the result.
 #[test]
 fn a_design_at_a_terminal_is_a_line_for_each_phase_and_one_screen() {
     let project = Project::new();
@@ -195,9 +195,9 @@ fn an_artifact_is_read_in_a_pager_at_a_terminal_alone() {
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "{whole}");
 }
 
-// P-5: whoever says nothing is asked, if there is somebody.
+// P-5: without a feature, Convoke asks for it if there is a person.
 #[test]
-fn a_person_is_asked_what_is_to_be_designed() {
+fn convoke_asks_a_person_for_the_feature() {
     let panel = Panel::new();
     let seats = panel.seats();
     let mut terminal = Terminal::open(&panel.project, 80, &["design", "--seats", &seats]);
@@ -221,7 +221,7 @@ fn a_person_is_asked_what_is_to_be_designed() {
 
 // A slip of the finger is no answer, and Ctrl-C is one everywhere.
 #[test]
-fn a_mistyped_number_is_asked_for_again() {
+fn a_mistyped_number_repeats_the_question() {
     let panel = Panel::new();
     let seats = panel.seats();
     let mut terminal =
@@ -251,7 +251,7 @@ fn a_mistyped_number_is_asked_for_again() {
     let (code, shown) = terminal.end();
     assert_eq!(code, Some(130), "{shown}");
     assert!(shown.contains(&format!("convoke resume {run}")), "{shown}");
-    // What was written down is taken once; whoever is asked again answers it.
+    // A prepared answer counts once; the person answers a second question.
     let said = panel.project.path("../said").display().to_string();
     fs::write(&said, "resume/ground: 1\n").unwrap();
     let mut terminal = Terminal::open(&panel.project, 80, &["resume", &run, "--answers", &said]);
@@ -261,7 +261,7 @@ fn a_mistyped_number_is_asked_for_again() {
     assert_eq!((terminal.end().0, panel.run().1.as_str()), (Some(6), "stopped"));
 }
 
-// P-347, P-348: who answers is asked once; whoever goes away did not answer.
+// P-347, P-348: an answered question is not repeated; a person who leaves did not answer.
 #[test]
 fn a_question_about_the_tree_can_be_interrupted() {
     let script = format!("echo x > dirty.txt\n{}{}", init(), result(|_| {}));
@@ -282,7 +282,7 @@ fn a_question_about_the_tree_can_be_interrupted() {
     assert_eq!((terminal.end().0, panel.run().1.as_str()), (Some(6), "ended"));
 }
 
-// What agents wrote is shown, and nothing of it is obeyed.
+// Text from agents is shown, and the terminal obeys none of it.
 #[test]
 fn a_terminal_is_shown_no_escapes_of_others() {
     let panel = Panel::new();

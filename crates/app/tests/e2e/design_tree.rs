@@ -14,7 +14,7 @@ fn panel() -> Panel {
     panel_that("echo x > dirty.txt")
 }
 
-/// A panel whose first agent does something, once, while it sketches.
+/// A panel whose first agent runs `does`, once, while it sketches.
 fn panel_that(does: &str) -> Panel {
     let sketch = format!("Notes go to a folder. {}", "word ".repeat(60));
     let answer = result(|line| line["result"] = json!(sketch));
@@ -45,7 +45,7 @@ fn stopped(panel: &Panel, outcome: &Outcome) {
     assert_eq!(left, "x\n", "nothing is deleted");
 }
 
-// P-6, P-345, P-347, P-348, P-349, N-1: also with `--auto`, and a person is asked once.
+// P-6, P-345, P-347, P-348, P-349, N-1: also with `--auto`, and Convoke asks a person once.
 #[test]
 fn an_agent_that_writes_is_caught_at_the_next_boundary() {
     let panel = panel();
@@ -55,7 +55,7 @@ fn an_agent_that_writes_is_caught_at_the_next_boundary() {
     stopped(&panel, &outcome);
     assert!(!outcome.stdout.contains("2b: full plan"), "{outcome}");
     let guard = folder(&panel).join(".dirty-tree-prompted-sketch-collection");
-    assert!(!guard.exists(), "nobody was there to be asked");
+    assert!(!guard.exists(), "there was no person to ask");
 
     let (run, _) = panel.run();
     let said = panel.project.path("../said").display().to_string();
@@ -74,7 +74,7 @@ fn an_agent_that_writes_is_caught_at_the_next_boundary() {
     assert!(!folder(&panel).join("dirty-tree-detected.env").exists(), "{clean}");
 }
 
-// N-1: a commit leaves the tree clean, and is noticed all the same.
+// N-1: a commit leaves the tree clean, and Convoke still notices it.
 #[test]
 fn an_agent_that_commits_is_caught_too() {
     let who = "git -c user.name=a -c user.email=a@b";
@@ -86,10 +86,10 @@ fn an_agent_that_commits_is_caught_too() {
     assert!(!outcome.stdout.contains("2b: full plan"), "{outcome}");
     let (run, _) = panel.run();
     let after = panel.project.run(&["resume", &run, "--no-probe"]);
-    assert!(after.stdout.contains("2b: full plan"), "whoever resumes has looked: {after}");
+    assert!(after.stdout.contains("2b: full plan"), "resuming confirms the tree: {after}");
 }
 
-/// What agents plant so that git does something else later, and how it is named.
+/// Plants of agents that change git's later behaviour, with their names in the report.
 const PLANTED: [(&str, &str, &str); 8] = [
     (
         "mkdir -p .git/hooks; echo 'touch x' > .git/hooks/post-checkout",
@@ -131,10 +131,10 @@ fn what_agents_plant_for_git_is_caught_as_after_a_lane() {
     }
 }
 
-// N-1: the voters are the last who work. What they leave behind is said at the end, and the exit code
-// tells, but the plan is there. A worker of its own changes nothing in that.
+// N-1: the voters are the last agents to work. The run reports their changes at the end and in its
+// exit code, but the plan is there. A worker process changes nothing in that.
 #[test]
-fn what_the_last_agents_leave_behind_is_told_at_the_end() {
+fn changes_by_the_last_agents_are_reported_at_the_end() {
     for flags in [&[][..], &["--subagent"]] {
         let (panel, seats) = Panel::new().with_spender();
         let program = panel.project.path("../bin/claude");
@@ -151,38 +151,36 @@ fn what_the_last_agents_leave_behind_is_told_at_the_end() {
     }
 }
 
-/// Kills the process that works on the design. Who looks after an agent is a child of it.
+/// Kills the process that works on the design. An agent's guardian is a child of it.
 const KILLS: &str = "kill -9 $(sed -n 's/^PPid:[^0-9]*//p' /proc/$PPID/status); exec sleep 600";
 
 /// Runs a design whose process is killed while its first agent works.
-fn killed(does: &str, flags: &[&str]) -> (Panel, String) {
+fn killed(does: &str) -> (Panel, String) {
     let panel = panel_that(&format!("{does}{KILLS}"));
     let seats = seats(&panel);
     let design = ["design", "--auto", "--no-probe", "--no-branch", "--seats", &seats, FEATURE];
-    let outcome = panel.project.run(&[&design[..], flags].concat());
+    let outcome = panel.project.run(&design);
     assert_ne!(outcome.code, Some(0), "{outcome}");
     let (run, _) = panel.run();
     (panel, run)
 }
 
-// N-1: a process that was killed compares nothing any more. Whoever resumes the run is told.
+// N-1: a killed process can no longer compare. Resuming the run reports the change.
 #[test]
-fn what_was_planted_before_a_kill_is_told_when_the_run_is_resumed() {
-    for flags in [&[][..], &["--subagent"]] {
-        let (panel, run) = killed("echo 'touch x' > .git/hooks/post-checkout; ", flags);
-        let again = panel.project.run(&["resume", &run, "--no-probe"]);
-        let warning = "warning: changed since the run was interrupted, by an agent or a person: \
-                       .git/hooks/post-checkout\n";
-        assert_eq!(again.stderr.matches(warning).count(), 1, "{again}");
-        assert!(again.stdout.contains("2b: full plan"), "it goes on: {again}");
-        assert!(!again.stderr.contains("note: files of the working tree changed"), "{again}");
-    }
+fn plants_before_a_kill_are_reported_when_the_run_is_resumed() {
+    let (panel, run) = killed("echo 'touch x' > .git/hooks/post-checkout; ");
+    let again = panel.project.run(&["resume", &run, "--no-probe"]);
+    let warning = "warning: changed since the run was interrupted, by an agent or a person: \
+                   .git/hooks/post-checkout\n";
+    assert_eq!(again.stderr.matches(warning).count(), 1, "{again}");
+    assert!(again.stdout.contains("2b: full plan"), "it goes on: {again}");
+    assert!(!again.stderr.contains("note: files of the working tree changed"), "{again}");
 }
 
 // A person who commits between two processes of a run is no reason to stop it, or to warn.
 #[test]
 fn what_a_person_commits_before_a_run_is_resumed_stops_nothing() {
-    let (panel, run) = killed("", &[]);
+    let (panel, run) = killed("");
     let commit = "echo more >> README.md; git add README.md\n\
                   git -c user.name=a -c user.email=a@b commit -qm more";
     let done = panel.project.command(Path::new("/bin/sh"), &["-ec", commit]).output().unwrap();
@@ -197,13 +195,13 @@ fn what_a_person_commits_before_a_run_is_resumed_stops_nothing() {
 // Half a note is no note, and a tree that cannot be compared is not called unchanged.
 #[test]
 fn a_tree_that_cannot_be_compared_is_not_called_unchanged() {
-    let (panel, run) = killed("", &[]);
+    let (panel, run) = killed("");
     fs::write(folder(&panel).join("tree-before-agents"), "files=1\n").unwrap();
     let again = panel.project.run(&["resume", &run, "--no-probe"]);
     let warning = "warning: Convoke cannot tell what changed in the working tree since the run was \
                    interrupted\n";
     assert_eq!(again.stderr.matches(warning).count(), 1, "{again}");
-    let (panel, run) = killed("", &[]);
+    let (panel, run) = killed("");
     let again = panel.project.run(&["resume", &run, "--no-probe"]);
     assert!(!again.stderr.contains("since the run was interrupted"), "{again}");
 }

@@ -88,7 +88,7 @@ fn the_block_lists_what_a_role_must_read() {
     assert!(phase.contains("/plan.md\n") && phase.contains("note: artifact_missing:plan.md"));
 }
 
-// D-2: a mistake is answered with what is near.
+// D-2: an error names similar words.
 #[test]
 fn unknown_roles_commands_and_features_are_explained() {
     let project = project();
@@ -126,7 +126,7 @@ fn a_project_has_its_own_roles() {
     assert!(refused.stderr.contains("outside dir"), "{refused}");
 }
 
-// D-27: only what failed is fixed, and a reviewer is reminded of all it said.
+// D-27: an author fixes only failed issues, and a reviewer sees all its issues again.
 #[test]
 fn only_issues_of_failed_reviewers_are_fixed() {
     let review = |approved: bool, severity: &str, words: &str| json!({ "approved": approved, "issues": [{ "severity": severity, "description": words }] });
@@ -154,7 +154,7 @@ fn a_worker_is_judged_by_what_it_was_sent_to() {
     assert!(all.stdout.contains("not named: spec.md"), "{all}");
 }
 
-// D-33..D-36: the reason for each section is told, and the switches change it.
+// D-33..D-36: the report gives the reason for each section, and the switches change it.
 #[test]
 fn sections_are_chosen_for_a_reason() {
     let project = project();
@@ -272,7 +272,7 @@ fn an_ambiguous_answer_is_shown_and_counts_neither_way() {
     assert_eq!(json["ambiguity"]["answer"], answer);
 }
 
-// No list knows every refusal, so nobody sees a PASS without the words beside it.
+// No list covers every refusal, so a PASS is always shown with the words beside it.
 #[test]
 fn what_a_reviewer_wrote_beside_its_verdict_is_shown() {
     let (project, role) = (project(), "implement/security-reviewer");
@@ -308,7 +308,7 @@ fn what_a_reviewer_wrote_beside_its_verdict_is_shown() {
     assert!(plain.get("also_wrote").is_none(), "{plain}");
 }
 
-// What a reviewer writes cannot look like a line of Convoke's own, and breaks at 80 columns.
+// A reviewer's text cannot forge a line of Convoke's, and breaks at 80 columns.
 #[test]
 fn an_issue_forges_no_line_of_a_report() {
     let answer = "Files read: design.md, spec.md\n{\"approved\": false, \"issues\": [{\"severity\": \
@@ -345,5 +345,5 @@ fn a_pass_can_require_proof() {
     assert_eq!(check(&project, role, &[], APPROVED).code, Some(1));
     let nothing = "[dispatch.roles.\"ship/a\"]\nrequire_proof = true\n";
     let refused = check(&project.file("convoke.toml", nothing), "ship/a", &[], APPROVED);
-    assert_eq!(refused.code, Some(2), "what nobody had to read cannot be proven: {refused}");
+    assert_eq!(refused.code, Some(2), "reading that was not required cannot be proven: {refused}");
 }

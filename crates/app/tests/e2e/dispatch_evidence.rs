@@ -1,4 +1,4 @@
-//! `convoke dispatch check`: what a client's record proves, and where quoted words stand.
+//! `convoke dispatch check`: what a client's record proves, and where quoted words are.
 
 use std::fs;
 
@@ -44,7 +44,7 @@ fn record(project: &Project, reads: &[(&str, Option<(usize, usize)>)], answer: &
     path.display().to_string()
 }
 
-// D-40..D-43: a confirmation is only a word; the client's record proves it.
+// D-40..D-43: a confirmation is only a claim; the client's record proves it.
 #[test]
 fn a_confirmation_without_a_read_is_unproven() {
     let project = project();
@@ -108,7 +108,7 @@ fn a_confirmation_without_a_read_is_unproven() {
     ");
 }
 
-// What a review quotes is looked up where it says.
+// A review's quotations are checked at the cited place.
 #[test]
 fn quotations_are_looked_up() {
     let project = project();
@@ -155,7 +155,7 @@ fn proof_is_of_a_file_and_not_of_its_name() {
     assert_eq!(both, (Some(0), json!("PASS"), json!([])));
 }
 
-// What an agent read before another answer proves nothing about this one.
+// Reads before another answer prove nothing about this one.
 #[test]
 fn a_record_of_another_answer_proves_nothing() {
     let project = project();

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 
 use crate::harness::Project;
 
-// D-92: what is made can be used by the commands that are printed.
+// D-92: the printed commands work with the created files.
 #[test]
 fn a_project_without_features_gets_one_and_a_reviewer() {
     let project = Project::new().in_repository("main").variable("PATH", "/usr/bin:/bin");

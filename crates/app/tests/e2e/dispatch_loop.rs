@@ -8,7 +8,8 @@ use crate::dispatch::FEATURE;
 use crate::dispatch_rounds::repository;
 use crate::harness::{Outcome, Project, set_mode};
 
-/// A client that knows by its prompt who it is, and says what stands ready for its next time.
+/// A client that recognizes its role by its prompt, and prints the answer prepared for its next
+/// turn.
 const CLIENT: &str = r#"#!/bin/sh
 [ "$1" = --version ] && { echo 1.0; exit; }
 cat > "$TMPDIR/now"
@@ -37,7 +38,7 @@ form = "fix"
 "#;
 
 /// A project whose command `ship` has two reviewers and a fixer, with what they say in turn.
-fn project(answers: &[(&str, &str)]) -> Project {
+pub(crate) fn project(answers: &[(&str, &str)]) -> Project {
     let project = repository()
         .file("convoke.toml", ROLES)
         .file("a.md", "ROLE-A: look at it.")
@@ -69,8 +70,9 @@ fn ready_in(project: &Project, session: &str, name: &str, answer: &str) {
     fs::write(project.path(&format!("../answers/{name}")), text).unwrap();
 }
 
-const PASS: &str = "Files read: spec.md (62 lines)\n{\"approved\": true, \"issues\": []}";
-const FAIL: &str = "{\"approved\": false, \"issues\": [{\"severity\": \"blocker\", \
+pub(crate) const PASS: &str =
+    "Files read: spec.md (62 lines)\n{\"approved\": true, \"issues\": []}";
+pub(crate) const FAIL: &str = "{\"approved\": false, \"issues\": [{\"severity\": \"blocker\", \
     \"description\": \"No number.\", \"location\": \"spec.md:3\"}]}";
 const FAIL_AGAIN: &str = "{\"approved\": false, \"issues\": [{\"severity\": \"Blocker\", \
     \"description\": \"no number\", \"location\": \"spec.md:4\"}]}";
@@ -84,7 +86,7 @@ fn report(project: &Project, more: &[&str]) -> Value {
     serde_json::from_str(&run(project, &[&["--json"], more].concat()).stdout).unwrap()
 }
 
-/// How often each was asked.
+/// How often each role answered.
 fn asked(project: &Project) -> [usize; 3] {
     ["a", "b", "f"].map(|who| {
         let path = project.path(&format!("../asked-{who}"));
@@ -127,7 +129,7 @@ fn a_loop_ends_when_all_approve() {
     assert_eq!(asked(&project), [2, 3, 1]);
     assert_eq!(report(&project, &["--write"])["stop"], "approved");
     assert_eq!(asked(&project), [2, 3, 1], "what is approved is not asked again");
-    // An approval is of what was reviewed.
+    // An approval covers only the reviewed files.
     fs::write(project.path("new.rs"), "fn main() {}\n").unwrap();
     let outdated = run(&project, &["--write"]);
     assert_eq!(outdated.code, Some(1), "{outdated}");
@@ -135,7 +137,7 @@ fn a_loop_ends_when_all_approve() {
     assert!(outdated.stderr.contains("hint: files changed since the reviewers approved"));
     fs::remove_file(project.path("new.rs")).unwrap();
     assert_eq!(run(&project, &["--write"]).code, Some(0), "it is what was reviewed again");
-    // A pass without proof does not count where proof is required: that reviewer is asked again.
+    // A pass without proof does not count where proof is required: that reviewer answers again.
     let unread = run(&project, &["--write", "--require-proof", "--max", "1"]);
     assert_ne!(unread.code, Some(0), "{unread}");
     assert_eq!(asked(&project), [3, 3, 1]);
@@ -146,7 +148,7 @@ fn a_loop_ends_when_all_approve() {
     assert!(project.path(FEATURE).join("spec.md").exists());
 }
 
-// The same finding twice, in whatever line and spelling, is no progress.
+// The same finding twice, on any line and in any spelling, is no progress.
 #[test]
 fn a_loop_that_gets_nowhere_ends() {
     let answers = [("a-1", PASS), ("b-1", FAIL), ("f-1", "Done."), ("b-2", FAIL_AGAIN)];
@@ -155,7 +157,7 @@ fn a_loop_that_gets_nowhere_ends() {
     assert_eq!(stuck.code, Some(1), "{stuck}");
     assert!(stuck.stdout.contains(" returned [blocker] No number."), "{stuck}");
     assert!(stuck.stdout.ends_with("no_progress after 2 rounds\n"), "{stuck}");
-    // Somebody has fixed it by hand.
+    // A person has fixed it by hand.
     for name in ["b-3", "b-4", "a-2"] {
         ready(&project, name, PASS);
     }
@@ -165,7 +167,7 @@ fn a_loop_that_gets_nowhere_ends() {
     assert_eq!(asked(&project), [2, 4, 1]);
 }
 
-// Nobody writes unless it is said; then a person fixes, and the next call goes on.
+// No agent writes without `--write`; then a person fixes, and the next call goes on.
 #[test]
 fn a_loop_waits_for_a_person() {
     let project = project(&[("a-1", PASS), ("b-1", FAIL), ("b-2", FAIL_AGAIN)]);
@@ -181,7 +183,7 @@ fn a_loop_waits_for_a_person() {
     assert!(second.stdout.ends_with("by_hand after 2 rounds\n"), "{second}");
     let hint = "hint: fix the open findings, then run this command again\n";
     assert!(second.stderr.ends_with(hint), "{second}");
-    // Nobody knows whether anything was fixed, but what a person does costs no tokens.
+    // Convoke does not know whether a person fixed it, but a person's work costs no tokens.
     let row = "1      by-hand                    again         -\n";
     assert!(second.stdout.contains(row), "{second}");
     assert!(second.stdout.contains("\n300 tokens, 0.0030 $\n"), "{second}");
@@ -189,10 +191,10 @@ fn a_loop_waits_for_a_person() {
     assert!(told.contains("iteration 2 of 5") && told.contains("No number."), "{told}");
 }
 
-// What can be known before the first lane is checked before it: nothing is paid for a loop that
-// cannot go to its end.
+// Everything that can be checked before the first lane is checked: a loop that cannot complete
+// costs nothing.
 #[test]
-fn a_loop_checks_everybody_before_it_asks_anybody() {
+fn a_loop_checks_every_agent_before_the_first_lane() {
     let roles = |more: &str| format!("{ROLES}\n{more}");
     let other = "[dispatch.roles.'ship/c-reviewer']\n";
     for (toml, more, error) in [
@@ -239,7 +241,7 @@ fn a_loop_needs_a_feature_only_for_roles_that_do() {
     );
 }
 
-// A round that was cut short goes on with who is missing.
+// An interrupted round goes on with the missing reviewers.
 #[test]
 fn a_loop_that_was_cut_short_goes_on() {
     let project = project(&[("a-1", PASS)]);
@@ -251,16 +253,16 @@ fn a_loop_that_was_cut_short_goes_on() {
     }
     assert_eq!(report(&project, &[])["stop"], "approved");
     assert_eq!(asked(&project), [2, 3, 0], "`a` was not asked twice in round 1");
-    let nobody =
+    let unknown =
         project.run(&["dispatch", "loop", "shop", "--feature", "031", "--client", "claude"]);
     assert!(
-        nobody.stderr.contains("unknown command") && nobody.stderr.contains("`ship`"),
-        "{nobody}"
+        unknown.stderr.contains("unknown command") && unknown.stderr.contains("`ship`"),
+        "{unknown}"
     );
 }
 
-// A reviewer that twice says neither yes nor no ends the loop without a verdict, and is asked again
-// by the next call.
+// A reviewer that twice neither approves nor rejects ends the loop without a verdict, and answers
+// again in the next call.
 #[test]
 fn a_loop_ends_at_an_answer_without_a_verdict() {
     let unclear = "{\"approved\": true, \"issues\": [], \"verdict\": \"REJECT\"}";
@@ -316,7 +318,7 @@ fn a_loop_shows_every_issue_of_an_approving_answer() {
     assert_eq!(issue["suggestion"], "Start over.", "{issue}");
 }
 
-// The cost of asking once more is part of the answer's, and an approval without reading is none
+// The second request's cost is part of the answer's, and an approval without reading does not count
 // where proof is required.
 #[test]
 fn a_loop_counts_every_lane_and_can_require_proof() {

@@ -1,4 +1,4 @@
-//! Roles of one's own: files of the project, changed files, and no feature.
+//! Roles of a project: files of the project, changed files, and no feature.
 
 use std::fs;
 use std::path::Path;
@@ -86,7 +86,7 @@ fn a_role_reads_what_changed() {
     }
 }
 
-/// What Claude Code prints when it reads some files and answers.
+/// The output of a Claude Code that reads some files and answers.
 fn transcript(project: &Project, files: &[&str], answer: &str) -> String {
     let mut lines = vec![json!({ "type": "system", "subtype": "init", "session_id": "s",
         "uuid": "0", "cwd": project.root(), "model": "m" })];
@@ -171,7 +171,7 @@ fn any_demanded_file_confirms() {
     assert_eq!(check(&format!("Files read: none\n{APPROVED}")), false);
 }
 
-// What is remembered is in the store; a copy beside the documents is for who asks for it.
+// The state is in the store; a copy beside the documents is optional.
 #[test]
 fn rounds_without_a_feature_are_in_the_store() {
     let project = project();

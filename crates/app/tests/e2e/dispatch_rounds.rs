@@ -72,7 +72,7 @@ fn a_second_round_costs_a_delta() {
     assert_eq!(state["spec-reviewer"]["iteration1_prompt_length"], first["chars"]);
 }
 
-// D-64, D-66: whatever stands in the way makes it begin afresh, and some of it is logged.
+// D-64, D-66: any obstacle leads to a fresh session, and some of them are logged.
 #[test]
 fn what_cannot_be_resumed_begins_afresh() {
     let project = repository();
@@ -173,17 +173,17 @@ fn a_gate_that_failed_keeps_sessions_from_being_resumed() {
     );
     let failed = project.run(&[&score[..], &["--error", "HTTP 400"]].concat());
     assert_eq!((failed.code, failed.stdout.as_str()), (Some(1), "V2: HTTP 400\n"));
-    let nobody = project.run(&["dispatch", "gate", "--agent", "a"]);
-    assert_eq!(nobody.code, Some(2), "{nobody}");
+    let incomplete = project.run(&["dispatch", "gate", "--agent", "a"]);
+    assert_eq!(incomplete.code, Some(2), "{incomplete}");
     assert!(
-        nobody.stderr.contains("`--agent` takes a session's id only with `--first`"),
-        "{nobody}"
+        incomplete.stderr.contains("`--agent` takes a session's id only with `--first`"),
+        "{incomplete}"
     );
 }
 
-// D-67: a resumed answer that is none says so, with the next step.
+// D-67: a resumed answer without a verdict fails, with the next step.
 #[test]
-fn a_resumed_answer_that_is_none_is_a_failure() {
+fn a_resumed_answer_without_a_verdict_is_a_failure() {
     let project = repository();
     next(&project, &[]);
     revise(&project, "R: 100 ms.");
@@ -204,7 +204,7 @@ fn security(project: &Project, more: &[&str]) -> Value {
     serde_json::from_str(&project.stdout(&arguments)).unwrap()
 }
 
-// D-62: what was shown is what counts, whether it is committed, new, or our own.
+// D-62: the delta begins at the files that were shown: committed, new, or written by Convoke.
 #[test]
 fn a_delta_is_everything_since_the_last_look_and_nothing_else() {
     let project = repository();
@@ -229,8 +229,8 @@ fn a_delta_is_everything_since_the_last_look_and_nothing_else() {
         "HEAD",
     ]);
     assert!(listed.contains("## Implementation Files\ndirty.rs\nsrc/new.rs\n\n"), "{listed}");
-    let nobody = security(&project, &["--iteration", "3", "--commit"]);
-    assert!(nobody["committed"].as_str().unwrap().starts_with("COMMIT_FAILED ("), "{nobody}");
+    let refused = security(&project, &["--iteration", "3", "--commit"]);
+    assert!(refused["committed"].as_str().unwrap().starts_with("COMMIT_FAILED ("), "{refused}");
     git(&project, &["config", "user.email", "a@example.org"]);
     git(&project, &["config", "user.name", "A"]);
     let third = security(&project, &["--iteration", "3", "--commit"]);
@@ -240,9 +240,9 @@ fn a_delta_is_everything_since_the_last_look_and_nothing_else() {
     assert_eq!(left, "?? docs/features/031-login/.resume-state.json\n", "ours is not committed");
 }
 
-// Many at once: nothing is lost, and the copy for people has everything.
+// Parallel rounds lose nothing, and the copy for people is complete.
 #[test]
-fn many_rounds_and_checks_at_once_lose_nothing() {
+fn parallel_rounds_and_checks_lose_nothing() {
     let project = repository();
     let roles = [
         "specify/spec-reviewer",
@@ -275,7 +275,7 @@ fn many_rounds_and_checks_at_once_lose_nothing() {
     assert_eq!(history.lines().filter(|line| line.starts_with("LAZY-LOAD-WARNING: ")).count(), 25);
 }
 
-// A feature may come from anywhere; its files do not lead us anywhere else.
+// A feature may have any author; its links lead Convoke to no other file.
 #[cfg(unix)]
 #[test]
 fn links_in_a_feature_are_not_written_through() {

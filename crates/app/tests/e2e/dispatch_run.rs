@@ -9,8 +9,8 @@ use crate::dispatch::{APPROVED, FEATURE};
 use crate::dispatch_rounds::{repository, revise};
 use crate::harness::{Outcome, Project};
 
-/// A client that says its version, passes the gate while there is a memory, and else prints what
-/// stands in `stream`.
+/// A client that prints its version, passes the gate while there is a memory, and otherwise prints
+/// the file `stream`.
 const CLAUDE: &str = r#"#!/bin/sh
 [ "$1" = --version ] && { cat "${0%/*}/../../version"; exit; }
 echo "$*" >> ../arguments
@@ -38,7 +38,7 @@ pub(crate) fn with_claude(project: Project) -> Project {
     project.variable("PATH", &format!("{bin}:/usr/bin:/bin"))
 }
 
-/// What Claude Code prints when it reads one document and answers.
+/// The output of a Claude Code that reads one document and answers.
 fn stream(project: &Project, read: &str, answer: &str) -> String {
     let path = project.path(&format!("{FEATURE}/{read}")).display().to_string();
     let text = fs::read_to_string(&path).unwrap();
@@ -154,7 +154,7 @@ fn a_round_records_its_verdict_with_its_task() {
 const UNCLEAR: &str = "Files read: design.md, spec.md\nI do not approve.\n\
     {\"approved\": true, \"issues\": []}";
 
-/// Lets the client say `first`, and `then` when it is asked for the verdict alone.
+/// Lets the client answer `first`, and `then` to the request for the verdict alone.
 fn say_in_turn(project: &Project, first: &str, then: &str) {
     let script = CLAUDE.replace(
         "*) cat ../now",
@@ -165,9 +165,9 @@ fn say_in_turn(project: &Project, first: &str, then: &str) {
     fs::write(project.path("../then"), stream(project, "design.md", then)).unwrap();
 }
 
-// An answer that could mean both is asked for once more, in its session, as the verdict alone.
+// After an ambiguous answer Convoke asks the same session once more, for the verdict alone.
 #[test]
-fn an_ambiguous_answer_is_asked_for_once_more() {
+fn an_ambiguous_answer_leads_to_a_second_request() {
     let project = with_claude(repository());
     say_in_turn(&project, UNCLEAR, "{\"approved\": true, \"issues\": []}");
     let clear = run(&project, &[]);
@@ -178,7 +178,7 @@ fn an_ambiguous_answer_is_asked_for_once_more() {
     assert!(clear.stdout.starts_with("confirmation  confirmed\n"), "of the first answer: {clear}");
     let note = "note          Convoke asked once more for the verdict: other words";
     assert!(clear.stdout.contains(note), "{clear}");
-    // The verdict alone takes back nothing that the first answer said.
+    // The verdict alone takes back no word of the first answer.
     let beside = "verdict       PASS\n              the reviewer also wrote: I do not approve.";
     assert!(clear.stdout.contains(beside), "{clear}");
     let asked = fs::read_to_string(project.path("../again")).unwrap();
@@ -205,7 +205,7 @@ fn a_second_ambiguity_is_no_answer() {
     assert_eq!(report["earlier_lanes"].as_array().unwrap().len(), 1);
 }
 
-// What the record does not prove is no pass where proof is required.
+// An unproven approval does not pass where proof is required.
 #[test]
 fn a_round_can_require_proof() {
     let project = with_claude(repository());
@@ -215,8 +215,8 @@ fn a_round_can_require_proof() {
     assert!(unproven.stdout.contains("proof         confirmed, but not read: spec.md\n"));
 }
 
-// D-64, D-67: a resumed session that says something else has lost its context. What it read in its
-// first round it did not have to read again.
+// D-64, D-67: a resumed session that answers something else has lost its context. It need not
+// repeat the reading of its first round.
 #[test]
 fn a_resumed_round_without_a_verdict_begins_afresh() {
     let project = with_claude(repository());
@@ -244,7 +244,7 @@ fn a_resumed_round_without_a_verdict_begins_afresh() {
     assert!(fs::read_to_string(history).unwrap().contains(line), "{third}");
 }
 
-// What was answered was paid for, also where nobody can tell what was read.
+// An answer was paid for, so it is judged even if the reading is unknown.
 #[test]
 fn an_answer_is_judged_although_its_record_is_not_understood() {
     let project = with_claude(repository());
@@ -267,7 +267,7 @@ fn an_answer_is_judged_although_its_record_is_not_understood() {
     );
     let rate: Value =
         serde_json::from_str(&project.stdout(&["dispatch", "rate", "--json"])).unwrap();
-    assert_eq!(rate["all"]["unproven"], 0, "nobody is accused");
+    assert_eq!(rate["all"]["unproven"], 0, "no agent is accused");
 }
 
 // D-64, D-67: a session that does not go on is begun afresh, with a note.
@@ -296,7 +296,7 @@ fn a_round_that_cannot_be_resumed_begins_afresh() {
     assert_eq!(run(&project, &["--iteration", "3"]).code, Some(4));
 }
 
-// What a round may spend and how long it may take is the caller's to say.
+// The caller sets a round's budget and time limit.
 #[test]
 fn a_round_is_under_a_budget_and_a_limit() {
     let project = with_claude(repository());
@@ -323,9 +323,9 @@ fn a_round_is_under_a_budget_and_a_limit() {
     assert_eq!(late.code, Some(4), "{late}");
 }
 
-// Programs get one document, with an answer and without, and learn what became of the lane.
+// Programs get one document, with an answer and without, including the lane's outcome.
 #[test]
-fn a_round_is_told_as_one_document() {
+fn a_round_is_reported_as_one_document() {
     let project = with_claude(repository());
     fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
     let round = || {
@@ -335,7 +335,7 @@ fn a_round_is_told_as_one_document() {
     };
     let (code, answered) = round();
     assert_eq!((code, &answered["approved"]), (Some(0), &json!(true)));
-    let over = json!({ "whose": "own", "unit": "tokens", "spent": 14, "cap": 10 });
+    let over = json!({ "whose": "own", "unit": "tokens", "spent": 14, "budget": 10 });
     assert_eq!(answered["lane"]["over_budget"], over);
     let (code, refused) = round();
     assert_eq!((code, &refused["lane"]["outcome"]), (Some(5), &json!("over_budget")));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::dispatch::{APPROVED, FEATURE, check, project};
 use crate::harness::Project;
 
-// D-51, D-54: what was logged before there was a ledger can be counted, too.
+// D-51, D-54: rounds logged before the ledger existed count, too.
 #[test]
 fn histories_are_counted() {
     let history = "## Spec Review - Iteration 1 - 2026-02-28T10:00:00Z\n**Decision:** x\n---\n\

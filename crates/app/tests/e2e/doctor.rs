@@ -5,11 +5,11 @@ use std::fs;
 use serde_json::Value;
 
 use crate::agents::stopped;
-use crate::harness::Project;
+use crate::harness::{Project, set_mode};
 use crate::lane::with_claude;
 use crate::scripted_server::{Reply, Server};
 
-/// Returns the checks with a name: how bad, what was found, and what mends it.
+/// Returns the checks with a name: level, result, and remedy.
 fn checks(project: &Project, name: &str) -> (Option<i32>, Vec<[String; 3]>) {
     let outcome = project.run(&["doctor", "--json"]);
     let all: Value = serde_json::from_str(&outcome.stdout).unwrap();
@@ -23,8 +23,10 @@ fn checks(project: &Project, name: &str) -> (Option<i32>, Vec<[String; 3]>) {
 #[track_caller]
 fn check(project: &Project, name: &str, level: &str, found: &str, fix: &str) {
     let (code, checks) = checks(project, name);
-    let is_it = |it: &[String; 3]| it[0] == level && it[1].contains(found) && it[2].contains(fix);
-    assert!(checks.iter().any(is_it), "{checks:#?}");
+    let is_expected = |check: &[String; 3]| {
+        check[0] == level && check[1].contains(found) && check[2].contains(fix)
+    };
+    assert!(checks.iter().any(is_expected), "{checks:#?}");
     if level == "fail" {
         assert_eq!(code, Some(3));
     }
@@ -44,19 +46,84 @@ fn where_all_is_well_nothing_fails() {
     }
 }
 
-// A client that is older than any that Convoke is tested with may not know its flags.
+// A client that is older than the one that Convoke is tested with may not know its flags.
 #[test]
 fn the_version_of_every_client_is_checked() {
     let says = |version: &str| with_claude(&format!("echo '{version}'")).in_repository("main");
-    let old = says("1.0.44 (Claude Code)");
-    check(&old, "client", "warn", "claude 1.0.44 (Claude Code) is older than 2.1", "update claude");
+    let old = says("2.0.1 (Claude Code)");
+    let words = "claude is older than tested: 2.0.1 < 2.1.325; it may not work";
+    check(&old, "client", "warn", words, "update claude to 2.1.325 or later");
     let good = says("2.1.325 (Claude Code)");
     check(&good, "client", "ok", "claude 2.1.325 (Claude Code)", "");
+    let patch = says("2.1.3 (Claude Code)");
+    check(&patch, "client", "ok", "claude 2.1.3 (Claude Code); tested with 2.1.325", "");
     check(&says("no idea"), "client", "warn", "`no idea`, which is not a version", "reinstall");
 }
 
+/// A client that tells its version, and says something to every other command; what it is started
+/// with is kept.
+fn saying(version: &str, words: &str) -> Project {
+    let script = format!(
+        "[ \"$1\" = --version ] && {{ echo '{version}'; exit; }}\n\
+         cat > \"$HOME/prompt\"; env > \"$HOME/environment\"; pwd > \"$HOME/folder\"\n\
+         printf '%s\\n' \"$@\" > \"$HOME/arguments\"\n\
+         echo \"{words}\" >&2; exit 1"
+    );
+    with_claude(&script).in_repository("main")
+}
+
+const NO_PROMPT: &str =
+    "Error: Input must be provided either through stdin or as a prompt argument when using --print";
+
+// The very command of a lane, but for the prompt: so no model answers.
 #[test]
-fn what_is_missing_is_named_with_what_mends_it() {
+fn every_client_is_given_the_command_of_a_lane_without_a_prompt() {
+    let project = saying("2.1.325", NO_PROMPT)
+        .variable("ANTHROPIC_API_KEY", "sk-own")
+        .variable("OPENAI_API_KEY", "sk-other");
+    let words = "claude -p --output-format=stream-json --verbose --include-partial-messages \
+         --tools=Read,Grep,Glob --permission-mode=dontAsk --strict-mcp-config`; `--probe` checks \
+         login, model and answer";
+    check(&project, "lane command", "ok", words, "");
+    let kept = |name: &str| fs::read_to_string(project.path("../home").join(name)).unwrap();
+    let environment = kept("environment");
+    assert_eq!(kept("prompt"), "");
+    assert!(environment.contains("ANTHROPIC_API_KEY=sk-own"), "{environment}");
+    assert!(environment.contains("DISABLE_AUTOUPDATER=1"), "{environment}");
+    assert!(!environment.contains("sk-other"), "{environment}");
+    assert_ne!(kept("folder").trim(), project.root().display().to_string(), "an empty folder");
+    let given = kept("arguments");
+    let lane = saying("2.1.325", NO_PROMPT);
+    lane.run(&["lane", "run", "--agent", "claude", "--no-tree-check", "Say hello"]);
+    let ran = fs::read_to_string(lane.path("../home/arguments")).unwrap();
+    assert_eq!(given, ran, "a lane runs the same");
+}
+
+#[test]
+fn a_client_that_lacks_a_flag_fails_and_one_that_says_something_else_is_doubted() {
+    let refusal = "error: unknown option '--include-partial-messages'";
+    let old = saying("1.0.44", refusal);
+    let words = format!("claude 1.0.44 is too old: {refusal}; a lane runs `");
+    check(&old, "lane command", "fail", &words, "install claude 2.1.325");
+    let words = format!("claude refuses the command of a lane: {refusal}");
+    check(&saying("3.0.0", refusal), "lane command", "fail", &words, "install claude 2.1.325");
+    let unclear = saying("2.1.325", "Welcome!");
+    let words = "it said `Welcome!`";
+    check(&unclear, "lane command", "warn", words, "`convoke doctor --probe`");
+    // What it is not known to say without a prompt might be an answer, which costs.
+    let cursor = Project::new().in_repository("main");
+    let script = "#!/bin/sh\n[ \"$1\" = --version ] || touch \"$HOME/asked\"\necho 1.0.0\n";
+    let cursor = cursor.file("../home/bin/cursor-agent", script);
+    set_mode(&cursor.path("../home/bin/cursor-agent"), 0o755);
+    let bin = cursor.path("../home/bin").display().to_string();
+    let cursor = cursor.variable("PATH", &format!("{bin}:/usr/bin:/bin"));
+    check(&cursor, "lane command", "ok", "only `--probe` checks whether cursor takes that", "");
+    check(&cursor, "client", "ok", "cursor 1.0.0; no version of it is tested", "");
+    assert!(!cursor.path("../home/asked").exists(), "it was not started");
+}
+
+#[test]
+fn missing_parts_are_named_with_their_remedy() {
     let bare = Project::new().variable("PATH", "/usr/bin:/bin");
     check(&bare, "project", "warn", "no `.git`, `convoke.toml` or `.moai` found", "git init");
     check(&bare, "agents", "fail", "no client is on the PATH", "install one of claude, codex");
@@ -80,7 +147,7 @@ fn broken_files_are_named() {
     check(&project, "temporary files", "fail", "Convoke cannot write any", "TMPDIR");
 }
 
-// A hook that calls a program that is gone fails without a word.
+// A hook that calls a missing program fails silently.
 #[test]
 fn hooks_that_cannot_work_are_named() {
     let project = healthy();
@@ -95,7 +162,7 @@ fn hooks_that_cannot_work_are_named() {
     check(&project, "hooks", "warn", "not trusted", "/hooks");
 }
 
-// Keys are nobody's business; their names are enough.
+// The output never shows a key; its name is enough.
 #[test]
 fn keys_are_known_by_name_alone() {
     let project = healthy().variable("ANTHROPIC_API_KEY", "sk-secret");
@@ -105,9 +172,9 @@ fn keys_are_known_by_name_alone() {
     }
 }
 
-// Who asks to stop waits for nobody.
+// A user who stops Convoke waits for no probe.
 #[test]
-fn who_is_asked_in_vain_can_be_left() {
+fn a_probe_without_an_answer_can_be_stopped() {
     let server = Server::start(vec![Reply::Hangs(String::new())]);
     let config = format!("[lane.http.it]\napi = 'chat'\nurl = '{}'\nmodel = 'm'\n", server.url());
     let project = healthy().file("../home/.config/convoke/config.toml", config);
@@ -116,7 +183,7 @@ fn who_is_asked_in_vain_can_be_left() {
     assert!(outcome.stdout.is_empty() && outcome.stderr.is_empty());
 }
 
-// An API is looked at as it is configured, and its key is never shown.
+// The doctor checks an API's configuration, and never shows its key.
 #[test]
 fn apis_are_looked_at() {
     let config = |text: &str| healthy().file("../home/.config/convoke/config.toml", text);
@@ -129,7 +196,7 @@ fn apis_are_looked_at() {
     check(&api("ftp://x", ""), name, "fail", "cannot use `lane.http.small.url`", "");
     let keyless = api("https://localhost/v1", "key_env = \"SMALL_KEY\"\n");
     check(&keyless, name, "warn", "`SMALL_KEY` is not set", "set the variable");
-    // Whoever listens answers, whatever it says; nobody listens where nobody may.
+    // Any reply counts as an answer; a closed port counts as none.
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", server.local_addr().unwrap());
     let answering = std::thread::spawn(move || {
@@ -153,7 +220,25 @@ fn apis_are_looked_at() {
     check(&gone, name, "warn", "does not answer: Connection refused", "[lane.http.small]");
     let unasked = gone.run(&["doctor", "--no-probe"]);
     assert!(unasked.stdout.contains(&format!("http:small at {address}\n")), "{unasked}");
-    // Who has an API needs no client.
+    // With an API, a client is not needed.
     let alone = gone.variable("PATH", "/nowhere");
     check(&alone, "agents", "ok", "model APIs are configured", "");
+}
+
+// On a full disk SQLite cannot even read. What mends that must not lose a sound store.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_takes_no_byte_costs_no_store() {
+    let project = healthy();
+    project.run(&["task", "add", "x"]);
+    let program = env!("CARGO_BIN_EXE_convoke");
+    let line = format!("trap '' XFSZ; ulimit -f 0; exec {program} doctor --json");
+    let outcome = project.shell(&line, "");
+    let all: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let store = all.as_array().unwrap().iter().find(|check| check["name"] == "store").unwrap();
+    let fix = store["fix"].as_str().unwrap();
+    assert_eq!(store["level"], "fail", "{store}");
+    assert!(fix.contains("disk") && fix.contains("keep its files"), "{store}");
+    assert!(!fix.contains("away") && !fix.contains("backup"), "{store}");
+    assert!(project.stdout(&["task", "list"]).contains('x'));
 }

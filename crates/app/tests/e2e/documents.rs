@@ -1,4 +1,4 @@
-//! What the README and the guides show is what the program does.
+//! The README and the guides show the program's real behaviour.
 //!
 //! Blocks of a document are played in order, in a repository of their own:
 //!
@@ -62,7 +62,7 @@ fn fits(shown: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// Runs the commands of a block, and compares what they print with what is shown.
+/// Runs the commands of a block, and compares their output with the document's.
 fn play(project: &Project, text: &str, known: &mut BTreeMap<String, String>) {
     for run in text.split("$ ").filter(|run| !run.is_empty()) {
         let (line, shown) = run.split_once('\n').unwrap_or((run, ""));
@@ -96,7 +96,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Holds that the command line takes each of our commands in a block.
+/// Checks that clap accepts each Convoke command in a block.
 fn parse(text: &str) {
     for line in text.replace("\\\n", " ").lines().filter(|line| line.starts_with("convoke ")) {
         let parsed = Cli::try_parse_from(words(line));

@@ -7,7 +7,8 @@ use crate::dispatch::{DESIGN, FEATURE};
 use crate::harness::{Project, set_mode};
 use crate::lane::{init, result, with_claude};
 
-/// How git is led to a program: its name, what plants it, and an ordinary command that starts it.
+/// The ways in which git starts a program: its name, the script that plants it, and an ordinary
+/// command that starts it.
 ///
 /// `$P` is the folder of the programs. Where no command is given, git starts the program only for a
 /// terminal or from settings that are no repository's.
@@ -102,7 +103,7 @@ const ROWS: [(&str, &str, &str); 31] = [
 /// Programs that git would wait for.
 const TALKERS: [&str; 7] = ["ssh", "upload", "ext", "gpg", "editor", "sequence", "credential"];
 
-/// What every script here begins with. Attributes count from git's own folder, and some from a
+/// The beginning of every script here. Attributes count from git's own folder, and some from a
 /// committed file; a hook is a program of git's own folder.
 const WORDS: &str = "P=$(cd ../programs && pwd)\n\
     attr() { echo \"$1\" >> .git/info/attributes; }\n\
@@ -133,7 +134,7 @@ fn planted(path: &str) -> Project {
     fs::create_dir(project.path("../programs")).unwrap();
     for (name, ..) in ROWS {
         let program = project.path(&format!("../programs/{name}"));
-        // A filter copies what it is given; who should talk to git ends at once.
+        // A filter copies its input; a program that should talk to git ends immediately.
         let then = if TALKERS.contains(&name) { "exit 1" } else { "exec cat" };
         let script = format!("#!/bin/sh\ntouch '{}/{name}'\n{then}\n", ran.display());
         fs::write(&program, script).unwrap();
@@ -176,7 +177,7 @@ fn forget(project: &Project) {
     }
 }
 
-/// Makes git look at files again. Their content stays as it is committed.
+/// Makes git check files again. Their content stays as committed.
 fn touch(project: &Project) {
     sh(project, "touch -d 2001-01-01 a.* docs/features/*/*", "touching");
 }
@@ -186,7 +187,7 @@ fn change(project: &Project) {
     sh(project, "for file in a.*; do echo changed >> $file; done; echo x > sub/x", "changing");
 }
 
-/// The folders in which a git is looked for first; there may be several versions.
+/// The folders in which git is searched first; there may be several versions.
 fn paths() -> Vec<&'static str> {
     let is_there = |folder: &&str| Path::new(folder).join("git").exists();
     ["/usr/bin:/bin", "/usr/local/bin:/usr/bin:/bin"]
@@ -203,7 +204,7 @@ fn git_itself_starts_every_program() {
         change(&project);
         let mut missing = Vec::new();
         for (name, _, command) in ROWS.iter().filter(|(.., command)| !command.is_empty()) {
-            // The program that is asked what changed says that nothing did.
+            // The program that git asks for changes reports none.
             let quiet = match *name {
                 "fsmonitor" | "submodule" => "",
                 _ => "git() { command git -c core.fsmonitor=false \"$@\"; }\n",
@@ -219,7 +220,7 @@ fn git_itself_starts_every_program() {
     }
 }
 
-/// Every way in which Convoke comes to ask git something, for a tree that is as committed.
+/// Every command that makes Convoke call git, for a clean tree.
 const ON_CLEAN: [&str; 7] = [
     "plumbing preflight",
     "plumbing branch-check --check",
@@ -249,7 +250,7 @@ const ON_CHANGED: [&str; 12] = [
 /// Entries of a PATH that lead to programs of the project, each below the folder of the project.
 const PLANTED_ENTRIES: [&str; 5] = [".", "", "bin", "PROJECT/bin", "PROJECT/../linked"];
 
-// What lies in a repository is not run, by whatever name the PATH leads to it.
+// Convoke runs no program of a repository, by any name that the PATH gives it.
 #[test]
 fn convoke_starts_no_program_of_the_project() {
     for entry in PLANTED_ENTRIES {
@@ -284,7 +285,7 @@ fn convoke_starts_no_program_of_the_project() {
     }
 }
 
-// N-1: what an agent plants is not executed by what is to find it.
+// N-1: searching for an agent's plants does not execute them.
 #[test]
 fn convoke_starts_no_program_that_a_repository_names() {
     for path in paths() {
@@ -312,7 +313,7 @@ fn convoke_starts_no_program_that_a_repository_names() {
     }
 }
 
-// What its settings rewrite a remote to is refused, too.
+// A remote that the settings rewrite is refused, too.
 #[test]
 fn a_remote_that_is_a_program_is_not_fetched_from() {
     for rewrite in [

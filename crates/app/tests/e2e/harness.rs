@@ -26,7 +26,7 @@ pub(crate) struct Project {
     variables: Vec<(String, String)>,
 }
 
-/// What a run printed and returned.
+/// The output and exit code of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
@@ -146,7 +146,7 @@ impl Project {
         finish(self.command(program, arguments))
     }
 
-    /// Runs `convoke` with something on its standard input.
+    /// Runs `convoke` with this text on its standard input.
     #[track_caller]
     pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Outcome {
         let path = self.top.path().join("input");
@@ -193,7 +193,7 @@ impl Project {
         serde_json::from_str(&outcome.stdout).unwrap()
     }
 
-    /// Runs `convoke` as a user whom file permissions stop, also when the tests run as root.
+    /// Runs `convoke` as a user that file permissions stop, even when the tests run as root.
     #[cfg(unix)]
     pub(crate) fn run_without_rights(&self, arguments: &[&str]) -> Outcome {
         use std::os::unix::process::CommandExt;
@@ -207,7 +207,7 @@ impl Project {
         finish(command)
     }
 
-    /// File permissions do not stop root: it can read what nobody may.
+    /// File permissions do not stop root: it can read an unreadable file.
     #[cfg(unix)]
     fn runs_as_root(&self) -> bool {
         let path = self.top.path().join("unreadable");
@@ -276,7 +276,7 @@ pub(crate) fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Says aloud that a test could not be made here, past whoever collects what tests print.
+/// Prints that a test could not run here, bypassing the capture of the test runner.
 #[expect(clippy::disallowed_methods, reason = "the tests' door to the terminal")]
 pub(crate) fn skipped(why: &str) {
     io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).unwrap();

@@ -20,8 +20,8 @@ pub(crate) fn project(skill_lines: usize) -> Project {
     project
 }
 
-/// Tells events apart that are otherwise the same. All entries are told the same of one event, and
-/// here a session begins no more than once.
+/// Distinguishes otherwise equal events. All entries receive the same input for one event, and here
+/// a session begins no more than once.
 pub(crate) fn turn(event: &str) -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     if event == "SessionStart" { 0 } else { NEXT.fetch_add(1, Ordering::Relaxed) }
@@ -75,10 +75,10 @@ fn every_loss_of_memory_is_answered_once() {
         assert_eq!(delivered, expected, "event {index}");
     }
     let other = hook(&project, "claude", "SessionStart", "s-2", "resume", ["1", "1"]);
-    assert!(context(&other, "SessionStart").is_some(), "a session nobody knew has nothing");
+    assert!(context(&other, "SessionStart").is_some(), "an unknown session has nothing");
 }
 
-// What must not be missed comes first, and the text is marked at both ends.
+// Important text comes first, and the text is marked at both ends.
 #[test]
 fn the_text_is_marked_and_begins_with_the_task() {
     let project = project(3);
@@ -94,7 +94,7 @@ fn the_text_is_marked_and_begins_with_the_task() {
     let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words} in {text}"));
     assert!(place("Build the parser") < place("please hurry, @june"));
     assert!(place("please hurry, @june") < place("# TDD"));
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
 // Clients cut long texts, so they come in parts below the limit, the same text for all entries.
@@ -143,7 +143,7 @@ fn hooks_that_are_installed_twice_deliver_once() {
         }
         assert_eq!(all.matches("carefully and in order.").count(), 500, "{cause}");
     }
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
 // A message is read once every part of the text is out: it may be in any of them.
@@ -157,10 +157,10 @@ fn a_message_is_read_with_the_last_part() {
         assert!(project.stdout(&["inbox", "june"]).contains("please hurry"), "{part}");
     }
     hook(&project, "claude", "SessionStart", "s", "startup", ["3", "4"]);
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
-// Too long for all entries together: shortened, and the text says how to get the rest.
+// Too long for all entries together: shortened, and the text gives the command for the rest.
 #[test]
 fn a_wake_up_that_is_too_long_says_where_the_rest_is() {
     let project = project(500);
@@ -199,7 +199,7 @@ fn each_client_is_answered_in_its_own_format() {
     assert!(answer("opencode", "session.created")["context"].is_string());
 }
 
-// A hook never stands in the way: silence and success, whatever it is given.
+// A hook never blocks its client: silence and success, for any input.
 #[test]
 fn nonsense_is_answered_with_silence() {
     let project = project(1);
@@ -230,7 +230,7 @@ fn wrong_usage_never_blocks_a_client() {
     assert!(project.run(&["hook", "--help"]).stdout.contains("Always exits 0"));
 }
 
-// Everywhere else `hook` is a word as any other.
+// Everywhere else `hook` is an ordinary word.
 #[test]
 fn the_word_hook_behind_another_command_hides_no_wrong_usage() {
     let project = project(1);
@@ -258,19 +258,19 @@ fn outside_a_project_or_without_an_agent_there_is_silence() {
     assert_eq!(outcome.to_string(), "exit: 0\n--- stdout\n{}\n--- stderr\n");
     let project = project.in_repository("main");
     project.run(&["task", "add", "x"]);
-    let nobody = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
-    assert_eq!(context(&nobody, "SessionStart"), None);
+    let unbound = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
+    assert_eq!(context(&unbound, "SessionStart"), None);
     let named = project.variable("CONVOKE_AGENT", "june");
     let june = hook(&named, "claude", "SessionStart", "s", "compact", ["1", "1"]);
     assert!(context(&june, "SessionStart").unwrap().contains("You are @june"));
-    // The session is june's from now on, whoever asks.
+    // The session is june's from now on, for any caller.
     let bound = named.variable("CONVOKE_AGENT", "");
     let again = hook(&bound, "claude", "SessionStart", "s", "clear", ["1", "1"]);
     assert!(context(&again, "SessionStart").unwrap().contains("You are @june"));
 }
 
-/// Does what Cursor's documentation says it does at an event: runs every entry of its settings, and
-/// hands on what they answer.
+/// Does what Cursor's documentation describes for an event: runs every entry of its settings, and
+/// passes on their answers.
 fn cursor_runs(project: &Project, event: &str) -> Vec<String> {
     let settings = std::fs::read_to_string(project.path(".cursor/hooks.json")).unwrap();
     let settings: Value = serde_json::from_str(&settings).unwrap();
@@ -285,9 +285,9 @@ fn cursor_runs(project: &Project, event: &str) -> Vec<String> {
     answers.filter_map(|answer| Some(answer["additional_context"].as_str()?.to_owned())).collect()
 }
 
-// Cursor cannot be had as a program here, so this follows what is documented of it.
+// Cursor is not available as a program here, so this follows its documentation.
 #[test]
-fn cursor_is_told_through_its_own_settings() {
+fn cursor_gets_wake_ups_through_its_own_settings() {
     let project = project(500);
     project.run(&["hooks", "install", "cursor"]);
     let whole = |texts: Vec<String>| texts.concat().matches("carefully and in order.").count();
@@ -300,7 +300,8 @@ fn cursor_is_told_through_its_own_settings() {
     assert_eq!(cursor_runs(&project, "beforeSubmitPrompt"), Vec::<String>::new());
 }
 
-// A message counts as seen only if the text that was given has it, whoever made that text.
+// A message counts as seen only if the delivered text contains it, whichever command made that
+// text.
 #[test]
 fn a_message_that_was_not_shown_stays_unread() {
     let project = project(3);
@@ -314,10 +315,10 @@ fn a_message_that_was_not_shown_stays_unread() {
     assert!(project.stdout(&["inbox", "june"]).contains("URGENT"));
     let again = hook(&project, "claude", "SessionStart", "s", "compact", ["1", "2"]);
     assert!(context(&again, "SessionStart").unwrap().contains("URGENT"));
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
-// What must not be missed is in the text, however much there is beside it.
+// Important text is included, however much there is beside it.
 #[test]
 fn a_long_list_and_a_long_message_leave_room_for_the_rest() {
     let project = project(3);
@@ -339,10 +340,10 @@ fn a_long_list_and_a_long_message_leave_room_for_the_rest() {
     assert!(project.stdout(&["inbox", "june"]).contains("a long story"), "it was not all shown");
 }
 
-// A hook exits 0 also when nobody can be told anything, and wherever the flags are.
+// A hook exits 0 even if it cannot print, and with flags at any position.
 #[cfg(unix)]
 #[test]
-fn a_hook_that_cannot_even_print_stops_nobody() {
+fn a_hook_that_cannot_even_print_stops_no_client() {
     let project = project(1);
     let program = env!("CARGO_BIN_EXE_convoke");
     for flags in ["hook claude SessionStart", "-v hook claude X", "--bad hook x"] {

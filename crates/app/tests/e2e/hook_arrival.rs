@@ -31,7 +31,7 @@ fn claude_answers(project: &Project) {
     record(project, &json!({ "type": "assistant", "timestamp": "2999-01-01T00:00:00Z" }));
 }
 
-// W-21: what the client's record shows is known to have arrived; what it lacks is given once more.
+// W-21: a text in the client's record has arrived; a missing one is delivered once more.
 #[test]
 fn the_clients_record_tells_whether_a_wake_up_arrived() {
     let project = project(3);
@@ -40,7 +40,7 @@ fn the_clients_record_tells_whether_a_wake_up_arrived() {
     let given = heard(&project, "claude", "SessionStart", "startup").unwrap();
     assert_eq!(heard(&project, "claude", "UserPromptSubmit", ""), None, "nothing is known yet");
     assert!(status().contains("\"arrived_at\": null"), "{}", status());
-    // It answers, and has only the beginning of what it was given.
+    // It answers, and has only the beginning of its text.
     claude_has(&project, &given[..given.len() / 2]);
     claude_answers(&project);
     assert_eq!(heard(&project, "claude", "UserPromptSubmit", "").as_ref(), Some(&given));
@@ -50,9 +50,9 @@ fn the_clients_record_tells_whether_a_wake_up_arrived() {
     assert!(!status().contains("\"arrived_at\": null"), "{}", status());
 }
 
-// A hook that died after printing has delivered all the same, if the record says so.
+// A hook that died after printing has delivered, if the record shows the text.
 #[test]
-fn a_delivery_that_nobody_recorded_is_not_repeated() {
+fn an_unrecorded_delivery_is_not_repeated() {
     let project = project(3);
     let given = heard(&project, "claude", "SessionStart", "startup").unwrap();
     let store = project.path("../home/.local/state/convoke/store.db");
@@ -79,7 +79,7 @@ fn geminis_compactions_are_seen_in_its_record() {
     assert_eq!(heard(&project, "gemini", "BeforeAgent", ""), None);
 }
 
-// Our own plugin says when a text is in the session's history.
+// Convoke's own plugin reports when a text is in the session's history.
 #[test]
 fn opencodes_plugin_reports_arrival() {
     let project = project(3);
@@ -95,10 +95,10 @@ fn opencodes_plugin_reports_arrival() {
     assert!(hear("session.compacted").contains("Build the parser"));
 }
 
-// What a client names as its record may be anything; nobody waits for it.
+// A client may name any file as its record; no hook waits for it.
 #[cfg(unix)]
 #[test]
-fn a_record_that_is_none_keeps_nobody_waiting() {
+fn a_pipe_as_a_record_blocks_no_hook() {
     let project = project(3);
     heard(&project, "claude", "SessionStart", "startup").unwrap();
     let path = project.path("record.jsonl");

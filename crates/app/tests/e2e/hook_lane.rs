@@ -54,7 +54,7 @@ fn attending_delivers_by_the_prompt_alone() {
     let attended = project.run(&["attend", "--once"]);
     assert_eq!(attended.code, Some(0), "{attended}");
     assert_eq!(heard(&project), "{}\n{}\n");
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
 // The user's own variables cannot take the mark away, and a session outside of lanes has none.

@@ -19,7 +19,7 @@ fn project() -> Project {
     project
 }
 
-/// Returns what one entry is told of an event.
+/// Returns the answer of one entry to an event.
 fn ask(project: &Project, event: &str, turn: u32, part: &str, of: &str) -> String {
     let input = json!({ "session_id": "s", "cwd": project.root(), "turn": turn });
     let words = ["hook", "claude", event, "--part", part, "--of", of];
@@ -46,15 +46,18 @@ fn ask_in_vain(project: &Project, event: &str, of: &str) {
 fn let_a_minute_pass(project: &Project) {
     let store = project.path("../home/.local/state/convoke/store.db");
     let store = rusqlite::Connection::open(store).unwrap();
-    for (table, column) in
-        [("losses", "noticed_at"), ("memories", "event_at"), ("deliveries", "made_at")]
-    {
+    for (table, column) in [
+        ("losses", "noticed_at"),
+        ("memories", "event_at"),
+        ("memories", "claim_at"),
+        ("deliveries", "made_at"),
+    ] {
         let earlier = format!("strftime('%Y-%m-%dT%H:%M:%fZ', {column}, '-60 seconds')");
         store.execute(&format!("UPDATE {table} SET {column} = {earlier}"), []).unwrap();
     }
 }
 
-/// Every message is whole in what was told, or still unread.
+/// Every message is complete in the delivered text, or still unread.
 #[track_caller]
 fn check_nothing_lost(project: &Project, told: &str) {
     let unread = project.stdout(&["inbox", "june"]);
@@ -101,7 +104,7 @@ fn a_lost_answer_is_made_up_for_after_another_install() {
     check_nothing_lost(&project, &told);
 }
 
-// What is made up for is true now, not when the answer was lost.
+// A repeated answer describes the present state, not that of the lost answer.
 #[test]
 fn a_made_up_answer_is_fresh() {
     let project = project();
@@ -115,7 +118,7 @@ fn a_made_up_answer_is_fresh() {
     check_nothing_lost(&project, &told);
 }
 
-// A lost answer of one project is not given in another, nor counted there.
+// A lost answer of one project is not delivered in another, nor counted there.
 #[test]
 fn a_lost_answer_stays_in_its_project() {
     let project = project();

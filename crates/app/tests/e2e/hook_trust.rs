@@ -1,11 +1,11 @@
-//! What a repository brings along cannot do to hooks, and the budget of all that they print.
+//! A repository's files cannot disturb hooks; and the budget of a hook's whole output.
 
 use serde_json::json;
 
 use crate::harness::Project;
 use crate::hook::{context, hook, project};
 
-// What a repository brings along cannot silence the user's rules.
+// A repository's files cannot silence the user's rules.
 #[test]
 fn a_broken_committed_file_silences_nothing() {
     let broken = ["[wake", "[wake]\nnonsense = 1\n", "[wake]\nmode = 5\n", "wake.clock = '+99:00'"];
@@ -55,7 +55,20 @@ fn a_committed_file_leaves_the_rules_their_room() {
     assert!(!woken.contains("Mark ") && woken.contains("Decide whether"), "{woken}");
 }
 
-// A hook's text costs no more than the budget, with its marks and all that is said around it.
+// Nor does it choose who leads, or how messages are read, in what a hook tells.
+#[test]
+fn a_committed_file_changes_neither_leader_nor_reading_of_a_hook() {
+    let committed = "[wake]\nnext_action = 'seed'\norchestrator = 'mallory'\n";
+    let project = project(1).file("convoke.toml", committed);
+    project.run(&["task", "start"]);
+    project.run(&["say", "All approved, no issues. @june", "--as", "ana"]);
+    let outcome = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
+    let told = context(&outcome, "SessionStart").unwrap();
+    assert!(told.contains("You are @june, the orchestrator"), "{told}");
+    assert!(told.contains("Decide whether this means"), "{told}");
+}
+
+// A hook's text costs no more than the budget, including its marks and remarks.
 #[test]
 fn the_budget_holds_for_all_that_a_hook_prints() {
     use convoke_domain::text::Text;
@@ -77,14 +90,14 @@ fn the_budget_holds_for_all_that_a_hook_prints() {
         let told = parts.concat();
         let cost = Estimate.count(Text::new(&told));
         assert!(cost <= Tokens::whole(budget.parse().unwrap()), "{budget}: {cost}\n{told}");
-        // Where there are several parts, each says that part 1 has the rules.
+        // With several parts, each says that part 1 has the rules.
         let first = told.lines().skip(1).find(|line| !line.starts_with("(Clients hand")).unwrap();
         let is_first = first == "=== RULES OF THE USER ===" || first.contains("pinned rule");
         assert!(is_first, "{budget}: {told}");
     }
 }
 
-// What is unpacked into an ignored folder, such as a package, came from elsewhere.
+// A project unpacked into an ignored folder, such as a package, has another author.
 #[test]
 fn a_local_file_in_an_ignored_folder_is_not_the_users() {
     let project = Project::new()

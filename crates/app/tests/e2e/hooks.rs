@@ -115,7 +115,7 @@ fn opencode_gets_a_plugin_and_keeps_its_own() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "// mine\n");
 }
 
-// Codex runs what its user trusted, and says nothing about the rest; we do.
+// Codex runs only trusted entries, and does not report the rest; Convoke does.
 #[test]
 fn entries_that_codex_does_not_trust_are_shown_as_such() {
     let project = Project::new().in_repository("main");
@@ -136,7 +136,7 @@ fn entries_that_codex_does_not_trust_are_shown_as_such() {
     assert_eq!(state(), "(2 entries), changed since it was trusted");
 }
 
-// What a user added between two installs is still there at the end.
+// A user's additions between two installs are still there at the end.
 #[test]
 fn nothing_of_the_users_is_lost_between_installs() {
     let project =
@@ -159,7 +159,7 @@ fn nothing_of_the_users_is_lost_between_installs() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"new\":2}");
 }
 
-// Projects are told apart also when they are named by a relative path.
+// Projects stay separate even if they are named by a relative path.
 #[test]
 fn installs_of_two_projects_do_not_mix() {
     let project = Project::new()
@@ -175,7 +175,7 @@ fn installs_of_two_projects_do_not_mix() {
     assert_eq!(text("two/.claude/settings.json"), "{\"two\":2}");
 }
 
-// A committed file is made as any other, a link that leads nowhere is left alone.
+// A committed file is replaced like any other, and a dangling link is left alone.
 #[cfg(unix)]
 #[test]
 fn files_are_made_and_replaced_with_care() {
@@ -191,7 +191,7 @@ fn files_are_made_and_replaced_with_care() {
     assert!(project.path(".claude/settings.json").is_symlink());
 }
 
-// The plugin brings the hooks along, wherever it is switched on.
+// The plugin includes the hooks, at any level where it is enabled.
 #[test]
 fn hooks_of_the_plugin_are_known() {
     let plugin = "{\"enabledPlugins\": {\"convoke@convoke\": true}}";
@@ -258,7 +258,7 @@ fn uninstall_leaves_no_empty_folder_of_its_own() {
     }
 }
 
-// What an imported store says a file was before is not written into the file.
+// The earlier text of a file in an imported store is not written into the file.
 #[test]
 fn a_forged_memory_of_a_file_is_not_restored() {
     let project =
@@ -275,4 +275,75 @@ fn a_forged_memory_of_a_file_is_not_restored() {
     project.run(&["hooks", "uninstall", "claude"]);
     let left = fs::read_to_string(project.path(".claude/settings.json")).unwrap();
     assert_eq!(left, "{\"a\": 1}\n");
+}
+
+// An entry that its user wrote around our command is the user's.
+#[test]
+fn entries_of_the_user_that_call_us_outlive_uninstall() {
+    let mine = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"convoke hook claude Stop && notify-send done"}]}],"SessionStart":[{"matcher":"compact","hooks":[{"type":"command","command":"convoke hook claude SessionStart | tee log"}]}]}}"#;
+    let project = Project::new().in_repository("main").file(".claude/settings.json", mine);
+    project.stdout(&["hooks", "install", "claude"]);
+    let removed = project.run(&["hooks", "uninstall", "claude"]);
+    assert_eq!(removed.code, Some(0), "{removed}");
+    assert_eq!(fs::read_to_string(project.path(".claude/settings.json")).unwrap(), mine);
+    for command in ["Stop && notify-send done", "SessionStart | tee log"] {
+        let note =
+            format!("keeps a hook that Convoke did not write: `convoke hook claude {command}`");
+        assert!(removed.stderr.contains(&note), "{removed}");
+    }
+    // Also where the file changed since.
+    project.stdout(&["hooks", "install", "claude"]);
+    let path = project.path(".claude/settings.json");
+    let changed = fs::read_to_string(&path).unwrap().replacen('{', "{\"model\":\"opus\",", 1);
+    fs::write(&path, changed).unwrap();
+    project.stdout(&["hooks", "uninstall", "claude"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), mine.replacen('{', "{\"model\":\"opus\",", 1));
+}
+
+// A plugin that still runs is never called "not installed".
+#[test]
+fn a_plugin_with_a_line_above_it_is_refused_and_still_installed() {
+    let project = Project::new().in_repository("main");
+    project.stdout(&["hooks", "install", "opencode"]);
+    let path = project.path(".opencode/plugins/convoke.js");
+    let edited = format!("// mine\n{}", fs::read_to_string(&path).unwrap());
+    fs::write(&path, &edited).unwrap();
+    for command in ["uninstall", "install"] {
+        let outcome = project.run(&["hooks", command, "opencode"]);
+        assert_eq!(outcome.code, Some(1), "{outcome}");
+        assert!(outcome.stderr.contains("delete the file by hand"), "{outcome}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), edited);
+    }
+    let status = project.run(&["hooks", "status", "opencode"]);
+    assert!(!status.stdout.contains("not installed"), "{status}");
+}
+
+// A link that a stranger committed must not reach the user's own settings.
+#[cfg(unix)]
+#[test]
+fn settings_that_lead_out_of_the_project_are_refused() {
+    use std::os::unix::fs::symlink;
+    let mine = "{\"mine\": 1}\n";
+    let project = Project::new()
+        .in_repository("main")
+        .file("../elsewhere/settings.json", mine)
+        .file(".gemini/real.json", mine);
+    let outside = project.path("../elsewhere/settings.json");
+    let refuse = |command: &str| {
+        let refused = project.run(&["hooks", command, "claude"]);
+        assert_eq!(refused.code, Some(1), "{refused}");
+        assert!(refused.stderr.contains("it leads out of the project"), "{refused}");
+        assert_eq!(fs::read_to_string(&outside).unwrap(), mine);
+    };
+    fs::create_dir(project.path(".claude")).unwrap();
+    symlink(&outside, project.path(".claude/settings.json")).unwrap();
+    refuse("install");
+    refuse("uninstall");
+    fs::remove_dir_all(project.path(".claude")).unwrap();
+    symlink(project.path("../elsewhere"), project.path(".claude")).unwrap();
+    refuse("install");
+    // A link to a file of the project is the project's.
+    symlink("real.json", project.path(".gemini/settings.json")).unwrap();
+    project.stdout(&["hooks", "install", "gemini"]);
+    assert!(fs::read_to_string(project.path(".gemini/real.json")).unwrap().contains("convoke"));
 }

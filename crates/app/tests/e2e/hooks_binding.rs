@@ -1,5 +1,5 @@
-//! Whose wake-ups a project's sessions get: `hooks install --as`, `wake` without a name, and what is
-//! said when nothing can be delivered.
+//! The agent of a project's sessions: `hooks install --as`, `wake` without a name, and the message
+//! when nothing can be delivered.
 
 use std::fs;
 
@@ -65,7 +65,7 @@ fn an_agent_that_is_bound_is_changed_only_by_name() {
         "{changed}"
     );
     assert_eq!(text(&project, LOCAL), "# mine\n[wake]\nagent = \"max\" # her\n");
-    // What the user wrote since stays.
+    // The user's later edits stay.
     let edited = text(&project, LOCAL).replace("# mine", "# still mine");
     fs::write(project.path(LOCAL), edited).unwrap();
     project.stdout(&["hooks", "uninstall", "claude"]);
@@ -117,7 +117,7 @@ fn a_users_agent_is_for_all_projects() {
 }
 
 #[test]
-fn why_nothing_is_delivered_is_said_with_a_remedy() {
+fn an_undelivered_wake_up_is_explained_with_a_remedy() {
     let project = Project::new().in_repository("main");
     let status = |project: &Project| {
         let status = project.run(&["hooks", "status", "claude"]).stdout;

@@ -120,7 +120,7 @@ fn every_api_answers() {
 
 // A server that does not stream is understood too.
 #[test]
-fn an_answer_may_come_at_once() {
+fn an_answer_may_come_in_one_piece() {
     let body = json!({ "model": "m-1",
         "choices": [{ "message": { "content": "It is 42." }, "finish_reason": "stop" }] });
     let server =
@@ -130,7 +130,7 @@ fn an_answer_may_come_at_once() {
 }
 
 #[test]
-fn what_goes_wrong_is_told_as_it_is() {
+fn every_failure_is_reported_by_its_kind() {
     let refused = |status: &str, more: &str, body: &str| {
         let head = head(status, "application/json").replacen("\r\n", &format!("\r\n{more}"), 1);
         Reply::Says(head + body)
@@ -179,7 +179,7 @@ fn what_goes_wrong_is_told_as_it_is() {
     }
 }
 
-/// Asks a server that replies so, and returns what was said of it.
+/// Sends a request to a server that replies so, and returns the report.
 #[track_caller]
 fn goes_wrong(reply: Reply, outcome: &str, words: &str) -> Value {
     let hangs = matches!(reply, Reply::Hangs(_));
@@ -190,14 +190,14 @@ fn goes_wrong(reply: Reply, outcome: &str, words: &str) -> Value {
     let trouble = report["trouble"].as_str().unwrap_or_default();
     assert!(trouble.contains(words), "{outcome}: {trouble}");
     server.asked();
-    // Nobody is left waiting: the connection is closed.
+    // No connection stays open.
     assert!(!hangs || server.asked() == "gone");
     report
 }
 
-// In pieces, in one, and at once: it is the same. Nobody is listened to for ever.
+// In pieces or in one, the result is the same. Convoke reads no endless reply.
 #[test]
-fn too_much_is_told_in_one_way() {
+fn too_long_an_answer_is_reported_in_one_way() {
     let huge = chunk(&"x".repeat(6 * 1024 * 1024));
     let most = "x".repeat(17 * 1024 * 1024);
     let at_once = json!({ "model": "m-1", "choices": [{ "message": { "content": most } }] });
@@ -225,7 +225,7 @@ fn a_server_that_is_not_there_is_named() {
     assert!(outcome.stderr.contains(&format!("cannot reach {url}: ")), "{outcome}");
 }
 
-// Once, and only before the server has said anything.
+// Once, and only before the server has sent anything.
 #[test]
 fn a_connection_that_is_reset_is_tried_again() {
     let answer = || Reply::Says(stream(&[chunk("It is 42."), stop()]));
@@ -237,7 +237,7 @@ fn a_connection_that_is_reset_is_tried_again() {
 }
 
 #[test]
-fn an_old_server_is_asked_for_less() {
+fn an_old_server_gets_a_smaller_request() {
     let words = json!({ "error": { "message": "unknown field stream_options" } }).to_string();
     let refused = head("400 Bad Request", "application/json") + &words;
     let server = Server::start(vec![
@@ -249,7 +249,7 @@ fn an_old_server_is_asked_for_less() {
     assert!(!server.asked().contains("stream_options"));
 }
 
-// The server sees that nobody listens any more, and the lane says that it was stopped.
+// The server sees the closed connection, and the lane reports that it was stopped.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_it() {
@@ -376,7 +376,7 @@ fn what_an_api_cannot_do_is_refused() {
     }
 }
 
-// An API keeps no session, so a reviewer that is asked for its verdict again is shown its answer.
+// An API keeps no session, so the second request for a verdict shows the reviewer its answer.
 #[test]
 fn an_api_is_shown_its_ambiguous_answer() {
     let unclear = "I do not approve.\n{\"approved\": true, \"issues\": []}";

@@ -1,7 +1,7 @@
-//! Whether a document is what a schema in `docs/reference/json` promises.
+//! Checks a document against its schema in `docs/reference/json`.
 //!
-//! The harness asks [`faults_of`] after every call of the program with `--json` or `--events`, so each
-//! test of a command is also a test of its schema.
+//! The harness calls [`faults_of`] after every call of the program with `--json` or `--events`, so
+//! each test of a command is also a test of its schema.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -54,8 +54,8 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-/// Returns why what a command printed fits none of the schemas that the reference has for it. Commands
-/// without a schema, and calls that print nothing, have no faults.
+/// Returns why a command's output matches none of its schemas in the reference. Commands without a
+/// schema, and calls without output, have no faults.
 pub(crate) fn faults_of(arguments: &[&str], stdout: &str) -> Vec<String> {
     let own = arguments.split(|word| *word == "--").next().unwrap_or_default();
     if stdout.is_empty() || !own.iter().any(|word| ["--json", "--events"].contains(word)) {

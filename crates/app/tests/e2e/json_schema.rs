@@ -1,4 +1,4 @@
-//! What commands print with `--json` is what the schemas in `docs/reference/json` promise.
+//! The output of `--json` matches the schemas in `docs/reference/json`.
 
 use serde_json::{Value, json};
 

@@ -131,7 +131,7 @@ fn a_client_sees_only_its_own_variables() {
     }
 }
 
-// P-157: an answer without substance is none, where that is asked for.
+// P-157: with `--substance`, an answer without substance does not count.
 #[test]
 fn an_answer_may_have_to_have_substance() {
     let project = with_claude(&(init() + &result(|_| ())));
@@ -155,15 +155,15 @@ fn a_client_that_is_not_there_is_named() {
     assert_eq!(nonsense.code, Some(2), "{nonsense}");
 }
 
-// What the client said can be kept; it does not lie about in the project.
+// The client's output can be kept; it is not left in the project.
 #[test]
-fn what_was_said_can_be_kept() {
+fn a_clients_output_can_be_kept() {
     let project = with_claude(&(init() + &result(|_| ()) + "echo aside >&2"));
     run(&project, &["--keep", "kept"]);
     assert!(fs::read_to_string(project.path("kept/stdout")).unwrap().contains("The answer is 42."));
     assert_eq!(fs::read_to_string(project.path("kept/stderr")).unwrap(), "aside\n");
     assert_eq!(fs::read_to_string(project.path("kept/stdin")).unwrap(), "What is it?");
-    // It is the user's own, and nobody else's.
+    // Only the user can read it.
     #[cfg(unix)]
     for name in ["stdout", "stderr", "stdin"] {
         use std::os::unix::fs::PermissionsExt;
@@ -186,9 +186,9 @@ fn an_end_is_called_the_same_everywhere() {
     }
 }
 
-// What was printed in a way that is not understood is not silence.
+// Output in an unknown format is not silence.
 #[test]
-fn lines_that_are_not_understood_are_told_of() {
+fn unknown_lines_are_reported() {
     let project = with_claude("echo 'Welcome to version 9!'; echo '{\"kind\":\"new\"}'");
     let report: Value = serde_json::from_str(&run(&project, &["--json"]).stdout).unwrap();
     let told =
@@ -196,7 +196,7 @@ fn lines_that_are_not_understood_are_told_of() {
     assert_eq!([&report["outcome"], &report["trouble"]], ["no_output", told]);
 }
 
-// What is kept is one lane's: nothing of an earlier one is taken for it.
+// Only one lane's files are kept: those of an earlier one are removed.
 #[test]
 fn what_an_earlier_lane_left_is_not_kept() {
     let project = with_claude("exit 0").file("kept/mine", "mine");
@@ -213,7 +213,7 @@ fn what_an_earlier_lane_left_is_not_kept() {
     assert!(refused.stderr.starts_with("error: cannot use `kept`\ncause: "), "{refused}");
 }
 
-/// Returns what stands on a terminal when everything was printed.
+/// Returns the lines on a terminal after all output.
 fn screen(printed: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in printed.split("\r\n") {
@@ -267,10 +267,10 @@ fn the_line_that_moves_fits_on_the_terminal() {
     assert!(moving.iter().all(|line| line.chars().count() <= 24), "{printed:?}");
 }
 
-// Killing convoke itself leaves nobody behind.
+// Killing Convoke itself leaves no process behind.
 #[cfg(target_os = "linux")]
 #[test]
-fn nobody_is_left_when_convoke_is_killed() {
+fn no_process_is_left_when_convoke_is_killed() {
     let script =
         "setsid sh -c 'trap \"\" TERM; echo $$ >> pids; sleep 300' & echo $$ >> pids; sleep 300";
     let project = with_claude(script);
@@ -285,7 +285,7 @@ fn nobody_is_left_when_convoke_is_killed() {
     until(|| ids.iter().all(|id| !std::path::Path::new("/proc").join(id).exists()));
 }
 
-/// Waits until something holds, which the harness's own limit bounds.
+/// Waits until a condition holds, bounded by the harness's own limit.
 #[track_caller]
 pub(crate) fn until(holds: impl Fn() -> bool) {
     for _ in 0..50_000_000_u64 {
@@ -299,7 +299,7 @@ pub(crate) fn until(holds: impl Fn() -> bool) {
 
 // A session that does not go on is not passed off as one that does.
 #[test]
-fn another_session_is_told() {
+fn another_session_is_reported() {
     let project = with_claude(&(init() + &result(|_| ())));
     assert_eq!(report(&project, &["--resume", "s-1"])["outcome"], "answered");
     let told = report(&project, &["--resume", "s-0"]);
@@ -307,7 +307,7 @@ fn another_session_is_told() {
     assert_eq!(told["trouble"], "Convoke resumed session s-0, but session s-1 answered");
 }
 
-// W-22, W-23: a prompt wakes the agent in its own session; whoever is busy is not interrupted.
+// W-22, W-23: a prompt wakes the agent in its own session; a busy agent is not interrupted.
 #[test]
 fn a_prompt_wakes_an_agent() {
     let script = format!("echo \"$*\" > arguments; cat > asked; {}{}", init(), result(|_| ()));
@@ -319,7 +319,7 @@ fn a_prompt_wakes_an_agent() {
     let asked = fs::read_to_string(project.path("asked")).unwrap();
     assert!(asked.contains("You are @june") && asked.contains("@human: \"What now?\""), "{asked}");
     assert!(fs::read_to_string(project.path("arguments")).unwrap().contains("s-1"));
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.", "it was taken in");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.", "it was taken in");
     assert!(project.stdout(&["inbox"]).contains("@june: \"The answer is 42.\""), "it is kept");
     assert_eq!(project.stdout(&["agent", "show", "june"]), "@june  claude  [idle]  session s-1");
     project.run(&["agent", "status", "june", "busy"]);
@@ -356,7 +356,7 @@ fn a_model_has_a_name() {
 
 // A variable that was not set is no session to go on with, and no run to count.
 #[test]
-fn what_is_blank_is_no_name() {
+fn a_blank_text_is_no_name() {
     let project = with_claude(&format!("echo x > asked\n{}", result(|_| ())));
     for flag in ["--resume", "--effort", "--run", "--role", "--phase", "--label"] {
         let outcome = run(&project, &[flag, ""]);
@@ -366,7 +366,7 @@ fn what_is_blank_is_no_name() {
 }
 
 #[test]
-fn nothing_is_asked_and_nothing_is_waited_for_in_vain() {
+fn bad_input_is_refused_before_a_client_starts() {
     let project = with_claude(&result(|_| ()));
     let blank = project.run(&["lane", "run", "--agent", "claude", "  "]);
     assert_eq!(blank.code, Some(2), "{blank}");
@@ -375,10 +375,10 @@ fn nothing_is_asked_and_nothing_is_waited_for_in_vain() {
     fs::write(project.path("file"), "").unwrap();
     let kept = run(&project, &["--keep", "file"]);
     assert_eq!(kept.code, Some(3), "{kept}");
-    assert!(!kept.stderr.contains("answered"), "nobody was asked: {kept}");
+    assert!(!kept.stderr.contains("answered"), "no client was started: {kept}");
 }
 
-// Who asks for too much, or for nothing, is told how much there is.
+// A limit that is too large, or zero, leads to an error with the valid range.
 #[test]
 fn a_limit_names_its_bounds() {
     let project = with_claude(&result(|_| ()));

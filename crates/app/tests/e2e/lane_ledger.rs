@@ -1,4 +1,4 @@
-//! What lanes spent, which there are, and what they may spend.
+//! The usage of lanes, their list, and their budgets.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -69,7 +69,7 @@ fn started(project: &Project) -> Child {
     convoke
 }
 
-// A session that goes on is counted by its client from its beginning, and by us once.
+// A client counts a resumed session from its beginning, and Convoke counts each run once.
 #[test]
 fn rounds_of_one_session_are_counted_once() {
     let project = with_agents(&[("codex", &codex())]);
@@ -159,7 +159,7 @@ fn a_lane_is_shown_with_everything_known() {
     );
 }
 
-// Who could not be started left no words of its own, and is asked about later all the same.
+// A client that could not start left no output, and the ledger still has the reason.
 #[test]
 fn a_lane_that_could_not_be_started_says_why() {
     let project = with_agents(&[("claude", "")]);
@@ -167,10 +167,10 @@ fn a_lane_that_could_not_be_started_says_why() {
     let shown = document(&project, &["lane", "show", "1"]);
     let known = [&shown["state"], &shown["trouble"], &shown["spent"]["input_tokens"]];
     let expected = [json!("not_started"), json!("cannot find `codex` on the PATH"), json!(0)];
-    assert_eq!(known, expected.each_ref(), "nobody was there to spend anything");
+    assert_eq!(known, expected.each_ref(), "no client spent anything");
 }
 
-// A count that cannot be is not free: nobody knows what was spent.
+// An impossible count is not free: the usage is unknown.
 #[test]
 fn a_count_that_cannot_be_is_unknown() {
     let odd = claude("s-1", 0.25).replace(":84", ":-84").replace(":400", ":1e300");
@@ -181,7 +181,7 @@ fn a_count_that_cannot_be_is_unknown() {
     let shown = project.stdout(&["lane", "show", "1"]);
     assert!(shown.contains("spent        unknown\n"), "{shown}");
     let usage = document(&project, &["usage"]);
-    assert_eq!(usage["total"]["uncounted"], 1, "{usage}");
+    assert_eq!(usage["total"]["without_usage"], 1, "{usage}");
     let last_line = || {
         let table = project.stdout(&["usage"]);
         let words = table.lines().last().unwrap().split_whitespace().map(str::to_owned);
@@ -194,7 +194,7 @@ fn a_count_that_cannot_be_is_unknown() {
     assert_eq!(last_line(), ["total", "2", "2400+", "2000+", "84+", "0+", "$0.25+"]);
 }
 
-// What was asked and whose key it was is nobody's business later.
+// The ledger holds no prompt and no key.
 #[test]
 fn neither_prompts_nor_keys_are_written_down() {
     let project = with_agents(&[("claude", &claude("s-1", 0.25))])
@@ -216,7 +216,11 @@ fn a_lane_whose_convoke_was_killed_is_lost() {
     convoke.kill().unwrap();
     convoke.wait().unwrap();
     assert_eq!(document(&project, &["lane", "list"])[0]["state"], "lost");
-    assert_eq!(document(&project, &["lane", "stop", "1"])["state"], "lost", "nobody is asked");
+    assert_eq!(
+        document(&project, &["lane", "stop", "1"])["state"],
+        "lost",
+        "no process gets a signal"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -233,7 +237,7 @@ fn a_lane_is_stopped_by_its_number() {
     assert!(again.stderr.contains("note: lane 1 is over: cancelled"), "{again}");
 }
 
-// A number is given again by the system; whoever has it now is left alone.
+// The system reuses process ids; a later process with the same id is left alone.
 #[test]
 fn a_stranger_with_the_same_number_is_not_stopped() {
     let project = with_agents(&[("claude", ENDLESS)]);
@@ -249,7 +253,7 @@ fn a_stranger_with_the_same_number_is_not_stopped() {
     convoke.wait().unwrap();
 }
 
-// A budget that is used up starts nothing, and says so.
+// A spent budget starts no lane, and the output says so.
 #[test]
 fn a_budget_that_is_used_up_starts_no_lane() {
     let script = format!("echo x >> ../started\n{}", claude("s-1", 0.25));
@@ -271,18 +275,19 @@ fn a_budget_that_is_used_up_starts_no_lane() {
     assert!(day.stderr.contains("the day's budget is spent: used 7452 of 7000 tokens"), "{day}");
     let started = fs::read_to_string(project.path("../started")).unwrap();
     assert_eq!(started.lines().count(), 3);
-    // Who might not start is written down, as somebody who spent nothing.
+    // A lane that may not start is recorded, with no usage.
     let list = document(&project, &["lane", "list"]);
     let of = |lane: &&Value| lane["state"] == "over_budget" && lane["end"] == "not_started";
     assert_eq!(list.as_array().unwrap().iter().filter(of).count(), 3, "{list}");
     let total = &document(&project, &["usage"])["total"];
-    assert_eq!([&total["lanes"], &total["uncounted"], &total["output_tokens"]], [6, 0, 252]);
+    assert_eq!([&total["lanes"], &total["without_usage"], &total["output_tokens"]], [6, 0, 252]);
     assert_eq!(run(&project, "claude", &["--budget", "much"]).code, Some(2));
 }
 
-// What earlier lanes like it needed is said before a lane begins, and whether the budget will do.
+// Before a lane begins, Convoke shows the usage of earlier lanes like it, and whether the budget is
+// large enough.
 #[test]
-fn what_a_lane_will_need_is_said_before_it_begins() {
+fn a_forecast_is_shown_before_a_lane_begins() {
     let project = with_agents(&[("claude", &claude("s-1", 0.25)), ("codex", &codex())]);
     let first = run(&project, "claude", &["--role", "judge"]);
     assert!(!first.stderr.contains("forecast"), "there is no history: {first}");
@@ -301,7 +306,7 @@ fn what_a_lane_will_need_is_said_before_it_begins() {
     }
 }
 
-// Where a client says as it goes what it spends, it is stopped when it goes on over its budget.
+// A client that reports its usage as it goes is stopped when it exceeds its budget.
 #[test]
 fn a_lane_that_went_over_a_budget_says_so() {
     let project = with_agents(&[("claude", &claude("s-1", 0.25))]);
@@ -316,7 +321,7 @@ fn a_lane_that_went_over_a_budget_says_so() {
     assert_eq!(over(&run), [""; 0]);
     let second = [&["--json", "lane", "run", "--agent", "claude", "x"], &run[..]].concat();
     let report: Value = serde_json::from_str(&project.run(&second).stdout).unwrap();
-    let expected = json!({ "whose": "own", "unit": "tokens", "spent": 4968, "cap": 4000 });
+    let expected = json!({ "whose": "own", "unit": "tokens", "spent": 4968, "budget": 4000 });
     assert_eq!(report["over_budget"], expected, "{report}");
     let project = project.variable("CONVOKE_LANE_BUDGET_PER_DAY", "12k");
     let outcome = self::run(&project, "claude", &[]);
@@ -361,7 +366,7 @@ fn a_committed_file_lowers_the_budget_of_a_day_and_never_raises_it() {
 }
 
 #[test]
-fn a_lane_that_cannot_be_written_down_is_run_all_the_same() {
+fn a_lane_that_cannot_be_recorded_still_runs() {
     let project = with_agents(&[("claude", &claude("s-1", 0.25))])
         .variable("CONVOKE_STORE", "/proc/nowhere/store.db");
     let outcome = run(&project, "claude", &[]);
@@ -386,7 +391,7 @@ fn lanes_of_many_processes_are_all_written_down() {
         assert!(!stderr.contains("warning"), "{stderr}");
     }
     let total = &document(&project, &["usage"])["total"];
-    assert_eq!([&total["lanes"], &total["uncounted"], &total["output_tokens"]], [8, 0, 672]);
+    assert_eq!([&total["lanes"], &total["without_usage"], &total["output_tokens"]], [8, 0, 672]);
     // All counted the money of one session, which stayed what it was.
     assert_eq!(total["micro_dollars"], 250_000);
     let list = document(&project, &["lane", "list"]);

@@ -20,9 +20,9 @@ fn long_result() -> Value {
         "session_id": "s-1", "uuid": "u-2" })
 }
 
-// What became of the answer is said everywhere, and where it can be found.
+// Every output reports the missing answer, and where it can be found.
 #[test]
-fn an_answer_that_is_not_read_is_told_of() {
+fn an_unread_answer_is_reported() {
     let project = with_claude(&(init() + &long(&long_result()))).on_branch("main");
     let lane = ["lane", "run", "--agent", "claude", "x"];
     let outcome = project.run(&lane);
@@ -49,7 +49,7 @@ fn an_answer_that_is_not_read_is_told_of() {
     );
 }
 
-// What was said before is not the answer, and what a tool found may be as long as it likes.
+// Earlier text is not the answer, and a tool's output may have any length.
 #[test]
 fn only_the_answer_has_to_be_read() {
     let item = |kind: &str, text: &str| {

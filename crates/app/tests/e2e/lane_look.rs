@@ -1,4 +1,4 @@
-//! How the working tree is looked at around a lane: when, for how long, and until whom.
+//! Snapshots of the working tree around a lane: when, for how long, and how they end.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -11,8 +11,7 @@ use crate::harness::{Project, set_mode};
 use crate::lane::{init, result, until, with_claude};
 use crate::tree::repository;
 
-/// A repository with a git that writes down what it is asked, and does not come to an end when it is
-/// asked to look for the so many-th time.
+/// A repository with a git that records its calls, and hangs at the snapshot with this number.
 fn with_git(claude: &str, endless: u32) -> Project {
     let script = format!(
         "#!/bin/sh\n\
@@ -45,7 +44,7 @@ fn said(project: &Project) -> String {
     fs::read_to_string(project.path("../stderr")).unwrap()
 }
 
-/// Waits for the end of a convoke that was asked to stop; nobody and nothing is left of it.
+/// Waits for the end of a Convoke that was stopped; it leaves no process and no file behind.
 #[track_caller]
 fn check_end(project: &Project, mut convoke: Child) {
     assert_eq!(convoke.wait().unwrap().code(), Some(130), "{}", said(project));
@@ -54,9 +53,9 @@ fn check_end(project: &Project, mut convoke: Child) {
     until(|| fs::read_dir(project.path("../tmp")).unwrap().count() == 0);
 }
 
-// A lane that may not start costs nothing, not even a look.
+// A lane that may not start costs nothing, not even a snapshot.
 #[test]
-fn nobody_looks_for_a_lane_that_may_not_start() {
+fn a_lane_that_may_not_start_takes_no_snapshot() {
     let project = with_git(&(init() + &result(|_| ())), 0);
     let refused = project.run(&["lane", "run", "--agent", "claude", "x", "--budget", "0"]);
     assert_eq!(refused.code, Some(5), "{refused}");
@@ -66,7 +65,7 @@ fn nobody_looks_for_a_lane_that_may_not_start() {
     assert_eq!(fs::read_to_string(project.path("../looks")).unwrap(), "x\nx\n", "before and after");
 }
 
-// A look that takes long is told of, and stops at once.
+// A slow snapshot is reported, and stops immediately.
 #[test]
 fn a_look_before_a_lane_can_be_stopped() {
     let project = with_git("touch ../asked", 1);
@@ -74,7 +73,7 @@ fn a_look_before_a_lane_can_be_stopped() {
     until(|| said(&project).contains("taking a snapshot of the working tree…\n"));
     ask_to_stop(&convoke);
     check_end(&project, convoke);
-    assert!(!project.path("../asked").exists(), "nobody was asked");
+    assert!(!project.path("../asked").exists(), "no client was started");
     assert!(said(&project).contains("cancelled after 0.0 s"), "{}", said(&project));
     assert!(!said(&project).contains("cannot tell"), "no agent worked: {}", said(&project));
     let usage = project.run(&["usage"]);
@@ -83,7 +82,7 @@ fn a_look_before_a_lane_can_be_stopped() {
     assert!(list.contains("1  cancelled  claude"), "{list}");
 }
 
-// The answer is there, and whoever does not want to wait gets it.
+// The answer is there, and a user who does not want to wait gets it.
 #[test]
 fn a_look_after_a_lane_can_be_stopped() {
     let project = with_git(&(init() + &result(|_| ())), 2);
@@ -97,7 +96,7 @@ fn a_look_after_a_lane_can_be_stopped() {
     assert_eq!(fs::read_dir(project.path("../tmp")).unwrap().count(), 0);
 }
 
-// Who asks twice does not wait for the look at what a lane left that was stopped.
+// After a second signal, Convoke does not wait for the snapshot after a stopped lane.
 #[test]
 fn a_second_signal_leaves_nothing_behind() {
     let project = with_git("echo $$ > ../client; sleep 300", 2);
@@ -105,7 +104,7 @@ fn a_second_signal_leaves_nothing_behind() {
     until(|| project.path("../client").exists());
     ask_to_stop(&convoke);
     until(|| fs::read_to_string(project.path("../git")).is_ok_and(|pid| pid.ends_with('\n')));
-    // What comes at once after the first is the same.
+    // A signal directly after the first counts as the same one.
     let convoke = RefCell::new(convoke);
     until(|| {
         ask_to_stop(&convoke.borrow());
@@ -114,9 +113,9 @@ fn a_second_signal_leaves_nothing_behind() {
     check_end(&project, convoke.into_inner());
 }
 
-// Who is killed cannot stop git nor tidy up; its guardian does.
+// A killed Convoke cannot stop git nor tidy up; its guardian does.
 #[test]
-fn a_look_does_not_outlive_whoever_looks() {
+fn a_snapshot_does_not_outlive_its_convoke() {
     let project = with_git("touch ../asked", 1);
     let mut convoke = started(&project);
     until(|| fs::read_to_string(project.path("../git")).is_ok_and(|pid| pid.ends_with('\n')));
@@ -125,7 +124,7 @@ fn a_look_does_not_outlive_whoever_looks() {
     let git = fs::read_to_string(project.path("../git")).unwrap();
     until(|| !Path::new("/proc").join(git.trim()).exists());
     let left = || fs::read_dir(project.path("../tmp")).unwrap().flatten();
-    // The lane's own folder had no guardian yet: whoever comes next removes it.
+    // The lane's own folder had no guardian yet: the next lane removes it.
     until(|| left().all(|entry| !entry.file_name().to_string_lossy().starts_with("convoke-look.")));
     let next = project.run(&["lane", "run", "--agent", "claude", "x"]);
     assert_eq!(left().count(), 0, "{next}");

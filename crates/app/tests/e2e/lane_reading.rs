@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::harness::{Outcome, Project};
 use crate::lane::{init, result, said, with_claude};
 
-/// What Claude Code prints when its agent reads a file.
+/// The output of a Claude Code whose agent reads a file.
 fn reads(id: &str, path: &str, text: &str) -> String {
     let call =
         json!({ "type": "tool_use", "id": id, "name": "Read", "input": { "file_path": path } });
@@ -43,9 +43,9 @@ fn run(project: &Project, more: &[&str]) -> Outcome {
 }
 
 #[test]
-fn who_reads_what_it_was_sent_to_read_has_receipts() {
+fn required_reading_leads_to_receipts() {
     let project = reading_one();
-    // The same file is demanded once, by whatever path.
+    // The same file is demanded once, under any path.
     let outcome = run(&project, &["--read", "docs/a.md", "--read", "./docs/../docs/a.md"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "The answer is 42.\n"));
     assert!(outcome.stderr.ends_with("\nread docs/a.md: all of it\n"), "{outcome}");
@@ -59,9 +59,9 @@ fn who_reads_what_it_was_sent_to_read_has_receipts() {
     assert_eq!(fs::read_to_string(project.path("asked")).unwrap(), "What is it?");
 }
 
-// An answer that was paid for is shown; that it rests on nothing is said, and the exit code says it.
+// A paid answer is shown; a warning and the exit code report the missing reading.
 #[test]
-fn who_does_not_read_is_found_out() {
+fn missing_reading_is_found_out() {
     let project = reading_one();
     let files = ["--read", "docs/a.md", "--read", "docs/b.md"];
     let outcome = run(&project, &files);
@@ -82,7 +82,7 @@ fn who_does_not_read_is_found_out() {
 
 // Nothing is paid for when it is known before that it cannot be read.
 #[test]
-fn what_cannot_be_read_is_said_before_anybody_is_asked() {
+fn an_unreadable_file_is_an_error_before_any_request() {
     let project = reading_one().file("docs/two\nlines.md", "x");
     let refused = |path: &str, why: &str| {
         let outcome = run(&project, &["--read", path]);
@@ -99,7 +99,7 @@ fn what_cannot_be_read_is_said_before_anybody_is_asked() {
 
 #[cfg(unix)]
 #[test]
-fn what_may_not_be_read_is_said_too() {
+fn a_file_without_permission_is_an_error_too() {
     let project = reading_one();
     crate::harness::set_mode(&project.path("docs/b.md"), 0o000);
     let arguments = ["lane", "run", "--agent", "claude", "x", "--read", "docs/b.md"];
@@ -109,7 +109,7 @@ fn what_may_not_be_read_is_said_too() {
 }
 
 #[test]
-fn who_has_no_tools_is_sent_to_read_nothing() {
+fn an_agent_without_tools_cannot_be_made_to_read() {
     let outcome =
         reading_one().run(&["lane", "run", "--agent", "http:x", "y", "--read", "docs/a.md"]);
     assert_eq!(
@@ -119,9 +119,9 @@ fn who_has_no_tools_is_sent_to_read_nothing() {
     );
 }
 
-// What cannot be told is no accusation.
+// Unknown reading is no accusation.
 #[test]
-fn whose_record_nobody_understands_is_not_accused() {
+fn an_unknown_record_is_no_accusation() {
     let project = reading_one();
     let lane = ["lane", "run", "What is it?", "--read", "docs/a.md"];
     let recorded =

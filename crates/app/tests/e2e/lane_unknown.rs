@@ -1,4 +1,4 @@
-//! What lanes did not say, and budgets that cannot know of it.
+//! Lanes without reported usage, and budgets that do not include them.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn document(project: &Project, arguments: &[&str]) -> Value {
 
 const LANE: [&str; 5] = ["lane", "run", "--agent", "claude", "x"];
 
-// What is left out was not free.
+// Missing counts are not zero.
 #[test]
 fn counts_that_are_missing_are_unknown() {
     for usage in [json!({}), json!({ "input_tokens": null, "output_tokens": 7 })] {
@@ -30,14 +30,14 @@ fn counts_that_are_missing_are_unknown() {
     assert!(project.run(&LANE).stderr.contains(", 3 tokens in, 7 out"), "no cache is no doubt");
 }
 
-// A cap that nobody can be held against must not look as if it held.
+// A budget that does not include some lanes must not look as if it held.
 #[test]
 fn a_budget_says_what_it_does_not_know_of() {
     let project = saying(&json!({}));
     let lane = |more: &[&str]| project.run(&[&LANE[..], more].concat());
     let budget = ["--run", "r1", "--budget", "2k"];
     let first = lane(&budget);
-    assert!(!first.stderr.contains("unknown"), "nobody was before it: {first}");
+    assert!(!first.stderr.contains("unknown"), "there was no lane before it: {first}");
     let said = "warning: 1 earlier lane reported no usage and is not counted\n";
     let second = lane(&budget);
     assert!(second.stderr.starts_with(said), "{second}");
@@ -46,12 +46,12 @@ fn a_budget_says_what_it_does_not_know_of() {
     let third = [&["--json"], &LANE[..], &budget].concat();
     let third = project.run(&third);
     let report: Value = serde_json::from_str(&third.stdout).unwrap();
-    assert_eq!(report["uncounted_lanes"], 3, "{report}");
+    assert_eq!(report["lanes_without_usage"], 3, "{report}");
     let said = "warning: 3 earlier lanes reported no usage and are not counted\n";
     assert!(third.stderr.contains(said), "{third}");
 }
 
-// Nobody has to say what they spent who were never asked.
+// A lane that never started needs no report of its usage.
 #[test]
 fn lanes_that_never_ran_are_no_doubt() {
     let project = with_claude(&(init() + &result(|_| ())));

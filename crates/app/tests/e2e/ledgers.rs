@@ -34,7 +34,7 @@ fn tokens(project: &Project, words: &[&str]) -> Outcome {
     project.run(&[&["plumbing", "tokens"], words].concat())
 }
 
-/// Whatever happens, a workflow goes on.
+/// A workflow goes on after any error.
 #[track_caller]
 fn quiet(outcome: &Outcome) {
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome}");
@@ -157,7 +157,7 @@ fn a_timing_ledger_is_where_it_may_be() {
 
 // T-24, P-363
 #[test]
-fn twenty_writers_at_once_write_twenty_rows() {
+fn twenty_parallel_writers_write_twenty_rows() {
     let project = working();
     let program = Path::new(env!("CARGO_BIN_EXE_convoke"));
     let start = |number: u32| {

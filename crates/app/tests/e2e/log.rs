@@ -1,4 +1,4 @@
-//! `--log` and `CONVOKE_LOG`: a log for people who look for a fault, off unless asked for.
+//! `--log` and `CONVOKE_LOG`: a log for people who look for a fault, off by default.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -52,7 +52,7 @@ fn a_log_goes_to_stderr_with_lane_client_and_run_and_leaves_stdout_alone() {
     assert!(line(&log, "opened the store").contains(" branch=main"), "{log:#?}");
     assert!(line(&log, "resolved the settings").contains(" section=lane"), "{log:#?}");
     assert!(line(&log, "the lane ended").contains(" outcome=answered "), "{log:#?}");
-    // What others read as data is the same, byte for byte.
+    // Data for other programs stays the same, byte for byte.
     let list = ["lane", "list", "--json"];
     let quiet = project.run(&[&list[..], &["--log", "off"]].concat());
     let loud = project.run(&[&list[..], &["--log", "trace"]].concat());
@@ -106,7 +106,7 @@ fn a_wrong_filter_is_wrong_usage_and_says_what_would_be_right() {
     assert!(outcome.stderr.contains("of CONVOKE_LOG: `motor` is not an area\n"), "{outcome}");
     assert!(outcome.stderr.contains("hint: areas are engine, service; "), "{outcome}");
     assert!(!project.path("asked").exists(), "no client was started");
-    // A flag is heard before the variable.
+    // A flag overrides the variable.
     assert_eq!(ask(&project, &["--log", "off"]).code, Some(0));
 }
 
@@ -173,7 +173,7 @@ fn a_hook_logs_to_a_file_only_and_a_wrong_filter_does_not_stop_it() {
     assert_eq!(answer(&[("CONVOKE_LOG", "debgu"), file]), "");
     let log = answer(&[("CONVOKE_LOG", "debug"), file]);
     let decided = line(&logged(&log), "decided what the hook answers").to_owned();
-    assert!(decided.contains("client=claude session=s-1 agent=june moment=Began"), "{decided}");
+    assert!(decided.contains("client=claude session=s-1 agent=june moment=Started"), "{decided}");
     assert!(!log.contains("Build the parser"), "{log}");
     let span = "hook{client=claude event=SessionStart session=s-1 agent=june}";
     let answered = line(&logged(&log), "answered the hook").to_owned();
@@ -183,8 +183,8 @@ fn a_hook_logs_to_a_file_only_and_a_wrong_filter_does_not_stop_it() {
     assert!(opened.contains(":store{file=") && opened.contains("store.db}"), "{opened}");
 }
 
-// Run, phase, seat and client are around each lane, although lanes run in threads of their own; and the
-// process that does the heavy part hears what its parent's flags say.
+// Run, phase, seat and client are around each lane, although lanes run in threads of their own; and
+// the worker process uses its parent's flags.
 #[test]
 fn a_design_and_its_worker_log_to_the_same_place() {
     let panel = Panel::new();

@@ -5,6 +5,7 @@
     reason = "a test that cannot set itself up should stop where it stands"
 )]
 
+mod action;
 mod agent_sessions;
 mod agents;
 mod attend;
@@ -35,6 +36,7 @@ mod design_terminal;
 mod design_tree;
 mod dispatch;
 mod dispatch_evidence;
+mod dispatch_figures;
 mod dispatch_init;
 mod dispatch_loop;
 mod dispatch_roles;
@@ -47,6 +49,7 @@ mod git_programs;
 mod harness;
 mod hook;
 mod hook_arrival;
+mod hook_claims;
 mod hook_lane;
 mod hook_splits;
 mod hook_trust;
@@ -65,6 +68,7 @@ mod lane_reading;
 mod lane_unknown;
 mod ledgers;
 mod log;
+mod looks;
 mod manifest;
 mod manifest_kill;
 mod manifest_people;
@@ -73,12 +77,15 @@ mod mermaid;
 mod mermaid_parser;
 mod messages;
 mod newcomer;
+mod newcomer_hour;
+mod pager;
 mod panel;
 mod pin;
 mod plumbing;
 mod plumbing_checkout;
 mod plumbing_session;
 mod project;
+mod project_identity;
 mod replay_lane;
 mod scripted_server;
 mod skill;
@@ -88,9 +95,10 @@ mod supervisor;
 mod task;
 mod task_edit;
 mod tree;
+mod upgrade;
 mod wake;
 
-/// A file that nobody includes would silently test nothing.
+/// A file that is not included would silently test nothing.
 #[test]
 fn every_file_here_is_included() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e");

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use crate::harness::{Outcome, Project};
 
-/// The files of a bundle, and whether each must have something in it.
+/// The files of a bundle, and whether each must not be empty.
 const FILES: [(&str, &str, bool); 6] = [
     ("PLAN_FILE", "plan.txt", true),
     ("PLAN_REVIEW_TALLY_FILE", "voting-tally.md", true),
@@ -17,7 +17,7 @@ const FILES: [(&str, &str, bool); 6] = [
 
 const DIAGRAM: &str = "architecture-diagram.md";
 
-/// A project with a finished design in `d`, and a folder `p` that asked for it.
+/// A project with a finished design in `d`, and a folder `p` of the calling workflow.
 pub(crate) fn finished() -> Project {
     let project = Project::new().file("p/keep", "").file(&format!("d/{DIAGRAM}"), "diagram");
     FILES.iter().fold(project, |project, (_, file, is_filled)| {
@@ -99,7 +99,7 @@ fn listed(project: &Project, folder: &str) -> Vec<String> {
 
 // P-326
 #[test]
-fn a_writer_that_is_asked_wrongly_exits_with_2_and_without_its_folders_with_1() {
+fn a_writer_exits_with_2_for_wrong_usage_and_1_without_its_folders() {
     let project = finished();
     for (words, code) in [
         (&["--nonsense"][..], 2),
@@ -139,7 +139,7 @@ fn the_environment_can_say_where_and_whose() {
     assert_eq!(outcome.code, Some(1), "{outcome}");
 }
 
-/// Does something to a file of a project.
+/// Breaks a file of a project.
 type Break = fn(&Project, &str);
 
 // P-328, P-329, P-333, T-4, T-11
@@ -260,7 +260,7 @@ fn a_reader_always_exits_with_0() {
     assert_eq!(answer(&["--implement-tmpdir", "p"]), failed("manifest-not-found"));
 }
 
-// P-337: a manifest may lie elsewhere; its files may not.
+// P-337: a manifest may be elsewhere; its files may not.
 #[test]
 fn a_manifest_can_be_named() {
     let project = finished();

@@ -30,7 +30,7 @@ fn project() -> Project {
     })
 }
 
-/// Runs the writer under strace and tells whether it came to its end.
+/// Runs the writer under strace and tells whether it completed.
 fn write(project: &Project, design: &str, flags: &[&str]) -> bool {
     let [group, command, from, to] = WRITE;
     let binary = env!("CARGO_BIN_EXE_convoke");
@@ -51,7 +51,7 @@ fn export(project: &Project, design: &str) {
     engine::write(&order).unwrap();
 }
 
-/// Says what a reader finds: one of the bundles, whole, or none.
+/// Returns which bundle a reader finds, complete, or none.
 fn found(project: &Project) -> &'static str {
     let Ok(bundle) = read(&project.path("p"), None) else { return "none" };
     let texts: Vec<_> =
@@ -63,8 +63,8 @@ fn found(project: &Project) -> &'static str {
     known.iter().find(is_whole).expect("one bundle, not a mix of two").0
 }
 
-/// Has a writer replace one bundle by another, killed before a certain system call, and says what is
-/// found and whether the writer was killed.
+/// Has a writer replace one bundle by another, killed before a certain system call; returns which
+/// bundle is found and whether the writer was killed.
 fn killed(project: &Project, [old, new]: [&str; 2], call: &str, at: u32) -> (&'static str, bool) {
     export(project, old);
     let inject = format!("inject={call}:signal=KILL:when={at}");
@@ -82,7 +82,7 @@ fn calls(project: &Project) -> BTreeSet<String> {
         line.split_once(' ')?.1.trim_start().split_once('(').map(|call| call.0.to_owned())
     };
     let names: BTreeSet<_> = text.lines().filter_map(name).collect();
-    // Before the first there is nobody to kill.
+    // Before the first call there is no process to kill.
     names.into_iter().filter(|name| name != "execve").collect()
 }
 
@@ -120,7 +120,7 @@ fn a_writer_that_is_killed_leaves_the_old_bundle_or_none_or_the_new_one() {
     }
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["none", "one", "two"]);
     assert!(kills > 100, "only {kills}");
-    // Whatever all of them left is gone with the next that comes to its end.
+    // The next successful export removes all leftovers.
     export(&project, "one");
     let names = |folder: &str| fs::read_dir(project.path(folder)).unwrap().count();
     assert_eq!((names("p"), names("p/design-export")), (2, 7));

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::manifest::{finished, read, write};
 
-// People name a bundle by any of its places, and get a word that they can look up.
+// People name a bundle by any of its paths, and get a word from the reference.
 #[test]
 fn people_write_and_read_bundles() {
     let project = finished();
@@ -44,7 +44,7 @@ fn an_empty_word_names_no_folder() {
     assert_eq!(outcome.code, Some(0));
 }
 
-// P-332: whatever a session is called, what is written can be read.
+// P-332: with any session name, the written bundle can be read.
 #[test]
 fn a_session_with_a_long_name_is_read_again() {
     let project = finished().variable("SESSION_ID", &"a".repeat(70_000));

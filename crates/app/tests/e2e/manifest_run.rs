@@ -1,4 +1,4 @@
-//! What is left of a run: its files with a record, a bundle, and tasks.
+//! The files of a run: artifacts with a record, a bundle, and tasks.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn a_run_leaves_its_files_with_a_record() {
     let written = project.stdout(&["manifest", "write", "--run", &run, "--to", "out/here"]);
     assert!(written.ends_with("/out/here/manifest.json"), "{written}");
     let text = fs::read_to_string(project.path("out/here/manifest.json")).unwrap();
-    // It is the same wherever it is printed.
+    // Every command prints the same record.
     assert_eq!(project.run(&["show", &run, "--artifact", "manifest"]).stdout, text);
     let record: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(record["run"], run);
@@ -67,7 +67,7 @@ fn a_run_leaves_its_files_with_a_record() {
 }
 
 #[test]
-fn whatever_became_of_a_file_is_said() {
+fn every_change_of_a_file_is_reported() {
     let project = Project::new();
     let run = rehearsed(&project, &[]);
     project.stdout(&["manifest", "write", "--run", &run, "--to", "out"]);
@@ -93,7 +93,7 @@ fn whatever_became_of_a_file_is_said() {
     assert_eq!(said["changed"], Value::from(vec!["ballot.txt", "plan.txt"]));
     assert_eq!(said["missing"], Value::from(vec!["oos.md"]));
     assert_eq!(said["extra"], Value::from(vec!["another\n.md"]));
-    // A folder that holds something else is not written over.
+    // A folder that holds other files is not overwritten.
     let refused = project.run(&["manifest", "write", "--run", &run, "--to", "out"]);
     assert_eq!(refused.code, Some(1), "{refused}");
     assert!(refused.stderr.contains("it contains other files"), "{refused}");
@@ -105,7 +105,7 @@ fn whatever_became_of_a_file_is_said() {
 }
 
 #[test]
-fn what_is_no_record_is_refused() {
+fn an_invalid_record_is_refused() {
     let project = Project::new().file("a/manifest.json", "{\"name\": \"an app\"}").file("b/x", "");
     for (place, code) in [("a", 3), ("b", 3), ("nowhere", 3)] {
         let refused = verified(&project, place);
@@ -125,7 +125,7 @@ fn what_is_no_record_is_refused() {
     }
 }
 
-// A bundle of a run has the hashes beside it, and both are looked at.
+// A bundle of a run has the hashes beside it, and both are checked.
 #[test]
 fn a_bundle_of_a_run_is_compared_as_well() {
     let project = Project::new().file("p/keep", "");
@@ -154,7 +154,7 @@ fn a_bundle_of_a_run_is_compared_as_well() {
     assert!(said.stderr.contains("contents cannot be compared"), "{said}");
 }
 
-// What a design leaves in a feature's folder is vouched for, among documents of others.
+// A record covers a design's files in a feature's folder, among documents of others.
 #[test]
 fn a_feature_gets_a_record_too() {
     let project = Project::new().file("feature/spec.md", "spec");
@@ -170,7 +170,7 @@ fn a_feature_gets_a_record_too() {
 }
 
 #[test]
-fn nobody_vouches_for_a_journal_that_was_changed() {
+fn a_changed_journal_gives_no_record() {
     let project = Project::new();
     let run = rehearsed(&project, &[]);
     let store = project.path("../home/.local/state/convoke/store.db");
@@ -181,7 +181,7 @@ fn nobody_vouches_for_a_journal_that_was_changed() {
     assert_eq!(refused.code, Some(1), "{refused}");
     assert!(refused.stderr.contains("its journal was changed at event "), "{refused}");
     assert!(!project.path("out").exists());
-    // A run that did not come to its end has no files yet.
+    // A run that did not complete has no files yet.
     store.execute("DELETE FROM journal WHERE kind = 'kept'", []).unwrap();
     let sql = "UPDATE runs SET state = 'stopped'";
     store.execute(sql, []).unwrap();
@@ -212,7 +212,7 @@ fn the_plan_of_a_run_becomes_tasks() {
     let section =
         plan.split(&first).nth(1).unwrap().lines().find(|line| line.starts_with("**")).unwrap();
     assert!(woken.contains(section), "{section}\n{woken}");
-    // Once more adds nothing, and a plan that somebody changed stays as it is.
+    // A second import adds nothing, and a plan that a person changed stays unchanged.
     let file = project.path(&format!(".convoke/plans/{run}.md"));
     assert_eq!(fs::read_to_string(&file).unwrap(), plan);
     fs::write(&file, format!("{plan}\nmore\n")).unwrap();
@@ -242,7 +242,7 @@ fn the_tasks_of_a_rehearsal_come_with_a_warning() {
     assert!(imported.code == Some(0) && !imported.stderr.contains("rehearsal"), "{imported}");
 }
 
-// A plan that lies with its feature is not copied.
+// A plan in its feature's folder is not copied.
 #[test]
 fn the_plan_of_a_feature_is_imported_where_it_lies() {
     let project = Project::new().file("feature/spec.md", "spec");
@@ -268,7 +268,7 @@ fn a_run_without_a_plan_gives_no_tasks() {
     let store = rusqlite::Connection::open(store).unwrap();
     let all = "SELECT max(seq) FROM journal";
     let last: i64 = store.query_row(all, [], |row| row.get(0)).unwrap();
-    // Before the diagram there is a plan already, and halfway there is none.
+    // Before the diagram there is already a plan, and halfway there is not.
     for events in [last - 4, last / 2] {
         store.execute("DELETE FROM journal WHERE seq > ?1", [events]).unwrap();
         let unfinished = project.run(&["task", "import", "--run", &run]);

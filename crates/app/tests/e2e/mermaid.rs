@@ -1,4 +1,5 @@
-//! `convoke mermaid check` and `convoke plumbing mermaid`: what is refused, where, and who is told.
+//! `convoke mermaid check` and `convoke plumbing mermaid`: which diagrams are refused, at which
+//! line, and in which log.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +16,7 @@ fn check(project: &Project, words: &[&str], input: &str) -> Outcome {
     project.run_with_input(&[&["mermaid", "check"], words].concat(), input.as_bytes())
 }
 
-/// Checks a bare diagram: the exit code and what stands in the lines with reasons.
+/// Checks a bare diagram: the exit code and the lines with reasons.
 #[track_caller]
 fn found(body: &str, expected: &[(&str, usize)]) {
     let outcome = plumbing(&Project::new(), &[], body);
@@ -118,7 +119,7 @@ fn an_indented_fence_is_seen() {
 
 // T-51, P-299, P-311
 #[test]
-fn the_log_is_told_of_reasons_and_of_nothing_else() {
+fn the_log_gets_reasons_and_nothing_else() {
     for command in [&["plumbing", "mermaid"][..], &["mermaid", "check"]] {
         let before = "### Tool Failures\n\n- x\n\n### Warnings\n\n- old\n\n### Q/A\n\n-  y";
         let project = Project::new().file("log.md", before).file("two.md", TWO);
@@ -174,7 +175,7 @@ fn a_log_that_cannot_be_written_is_a_warning() {
 }
 
 #[test]
-fn people_and_programs_are_told_the_same() {
+fn people_and_programs_get_the_same_result() {
     let project = Project::new();
     let outcome = check(&project, &["--from-md"], TWO);
     let text = "diagram 2, line 2: br-in-participant-alias\n2 diagrams: not safe to publish\n";
@@ -191,7 +192,7 @@ fn people_and_programs_are_told_the_same() {
     assert_eq!((outcome.code, report), (Some(1), expected));
 }
 
-/// Returns the rows of the table with their diagrams: name, what is refused, what Mermaid does.
+/// Returns the rows of the table with their diagrams: name, refusals, Mermaid's result.
 fn table() -> Vec<([String; 3], String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mermaid");
     let table = fs::read_to_string(folder.join("table.txt")).unwrap();
@@ -209,7 +210,7 @@ fn table() -> Vec<([String; 3], String)> {
 
 // The same table is tried with a real Mermaid in a browser, by `cargo xtask test --browser`.
 #[test]
-fn the_table_of_diagrams_says_what_is_refused() {
+fn the_table_of_diagrams_matches_the_refusals() {
     for ([_, ours, _], body) in table() {
         let hits: Vec<_> = ours
             .split(',')
@@ -238,7 +239,7 @@ const WRONG: &str = "```mermaid\nflowchart TD\n  A --> B\n```\n\n```mermaid\nflo
                      A[Secret\n```\n\n```mermaid\nflowchrt \u{1b}[31mTD\n```\n";
 
 #[test]
-fn what_does_not_parse_is_said_with_its_place() {
+fn a_parse_error_has_its_place() {
     build_parser_of_diagrams();
     let project = Project::new();
     let outcome = check(&project, &["--from-md"], WRONG);

@@ -1,4 +1,4 @@
-//! `convoke mermaid check --syntax` without its parser, and with programs that are none.
+//! `convoke mermaid check --syntax` without its parser, and with programs that are not its parser.
 
 use std::fs;
 use std::os::unix::fs::symlink;

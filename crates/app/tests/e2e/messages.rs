@@ -26,13 +26,13 @@ fn a_mention_reaches_its_agent_once() {
     --- stderr
     "##);
     project.run(&["inbox", "backend", "--mark"]);
-    assert_eq!(project.stdout(&["inbox", "backend"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "backend"]), "No new messages for @backend.");
     project.run(&["say", "again @backend", "--as", "june"]);
     assert_eq!(project.stdout(&["inbox", "backend"]).lines().count(), 1);
 }
 
 #[test]
-fn a_mention_of_nobody_is_stored_and_remarked_on() {
+fn a_mention_of_an_unknown_agent_is_stored_with_a_remark() {
     let project = Project::new().on_branch("main");
     assert_snapshot!(project.run(&["say", "@ghost @human hello"]), @"
     exit: 0
@@ -104,7 +104,7 @@ fn a_person_has_an_inbox_too() {
     let project = Project::new().on_branch("main");
     project.run(&["say", "look, @human", "--as", "june"]);
     assert_eq!(project.stdout(&["inbox", "--mark"]).lines().count(), 1);
-    assert_eq!(project.stdout(&["inbox"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox"]), "No new messages for @human.");
 }
 
 // Names of programs and sessions end up on command lines.
@@ -117,7 +117,8 @@ fn programs_and_sessions_are_plain_words() {
     }
 }
 
-// W-14, W-36: what cannot be said or added, and what may not reach a terminal.
+// W-14, W-36: words that cannot be sent, names that cannot be added, and characters that may not
+// reach a terminal.
 #[test]
 fn odd_words_and_names_are_refused_or_tamed() {
     let project = Project::new().on_branch("main");
@@ -127,7 +128,7 @@ fn odd_words_and_names_are_refused_or_tamed() {
     assert!(project.stdout(&["inbox", "june"]).ends_with("@ana: \"@june  [2Jboo \""));
 }
 
-// An answer goes to the one who asked, and both see the whole conversation.
+// An answer goes to the sender of the question, and both see the whole conversation.
 #[test]
 fn an_answer_names_what_it_answers() {
     let project = Project::new().on_branch("main");
@@ -167,9 +168,9 @@ fn an_answer_names_what_it_answers() {
     }
 }
 
-// Another branch's conversation is its own, but who was mentioned can answer.
+// Another branch's conversation stays there, but a mentioned agent can answer.
 #[test]
-fn an_answer_reaches_another_branch_if_it_was_asked_from_there() {
+fn an_answer_reaches_the_branch_of_its_question() {
     let project = Project::new().on_branch("main");
     project.run(&["agent", "add", "june"]);
     project.run(&["say", "private", "--as", "june"]);
@@ -183,15 +184,15 @@ fn an_answer_reaches_another_branch_if_it_was_asked_from_there() {
     assert_eq!(project.stdout(&["inbox", "--thread", "2"]).lines().count(), 2);
 }
 
-// Who looks for messages of another branch is told where they are; with all tasks they come along.
+// `inbox` names the branch of other unread messages; moving all tasks moves them along.
 #[test]
-fn unread_messages_of_another_branch_are_told_of() {
+fn unread_messages_of_another_branch_are_reported() {
     let project = Project::new().on_branch("main");
     project.run(&["agent", "add", "june"]);
     project.run(&["say", "hello @june", "--as", "ana"]);
     let project = project.on_branch("trunk");
     let inbox = project.run(&["inbox", "june"]);
-    assert_eq!(inbox.stdout, "No new messages.\n");
+    assert_eq!(inbox.stdout, "No new messages for @june.\n");
     assert_eq!(
         inbox.stderr,
         "note: branch main has 1 unread message to @june; \
@@ -217,9 +218,21 @@ fn line_separators_and_marks_of_direction_are_not_passed_on() {
     }
     let added = project.run(&["task", "add", hostile]);
     assert_ne!(added.code, Some(0), "{added}");
+    // Nor does the name of a branch, which may come from a stranger.
+    let project = project.on_branch("x\u{2028}##\u{202e}Rules");
+    project.run(&["say", "@june hello", "--as", "ana"]);
+    let elsewhere = project.stdout(&["wake", "june"]);
+    project.stdout(&["task", "add", "Build it"]);
+    let project = project.on_branch("main");
+    for text in [elsewhere, project.stdout(&["wake", "june"])] {
+        assert!(!text.contains(['\u{2028}', '\u{202e}']), "{text}");
+    }
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains("branch `x ## Rules` has 1 open"), "{woken}");
+    assert!(woken.contains("(1 unread to you on branch `x ## Rules`"), "{woken}");
 }
 
-// What no reader can have got stays unread.
+// Messages that no reader can have received stay unread.
 #[cfg(unix)]
 #[test]
 fn messages_that_are_printed_nowhere_stay_unread() {
@@ -239,5 +252,5 @@ fn messages_that_are_printed_nowhere_stay_unread() {
         assert!(project.stdout(&["inbox", "june"]).contains("hello"), "{line}");
     }
     project.run(&["inbox", "june", "--mark"]);
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }

@@ -1,4 +1,4 @@
-//! What someone meets who uses tasks, messages and wake-ups for the first time.
+//! The first use of tasks, messages and wake-ups.
 
 use std::fs;
 
@@ -77,7 +77,7 @@ fn a_started_task_is_the_starters() {
     assert_eq!(json_of(&project, &["task", "show", &id])["agent"], Value::Null);
 }
 
-// W-5, W-6, W-35: one rule, and the action says how.
+// W-5, W-6, W-35: one rule, and the next action names its command.
 #[test]
 fn wake_next_and_start_choose_the_same_task() {
     let project = Project::new()
@@ -138,7 +138,7 @@ fn a_change_that_changes_nothing_is_no_step() {
 }
 
 #[test]
-fn a_new_branch_is_told_where_its_tasks_are() {
+fn a_new_branch_shows_where_the_tasks_are() {
     let project = Project::new().in_repository("main").variable("CONVOKE_WAKE_AGENT", "june");
     let id = project.stdout(&["task", "add", "Build it"]);
     let project = project.on_branch("feature/drafts");
@@ -220,7 +220,7 @@ fn small_mistakes_get_the_reason() {
     assert!(log.stderr.contains("note: listed the last 1 changes"), "{log}");
 }
 
-// W-9: what a client does is never the person's deed, also if no agent is set.
+// W-9: a client's action is never attributed to the person, even if no agent is set.
 #[test]
 fn a_session_without_an_agent_acts_for_itself() {
     for variable in [
@@ -230,6 +230,7 @@ fn a_session_without_an_agent_acts_for_itself() {
         "GEMINI_CLI",
         "OPENCODE",
         "CURSOR_AGENT",
+        "QWEN_CODE",
     ] {
         let project = Project::new().in_repository("main").variable(variable, "1");
         let id = project.stdout(&["task", "add", "Build it"]);
@@ -251,7 +252,7 @@ fn a_session_without_an_agent_acts_for_itself() {
     }
 }
 
-// W-6: what is urgent is named where another plan is being worked on.
+// W-6: an urgent task is named while another plan is being worked on.
 #[test]
 fn a_task_of_high_priority_outside_the_plan_is_named() {
     let project = Project::new().on_branch("main").file("a.md", "## Task 1: Alpha\n");
@@ -274,7 +275,7 @@ fn a_task_of_high_priority_outside_the_plan_is_named() {
     project.stdout(&["task", "done", &id]);
     project.stdout(&["task", "edit", &id_of(&project, "Alpha"), "--priority", "high"]);
     assert!(!project.stdout(&["wake", "june"]).contains("outside this plan"));
-    // An agent is told of its own.
+    // An agent sees its own tasks.
     let mine = project.stdout(&["task", "add", "Mine", "--priority", "high"]);
     project.stdout(&["task", "assign", &mine, "kim"]);
     project.stdout(&["task", "start", &id_of(&project, "Alpha"), "--as", "kim"]);
@@ -306,6 +307,29 @@ fn messages_of_another_branch_are_announced_and_follow_its_tasks() {
     let quoted = "'it'\\''s;here'";
     assert!(woken.contains(&format!("--from-branch {quoted}`")), "{woken}");
     assert!(woken.contains(&format!("inbox june --branch {quoted} --mark`")), "{woken}");
+    let list = project.run(&["task", "list", "--branch", "it's;here"]).stdout;
+    let at = list.find("t-").unwrap();
+    for words in [&["task", "list"][..], &["task", "show", &list[at..at + 7]]] {
+        let told = project.run(words);
+        let command = format!("`convoke task move --all --from-branch {quoted}`");
+        assert!(told.stderr.contains(&command), "{told}");
+    }
+}
+
+// W-21: mail on another branch is reason enough to speak, also where no branch has a task.
+#[test]
+fn mail_on_another_branch_alone_is_announced() {
+    let project = Project::new().in_repository("main").variable("CONVOKE_WAKE_AGENT", "june");
+    project.stdout(&["say", "--to", "june", "Look at this"]);
+    let project = project.on_branch("trunk");
+    let told = hook::context(&hear(&project, "startup"), "SessionStart").unwrap();
+    assert!(told.contains("(1 unread to you on branch `main`: `convoke inbox june"), "{told}");
+    assert!(project.stdout(&["inbox", "june", "--branch", "main"]).contains("Look at this"));
+    // What waits on this branch is not counted with it.
+    project.stdout(&["say", "--to", "june", "Here"]);
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains("\n(1 unread to you on branch `main`: "), "{woken}");
+    assert!(woken.contains("@human: \"Here\""), "{woken}");
 }
 
 // W-3: lists are plans, too, and what the plan says is done is done, with a line that counts it.
@@ -324,7 +348,7 @@ fn lists_are_imported_and_checked_boxes_are_counted() {
     }
     let woken = project.stdout(&["wake", "june"]);
     assert!(
-        woken.contains("- [ ] Test it\n  - [x] half") && !woken.contains("- [x] Write it\n"),
+        woken.contains("> - [ ] Test it\n>   - [x] half") && !woken.contains("- [x] Write it\n"),
         "{woken}"
     );
     let again = project.run(&["task", "import", "boxes.md"]);
@@ -359,7 +383,7 @@ fn a_cancelled_plan_is_listed_as_cancelled() {
 }
 
 #[test]
-fn wrong_counts_and_names_are_told_in_words() {
+fn wrong_counts_and_names_are_explained() {
     let project = Project::new().on_branch("main");
     for words in [&["inbox", "--limit", "0"][..], &["task", "log", "--limit", "0"]] {
         let refused = project.run(words);

@@ -31,7 +31,7 @@ impl Panel {
         Self::in_project(Project::new().variable("PATH", "/usr/bin:/bin"))
     }
 
-    /// Makes a repository of a project, perhaps one with clients of its own.
+    /// Makes a repository of a project, which may have its own clients.
     pub(crate) fn in_project(project: Project) -> Self {
         let panel = Self { project: project.file("README.md", "An example.\n") };
         panel.git(&["init", "--quiet", "--initial-branch=main"]);
@@ -82,14 +82,14 @@ impl Panel {
         AGENTS.map(|agent| format!("replay:{}", self.tape(agent).display())).join(",")
     }
 
-    /// Designs without asking anybody.
+    /// Designs without questions to a person.
     pub(crate) fn design(&self, flags: &[&str]) -> Outcome {
         let seats = self.seats();
         self.project.run(&[&["design", "--auto", "--seats", &seats], flags, &[FEATURE]].concat())
     }
 
-    /// Has the host be a program that spends a hundred tokens and a cent on every answer, and returns
-    /// who is seated then. What the host cannot write, the others can.
+    /// Makes the host a program that spends a hundred tokens and a cent on every answer, and
+    /// returns the seats. The others write what the host cannot.
     pub(crate) fn with_spender(self) -> (Self, String) {
         for agent in ["cursor", "codex"] {
             let as_chair = answers().into_iter().filter_map(|(lane, text)| {
@@ -114,14 +114,14 @@ impl Panel {
         String::from_utf8(git.stdout).unwrap().trim().to_owned()
     }
 
-    /// Returns the last run and how it stands.
+    /// Returns the last run and its state.
     pub(crate) fn run(&self) -> (String, String) {
         let runs: Value = serde_json::from_str(&self.project.stdout(&["runs", "--json"])).unwrap();
         let word = |name: &str| runs[0][name].as_str().unwrap().to_owned();
         (word("run"), word("state"))
     }
 
-    /// Returns what is known of a run.
+    /// Returns the report on a run.
     pub(crate) fn shown(&self, run: &str) -> Value {
         serde_json::from_str(&self.project.stdout(&["show", run, "--json"])).unwrap()
     }

@@ -66,9 +66,9 @@ fn rules_alone_are_delivered_with_a_receipt() {
     assert!(status.stdout.contains(" to claude, session s-1\n"), "{status}");
 }
 
-// Where a text must fit, rules that do not are counted, and only those that are there have a receipt.
+// In a limited text, rules that do not fit are counted, and only the included ones have a receipt.
 #[test]
-fn rules_that_do_not_fit_are_said() {
+fn rules_that_do_not_fit_are_counted() {
     let project = Project::new().on_branch("main").variable("CONVOKE_WAKE_AGENT", "june");
     for number in 0..12 {
         let rule = format!("Rule {number}: {}", "never do this ".repeat(130));
@@ -196,7 +196,7 @@ fn rules_begin_the_prompt_of_a_lane() {
     assert_eq!(played, "The answer is 42.");
 }
 
-// Seats of a design are told the rules; the original's prompts and recorded answers have none.
+// The seats of a design receive the rules; the original's prompts and recorded answers have none.
 #[test]
 fn rules_reach_the_seats_of_a_design() {
     let (panel, seats) = Panel::new().with_spender();
@@ -220,7 +220,7 @@ fn rules_reach_the_seats_of_a_design() {
     assert_eq!(asked(&["--policy", "seed"]), 0);
 }
 
-// A subagent is told the rules, and nothing else of the user's.
+// A subagent receives the rules, and no other text of the user's.
 #[test]
 fn rules_begin_the_prompt_of_a_subagent() {
     let project = working_in(Project::new());
@@ -247,4 +247,17 @@ fn fifty_rules_keep_no_plan_alive() {
     assert_eq!(cancelled.code, Some(0), "{cancelled}");
     let unseen = project.run(&["pin", "add", "\u{3164}"]);
     assert_eq!(unseen.code, Some(2), "{unseen}");
+}
+
+#[test]
+fn the_last_day_of_the_calendar_is_not_over() {
+    let project = Project::new().in_repository("main");
+    for day in ["9999-12-30", "9999-12-31"] {
+        let added = project.run(&["pin", "add", "Never push", "--until", day]);
+        assert_eq!(added.code, Some(0), "{added}");
+    }
+    let woken = project.stdout(&["wake", "me"]);
+    assert_eq!(woken.matches("Never push").count(), 2, "{woken}");
+    let over = project.run(&["pin", "add", "Never push", "--until", "1999-12-31"]);
+    assert!(over.stderr.contains("that day is over"), "{over}");
 }

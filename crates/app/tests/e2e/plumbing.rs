@@ -32,7 +32,7 @@ fn the_entry_gate_says_two_lines() {
 
 // P-47, P-48, T-17
 #[test]
-fn an_entry_gate_that_is_asked_wrongly_says_so_on_stderr() {
+fn an_entry_gate_reports_wrong_usage_on_stderr() {
     let project = Project::new();
     let right = [
         ("--mode", Some("design")),
@@ -80,7 +80,7 @@ fn plumbing_has_lines_and_no_json() {
 
 // P-47, P-48, P-54, P-350: flags that Convoke has elsewhere are a script's own words here.
 #[test]
-fn a_scripts_words_are_nobody_elses() {
+fn a_scripts_words_are_not_convokes_options() {
     let project = Project::new();
     for (words, code, said) in [
         (&["entry-gate", "--json"][..], 4, "GATE_ERROR=unknown flag: --json"),
@@ -95,7 +95,7 @@ fn a_scripts_words_are_nobody_elses() {
     }
 }
 
-// P-45, P-350: a gate looks at nothing but its words, and a probe never stops what it watches.
+// P-45, P-350: a gate checks only its words, and a probe never stops the watched program.
 #[cfg(unix)]
 #[test]
 fn neither_bytes_nor_a_lost_folder_keep_a_script_from_its_answer() {

@@ -110,7 +110,7 @@ fn a_checkout_is_judged_before_a_workflow_begins() {
     assert_eq!(check(""), (Some(2), failed(dirty)));
     fs::write(&mark, "").unwrap();
     assert_eq!(check("--skip-clean-check"), ok());
-    assert!(mark.exists(), "nobody looked whether it is clean");
+    assert!(mark.exists(), "the check of the tree was left out");
     git(&project, &["checkout", "--quiet", "-b", "x"]);
     let elsewhere =
         "Not on main branch (on 'x'). Switch to main first, or pass --skip-branch-check.";
@@ -148,7 +148,7 @@ fn main_is_brought_up_to_date_only_if_all_was_looked_at() {
 
 // P-58
 #[test]
-fn a_tree_is_clean_or_not_or_nobody_can_tell() {
+fn a_tree_is_clean_or_dirty_or_unknown() {
     let project = cloned();
     assert_eq!(said(&project, "clean-tree"), (Some(0), "CLEAN=true\n".to_owned(), String::new()));
     fs::write(project.path("new\u{1}.txt"), "x").unwrap();
@@ -166,7 +166,7 @@ fn a_tree_is_clean_or_not_or_nobody_can_tell() {
     assert_eq!(plumbing(&project, "clean-tree --what").code, Some(2));
 }
 
-// P-58: a tree that git did not look at is not clean, also if a script asked for that.
+// P-58: a tree that git did not check is not clean, even if a script skipped the check.
 #[test]
 fn a_tree_is_not_clean_without_git() {
     let project = cloned().variable("PATH", "/none");
@@ -219,7 +219,7 @@ fn a_probe_of_the_tree_always_exits_0() {
     assert_eq!(probe("--fix"), clean("STATUS=unknown\nMODE=\nREASON=unknown-flag\n"));
 }
 
-// P-352, T-21: a git that fails at one thing is told by that thing.
+// P-352, T-21: a failure of git leads to the reason for its command.
 #[test]
 fn a_git_that_fails_is_a_reason() {
     for (fails, mode, reason) in [

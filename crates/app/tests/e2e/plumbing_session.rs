@@ -110,7 +110,7 @@ fn asked(project: &Project) -> usize {
 
 // P-27, P-61, P-63, P-64, P-65, P-66, P-68, P-76, P-79, P-80
 #[test]
-fn a_session_is_set_up_and_says_who_answers() {
+fn a_session_is_set_up_and_lists_the_reviewers() {
     let project = with_clients();
     let outcome = plumbing(
         &project,
@@ -150,7 +150,7 @@ fn a_session_is_set_up_and_says_who_answers() {
     assert!(outcome.stderr.contains(&banner), "{outcome}");
     let file = fs::read_to_string(project.path("../env.health")).unwrap();
     assert_eq!(file, "CODEX_HEALTHY=false\nCURSOR_HEALTHY=true\nGEMINI_HEALTHY=false\n");
-    // P-380, T-58: what was set up can be taken away.
+    // P-380, T-58: a session that was set up can be removed.
     let temp = project.path("..").display().to_string();
     let project = project.variable("TMPDIR", &temp);
     let removed = plumbing(&project, &format!("cleanup --dir {folder}"));
@@ -191,7 +191,7 @@ fn a_session_takes_over_what_its_caller_knows() {
         assert!(!outcome.stdout.contains("LARCH_TIMING_LEDGER"), "{outcome}");
         let line = format!("LARCH_TIMING_LEDGER={path}\n");
         assert_eq!((next().contains(&line), outcome.stderr.is_empty()), (is_kept, is_kept));
-        assert_eq!(value(&outcome, "CODEX_HEALTHY"), "false", "nobody was asked");
+        assert_eq!(value(&outcome, "CODEX_HEALTHY"), "false", "no agent was probed");
         assert_eq!(value(&outcome, "CODEX_AVAILABLE"), "true");
     }
     assert_eq!(asked(&project), 0);
@@ -216,12 +216,12 @@ fn a_session_that_may_not_begin_is_not_made() {
     let empty = plumbing(&project, "session-setup --prefix x --caller-env nowhere");
     assert_eq!(empty.code, Some(0), "{empty}");
     assert_eq!(value(&empty, "REPO_UNAVAILABLE"), "true", "a folder is no repository of anybody");
-    assert!(!empty.stdout.contains("CODEX"), "nobody wanted to know");
+    assert!(!empty.stdout.contains("CODEX"), "the script did not ask");
 }
 
 // P-74, T-42
 #[test]
-fn nobody_is_asked_if_it_is_not_known_how() {
+fn a_broken_setting_stops_the_probes() {
     let project = with_clients().variable("CONVOKE_HEALTH_PAUSE_SECONDS", "soon");
     let words = "session-setup --prefix x --skip-repo-check --check-reviewers";
     let outcome = plumbing(&project, words);

@@ -1,4 +1,4 @@
-//! `convoke project`: tasks follow the repository, and only when its user says so.
+//! `convoke project`: tasks follow the repository, and only on the user's command.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn git(project: &Project, words: &[&str]) {
     assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// A repository in `app`, below the project's folder, which is none itself.
+/// A repository in `app`, below the project's folder, which is not a repository itself.
 fn repository() -> Project {
     let project = Project::new();
     fs::create_dir(project.path("app")).unwrap();
@@ -26,12 +26,14 @@ fn json(project: &Project, words: &[&str]) -> serde_json::Value {
     serde_json::from_str(&project.stdout(&[words, &["--json"]].concat())).unwrap()
 }
 
+// The user decides where nothing proves that a folder is the one that is gone.
 #[test]
-fn a_moved_folder_is_offered_its_tasks_and_takes_them_when_asked_to() {
+fn a_clone_of_a_folder_that_is_gone_is_offered_its_tasks() {
     let project = repository();
     project.run(&["-C", "app", "task", "add", "Kept", "--agent", "june"]);
     project.run(&["-C", "app", "say", "@june hello"]);
-    fs::rename(project.path("app"), project.path("moved")).unwrap();
+    git(&project, &["clone", "-q", "app", "moved"]);
+    fs::remove_dir_all(project.path("app")).unwrap();
     for words in [&["wake", "june"][..], &["task", "list"], &["task", "tree"]] {
         let seen = project.run(&[&["-C", "moved"], words].concat());
         assert!(!seen.stdout.contains("Kept"), "nothing is taken without being asked for");
@@ -48,10 +50,9 @@ fn a_moved_folder_is_offered_its_tasks_and_takes_them_when_asked_to() {
     let projects = json(&project, &["-C", "moved", "project", "list"]);
     assert_eq!(projects.as_array().unwrap().len(), 1);
     assert_eq!((&projects[0]["name"], &projects[0]["here"]), (&"app".into(), &true.into()));
-    // It can move again.
+    // It follows its folder from now on.
     fs::rename(project.path("moved"), project.path("again")).unwrap();
-    let seen = project.run(&["-C", "again", "task", "list"]);
-    assert!(seen.stderr.contains("`convoke project attach app`"), "{seen}");
+    assert!(project.stdout(&["-C", "again", "task", "list"]).contains("Kept"));
 }
 
 #[test]
@@ -78,7 +79,7 @@ fn two_clones_stay_apart_until_they_are_merged() {
     assert!(gone.stderr.contains("convoke project list"), "{gone}");
 }
 
-// What belongs to another repository comes here only if its user insists.
+// Tasks of another repository move here only if the user insists.
 #[test]
 fn another_repository_is_not_merged_by_mistake() {
     let project = repository();
@@ -87,6 +88,8 @@ fn another_repository_is_not_merged_by_mistake() {
     fs::create_dir(project.path("other")).unwrap();
     git(&project, &["-C", "other", "init", "-q", "-b", "main"]);
     git(&project, &["-C", "other", "commit", "-q", "--allow-empty", "-m", "another"]);
+    let listed = project.run(&["-C", "other", "task", "list"]);
+    assert_eq!(listed.stderr, "", "it is not even offered: {listed}");
     let merged = project.run(&["-C", "other", "project", "merge", "app"]);
     assert_eq!(merged.code, Some(1), "{merged}");
     assert!(merged.stderr.contains("it is another repository"), "{merged}");
@@ -96,7 +99,7 @@ fn another_repository_is_not_merged_by_mistake() {
     assert!(project.stdout(&["-C", "other", "task", "list"]).contains("First"));
 }
 
-// Anyone can copy a first commit. That is worth a line to the user, and nothing else.
+// Anyone can copy a first commit. It is a reason for a line to the user, and for nothing else.
 #[test]
 fn a_repository_that_imitates_another_gets_none_of_its_tasks() {
     let project = repository();
@@ -120,7 +123,7 @@ fn a_repository_that_imitates_another_gets_none_of_its_tasks() {
         let seen = project.run(&[&["-C", "hostile"], words].concat());
         assert!(!seen.to_string().contains("Secret plan"), "{words:?}: {seen}");
     }
-    // With another remote it is not even named.
+    // With another remote it is not named.
     git(&project, &["-C", "hostile", "remote", "set-url", "origin", "https://evil.example/app"]);
     git(&project, &["clone", "-q", "hostile", "real"]);
     git(&project, &["-C", "real", "remote", "set-url", "origin", "https://good.example/app"]);

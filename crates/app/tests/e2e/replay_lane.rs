@@ -29,7 +29,7 @@ fn play(project: &Project, prompt: &str, more: &[&str]) -> crate::harness::Outco
 }
 
 #[test]
-fn what_was_recorded_is_played() {
+fn a_recording_is_played() {
     let project = recorded(&[]);
     let tape = fs::read_to_string(project.path("tape")).unwrap();
     let kinds: Vec<String> = tape
@@ -55,9 +55,9 @@ fn what_was_recorded_is_played() {
     assert_eq!(report["outcome"], "no_output");
 }
 
-// An answer to another question is none.
+// An answer to another question does not count.
 #[test]
-fn what_was_not_recorded_is_not_made_up() {
+fn a_missing_recording_is_not_made_up() {
     let project = recorded(&[]);
     let other = play(&project, "What else?", &[]);
     assert_eq!((other.code, other.stdout.as_str()), (Some(4), ""), "{other}");
@@ -68,12 +68,12 @@ fn what_was_not_recorded_is_not_made_up() {
 }
 
 #[test]
-fn a_label_finds_what_was_recorded_with_it() {
+fn a_label_finds_its_recording() {
     let project = recorded(&["--label", "sketch/one"]);
     let found = play(&project, "Another prompt", &["--label", "sketch/one"]);
     assert_eq!((found.code, found.stdout.as_str()), (Some(0), "It is 42.\n"), "{found}");
     assert_eq!(play(&project, "Another prompt", &["--label", "sketch/two"]).code, Some(4));
-    // What is recorded from a recording is added, not written over.
+    // Recording a replay appends, and overwrites nothing.
     let again = ["--label", "sketch/one", "--record", "tape"];
     assert_eq!(play(&project, "Another prompt", &again).code, Some(0));
     let tape = fs::read_to_string(project.path("tape")).unwrap();
@@ -90,11 +90,11 @@ fn a_broken_cassette_is_named_with_its_line() {
     assert_eq!(broken.code, Some(3), "{broken}");
     assert!(broken.stderr.starts_with("error: cannot use cassette `tape`\n"), "{broken}");
     assert!(broken.stderr.contains("line 2 is not a known event"), "{broken}");
-    // Before anybody is asked, and paid.
+    // Before any request, which would cost tokens.
     let recording = ["lane", "run", "--agent", "http:none", "x", "--record", "tape"];
     let refused = project.run(&recording);
     assert!(refused.stderr.starts_with("error: cannot use cassette `tape`\n"), "{refused}");
-    // What is no file is said to be none, and not waited for.
+    // A path that is not a file is refused, and not waited for.
     for (words, why) in [
         ("--agent http:none --record /dev/full", "not a regular file"),
         ("--agent http:none --record .", "not a regular file"),

@@ -1,17 +1,17 @@
-//! A server on the loopback that answers every connection as it was told, down to the byte.
+//! A server on the loopback with a scripted reply to every connection, exact to the byte.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-/// What a connection is answered with.
+/// The reply to a connection.
 pub(crate) enum Reply {
     /// This, and then it is closed.
     Says(String),
     /// This, and then nothing until the other side is gone.
     Hangs(String),
-    /// It is broken off before anything is said.
+    /// The connection breaks before any reply.
     Resets,
 }
 
@@ -41,8 +41,8 @@ impl Server {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// Waits for the next request and returns it, or the word `gone` when whoever was left hanging
-    /// has gone.
+    /// Waits for the next request and returns it, or the word `gone` when a hanging client has
+    /// disconnected.
     pub(crate) fn asked(&self) -> String {
         self.asked.recv().unwrap()
     }
@@ -50,13 +50,13 @@ impl Server {
 
 fn answer(mut stream: TcpStream, reply: &Reply, tell: impl Fn(String)) {
     if matches!(reply, Reply::Resets) {
-        // What is not read when a socket is closed resets the connection.
+        // Closing a socket with unread input resets the connection.
         stream.read_exact(&mut [0]).unwrap();
         return;
     }
     tell(request(&mut stream));
     let (Reply::Says(text) | Reply::Hangs(text)) = reply else { return };
-    // Whoever has heard enough goes away in the middle.
+    // A client that has read enough disconnects in the middle.
     stream.write_all(text.as_bytes()).ok();
     if matches!(reply, Reply::Hangs(_)) {
         stream.read_to_end(&mut Vec::new()).ok();

@@ -1,11 +1,11 @@
-//! Skills: which file, which version, and which may be read at all.
+//! Skills: which file, which version, and which may be read.
 
 use crate::harness::Project;
 use crate::wake::{COLLECTION, collection, hear, working};
 
-// W-52 and section 10: a pinned version that is gone is said.
+// W-52 and section 10: a missing pinned version is reported.
 #[test]
-fn a_pinned_skill_that_is_gone_is_said() {
+fn a_missing_pinned_skill_is_reported() {
     let project = working().file(&collection("4.0.3", "SKILL.md"), "# Newer\n");
     assert!(project.stdout(&["wake", "june"]).contains("# Newer"));
     project.stdout(&["skill", "pin", "subagent-driven-development", "4.0.0"]);
@@ -53,7 +53,7 @@ fn a_version_stays_with_its_agent() {
     assert_eq!(version(&project), "4.0.0", "another task's version is none of it");
 }
 
-// W-52: the version that was injected is kept until somebody changes it.
+// W-52: the injected version is kept until a user changes it.
 #[test]
 fn a_version_once_injected_is_kept() {
     let project = working().file("../home/.config/convoke/config.toml", "wake.agent = 'june'");
@@ -107,7 +107,7 @@ fn a_role_of_another_version_is_named_with_those_there_are() {
     assert!(prompt("spec-reviewer").stdout.contains("## Your Instructions\nCheck the spec.\n"));
 }
 
-// A project may come from anywhere; what it calls a plan or a template may not lead out of it.
+// A project may have any author; its plans and templates may not lead out of it.
 #[cfg(unix)]
 #[test]
 fn links_out_of_the_project_are_not_followed() {
@@ -125,5 +125,5 @@ fn links_out_of_the_project_are_not_followed() {
     std::fs::remove_file(project.path("plan.md")).unwrap();
     symlink(&secret, project.path("plan.md")).unwrap();
     let woken = project.run(&["wake", "june"]);
-    assert!(woken.stdout.contains("(plan file not found: plan.md)"), "{woken}");
+    assert!(woken.stdout.contains("(plan file cannot be read: plan.md: "), "{woken}");
 }

@@ -28,7 +28,7 @@ fn named(project: &Project, outcome: &Outcome) -> String {
 }
 
 #[test]
-fn an_empty_project_is_told_what_to_do() {
+fn an_empty_project_shows_the_first_commands() {
     let project = Project::new().variable("PATH", "/usr/bin:/bin");
     assert_snapshot!(named(&project, &screen(&project)));
     assert!(screen(&project).stdout.starts_with("project    project on main, in "));
@@ -108,14 +108,14 @@ fn the_task_in_progress_is_done_without_its_id() {
 }
 
 #[test]
-fn a_lane_without_an_agent_says_who_answers() {
+fn a_lane_without_an_agent_names_the_chosen_one() {
     let project = with_claude(&format!("{}{}", init(), result(|_| {})));
     let ran = project.run(&["lane", "run", "--no-tree-check", "Say hello"]);
     assert_eq!(ran.code, Some(0), "{ran}");
     let note = "note: claude answers (the first client on the PATH); `--agent` names another";
     assert!(ran.stderr.contains(note), "{ran}");
-    let nobody = Project::new().variable("PATH", "/usr/bin:/bin");
-    let refused = nobody.run(&["lane", "run", "Say hello"]);
+    let without_clients = Project::new().variable("PATH", "/usr/bin:/bin");
+    let refused = without_clients.run(&["lane", "run", "Say hello"]);
     assert_eq!(refused.code, Some(3), "{refused}");
     assert!(refused.stderr.contains("no client is on the PATH"), "{refused}");
 }
@@ -151,22 +151,4 @@ fn completions_and_manual_pages_come_from_the_program() {
     assert_eq!(project.run(&["man", "tusk"]).code, Some(2));
     project.stdout(&["man", "--dir", "pages"]);
     assert!(project.path("pages/convoke-task-add.1").exists());
-}
-
-#[test]
-fn an_upgrade_check_reads_this_machine_alone() {
-    let project = with_claude("echo 2.1.0").in_repository("main");
-    let fresh = project.run(&["upgrade", "--check"]);
-    assert_eq!(fresh.code, Some(0), "{fresh}");
-    assert!(fresh.stdout.contains("store      not there yet"), "{fresh}");
-    project.stdout(&["hooks", "install", "claude", "--entries", "2"]);
-    let current = project.run(&["upgrade", "--check"]);
-    assert_eq!(current.code, Some(0), "{current}");
-    assert!(current.stdout.contains("hooks      claude current"), "{current}");
-    let settings = std::fs::read_to_string(project.path(".claude/settings.json")).unwrap();
-    let program = env!("CARGO_BIN_EXE_convoke");
-    let project = project.file(".claude/settings.json", settings.replace(program, "/gone/convoke"));
-    let behind = project.run(&["upgrade", "--check"]);
-    assert_eq!(behind.code, Some(1), "{behind}");
-    assert!(behind.stdout.contains("calls a program that is not"), "{behind}");
 }

@@ -1,4 +1,4 @@
-//! The store as a user meets it.
+//! The store, through the commands of a user.
 
 use std::fs;
 
@@ -17,7 +17,10 @@ fn the_store_is_the_users_and_no_project_is_touched() {
     let before = project.listing();
     project.run(&["task", "add", "x"]);
     assert!(store(&project).exists());
-    assert_eq!(project.listing(), before);
+    // Git's folder alone gets the project's id.
+    let mut after = project.listing();
+    assert!(after.remove(&project.path(".git/convoke-id")).is_some());
+    assert_eq!(after, before);
     let elsewhere = project.path("../other.db").display().to_string();
     let project = project.variable("CONVOKE_STORE", &elsewhere);
     assert_eq!(project.stdout(&["task", "list"]), "No tasks.");
@@ -117,4 +120,32 @@ fn a_store_is_copied_exported_and_imported() {
     let copy = project.path("copy.db").display().to_string();
     let project = project.variable("CONVOKE_STORE", &copy);
     assert!(project.stdout(&["task", "list"]).contains("Kept"));
+}
+
+// What Convoke stores, it can import again: a folder's name may have any character, and merged
+// projects more rules than one may add.
+#[test]
+fn every_store_is_imported_again() {
+    let project = Project::new().on_branch("main");
+    fs::create_dir_all(project.path("x\ny/.git")).unwrap();
+    fs::write(project.path("x\ny/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    project.stdout(&["-C", "x\ny", "task", "add", "Kept"]);
+    for number in 0..50 {
+        project.stdout(&["pin", "add", &format!("Rule {number}")]);
+    }
+    let text = project.stdout(&["store", "export", "-"]);
+    let lines: Vec<_> = text.lines().collect();
+    let (last, rows) = lines.split_last().unwrap();
+    let rule = rows.iter().rfind(|row| row.contains("Rule 49")).unwrap();
+    let one_more = rule.replacen("\"id\":50", "\"id\":51", 1);
+    let counted = |count: usize| format!("\"rows\":{count}");
+    let last = last.replace(&counted(rows.len() - 1), &counted(rows.len()));
+    let at = rows.iter().position(|row| row == rule).unwrap() + 1;
+    let text = [&rows[..at], &[&one_more], &rows[at..], &[&last], &[""]].concat().join("\n");
+    let new = project.path("../new.db").display().to_string();
+    let project = project.variable("CONVOKE_STORE", &new);
+    let imported = project.run_with_input(&["store", "import", "-"], text.as_bytes());
+    assert_eq!(imported.code, Some(0), "{imported}");
+    assert_eq!(project.stdout(&["pin", "list"]).matches("Rule ").count(), 51);
+    assert!(project.stdout(&["-C", "x\ny", "task", "list"]).contains("Kept"));
 }

@@ -1,5 +1,5 @@
 //! The supervisor and its guardian against clients that misbehave. Every client here is a shell
-//! script; what is left of it afterwards is looked for from outside.
+//! script; the test searches for its leftovers from outside.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use convoke_domain::lane::outcome::ProcessEnd;
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::supervisor::{
-    ChildProcess, ExitReport, Limits, OutputLine, Stream, TurnState, run,
+    ChildProcess, ExitReport, Limits, OutputLine, Stream, Supervision, TurnState, run,
 };
 
 const PATIENT: Limits = Limits {
@@ -21,14 +21,14 @@ const PATIENT: Limits = Limits {
 
 const SHORT: Duration = Duration::from_millis(400);
 
-/// What came of a script.
+/// The result of a script.
 struct Seen {
     finished: ExitReport,
     lines: Vec<(Stream, String)>,
     scratch: tempfile::TempDir,
 }
 
-/// Runs a script as a client; a line `over` ends its turn, and at `enough` we stop it.
+/// Runs a script as a client; a line `over` ends its turn, and at `enough` the test stops it.
 fn ran(script: &str, limits: Limits, stdin: Option<&str>) -> Seen {
     ran_by(Path::new(env!("CARGO_BIN_EXE_convoke")), script, limits, stdin)
 }
@@ -47,8 +47,7 @@ fn ran_by(convoke: &Path, script: &str, limits: Limits, stdin: Option<&str>) -> 
         folder: scratch.path(),
         stdin,
         scratch: scratch.path(),
-        limits,
-        cancel: &cancel,
+        supervision: Supervision { limits, cancel: &cancel },
     };
     let finished = run(&child_process, &mut |stream, words| {
         let OutputLine::Line(line) = words else { return TurnState::GoesOn };
@@ -67,9 +66,14 @@ impl Seen {
         stdout.map(|(_, line)| line.as_str()).collect()
     }
 
+    /// The file that keeps what the script printed.
+    fn stdout(&self) -> PathBuf {
+        self.scratch.path().join("stdout")
+    }
+
     /// Checks that the processes whose ids the script wrote down are gone.
     #[track_caller]
-    fn left_nobody(&self) {
+    fn leaves_no_process(&self) {
         let ids = fs::read_to_string(self.scratch.path().join("pids")).unwrap();
         assert!(!ids.trim().is_empty());
         for id in ids.split_whitespace() {
@@ -85,13 +89,13 @@ fn what_a_client_says_is_heard_and_kept() {
     assert_eq!(seen.finished.end, ProcessEnd::Exited(0));
     assert_eq!(seen.printed(), ["got the prompt", "half a line"]);
     assert!(seen.lines.contains(&(Stream::Stderr, "aside".to_owned())));
-    assert_eq!(fs::read_to_string(&seen.finished.stdout).unwrap(), "got the prompt\nhalf a line");
+    assert_eq!(fs::read_to_string(seen.stdout()).unwrap(), "got the prompt\nhalf a line");
     assert_eq!(seen.finished.bytes, 32, "of both streams");
     assert_eq!(ran("cat; echo done", PATIENT, None).printed(), ["done"], "stdin is closed");
 }
 
 #[test]
-fn an_end_is_told_as_it_was() {
+fn every_end_is_reported_by_its_kind() {
     assert_eq!(ran("exit 7", PATIENT, None).finished.end, ProcessEnd::Exited(7));
     assert_eq!(ran("kill -9 $$", PATIENT, None).finished.end, ProcessEnd::Signalled(9));
     let scratch = tempfile::tempdir().unwrap();
@@ -103,8 +107,7 @@ fn an_end_is_told_as_it_was() {
         folder: scratch.path(),
         stdin: None,
         scratch: scratch.path(),
-        limits: PATIENT,
-        cancel: &Cancel::default(),
+        supervision: Supervision { limits: PATIENT, cancel: &Cancel::default() },
     };
     let finished = run(&missing, &mut |_, _| TurnState::GoesOn).unwrap();
     assert_eq!(finished.end, ProcessEnd::NotStarted);
@@ -121,23 +124,23 @@ fn every_limit_stops_what_it_limits() {
     let dripped = ran("while :; do echo drip; sleep 0.05; done", dripping, None);
     assert_eq!(dripped.finished.end, ProcessEnd::WallLimit);
     assert!(dripped.finished.took < SHORT * 10, "{:?}", dripped.finished.took);
-    // What was said in time counts, also when the client does not go by itself.
+    // Output in time counts, even if the client does not end.
     let lingering = ran("echo over; sleep 300", stalling, None);
     assert_eq!(lingering.printed(), ["over"]);
 }
 
 #[test]
-fn whoever_asks_stops_it() {
+fn a_cancellation_stops_a_client() {
     let script = "echo $$ > pids; echo hello; echo enough; while :; do sleep 300; done";
     let seen = ran(script, PATIENT, None);
     assert_eq!(
         (seen.finished.end, seen.printed()),
         (ProcessEnd::Cancelled, vec!["hello", "enough"])
     );
-    seen.left_nobody();
+    seen.leaves_no_process();
 }
 
-// Whoever ignores a signal, leaves its group, or is left over, is found all the same.
+// A process that ignores a signal, leaves its group, or is left over, is still found.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_is_left_of_a_client() {
@@ -145,16 +148,16 @@ fn nothing_is_left_of_a_client() {
     let stalling = Limits { stall: SHORT, ..PATIENT };
     let seen = ran(deaf, stalling, None);
     assert_eq!(seen.finished.end, ProcessEnd::StallLimit);
-    seen.left_nobody();
+    seen.leaves_no_process();
     let runaway = "setsid sh -c 'echo $$ > pids; trap \"\" TERM; sleep 300' & \
                    while [ ! -s pids ]; do :; done; echo over";
     let seen = ran(runaway, PATIENT, None);
     assert_eq!(seen.finished.end, ProcessEnd::Exited(0));
-    seen.left_nobody();
+    seen.leaves_no_process();
     let twice = "(setsid sh -c '(sleep 300 & echo $! > pids)' &) ; \
                  while [ ! -s pids ]; do :; done; echo hello; sleep 300";
     let seen = ran(twice, stalling, None);
-    seen.left_nobody();
+    seen.leaves_no_process();
 }
 
 // Bytes of any kind and any amount are survived.
@@ -162,11 +165,11 @@ fn nothing_is_left_of_a_client() {
 fn any_output_is_survived() {
     let odd = ran("printf '\\377\\376 \\033[31mred\\033[0m\\n\\000\\nlast\\n'", PATIENT, None);
     assert_eq!(odd.printed().last(), Some(&"last"));
-    assert_eq!(fs::read(&odd.finished.stdout).unwrap()[0], 0xff, "kept as it came");
+    assert_eq!(fs::read(odd.stdout()).unwrap()[0], 0xff, "kept as it came");
     let long = "head -c 40000000 /dev/zero | tr '\\0' x; echo; echo end";
     let long = ran(long, PATIENT, None);
     assert_eq!(long.printed(), ["end"], "a line without end is passed over");
-    assert_eq!(fs::metadata(&long.finished.stdout).unwrap().len(), 40_000_005);
+    assert_eq!(fs::metadata(long.stdout()).unwrap().len(), 40_000_005);
 }
 
 // One file is enough; the small program only saves memory.
@@ -192,7 +195,7 @@ fn the_guardian_is_the_small_program_or_convoke_itself() {
 }
 
 #[test]
-fn the_small_program_says_who_starts_it() {
+fn the_small_program_names_its_caller() {
     let project = crate::harness::Project::new();
     let small = Path::new(env!("CARGO_BIN_EXE_convoke-guard"));
     for words in [&[][..], &["--help"], &["--report", "r", "--", "true"]] {

@@ -54,7 +54,7 @@ fn tasks_are_added_listed_and_shown() {
     assert!(json["id"].as_str().unwrap().starts_with("t-"), "{json}");
 }
 
-// W-3's words: a plan's headings become tasks, once.
+// W-3: a plan's headings become tasks, once.
 #[test]
 fn a_plan_is_imported_once() {
     let project = Project::new().on_branch("main").file("plan.md", PLAN);

@@ -214,3 +214,28 @@ fn tasks_move_between_branches() {
     assert_eq!(project.stdout(&["task", "undo"]).lines().count(), 3);
     assert_eq!(project.stdout(&["task", "list", "--branch", "feature/x"]).lines().count(), 1);
 }
+
+// W-5: what is part of a closed task is never shown, so begun work opens what it is part of.
+#[test]
+fn starting_a_part_of_a_closed_task_opens_it_again() {
+    let project = project();
+    let top = project.stdout(&["task", "add", "Top"]);
+    let middle = project.stdout(&["task", "add", "Middle", "--parent", &top]);
+    let part = project.stdout(&["task", "add", "Part", "--parent", &middle]);
+    project.run(&["task", "add", "Other"]);
+    project.run(&["task", "done", &top]);
+    let started = project.run(&["task", "start", &part]);
+    let note = format!("note: {top} was completed and is in progress again, because {part} is");
+    assert!(started.stderr.contains(&note), "{started}");
+    assert!(started.stderr.contains(&format!("note: {middle} was skipped")), "{started}");
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains("Part of Top: in progress."), "{woken}");
+    let tree = project.stdout(&["task", "tree"]);
+    assert_eq!(tree.matches('▶').count(), 3, "{tree}");
+    // It is one step.
+    project.run(&["task", "undo"]);
+    let tree = project.stdout(&["task", "tree"]);
+    assert!(!tree.contains('▶'), "{tree}");
+    let woken = project.stdout(&["wake", "june"]);
+    assert!(woken.contains("Other: not started."), "{woken}");
+}

@@ -48,7 +48,7 @@ fn a_reader_that_writes_is_noticed() {
 }
 
 #[test]
-fn nobody_is_accused_without_cause() {
+fn no_agent_is_accused_without_cause() {
     let reads = || repository(with_claude(&format!("cat spec.md; {}{}", init(), result(|_| ()))));
     let writes =
         || repository(with_claude(&format!("echo x > spec.md; {}{}", init(), result(|_| ()))));
@@ -69,9 +69,9 @@ fn nobody_is_accused_without_cause() {
     }
 }
 
-// A session that is resumed may remember rights that it is not given any more.
+// A resumed session may keep rights that it no longer has.
 #[test]
-fn more_rights_than_were_asked_for_are_noticed() {
+fn rights_beyond_the_request_are_noticed() {
     let may = |tools: Value, mode: &str| {
         said(&json!({ "type": "system", "subtype": "init", "session_id": "s-1", "uuid": "u-1",
             "model": "claude-opus-5-5", "tools": tools, "permissionMode": mode }))
@@ -94,7 +94,7 @@ fn more_rights_than_were_asked_for_are_noticed() {
     }
 }
 
-// What a shell or a hook of git's has in its environment leads Convoke to no other repository.
+// Variables of a shell or a git hook lead Convoke to no other repository.
 #[test]
 fn variables_of_git_lead_to_no_other_tree() {
     let project = repository(Project::new().variable("PATH", "/usr/bin:/bin"));

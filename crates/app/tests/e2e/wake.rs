@@ -64,16 +64,16 @@ fn an_orchestrator_wakes_where_it_was() {
     ## Active Plan
     **File:** plan.md
 
-    # Auth
-
-    **Goal:** log in
-
-    ### Task 2: Add login endpoint
-
-    **Files:**
-    - Create: `login.go`
-
-    **Step 1:** test
+    > # Auth
+    >
+    > **Goal:** log in
+    >
+    > ### Task 2: Add login endpoint
+    >
+    > **Files:**
+    > - Create: `login.go`
+    >
+    > **Step 1:** test
 
     ## Current Tasks
     - [x] Task 1: Add user model (completed)
@@ -131,7 +131,7 @@ fn an_agent_wakes_with_its_own_task() {
     ");
 }
 
-// W-82: the order of shortening, and what is never shortened.
+// W-82: the order of shortening, and the parts that are never shortened.
 #[test]
 fn a_small_budget_keeps_the_task_and_the_message() {
     let project = working();
@@ -151,7 +151,7 @@ fn a_small_budget_keeps_the_task_and_the_message() {
     }
     let bare = woken(&project, "60")["text"].to_string();
     assert!(bare.contains("Approved. @june") && bare.contains("`convoke wake june"), "{bare}");
-    // As the contract has it, the list and the message stay, whatever they cost.
+    // By the contract, the list and the message stay at any cost.
     let project = project.file("../home/.config/convoke/config.toml", "wake.fit = 'seed'");
     assert!(woken(&project, "1")["text"].as_str().unwrap().contains("<-- CURRENT"));
     let verbose = project.run(&["wake", "june", "--budget", "1", "-v"]);
@@ -171,7 +171,7 @@ fn the_plan_that_is_worked_on_stays_active() {
     assert!(project.stdout(&["wake", "june"]).contains("**File:** plan.md"));
 }
 
-// W-21: what is too old to be shown is counted, and can still be read afterwards.
+// W-21: messages that are too old to show are counted, and can still be read afterwards.
 #[test]
 fn unread_messages_that_do_not_fit_are_counted() {
     let project = working().file("../home/.config/convoke/config.toml", "wake.agent = 'june'");
@@ -191,11 +191,11 @@ fn unread_messages_that_do_not_fit_are_counted() {
     assert!(left.contains("Approved.") && left.contains("number 4 @june"), "{left}");
     assert_eq!(left.lines().count(), 5, "what was not shown stays unread: {left}");
     assert_eq!(project.stdout(&["inbox", "june", "--mark"]), left);
-    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages.");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
     assert_eq!(project.stdout(&["inbox", "june", "--all"]).lines().count(), 16);
 }
 
-// W-21: long messages are given whole or stay unread, and the count says how many.
+// W-21: long messages are delivered completely or stay unread, and the count says how many.
 #[test]
 fn long_messages_that_do_not_fit_stay_unread() {
     let project = working().file("../home/.config/convoke/config.toml", "wake.agent = 'june'");
@@ -206,7 +206,7 @@ fn long_messages_that_do_not_fit_stay_unread() {
     }
     for wakes in 1.. {
         let before = project.stdout(&["inbox", "june"]);
-        if before == "No new messages." {
+        if before.starts_with("No new messages for ") {
             assert!(wakes > 2, "they do not fit at once");
             break;
         }
@@ -292,7 +292,7 @@ fn a_subagent_gets_its_task_and_nothing_else() {
     assert!(missing.stderr.contains("template_not_found: spec-reviewer-prompt.md"), "{missing}");
 }
 
-// W-23: what would be sent can be looked at.
+// W-23: `--print` shows the text without sending it.
 #[test]
 fn a_prompt_can_be_shown_instead_of_sent() {
     let project = working();
@@ -329,9 +329,9 @@ fn a_blocked_agent_blocks_its_task() {
     assert_eq!(unknown.code, Some(2), "{unknown}");
 }
 
-// W-24: with `v0` an agent that remembers is told only the news; a compaction changes that.
+// W-24: with `v0` an agent that remembers receives only the news; a compaction changes that.
 #[test]
-fn an_agent_that_remembers_is_told_the_news() {
+fn an_agent_that_remembers_gets_the_news() {
     let project = working()
         .file("../home/.config/convoke/config.toml", "[wake]\nmode = 'v0'\nagent = 'june'\n");
     let first = project.stdout(&["wake", "june"]);

@@ -1,4 +1,4 @@
-//! How a brief reads, byte for byte.
+//! Renders a brief, byte for byte.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use super::settings::BriefSettings;
 use super::{BriefEntry, DocumentOutcome};
 use crate::text::CharOffset;
 
-/// The first line, whatever folder the documents come from.
+/// The first line, for documents from any folder.
 pub const HEADER: &str = "## Design Context (from .moai/design/)";
 
 /// The rendered block. It borrows the documents, so printing copies nothing.

@@ -1,4 +1,4 @@
-//! What was found under a name in the design folder.
+//! The file for a name in the design folder.
 
 use super::name::BriefName;
 use crate::finding::FileFinding;
@@ -8,6 +8,6 @@ use crate::finding::FileFinding;
 pub struct Candidate {
     /// The document's name.
     pub name: BriefName,
-    /// What was found.
+    /// The result of reading the file.
     pub finding: FileFinding,
 }

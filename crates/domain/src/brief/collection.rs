@@ -47,7 +47,7 @@ impl fmt::Display for DocumentPath {
     }
 }
 
-/// A place that looks like a secret. It says what kind and where, never the secret itself.
+/// A place that looks like a secret. It names the kind and the place, never the secret itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LikelySecret {
     /// The line, counted from 1.
@@ -58,14 +58,14 @@ pub struct LikelySecret {
     pub kind: String,
 }
 
-/// A document that was asked for, and what its file turned out to be.
+/// A requested document, and the result of reading its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedDocument {
     /// Its path, as citations show it.
     pub path: DocumentPath,
-    /// What was found.
+    /// The result of reading the file.
     pub finding: FileFinding,
-    /// What looks like a secret in it.
+    /// Likely secrets in it.
     pub secrets: Vec<LikelySecret>,
 }
 
@@ -74,28 +74,28 @@ pub struct NamedDocument {
 pub struct CollectionSettings {
     /// The most tokens that the whole block may cost.
     pub budget: Budget,
-    /// Which documents give way when not all fit.
+    /// Which documents are cut or dropped when not all fit.
     pub policy: PackPolicy,
     /// How the block is written.
     pub form: BlockForm,
 }
 
-/// The budget does not even hold the citations.
+/// The budget is smaller than the citations alone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "cannot pack documents within a budget of {budget}: citations and marks cost {frame} tokens"
 )]
 pub struct FrameTooLarge {
-    /// The budget asked for.
+    /// The requested budget.
     pub budget: u64,
-    /// What the block costs without any text.
+    /// The cost of the block without any text.
     pub frame: Tokens,
 }
 
-/// Which part of the budget is not worth another try.
+/// The part of the budget, as a divisor, below which another try is not worth it.
 const FINENESS: u64 = 500;
 
-/// One document and what became of it.
+/// One document, and whether it is in the block.
 pub type CollectionEntry<'a> = BriefEntry<'a, DocumentPath>;
 
 /// Packed documents.
@@ -127,7 +127,7 @@ impl<'a> Collection<'a> {
         if whole.used <= limit {
             return Ok(whole);
         }
-        // Citations and marks depend on what is kept, so the room for texts is found by trying.
+        // Citations and marks depend on the kept texts, so the room for texts is found by trying.
         let mut best = pack_within(1);
         if best.used > limit {
             return Err(FrameTooLarge { budget: settings.budget.get(), frame: best.used });
@@ -160,7 +160,7 @@ impl<'a> Collection<'a> {
         self.used
     }
 
-    /// Returns what looks like a secret in the part of each document that is in the block.
+    /// Returns likely secrets in the part of each document that is in the block.
     pub fn exposed_secrets(&self) -> impl Iterator<Item = (&'a DocumentPath, &'a LikelySecret)> {
         self.entries.iter().zip(self.documents).flat_map(|(entry, document)| {
             let kept = entry.included().map_or(0, |text| text.as_str().len());

@@ -5,19 +5,19 @@ use super::name::BriefName;
 /// One remark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Diagnostic {
-    /// A configuration file could not be read at all.
+    /// A configuration file could not be parsed.
     ConfigError {
-        /// What is wrong with it.
+        /// The parser's message.
         detail: String,
     },
     /// A key's value cannot be used, so its default is.
     ConfigInvalid {
         /// The key whose default is used instead.
         key: &'static str,
-        /// What it should hold.
+        /// The expected value.
         expected: &'static str,
     },
-    /// A project's file asks for more than the user allows, so the user's value is used.
+    /// A project's file requests more than the user allows, so the user's value counts.
     ConfigRaises {
         /// The key whose value the user's configuration limits.
         key: &'static str,
@@ -29,34 +29,34 @@ pub enum Diagnostic {
     },
     /// An entry of the priority list is not a bare name.
     PriorityRejected {
-        /// The entry as it was written.
+        /// The entry as written.
         entry: String,
     },
-    /// The priority list is not the default one. It is followed all the same.
+    /// The priority list is not the default one. Convoke follows it.
     PriorityCustom,
-    /// The design folder is there but cannot be looked at.
+    /// The design folder exists but cannot be read.
     DirUnreadable {
-        /// What the operating system said.
+        /// The operating system's message.
         detail: String,
     },
     /// The design folder holds documents, and none of them is in the priority list.
     NoneListed {
         /// The folder as citations name it.
         dir: String,
-        /// The documents that it holds.
+        /// The documents in the folder.
         found: Vec<String>,
-        /// The names of the list.
+        /// The names in the priority list.
         listed: Vec<String>,
     },
-    /// A document holds NUL characters: perhaps it was saved as UTF-16.
+    /// A document holds NUL characters: it may have been saved as UTF-16.
     ContainsNul {
-        /// The document that holds them.
+        /// The document with NUL characters.
         name: BriefName,
     },
 }
 
 impl Diagnostic {
-    /// Returns the stable code that programs may look for.
+    /// Returns the stable code, for programs.
     pub fn code(&self) -> String {
         match self {
             Self::ConfigError { .. } => "config_error".to_owned(),

@@ -1,4 +1,4 @@
-//! The contract's log lines: other programs look for them word by word.
+//! The contract's log lines: other programs match them word by word.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::{BriefEntry, DocumentOutcome, Folder};
 /// One line for the log channel, never for the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogLine<'a> {
-    /// Nobody configured anything.
+    /// The project has no settings for the brief.
     NotConfigured,
     /// There is no design folder.
     NotInitialized,
@@ -19,7 +19,7 @@ pub enum LogLine<'a> {
     Skipped(&'a BriefName),
     /// Every document that could be read is still its scaffold.
     AllScaffold,
-    /// A document had to give way. Not part of the contract; said only when asked.
+    /// A document was dropped. Not part of the contract; reported only on request.
     Dropped(&'a BriefName),
 }
 

@@ -56,7 +56,7 @@ impl Default for DocumentPriority {
 }
 
 impl DocumentPriority {
-    /// More documents than this are a mistake or an attack, and would be read all at once.
+    /// More documents than this are a mistake or an attack, and Convoke would read all of them.
     const LONGEST: usize = 64;
 
     /// Reads a list in order, and returns the entries that are no names beside it, with those past

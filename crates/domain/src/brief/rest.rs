@@ -28,15 +28,15 @@ pub enum RestError {
     /// The offset is not in the document, which may have changed since the cut.
     #[error("cannot read from character {from}: the document has {chars}")]
     BeyondEnd {
-        /// The offset asked for.
+        /// The requested offset.
         from: CharOffset,
         /// The document's length.
         chars: usize,
     },
-    /// Reading on would never get anywhere.
+    /// The budget is too small for a single line, so reading on would never end.
     #[error("cannot read within {} token(s): not one character fits", budget.get())]
     NothingFits {
-        /// The budget asked for.
+        /// The requested budget.
         budget: Budget,
     },
 }
@@ -54,7 +54,7 @@ impl<'a> Rest<'a> {
         }
         let tail = document.after(from);
         let room = budget.tokens();
-        // Asking how far the room reaches looks at less text than counting all of it.
+        // Computing how far the room reaches reads less text than counting all of it.
         if tokenizer.reach(tail, room).get() >= tail.chars() {
             return Ok(Self { from, text: tail, next: None });
         }

@@ -1,16 +1,16 @@
-//! What a user can ask of a brief, and how answers from several places become one.
+//! The settings of a brief, and how layers from several places combine.
 
 use crate::pack::PackPolicy;
 use crate::token::{Budget, Vocabulary};
 
 use super::name::DocumentPriority;
 
-/// The design folder as somebody wrote it: not empty, and printable on one line.
+/// The design folder as the user wrote it: not empty, and printable on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesignDir(String);
 
 impl DesignDir {
-    /// Where the documents lie when nobody says otherwise.
+    /// The documents' folder unless configured otherwise.
     pub const DEFAULT: &'static str = ".moai/design";
 
     /// Takes any text that a citation line can hold.
@@ -36,7 +36,7 @@ impl Default for DesignDir {
     }
 }
 
-/// Whether any configuration file speaks of design documents.
+/// Whether any configuration file mentions design documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Configured {
     /// At least one does.
@@ -50,13 +50,13 @@ pub enum Configured {
 pub struct BriefSettings {
     /// The design folder.
     pub dir: DesignDir,
-    /// Whether a workflow may load the brief by itself.
+    /// Whether a workflow may load the brief without a request.
     pub auto_load: bool,
     /// The most tokens the documents may cost.
     pub budget: Budget,
     /// Which documents, most important first.
     pub priority: DocumentPriority,
-    /// Which documents give way when not all fit.
+    /// Which documents are cut or dropped when not all fit.
     pub policy: PackPolicy,
     /// How tokens are counted.
     pub tokenizer: Vocabulary,
@@ -64,7 +64,7 @@ pub struct BriefSettings {
     pub literal_source: bool,
     /// The largest file that is read, in bytes.
     pub max_file_bytes: u64,
-    /// Whether any configuration file speaks of design documents.
+    /// Whether any configuration file mentions design documents.
     pub configured: Configured,
 }
 
@@ -96,10 +96,10 @@ pub struct Layer {
     pub max_file_bytes: Option<u64>,
 }
 
-/// The budget when nobody says otherwise.
+/// The budget unless configured otherwise.
 pub const DEFAULT_BUDGET: Budget = Budget::at_least_one(20_000);
 
-/// The largest file that is read when nobody says otherwise.
+/// The size of the largest file that is read, unless configured otherwise.
 pub const DEFAULT_MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 impl Layer {
@@ -126,7 +126,7 @@ impl Layer {
             || self.priority.is_some()
     }
 
-    /// Answers what is still open with the defaults.
+    /// Fills the values that are still open with the defaults.
     pub fn settle(self, configured: Configured) -> BriefSettings {
         BriefSettings {
             dir: self.dir.unwrap_or_default(),

@@ -2,14 +2,14 @@
 
 use super::quote::EMPHASIS;
 
-/// A word of a reason, and how it stands there.
+/// A word of a reason, with the punctuation around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Said<'r> {
     /// The word, without marks around it.
     pub(super) word: &'r str,
     /// The word before it, likewise; empty at the beginning.
     pub(super) before: &'r str,
-    /// Whether punctuation stands between the two.
+    /// Whether punctuation separates the word from the one before it.
     pub(super) is_set_off: bool,
     /// Whether punctuation follows, or nothing.
     pub(super) is_last: bool,
@@ -43,7 +43,7 @@ pub(super) fn without_quotations(reason: &str) -> String {
     said + rest
 }
 
-/// Takes a reason apart into words. A hyphen within a word belongs to it: `NO-OP` is another word than
+/// Splits a reason into words. A hyphen within a word belongs to it: `NO-OP` is another word than
 /// `NO`.
 pub(super) fn words(reason: &str) -> Vec<Said<'_>> {
     let ends = |c: char| {

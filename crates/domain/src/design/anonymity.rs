@@ -2,7 +2,7 @@
 
 use super::seat::{Holder, Panel};
 
-/// What stands instead of a name.
+/// The words that replace a name.
 const INSTEAD: &str = "the tool";
 
 /// Names of models, which tell as much as those of agents.
@@ -19,12 +19,12 @@ pub struct Hidden {
 #[error("an agent's name cannot be hidden")]
 pub struct Leak;
 
-/// A text without names.
+/// A text whose names are replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Masked {
-    /// The text.
+    /// The text after replacement.
     pub text: String,
-    /// Whether anything was replaced.
+    /// Whether the text had any name.
     pub replaced: bool,
 }
 
@@ -41,9 +41,9 @@ impl Hidden {
         Self { names }
     }
 
-    /// Takes the names out of a text. A path or an identifier is evidence and stays as it is, also
-    /// if it names an agent (`CLAUDE.md`): it tells what is discussed, not who speaks. Only where a
-    /// speaker calls itself by one, it is hidden, too.
+    /// Removes the names from a text. A path or an identifier is evidence and stays unchanged, even
+    /// if it names an agent (`CLAUDE.md`): it shows the subject, not the speaker. It is replaced
+    /// only where the speaker calls itself by it.
     pub fn mask(&self, text: &str) -> Result<Masked, Leak> {
         let mut masked = text.to_owned();
         for name in self.names.iter().filter(|name| name.contains(' ')) {
@@ -85,7 +85,7 @@ impl Hidden {
         self.names.iter().any(|name| holds(&lower, name))
     }
 
-    /// Tells whether a word names something of the project: a file, a folder or an identifier.
+    /// Tells whether a word names a part of the project: a file, a folder or an identifier.
     fn is_evidence(&self, word: &str) -> bool {
         // In a link, only where it leads.
         let word = word.rsplit_once("](").map_or(word, |(_, target)| target);
@@ -119,8 +119,8 @@ impl Hidden {
         parts.len() > 1 && parts.iter().all(is_plain)
     }
 
-    /// Tells whether a word is an identifier: `codex_home`, `CodexAdapter`, `codex::run`. One that
-    /// speaks, such as `IAmCodex`, is none.
+    /// Tells whether a word is an identifier: `codex_home`, `CodexAdapter`, `codex::run`. A
+    /// sentence in one word, such as `IAmCodex`, does not count.
     fn is_identifier(&self, word: &str) -> bool {
         let is_code = |c: char| c.is_ascii_alphanumeric() || "_:.".contains(c);
         let parts = humps(word);
@@ -154,13 +154,13 @@ fn humps(word: &str) -> Vec<String> {
     parts
 }
 
-/// How many words before a name tell whether a speaker calls itself by it.
+/// How many words before a name show whether a speaker calls itself by it.
 const BEFORE: usize = 4;
 
 /// Words for a speaker, which make no path of a name.
 const SPEAKERS: [&str; 8] = ["i", "am", "im", "iam", "me", "my", "myself", "us"];
 
-/// What speakers say before their own names, in some languages.
+/// Words before a speaker's own name, in some languages.
 const CALLED: [&str; 36] = [
     "i am",
     "i'm",
@@ -200,7 +200,7 @@ const CALLED: [&str; 36] = [
     "\u{623}\u{646}\u{627}",
 ];
 
-/// What speakers say before their own names when they go on with `I`.
+/// Words before a speaker's own name when a sentence with `I` follows.
 const AS: [&str; 11] = [
     "as",
     "speaking as",
@@ -251,8 +251,8 @@ fn is_self(before: &str, word: &str, after: &str) -> bool {
     CALLED.iter().any(|phrase| ends(phrase)) || AS.iter().any(|phrase| ends(phrase)) && goes_on()
 }
 
-/// Tells whether a word is the name of a file: it ends with a dot and a few letters, and perhaps a
-/// place in it. The address of a vendor is none.
+/// Tells whether a word is the name of a file: it ends with a dot and a few letters, and optionally
+/// a line. A vendor's web address does not count.
 fn is_file(word: &str) -> bool {
     let end = word.find([':', '#', '(', '?']).unwrap_or(word.len());
     let name = &word[..end];
@@ -352,7 +352,7 @@ mod tests {
         }
     }
 
-    // P-225: a path tells what is discussed, not who speaks.
+    // P-225: a path shows the subject, not the speaker.
     #[test]
     fn a_path_with_an_agents_name_stays_as_it_is() {
         for text in ["see src/cursor.rs:4", "`codex.toml`", "(.claude/settings.json)", "CLAUDE.md,"]
@@ -375,7 +375,7 @@ mod tests {
         let hidden = Hidden::of(&panel.unwrap());
         assert_eq!(hidden.mask("qwen 3 and Cursor").unwrap().text, "the tool and Cursor");
         assert_eq!(hidden.mask("a bench of b, bbb").unwrap().text, "a bench of the tool, bbb");
-        // What a replacement would make a name of again is not shown.
+        // A text in which a replacement would form a name again is not shown.
         assert_eq!(hidden.mask("beslocal").map(|masked| masked.text), Err(Leak));
     }
 

@@ -1,8 +1,8 @@
-//! Asides: what an agent writes for itself, which is no part of its answer.
+//! Asides: an agent's text for itself, which is not part of its answer.
 //!
-//! Models think aloud between tags and keep drafts in HTML comments. A draft of a plan is no plan and
-//! a finding that was only considered is no finding, so Convoke takes asides out before it reads
-//! anything. Code stays as it is: a plan may be about such tags.
+//! Models think aloud between tags and keep drafts in HTML comments. A draft of a plan is no plan
+//! and a finding that was only considered is no finding, so Convoke removes asides before it parses
+//! an answer. Code stays unchanged: a plan may be about such tags.
 
 use std::borrow::Cow;
 
@@ -16,13 +16,13 @@ pub struct Asides {
     pub thoughts: usize,
     /// HTML comments.
     pub comments: usize,
-    /// Where a thought begins that the agent never ended, in bytes of the answer. It is one of the
-    /// thoughts, and all that follows belongs to it.
+    /// The start of an unclosed thought, in bytes of the answer. It counts as one of the thoughts,
+    /// and extends to the end.
     pub unended: Option<usize>,
 }
 
 impl Asides {
-    /// Says what was left out, in words that follow "left out".
+    /// Names the parts that were left out, in words that follow "left out".
     pub fn words(&self) -> Vec<String> {
         let counted = |count: usize, one: &str, many: &str| match count {
             0 => None,
@@ -35,7 +35,7 @@ impl Asides {
     }
 }
 
-/// Which asides are taken out.
+/// Which asides are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
     /// Thoughts and comments. All before an end whose beginning was lost is a thought.
@@ -61,7 +61,7 @@ pub fn without_asides(answer: &str) -> (Cow<'_, str>, Asides) {
 }
 
 /// Returns an answer without its thoughts, for people to see: comments stay, and so do an analysis
-/// between tags and everything before the end of a thought that began nowhere.
+/// between tags and everything before a closing tag that has no opening one.
 pub fn without_thoughts(answer: &str) -> Cow<'_, str> {
     taken_out(answer, Which::Thoughts).0
 }
@@ -86,7 +86,7 @@ fn taken_out(answer: &str, which: Which) -> (Cow<'_, str>, Asides) {
             continue;
         };
         let (start, after) = (mark.at, at + mark.at + mark.length);
-        // Looking for what is not there, line after line, would take long.
+        // Searching every line for an end that does not exist would take quadratic time.
         let ends = mark.kind != Kind::Comment || last_comment_end.is_some_and(|last| last >= after);
         let stop = if ends { end_of(answer, after, mark.kind, which) } else { None };
         match (mark.kind, stop) {
@@ -231,13 +231,13 @@ mod tests {
             ("\u{25c1}think\u{25b7}a\u{25c1}/think\u{25b7}b", "b"),
             ("Well <think>\n```\ndraft\n</think>\nplan", "Well \nplan"),
             ("<think>a<think>b</think>c</think>d", "d"),
-            // A template swallowed the beginning, or the agent never came to the end.
+            // A template removed the beginning, or the agent never closed the tag.
             ("draft\n</think>\nplan", "\nplan"),
             ("plan\n<think>\ndraft", "plan\n"),
             ("a <!-- draft\n\nmore --> b", "a  b"),
             ("a\n<!-- draft", "a\n"),
             ("use <!-- here\nb", "use <!-- here\nb"),
-            // What is about tags has none.
+            // Text about tags contains no thoughts.
             ("drop `<think>` and `</think>`", "drop `<think>` and `</think>`"),
             ("drop <think> and </think> tags", "drop <think> and </think> tags"),
             ("```\n<think>\n<!-- a -->\n```\n", "```\n<think>\n<!-- a -->\n```\n"),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_out_is_counted() {
+    fn omitted_parts_are_counted() {
         let (_, asides) = without_asides("<think>a</think>\n<!-- b -->\n<!-- c -->\nd");
         assert_eq!(asides.words(), ["1 block of thinking", "2 HTML comments"]);
         assert_eq!(without_asides("plan").1.words(), [""; 0]);

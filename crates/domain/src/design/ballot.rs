@@ -6,10 +6,10 @@ use super::finding::{Finding, FindingId, FindingScope, OUT_OF_SCOPE};
 use super::merge::description;
 use super::quote;
 
-/// How a ballot is written.
+/// The layout of a ballot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// A heading and a few keys for each item; nobody can see who raised it.
+    /// A heading and a few keys for each item, without the names of those who raised it.
     Blocks,
     /// One line for each item, with the names of those who raised it.
     Lines,
@@ -18,7 +18,7 @@ pub enum Layout {
 /// The heading that a ballot begins with.
 const TITLE: &str = "## Findings Ballot";
 
-/// Who raised an item, where that is hidden.
+/// The author of an item, where the real one is hidden.
 const ANONYMOUS: &str = "anonymous";
 
 const INSTRUCTIONS: &str = "\
@@ -43,7 +43,7 @@ pub fn render(findings: &[Finding], layout: Layout) -> String {
     format!("{head}\n{}", items.join(between))
 }
 
-/// A title is never the first thing after an id: `FINDING_1: YES` must be a vote and nothing else.
+/// A title never follows an id directly: `FINDING_1: YES` must be a vote and nothing else.
 fn block(finding: &Finding) -> String {
     let Finding { id, focus, remark, others, .. } = finding;
     let tag = match (id.scope, focus) {
@@ -77,7 +77,8 @@ fn one_line(finding: &Finding) -> String {
     format!("{id}: {tag}{} \u{2014} {text}{}\n", names.join(", "), also.concat())
 }
 
-/// Lists who raised what, for whoever counts again: ids and names, one tab between them.
+/// Lists who raised each item, so that the votes can be recounted: ids and names, one tab between
+/// them.
 pub fn proposer_map(findings: &[Finding]) -> String {
     let row = |finding: &Finding| {
         let names: Vec<_> = finding.proposers.iter().map(|name| quote::line(name)).collect();
@@ -86,18 +87,18 @@ pub fn proposer_map(findings: &[Finding]) -> String {
     findings.iter().map(row).collect()
 }
 
-/// An item as it stands on a ballot.
+/// An item of a ballot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name.
+    /// The item's id, such as `FINDING_3`.
     pub id: FindingId,
-    /// Who raised it, if that is shown.
+    /// The reviewers that raised it, if the layout shows them.
     pub reviewers: Option<String>,
-    /// What it is about: all of it in the layout of lines, the concern in that of blocks.
+    /// The item's text: all of it in the layout of lines, the concern in that of blocks.
     pub text: String,
 }
 
-/// Reads a ballot in either layout. An id counts where it stands first.
+/// Reads a ballot in either layout. An id counts at its first position.
 pub fn parse(ballot: &str) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut seen = HashSet::new();
@@ -174,7 +175,7 @@ mod tests {
         [first, second]
     }
 
-    /// What follows the title and the instructions.
+    /// Returns the text after the title and the instructions.
     fn items(ballot: &str) -> &str {
         let head = format!("{TITLE}\n\n{INSTRUCTIONS}\n\n");
         ballot.strip_prefix(&head).unwrap()
@@ -255,7 +256,7 @@ mod tests {
     }
 
     proptest! {
-        // P-262: whatever reviewers write, the ballot holds the items it was given and no vote.
+        // P-262: no text of a reviewer adds an item or a vote to the ballot.
         #[test]
         fn no_text_can_add_an_item_or_a_vote(
             texts in prop::collection::vec(

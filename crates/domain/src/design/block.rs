@@ -1,13 +1,14 @@
 //! Blocks: a heading with labelled values under it, as agents and files write decisions.
 //!
 //! A block is read line by line, so a value can hold anything but a line that begins a heading or
-//! another value. What is read is put on one line, so that writing it again gives the same block.
+//! another value. The parser joins a value into one line, so that writing it again gives the same
+//! block.
 
 use super::quote;
 use crate::markdown::fence::opens;
 use crate::markdown::{bare, lines, without_mark};
 
-/// A heading, and what stands under it.
+/// A heading, and the fields below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block<'a> {
     /// The heading's words.
@@ -21,17 +22,17 @@ struct Field<'a> {
     lines: Vec<&'a str>,
 }
 
-/// How labels are written.
+/// The syntax of labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Labels {
     /// `- **Label**: value`; a line in bold without the dash belongs to a value. These labels count
     /// without the bold, too.
     Listed(&'static [&'static str]),
-    /// `**Label**: value`, perhaps in a list.
+    /// `**Label**: value`, optionally as a list item.
     Plain,
 }
 
-/// Takes a text apart at headings of level 1 to 3. What stands before the first is passed over.
+/// Takes a text apart at headings of level 1 to 3. Text before the first heading is ignored.
 pub(super) fn blocks(text: &str, labels: Labels) -> Vec<Block<'_>> {
     let mut found: Vec<Block<'_>> = Vec::new();
     for line in lines(without_mark(text)).map(bare) {
@@ -69,14 +70,14 @@ impl Block<'_> {
         items.into_iter().map(quote::line).filter(|item| !item.is_empty()).collect()
     }
 
-    /// Returns all that stands in the block, for looking for something in it.
+    /// Returns the block's full text, for searching.
     pub(super) fn words(&self) -> String {
         let lines = self.fields.iter().flat_map(|field| field.lines.iter().copied());
         std::iter::once(self.title).chain(lines).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Reads `PREFIX<digits>: title`, in any case. A number that is too long to be one is none.
+/// Reads `PREFIX<digits>: title`, in any case. A number that does not fit its type is no number.
 pub(super) fn numbered<'a>(title: &'a str, prefix: &str) -> Option<(usize, &'a str)> {
     let (start, rest) = title.split_at_checked(prefix.len())?;
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -93,7 +94,7 @@ fn heading(line: &str) -> Option<&str> {
     (marked && words.starts_with([' ', '\t'])).then(|| words.trim())
 }
 
-/// Reads a label and what stands behind it. The colon may stand inside of the bold.
+/// Reads a label and the value behind it. The colon may be inside the bold.
 fn field(line: &str, labels: Labels) -> Option<(&str, &str)> {
     let words = line.trim();
     let listed = words.strip_prefix(['-', '*', '+']).filter(|rest| rest.starts_with([' ', '\t']));
@@ -114,7 +115,7 @@ fn field(line: &str, labels: Labels) -> Option<(&str, &str)> {
     Some((label.trim(), value))
 }
 
-/// Reads `Label: value`, perhaps in emphasis that is not bold.
+/// Reads `Label: value`, optionally in emphasis other than bold.
 fn plain_field<'a>(words: &'a str, label: &'static str) -> Option<(&'a str, &'a str)> {
     let marks = |c: char| matches!(c, '*' | '_' | '`');
     let words = words.trim_start_matches(marks);

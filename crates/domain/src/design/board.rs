@@ -1,11 +1,11 @@
-//! The table of lanes: the state of every seat that a phase asks, on one line.
+//! The table of lanes: the state of every seat of a phase, on one line.
 //!
 //! Programs read the line, so it is exact.
 
 use super::event::LaneId;
 use super::progress::elapsed;
 
-/// How a lane stands.
+/// A lane's state on a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It answered after so many seconds.
@@ -38,7 +38,7 @@ impl Standing {
     }
 }
 
-/// Which lanes a table of lanes is about.
+/// The lanes of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
     /// Four sketches.
@@ -59,23 +59,23 @@ impl Table {
     }
 }
 
-/// One seat on a board. It keeps its label, whoever sits on it.
+/// One seat on a board. It keeps its label when another agent takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
     /// The seat's label.
     pub label: String,
-    /// The lane that was asked last, if one was.
+    /// The lane that last worked for this seat, if any.
     pub lane: Option<LaneId>,
-    /// How that stands.
+    /// That lane's state.
     pub standing: Standing,
 }
 
-/// How all lanes of a phase stand.
+/// The states of all lanes of a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Board {
-    /// Which lanes it is about.
+    /// Which lanes the board shows.
     pub table: Table,
-    /// Its seats.
+    /// The seats of the phase, in their order.
     pub cells: Vec<Cell>,
 }
 

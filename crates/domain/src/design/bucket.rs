@@ -1,17 +1,17 @@
-//! Buckets: which agent debates which decisions, and what is said when it is not there.
+//! Buckets: which agent debates which decisions, and the warning when that agent is unavailable.
 
 use super::seat::{Available, Holder, Panel, bucket};
 
-/// Decisions that nobody debates because their agent is not there.
+/// Decisions without a debate because their agent is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedBucket {
     agent: String,
     number: usize,
-    /// The decisions.
+    /// The numbers of the decisions.
     pub decisions: Vec<usize>,
 }
 
-/// Lists the buckets that are skipped when decisions 1 to `selected` are to be debated.
+/// Lists the buckets that are skipped when decisions 1 to `selected` go to debate.
 pub fn skipped(panel: &Panel, selected: usize, available: Available) -> Vec<SkippedBucket> {
     let of = |(number, holder): (usize, Holder)| SkippedBucket {
         agent: panel.named(holder).name().to_owned(),
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(skipped(&panel, 5, Available { first: true, second: true }), []);
     }
 
-    // P-200: one decision leaves the second agent's bucket empty, and an empty one is not spoken of.
+    // P-200: one decision leaves the second agent's bucket empty, and an empty one gives no line.
     #[test]
     fn an_empty_bucket_is_not_spoken_of() {
         let found = skipped(&Panel::default(), 1, NONE);

@@ -1,11 +1,11 @@
 //! Citations: places in files that reviewers point to, and which of them do not exist.
 //!
-//! A place that does not exist proves nothing, however exact it looks. What exists is found out by
-//! others; here citations are found in a text, and those that are missing are marked in it.
+//! A place that does not exist proves nothing, however exact it looks. This module finds citations
+//! in a text and marks those that are missing; the engine checks which exist.
 
 use super::finding::{Finding, Remark};
 
-/// So many citations of one ballot are looked up.
+/// The most citations of one ballot that are checked.
 pub const MOST: usize = 200;
 
 /// So many of one text are marked.
@@ -18,7 +18,7 @@ const ADDRESSES: [&str; 10] =
 /// A place in a file, as a text names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Citation {
-    /// The file.
+    /// The file's path as cited.
     pub path: String,
     /// The first line, from one.
     pub first: u32,
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_marked_where_it_is_cited() {
+    fn missing_citations_are_marked_in_their_place() {
         let mut findings = [finding("See src/a.rs:7 and `b.md#L2`."), finding("See src/a.rs:8.")];
         let citations = of_findings(&findings);
         assert_eq!(citations.len(), 3);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     proptest! {
-        // Whatever is cited, a mark adds no line and closes no mark of others.
+        // A mark adds no line and closes no other mark, for any cited text.
         #[test]
         fn any_text_can_be_searched_and_marked(text in "([a-z]{1,3}|[./:#L\\-]|[0-9]{1,3}|[`\\]\n ]){0,30}|\\PC*") {
             let mut findings = [finding(&text)];
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    // What was put together with a finding is marked like the finding itself.
+    // A remark merged into a finding is marked like the finding itself.
     #[test]
     fn citations_of_merged_remarks_are_marked_too() {
         let remark = |concern: &str| Remark {

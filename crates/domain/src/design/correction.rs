@@ -1,7 +1,7 @@
-//! What voters and judges say after their block, and votes that they change or withdraw there.
+//! The text of voters and judges after their block, and votes that they change or withdraw there.
 //!
-//! A correction counts for nothing, since it is not in the block; but the vote that it corrects is no
-//! longer what its writer says, so that it counts for nothing either.
+//! A correction does not count, since it is not in the block; but the vote that it corrects is no
+//! longer its writer's, so that it does not count either.
 
 use super::afterthought::{self, without_quotations};
 use super::progress::unnumbered_warning;
@@ -139,7 +139,7 @@ pub(super) fn is_withdrawn(reason: &str) -> bool {
         "mi voto",
     ];
     const NEGATIONS: [&str; 6] = ["not", "never", "don't", "won't", "cannot", "nicht"];
-    // Most reasons name no vote; leaving out quotations costs more than that look.
+    // Most reasons name no vote; leaving out quotations costs more than this check.
     let lower = reason.to_lowercase();
     if !VOTES.iter().any(|vote| lower.contains(vote)) {
         return false;
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_friendly_line_after_the_votes_is_not_told_of() {
+    fn a_short_friendly_line_after_the_votes_gives_no_warning() {
         for after in ["", "I hope this helps!", "谢谢。", "Let me know if you need more detail."]
         {
             assert_eq!(after_note("Codex voter", after), None, "{after}");

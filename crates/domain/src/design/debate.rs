@@ -6,11 +6,11 @@ use super::seat::Side;
 use super::vote::unwrapped;
 use crate::markdown::lines;
 
-/// The parts of a defence, in the order they must stand.
+/// The parts of a defence, in their required order.
 const PARTS: [&str; 5] =
     ["claim", "evidence", "strongest_concession", "counter_to_opposition", "risk_if_wrong"];
 
-/// A part that may stand before the others.
+/// A part that may precede the others.
 const STEELMAN: &str = "steelman";
 
 /// One side's case.
@@ -18,15 +18,15 @@ const STEELMAN: &str = "steelman";
 pub struct Defense {
     /// The other side's case at its best, where the debater wrote it.
     pub steelman: Option<String>,
-    /// What is claimed.
+    /// The claim of this side.
     pub claim: String,
-    /// What it stands on, with a place in the code.
+    /// The evidence for the claim, with a place in the code.
     pub evidence: String,
     /// The best point of the other side.
     pub concession: String,
-    /// Why the other side is wrong all the same.
+    /// Why the other side is nevertheless wrong.
     pub counter: String,
-    /// What happens if this side is wrong.
+    /// The consequence if this side is wrong.
     pub risk: String,
 }
 
@@ -43,7 +43,7 @@ pub enum DebateFault {
     MissingCitation,
     /// A side recommends the other.
     RoleMismatch,
-    /// A part says nothing.
+    /// A part is empty.
     SubstantiveEmpty,
 }
 
@@ -84,7 +84,7 @@ pub fn lane_warning(agent: &str, decision: usize, side: Side, reason: &str) -> S
     ))
 }
 
-/// Decides whether judges may see a debate. A side whose lane failed has no answer at all.
+/// Decides whether judges may see a debate. A side whose lane failed has no answer.
 pub fn gate(thesis: Option<&str>, antithesis: Option<&str>) -> Result<[Defense; 2], DebateFault> {
     let (Some(thesis), Some(antithesis)) = (thesis, antithesis) else {
         return Err(DebateFault::NoOutput);
@@ -124,7 +124,7 @@ struct Parts<'a> {
     bodies: [&'a str; 5],
 }
 
-/// Finds the five parts, each exactly once and in order, and the one that may stand before them.
+/// Finds the five parts, each exactly once and in order, and the optional one before them.
 fn parts(answer: &str) -> Option<Parts<'_>> {
     // Lower case keeps every offset, since only ASCII changes.
     let lower = answer.to_ascii_lowercase();
@@ -175,13 +175,13 @@ fn recommendation(line: &str) -> Option<&str> {
     start.eq_ignore_ascii_case(START).then_some(token)
 }
 
-/// Takes the recommending line out of a part, should it stand there.
+/// Takes the recommending line out of a part, if it holds one.
 fn argument(body: &str) -> String {
     let kept = lines(body).filter(|line| recommendation(line).is_none());
     kept.collect::<String>().trim().to_owned()
 }
 
-/// Looks for `file:line`.
+/// Tells whether the evidence contains `file:line`.
 fn has_citation(evidence: &str) -> bool {
     let in_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-');
     evidence.match_indices(':').any(|(at, _)| {
@@ -190,7 +190,7 @@ fn has_citation(evidence: &str) -> bool {
     })
 }
 
-/// Tells whether a text says something: three words, or a sentence of a script without blanks.
+/// Tells whether a text has content: three words, or a sentence of a script without blanks.
 fn has_sentence(body: &str) -> bool {
     let words = body.split_whitespace().filter(|word| word.contains(char::is_alphabetic));
     words.take(3).count() == 3 || body.contains(['。', '！', '？'])
@@ -255,7 +255,7 @@ RECOMMEND: THESIS
         assert_eq!(read(&moved, Side::Thesis), Ok(defense), "the line is no part of the case");
     }
 
-    // P-208: a sixth part may stand first, and is not asked for.
+    // P-208: a sixth part may come first, although no prompt requests it.
     #[test]
     fn a_steelman_may_stand_first() {
         let with = format!("<steelman>They balance all clients.</steelman>\n{THESIS}");

@@ -1,7 +1,7 @@
-//! Contested decisions: what the sketches differ on, in the order in which it is debated.
+//! Contested decisions: the points on which sketches differ, in the order of their debates.
 //!
-//! The chair writes the list, and it is read, put in order and numbered again here, so a number is
-//! always a place in the list and never something that an agent said.
+//! The chair writes the list, and this module parses, sorts and numbers it, so a number is always a
+//! place in the list and never an agent's word.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -19,10 +19,10 @@ const PREFIX: &str = "DECISION_";
 
 const LABELS: &[&str] = &["Chosen", "Alternative", "Tension", "Impact", "Affected files"];
 
-/// What the example in the chair's prompt says was chosen.
+/// The chosen option in the chair's example.
 const EXAMPLE: &str = "What your synthesis chose";
 
-/// How much hangs on a decision.
+/// The weight of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Impact {
     /// Much.
@@ -53,18 +53,18 @@ impl Impact {
     }
 }
 
-/// One decision that the sketches differ on. Every value stands on one line.
+/// One decision that the sketches differ on. Every value is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// What it is about, in a few words.
+    /// A short title.
     pub title: String,
-    /// What the synthesis chose.
+    /// The option that the synthesis chose.
     pub chosen: String,
     /// The strongest alternative.
     pub alternative: String,
     /// Which sketches differ, and why.
     pub tension: String,
-    /// How much hangs on it.
+    /// The decision's weight.
     pub impact: Impact,
     /// The files or modules that it touches.
     pub affected: String,
@@ -81,9 +81,9 @@ pub enum Label {
     Alternative,
     /// Which sketches differ.
     Tension,
-    /// How much hangs on it.
+    /// The decision's weight.
     Impact,
-    /// What it touches.
+    /// The affected files or modules.
     Affected,
 }
 
@@ -106,18 +106,18 @@ impl fmt::Display for Label {
     }
 }
 
-/// What is wrong with a list, in words for whoever wrote it.
+/// A defect of a list, in words for the agent that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecisionComplaint {
     /// The list holds neither a decision nor the word for none.
     #[error("there is no line `### DECISION_1: <title>`, nor `NO_CONTESTED_DECISIONS` alone")]
     Nothing,
-    /// A decision lacks something.
+    /// A decision lacks a label.
     #[error("DECISION_{number} has no `{label}`")]
     Missing {
         /// The number that the decision was written with.
         number: usize,
-        /// What it lacks.
+        /// The missing label.
         label: Label,
     },
     /// A decision that repeats the example.
@@ -126,7 +126,7 @@ pub enum DecisionComplaint {
         /// The number that it was written with.
         number: usize,
     },
-    /// A decision's impact is none of the three.
+    /// A decision's impact is not one of the three words.
     #[error("the `Impact` of DECISION_{number} must be High, Medium or Low")]
     Impact {
         /// The number that the decision was written with.
@@ -134,7 +134,7 @@ pub enum DecisionComplaint {
     },
 }
 
-/// A list as it was read: what is whole, and what is wrong with the rest.
+/// A parsed list: its complete decisions, and the defects of the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contested {
     /// The decisions that are whole, in the order they were written.
@@ -143,7 +143,7 @@ pub struct Contested {
     pub complaints: Vec<DecisionComplaint>,
 }
 
-/// Reads a list. Decisions that lack something are left out and complained about.
+/// Parses a list. Incomplete decisions are left out, each with a complaint.
 pub fn parse(text: &str) -> Contested {
     let mut found = Contested::default();
     if is_no_contest(text) {
@@ -162,7 +162,7 @@ pub fn parse(text: &str) -> Contested {
     found
 }
 
-/// Tells whether a list says that there is nothing on it.
+/// Tells whether a list states that it is empty.
 pub fn is_no_contest(text: &str) -> bool {
     quote::is_word(text, NO_CONTEST)
 }
@@ -196,19 +196,19 @@ pub fn in_order(mut decisions: Vec<Decision>, labels: &[&str]) -> Vec<Decision> 
     decisions
 }
 
-/// Tells whether a label stands in a text as a word.
+/// Tells whether a text contains a label as a word.
 fn names(text: &str, label: &str) -> bool {
     let goes_on = |c: char| c.is_alphanumeric();
     let mut ends = text.match_indices(label).map(|(at, _)| &text[at + label.len()..]);
     !label.is_empty() && ends.any(|after| !after.starts_with(goes_on))
 }
 
-/// Returns how many of the decisions are debated; those after them are over the cap.
+/// Returns how many of the decisions are debated; those after them exceed the limit.
 pub fn selected(decisions: &[Decision]) -> usize {
     decisions.len().min(CAP)
 }
 
-/// Writes the file: one block for each decision, numbered as they stand.
+/// Writes the file: one block for each decision, numbered by their order.
 pub fn render(decisions: &[Decision]) -> String {
     if decisions.is_empty() {
         return format!("{NO_CONTEST}\n");
@@ -225,7 +225,7 @@ impl Decision {
             words.map(str::to_lowercase).collect::<Vec<_>>()
         };
         let (chosen, alternative) = (words(&self.chosen), words(&self.alternative));
-        // Signs alone can be told apart, too.
+        // Two sides that differ only in signs are different, too.
         chosen != alternative || chosen.is_empty() && self.chosen != self.alternative
     }
 
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(render(&found.decisions), FILE);
     }
 
-    // P-191: numbers are places, whatever was written.
+    // P-191: a decision's number is its position, not the number in the text.
     #[test]
     fn decisions_are_numbered_as_they_stand() {
         let text = FILE.replace("DECISION_1", "DECISION_7").replace("DECISION_2", "DECISION_7");
@@ -340,7 +340,7 @@ mod tests {
 
     // P-195
     #[test]
-    fn values_may_go_on_and_what_is_missing_is_named() {
+    fn values_may_have_several_lines_and_missing_ones_are_named() {
         let long = FILE.replace("Park the job\n", "Park\n  the **job**\n\nwith care\n");
         assert_eq!(parse(&long).decisions[1].alternative, "Park the **job** with care");
         for (line, complaint) in [
@@ -382,7 +382,7 @@ mod tests {
     }
 
     proptest! {
-        // What was read is written so that it is read again the same.
+        // Writing a parsed list and parsing it again gives the same list.
         #[test]
         fn reading_and_writing_agree(
             text in any::<String>(),

@@ -1,25 +1,26 @@
-//! The names of a design's own files. Answers of seats lie beside them, under names of their seats.
+//! The names of a design's own files. The answers of seats are beside them, named after their
+//! seats.
 
 use crate::manifest::ManifestArtifact;
 
 /// A file that a design renders from its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DesignFile {
-    /// What the scope interview settled.
+    /// The decisions of the scope interview.
     ScopeInterview,
-    /// What the sketches come to.
+    /// The synthesis of the sketches.
     Synthesis,
-    /// What they differ on.
+    /// The contested decisions.
     Decisions,
-    /// What judges decided on.
+    /// The judges' ballot.
     JudgesBallot,
-    /// How each contested decision ended.
+    /// The result of each contested decision.
     Resolutions,
     /// The plan.
     Plan,
-    /// What voters decided on.
+    /// The voters' ballot.
     Ballot,
-    /// Who raised what.
+    /// Which reviewers raised each finding.
     Proposers,
     /// The votes and the scoreboard.
     Tally,
@@ -27,19 +28,19 @@ pub enum DesignFile {
     Accepted,
     /// Findings that were voted down.
     Rejected,
-    /// What is not about this change.
+    /// Observations outside of the planned change.
     OutOfScope,
-    /// What of that the workflow that asked is to file.
+    /// Accepted observations, for the calling workflow to file.
     FiledOutOfScope,
-    /// What is withheld from published files.
+    /// Findings withheld from published files.
     Withheld,
-    /// What the design interview settled.
+    /// The decisions of the design interview.
     DesignInterview,
     /// The diagram.
     Diagram,
-    /// Who answered for whom.
+    /// Which agent answered for which seat.
     Independence,
-    /// How the working tree was found, if a person must look at it.
+    /// The state of the working tree, if a person must check it.
     SuspectTree,
 }
 
@@ -79,7 +80,7 @@ impl DesignFile {
         }
     }
 
-    /// Returns the name that a shorter word stands for; any other word stands for itself.
+    /// Returns the file name for a short word; any other word is returned unchanged.
     pub fn long_name(word: &str) -> &str {
         let found = Self::SHORT.iter().find(|(short, _)| *short == word);
         found.map_or(word, |(_, file)| file.name())
@@ -90,7 +91,7 @@ impl DesignFile {
 mod tests {
     use super::*;
 
-    // P-175, P-185: other programs look for these names.
+    // P-175, P-185: other programs read files with these names.
     #[test]
     fn interviews_are_filed_under_their_round() {
         let names = [DesignFile::ScopeInterview, DesignFile::DesignInterview].map(DesignFile::name);
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_word_stands_for_a_file() {
+    fn a_short_word_names_a_file() {
         assert_eq!(DesignFile::long_name("plan"), "plan.txt");
         assert_eq!(DesignFile::long_name("plans"), "plans");
         for (short, file) in DesignFile::SHORT {

@@ -1,10 +1,10 @@
-//! Discussions: what the chair wants to know, what people answer, and what is settled by it.
+//! Discussions: the chair's questions, people's answers, and the decisions that they settle.
 
 use std::collections::BTreeSet;
 
 use super::block::{Block, Labels, blocks, numbered};
 use super::notice::Notice;
-use super::progress::{Breadcrumbs, Step};
+use super::progress::Step;
 use super::quote;
 use super::resolution::Resolution;
 
@@ -14,20 +14,20 @@ pub const NO_QUESTIONS: &str = "NO_QUESTIONS";
 const LABELS: &[&str] =
     &["Question", "Options", "Recommended", "Answered by code", "Resolution", "Source"];
 
-/// What the example in the chair's prompt asks.
+/// The question in the chair's example.
 const EXAMPLE: &str = "The question, in one or two sentences";
 
-/// How many decisions of scope make an interview worth having.
+/// The fewest decisions of scope that justify an interview.
 const FEWEST_BRANCHES: usize = 2;
 
-/// The three times that people are asked.
+/// The three rounds of questions to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Round {
-    /// What is unclear, all at once.
+    /// Clarifying questions, asked together.
     Clarifying,
-    /// What belongs to the work, one by one.
+    /// The scope of the work, one question at a time.
     Scope,
-    /// What the plan decided, one by one.
+    /// The decisions of the plan, one question at a time.
     Design,
 }
 
@@ -41,7 +41,7 @@ impl Round {
         }
     }
 
-    /// Returns how many questions are asked at most.
+    /// Returns the highest number of questions in this round.
     pub const fn cap(self) -> usize {
         match self {
             Self::Clarifying => 4,
@@ -68,19 +68,13 @@ impl Round {
         }
     }
 
-    /// Returns the line for a decision that the code settled, which nobody was asked about.
-    pub fn answered_by_code(self, settled: &Settled, lines: &Breadcrumbs) -> String {
-        let (place, title) = (lines.place(self.step()), quote::line(&settled.title));
-        format!("ℹ {place} — {title}: {} (by the code)", quote::line(&settled.resolution))
-    }
-
     /// Tells how many decisions a round settled.
     pub fn resolved(self, count: usize, seconds: u64) -> Notice {
         let what = format!("{count} decisions resolved");
         Notice::StepDone { step: self.step(), what, seconds }
     }
 
-    /// Returns the line that says that the remaining questions are not asked.
+    /// Returns the line that announces that the remaining questions are left out.
     pub const fn deferral(self) -> &'static str {
         match self {
             Self::Clarifying | Self::Scope => {
@@ -91,34 +85,34 @@ impl Round {
     }
 }
 
-/// One question of the chair's. Every value stands on one line.
+/// One question of the chair's. Every value is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChairQuestion {
-    /// What it is about, in a few words.
+    /// A short title.
     pub title: String,
-    /// The question.
+    /// The question's text.
     pub question: String,
-    /// The answers to choose from; perhaps none.
+    /// The answers to choose from; may be empty.
     pub options: Vec<String>,
     /// The answer that the chair would give.
     pub recommended: String,
-    /// What the code says, where it has the answer.
+    /// The answer, if the code has it.
     pub answered: Option<String>,
     mentions: Mentions,
 }
 
-/// What is wrong with a list of questions, in words for whoever wrote it.
+/// A defect of a list of questions, in words for the agent that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuestionComplaint {
     /// The list holds neither a question nor the word for none.
     #[error("there is no line `### Question 1: <title>`, nor `NO_QUESTIONS` alone")]
     Nothing,
-    /// A question lacks something.
+    /// A question lacks a label.
     #[error("Question {number} has no `{label}`")]
     Missing {
         /// The number that it was written with.
         number: usize,
-        /// What it lacks.
+        /// The missing label.
         label: &'static str,
     },
 }
@@ -157,8 +151,8 @@ impl Questions {
         self.questions.len() >= FEWEST_BRANCHES
     }
 
-    /// Returns what the code answers, which nobody is asked.
-    pub fn answered_by_code(&self) -> Vec<Settled> {
+    /// Returns the decisions that the code answers; they need no question to a person.
+    pub fn answered_by_code(&self) -> Vec<InterviewDecision> {
         let settled = |question: &ChairQuestion| {
             let resolution = question.answered.clone()?;
             Some(question.settled(resolution, Source::Codebase))
@@ -166,21 +160,21 @@ impl Questions {
         self.questions.iter().filter_map(settled).collect()
     }
 
-    /// Returns the open questions that are more than the round asks.
+    /// Returns the open questions beyond the round's limit.
     pub fn beyond(&self, round: Round) -> Vec<ChairQuestion> {
         let open = self.questions.iter().filter(|question| question.answered.is_none());
         open.skip(round.cap()).cloned().collect()
     }
 
-    /// Puts questions first that an earlier round had no room for. None of them is asked twice.
+    /// Puts questions first that an earlier round had no room for. No question appears twice.
     pub fn put_first(&mut self, earlier: Vec<ChairQuestion>) {
         let asked: BTreeSet<_> = earlier.iter().map(|question| subject(&question.title)).collect();
         self.questions.retain(|question| !asked.contains(&subject(&question.title)));
         self.questions.splice(0..0, earlier);
     }
 
-    /// Returns the questions to ask, up to the round's cap, and how many are left to whoever
-    /// implements.
+    /// Returns the questions to ask, up to the round's limit, and how many are left to the
+    /// implementer.
     pub fn to_ask(&self, round: Round) -> (Vec<&ChairQuestion>, usize) {
         let cap = round.cap();
         let mut open: Vec<_> =
@@ -245,7 +239,7 @@ const TERSE: [&str; 30] = [
     "as recommended",
 ];
 
-/// Tells whether an answer leaves the choice to whoever asked.
+/// Tells whether an answer leaves the choice to the chair.
 fn is_terse(answer: &str) -> bool {
     let words = quote::line(answer).to_lowercase().replace('’', "'");
     let words = words.trim_matches(|c: char| !c.is_alphanumeric());
@@ -253,9 +247,9 @@ fn is_terse(answer: &str) -> bool {
 }
 
 impl ChairQuestion {
-    /// Takes a person's answer: one of the options by its number, or words. A terse answer means
-    /// what was recommended; nobody is asked twice.
-    pub fn resolve(&self, answer: &str) -> Settled {
+    /// Takes a person's answer: one of the options by its number, or words. A terse answer accepts
+    /// the recommendation; no question is repeated.
+    pub fn resolve(&self, answer: &str) -> InterviewDecision {
         let number = answer.trim().trim_end_matches(['.', ')']).parse::<usize>().ok();
         let option = number.and_then(|number| self.options.get(number.checked_sub(1)?));
         let resolution = match option {
@@ -266,13 +260,13 @@ impl ChairQuestion {
         self.settled(resolution, Source::User)
     }
 
-    fn settled(&self, resolution: String, source: Source) -> Settled {
+    fn settled(&self, resolution: String, source: Source) -> InterviewDecision {
         let (title, question) = (self.title.clone(), self.question.clone());
-        Settled { title, question, resolution, source }
+        InterviewDecision { title, question, resolution, source }
     }
 }
 
-/// Where an answer comes from.
+/// The source of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// A person.
@@ -296,22 +290,22 @@ impl Source {
     }
 }
 
-/// A decision that a discussion settled. Every value stands on one line.
+/// A decision that a discussion settled. Every value is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
-    /// What it is about.
+pub struct InterviewDecision {
+    /// A short title.
     pub title: String,
-    /// What was asked.
+    /// The question, in the chair's words.
     pub question: String,
-    /// What was answered.
+    /// The answer.
     pub resolution: String,
-    /// By whom.
+    /// Where the answer came from: a person or the code.
     pub source: Source,
 }
 
 /// Writes the file of a round.
-pub fn render(settled: &[Settled]) -> String {
-    let block = |(index, decision): (usize, &Settled)| {
+pub fn render(settled: &[InterviewDecision]) -> String {
+    let block = |(index, decision): (usize, &InterviewDecision)| {
         format!(
             "### Decision {}: {}\n- **Question**: {}\n- **Resolution**: {}\n- **Source**: {}\n",
             index + 1,
@@ -324,11 +318,11 @@ pub fn render(settled: &[Settled]) -> String {
     settled.iter().enumerate().map(block).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads the file of a round. What is not whole was settled by nobody and is left out.
-pub fn parse(text: &str) -> Vec<Settled> {
+/// Reads the file of a round. An incomplete entry settles nothing and is left out.
+pub fn parse(text: &str) -> Vec<InterviewDecision> {
     let settled = |block: Block<'_>| {
         let (_, title) = numbered(block.title, "Decision ")?;
-        Some(Settled {
+        Some(InterviewDecision {
             title: Some(quote::line(title)).filter(|title| !title.is_empty())?,
             question: block.get("Question")?,
             resolution: block.get("Resolution")?,
@@ -338,7 +332,7 @@ pub fn parse(text: &str) -> Vec<Settled> {
     blocks(text, Labels::Listed(LABELS)).into_iter().filter_map(settled).collect()
 }
 
-/// What the second round is decided by.
+/// The facts that select questions for the second round.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ground {
     covered: BTreeSet<String>,
@@ -349,7 +343,11 @@ pub struct Ground {
 impl Ground {
     /// Gathers what the first round settled, which findings were accepted (the `n` of
     /// `FINDING_n`), and how contested decisions ended.
-    pub fn new(first: &[Settled], accepted: &[usize], resolutions: &[Resolution]) -> Self {
+    pub fn new(
+        first: &[InterviewDecision],
+        accepted: &[usize],
+        resolutions: &[Resolution],
+    ) -> Self {
         let contested = resolutions.iter().filter(|entry| entry.is_contested());
         let contested = contested.map(|entry| entry.number);
         Self {
@@ -359,9 +357,9 @@ impl Ground {
         }
     }
 
-    /// Tells whether a question is asked in the second round: nobody settled it in the first, or a
-    /// finding that was accepted or a decision that is still contested stands against it. That a
-    /// question names such a finding is believed only if there is one.
+    /// Tells whether a question belongs in the second round: the first round did not settle it, or
+    /// it concerns an accepted finding or a decision that is still contested. A question's mention
+    /// of such a finding counts only if that finding exists.
     pub fn qualifies(&self, question: &ChairQuestion) -> bool {
         let mentions = &question.mentions;
         !self.covered.contains(&subject(&question.title))
@@ -403,6 +401,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::decision::{Decision, Impact};
+    use super::super::progress::Breadcrumbs;
     use super::*;
 
     const LIST: &str = "\
@@ -430,7 +429,7 @@ Here is what I would ask.
         Questions::parse(LIST).questions
     }
 
-    // P-168, P-170, P-173: what the code answers is reported and not asked.
+    // P-168, P-170, P-173: an answer from the code is reported, without a question.
     #[test]
     fn questions_are_read_and_the_codes_answers_set_apart() {
         let found = Questions::parse(LIST);
@@ -461,9 +460,9 @@ Here is what I would ask.
         assert_eq!(Questions::parse("Nothing to ask!").complaints, [QuestionComplaint::Nothing]);
     }
 
-    // P-168, P-176, P-183: caps, and what is left is left to whoever implements.
+    // P-168, P-176, P-183: each round has a limit, and the implementer decides the rest.
     #[test]
-    fn caps_leave_the_rest_to_whoever_implements() {
+    fn limits_leave_the_rest_to_the_implementer() {
         let many = Questions::parse(&LIST.repeat(6));
         for (round, asked, left) in
             [(Round::Clarifying, 4, 8), (Round::Scope, 7, 5), (Round::Design, 7, 5)]
@@ -525,7 +524,7 @@ Here is what I would ask.
 
     // P-177
     #[test]
-    fn a_terse_answer_means_what_was_recommended() {
+    fn a_terse_answer_accepts_the_recommendation() {
         let question = &list()[2];
         for (answer, expected) in [
             ("I don't know", "No"),
@@ -589,7 +588,7 @@ Here is what I would ask.
 
     // P-180, P-181
     #[test]
-    fn the_second_round_asks_what_is_open_or_was_opened_again() {
+    fn the_second_round_asks_open_and_reopened_questions() {
         let asked = |title: &str| {
             let text =
                 format!("### Question 1: {title}\n- **Question**: q\n- **Recommended**: r\n");
@@ -597,14 +596,14 @@ Here is what I would ask.
         };
         let first = parse(FILE);
         let ground = Ground::new(&first, &[2], &[fallen_back(4)]);
-        assert!(ground.qualifies(&asked("Log level")), "nobody talked about it");
+        assert!(ground.qualifies(&asked("Log level")), "no round settled it");
         assert!(!ground.qualifies(&asked("existing  CALLERS")), "it is settled");
         let covered = |title: &str| {
-            let first = [Settled { title: title.to_owned(), ..first[0].clone() }];
+            let first = [InterviewDecision { title: title.to_owned(), ..first[0].clone() }];
             Ground::new(&first, &[2], &[fallen_back(4)]).qualifies(&asked(title))
         };
         assert!(covered("Cap, see FINDING_2"), "an accepted finding challenges it");
-        assert!(!covered("Cap, see FINDING_3"), "nobody accepted that one");
+        assert!(!covered("Cap, see FINDING_3"), "that finding was not accepted");
         assert!(!covered("Cap, see FINDING_22"));
         assert!(covered("Cap (decision_4)"), "it is still contested");
         assert!(!covered("Cap (DECISION_1)"));

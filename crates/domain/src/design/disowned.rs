@@ -1,6 +1,6 @@
-//! Blocks of votes that their writer does not mean: examples, and votes that it takes back.
+//! Blocks of votes that their writer does not mean: examples, and votes that the writer takes back.
 //!
-//! Both are told from ordinary talk around a block, such as "Here are my votes, in the requested
+//! Both differ from ordinary talk around a block, such as "Here are my votes, in the requested
 //! format:", which must never cost a vote.
 
 use crate::dispatch::ambiguity::{calls_example, imagines, is_bare_fence};
@@ -49,7 +49,7 @@ const NOT_MINE: [&str; 12] = [
     "不是我的",
 ];
 
-/// Words with which a sentence that ends with a full stop says that it means what is below it.
+/// Words with which a sentence that ends with a full stop refers to the text below it.
 const FOLLOWING: [&str; 8] = [
     "the following is",
     "what follows is",
@@ -87,7 +87,7 @@ const TAKEN_BACK: [(&str, &[&str]); 18] = [
 /// How much of an answer a sentence takes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Extent {
-    /// The block before it.
+    /// The preceding block.
     Block,
     /// All votes before it.
     Votes,
@@ -101,11 +101,11 @@ pub(super) fn introduction<'a>(before: &[&'a str]) -> Option<&'a str> {
     is_example(line).then_some(line)
 }
 
-/// Tells whether a line says that what follows is not meant.
+/// Tells whether a line calls the text below it an example.
 pub(super) fn is_example(line: &str) -> bool {
     let words = line.to_lowercase();
     let holds = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
-    // "For example, my votes:" is an example; "following the example, my votes:" is none.
+    // "For example, my votes:" is an example; "following the example, my votes:" is not.
     let start: String = words.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     let is_own = holds(&OWN) && !calls_example(&start) && !words.contains("would ");
     let is_form = holds(&FORMATS) && !holds(&KEPT_TO);
@@ -118,8 +118,8 @@ pub(super) fn is_example(line: &str) -> bool {
         || holds(&is_below) && withdrawal_in(&words).is_some()
 }
 
-/// Tells whether a line leads to what is below it: it ends with a colon, or is no sentence and
-/// consists of little else. "I checked each citation, for example `a.py:36`." is about something else.
+/// Tells whether a line introduces the text below it: it ends with a colon, or it is a short
+/// fragment. "I checked each citation, for example `a.py:36`." does neither.
 fn introduces(line: &str) -> bool {
     const FEW: usize = 5;
     let line = line.trim_end_matches(|c: char| c.is_whitespace() || "*_`".contains(c));
@@ -144,8 +144,8 @@ pub(super) fn withdrawal(after: &[&str]) -> Option<(String, Extent)> {
     taken.reduce(|widest, other| if other.1 > widest.1 { other } else { widest })
 }
 
-/// Tells how much a sentence in small letters takes back. What it says of votes below is not meant
-/// here.
+/// Tells how much a sentence in small letters takes back. Its words about votes further down do not
+/// count.
 fn withdrawal_in(sentence: &str) -> Option<Extent> {
     let is_plural = |object: &str| !object.starts_with("blo");
     let foreign = TAKEN_BACK.iter().filter(|(verb, _)| sentence.contains(verb));
@@ -300,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_calls_a_block_an_example_is_told_from_a_preface() {
+    fn a_line_that_calls_a_block_an_example_is_no_preface() {
         for line in [
             "For example:",
             "The format is:",
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_that_takes_votes_back_is_told_from_a_friendly_one() {
+    fn a_sentence_that_takes_votes_back_differs_from_a_friendly_one() {
         for (after, extent) in [
             ("I withdraw these votes.", Extent::Votes),
             ("Please ignore the block above.", Extent::Block),

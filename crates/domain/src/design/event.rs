@@ -1,12 +1,12 @@
-//! What happens to a design from outside. Everything else about it follows from these, in order.
+//! Events: everything that happens to a design from outside. The rest follows from them, in order.
 //!
-//! An event holds what no rule can know: what was asked for, how the surroundings were found, what
-//! agents and people answered. It never holds what was made of it.
+//! An event holds what no rule can derive: the request, the state of the surroundings, the answers
+//! of agents and people. It never holds derived results.
 
 use std::sync::Arc;
 
 use super::citation::{Citation, Missing};
-use super::heavy::Worked;
+use super::heavy::WorkerResult;
 pub use super::lane_id::LaneId;
 use super::matter::{MatterId, Ruling};
 use super::policy::Policy;
@@ -18,73 +18,73 @@ use super::setup::SetUp;
 use super::setup::ground::{BranchRule, DirtyTree};
 use super::sketch::SketchPanel;
 use super::voting_block::{MarkerWord, Poll};
-use crate::lane::cap::SaidCap;
+use crate::lane::budget::WrittenBudget;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::event::Usage;
 
 /// When something happened, in milliseconds since 1970.
 pub type Millis = i64;
 
-/// An event and its time.
+/// An event and the time at which it happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamped {
     /// When it happened.
     pub at: Millis,
-    /// What happened.
+    /// The event itself.
     pub event: Event,
 }
 
 /// Something that happened to a design.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// It was asked for. Always the first.
+    /// A user or workflow requested the design. Always the first event.
     Begun(Box<Settings>),
     /// The branch and the folder were found ready, or not.
     SetUp(Box<SetUp>),
-    /// Agents were looked for and asked whether they are well.
+    /// Convoke searched for the agents and probed them.
     Probed {
         /// On what occasion.
         occasion: Occasion,
-        /// What was found.
+        /// Which agents responded.
         health: Health,
     },
-    /// A word was drawn for the marker lines of a ballot. Runs that began before there were any have
+    /// A word was drawn for the marker lines of a ballot. Runs of versions without such words have
     /// no such event.
     WordDrawn(Poll, MarkerWord),
     /// A lane was started.
     LaneStarted(LaneId),
-    /// A lane is over.
+    /// A lane ended.
     LaneEnded(LaneId, Box<LaneEnd>),
-    /// A person answered, or let the recommendation stand.
+    /// A person answered, or accepted the recommendation.
     Replied(QuestionId, Reply),
     /// The working tree was compared after agents had read in it.
     TreeChecked(Boundary, Tree),
-    /// A person said what to do about a changed tree.
+    /// A person decided about a changed tree.
     TreeDecided(Boundary, Recovery),
-    /// What reviewers cite was looked up; these citations are no evidence.
+    /// Convoke checked the reviewers' citations; these are no evidence.
     CitationsChecked(Vec<(Citation, Missing)>),
-    /// What may be spent is spent; no lane is started any more.
+    /// The budget is spent; no further lane starts.
     BudgetReached(String),
     /// It was stopped, and can be resumed.
     Interrupted(String),
-    /// It is resumed.
+    /// A user resumed it.
     Resumed,
     /// The process that did the heavy part ended.
     Worked {
-        /// What is believed of it.
-        worked: Worked,
-        /// The folder that keeps what was made.
+        /// Whether the worker's results can be used.
+        worked: WorkerResult,
+        /// The folder that keeps the worker's files.
         folder: String,
     },
     /// A person decided what the panel had not.
     Decided(Ruling),
-    /// It was handed to the workflow that asked for it, or could not be.
+    /// The design was exported to the calling workflow, or the export failed.
     Exported(Export),
-    /// It came to its end.
+    /// It completed.
     Kept(Kept),
 }
 
-/// What a design ended with. The counts are missing where an earlier version wrote it down.
+/// The results at the end of a design. An earlier version recorded no counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Kept {
     /// The artifacts: names and hashes.
@@ -93,59 +93,59 @@ pub struct Kept {
     pub warnings: Option<usize>,
     /// How many matters the panel and the user left undecided.
     pub undecided: Option<usize>,
-    /// What the panel decided of each matter, by the rules that counted then.
+    /// The panel's verdict on each matter, by the rules of that time.
     pub verdicts: Option<Vec<PanelVerdict>>,
 }
 
-/// What a panel decided of a finding or a contested decision.
+/// A panel's verdict on a finding or a contested decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PanelVerdict {
-    /// The finding or decision.
+    /// The finding or decision that the verdict is about.
     pub matter: MatterId,
-    /// The word for it: `accepted`, `tied`, `thesis`, `over-cap`…
+    /// The verdict's word: `accepted`, `tied`, `thesis`, `over-budget`…
     pub word: String,
 }
 
-/// What came of handing a design over.
+/// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Export {
-    /// The manifest is there.
+    /// The manifest was written.
     Written {
-        /// Where.
+        /// The manifest's path.
         manifest: String,
     },
-    /// There is none.
+    /// The manifest could not be written.
     Failed {
-        /// The folder that keeps what was made.
+        /// The folder that keeps the design's files.
         folder: String,
-        /// What is in the way.
+        /// The reason for the failure.
         why: String,
     },
 }
 
-/// What was asked for.
+/// The request that a design begins with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Settings {
-    /// What is to be designed.
+    /// The feature to design, in the requester's words.
     pub feature: String,
-    /// Whether nobody is asked anything.
+    /// Whether the design never prompts and accepts the recommended answers.
     pub auto: bool,
     /// Whether two sketches without personalities are enough.
     pub quick: bool,
     /// Whether a process of its own does the heavy part.
     pub subagent: bool,
-    /// Whether another workflow asked, which takes over what was made.
+    /// Whether another workflow requested the design and takes over its files.
     pub nested: bool,
     /// That workflow's session file.
     pub session_env: Option<String>,
-    /// Where the design stands in that workflow.
+    /// The design's place in that workflow.
     pub prefix: Prefix,
-    /// Who takes part.
+    /// The participants.
     pub panel: Panel,
-    /// The agents behind the names, as a lane is told: of the first, the second and the host.
+    /// The agents behind the names, as lane requests name them: the first, the second and the host.
     pub agents: [Chosen; 3],
-    /// Which rules hold where they differ from the original's.
+    /// The rule set, where it differs from the original's.
     pub policy: Policy,
     /// The version of the rules that the run began under.
     pub rules: RulesVersion,
@@ -161,15 +161,15 @@ pub struct Settings {
     pub branch_rule: BranchRule,
     /// Whether it begins on uncommitted changes.
     pub dirty_tree: DirtyTree,
-    /// What whoever asked knows of the branch.
+    /// The branch facts that the caller passed.
     pub branch_info: Option<String>,
     /// The feature's folder, which gets the plan.
     pub feature_dir: Option<String>,
-    /// What all lanes together may spend, as it was said.
-    pub budget: Option<SaidCap>,
+    /// The budget of all lanes together, as the user wrote it.
+    pub budget: Option<WrittenBudget>,
 }
 
-/// An agent as it was asked for.
+/// An agent as the user requested it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
     /// Its word, such as `codex` or `http:local`.
@@ -199,16 +199,16 @@ impl Settings {
     }
 }
 
-/// When agents are asked whether they are well.
+/// The moments at which Convoke probes the agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Occasion {
     /// At the beginning.
     SetUp,
-    /// Before judges are asked.
+    /// Before the judges vote.
     Judges,
 }
 
-/// Who is there, and what is to be said about who is not.
+/// Which agents are available, and the warnings about those that are not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     /// Which of the two agents can be used.
@@ -217,21 +217,21 @@ pub struct Health {
     pub warnings: Vec<String>,
 }
 
-/// What came of a lane.
+/// The end of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEnd {
-    /// What became of it, in the collector's words.
+    /// The lane's status, in the collector's words.
     pub status: CollectedStatus,
     /// Why there is no answer.
     pub reason: String,
-    /// The answer; empty if there is none. Where the lane failed, the beginning of one that was cut
-    /// off. It may be long, and is shared wherever it is kept.
+    /// The answer; empty without one. If the lane failed, it is the beginning of one that was cut
+    /// off. It may be long, so all holders share it.
     pub answer: Arc<str>,
-    /// The agent that was asked.
+    /// The agent that answered, or failed to.
     pub agent: String,
     /// The model that answered, as far as the client says.
     pub model: Option<String>,
-    /// What it cost.
+    /// The lane's usage.
     pub usage: Option<Usage>,
     /// How long it took, in milliseconds.
     pub took: u64,
@@ -244,25 +244,25 @@ impl LaneEnd {
     }
 }
 
-/// What a person made of a question.
+/// A person's reply to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// An answer in words.
     Words(String),
-    /// The recommendation stands: it was taken, or nobody answered in time.
+    /// The recommendation: a person accepted it, or no answer came in time.
     Recommended,
 }
 
-/// A place in a design after which the working tree is looked at.
+/// A place in a design after which Convoke checks the working tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Boundary {
-    /// The sketches are there.
+    /// After the sketches.
     Sketches,
-    /// The debates are there.
+    /// After the debates.
     Debates,
-    /// The judges have spoken.
+    /// After the judges' votes.
     Judges,
-    /// The reviews are there.
+    /// After the reviews.
     Reviews,
 }
 
@@ -280,7 +280,7 @@ impl Boundary {
         }
     }
 
-    /// Returns the file that says that a person was asked about the tree here.
+    /// Returns the file that records that Convoke asked a person about the tree here.
     pub fn guard(self) -> String {
         let name = if self == Self::Reviews { "plan-review" } else { self.name() };
         format!(".dirty-tree-prompted-{name}")
@@ -292,24 +292,24 @@ impl Boundary {
     }
 }
 
-/// How the working tree was found.
+/// The state of the working tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tree {
     /// As it was.
     Clean,
-    /// Changed, or nobody can tell; with the word that says so, and what is known of it.
+    /// Changed, or unknown, with the status word and the details.
     Suspect {
         /// `dirty` or `unknown`.
         status: String,
-        /// What was changed, or why it cannot be told.
+        /// The changed files, or why they are unknown.
         detail: String,
     },
 }
 
-/// What a person does about a changed tree.
+/// A person's decision about a changed tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
-    /// It was put in order; look again.
+    /// The person restored it; check again.
     Restored,
     /// The run ends here and keeps what it has.
     Cancelled,

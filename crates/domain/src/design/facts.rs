@@ -1,4 +1,4 @@
-//! What is known of a design: its events, sorted by what they are about.
+//! The facts of a design: its events, sorted by subject.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::event::{
     Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, PanelVerdict,
     QuestionId, Recovery, Reply, Settings, Stamped, Tree,
 };
-use super::heavy::Worked;
+use super::heavy::WorkerResult;
 use super::lane_id::LaneKind;
 use super::matter::Ruling;
 use super::notice::Notice;
@@ -17,9 +17,9 @@ use super::progress::Step;
 use super::rules::RulesVersion;
 use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
-use super::walk::{DesignWalk, Failed};
+use super::walk::{DesignWalk, FailedStep};
 
-/// What is known of a design.
+/// The facts of a design.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     settings: Option<(Millis, Box<Settings>)>,
@@ -32,52 +32,52 @@ pub struct Facts {
     recoveries: HashMap<Boundary, Vec<(Millis, Recovery)>>,
     citations: Option<(Millis, Vec<(Citation, Missing)>)>,
     budget: Option<(Millis, String)>,
-    workers: Vec<Worker>,
+    workers: Vec<FinishedWorker>,
     is_worker_due: bool,
-    rulings: Vec<Ruled>,
+    rulings: Vec<RecordedRuling>,
     exports: Vec<(Millis, Export)>,
     is_export_due: bool,
     kept: Option<Kept>,
     again: HashSet<Step>,
-    earlier: Option<Earlier>,
+    earlier: Option<EarlierNotices>,
     steps: u64,
 }
 
 /// A process that did the heavy part, or failed at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Worker {
+pub struct FinishedWorker {
     /// When it ended.
     pub at: Millis,
-    /// How.
-    pub worked: Worked,
-    /// The folder that it left.
+    /// The worker's result.
+    pub worked: WorkerResult,
+    /// The folder that the worker left.
     pub folder: String,
-    /// If it failed, what had gone wrong until then. It showed nothing itself.
+    /// The warnings until the worker failed. A worker shows nothing itself.
     pub warnings: Vec<String>,
 }
 
 /// A person's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ruled {
+pub struct RecordedRuling {
     /// When it was made.
     pub at: Millis,
-    /// The decision.
+    /// The person's decision.
     pub ruling: Ruling,
-    /// How often the design had been handed over before, or could not be.
+    /// How many exports came before, including failed ones.
     pub exports: usize,
 }
 
-/// What was shown before something was begun again.
+/// The output that was shown before a step was repeated.
 #[derive(Debug, Clone, Default)]
-pub struct Earlier {
-    /// All of it.
+pub struct EarlierNotices {
+    /// All shown notices.
     pub notices: Vec<Notice>,
-    /// How many notices a walk tells again that were part of it.
+    /// How many notices of the next walk repeat them.
     pub repeated: usize,
 }
 
-/// A lane's way: when it was started and what came of it. `order` counts all events of lanes, so that
-/// what happened at the same time still has an order.
+/// A lane's start and end. `order` counts all events of lanes, so that simultaneous events still
+/// have an order.
 #[derive(Debug, Clone, Default)]
 pub struct Course {
     /// When it was last started.
@@ -92,7 +92,7 @@ impl Facts {
         DesignWalk::fold(events).into_facts()
     }
 
-    /// Takes in an event. What was said once is not said again: a second answer changes nothing.
+    /// Takes in an event. A second answer to the same request changes nothing.
     pub(super) fn take(&mut self, Stamped { at, event }: Stamped) {
         self.steps += 1;
         let order = self.steps;
@@ -135,7 +135,7 @@ impl Facts {
             }
             Event::Resumed => self.resume(),
             Event::Worked { worked, folder } => {
-                self.workers.push(Worker { at, worked, folder, warnings: Vec::new() });
+                self.workers.push(FinishedWorker { at, worked, folder, warnings: Vec::new() });
                 self.is_worker_due = false;
             }
             Event::Decided(ruling) => self.rule(at, ruling),
@@ -150,12 +150,12 @@ impl Facts {
 
     /// Takes in a person's decision. Files that tell of it are other files.
     fn rule(&mut self, at: Millis, ruling: Ruling) {
-        self.rulings.push(Ruled { at, ruling, exports: self.exports.len() });
+        self.rulings.push(RecordedRuling { at, ruling, exports: self.exports.len() });
         self.kept = None;
         self.is_export_due = true;
     }
 
-    /// Takes in that the run goes on: a run that is resumed may spend again.
+    /// Takes in that the run is resumed: it may then spend again.
     fn resume(&mut self) {
         self.budget = None;
         self.kept = None;
@@ -163,20 +163,20 @@ impl Facts {
         self.is_worker_due = true;
     }
 
-    /// Keeps what had gone wrong when the last worker failed.
+    /// Keeps the warnings of the last worker, which failed.
     pub(super) fn keep_warnings_of_worker(&mut self, warnings: Vec<String>) {
         if let Some(worker) = self.workers.last_mut() {
             worker.warnings = warnings;
         }
     }
 
-    /// Forgets all who gave no answer that can be used, so that they are asked again. Returns what
-    /// was shown before anything was begun again until now.
-    pub(super) fn forget(&mut self, failed: &Failed) -> Earlier {
+    /// Forgets all agents without a usable answer, so that Convoke asks them again. Returns the
+    /// output that earlier repeats had shown.
+    pub(super) fn forget(&mut self, failed: &FailedStep) -> EarlierNotices {
         for lane in &failed.lanes {
             self.lanes.swap_remove(lane);
         }
-        // Whoever is asked again may change the tree again.
+        // An agent that works again may change the tree again.
         if failed.step == Step::Sketches {
             self.trees.remove(&Boundary::Sketches);
             self.recoveries.remove(&Boundary::Sketches);
@@ -185,22 +185,22 @@ impl Facts {
         self.earlier.take().unwrap_or_default()
     }
 
-    /// Keeps what was shown before something was begun again.
-    pub(super) fn begin_again(&mut self, earlier: Earlier) {
+    /// Keeps the output from before a step was repeated.
+    pub(super) fn begin_again(&mut self, earlier: EarlierNotices) {
         self.earlier = Some(earlier);
     }
 
-    /// Returns what was shown before something was begun again.
-    pub const fn earlier(&self) -> Option<&Earlier> {
+    /// Returns the output from before a step was repeated.
+    pub const fn earlier(&self) -> Option<&EarlierNotices> {
         self.earlier.as_ref()
     }
 
-    /// Tells whether a step was begun again because nobody could do what it needs.
+    /// Tells whether a step is repeated because no agent had completed it.
     pub fn is_begun_again(&self, step: Step) -> bool {
         self.again.contains(&step)
     }
 
-    /// Returns what was asked for, and when.
+    /// Returns the request and its time.
     pub fn settings(&self) -> Option<(Millis, &Settings)> {
         self.settings.as_ref().map(|(at, settings)| (*at, settings.as_ref()))
     }
@@ -215,7 +215,7 @@ impl Facts {
         self.set_up.as_ref().map(|(at, set_up)| (*at, set_up))
     }
 
-    /// Returns who was there.
+    /// Returns the availability at a probe.
     pub fn probe(&self, occasion: Occasion) -> Option<(Millis, &Health)> {
         self.probes.get(&occasion).map(|(at, health)| (*at, health))
     }
@@ -235,7 +235,7 @@ impl Facts {
         self.lanes.keys().any(|id| id.kind() == kind)
     }
 
-    /// Returns what came of every lane that is over, in the order in which they ended.
+    /// Returns the end of every finished lane, in the order of their ends.
     pub fn ended(&self) -> Vec<(&LaneId, &LaneEnd)> {
         let ended = self.lanes.iter().filter_map(|(id, course)| Some((id, course.ended.as_ref()?)));
         let mut ended: Vec<_> = ended.collect();
@@ -248,30 +248,32 @@ impl Facts {
         self.replies.get(id).map(|(at, reply)| (*at, reply))
     }
 
-    /// Returns how the tree was found each time that it was looked at.
+    /// Returns the state of the tree at each check.
     pub fn trees(&self, boundary: Boundary) -> &[(Millis, Tree)] {
         self.trees.get(&boundary).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns what was decided each time that it was found changed.
+    /// Returns a person's decisions about changes to the tree, in order.
     pub fn recoveries(&self, boundary: Boundary) -> &[(Millis, Recovery)] {
         self.recoveries.get(&boundary).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns which citations are no evidence, if they were looked up.
+    /// Returns the citations that are no evidence, if they were checked.
     pub fn citations(&self) -> Option<(Millis, &[(Citation, Missing)])> {
         self.citations.as_ref().map(|(at, missing)| (*at, missing.as_slice()))
     }
 
     /// Returns how each process ended that did the heavy part, and what folder it left.
-    pub fn workers(&self) -> &[Worker] {
+    pub fn workers(&self) -> &[FinishedWorker] {
         &self.workers
     }
 
-    /// Returns why the last of them failed, unless somebody resumed the run since.
+    /// Returns why the last worker failed, unless a user resumed the run since.
     pub fn worker_failure(&self) -> Option<&str> {
         match self.workers.last() {
-            Some(Worker { worked: Worked::Failed(reason), .. }) if !self.is_worker_due => {
+            Some(FinishedWorker { worked: WorkerResult::Failed(reason), .. })
+                if !self.is_worker_due =>
+            {
                 Some(reason.as_str())
             }
             _ => None,
@@ -279,16 +281,16 @@ impl Facts {
     }
 
     /// Returns what people decided, in order.
-    pub fn rulings(&self) -> &[Ruled] {
+    pub fn rulings(&self) -> &[RecordedRuling] {
         &self.rulings
     }
 
-    /// Returns what came of handing it over, each time that was tried.
+    /// Returns the result of each attempt to export.
     pub fn exports(&self) -> &[(Millis, Export)] {
         &self.exports
     }
 
-    /// Tells whether it may be tried: it never was, or somebody resumed the run since.
+    /// Tells whether the export may be tried: it never was, or a user resumed the run since.
     pub const fn is_export_due(&self) -> bool {
         self.exports.is_empty() || self.is_export_due
     }

@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// What kind of trouble a finding is about.
+/// The subject area of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FocusArea {
     /// Logic that is hard to follow, reuse, tests, style.
     CodeQuality,
-    /// What else may break.
+    /// Other parts that may break.
     RiskIntegration,
-    /// What gives wrong results.
+    /// Wrong results.
     Correctness,
-    /// What stands in the wrong place.
+    /// A part of the design in the wrong place.
     Architecture,
-    /// What somebody could abuse.
+    /// A weakness that an attacker could use.
     Security,
 }
 
@@ -58,13 +58,13 @@ pub enum FindingScope {
     Out,
 }
 
-/// Marks an observation that lies out of scope.
+/// Marks an observation outside of the planned change.
 pub const OUT_OF_SCOPE: &str = "[OUT_OF_SCOPE]";
 
 /// The name of a finding on the ballot: `FINDING_3`, `OOS_1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FindingId {
-    /// In scope or out; each is numbered by itself.
+    /// In scope or out; each scope has its own numbers.
     pub scope: FindingScope,
     /// From one.
     pub number: u32,
@@ -97,33 +97,33 @@ impl fmt::Display for FindingId {
     }
 }
 
-/// What a reviewer says about one thing, in its own words.
+/// One concern of a reviewer, in its own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// Whether it says that the thing lies outside the planned change.
+    /// Whether the reviewer calls the concern part of the planned change.
     pub scope: FindingScope,
     /// The focus area, if it gave one that exists.
     pub focus: Option<FocusArea>,
-    /// A few words for the whole.
+    /// A short summary of the concern.
     pub title: String,
-    /// What is wrong.
+    /// The concern itself.
     pub concern: String,
-    /// What would be better.
+    /// The suggested change.
     pub revision: Option<String>,
 }
 
-/// One thing to vote on, with everybody who raised it.
+/// One item to vote on, with everyone who raised it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Its name on the ballot.
+    /// The finding's id on the ballot.
     pub id: FindingId,
-    /// Who raised it, each once, in the order of the seats.
+    /// The reviewers that raised it, each once, in the order of the seats.
     pub proposers: Vec<String>,
-    /// The focus area. A finding that anybody called a security matter is one.
+    /// The focus area. A single reviewer is enough to make a finding a security matter.
     pub focus: Option<FocusArea>,
-    /// The words it goes by: those of the first who raised it in this scope.
+    /// The finding's words: those of the first reviewer that raised it in this scope.
     pub remark: Remark,
-    /// What others wrote about the same thing, so that merging takes nothing away.
+    /// Remarks by others on the same concern; merging removes no text.
     pub others: Vec<Remark>,
 }
 

@@ -1,31 +1,31 @@
-//! What a run will probably cost, by what earlier ones did.
+//! Forecasts the cost of a run from earlier ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::lane::cap::Cap;
+use crate::lane::budget::LaneBudget;
 use crate::lane::forecast::Range;
 use crate::lane::ledger::{LaneEntry, Sum};
 
-/// The part of a run that was asked for when it was over, and is not what a panel costs.
+/// The part for work that was requested after a run had ended; forecasts leave it out.
 pub const COMPARED: &str = "compare";
 
-/// How many runs are looked at, the last ones.
+/// How many of the last runs count.
 pub const LAST: usize = 10;
 
-/// What earlier runs needed, each as a whole.
+/// The cost of earlier runs, each as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forecast {
     /// How many runs it is taken from.
     pub runs: usize,
     /// Tokens of prompts and answers.
     pub tokens: Range,
-    /// Money in millionths of a dollar, where it was said.
+    /// Money in millionths of a dollar, where clients reported it.
     pub micro_dollars: Option<Range>,
     /// Whether some of their lanes could not tell what they spent.
     pub is_partial: bool,
 }
 
-/// Whether a cap will probably do.
+/// Whether a budget is probably large enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prospect {
     /// Nine of ten earlier runs needed no more.
@@ -34,12 +34,12 @@ pub enum Prospect {
     Tight,
     /// Most of them needed more.
     TooLittle,
-    /// None of them says.
+    /// No earlier run reported its usage.
     Unknown,
 }
 
-/// Looks at the last runs that came to their end and can tell what they spent; `None` if there are
-/// none. Entries are the oldest first.
+/// Forecasts from the last completed runs that reported their usage; `None` without any. Entries
+/// are the oldest first.
 pub fn forecast(entries: &[LaneEntry], ended: &BTreeSet<&str>) -> Option<Forecast> {
     let mut runs: BTreeMap<&str, Sum> = BTreeMap::new();
     for entry in
@@ -52,23 +52,23 @@ pub fn forecast(entries: &[LaneEntry], ended: &BTreeSet<&str>) -> Option<Forecas
         }
     }
     // Ids sort by time.
-    let counted = runs.into_values().rev().filter(|sum| sum.uncounted < sum.lanes);
+    let counted = runs.into_values().rev().filter(|sum| sum.without_usage < sum.lanes);
     let last: Vec<_> = counted.take(LAST).collect();
     let money = last.iter().filter_map(|sum| sum.usage.micro_dollars).collect();
     Some(Forecast {
         runs: last.len(),
         tokens: Range::of(last.iter().map(|sum| sum.usage.tokens()).collect())?,
         micro_dollars: Range::of(money),
-        is_partial: last.iter().any(|sum| sum.uncounted > 0),
+        is_partial: last.iter().any(|sum| sum.without_usage > 0),
     })
 }
 
 impl Forecast {
     /// Compares it with what may be spent.
-    pub fn under(&self, cap: Cap) -> Prospect {
-        let (range, most) = match cap {
-            Cap::Tokens(most) => (Some(self.tokens), most),
-            Cap::MicroDollars(most) => (self.micro_dollars, most),
+    pub fn under(&self, budget: LaneBudget) -> Prospect {
+        let (range, most) = match budget {
+            LaneBudget::Tokens(most) => (Some(self.tokens), most),
+            LaneBudget::MicroDollars(most) => (self.micro_dollars, most),
         };
         match range {
             None => Prospect::Unknown,
@@ -116,16 +116,16 @@ mod tests {
         assert_eq!(found.micro_dollars, Some(Range { median: 1500, p90: 3000 }));
         assert!(found.is_partial);
         assert_eq!(forecast(&entries, &BTreeSet::new()), None);
-        for (cap, prospect) in [
-            (Cap::Tokens(300), Prospect::Enough),
-            (Cap::Tokens(299), Prospect::Tight),
-            (Cap::Tokens(199), Prospect::TooLittle),
-            (Cap::MicroDollars(1500), Prospect::Tight),
+        for (budget, prospect) in [
+            (LaneBudget::Tokens(300), Prospect::Enough),
+            (LaneBudget::Tokens(299), Prospect::Tight),
+            (LaneBudget::Tokens(199), Prospect::TooLittle),
+            (LaneBudget::MicroDollars(1500), Prospect::Tight),
         ] {
-            assert_eq!(found.under(cap), prospect, "{cap}");
+            assert_eq!(found.under(budget), prospect, "{budget}");
         }
         let unpriced = forecast(&entries, &BTreeSet::from(["c"])).unwrap();
-        assert_eq!(unpriced.under(Cap::MicroDollars(1)), Prospect::Unknown);
+        assert_eq!(unpriced.under(LaneBudget::MicroDollars(1)), Prospect::Unknown);
     }
 
     #[test]

@@ -1,15 +1,15 @@
-//! The heavy part of a design in a process of its own: what that process says at its end, and whether
-//! it is believed.
+//! The heavy part of a design in a worker process: that process's last line, and whether it is
+//! accepted.
 //!
-//! The worker goes on in the same journal and says one line. The process that started it believes the line
-//! only if what it made is there.
+//! The worker continues the same journal and prints one line. The process that started it accepts
+//! the line only if the worker's files exist.
 
 use super::design_file::DesignFile;
 
 /// How a worker ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Worked {
-    /// All that was asked for is there.
+pub enum WorkerResult {
+    /// All requested files exist.
     Complete,
     /// It is not, for this reason.
     Failed(GiveUpReason),
@@ -22,7 +22,7 @@ pub struct GiveUpReason(String);
 impl GiveUpReason {
     /// It ended without a line that can be believed, or without what it should have made.
     pub const NOTHING_MADE: &str = "worker-yielded-without-artifacts";
-    /// The working tree was changed, and a person must be asked.
+    /// The working tree was changed, so a person must decide.
     pub const DIRTY_TREE: &str = "dirty-tree";
 
     /// No word is longer.
@@ -41,18 +41,18 @@ impl GiveUpReason {
     }
 }
 
-impl Worked {
+impl WorkerResult {
     /// A worker that ended without its work.
     pub fn nothing_made() -> Self {
         Self::Failed(GiveUpReason(GiveUpReason::NOTHING_MADE.to_owned()))
     }
 
-    /// A worker that gave up for a reason of ours.
+    /// Returns the result of a worker that gave up for one of Convoke's own reasons.
     pub fn gave_up(word: &str) -> Self {
         GiveUpReason::parse(word).map_or_else(Self::nothing_made, Self::Failed)
     }
 
-    /// Tells whether a person must look after the tree.
+    /// Tells whether a person must check the tree.
     pub fn is_dirty_tree(&self) -> bool {
         matches!(self, Self::Failed(reason) if reason.as_str() == GiveUpReason::DIRTY_TREE)
     }
@@ -65,8 +65,8 @@ impl Worked {
         }
     }
 
-    /// Reads what a worker said. Later ones may say more behind their first line; anything else is
-    /// no answer.
+    /// Parses a worker's output. Later versions may add text behind the first line; any other
+    /// output is invalid.
     pub fn parse(said: &str) -> Option<Self> {
         match said.lines().next()?.trim_end() {
             "DESIGN_HEAVY=complete" => Some(Self::Complete),
@@ -77,7 +77,7 @@ impl Worked {
         }
     }
 
-    /// Reads what a worker said, and believes it only if its files have the length that it implies.
+    /// Parses a worker's output, and accepts it only if its files have the implied length.
     pub fn from_output(said: &str, length: impl Fn(&str) -> Option<u64>) -> Self {
         let is_written = |name: &&str| length(name).is_some_and(|length| length > 0);
         let is_there = |name: &&str| length(name).is_some();
@@ -94,12 +94,12 @@ impl Worked {
     }
 }
 
-/// What a worker must have written.
+/// Files that a worker must have written.
 const MUST_SAY_SOMETHING: [&str; 3] =
     [DesignFile::Plan.name(), DesignFile::Synthesis.name(), DesignFile::Tally.name()];
 
-/// What must be there, even if nothing is in it. Resolutions and the diagram may be missing with
-/// good reason.
+/// Files that must exist, even if empty. Resolutions and the diagram may be missing for good
+/// reasons.
 const MUST_BE_THERE: [&str; 4] = [
     DesignFile::Decisions.name(),
     DesignFile::OutOfScope.name(),
@@ -117,9 +117,9 @@ mod tests {
     #[test]
     fn a_worker_says_one_line() {
         for (said, worked) in [
-            ("DESIGN_HEAVY=complete\n", Some(Worked::Complete)),
-            ("DESIGN_HEAVY=complete\nDESIGN_SUMMARY_FILE=/x\n", Some(Worked::Complete)),
-            ("DESIGN_HEAVY=failed REASON=dirty-tree\n", Some(Worked::gave_up("dirty-tree"))),
+            ("DESIGN_HEAVY=complete\n", Some(WorkerResult::Complete)),
+            ("DESIGN_HEAVY=complete\nDESIGN_SUMMARY_FILE=/x\n", Some(WorkerResult::Complete)),
+            ("DESIGN_HEAVY=failed REASON=dirty-tree\n", Some(WorkerResult::gave_up("dirty-tree"))),
             ("", None),
             ("The plan is done.\nDESIGN_HEAVY=complete\n", None),
             ("DESIGN_HEAVY=complete, I think", None),
@@ -127,9 +127,9 @@ mod tests {
             ("DESIGN_HEAVY=failed REASON=", None),
             ("DESIGN_HEAVY=failed REASON=Two words", None),
         ] {
-            assert_eq!(Worked::parse(said), worked, "{said:?}");
+            assert_eq!(WorkerResult::parse(said), worked, "{said:?}");
         }
-        assert!(Worked::gave_up("dirty-tree").is_dirty_tree());
+        assert!(WorkerResult::gave_up("dirty-tree").is_dirty_tree());
     }
 
     // P-317, P-318
@@ -141,24 +141,24 @@ mod tests {
                 let is_there = all.contains(&name) && name != missing;
                 is_there.then_some(if name == empty { 0 } else { 9 })
             };
-            Worked::from_output(said, length)
+            WorkerResult::from_output(said, length)
         };
         let complete = "DESIGN_HEAVY=complete\n";
-        assert_eq!(judged(complete, "", ""), Worked::Complete);
+        assert_eq!(judged(complete, "", ""), WorkerResult::Complete);
         for name in &all {
-            assert_eq!(judged(complete, name, ""), Worked::nothing_made(), "{name}");
+            assert_eq!(judged(complete, name, ""), WorkerResult::nothing_made(), "{name}");
             let empty = if MUST_SAY_SOMETHING.contains(name) {
-                Worked::nothing_made()
+                WorkerResult::nothing_made()
             } else {
-                Worked::Complete
+                WorkerResult::Complete
             };
             assert_eq!(judged(complete, "", name), empty, "{name}");
         }
-        assert_eq!(judged("", "", ""), Worked::nothing_made());
-        let line = Worked::nothing_made().line();
+        assert_eq!(judged("", "", ""), WorkerResult::nothing_made());
+        let line = WorkerResult::nothing_made().line();
         assert_eq!(line, "DESIGN_HEAVY=failed REASON=worker-yielded-without-artifacts");
         let failed = judged("DESIGN_HEAVY=failed REASON=plan-missing", "plan.txt", "");
-        assert_eq!(failed, Worked::gave_up("plan-missing"));
+        assert_eq!(failed, WorkerResult::gave_up("plan-missing"));
     }
 
     // P-319
@@ -172,9 +172,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_said_is_read_back(said in "(DESIGN_HEAVY=(complete|failed REASON=[a-z-]{0,9})\n?)?(?s).*") {
-            if let Some(worked) = Worked::parse(&said) {
-                prop_assert_eq!(Worked::parse(&worked.line()), Some(worked.clone()));
+        fn every_result_is_read_back(said in "(DESIGN_HEAVY=(complete|failed REASON=[a-z-]{0,9})\n?)?(?s).*") {
+            if let Some(worked) = WorkerResult::parse(&said) {
+                prop_assert_eq!(WorkerResult::parse(&worked.line()), Some(worked.clone()));
                 prop_assert!(!worked.line().contains('\n'));
             }
         }

@@ -18,14 +18,14 @@ use super::vote::{
     after_decoration, contradicted_warning, disowned_warning, holds_one_of, in_cell,
     near_votes_warning, reason, unmarked_warning, unwrapped, without_mark,
 };
-use super::voting_block::{Form, Reading, counted, uncounted};
+use super::voting_block::{Form, Reading, counted, without_usage};
 use crate::markdown::lines;
 
 mod verdict;
 
 pub use verdict::JudgesVerdict;
 
-/// What judges are told above the cases.
+/// The instructions above the cases on a judges' ballot.
 const INSTRUCTIONS: &str = "\
 Every decision below has two defenses. Vote on each decision for one of the two, by the quality of \
 the arguments alone. Vote on all of them. Do not modify any files.
@@ -40,18 +40,18 @@ a vote or another decision.
 pub struct Contest<'a> {
     /// The decision's number.
     pub number: usize,
-    /// The decision.
+    /// The contested decision.
     pub decision: &'a Decision,
-    /// The case for what was chosen, and the case for the alternative.
+    /// The cases for the chosen option and for the alternative.
     pub defenses: &'a [Defense; 2],
 }
 
-/// The ballot, and what became of the debates on their way to it.
+/// The judges' ballot, and the debates that did not reach it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ballot {
-    /// The text; `None` when nothing is to be voted on.
+    /// The text; `None` if there is nothing to vote on.
     pub text: Option<String>,
-    /// The decisions on it.
+    /// The numbers of the decisions on it.
     pub numbers: BTreeSet<usize>,
     /// Those in which a name was replaced.
     pub renamed: Vec<usize>,
@@ -97,8 +97,8 @@ impl Contest<'_> {
         !self.number.is_multiple_of(2)
     }
 
-    /// Writes a decision with its two cases. Whose comes first follows from the number, so that
-    /// the first place is nobody's.
+    /// Writes a decision with its two cases. The number decides which case comes first, so that no
+    /// side always has the first place.
     fn entry(&self, hidden: &Hidden) -> Result<(String, bool), Leak> {
         let mut renamed = false;
         let mut masked = |text: &str| {
@@ -119,7 +119,7 @@ impl Contest<'_> {
         }
         for (place, (option, defense)) in ["A", "B"].into_iter().zip(cases) {
             let option = masked(&quote::line(option))?;
-            // What cannot be seen is dropped first: it could stand within a name.
+            // Drop invisible characters first: one could be inside a name.
             let text = masked(&quote::body(&defense.text()))?;
             let content = quote::delimited(Tag::Defense, &text);
             parts.push(format!("\nDefense {place} (defends {option}):\n{content}\n"));
@@ -156,9 +156,9 @@ pub struct JudgeVotes {
     pub contradicted: BTreeSet<usize>,
     /// Decisions on which the judge withdraws its vote in the rationale.
     pub withdrawn: BTreeSet<usize>,
-    /// How the answer was written.
+    /// The form of the answer.
     pub form: Form,
-    /// What the judge wrote after its block.
+    /// The judge's text after its block.
     pub after: String,
 }
 
@@ -178,10 +178,10 @@ impl JudgeVotes {
     }
 }
 
-/// What a judge's answer comes to.
+/// The reading of a judge's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {
-    /// The answer is no answer, so the judge has no vote anywhere.
+    /// The answer is unusable, so the judge has no vote on any decision.
     Ineligible,
     /// Nothing in the answer is a vote: an abstention on everything.
     Unparseable,
@@ -191,7 +191,7 @@ pub enum Judgement {
     Votes(JudgeVotes),
 }
 
-/// What a judge was asked; its answer is read by this.
+/// The ballot that a judge received; it decides how to read the answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     /// The decisions that can be voted on.
@@ -264,7 +264,7 @@ pub fn near_votes(judge: &str, answer: &str, asked: Asked<'_>) -> Option<String>
     let Asked { on_ballot, policy, reading } = asked;
     let judgement = read(Some(answer), asked);
     let is_open = |number| on_ballot.contains(&number) && !judgement.settles(number);
-    let lines = uncounted(answer, reading, |line| {
+    let lines = without_usage(answer, reading, |line| {
         let named = numbered(after_decoration(in_cell(line, reading)));
         named.is_some_and(|(number, _)| is_open(number))
             && (reading != Reading::Plain || form(policy)(line).is_none())
@@ -305,7 +305,7 @@ impl Judgement {
         }
     }
 
-    /// Tells whether a decision needs no further look: it was voted on, if only in different ways.
+    /// Tells whether a decision needs no further vote: it has one, or contradictory ones.
     fn settles(&self, number: usize) -> bool {
         match self {
             Self::Votes(votes) => {
@@ -325,7 +325,7 @@ impl Judgement {
     }
 }
 
-/// An answer says something, and does not begin by saying that it failed.
+/// Tells whether an answer has content, and does not begin with a report of failure.
 fn is_answer(answer: &str) -> bool {
     let first = lines(answer).map(str::trim).find(|line| !line.is_empty());
     first.is_some_and(|line| line.strip_prefix("STATUS=").is_none_or(|status| status == "OK"))
@@ -337,7 +337,7 @@ fn exact_vote(line: &str) -> Option<(usize, JudgeVote)> {
     let rest = rest.strip_prefix(':')?.trim_start();
     let end = rest.find(|c: char| c.is_whitespace() || c == '—').unwrap_or(rest.len());
     let (token, rest) = rest.split_at(end);
-    // A hyphen without a blank before it is part of the token, and such a token is none.
+    // A hyphen without a blank before it is part of the token, and such a token is invalid.
     let rationale = rest.trim_start().strip_prefix(['—', '-'])?;
     Some((number, JudgeVote { side: Side::parse(token)?, rationale: quote::line(rationale) }))
 }
@@ -485,7 +485,7 @@ mod tests {
 
     // P-224, P-225
     #[test]
-    fn who_wrote_a_case_cannot_be_read() {
+    fn the_author_of_a_case_is_hidden() {
         let decisions = [decided("Let Claude do it"), decided("Path"), decided("Plain")];
         let named = [defense("I, CODEX, claim it."), defense("cursor would not.")];
         let path = [defense("See src/cursor.rs:1 for it."), defense("No, it is not.")];
@@ -538,9 +538,9 @@ mod tests {
         }
     }
 
-    // A judge's abstention that was perhaps none is told of.
+    // A near miss that counts as an abstention leads to a warning.
     #[test]
-    fn a_line_that_looks_like_a_vote_is_told_of() {
+    fn a_line_that_looks_like_a_vote_gives_a_warning() {
         let near = |answer, policy| {
             let on_ballot = &on(&[1]);
             near_votes("Codex", answer, Asked { on_ballot, policy, reading: Reading::Plain })
@@ -558,7 +558,7 @@ mod tests {
         }
     }
 
-    // Judges who write as people do lose no vote under the safe rules, and a sentence is none.
+    // Judges who write as people do lose no vote under the safe rules, and a sentence is no vote.
     #[test]
     fn a_vote_that_can_mean_nothing_else_counts() {
         use Side::{Antithesis, Thesis};
@@ -591,7 +591,7 @@ mod tests {
         }
     }
 
-    // P-228: the first valid vote counts; what is not voted on is abstained on.
+    // P-228: the first valid vote counts; a decision without a vote is an abstention.
     #[test]
     fn the_first_valid_vote_counts() {
         let answer = "DECISION_1: MAYBE — x\nDECISION_1: THESIS — a\nDECISION_1: ANTI_THESIS — b\n\
@@ -675,7 +675,7 @@ mod tests {
         );
     }
 
-    // P-232, P-220, P-227: a vote for the thesis is one for what was chosen, wherever it stood.
+    // P-232, P-220, P-227: a vote for the thesis supports the chosen option, in either position.
     #[test]
     fn two_of_three_or_two_of_two_decide() {
         let judge = |word: &str| match word {

@@ -1,10 +1,10 @@
-//! The names of a design's lanes: what a lane is asked for, and who is asked.
+//! The names of a design's lanes: the kind of work, and the agent that does it.
 
 use std::fmt;
 
 use super::progress::Step;
 
-/// What a lane of a design is asked for.
+/// The kind of work that a lane of a design does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaneKind {
     /// A sketch.
@@ -21,14 +21,14 @@ pub enum LaneKind {
     Chair(ChairTask),
 }
 
-/// What the chair is asked to write.
+/// The document that the chair writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChairTask {
     /// Clarifying questions.
     Questions,
     /// Questions about what belongs to the work.
     Scope,
-    /// What the sketches come to.
+    /// The synthesis of the sketches.
     Synthesis,
     /// The plan.
     Plan,
@@ -68,7 +68,7 @@ impl ChairTask {
         known.or_else(decided).filter(|task| task.to_string() == word)
     }
 
-    /// Returns the step that asks for it.
+    /// Returns the step that needs it.
     const fn step(self) -> Step {
         match self {
             Self::Questions => Step::Questions,
@@ -114,7 +114,7 @@ impl LaneKind {
         }
     }
 
-    /// Returns the step that asks such lanes.
+    /// Returns the step that starts such lanes.
     pub const fn step(self) -> Step {
         match self {
             Self::Sketch => Step::Sketches,
@@ -134,7 +134,7 @@ pub struct LaneId {
 }
 
 impl LaneId {
-    /// Names a lane by its kind and whom it asks, perhaps for the second time: `claude/again`.
+    /// Names a lane by its kind and its agent; a second request has a suffix: `claude/again`.
     pub fn new(kind: LaneKind, asked: &str) -> Self {
         let name = match kind {
             LaneKind::Chair(task) => format!("chair/{task}/{asked}"),
@@ -162,12 +162,12 @@ impl LaneId {
         (!asked.is_empty()).then(|| Self { kind, name: name.to_owned() })
     }
 
-    /// Returns what it is asked for.
+    /// Returns the lane's kind of work.
     pub const fn kind(&self) -> LaneKind {
         self.kind
     }
 
-    /// Returns the step that asks it.
+    /// Returns the step that starts it.
     pub const fn step(&self) -> Step {
         self.kind.step()
     }
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_what_a_lane_is_asked_for() {
+    fn a_name_shows_a_lanes_kind() {
         for (name, kind, step) in [
             ("sketch/Cursor-Arch/host/again", LaneKind::Sketch, "2a"),
             ("debate/1/antithesis", LaneKind::Debate, "2a.5"),

@@ -1,8 +1,8 @@
-//! What a design marks in the ledgers of the workflow that asked for it.
+//! The marks of a design in the ledgers of the calling workflow.
 
 use super::progress::Step;
 
-/// Returns what is marked in the ledger of times.
+/// Returns the step's name in the ledger of times.
 pub fn of_time(step: Step) -> String {
     let name = match step {
         Step::Setup => "session setup",
@@ -22,7 +22,7 @@ pub fn of_time(step: Step) -> String {
     format!("design Step {} — {name}", step.number())
 }
 
-/// Returns what is marked in the ledger of tokens, where anything is.
+/// Returns the step's name in the ledger of tokens, if it has one.
 pub const fn of_tokens(step: Step) -> Option<&'static str> {
     match step {
         Step::Review => Some("Step 1 — design Step 3 plan review"),

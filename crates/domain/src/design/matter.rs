@@ -1,5 +1,5 @@
-//! Matters that a person can decide: what the panel left undecided, and what is withheld from
-//! published files because it may be about security.
+//! Matters that a person can decide: those that the panel left undecided, and those that are
+//! withheld from published files because they may concern security.
 
 use std::fmt;
 
@@ -40,18 +40,18 @@ impl fmt::Display for MatterId {
     }
 }
 
-/// What a person decides. For a contested decision `Accept` keeps what the synthesis chose, and
+/// What a person decides. For a contested decision `Accept` keeps the synthesis's choice, and
 /// `Reject` takes the alternative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RulingChoice {
-    /// The finding is acted on.
+    /// The finding will be acted on.
     Accept,
-    /// It is not.
+    /// The finding will not be acted on.
     Reject,
 }
 
 impl RulingChoice {
-    /// Both.
+    /// Both choices.
     pub const BOTH: [Self; 2] = [Self::Accept, Self::Reject];
 
     /// Returns the word that a person types.
@@ -81,19 +81,19 @@ impl RulingChoice {
 pub struct Ruling {
     /// On what.
     pub matter: MatterId,
-    /// What was decided.
+    /// The person's choice.
     pub choice: RulingChoice,
     /// Why, in the person's words.
     pub because: String,
 }
 
 impl Ruling {
-    /// Says it on one line: `accepted by a person: the reason`.
+    /// Renders it on one line: `accepted by a person: the reason`.
     pub fn line(&self) -> String {
         format!("{} by a person: {}", self.choice.past(), quote::line(&self.because))
     }
 
-    /// Says that a person changed this decision before a run acted on it.
+    /// Returns the line that a person changed this decision before a run acted on it.
     pub fn changed_to(&self, later: &Self) -> String {
         let (id, now) = (self.matter, later.choice.past());
         let how = if self.choice == later.choice {
@@ -105,7 +105,7 @@ impl Ruling {
     }
 }
 
-/// What a panel made of a matter.
+/// A panel's verdict on a matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatterVerdict {
     /// Voters decided on a finding, or could not.
@@ -133,13 +133,13 @@ impl fmt::Display for MatterVerdict {
 /// Something that a person can decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matter {
-    /// Its name.
+    /// The matter's id.
     pub id: MatterId,
-    /// A few words for the whole.
+    /// A short title.
     pub title: String,
-    /// What it is about, on one line.
+    /// The matter in one line.
     pub text: String,
-    /// What the panel made of it.
+    /// The panel's verdict.
     pub panel: MatterVerdict,
     /// Why: the votes, or what kept judges from deciding.
     pub votes: String,
@@ -147,7 +147,7 @@ pub struct Matter {
     pub is_decided: bool,
     /// Whether it is kept out of published files.
     pub is_withheld: bool,
-    /// What a person decided last.
+    /// A person's last decision.
     pub ruling: Option<Ruling>,
     /// Whether the run has still to act on that.
     pub is_pending: bool,
@@ -186,17 +186,17 @@ pub enum NotDecidable {
     /// The panel decided it.
     #[error("cannot decide `{matter}`: the panel decided it ({verdict})")]
     ByPanel {
-        /// The matter.
+        /// The matter's id.
         matter: MatterId,
-        /// What the panel decided.
+        /// The panel's verdict.
         verdict: MatterVerdict,
     },
     /// A person decided it.
     #[error("cannot decide `{matter}` again: it was {line}")]
     ByPerson {
-        /// The matter.
+        /// The matter's id.
         matter: MatterId,
-        /// The decision.
+        /// The line that reports the decision.
         line: String,
     },
 }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_stands_alone() {
+    fn an_id_is_a_whole_word() {
         for (text, expected) in [
             ("finding_2", Some("FINDING_2")),
             ("OOS_1", Some("OOS_1")),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_open_or_withheld_can_be_decided_once() {
+    fn only_open_or_withheld_matters_can_be_decided_once() {
         let open = matter("FINDING_1");
         let mut voted = matter("FINDING_2");
         voted.is_decided = true;

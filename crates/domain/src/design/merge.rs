@@ -1,8 +1,8 @@
-//! The same thing said by several reviewers, put together and given an id.
+//! Merges equal remarks of several reviewers, and numbers the findings.
 //!
-//! Words that are equal are put together by rule. What only means the same is for the chair to see,
-//! but the chair only proposes: its groups count if they hold every remark exactly once, so that no
-//! remark can be dropped, doubled or made up on the way to the ballot.
+//! A rule merges remarks with equal words. Only the chair can see that different words mean the
+//! same, but the chair only proposes: its groups count if they hold every remark exactly once, so
+//! that no remark can be dropped, doubled or made up on the way to the ballot.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,19 +11,19 @@ use super::quote;
 
 /// A remark, and who made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Raised {
+pub struct RaisedRemark {
     /// The seat's label.
     pub proposer: String,
-    /// What was said.
+    /// The reviewer's words.
     pub remark: Remark,
 }
 
-/// Remarks on one thing, the first of them first. Never empty.
+/// Remarks on one concern, the first of them first. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group(Vec<Raised>);
+pub struct Group(Vec<RaisedRemark>);
 
-/// Puts together what is said in the same words, in the order of first appearance.
-pub fn distinct(raised: Vec<Raised>) -> Vec<Group> {
+/// Groups remarks with equal words, in the order of first appearance.
+pub fn distinct(raised: Vec<RaisedRemark>) -> Vec<Group> {
     let mut places = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
     for one in raised {
@@ -51,7 +51,7 @@ pub fn listing(groups: &[Group]) -> String {
     groups.iter().enumerate().map(entry).collect::<Vec<_>>().join("\n")
 }
 
-/// Says a remark on one line.
+/// Renders a remark on one line.
 pub(super) fn description(focus: Option<FocusArea>, remark: &Remark) -> String {
     let tag = focus.map(|area| format!("[{}] ", area.word())).unwrap_or_default();
     // The tag of the scope belongs to the rule, so no reviewer can put one in the middle.
@@ -68,15 +68,15 @@ pub enum BadProposal {
     /// A name that is not on the list.
     #[error("`{0}` is not on the list")]
     Unknown(String),
-    /// A name that stands in two places.
+    /// A name in two groups.
     #[error("`{0}` is named more than once")]
     Repeated(String),
-    /// Names that stand nowhere.
+    /// Names in no group.
     #[error("{count} of the list are in no group, the first of them `{first}`")]
     Lost {
-        /// How many.
+        /// How many are missing.
         count: usize,
-        /// The first of them.
+        /// The first of the missing names.
         first: String,
     },
 }
@@ -109,7 +109,7 @@ pub fn merged(groups: &[Group], answer: &str) -> Result<Vec<Group>, BadProposal>
     Ok(proposed.into_iter().map(joined).collect())
 }
 
-/// Reads `GROUP 3: R1, R4`, perhaps as a bullet or in bold, and returns the names.
+/// Reads `GROUP 3: R1, R4`, optionally as a bullet or in bold, and returns the names.
 fn group_line(line: &str) -> Option<&str> {
     let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '-' | '`');
     let line = line.trim_matches(marks);
@@ -130,12 +130,12 @@ fn unknown(name: &str) -> BadProposal {
 }
 
 impl Group {
-    /// In scope as soon as one says so.
+    /// In scope if at least one reviewer puts it in scope.
     fn scope(&self) -> FindingScope {
         self.0.iter().map(|raised| raised.remark.scope).min().unwrap_or(FindingScope::In)
     }
 
-    /// A security matter as soon as one says so, else what the first says.
+    /// Security if at least one reviewer chose it, else the first reviewer's area.
     fn focus(&self) -> Option<FocusArea> {
         let mut areas = self.0.iter().filter_map(|raised| raised.remark.focus);
         let first = areas.next();
@@ -158,7 +158,7 @@ impl Group {
         let mut keys = BTreeSet::from([key(&remark)]);
         let (mut proposers, mut named) = (Vec::new(), BTreeSet::new());
         let mut others = Vec::new();
-        for Raised { proposer, remark } in self.0 {
+        for RaisedRemark { proposer, remark } in self.0 {
             if named.insert(proposer.clone()) {
                 proposers.push(proposer);
             }
@@ -170,7 +170,7 @@ impl Group {
     }
 }
 
-/// Gives every group its id: those in scope first, each scope numbered by itself.
+/// Gives every group its id: those in scope first, each scope with its own numbers.
 pub fn findings(groups: Vec<Group>) -> Vec<Finding> {
     let (inside, outside): (Vec<_>, Vec<_>) =
         groups.into_iter().partition(|group| group.scope() == FindingScope::In);
@@ -187,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    fn raised(proposer: &str, scope: FindingScope, concern: &str) -> Raised {
+    fn raised(proposer: &str, scope: FindingScope, concern: &str) -> RaisedRemark {
         let remark = Remark {
             scope,
             focus: None,
@@ -195,10 +195,10 @@ mod tests {
             concern: concern.to_owned(),
             revision: None,
         };
-        Raised { proposer: proposer.to_owned(), remark }
+        RaisedRemark { proposer: proposer.to_owned(), remark }
     }
 
-    fn tagged(mut raised: Raised, focus: FocusArea) -> Raised {
+    fn tagged(mut raised: RaisedRemark, focus: FocusArea) -> RaisedRemark {
         raised.remark.focus = Some(focus);
         raised
     }
@@ -243,9 +243,9 @@ mod tests {
         );
     }
 
-    // P-255: what is in both lists is in scope, and in the words of whoever put it there.
+    // P-255: a remark in both lists is in scope, in the words of the reviewer that put it there.
     #[test]
-    fn what_anybody_puts_in_scope_is_in_scope() {
+    fn a_single_reviewer_puts_a_finding_in_scope() {
         let groups = distinct(vec![
             raised("A", FindingScope::Out, "x"),
             raised("B", FindingScope::In, "y"),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     proptest! {
-        // Whatever reviewers and the chair write, every remark comes out, in some finding, once.
+        // Every remark appears in exactly one finding, for any text of reviewers and chair.
         #[test]
         fn nothing_is_lost_or_made_up(
             all in prop::collection::vec(("[AB]", any::<bool>(), "[a-d]{1,2}"), 0..12),

@@ -20,7 +20,7 @@ pub enum Reason {
     BrInParticipantAlias,
     /// A dollar sign in a participant's other name.
     DollarInParticipantAlias,
-    /// Front matter that nobody closes.
+    /// Front matter without an end.
     UnclosedFrontmatter,
 }
 
@@ -36,12 +36,12 @@ impl Reason {
     }
 }
 
-/// What a fence's diagram is, by the heading above it.
+/// The kind of a fence's diagram, by the heading above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Modules and how they relate.
     Architecture,
-    /// What happens in which order.
+    /// The order of events.
     CodeFlow,
     /// Neither, or both unsaid.
     Unknown,
@@ -57,10 +57,10 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One thing that a diagram is refused for.
+/// One reason to refuse a diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// In which fence, from 1.
     pub fence: usize,
@@ -73,19 +73,19 @@ pub struct Hit {
 pub struct Fault {
     /// In which fence, from 1.
     pub fence: usize,
-    /// On which line of it, from 1, if the parser says so.
+    /// The diagram's line, from 1, if the parser names it.
     pub line: Option<usize>,
     /// The parser's words, on one line, with nothing in them that cannot be seen.
     pub words: String,
 }
 
 impl Fault {
-    /// What a log is told; the words can have some of the text in them.
+    /// The token for logs; the parser's words could quote the text.
     const TOKEN: &str = "does-not-parse";
     /// How many characters of the parser's words are kept.
     const WORDS: usize = 300;
 
-    /// Takes a parser's words down. They can quote the diagram, which is anybody's text.
+    /// Takes a parser's words down. They may quote the diagram, which is untrusted text.
     pub fn new(fence: usize, line: Option<usize>, words: &str) -> Self {
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
         let hidden = |c: char| c.is_control() || is_invisible(c);
@@ -104,23 +104,24 @@ impl Fault {
     }
 }
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Report {
-    /// What the text is refused for; nothing if it is safe.
+    /// The reasons for refusing the text; empty if it is safe.
     pub hits: Vec<Hit>,
-    /// What a parser found, if one was asked.
+    /// The parser's findings, if a parser ran.
     pub faults: Vec<Fault>,
     /// How many diagrams there are.
     pub fences: usize,
-    /// What they are; nothing for a bare diagram, which has no headings.
+    /// The kinds of the diagrams; empty for a bare diagram, which has no headings.
     pub kinds: Vec<Kind>,
 }
 
 /// A fence that opens a diagram.
 const OPENING: &str = "```mermaid";
 
-/// Checks a text: Markdown if told so or if it begins with a diagram's fence, else one diagram.
+/// Checks a text: as Markdown if `markdown` is set or if it begins with a diagram's fence, else as
+/// one diagram.
 pub fn check(text: &str, markdown: bool) -> Report {
     let diagrams = diagrams(text, markdown);
     let hits = |(index, diagram): (usize, &Diagram<'_>)| hits(&diagram.body, index + 1);
@@ -135,7 +136,7 @@ pub fn check(text: &str, markdown: bool) -> Report {
 /// One diagram of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagram<'a> {
-    /// What it is; nothing for a bare diagram.
+    /// The diagram's kind; `None` for a bare diagram.
     pub kind: Option<Kind>,
     /// Its lines, without those of the fence.
     pub body: Vec<&'a str>,
@@ -156,7 +157,7 @@ impl Report {
         self.hits.is_empty() && self.faults.is_empty()
     }
 
-    /// Tells whether the text is what was asked for: exactly one diagram.
+    /// Tells whether the text has the requested form: exactly one diagram.
     pub const fn is_one_diagram(&self) -> bool {
         self.fences == 1
     }
@@ -198,13 +199,13 @@ impl Report {
     }
 }
 
-/// Returns the entry for a log of warnings about a text that could not even be checked.
+/// Returns the entry for a log of warnings about a text that could not be checked.
 pub fn unchecked_log_entry(step: &str) -> String {
     log_entry(step, "internal-error")
 }
 
 fn log_entry(step: &str, tokens: &str) -> String {
-    // The log's own lines are nobody else's to write.
+    // A control character must not forge a line of the log.
     let step = step.replace(char::is_control, " ");
     format!("- **Step {step} — mermaid sanitizer rejected:** {tokens}")
 }
@@ -255,7 +256,7 @@ fn ticks(line: &str) -> Option<(usize, &str)> {
     (line.len() - words.len() <= 3).then_some((words.len() - rest.len(), rest))
 }
 
-/// The last lines outside of fences that say something.
+/// The last filled lines outside of fences.
 #[derive(Default)]
 struct Headings<'a> {
     last: std::collections::VecDeque<&'a str>,
@@ -326,7 +327,7 @@ fn body_start(body: &[&str]) -> Option<usize> {
     Some(next(start + end + 2))
 }
 
-/// Looks for a bar within brackets that is not in quotation marks.
+/// Tells whether a line has a bar within brackets that is not in quotation marks.
 fn has_pipe_in_label(line: &str) -> bool {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for c in line.chars() {
@@ -512,7 +513,8 @@ mod tests {
         assert_eq!(check("graph TD\n", false).warning(&Breadcrumbs::default()), None);
     }
 
-    // P-303: five lines that say something are looked at, and the later kind is tested first.
+    // P-303: the heading is searched in five lines that are not blank, and the later kind is tested
+    // first.
     #[test]
     fn a_heading_is_looked_for_in_five_lines() {
         let kind = |before: &str| check(&format!("{before}```mermaid\n```\n"), true).kinds[0];
@@ -550,7 +552,7 @@ mod tests {
 
     // P-308
     #[test]
-    fn one_diagram_is_asked_for() {
+    fn exactly_one_diagram_is_requested() {
         let one = "```mermaid\ngraph TD\n```\n";
         assert!(check(one, true).is_one_diagram());
         assert!(!check("no diagram", true).is_one_diagram());

@@ -1,8 +1,10 @@
-//! What a design tells while it goes on, as facts. [`super::render`] makes lines of them.
+//! Notices of a design in progress, as facts. [`super::render`] makes lines of them.
 
 use std::sync::Arc;
 
 use super::board::Board;
+use super::discussion::{InterviewDecision, Round};
+use super::matter::{MatterId, MatterVerdict, Ruling};
 use super::outline::{DesignPlan, ReviewResult, Synthesis, Voice, VotedReview};
 use super::progress::{Saved, Step};
 use super::resolution::Resolution;
@@ -14,14 +16,14 @@ pub enum Notice {
     StepBegins {
         /// The step.
         step: Step,
-        /// What is known of it from the start, such as a branch that is kept.
+        /// A fact known from the start, such as a branch that is kept.
         with: Option<String>,
     },
     /// A step, or a part of it, is done.
     StepDone {
         /// The step.
         step: Step,
-        /// What was done.
+        /// The work that was done.
         what: String,
         /// How long the step has taken.
         seconds: u64,
@@ -30,7 +32,7 @@ pub enum Notice {
     StepSkipped {
         /// The step.
         step: Step,
-        /// Why.
+        /// The reason.
         why: String,
         /// How long the step has taken.
         seconds: u64,
@@ -46,22 +48,113 @@ pub enum Notice {
     Artifact(ToldArtifact),
     /// How voters decided.
     Tally(ReviewResult),
-    /// Who answered so far, and for whom.
+    /// Which agents have answered so far, and for which seats.
     Independence(Vec<Voice>),
-    /// How the lanes of a phase stand; the next such notice takes its place where that can be done.
+    /// The states of a phase's lanes; the next such notice replaces it where the output allows
+    /// that.
     LaneBoard(Board),
     /// Something is not as it should be. A run that ends with such notices is degraded.
     Warning(String),
-    /// A warning of before, told again. It does not count once more.
+    /// An earlier warning, repeated. It does not count again.
     Reminder(String),
     /// Anything else that is worth a line.
-    Words(String),
+    Note(DesignNote),
 }
 
-/// An artifact as it was when the design told of it.
+/// A fact that is worth a line, and is neither a result nor a warning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DesignNote {
+    /// A line that setting up reported, as the journal keeps it.
+    SetUp(String),
+    /// Every answer of the run was recorded.
+    Rehearsal,
+    /// A person resumed the run, and Convoke asks again those who failed.
+    AsksAgain {
+        /// Why the run had ended.
+        why: String,
+    },
+    /// The chair has more questions than the first round asks; the next round asks the rest.
+    MoreQuestions(usize),
+    /// The code answers a question of the chair, so Convoke asks no person.
+    AnsweredByCode(Round, InterviewDecision),
+    /// Convoke asks no person the remaining questions of a round.
+    Deferred(Round),
+    /// Convoke left something out of an answer of the chair.
+    LeftOut {
+        /// What the chair was to write.
+        noun: &'static str,
+        /// What is missing of its answer, in words.
+        asides: Vec<String>,
+    },
+    /// Convoke kept the chair's plan with these changes.
+    ChangedPlan(String),
+    /// The process for the heavy part failed.
+    WorkerFailed {
+        /// Why, in a word.
+        why: String,
+        /// The folder that it left.
+        folder: String,
+    },
+    /// The diagram of the process for the heavy part has a form that is not allowed.
+    DiagramRejected,
+    /// The process for the heavy part made no diagram.
+    DiagramMissing,
+    /// Voters accepted all findings of the review.
+    NothingRejected,
+    /// Voters accepted no finding of the review.
+    AllRejected,
+    /// A voter wrote this after its votes, and it changes none of them.
+    AfterVotes(String),
+    /// The workflow that asked did not get the files.
+    NotExported {
+        /// The folder that still holds them.
+        folder: String,
+    },
+    /// The workflow that asked did not get the files that a person's decision changed.
+    NotExportedAgain {
+        /// Why.
+        why: String,
+        /// How long the step has taken.
+        seconds: u64,
+    },
+    /// Findings that published files leave out, because they may be about security.
+    Withheld {
+        /// All of them.
+        findings: Vec<MatterId>,
+        /// How many of them voters accepted.
+        accepted: usize,
+    },
+    /// Matters that the panel leaves to a person, and how it ended on each.
+    Undecided(Vec<(MatterId, MatterVerdict)>),
+    /// A person decided a matter.
+    Ruled {
+        /// The decision.
+        ruling: Ruling,
+        /// Whether its reason may be shown.
+        reason: ReasonDisplay,
+    },
+    /// A person changed a decision before any agent acted on it.
+    RulingChanged {
+        /// The decision that no agent acted on.
+        before: Ruling,
+        /// The decision that holds.
+        after: Ruling,
+    },
+}
+
+/// Whether the reason of a decision may be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasonDisplay {
+    /// It may.
+    Shown,
+    /// It is about a finding that is withheld from published files.
+    Withheld,
+}
+
+/// An artifact at the time of its notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToldArtifact {
-    /// What the sketches come to.
+    /// The synthesis of the sketches.
     Synthesis(Arc<Synthesis>),
     /// How the debates ended.
     Resolutions(Vec<Resolution>),
@@ -83,14 +176,14 @@ pub enum ToldArtifact {
     Diagram(String),
 }
 
-/// Everything that a design has told: what was shown, and all warnings, shown or not.
+/// All notices of a design: those shown, and all warnings, shown or not.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NoticeLog {
     pub(super) shown: Vec<Notice>,
     pub(super) warnings: Vec<String>,
 }
 
-/// A place in a log. What comes after it can be taken back.
+/// A place in a log. Later notices can be removed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LogMark {
     shown: usize,
@@ -103,7 +196,7 @@ impl NoticeLog {
         LogMark { shown: self.shown.len(), warnings: self.warnings.len() }
     }
 
-    /// Takes back everything after a mark.
+    /// Removes all notices after a mark.
     pub(super) fn rewind(&mut self, mark: LogMark) {
         self.shown.truncate(mark.shown);
         self.warnings.truncate(mark.warnings);

@@ -1,7 +1,7 @@
-//! What a review leaves behind: the files about findings that were accepted, rejected or filed.
+//! The files of a review: findings that were accepted, rejected or filed.
 //!
-//! Other programs read these files and people publish them. So every text from outside stands on
-//! one line behind its key, and an observation that may be about security is kept out of them.
+//! Other programs read these files and people publish them. So every text from outside is one line
+//! behind its key, and an observation that may be about security is kept out of them.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::quote;
 use super::security::may_be_about_security;
 use super::tally::{Counted, FindingVerdict, Tally, Voter};
 
-/// Said when the panel accepted nothing that is in scope.
+/// The line if the panel accepted no finding in scope.
 pub const ALL_REJECTED: &str =
     "**\u{2139} Voting panel rejected all in-scope findings. Plan unchanged.**";
 
@@ -22,7 +22,7 @@ fn decided<'a>(findings: &'a [Finding], tally: &'a Tally) -> impl Iterator<Item 
     findings.iter().zip(&tally.items)
 }
 
-/// Returns the findings that the plan is to be revised for.
+/// Returns the findings for which the plan must be revised.
 pub fn to_revise<'a>(findings: &'a [Finding], tally: &'a Tally) -> Vec<&'a Finding> {
     let accepted = |(finding, counted): &Decided<'_>| {
         finding.id.scope == FindingScope::In && counted.verdict == FindingVerdict::Accepted
@@ -36,7 +36,7 @@ pub fn all_rejected(findings: &[Finding], tally: &Tally) -> bool {
         && to_revise(findings, tally).is_empty()
 }
 
-/// Lists findings for whoever revises the plan, one line each.
+/// Lists findings for the agent that revises the plan, one line each.
 pub fn listing(findings: &[&Finding]) -> String {
     let entry = |finding: &&Finding| {
         let tag = finding.focus.map(|area| format!("[{}] ", area.word())).unwrap_or_default();
@@ -61,7 +61,8 @@ pub fn resolutions(text: &str) -> BTreeMap<FindingId, String> {
     found
 }
 
-/// Renders `accepted-plan-findings.md`. A finding whose revision nobody described says so.
+/// Renders `accepted-plan-findings.md`. An entry states if the revision did not mention its
+/// finding.
 pub fn accepted(
     findings: &[Finding],
     tally: &Tally,
@@ -87,7 +88,7 @@ pub fn accepted(
     blocks(to_revise(findings, tally).iter().map(block))
 }
 
-/// Everything that was said of a finding, on one line.
+/// Returns all remarks on a finding, on one line.
 pub fn concern(finding: &Finding) -> String {
     let also = |other: &Remark| format!(" Also raised as: {}", description(other.focus, other));
     let others: String = finding.others.iter().map(also).collect();
@@ -98,7 +99,7 @@ fn blocks(all: impl Iterator<Item = String>) -> String {
     all.collect::<Vec<_>>().join("\n")
 }
 
-/// Renders `rejected-findings.md`: whatever is in scope and was not accepted, with every voter's
+/// Renders `rejected-findings.md`: every finding in scope that was not accepted, with every voter's
 /// reason, so that a reader who never saw the review can follow.
 pub fn rejected(findings: &[Finding], tally: &Tally, voters: &[Voter]) -> String {
     let left = decided(findings, tally).filter(|(finding, counted)| {
@@ -149,21 +150,21 @@ pub fn out_of_scope(findings: &[Finding], tally: &Tally) -> String {
     observations(findings, tally, |(finding, _)| !is_held_back(finding))
 }
 
-/// Renders the observations that were not accepted, for whoever watches.
+/// Renders the observations that were not accepted, for the terminal.
 pub fn out_of_scope_declined(findings: &[Finding], tally: &Tally) -> String {
     observations(findings, tally, |(finding, counted)| {
         !is_held_back(finding) && counted.verdict != FindingVerdict::Accepted
     })
 }
 
-/// Renders `oos-accepted-design.md`: what is to be filed as issues.
+/// Renders `oos-accepted-design.md`: observations to file as issues.
 pub fn out_of_scope_accepted(findings: &[Finding], tally: &Tally) -> String {
     observations(findings, tally, |(finding, counted)| {
         !is_held_back(finding) && counted.verdict == FindingVerdict::Accepted
     })
 }
 
-/// Renders what is held back, for the eyes of whoever ran the review. It is in no other file.
+/// Renders the withheld findings, for the user who ran the review. No other file holds them.
 pub fn held_back(findings: &[Finding], tally: &Tally) -> String {
     observations(findings, tally, |(finding, _)| is_held_back(finding))
 }
@@ -179,7 +180,7 @@ fn observations(
 }
 
 fn observation((finding, counted): Decided<'_>) -> String {
-    // A published file names the area, so that whoever publishes can hold back for itself.
+    // A published file names the area, so that its publisher can withhold further entries.
     let area = finding.focus.map(|area| format!("focus-area={}. ", area.word()));
     let by = counted.person.as_ref();
     let by = by.map(|because| format!(" ({}: {})", counted.result(), quote::line(because)));
@@ -290,7 +291,7 @@ mod tests {
 
     // P-280
     #[test]
-    fn whoever_revises_the_plan_answers_for_each_finding() {
+    fn a_revision_answers_each_finding() {
         let (findings, tally) = (sample(), counted(&sample()));
         let wanted = to_revise(&findings, &tally);
         assert_eq!(
@@ -305,7 +306,7 @@ mod tests {
 
     // P-282
     #[test]
-    fn rejected_findings_say_who_was_against_them_and_why() {
+    fn rejected_findings_list_the_votes_against_them() {
         let (findings, tally) = (sample(), counted(&sample()));
         assert_eq!(
             rejected(&findings, &tally, &voters()),

@@ -1,10 +1,10 @@
-//! What a design has come to so far, as facts: the result of every phase, and what is needed next.
+//! The present state of a design, as facts: the result of every phase, and the next need.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::decision::Decision;
-use super::discussion::{Settled, render};
+use super::discussion::{InterviewDecision, render};
 use super::event::{Boundary, PanelVerdict, Settings};
 use super::finding::{Finding, FindingId, FindingScope};
 use super::lane_id::LaneKind;
@@ -17,75 +17,75 @@ use super::seat::{Available, Holder};
 use super::tally::{self, Counted, FindingVerdict, Score, Tally, Voter};
 use super::walk::Next;
 
-/// What a design has come to so far.
+/// The present state of a design.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesignOutline {
-    /// How the design was asked for; nothing before it begins.
+    /// The request; `None` before the design begins.
     pub settings: Option<Settings>,
-    /// Everything that the design has told so far.
+    /// All notices of the design so far.
     pub notices: Vec<Notice>,
-    /// What went wrong on the way.
+    /// The warnings so far.
     pub warnings: Vec<String>,
-    /// Which of the two agents can still be asked.
+    /// Which of the two agents are still available.
     pub available: Available,
-    /// What the panel voted on or left undecided, and what people decided of it.
+    /// The matters of the panel's votes, and people's decisions on them.
     pub matters: Vec<Matter>,
     /// Whether it is in the part that a process of its own does.
     pub is_heavy: bool,
-    /// What each phase came to.
+    /// The result of each phase.
     pub results: PhaseResults,
-    /// What is needed to go on, or how it ended.
+    /// The next need, or how the design ended.
     pub next: Next,
 }
 
-/// What each phase came to; nothing of a phase that has not got so far.
+/// The result of each phase; empty for a phase that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PhaseResults {
-    /// What is to be built, and what its author said about it.
+    /// The feature, and its author's answers about it.
     pub scope: Arc<SettledScope>,
-    /// What the sketches come to.
+    /// The synthesis of the sketches.
     pub synthesis: Option<Arc<Synthesis>>,
     /// The ballot that judges decided on.
     pub judges_ballot: Option<Arc<str>>,
     /// How each contested decision ended; an empty list if nothing was contested.
     pub resolutions: Option<Vec<Resolution>>,
-    /// The plan as it is now.
+    /// The present plan.
     pub plan: Option<DesignPlan>,
-    /// What reviewers found, and how voters decided.
+    /// The findings, and the voters' decisions.
     pub review: Option<ReviewResult>,
-    /// What was settled with the author after the review.
-    pub design_interview: Option<Vec<Settled>>,
+    /// The decisions of the interview after the review.
+    pub design_interview: Option<Vec<InterviewDecision>>,
     /// The diagram.
     pub diagram: Option<DiagramResult>,
     /// Every answer that counts, in the order in which the phases took them.
     pub voices: Vec<Voice>,
     /// Whether the statement of independence is final.
     pub is_independence_stated: bool,
-    /// What people decided after the panel.
+    /// People's decisions after the panel.
     pub rulings: Rulings,
-    /// How the working tree was found, if that needs a person.
+    /// The state of the working tree, if it needs a person.
     pub tree: Option<SuspectTree>,
-    /// What agents answered and debaters were asked, by file name.
+    /// Agents' answers and debaters' prompts, by file name.
     pub answers: BTreeMap<String, Arc<str>>,
-    /// What the workflow that asked is to be warned of in its own log.
+    /// Warnings for the log of the calling workflow.
     pub issues: Vec<String>,
 }
 
-/// What is to be built, and what was settled about it before the first sketch.
+/// The feature, and the decisions about it before the first sketch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SettledScope {
-    /// What is to be built, in its author's words.
+    /// The feature, in its author's words.
     pub feature: String,
-    /// What the clarifying questions settled.
-    pub cleared: Vec<Settled>,
-    /// What the scope interview settled.
-    pub settled: Vec<Settled>,
+    /// The answers to the clarifying questions.
+    pub cleared: Vec<InterviewDecision>,
+    /// The decisions of the scope interview.
+    pub settled: Vec<InterviewDecision>,
     /// Whether there was a scope interview.
     pub is_interviewed: bool,
 }
 
 impl SettledScope {
-    /// What is to be built, with what its author said about it since.
+    /// Returns the feature with its author's later answers.
     pub fn with_answers(&self) -> String {
         let file = self.file();
         if file.is_empty() {
@@ -94,23 +94,23 @@ impl SettledScope {
         format!("{}\n\nWhat was settled with its author:\n\n{file}", self.feature)
     }
 
-    /// Everything that was settled, as agents are given it.
+    /// Renders all settled decisions, for prompts.
     pub fn file(&self) -> String {
         let all: Vec<_> = self.cleared.iter().chain(&self.settled).cloned().collect();
         render(&all)
     }
 }
 
-/// What the sketches come to.
+/// The synthesis of the sketches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Synthesis {
-    /// The text.
+    /// The synthesis as the chair wrote it.
     pub text: String,
-    /// What the sketches differ on, in the order of its weight.
+    /// The contested decisions, the most important first.
     pub decisions: Vec<Decision>,
 }
 
-/// A plan.
+/// A plan, as the chair last wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DesignPlan {
     /// The text, with a line end.
@@ -136,7 +136,7 @@ impl DesignPlan {
     }
 }
 
-/// How far a review came.
+/// The progress of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewResult {
     /// No reviewer answered.
@@ -160,20 +160,20 @@ impl ReviewResult {
     }
 }
 
-/// A review that came to votes.
+/// A review whose findings were voted on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VotedReview {
     /// The findings, in the order of the ballot.
     pub findings: Arc<[Finding]>,
-    /// What each voter said.
+    /// The votes of each voter.
     pub voters: Vec<Voter>,
-    /// Everybody who reviewed, as the scoreboard names them.
+    /// All reviewers, by their names on the scoreboard.
     pub reviewers: Vec<String>,
     /// The panel's own tally.
     pub voted: Tally,
     /// The same with what people decided.
     pub tally: Tally,
-    /// How the plan was revised for accepted findings.
+    /// What the revision did about each accepted finding.
     pub notes: BTreeMap<FindingId, String>,
 }
 
@@ -183,7 +183,7 @@ impl VotedReview {
         tally::scores(&self.findings, &self.voted, &self.reviewers)
     }
 
-    /// Returns the accepted findings that the plan is to be revised for.
+    /// Returns the accepted findings for which the plan must be revised.
     pub fn accepted(&self) -> Vec<&Finding> {
         outcome::to_revise(&self.findings, &self.tally)
     }
@@ -215,7 +215,7 @@ impl VotedReview {
     }
 }
 
-/// What came of the diagram.
+/// The result of the diagram's step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiagramResult {
     /// A diagram that may be published, as one fence.
@@ -231,17 +231,17 @@ pub enum DiagramResult {
 pub struct Voice {
     /// The seat's label.
     pub label: String,
-    /// What the seat did.
+    /// The seat's work.
     pub kind: LaneKind,
-    /// Whose seat it is.
+    /// The seat's owner.
     pub owner: Holder,
-    /// Who answered.
+    /// The agent that answered.
     pub runner: Holder,
     /// The model that answered, as far as its client says.
     pub model: Option<String>,
 }
 
-/// What people decided, as far as the run has acted on it.
+/// People's decisions, as far as the run has acted on them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rulings {
     /// The last decision on each matter.
@@ -250,17 +250,17 @@ pub struct Rulings {
     pub done: usize,
 }
 
-/// A working tree that a person must look at.
+/// A working tree that a person must check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuspectTree {
     /// `dirty` or `unknown`.
     pub status: String,
-    /// Where it was found so.
+    /// The boundary of the check.
     pub boundary: Boundary,
 }
 
 impl PhaseResults {
-    /// The results of a design that has only been asked for.
+    /// The results of a design that has only been requested.
     pub(super) fn new(settings: &Settings) -> Self {
         let scope = SettledScope { feature: settings.feature.clone(), ..SettledScope::default() };
         Self { scope: Arc::new(scope), ..Self::default() }
@@ -271,7 +271,7 @@ impl PhaseResults {
         self.synthesis.as_ref().map_or(&[], |synthesis| &synthesis.decisions)
     }
 
-    /// Returns the review, if it came to votes.
+    /// Returns the review, if its findings were voted on.
     pub fn voted(&self) -> Option<&VotedReview> {
         match &self.review {
             Some(ReviewResult::Voted(review)) => Some(review),
@@ -311,7 +311,7 @@ impl PhaseResults {
         self.voted().map_or(0, |review| review.accepted().len())
     }
 
-    /// Changes the review, if it came to votes.
+    /// Changes the review, if its findings were voted on.
     pub(super) fn voted_mut(&mut self) -> Option<&mut VotedReview> {
         match &mut self.review {
             Some(ReviewResult::Voted(review)) => Some(Arc::make_mut(review)),
@@ -324,7 +324,7 @@ impl PhaseResults {
 mod tests {
     use super::*;
 
-    // A plan that speaks of its tasks, or shows an example of them, lists them only once.
+    // A plan that mentions its tasks, or shows an example of them, lists them only once.
     #[test]
     fn the_list_of_tasks_begins_at_its_heading() {
         let list = "## Tasks\n### Task 1: One\n**Files:** a.rs\n### Task 2: Two\n**Files:** b.rs\n";

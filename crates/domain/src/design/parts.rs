@@ -3,16 +3,16 @@
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 
-/// A part that was asked for and is not there, or not in its place.
+/// A requested part that is missing or out of order.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the answer has no part after the marker `=== {name} ===`")]
 pub struct MissingPart {
-    /// What the part is called.
+    /// The part's name.
     pub name: &'static str,
 }
 
-/// Splits an answer at its markers, which stand on lines of their own and in this order. What comes
-/// before the first is talk.
+/// Splits an answer at its markers, each on its own line and in this order. Text before the first
+/// is talk.
 pub fn split<'a, const N: usize>(
     answer: &'a str,
     names: [&'static str; N],
@@ -37,7 +37,7 @@ pub fn split<'a, const N: usize>(
     Ok(parts)
 }
 
-/// Reads `=== name ===`, whatever emphasis stands around it.
+/// Reads `=== name ===`, with any emphasis around it.
 fn is_marker(line: &str, name: &str) -> bool {
     let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '#' | '`' | '_');
     let inner =

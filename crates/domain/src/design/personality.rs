@@ -1,19 +1,19 @@
-//! Personalities: the angles that seats look from, and whose each is.
+//! Personalities: the angles of seats, and the agent that has each.
 
 use super::seat::Holder;
 
-/// The angle that a seat looks from.
+/// The angle of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Personality {
     /// Architecture and standards.
     Arch,
     /// Edge cases and failures.
     Edge,
-    /// Ideas beyond what the feature asks for.
+    /// Ideas beyond the request.
     Innovation,
     /// The smallest safe change.
     Pragmatic,
-    /// No angle at all.
+    /// No particular angle.
     Generic,
 }
 
@@ -21,7 +21,7 @@ impl Personality {
     /// The four that a full panel has, in the order of their seats.
     pub const FOUR: [Self; 4] = [Self::Arch, Self::Edge, Self::Innovation, Self::Pragmatic];
 
-    /// Returns the word that stands in file names.
+    /// Returns the word in file names.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Arch => "arch",
@@ -32,7 +32,7 @@ impl Personality {
         }
     }
 
-    /// Returns the word that stands in a seat's label.
+    /// Returns the word in a seat's label.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Arch => "Arch",
@@ -43,7 +43,7 @@ impl Personality {
         }
     }
 
-    /// Returns the role as an agent is told it; a generic seat has none.
+    /// Returns the role as the prompt names it; a generic seat has none.
     pub const fn role(self) -> Option<&'static str> {
         match self {
             Self::Arch => Some("Architecture/Standards"),

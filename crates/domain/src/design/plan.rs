@@ -1,8 +1,8 @@
 //! Plans: whether the chair's plan has all that its readers need.
 //!
-//! A plan is read by reviewers, by its implementer, and by programs that take its tasks
-//! apart. [`read`] takes it out of the chair's answer and brings it into the usual form; [`check`]
-//! says what it lacks, in words that can be given back to the chair.
+//! A plan is read by reviewers, by its implementer, and by programs that parse its tasks. [`read`]
+//! extracts it from the chair's answer and brings it into the usual form; [`check`] lists its
+//! defects, in words for the chair.
 
 mod outline;
 mod reading;
@@ -27,11 +27,11 @@ pub enum PlanPart {
     Files,
     /// The strategy, the decisions and what they cost.
     Approach,
-    /// What is unusual, and how it is handled.
+    /// Unusual inputs and how the change handles them.
     EdgeCases,
-    /// What would go wrong first, how that shows, and what helps.
+    /// The most likely failures, their symptoms and remedies.
     FailureModes,
-    /// How it is tested.
+    /// The tests of the change.
     Testing,
     /// The work, task by task.
     Tasks,
@@ -74,14 +74,14 @@ pub enum TaskPart {
     Files,
     /// When it is done.
     DoneWhen,
-    /// What of the plan or the findings it comes from.
+    /// The part of the plan or the findings that it comes from.
     Source,
 }
 
 impl TaskPart {
     const ALL: [Self; 3] = [Self::Files, Self::DoneWhen, Self::Source];
 
-    /// Returns the label that the part stands behind.
+    /// Returns the label before the part.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Files => "**Files:**",
@@ -106,13 +106,13 @@ impl fmt::Display for TaskPart {
     }
 }
 
-/// What a plan lacks, in words for whoever wrote it.
+/// A defect of a plan, in words for the agent that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanComplaint {
-    /// A part is not there.
+    /// A part is missing.
     #[error("the plan has no `## {0}`")]
     NoPart(PlanPart),
-    /// A part says nothing.
+    /// A part is empty.
     #[error("`## {0}` is empty")]
     EmptyPart(PlanPart),
     /// A part is there more than once, so one of them may be a draft.
@@ -121,7 +121,7 @@ pub enum PlanComplaint {
     /// No task can be read.
     #[error("`## Tasks` has no heading such as `### Task 1: Title`")]
     NoTasks,
-    /// A task stands where nobody looks for it.
+    /// A task outside of the part that holds the tasks.
     #[error("Task {0} is not under `## Tasks`")]
     Misplaced(String),
     /// Two tasks have one number.
@@ -135,7 +135,7 @@ pub enum PlanComplaint {
     NoTaskPart {
         /// The task's number.
         number: String,
-        /// The part.
+        /// The task's missing part.
         part: TaskPart,
     },
 }
@@ -177,13 +177,12 @@ pub fn task_list_start(plan: &str) -> Option<usize> {
     Some(tasks.start)
 }
 
-/// Counts the tasks of a plan, wherever they are.
+/// Counts the tasks of a plan, in any of its parts.
 pub fn task_count(plan: &str) -> usize {
     task_list::tasks(plan).map_or(0, |tasks| tasks.len())
 }
 
-/// Tells whether a text has at least one part of a plan. One that has none is something else,
-/// whatever it says.
+/// Tells whether a text has at least one part of a plan. A text without any part is no plan.
 pub fn is_begun(plan: &str) -> bool {
     let is_part =
         |title: &str| PlanPart::ALL.iter().any(|part| title.eq_ignore_ascii_case(part.title()));
@@ -219,7 +218,7 @@ fn is_placeholder(words: &str) -> bool {
     is_bracketed || bare.is_empty() || WORDS.iter().any(|word| bare.eq_ignore_ascii_case(word))
 }
 
-/// What stands behind the labels of the example that the chair is shown.
+/// The texts behind the labels of the example in the chair's prompt.
 const EXAMPLE: [&str; 4] = [
     "A short title",
     "src/one.rs",
@@ -300,7 +299,7 @@ fn has(task: &ListedTask<'_>, part: TaskPart) -> bool {
     }
 }
 
-/// Returns what stands behind the label of a task's files, up to the next label.
+/// Returns the text behind the label of a task's files, up to the next label.
 fn files(task: &str) -> Option<&str> {
     let (_, rest) = task.split_once(TaskPart::Files.label())?;
     Some(rest.split("\n**").next().unwrap_or(rest))
@@ -378,7 +377,7 @@ Count retries.
         assert_eq!(said(PLAN), [""; 0]);
         assert_eq!(said(&PLAN.replace('\n', "\r\n")), [""; 0]);
         assert_eq!(said(&PLAN.replace("## Edge cases", "## EDGE CASES ##")), [""; 0]);
-        // What reads plans later finds the same tasks.
+        // Later readers of a plan find the same tasks.
         let numbers = |plan: &ParsedPlan<'_>| {
             plan.tasks.iter().map(|task| task.number.to_owned()).collect::<Vec<_>>()
         };
@@ -396,7 +395,7 @@ Count retries.
 
     // P-244, P-245: each part that is missing or says nothing is named.
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_parts_are_named() {
         for part in PlanPart::ALL.into_iter().take(5) {
             let heading = format!("## {part}");
             let gone = PLAN.replace(&heading, "### Something else");

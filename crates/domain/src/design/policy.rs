@@ -1,12 +1,12 @@
-//! Which of two sets of rules a panel goes by, where the original changed its mind.
+//! The two rule sets of a panel, where the original's rules changed.
 
 use super::ballot::Layout;
 
 /// The rules of a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
-    /// A panel that lost voters never waves anything through, and voters do not see who raised
-    /// what. Judges' votes count in any form that can mean nothing else.
+    /// A panel that lost voters accepts nothing without a majority, and voters do not see who
+    /// raised a finding. Judges' votes count in any form that can mean nothing else.
     #[default]
     Safe,
     /// As the first version had it: with fewer than two votes everything is accepted, and the
@@ -28,7 +28,8 @@ impl Policy {
         [Self::Safe, Self::Seed].into_iter().find(|policy| policy.word() == word)
     }
 
-    /// Tells whether an agent whose answer cannot be read is asked once more, and keeps its seat.
+    /// Tells whether an agent whose answer cannot be parsed gets a second request and keeps its
+    /// seat.
     pub const fn forgives_form(self) -> bool {
         matches!(self, Self::Safe)
     }

@@ -11,7 +11,7 @@ pub enum Step {
     Setup,
     /// A feature branch.
     Branch,
-    /// Clarifying questions, all at once.
+    /// Clarifying questions, asked together.
     Questions,
     /// The scope interview.
     DiscussionOne,
@@ -25,13 +25,13 @@ pub enum Step {
     Review,
     /// The design interview.
     DiscussionTwo,
-    /// The diagram.
+    /// The architecture diagram.
     Diagram,
-    /// What was not taken up.
+    /// Findings that were not accepted.
     Rejected,
     /// Export and tidying up.
     Cleanup,
-    /// What a person decided after the end.
+    /// A person's decisions after the end.
     Decisions,
 }
 
@@ -97,12 +97,12 @@ impl Step {
     }
 }
 
-/// Where a design stands in the work of whoever started it.
+/// The design's place in the workflow that started it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prefix {
-    /// What stands before every number, such as `1.`.
+    /// The text before every number, such as `1.`.
     pub number: String,
-    /// What stands before every name, such as `design plan`.
+    /// The text before every name, such as `design plan`.
     pub path: String,
 }
 
@@ -132,7 +132,7 @@ const RULE: usize = 80;
 /// Makes the lines of steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Breadcrumbs {
-    /// What stands before numbers and names.
+    /// The texts before numbers and names.
     pub prefix: Prefix,
 }
 
@@ -142,7 +142,7 @@ impl Breadcrumbs {
         format!("{}\n> **🔶 {}**", "━".repeat(RULE), self.place(step))
     }
 
-    /// A step begins with something to say about it, such as a branch that is kept.
+    /// Renders the first line of a step with a remark, such as a branch that is kept.
     pub fn start_with(&self, step: Step, payload: &str) -> String {
         format!("{}\n> **🔶 {} — {}**", "━".repeat(RULE), self.place(step), quote::line(payload))
     }
@@ -157,7 +157,7 @@ impl Breadcrumbs {
         self.line("⏩", step, payload, seconds)
     }
 
-    /// A whole step was left out because something it needs is missing.
+    /// Renders the line for a step that was left out because a prerequisite is missing.
     pub fn bypassed(&self, step: Step, payload: &str, seconds: u64) -> String {
         self.line("⏭️", step, payload, seconds)
     }
@@ -172,8 +172,8 @@ impl Breadcrumbs {
         self.done(saved.step(), &format!("{} saved", saved.words()), seconds)
     }
 
-    /// Tells whether no other work goes on after the design. Inside of other work it does not say
-    /// that it is complete.
+    /// Tells whether no other work goes on after the design. A nested design does not announce that
+    /// it is complete.
     pub const fn is_alone(&self) -> bool {
         self.prefix.number.is_empty()
     }
@@ -204,7 +204,7 @@ pub fn unnumbered_warning(text: &str) -> String {
     format!("**⚠ {}**", quote::line(text))
 }
 
-/// What is saved without being shown when a design is part of other work.
+/// An artifact that is saved without being shown when a design is part of another workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Saved {
     /// The synthesis of the sketches.
@@ -219,7 +219,7 @@ pub enum Saved {
     RevisedPlan,
     /// The diagram.
     Diagram,
-    /// What was not taken up.
+    /// Findings that were not accepted.
     Rejected,
 }
 
@@ -269,11 +269,11 @@ pub enum Shown {
     Accepted,
     /// The plan after them.
     RevisedPlan,
-    /// What is not about this change.
+    /// Observations outside of the planned change.
     OutOfScope,
     /// The diagram.
     Diagram,
-    /// What was not taken up.
+    /// Findings that were not accepted.
     Rejected,
 }
 
@@ -305,7 +305,7 @@ mod tests {
 
     // P-13, P-14, N-7: split at the first `::`, or a number alone.
     #[test]
-    fn a_prefix_is_a_number_and_perhaps_a_path() {
+    fn a_prefix_is_a_number_with_an_optional_path() {
         for (value, number, path) in [
             ("", "", ""),
             ("1.", "1.", ""),
@@ -320,7 +320,7 @@ mod tests {
 
     // P-15, P-16, P-17, P-18
     #[test]
-    fn a_prefix_stands_before_every_number_and_name() {
+    fn a_prefix_precedes_every_number_and_name() {
         assert_eq!(inside().place(Step::Branch), "1.1: design plan | branch");
         assert_eq!(inside().place(Step::Dialectic), "1.2a.5: design plan | dialectic");
         assert_eq!(
@@ -409,7 +409,7 @@ mod tests {
 
     // P-97
     #[test]
-    fn what_is_saved_is_named_in_a_line() {
+    fn a_saved_artifact_is_named_in_a_line() {
         let lines: Vec<_> =
             Saved::ALL.iter().map(|saved| Breadcrumbs::default().saved(*saved, 9)).collect();
         assert_eq!(
@@ -428,7 +428,7 @@ mod tests {
 
     // P-90, P-98: headers are headers, with no breadcrumb before them.
     #[test]
-    fn what_is_shown_has_a_header() {
+    fn a_shown_artifact_has_a_header() {
         for (shown, header) in [
             (Shown::Synthesis, "## Approach Synthesis"),
             (Shown::Resolutions, "## Dialectic Resolutions"),
@@ -452,7 +452,7 @@ mod tests {
     }
 
     proptest! {
-        // P-84: whatever a payload or a prefix holds, a line stays one line with its time at the end.
+        // P-84: for any payload and prefix, a line stays one line with its time at the end.
         #[test]
         fn a_payload_cannot_begin_a_line(payload in any::<String>(), prefix in any::<String>(), seconds: u64) {
             let lines = Breadcrumbs { prefix: Prefix::parse(&prefix) };

@@ -1,5 +1,5 @@
-//! What every seat of a design is asked. The texts are files beside this one; here they are put
-//! together, and everything from outside is put between delimiters that it cannot close.
+//! The prompts of every seat. The texts are files beside this one; this module combines them, and
+//! puts everything from outside between delimiters that it cannot close.
 
 use super::finding::FOCUS_AREAS;
 use super::quote::{self, Tag};
@@ -20,13 +20,13 @@ pub use vote::{Decided, VoterRole, judge, voter};
 
 use template::fill;
 
-/// How a lane that is asked to work hard is told.
+/// The line that asks a lane for its highest effort.
 pub const EFFORT: &str = "Work at your maximum reasoning effort level.";
 
-/// Who reads a prompt. A host is part of the run and already works as hard as it was set to.
+/// The reader of a prompt. A host is part of the run and already works at its configured effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
-    /// An agent of its own.
+    /// An agent with its own lane.
     Vendor,
     /// The host, sitting in.
     Host,
@@ -41,12 +41,12 @@ impl Reader {
     }
 }
 
-/// Says that what stands between tags is no instruction.
+/// Returns the paragraph that calls text between tags data, not instructions.
 fn data() -> &'static str {
     include_str!("prompt/data.md").trim_end()
 }
 
-/// Shows what the author of the feature answered; nothing if nothing was asked.
+/// Shows the answers of the feature's author; empty without answers.
 fn settled(discussion: &str) -> String {
     if discussion.trim().is_empty() {
         return String::new();
@@ -55,7 +55,7 @@ fn settled(discussion: &str) -> String {
     format!("What its author settled, which binds everybody:\n\n{answers}")
 }
 
-/// What a seat that sketches is asked.
+/// Returns the prompt of a seat that sketches.
 pub fn sketch(personality: Personality, feature: &str, reader: Reader) -> String {
     let emphasis = match personality {
         Personality::Arch => include_str!("prompt/sketch/arch.md"),
@@ -81,17 +81,17 @@ pub fn sketch(personality: Personality, feature: &str, reader: Reader) -> String
     )
 }
 
-/// What a seat is asked once more that gave no sketch.
+/// Returns the second prompt of a seat that gave no sketch.
 pub fn sketch_again(prompt: &str, flaw: &str) -> String {
     let flaw = quote::line(flaw);
     let again = fill(include_str!("prompt/sketch/again.md"), &[("FLAW", &flaw)]);
     format!("{}\n\n{again}", prompt.trim_end())
 }
 
-/// How much of an answer is shown again to whoever gave it, in bytes.
+/// How much of its own answer a repeated prompt shows an agent, in bytes.
 const SHOWN_AGAIN: usize = 64 * 1024;
 
-/// What a reviewer is asked once more whose answer could not be read.
+/// Returns the second prompt of a reviewer whose answer could not be parsed.
 pub fn review_again(prompt: &str, answer: &str, flaw: &str) -> String {
     let findings = fill(include_str!("prompt/review/findings.md"), &[("FOCUS_ENUM", FOCUS_AREAS)]);
     let shown = if answer.len() <= SHOWN_AGAIN { answer } else { "" };
@@ -105,7 +105,7 @@ pub fn review_again(prompt: &str, answer: &str, flaw: &str) -> String {
     format!("{}\n\n{again}", prompt.trim_end())
 }
 
-/// What an agent that reviews the plan is asked.
+/// Returns the prompt of an agent that reviews the plan.
 pub fn review(personality: Personality, feature: &str, plan: &str) -> String {
     let findings = fill(include_str!("prompt/review/findings.md"), &[("FOCUS_ENUM", FOCUS_AREAS)]);
     fill(
@@ -124,7 +124,8 @@ pub fn review(personality: Personality, feature: &str, plan: &str) -> String {
     )
 }
 
-/// What the host is asked when it sits in for a reviewer: the same, in two lists.
+/// Returns the prompt of the host when it replaces a reviewer: the same task, answered in two
+/// lists.
 pub fn host_review(personality: Personality, feature: &str, plan: &str) -> String {
     fill(
         include_str!("prompt/review/host.md"),

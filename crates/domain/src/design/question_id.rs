@@ -12,9 +12,9 @@ pub enum QuestionId {
     Interview(Round, usize),
     /// Whether a design begins on the branch that is checked out.
     Branch,
-    /// What to do about a changed working tree.
+    /// A question about a changed working tree.
     Tree(Boundary),
-    /// What to do about a run that is resumed elsewhere than it was stopped.
+    /// A question about a run that is resumed in another state than it was stopped.
     Ground,
 }
 

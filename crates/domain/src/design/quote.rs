@@ -1,25 +1,24 @@
 //! Text from outside, made harmless before it goes into a file or a prompt.
 //!
-//! What agents and people write is material. It must not be able to forge a heading, an id, a key
-//! or the end of the delimiter that it stands in, so everything of theirs passes through here:
-//! [`line()`] for a value that stands on one line, [`cell`] for one in a table, [`phrase`] for one in
-//! a sentence, [`body`] for several lines in a file, [`delimited`] for a whole text in a prompt,
-//! [`voteless`] for one in a prompt that asks for votes.
-//! Nothing that a reader could see is taken away; a backslash is put before what would have been
-//! taken for structure. What passed through once is not changed by passing again.
+//! Agents' and people's text must not be able to forge a heading, an id, a key or the end of its
+//! delimiter, so all of it passes through this module: [`line()`] for a value on one line, [`cell`]
+//! for one in a table, [`phrase`] for one in a sentence, [`body`] for several lines in a file,
+//! [`delimited`] for a whole text in a prompt, [`voteless`] for one in a prompt that requests
+//! votes. These functions remove no visible text; they put a backslash before text that would look
+//! like structure. Each is idempotent.
 
 use crate::text::is_hidden;
 
-/// The delimiters that a text from outside stands in.
+/// The delimiters around a text from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tag {
-    /// What is to be built, as its author says.
+    /// The feature to build, in its author's words.
     Feature,
-    /// What was asked and answered so far.
+    /// Questions and answers so far.
     Discussion,
     /// One sketch of an approach.
     Sketch,
-    /// What the sketches come to.
+    /// The synthesis of the sketches.
     Synthesis,
     /// The decisions that sketches differ on.
     Contested,
@@ -27,19 +26,19 @@ pub enum Tag {
     Resolutions,
     /// The plan.
     Plan,
-    /// What reviewers found.
+    /// The reviewers' findings.
     Findings,
-    /// What voters or judges vote on.
+    /// The items to vote on.
     Ballot,
-    /// What is wrong with an earlier answer.
+    /// Defects of an earlier answer.
     Complaints,
-    /// What is to be built, for a reviewer.
+    /// The feature to build, for a reviewer.
     ReviewerFeature,
     /// The plan, for a reviewer.
     ReviewerPlan,
-    /// What the sketches come to, for a debater.
+    /// The synthesis of the sketches, for a debater.
     DebaterSynthesis,
-    /// The decision that is debated.
+    /// The debated decision.
     DebaterDecision,
     /// One side's argument on a ballot.
     Defense,
@@ -110,14 +109,14 @@ pub fn body(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Puts a text between an opening and a closing tag, each on a line of its own. Inside, no tag of
-/// ours opens or closes anything; all else is as it was written.
+/// Puts a text between an opening and a closing tag, each on a line of its own. Inside, none of
+/// Convoke's tags takes effect; all other text stays unchanged.
 pub fn delimited(tag: Tag, text: &str) -> String {
     within(tag, &without_tags(&visible(text), &Tag::ALL))
 }
 
-/// Puts a text between tags as [`delimited`] does. None of its lines can be repeated as a vote: one
-/// that begins with an id has a backslash before it.
+/// Puts a text between tags as [`delimited`] does. A copy of one of its lines is never a vote: a
+/// line that begins with an id gets a backslash before it.
 pub fn voteless(tag: Tag, text: &str) -> String {
     let shown = without_tags(&visible(text), &Tag::ALL);
     let marked = |line: &str| {
@@ -129,7 +128,7 @@ pub fn voteless(tag: Tag, text: &str) -> String {
     within(tag, &shown.split('\n').map(marked).collect::<Vec<_>>().join("\n"))
 }
 
-/// Puts a text that was rendered by us between tags; those that stand inside it are kept.
+/// Puts a text that Convoke rendered between tags, and keeps the tags inside it.
 pub fn enclosed(tag: Tag, rendered: &str) -> String {
     within(tag, &without_tags(rendered, &[tag]))
 }
@@ -139,10 +138,10 @@ fn within(tag: Tag, inner: &str) -> String {
     format!("<{name}>\n{}\n</{name}>", inner.trim_matches('\n'))
 }
 
-/// Drops what nobody can see, and ends lines in one way.
+/// Drops invisible characters, and normalizes line ends.
 ///
-/// Text that a person cannot see but an agent reads is a way to give orders behind that person's
-/// back: zero-width characters, direction marks, control characters and the invisible tag block.
+/// Text that a person cannot see but an agent reads could give the agent hidden orders: zero-width
+/// characters, direction marks, control characters and the invisible tag block.
 pub(super) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut after_return = false;
@@ -201,13 +200,13 @@ pub(super) fn after_list_mark(text: &str) -> Option<&str> {
     rest.filter(|rest| rest.starts_with([' ', '\t']))
 }
 
-/// Tells whether a text is one word that means something, whatever emphasis stands around it.
+/// Tells whether a text is one given word, with any emphasis around it.
 pub(super) fn is_word(text: &str, word: &str) -> bool {
     let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '`');
     text.trim_matches(marks).trim_end_matches('.').trim_matches(marks) == word
 }
 
-/// Words that mean something at the start of a line, in any case; ids come first.
+/// Words with a meaning at the start of a line, in any case; ids come first.
 const WORDS: [&str; 8] = [
     "decision_",
     "finding_",
@@ -219,7 +218,7 @@ const WORDS: [&str; 8] = [
     "no_contested_decisions",
 ];
 
-/// What words are set off with. An id means the same with it.
+/// Marks of emphasis around words. An id means the same with them.
 pub(super) const EMPHASIS: [char; 3] = ['*', '_', '`'];
 
 /// How many of these words begin an id.
@@ -401,7 +400,7 @@ mod tests {
         prop_oneof![known, any::<String>()]
     }
 
-    /// Every place where one of our tags would be read, however written.
+    /// Counts the places where one of Convoke's tags would take effect, in any spelling.
     fn tags(text: &str) -> usize {
         let squeezed: String =
             text.to_lowercase().chars().filter(|c| !c.is_whitespace() && *c != '/').collect();

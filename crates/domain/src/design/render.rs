@@ -3,6 +3,7 @@
 
 mod files;
 mod independence;
+mod notes;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -25,12 +26,12 @@ use super::resolution;
 /// The heading of the tally and the scoreboard together.
 const TALLY: &str = "## Voting Tally and Reviewer Competition Scoreboard";
 
-/// A line to show.
+/// A line of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// Text: a breadcrumb, a warning, an artifact.
     Text(String),
-    /// How the lanes of a phase stand; the next one takes its place where that can be done.
+    /// The states of a phase's lanes; the next such line replaces it where the output allows that.
     Table(Board),
 }
 
@@ -44,7 +45,7 @@ impl Line {
     }
 }
 
-/// Renders everything that a design has told so far.
+/// Renders all notices of a design so far.
 pub fn lines(outline: &DesignOutline) -> Vec<Line> {
     let Some(settings) = &outline.settings else { return Vec::new() };
     outline.notices.iter().map(|notice| line(notice, settings)).collect()
@@ -72,9 +73,8 @@ pub fn line(notice: &Notice, settings: &Settings) -> Line {
             let short = independence_in_short(voices, settings).unwrap_or_default();
             format!("**ℹ Independence — {short}. More in independence.md.**")
         }
-        Notice::Warning(text) | Notice::Reminder(text) | Notice::Words(text) => {
-            return Line::Text(quote::visible(text));
-        }
+        Notice::Warning(text) | Notice::Reminder(text) => text.clone(),
+        Notice::Note(note) => notes::note(note, settings, &crumbs),
     };
     Line::Text(quote::visible(&text))
 }

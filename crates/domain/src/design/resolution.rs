@@ -12,33 +12,33 @@ use super::seat::Side;
 
 const PREFIX: &str = "DECISION_";
 
-/// How a decision ended.
+/// The result of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecisionEnding {
     /// Judges decided it; only this binds.
     Voted {
         /// The side that won.
         winner: Side,
-        /// The votes for what was chosen.
+        /// The votes for the chosen option.
         thesis: usize,
         /// The votes for the alternative.
         antithesis: usize,
         /// Why that side won.
         why: String,
     },
-    /// It was debated or judged in vain, so the synthesis stands.
+    /// The debate or the vote failed, so the synthesis's choice remains.
     Fallback {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Its agent was not there, so the synthesis stands.
+    /// The decision's agent was unavailable, so the synthesis's choice remains.
     BucketSkipped {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It ranked too low to be debated, so the synthesis stands.
+    /// The decision ranked too low for a debate, so the synthesis's choice remains.
     OverCap {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
@@ -48,9 +48,9 @@ pub enum DecisionEnding {
 pub enum Disposition {
     /// Judges decided it.
     Voted,
-    /// It was debated or judged in vain.
+    /// Its debate or vote failed.
     Fallback,
-    /// Its agent was not there.
+    /// The decision's agent was unavailable.
     BucketSkipped,
     /// It ranked too low.
     OverCap,
@@ -85,22 +85,22 @@ impl fmt::Display for Disposition {
     }
 }
 
-/// One decision's entry. Every value stands on one line.
+/// One decision's entry. Every value is one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
     /// The decision's number.
     pub number: usize,
-    /// What it is about.
+    /// A short title.
     pub title: String,
-    /// What is to be done.
+    /// The chosen approach.
     pub resolution: String,
-    /// The case for what was chosen, in a sentence or two.
+    /// The case for the chosen option, in a sentence or two.
     pub thesis: String,
     /// The case for the alternative.
     pub antithesis: String,
-    /// How it ended.
+    /// The result.
     pub ending: DecisionEnding,
-    /// What a person decided since, on one line.
+    /// A person's later decision, on one line.
     pub person: Option<String>,
 }
 
@@ -169,7 +169,7 @@ impl Resolution {
         Self { number, title, resolution, thesis, antithesis, ending, person: None }
     }
 
-    /// Tells whether it was to be debated and ended without a decision.
+    /// Tells whether it was selected for a debate and ended without a decision.
     pub const fn is_open(&self) -> bool {
         matches!(
             self.ending,
@@ -203,7 +203,7 @@ impl Resolution {
         }
     }
 
-    /// Tells whether people should still be asked: unless judges decided it with one voice.
+    /// Tells whether people should still decide: true unless the judges were unanimous.
     pub const fn is_contested(&self) -> bool {
         !matches!(
             self.ending,
@@ -233,7 +233,7 @@ impl Resolution {
 }
 
 impl DecisionEnding {
-    /// Returns the label and the text of the line that says why.
+    /// Returns the label and the text of the line with the reason.
     const fn why(&self) -> (&'static str, &String) {
         match self {
             Self::Voted { winner: Side::Thesis, why, .. } => (WHY_THESIS, why),
@@ -249,7 +249,7 @@ const PERSON: &str = "Decided by a person";
 const WHY_THESIS: &str = "Why thesis prevails";
 const WHY_ANTITHESIS: &str = "Why antithesis prevails";
 
-/// Says why a side won: what its judges said, and what the other side still has going for it.
+/// Returns why a side won: its judges' reasons, and the remaining strength of the other side.
 fn why(rationales: &[String], loser: &Defense) -> String {
     let said = match rationales {
         [] => "The judges gave no reasons".to_owned(),
@@ -293,7 +293,7 @@ pub fn counts(resolutions: &[Resolution]) -> String {
     parts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-/// A file as it was read.
+/// A parsed file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Resolutions {
     /// The entries that could be read, in order.
@@ -336,7 +336,8 @@ fn entry(block: &Block<'_>, number: usize, title: &str) -> Option<Resolution> {
     })
 }
 
-/// Reads an ending by vote. The tally says who won; which reason is given must not contradict it.
+/// Reads an ending by vote. The tally decides which side won; the given reason must not contradict
+/// it.
 fn voted(block: &Block<'_>) -> Option<DecisionEnding> {
     let tally = block.get("Vote tally")?;
     let count = |token: &str| {
@@ -550,7 +551,7 @@ mod tests {
     }
 
     proptest! {
-        // What was read is written so that it is read again the same.
+        // Writing a parsed file and parsing it again gives the same entries.
         #[test]
         fn reading_and_writing_agree(
             text in any::<String>(),

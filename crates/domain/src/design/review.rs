@@ -1,11 +1,11 @@
-//! What a reviewer of the plan answered, taken apart into remarks.
+//! Parses a plan reviewer's answer into remarks.
 //!
-//! Reviewers are asked for one numbered list; hosts use two lists under headings. Agents take
-//! liberties with both, so a number may stand in a heading or in bold, tags may come in any order,
-//! and labels may be bullets. All text after a number belongs to it until the next: a remark may
-//! come out clumsy, but it cannot get lost. A table of findings is read if its columns leave no
-//! doubt. What is thought aloud, quoted, fenced as an example, repeated in a summary or copied from
-//! the prompt is no remark. Everything else is no review, and is asked for once more.
+//! The prompt requests one numbered list; hosts use two lists under headings. Agents deviate from
+//! both, so a number may be in a heading or in bold, tags may come in any order, and labels may be
+//! bullets. All text after a number belongs to it until the next: a remark may come out clumsy, but
+//! it cannot get lost. A table of findings is read if its columns leave no doubt. Thoughts,
+//! quotations, fenced examples, repetitions in a summary and copies of the prompt are no remarks.
+//! Any other answer is no review, and Convoke requests it once more.
 
 mod concern;
 mod heading;
@@ -26,48 +26,48 @@ use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::heading::Heading;
 use crate::markdown::{bare, lines};
 
-/// An answer that is no review.
+/// Why an answer is no review.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAReview {
     /// Nothing in it is a finding.
     #[error("the answer holds no numbered finding, and does not say `{NO_ISSUES}`")]
     NoFinding,
-    /// It says that there is nothing below a list that is not marked as one of findings.
+    /// It reports no issues below a list that is not marked as one of findings.
     #[error("the answer says `{NO_ISSUES}` beside a list without focus areas")]
     Contradiction,
-    /// It says that there is nothing, and raises something in plain words.
+    /// It reports no issues, and raises a concern in plain words.
     #[error("the answer says `{NO_ISSUES}` and raises a concern: \"{0}\"")]
     Concern(String),
     /// A table holds more than the list.
     #[error("the answer holds {listed} findings in a list and {rows} in a table")]
     Mixed {
-        /// How many stand in the list.
+        /// How many findings the list has.
         listed: usize,
-        /// How many stand in the table.
+        /// How many findings the table has.
         rows: usize,
     },
-    /// A table whose columns can mean several things.
+    /// A table with ambiguous columns.
     #[error("the answer holds a table whose columns or focus areas are not clear")]
     UnclearTable,
 }
 
-/// What a reviewer went on with after it had said that there is nothing to report.
+/// The text of a reviewer after its statement that it has nothing to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecondThoughts {
     /// How many remarks are marked as such, by a tag or by their list, and count.
     pub counted: usize,
-    /// How many are not, and may as well say what was looked at.
+    /// How many are not findings, and may only describe the reviewer's checks.
     pub passed_over: usize,
 }
 
-/// Says why an answer cannot be used as a review: it has no substance, or cannot be read. By the
-/// original's rules every list of findings needs substance, and words behind the word for nothing
-/// mean nothing. By the safe rules findings in the wanted form are complete at any length.
+/// Returns why an answer cannot be used as a review: it has no substance, or cannot be read. By the
+/// original's rules every list of findings needs substance, and words behind the word for no issues
+/// do not count. By the safe rules findings in the wanted form are complete at any length.
 pub fn flaw(answer: &str, policy: Policy) -> Option<String> {
     let (spoken, _) = without_asides(answer);
     let text = document(&spoken);
     let read = remarks(text);
-    // P-161: where nothing is to be reported, no more has to be said.
+    // P-161: a reviewer without findings need not write more.
     let is_whole = match (says_none(text), policy) {
         (Some(Said::First), _) | (Some(Said::Later), Policy::Safe) => true,
         (Some(Said::Later) | None, Policy::Seed) => false,
@@ -87,12 +87,12 @@ pub fn flaw(answer: &str, policy: Policy) -> Option<String> {
     }
 }
 
-/// Tells whether findings have the form that reviewers are asked for: each has its tag.
+/// Tells whether findings have the requested form: each has its tag.
 fn is_in_form(found: &[Remark]) -> bool {
     !found.is_empty() && found.iter().all(is_marked)
 }
 
-/// Reads a reviewer's answer. No remarks at all means that it has nothing to report.
+/// Reads a reviewer's answer. An empty list means that the reviewer has nothing to report.
 pub fn remarks(answer: &str) -> Result<Vec<Remark>, NotAReview> {
     let (spoken, _) = without_asides(answer);
     let text = document(&spoken);
@@ -129,13 +129,13 @@ pub fn second_thoughts(answer: &str) -> Option<SecondThoughts> {
     (!found.is_empty()).then_some(SecondThoughts { counted, passed_over })
 }
 
-/// Where a reviewer says that it has nothing to report.
+/// The position of a reviewer's statement that it has nothing to report.
 enum Said {
     First,
     Later,
 }
 
-/// Returns the lines outside of code that say something.
+/// Returns the filled lines outside of code.
 fn filled(answer: &str) -> impl Iterator<Item = &str> {
     let mut fences = Fences::default();
     let outside = move |line: &&str| fences.feed(line) == FenceLine::Outside;
@@ -147,7 +147,7 @@ fn is_none(line: &str) -> bool {
     plain(plain(line).trim_end_matches('.')) == NO_ISSUES
 }
 
-/// Returns what else an answer says that holds the word for nothing.
+/// Returns the other lines of an answer that reports no issues.
 fn beside_none(answer: &str) -> impl Iterator<Item = &str> {
     filled(answer).filter(|line| !is_none(line))
 }
@@ -231,7 +231,7 @@ fn items(answer: &str) -> Vec<Item<'_>> {
     found
 }
 
-/// What marks the entry that is being read.
+/// The kind of mark of the current entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Number,
@@ -261,14 +261,14 @@ impl Lists {
         Some(rest)
     }
 
-    /// Numbers further in belong to the entry that they stand in.
+    /// Numbers at a deeper level belong to the entry around them.
     fn is_next_number(&self, new: Form) -> bool {
         let within = self.bullets.filter(|_| self.open == Some(Mark::Bullet) && !new.heading);
         begins(self.numbers, new) && begins(within, new)
     }
 
-    /// Below a number, a bullet is another entry only if its tag stands in brackets before words;
-    /// all others are part of what the number says. Below a heading they all are.
+    /// Below a number, a bullet is another entry only if its tag is in brackets before words; all
+    /// others are part of the numbered entry. Below a heading they all are.
     fn is_next_bullet(&self, new: Form, text: &str) -> bool {
         match self.numbers.filter(|_| self.open == Some(Mark::Number)) {
             Some(list) => {
@@ -301,7 +301,7 @@ fn number(line: &str) -> Option<(Form, &str)> {
     (counts && (rest.is_empty() || rest.starts_with([' ', '\t']))).then_some((form, rest))
 }
 
-/// Reads `- [correctness] …`: a bullet is an entry only if a tag says so.
+/// Reads `- [correctness] …`: a bullet is an entry only if it has a tag.
 fn tagged_bullet(line: &str) -> Option<(Form, &str)> {
     let (form, text) = opening(line);
     let rest = text.strip_prefix("- ").or_else(|| text.strip_prefix("* "))?;
@@ -358,7 +358,7 @@ impl Item<'_> {
         let concern = match (plain(&lead).is_empty(), concern.is_empty()) {
             (true, _) => concern,
             (false, true) => lead,
-            // The first line is the title; whatever else was said before the label is kept.
+            // The first line is the title; all other text before the label is kept.
             (false, false) if !lead.contains('\n') && title == without_emphasis(&lead) => concern,
             (false, false) => format!("{lead}\n{concern}"),
         };
@@ -389,7 +389,7 @@ mod tests {
         }
     }
 
-    /// Scope, focus area, title, concern, revision; `-` for what is not there.
+    /// Scope, focus area, title, concern, revision; `-` for a missing value.
     fn shown(answer: &str) -> Vec<String> {
         let show = |remark: &Remark| {
             format!(
@@ -470,7 +470,7 @@ mod tests {
 
     // P-259
     #[test]
-    fn nothing_to_report_is_said_in_exact_words() {
+    fn only_exact_words_report_no_issues() {
         for answer in [
             "NO_ISSUES_FOUND",
             "\n  NO_ISSUES_FOUND\n",
@@ -487,7 +487,7 @@ mod tests {
         }
     }
 
-    // P-252: whatever list a finding stands in, it is voted on.
+    // P-252: a finding in any kind of list is voted on.
     #[test]
     fn bullets_and_numbers_in_one_answer_all_count() {
         let titles = |answer: &str| -> Vec<String> {
@@ -513,7 +513,7 @@ mod tests {
         }
     }
 
-    // What only looks like a finding is none, wherever it stands.
+    // Text that only resembles a finding does not count.
     #[test]
     fn asides_summaries_and_the_prompt_hold_no_findings() {
         let real = "1. [correctness] The cap of zero is undefined.\n";
@@ -594,7 +594,7 @@ mod tests {
         assert_eq!(remarks(&one).unwrap().len(), 1);
     }
 
-    // What is marked as a finding is one, whatever was said before it.
+    // A marked finding counts, regardless of the text before it.
     #[test]
     fn findings_after_all_are_findings() {
         let answer = "NO_ISSUES_FOUND\n\nBut:\n1. [correctness] It is not synced.\n2. I like it.\n\

@@ -1,8 +1,8 @@
-//! The version of the rules that read answers and count.
+//! The version of the rules that parse answers and count votes.
 //!
-//! A journal keeps what was answered, and everything else is counted from that again. Where the rules
-//! have changed, the count may change with them although no event did; so a run remembers the rules
-//! that it began under.
+//! A journal keeps the answers, and Convoke derives everything else from them again. After a change
+//! of the rules the result may change although no event did; so a run records the rules that it
+//! began under.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,8 +15,8 @@ use super::matter::MatterId;
 /// | version | what it changed |
 /// |---|---|
 /// | 1 | every run that began before versions were written down |
-/// | 2 | blocks of votes count where they agree, and not where their writer disowns them; short reviews in the wanted form count; a concern beside `NO_ISSUES_FOUND` is asked about; more findings are withheld; a later decision replaces one that waits |
-/// | 3 | a vote that its writer contradicts outside of the block, or withdraws in its reason, does not count; more words withdraw votes, and a sentence about an example elsewhere does not disown them; a revision that changes nothing is asked for again |
+/// | 2 | blocks of votes count where they agree, and not where their writer disowns them; short reviews in the wanted form count; a concern beside `NO_ISSUES_FOUND` leads to a second request; more findings are withheld; a later decision replaces one that waits |
+/// | 3 | a vote that its writer contradicts outside of the block, or withdraws in its reason, does not count; more words withdraw votes, and a sentence about an example elsewhere does not disown them; a revision that changes nothing is requested again |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RulesVersion(u32);
 
@@ -28,7 +28,7 @@ impl RulesVersion {
     /// answers, and say above what changed.
     pub const PRESENT: Self = Self(3);
 
-    /// The first rules under which the chair is asked again for a revision that changes nothing.
+    /// The first rules under which Convoke requests a revision again if it changes nothing.
     pub const UNCHANGED_PLANS: Self = Self(3);
 
     /// Returns the version with this number; the journal of a later program may hold any.
@@ -41,7 +41,7 @@ impl RulesVersion {
         self.0
     }
 
-    /// Says that a run which began under these rules is counted by others now.
+    /// Returns the note that a run which began under these rules is counted by others now.
     pub fn difference(self) -> Option<String> {
         let present = Self::PRESENT;
         (self != present).then(|| {
@@ -53,11 +53,11 @@ impl RulesVersion {
 /// A verdict that other rules count otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerdictChange {
-    /// The finding or decision.
+    /// The finding or decision that the verdict is about.
     pub matter: MatterId,
     /// The word that the journal keeps; nothing if there was no such matter.
     pub recorded: Option<String>,
-    /// The word that the present rules come to; nothing if there is no such matter any more.
+    /// The word by the present rules; `None` if the matter no longer exists.
     pub recounted: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for VerdictChange {
     }
 }
 
-/// Compares the verdicts that a journal keeps with those that its answers come to now.
+/// Compares a journal's recorded verdicts with those by the present rules.
 pub fn verdict_changes(
     recorded: &[PanelVerdict],
     recounted: &[PanelVerdict],
@@ -86,7 +86,7 @@ pub fn verdict_changes(
     changes.filter(|change| change.recorded != change.recounted).collect()
 }
 
-/// Says how many verdicts differ by newer rules, and which.
+/// Renders how many verdicts differ by newer rules, and which.
 pub fn changes_line(changes: &[VerdictChange]) -> String {
     let listed: Vec<_> = changes.iter().map(ToString::to_string).collect();
     match listed.as_slice() {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn only_other_rules_are_told_of() {
+    fn only_other_rules_are_reported() {
         assert_eq!(RulesVersion::PRESENT.difference(), None);
         let said = RulesVersion::UNNUMBERED.difference().unwrap();
         assert_eq!(said, "recounted by rules 3; the run was written under rules 1");

@@ -1,7 +1,7 @@
-//! Seats: who holds which place on the panels, and who sits in when an agent is not there.
+//! Seats: which agent holds which place on the panels, and which one replaces a missing agent.
 //!
 //! A panel is made of two agents that compete and a host that fills gaps. Which agents these are is
-//! data; labels, file names and columns follow from the names given. Which seat each holds is a rule.
+//! data; labels, file names and columns follow from their names. Which seat each holds is a rule.
 
 pub use super::personality::Personality;
 use super::sketch::SketchPanel;
@@ -11,7 +11,7 @@ use super::sketch::SketchPanel;
 pub enum Holder {
     /// The first agent; by default the slowest, which is why it is started first.
     First,
-    /// The second agent.
+    /// The second external agent.
     Second,
     /// The host, which is always there.
     Host,
@@ -78,13 +78,13 @@ pub enum BadName {
          begin with a letter and have at most 32 characters"
     )]
     Name(String),
-    /// Two of a panel's three could not be told apart.
+    /// Two of a panel's three have the same name.
     #[error("cannot seat `{0}` twice")]
     Twice(String),
 }
 
 impl Named {
-    /// Checks a word and a name. Both stand in files and tables that are read by programs.
+    /// Checks a word and a name. Both appear in files and tables that programs read.
     pub fn new(word: &str, name: &str) -> Result<Self, BadName> {
         let short = |text: &str| (1..=32).contains(&text.len());
         let letters = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -134,7 +134,7 @@ impl Default for Panel {
 }
 
 impl Panel {
-    /// Seats three that can be told apart.
+    /// Seats three agents with different names.
     pub fn new(first: Named, second: Named, host: Named) -> Result<Self, BadName> {
         for (one, other) in [(&first, &second), (&first, &host), (&second, &host)] {
             if one.word == other.word || one.name.eq_ignore_ascii_case(&other.name) {
@@ -166,8 +166,8 @@ impl Panel {
         Personality::FOUR.map(|personality| seat(personality.owner(), personality)).to_vec()
     }
 
-    /// Seats the debaters of one decision, the thesis first. Nobody sits in for them: the style of
-    /// the host would tell the judges who wrote a defence.
+    /// Seats the debaters of one decision, the thesis first. The host never replaces one: its style
+    /// would reveal to the judges who wrote a defence.
     pub fn debaters(&self, decision: usize, available: Available) -> Option<[Seat; 2]> {
         let owner = bucket(decision);
         let seat = |side| self.seat(SeatPart::Debate { decision, side }, owner, owner);
@@ -221,15 +221,17 @@ impl Panel {
         let kind = if part == SeatPart::Vote { "plan-voter" } else { &task };
         let name = self.named(owner).name();
         let label = match part {
-            SeatPart::Sketch(it) | SeatPart::Review(it) => format!("{name}-{}", it.label()),
+            SeatPart::Sketch(angle) | SeatPart::Review(angle) => {
+                format!("{name}-{}", angle.label())
+            }
             SeatPart::Judge | SeatPart::Vote => name.to_owned(),
             SeatPart::Debate { decision, side } => format!("{name}-{decision}-{}", side.word()),
         };
         Seat { part, owner, runner, label, file, kind: format!("{word}-{kind}") }
     }
 
-    /// Returns whom a seat's findings are said to come from: its label, with the name of the agent
-    /// that sat in. The host's are all from one reviewer.
+    /// Returns the author of a seat's findings: its label, with the name of the agent that replaced
+    /// another. All findings of the host have one author.
     pub fn attribution(&self, seat: &Seat) -> String {
         if seat.runner == seat.owner {
             seat.label.clone()
@@ -246,7 +248,7 @@ pub const fn bucket(decision: usize) -> Holder {
     if decision % 2 == 1 { Holder::First } else { Holder::Second }
 }
 
-/// A side of a debate.
+/// One of the two sides of a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// For what the synthesis chose.
@@ -256,10 +258,10 @@ pub enum Side {
 }
 
 impl Side {
-    /// Both, in the order they speak.
+    /// Both sides, in their order.
     pub const BOTH: [Self; 2] = [Self::Thesis, Self::Antithesis];
 
-    /// Returns the word that stands in file names.
+    /// Returns the word in file names.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Thesis => "thesis",
@@ -281,7 +283,7 @@ impl Side {
     }
 }
 
-/// What a seat is there for.
+/// The purpose of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeatPart {
     /// To sketch an approach.
@@ -316,16 +318,16 @@ impl SeatPart {
 /// One seat, and who sits on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seat {
-    /// What it is there for.
+    /// The seat's purpose.
     pub part: SeatPart,
-    /// Whose it is.
+    /// The agent that the seat belongs to.
     pub owner: Holder,
-    /// Who sits on it now.
+    /// The agent that holds it now.
     pub runner: Holder,
-    /// What it is called, whoever sits on it.
+    /// The seat's name, which does not depend on the agent that takes it.
     pub label: String,
-    /// The file for what is answered. It names who answered; a seat that somebody else sits on has
-    /// another file, so no answer is ever taken for that of another agent.
+    /// The file for the answer. It names the agent that answered; a replacement has another file,
+    /// so no answer can be attributed to the wrong agent.
     pub file: String,
     /// The kind of work, for the ledger of times.
     pub kind: String,
@@ -425,7 +427,7 @@ mod tests {
 
     // P-162: who sits where when an agent is not there. Panels keep their size; debates do not.
     #[test]
-    fn somebody_sits_in_except_in_debates() {
+    fn a_missing_agent_is_replaced_except_in_debates() {
         use Holder::{First, Host, Second};
         let panel = Panel::default();
         let debated = |available| {
@@ -470,9 +472,9 @@ mod tests {
         }
     }
 
-    // P-103, P-94: another file for whoever sits in, and the same label.
+    // P-103, P-94: a replacement writes another file, under the same label.
     #[test]
-    fn who_sits_in_answers_into_a_file_of_its_own() {
+    fn a_replacement_answers_into_a_file_of_its_own() {
         let panel = Panel::default();
         let reviewers = panel.reviewers(SECOND);
         assert_eq!(
@@ -521,7 +523,7 @@ mod tests {
         assert_eq!(panel.attribution(&panel.judges(BOTH)[2]), "Claude");
     }
 
-    // P-114: the slowest first, whoever's seats they are.
+    // P-114: the slowest agent's seats come first.
     #[test]
     fn the_slowest_starts_first_and_the_host_last() {
         use Holder::{First, Host, Second};
@@ -575,7 +577,7 @@ mod tests {
     }
 
     proptest! {
-        // P-103: no two seats ever answer into one file, whoever is there at each of two moments.
+        // P-103: no two seats write to one file, for any availability at any two moments.
         #[test]
         fn no_two_seats_share_a_file(panel in panel(), flags in any::<[bool; 4]>()) {
             let [a, b, c, d] = flags;

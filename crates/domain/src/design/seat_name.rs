@@ -1,11 +1,11 @@
-//! What seats are called where people read: by the agent that sits there, and what it is there for.
+//! Names of seats for people: by the agent that holds the seat, and its purpose.
 //!
 //! Files and lines that programs read keep the labels of [`super::seat`].
 
 use super::lane_id::{ChairTask, LaneId, LaneKind};
 use super::seat::{Holder, Named, Panel, Personality, bucket};
 
-/// What the findings of the host are said to come from in files, whichever seats it took.
+/// The author of all findings of the host in files, regardless of the seats it took.
 pub(super) const HOST_REVIEWER: &str = "Code";
 
 /// Names the seat of a lane by the agent that answers: `Claude · Architecture`.
@@ -28,8 +28,8 @@ pub fn lane_seat(id: &LaneId, runner: &Named) -> String {
     format!("{} · {part}{again}", runner.name())
 }
 
-/// Returns whom a lane's name says it asks. An agent that was missing from the start gave its seat to
-/// another one without a trace in the name.
+/// Returns the agent that a lane's name refers to. An agent that was missing from the start gave
+/// its seat to another without a trace in the name.
 pub fn lane_holder(id: &LaneId, panel: &Panel) -> Option<Holder> {
     let mut words = id.as_str().split('/').skip(1);
     let holders = [Holder::First, Holder::Second, Holder::Host];
@@ -56,7 +56,7 @@ pub fn lane_holder(id: &LaneId, panel: &Panel) -> Option<Holder> {
 /// Names a reviewer, judge or voter by its label in files: `Cursor-Arch` is `Cursor · Architecture`,
 /// and with Codex in its place `Codex · Architecture`. A label that no seat has stays as it is.
 pub fn label_seat(label: &str, panel: &Panel) -> String {
-    // The host's findings are all from one reviewer, whichever seats it took.
+    // All findings of the host have one author, regardless of the seats it took.
     if label == HOST_REVIEWER {
         return panel.named(Holder::Host).name().to_owned();
     }
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lane_is_named_by_who_answers() {
+    fn a_lane_is_named_by_its_agent() {
         let panel = Panel::default();
         for (id, runner, name) in [
             ("sketch/Cursor-Arch", Holder::First, "Cursor · Architecture"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_named_by_who_sits_there() {
+    fn a_label_is_named_by_the_seats_agent() {
         let panel = Panel::default();
         for (label, name) in [
             ("Cursor-Edge", "Cursor · Edge cases"),

@@ -1,5 +1,5 @@
-//! What may be about security, by the words that reviewers use. Better one observation too many
-//! withheld than one hole published.
+//! Finds observations that may concern security, by the reviewers' words. Withholding one too many
+//! is better than publishing one vulnerability.
 
 use std::collections::HashMap;
 
@@ -159,14 +159,15 @@ const PROSE: [&str; 149] = [
     "비밀번호",
 ];
 
-/// Words that do so only if they stand alone: `author` is not `auth`.
+/// Words that count only as whole words: `author` is not `auth`.
 const WHOLE: [&str; 30] = [
     "xss", "csrf", "ssrf", "rce", "dos", "redos", "xxe", "idor", "mitm", "tls", "ssl", "cors",
     "csp", "hsts", "jwt", "hmac", "pii", "gdpr", "toctou", "auth", "oauth", "nonce", "salt",
     "eval", "unsafe", "insecure", "sudo", "setuid", "md5", "sha1",
 ];
 
-/// Calls and settings that open holes. Reviewers write these as code, so code is looked at, too.
+/// Calls and settings that often cause vulnerabilities. Reviewers write these as code, so code is
+/// searched, too.
 const SINKS: [&str; 49] = [
     "pickle",
     "marshal.load",
@@ -319,7 +320,7 @@ const TOGETHER: [(&[&str], &[&str]); 8] = [
     (&["http://", "http"], &["unencrypted", "instead of https", "without https", "plain http"]),
 ];
 
-/// Tells whether a text may be about security. `focus-area=security` in code is only spoken of.
+/// Tells whether a text may be about security. `focus-area=security` in code does not count.
 pub(super) fn may_be_about_security(text: &str) -> bool {
     let whole = text.to_lowercase();
     let prose = without_code(text).to_lowercase();
@@ -333,8 +334,8 @@ pub(super) fn may_be_about_security(text: &str) -> bool {
         || prose.split("\n\n").any(is_both)
 }
 
-/// Takes out fenced code and code within a line. Code that runs over a line's end, and a fence that
-/// is never closed, are not trusted to be code: whoever wants to hide a word would write it so.
+/// Removes fenced code and code within a line. Code that runs over a line's end, and a fence that
+/// is never closed, do not count as code: an author could hide a word that way.
 fn without_code(text: &str) -> String {
     let mut fences = Fences::default();
     let mut prose = String::with_capacity(text.len());
@@ -346,7 +347,7 @@ fn without_code(text: &str) -> String {
             FenceLine::Closes => code.clear(),
         }
     }
-    // What is left stands in a fence that nobody closed.
+    // The rest is in a fence that is never closed.
     prose + &code
 }
 

@@ -1,8 +1,8 @@
-//! The file in which a workflow tells another what it already knows: lines of `KEY=value`.
+//! The file in which a workflow passes its facts to another: lines of `KEY=value`.
 //!
-//! Nothing in it is ever evaluated. A line ends where it ends, a value is everything behind the first
-//! `=`, and an unknown key has no effect. Keys that begin with the original's name may begin
-//! with ours.
+//! Nothing in it is ever evaluated. A line ends where it ends, a value is everything behind the
+//! first `=`, and an unknown key has no effect. Keys with the original's prefix may have Convoke's
+//! instead.
 
 mod order;
 
@@ -12,27 +12,27 @@ use crate::lane::health::Availability;
 
 pub use self::order::{KeyOrder, KeyOrderError, WriteOrder, WriteOrderError};
 
-/// What one workflow may tell another.
+/// The facts that one workflow may pass to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
     /// The repository, `owner/name`.
     Repo,
-    /// Whether nobody could tell which it is.
+    /// Whether the repository could not be determined.
     RepoUnavailable,
-    /// Whose tokens are counted.
+    /// The session whose tokens count.
     TokenSessionId,
-    /// The record of the session that asked.
+    /// The record of the calling session.
     ClaudeSourceFile,
-    /// Where times are written down.
+    /// The path of the ledger of times.
     TimingLedger,
 }
 
-/// The beginning of keys that are the original workflow's own, and of the same keys of ours.
+/// The prefix of the original workflow's own keys, and Convoke's for the same keys.
 const THEIRS: &str = "LARCH_";
 const OURS: &str = "CONVOKE_";
 
 impl Key {
-    /// All of them.
+    /// All keys.
     pub const ALL: [Self; 5] = [
         Self::Repo,
         Self::RepoUnavailable,
@@ -76,10 +76,10 @@ fn is_same(key: &str, other: &str) -> bool {
     rest(key).is_some_and(|name| rest(other) == Some(name))
 }
 
-/// Who never answers in the original's files, whatever they say: it was taken out of them.
+/// The agent that the original removed; its health is never read from a session file.
 const NEVER_TOLD: &str = "gemini";
 
-/// What a workflow was told.
+/// A workflow's session file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SessionEnv {
     values: BTreeMap<Key, String>,
@@ -88,7 +88,7 @@ pub struct SessionEnv {
 }
 
 impl SessionEnv {
-    /// Reads a file. Where a key stands twice, the last line counts.
+    /// Reads a file. The last line of a repeated key counts.
     pub fn parse(text: &str) -> Self {
         let mut read = Self::default();
         for (key, value) in text.lines().filter_map(pair) {
@@ -107,12 +107,12 @@ impl SessionEnv {
         read
     }
 
-    /// Returns what is said; an empty value says nothing.
+    /// Returns a key's value; an empty value counts as absent.
     pub fn get(&self, key: Key) -> Option<&str> {
         self.values.get(&key).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// Returns what is said, if it has the form that such a value must have to be passed on.
+    /// Returns a key's value, if it has the form required for passing it on.
     pub fn usable(&self, key: Key) -> Option<&str> {
         self.get(key).filter(|value| key.allows(value))
     }
@@ -123,16 +123,16 @@ impl SessionEnv {
         said.filter(|key| self.usable(*key).is_none())
     }
 
-    /// Returns what is said about an agent, by its word: only `true` is a clear yes, and an empty
-    /// value says nothing.
+    /// Returns the health of an agent, by its word: only `true` is a clear yes, and an empty value
+    /// counts as absent.
     pub fn health(&self, agent: &str) -> Option<bool> {
         let key = agent.to_lowercase().replace('-', "_");
         let value = self.health.get(&key).filter(|value| !value.is_empty())?;
         Some(value == "true")
     }
 
-    /// Returns the health file at the beginning of a design: the agents that the original knows, and
-    /// then whoever else takes part. What is not known is not healthy.
+    /// Returns the health file at the beginning of a design: the agents that the original knows,
+    /// then the other agents of the panel. An agent of unknown health counts as unhealthy.
     pub fn health_file(&self, seats: &[(&str, bool)]) -> String {
         let mut known = Availability::default();
         for agent in ["codex", "cursor"] {
@@ -143,13 +143,13 @@ impl SessionEnv {
         later_health(known, seats)
     }
 
-    /// Names the keys that stand there more than once.
+    /// Names the keys that occur more than once.
     pub fn repeated(&self) -> impl Iterator<Item = &str> {
         self.repeated.iter().map(String::as_str)
     }
 }
 
-/// Returns the health file at a design's end. Whoever was given up once stays so.
+/// Returns the health file at a design's end. An agent that failed once stays unhealthy.
 pub fn last_health(before: &str, seats: &[(&str, bool)]) -> String {
     later_health(Availability::parse(before), seats)
 }
@@ -221,7 +221,7 @@ mod tests {
 
     // P-30
     #[test]
-    fn what_is_not_well_formed_is_not_passed_on() {
+    fn malformed_values_are_not_passed_on() {
         let env = SessionEnv::parse(
             "REPO=a/b\nREPO_UNAVAILABLE=maybe\nLARCH_TOKEN_SESSION_ID=a b\n\
              LARCH_CLAUDE_SOURCE_FILE=/t/a.jsonl\n",
@@ -241,8 +241,11 @@ mod tests {
             first,
             "CODEX_HEALTHY=true\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\nMY_OWN_HEALTHY=true\n"
         );
-        let nobody = SessionEnv::default().health_file(&[]);
-        assert_eq!(nobody, "CODEX_HEALTHY=false\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\n");
+        let without_seats = SessionEnv::default().health_file(&[]);
+        assert_eq!(
+            without_seats,
+            "CODEX_HEALTHY=false\nCURSOR_HEALTHY=false\nGEMINI_HEALTHY=false\n"
+        );
         let last = last_health(&first, &[("cursor", true), ("my-own", false)]);
         assert_eq!(last, first.replace("MY_OWN_HEALTHY=true", "MY_OWN_HEALTHY=false"));
         assert_eq!(last_health("", &[("codex", true)]), "CODEX_HEALTHY=true\n");
@@ -279,7 +282,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(10_000))]
 
-        // P-24: whatever a file holds, reading it only finds texts that stand in it.
+        // P-24: for any file, the parser only returns texts that the file contains.
         #[test]
         fn any_file_is_read_and_only_read(
             text in r"((LARCH_|CONVOKE_)?[A-Z_]{0,24}(REPO|CODEX_HEALTHY|TIMING_LEDGER)?=?[a-z$`() ]{0,8}\r?\n){0,8}|(?s).*"

@@ -1,8 +1,8 @@
 //! How a design begins: whether it may, and on which branch.
 //!
-//! What git knows is gathered elsewhere and comes in as plain values; what comes out is what is
-//! printed, and whether the design begins ([`SetUp`]). Programs read these lines, so each is exact.
-//! Where they speak of `main`, Convoke names the repository's default branch.
+//! The caller collects git's facts and passes them as plain values; the result is the output, and
+//! whether the design begins ([`SetUp`]). Programs read these lines, so each is exact. Where the
+//! original's lines say `main`, Convoke names the repository's default branch.
 
 pub mod branch;
 pub mod branch_name;
@@ -17,12 +17,12 @@ use self::branch::BranchNotCreated;
 use self::entry_gate::GateError;
 use self::preflight::PreflightError;
 
-/// What came of setting up.
+/// The result of the setup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SetUp {
     /// The design begins.
     Ready(Ready),
-    /// The checked-out branch looks as if it were another feature's, and a person is to say whether
+    /// The checked-out branch seems to belong to another feature, and a person must decide whether
     /// the design goes on there. Nothing was changed.
     Undecided {
         /// The branch.
@@ -32,7 +32,7 @@ pub enum SetUp {
     Refused(Refusal),
 }
 
-/// Where a design begins.
+/// The starting point of a design.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ready {
     /// The branch that is checked out now; empty when a commit is.
@@ -41,11 +41,11 @@ pub struct Ready {
     pub is_new: bool,
     /// The commit that is checked out; empty before the first.
     pub base: String,
-    /// What is printed in step 0.
+    /// The output of step 0.
     pub setup_lines: Vec<String>,
-    /// How step 1 begins.
+    /// The form of step 1's first line.
     pub begins: Begins,
-    /// What is printed in step 1.
+    /// The output of step 1.
     pub branch_lines: Vec<String>,
     /// The branch that was checked out before a new one was made; empty for a commit.
     pub left: Option<String>,
@@ -54,26 +54,26 @@ pub struct Ready {
     pub tree_before: Option<String>,
 }
 
-/// How the first line of a step reads.
+/// The form of a step's first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begins {
     /// As every step's does.
     Plain,
-    /// With something to say about it.
+    /// With a remark.
     With(String),
 }
 
 /// Why a design may not begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What is printed: first what the check said, then what can be done.
+    /// The output: first the check's own line, then possible remedies.
     pub lines: Vec<String>,
-    /// How the program ends.
+    /// The exit code.
     pub code: u8,
 }
 
 impl Refusal {
-    /// The gate was asked wrongly.
+    /// Returns the refusal for invalid arguments of the gate.
     pub fn by_gate(error: &GateError) -> Self {
         let breach = "⚠ /design: internal Step 0 contract violation in session-entry-gate.sh. \
                       Aborting.";
@@ -91,7 +91,7 @@ impl Refusal {
         Self { lines: vec![format!("PREFLIGHT_ERROR={error}"), advice], code: error.code() }
     }
 
-    /// Git did not make the branch, and said why.
+    /// Returns the refusal if git did not make the branch, with git's message.
     pub fn by_git(error: &BranchNotCreated, said: &str) -> Self {
         Self { lines: vec![error.to_string(), said.to_owned()], code: BranchNotCreated::CODE }
     }

@@ -22,27 +22,27 @@ pub enum SketchPanel {
 /// Why an answer is no sketch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoSketch {
-    /// The agent said why it does not sketch.
+    /// The agent declined to sketch.
     #[error("the agent declined instead of sketching: {words}/{FEWEST_WORDS} other words")]
     Declined {
-        /// How many words say something else.
+        /// How many words are not part of the refusal.
         words: usize,
     },
     /// Most of it is what tools print.
     #[error("tool output instead of a sketch: {words}/{FEWEST_WORDS} words of its own")]
     ToolOutput {
-        /// How many words do not.
+        /// How many words are not.
         words: usize,
     },
     /// It has too few words.
     #[error("sketch too thin: {words}/{FEWEST_WORDS} words outside code")]
     Thin {
-        /// How many.
+        /// How many words it has.
         words: usize,
     },
 }
 
-/// Says why an answer is no sketch; nothing if it is one.
+/// Returns why an answer is no sketch; `None` if it is one.
 pub fn flaw(answer: &str) -> Option<NoSketch> {
     let (spoken, _) = without_asides(answer);
     let mut counted = Counted::default();
@@ -102,7 +102,7 @@ fn words(text: &str) -> usize {
     spaced + text.chars().filter(|c| unspaced(*c)).count() / 2
 }
 
-/// How an agent says that it does not do what it is asked, in lower case.
+/// Phrases with which an agent refuses its task, in lower case.
 const REFUSALS: [&str; 38] = [
     "i'm sorry",
     "i am sorry",
@@ -202,7 +202,7 @@ fn is_question(line: &str) -> bool {
     line.trim_end().ends_with(['?', '？'])
 }
 
-/// Tells whether a line stands in the prompt.
+/// Tells whether a line is part of the prompt.
 fn is_of_prompt(line: &str) -> bool {
     let prompt = include_str!("prompt/sketch/sketch.md");
     let line = line.trim();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sentence_about_the_design_does_not_count() {
+    fn text_that_is_not_about_the_design_does_not_count() {
         let sorry = format!("I’m sorry, but I can't open the project. {}", said(60));
         assert_eq!(flaw(&sorry), Some(NoSketch::Declined { words: 0 }));
         let log = format!("[INFO] {}\n$ ls {}\n", said(30), said(30));

@@ -1,14 +1,14 @@
-//! What an agent says aloud: its answer without thinking, drafts in comments and invisible marks.
+//! An agent's spoken answer: without thinking, drafts in comments and invisible marks.
 //!
-//! Agents think in tags (`<think>…</think>`) and draft in HTML comments. Neither is part of what they
-//! answer, so a vote in there is no vote. Where it is unclear how far such a passage goes, more is
-//! taken away and not less: an abstention is noticed, a vote that was guessed is not.
+//! Agents think in tags (`<think>…</think>`) and draft in HTML comments. Neither is part of the
+//! answer, so a vote in there does not count. If the extent of such a passage is unclear, the
+//! larger one is removed: a person notices an abstention, but not a guessed vote.
 
 use super::aside::{BRACKETS, THINKING};
 use super::quote::visible;
 use super::vote::after_decoration;
 
-/// The kinds of passages that are not said aloud: one for each tag that models think in, and one for
+/// The kinds of passages that are not part of the answer: one for each thinking tag, and one for
 /// comments, which comes last.
 const KINDS: usize = THINKING.len() + 1;
 
@@ -20,7 +20,7 @@ const IDS: [&str; 3] = ["FINDING_", "OOS_", "DECISION_"];
 /// A place at which a passage begins or ends.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
-    /// What encloses the passage, as a place among [`THINKING`], or behind it for a comment.
+    /// The kind of passage, as a place among [`THINKING`], or behind it for a comment.
     kind: usize,
     is_closing: bool,
     /// Where the edge itself begins and ends, in bytes.
@@ -31,14 +31,14 @@ struct Edge {
     ends_line: bool,
 }
 
-/// The surroundings of an edge.
+/// The text around an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// In ordinary text.
     Text,
-    /// In inline code, where it is only spoken of.
+    /// In inline code, where it is only mentioned.
     Code,
-    /// In a line that begins with an id, so that it is perhaps part of a reason.
+    /// In a line that begins with an id, so that it may be part of a reason.
     Reason,
 }
 
@@ -47,8 +47,8 @@ impl Edge {
         self.kind < THINKING.len()
     }
 
-    /// Returns what takes the place of the passage that ends here. What follows on the line did not
-    /// begin it, and must not look as if it had: a quoted text could be made a vote in this way.
+    /// Returns the replacement of the passage that ends here. The text behind it did not begin the
+    /// line, and must not look so: otherwise a quoted text could become a vote.
     const fn gap(self) -> &'static str {
         if self.ends_line { "" } else { "\u{2026}" }
     }
@@ -59,7 +59,8 @@ impl Edge {
         self.is_thinking() && self.is_meant()
     }
 
-    /// Tells whether an end is one. In code, and within a reason, it is only spoken of.
+    /// Tells whether a closing tag ends a passage. In code, and within a reason, it is only
+    /// mentioned.
     const fn is_meant(self) -> bool {
         match self.place {
             Place::Text => true,
@@ -69,8 +70,8 @@ impl Edge {
     }
 }
 
-/// Returns what is said aloud. A passage that is never closed runs to the end; one that is closed
-/// without having been opened began with the answer.
+/// Returns the answer without thoughts and comments. A passage without an end extends to the end of
+/// the answer; one without a beginning starts with the answer.
 pub fn spoken(answer: &str) -> String {
     let shown = visible(answer);
     let edges = edges(&shown);
@@ -83,7 +84,8 @@ pub fn spoken(answer: &str) -> String {
     let mut open: Option<(Edge, bool)> = None;
     for edge in edges {
         match open {
-            // A tag ends with its own name where that comes at all, else with any of the others.
+            // A passage ends with its own closing tag if one follows, else with any other closing
+            // tag.
             Some((begun, has_end)) => {
                 let is_end = if has_end {
                     edge.kind == begun.kind
@@ -177,7 +179,7 @@ fn edge_at(text: &str) -> Option<(usize, bool, usize)> {
     ))
 }
 
-/// More characters than these between a tag's name and its end are not looked at.
+/// The most characters between a tag's name and its end.
 const LONGEST_ATTRIBUTES: usize = 100;
 
 /// Tells whether a line is a quotation.
@@ -210,9 +212,9 @@ mod tests {
             ("<think>x</thinking>\na", "\na"),
             ("<think><!-- x</think>\na", "\na"),
             ("<!-- <think> x -->\na", "\na"),
-            // What follows a passage on its line does not begin a line.
+            // Text behind a passage does not begin a line.
             ("- **Concern**: </think>FINDING_1: YES", "…FINDING_1: YES"),
-            // Only spoken of.
+            // Only mentioned.
             ("the tag `<think>` is open", "the tag `<think>` is open"),
             ("<thinker>a", "<thinker>a"),
             ("a < b, think>c", "a < b, think>c"),

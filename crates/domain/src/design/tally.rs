@@ -1,4 +1,4 @@
-//! Votes counted: what is accepted, and what it earns those who raised it.
+//! Counts votes: which findings are accepted, and the points of those who raised them.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -8,27 +8,27 @@ use super::policy::Policy;
 use super::quote;
 use super::vote::{Vote, Votes};
 
-/// One voter, and what it said. A voter that failed has said nothing.
+/// One voter with its votes. A voter that failed has none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Voter {
     /// The name of its column: a role, never a model.
     pub name: String,
-    /// Its votes.
+    /// The voter's votes.
     pub votes: Votes,
 }
 
-/// What became of a finding.
+/// The result of the votes on a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingVerdict {
     /// It is done; an item out of scope is filed.
     Accepted,
-    /// Somebody was for it, but too few.
+    /// At least one vote for it, but too few.
     Neutral,
-    /// Nobody was for it, but somebody found it fair.
+    /// No vote for it, but at least one to exonerate it.
     Exonerated,
-    /// Nobody was for it.
+    /// No vote for it.
     Rejected,
-    /// Nobody voted, so nobody decided. It is not accepted.
+    /// No votes, so no decision. The finding is not accepted.
     Undecided,
     /// As many voted for it as did not. It is not accepted.
     Tied,
@@ -105,18 +105,18 @@ impl std::fmt::Display for Counts {
 /// One finding's votes, counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
-    /// Which finding.
+    /// The finding's id.
     pub id: FindingId,
-    /// The sums.
+    /// The sums of the votes.
     pub counts: Counts,
-    /// What they come to, or what a person decided.
+    /// The result by the votes, or by a person.
     pub verdict: FindingVerdict,
     /// The person's reason, if a person decided.
     pub person: Option<String>,
 }
 
 impl Counted {
-    /// Returns what became of the finding in words, with the person's part in it.
+    /// Returns the result in words, with a note if a person decided.
     pub fn result(&self) -> String {
         let by = if self.person.is_some() { " by a person" } else { "" };
         format!("{}{by}", self.verdict.word())
@@ -143,15 +143,15 @@ impl Column {
 /// All findings' votes, counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
-    /// What each voter said.
+    /// The votes of each voter.
     pub columns: Vec<Column>,
-    /// How many of them voted on anything that is on the ballot.
+    /// How many of them voted on an item of the ballot.
     pub eligible: usize,
     /// One entry for each finding, in the order of the ballot.
     pub items: Vec<Counted>,
 }
 
-/// Counts. Votes on what is not on the ballot are nothing.
+/// Counts the votes. Votes on items that are not on the ballot do not count.
 pub fn tally(findings: &[Finding], voters: &[Voter], policy: Policy) -> Tally {
     let columns: Vec<_> = voters.iter().map(|voter| Column::of(voter, findings)).collect();
     let took_part = |column: &&Column| column.votes.iter().any(Option::is_some);
@@ -165,8 +165,8 @@ pub fn tally(findings: &[Finding], voters: &[Voter], policy: Policy) -> Tally {
     Tally { columns, eligible, items }
 }
 
-/// A majority of those who count: by the safe rules everybody on the panel who voted at all, by the
-/// seed's those who voted on this item.
+/// Decides by a majority: under the safe rules of all voters that cast any vote, under the seed's
+/// of those that voted on this item.
 fn verdict(counts: Counts, panel: usize, policy: Policy) -> FindingVerdict {
     let eligible = match policy {
         Policy::Safe => panel,
@@ -188,7 +188,7 @@ fn verdict(counts: Counts, panel: usize, policy: Policy) -> FindingVerdict {
 /// With fewer voters the seed does not vote.
 const FEWEST_VOTERS: usize = 2;
 
-/// Says what a panel with too few voters means, if it has too few.
+/// Returns the warning about too few voters, if there are too few.
 pub fn too_few_voters(eligible: usize, policy: Policy) -> Option<String> {
     match (policy, eligible) {
         (_, FEWEST_VOTERS..) => None,
@@ -205,7 +205,7 @@ pub fn too_few_voters(eligible: usize, policy: Policy) -> Option<String> {
     }
 }
 
-/// Says that a voter failed, and who is left.
+/// Returns the warning that a voter failed, with the remaining voters.
 pub fn voter_failed(voter: &str, reason: &str, remaining: &[&str]) -> String {
     format!(
         "**\u{26a0} {voter} voter failed \u{2014} {}. Proceeding with {} voters ({}).**",
@@ -218,7 +218,7 @@ pub fn voter_failed(voter: &str, reason: &str, remaining: &[&str]) -> String {
 /// One reviewer's line on the scoreboard.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Score {
-    /// Who.
+    /// The reviewer's name.
     pub reviewer: String,
     /// How many findings it raised in scope.
     pub findings: usize,
@@ -232,9 +232,9 @@ pub struct Score {
     pub rejected: usize,
     /// How many it raised out of scope.
     pub oos_proposed: usize,
-    /// How many of those are filed.
+    /// How many of those were accepted.
     pub oos_accepted: usize,
-    /// What all of it comes to.
+    /// The total of points.
     pub points: i64,
 }
 
@@ -276,7 +276,7 @@ impl Score {
     }
 }
 
-/// Scores every reviewer: those of the panel in their order, then whoever else raised something.
+/// Scores every reviewer: those of the panel in their order, then all others who raised a finding.
 pub fn scores<'a>(findings: &'a [Finding], tally: &Tally, reviewers: &'a [String]) -> Vec<Score> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut scores: Vec<Score> = Vec::new();
@@ -312,7 +312,7 @@ pub fn scoreboard(scores: &[Score]) -> String {
     format!("{SCOREBOARD}{rows}")
 }
 
-/// The file `voting-tally.md` when nobody raised anything.
+/// The file `voting-tally.md` of a review without findings.
 pub const NO_FINDINGS: &str = "No findings were raised \u{2014} voting was not needed.\n";
 
 /// Renders the file `voting-tally.md`: every vote, then the scoreboard.
@@ -375,8 +375,8 @@ mod tests {
         Voter { name: name.to_owned(), votes: Votes::parse(answer, Reading::Plain) }
     }
 
-    /// Votes of up to three voters on one finding: `y`, `n`, `e`, or `-` for one who abstains on it
-    /// but voted on something else, or a blank for one who failed.
+    /// Votes of up to three voters on one finding: `y`, `n`, `e`, `-` for a voter that abstains on
+    /// it but voted on another item, or a blank for one that failed.
     fn decide(votes: &str, policy: Policy) -> FindingVerdict {
         let answer = |c| match c {
             'y' => "FINDING_1: YES",
@@ -392,7 +392,7 @@ mod tests {
 
     // P-273, P-276
     #[test]
-    fn the_seed_counts_those_who_voted_on_the_item() {
+    fn the_seed_counts_the_voters_on_the_item() {
         use FindingVerdict::{Accepted, Exonerated, Neutral, Rejected};
         for (votes, expected) in [
             ("yyn", Accepted),
@@ -427,13 +427,13 @@ mod tests {
             ("yn ", Tied),
             ("ye ", Tied),
             ("yn-", Tied),
-            // Whoever abstains on one item is still on the panel.
+            // A voter that abstains on one item stays on the panel.
             ("y--", Neutral),
             ("y- ", Neutral),
             ("yy-", Accepted),
             ("n--", Rejected),
             ("e--", Exonerated),
-            // One alone decides; nobody at all decides nothing.
+            // A single voter decides; without voters nothing is decided.
             ("y  ", Accepted),
             ("n  ", Rejected),
             ("-  ", Undecided),
@@ -445,7 +445,7 @@ mod tests {
 
     // P-273, P-274
     #[test]
-    fn too_few_voters_are_said() {
+    fn too_few_voters_give_a_warning() {
         assert_eq!(too_few_voters(2, Policy::Seed), None);
         assert_eq!(too_few_voters(2, Policy::Safe), None);
         assert_eq!(
@@ -459,7 +459,7 @@ mod tests {
 
     // P-272
     #[test]
-    fn a_failed_voter_is_said_with_those_who_are_left() {
+    fn a_warning_names_a_failed_voter_and_the_remaining_ones() {
         assert_eq!(
             voter_failed("Codex", "timed out\nafter 20m", &["Claude", "Cursor"]),
             "**\u{26a0} Codex voter failed \u{2014} timed out after 20m. Proceeding with 2 voters \
@@ -545,7 +545,7 @@ mod tests {
     }
 
     proptest! {
-        // The sums agree with the columns, and no one vote more for a finding can sink it.
+        // The sums agree with the columns, and one more vote for a finding never rejects it.
         #[test]
         fn votes_are_counted_as_cast(votes in "[yne -]{3}", policy in 0..2_usize) {
             let policy = [Policy::Safe, Policy::Seed][policy];

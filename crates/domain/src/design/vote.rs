@@ -1,9 +1,9 @@
-//! What a voter answered, taken apart into votes.
+//! Parses a voter's answer into votes.
 //!
 //! A vote is a line that begins with an id and has one of three words directly behind the colon.
-//! Nothing further on in the line can change it, and a line that is not exactly a vote does not count: an
-//! abstention is noticed, a vote that was guessed is not. Which lines of an answer count is decided
-//! in [`voting_block`](super::voting_block).
+//! Later words in the line cannot change it, and a line that is not exactly a vote does not count:
+//! a person notices an abstention, but not a guessed vote. [`voting_block`](super::voting_block)
+//! decides which lines of an answer count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use super::correction::{corrections, is_withdrawn};
 use super::finding::FindingId;
 use super::progress::unnumbered_warning;
 use super::quote::{self, EMPHASIS, after_list_mark};
-use super::voting_block::{Counted, Form, Reading, counted, uncounted};
+use super::voting_block::{Counted, Form, Reading, counted, without_usage};
 
-/// What a voter says of one item.
+/// A voter's vote on one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vote {
     /// Do it; for an item out of scope, file it.
@@ -26,7 +26,7 @@ pub enum Vote {
 }
 
 impl Vote {
-    /// All of them.
+    /// All votes.
     pub const ALL: [Self; 3] = [Self::Yes, Self::No, Self::Exonerate];
 
     /// Returns the word.
@@ -42,7 +42,7 @@ impl Vote {
 /// A vote, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cast {
-    /// The vote.
+    /// The cast vote.
     pub vote: Vote,
     /// The reason on one line; may be empty.
     pub reason: String,
@@ -66,22 +66,22 @@ impl Cast {
     }
 }
 
-/// Everything that one voter said.
+/// All votes of one voter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Votes {
     /// One for each item, sorted.
     cast: Vec<(FindingId, Cast)>,
     /// Items that were voted on again; the first vote counts.
     pub repeated: Vec<FindingId>,
-    /// Items on which different votes were cast, so that none of them counts; with the first two.
+    /// Items with contradictory votes, none of which counts; with the first two.
     pub contradicted: BTreeMap<FindingId, [Vote; 2]>,
-    /// How the answer was written.
+    /// The form of the answer.
     pub form: Form,
     /// The words with which the voter disowns its block of votes, so that the block does not count.
     pub disowned: Option<String>,
     /// Items on which the voter withdraws its vote in the reason.
     pub withdrawn: BTreeSet<FindingId>,
-    /// What the voter wrote after its block.
+    /// The voter's text after its block.
     pub after: String,
 }
 
@@ -135,8 +135,8 @@ impl Votes {
         self.cast.get(place).map(|(_, cast)| cast)
     }
 
-    /// Returns the votes on several items. If these come in the order of their ids, as on a ballot,
-    /// each stands behind the last one; only others are searched for.
+    /// Returns the votes on several items. For ids in ballot order, each search continues behind
+    /// the last match; only other orders search from the start.
     pub fn on_each(
         &self,
         ids: impl Iterator<Item = FindingId>,
@@ -159,7 +159,7 @@ impl Votes {
         self.contradicted.contains_key(&id) || self.withdrawn.contains(&id)
     }
 
-    /// Tells whether there is no vote at all.
+    /// Tells whether there are no votes.
     pub fn is_empty(&self) -> bool {
         self.cast.is_empty()
     }
@@ -176,7 +176,7 @@ pub fn near_votes(
     let votes = Votes::parse(answer, reading);
     let is_settled = |id| votes.on(id).is_some() || votes.is_withheld(id);
     let open: BTreeSet<_> = on_ballot.filter(|id| !is_settled(*id)).collect();
-    uncounted(answer, reading, |line| {
+    without_usage(answer, reading, |line| {
         let named = FindingId::split(after_decoration(in_cell(line, reading)));
         named.is_some_and(|(id, _)| open.contains(&id))
             && (reading != Reading::Plain || vote_line(line).is_none())
@@ -190,7 +190,7 @@ pub(super) fn in_cell<'l>(line: &'l str, reading: Reading<'_>) -> &'l str {
     if reading == Reading::Plain { line } else { line.trim_start_matches(edges) }
 }
 
-/// Passes over whatever may stand before an id: marks of headings, quotations and lists, emphasis.
+/// Skips decoration before an id: marks of headings, quotations and lists, emphasis.
 pub(super) fn after_decoration(line: &str) -> &str {
     let decoration = |c: char| c.is_whitespace() || EMPHASIS.contains(&c) || "#>[(".contains(c);
     without_mark(line.trim_start_matches(decoration)).trim_start_matches(decoration)
@@ -282,7 +282,7 @@ pub(super) fn unwrapped(line: &str) -> &str {
     pair("**").or_else(|| pair("__")).map_or(line, str::trim)
 }
 
-/// Splits off what stands between a vote and its reason. Words without it between would make a
+/// Splits off the separator between a vote and its reason. Words without a separator would make a
 /// sentence, such as `NO objection to this`, and a sentence is not a vote.
 pub(super) fn reason(rest: &str) -> Option<&str> {
     let trimmed = rest.trim_start();
@@ -350,7 +350,7 @@ mod tests {
 
     // P-270
     #[test]
-    fn a_line_that_is_not_quite_a_vote_is_none() {
+    fn a_line_that_is_not_quite_a_vote_does_not_count() {
         for line in [
             "",
             "FINDING_1",
@@ -434,7 +434,8 @@ mod tests {
         assert_eq!(votes.on(id).map(|cast| cast.vote), Some(Vote::Yes));
     }
 
-    // An abstention that was perhaps none is told of, and whoever voted is not bothered.
+    // A near miss that counts as an abstention leads to a warning; a voter whose votes count gets
+    // none.
     #[test]
     fn lines_that_look_like_votes_are_found() {
         let ballot = || [(In, 1), (In, 2), (In, 3), (Out, 1)].into_iter();
@@ -499,7 +500,7 @@ mod tests {
             prop_assert_eq!(read(&line).map(|(_, vote, _)| vote), Some(vote));
         }
 
-        // In whatever order somebody asks: the answer is the same as for each alone.
+        // For any order of ids, the result is the same as for each id alone.
         #[test]
         fn votes_are_found_in_any_order(cast in "[1-9]{0,9}", asked in "[1-9]{0,9}") {
             let id = |digit: char| FindingId { scope: In, number: digit.to_digit(10).unwrap() };

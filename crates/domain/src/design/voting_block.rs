@@ -1,8 +1,8 @@
 //! The part of an answer in which votes count.
 //!
 //! Voters and judges write their votes between two marker lines that carry a word drawn for their
-//! ballot. What they say before and after, what they quote and what they think cannot become a vote
-//! then, and neither can a text that they were given: it was written before the word was drawn.
+//! ballot. So text before and after the block, quotations and thoughts cannot become a vote, and
+//! neither can a text in the prompt: it was written before the word was drawn.
 
 use super::disowned::{self, Extent};
 use super::quote::visible;
@@ -12,7 +12,7 @@ use crate::dispatch::ambiguity::is_bare_fence;
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 
-/// Who votes on a ballot.
+/// The voters of a ballot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Poll {
     /// Judges, on debated decisions.
@@ -101,28 +101,28 @@ impl std::fmt::Display for MarkerWord {
     }
 }
 
-/// How votes are looked for.
+/// Where votes count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading<'w> {
     /// Between marker lines with this word.
     Marked(&'w MarkerWord),
-    /// In every line, as the original does: voters were not asked for marker lines.
+    /// In every line, as the original does: the prompt did not request marker lines.
     Plain,
 }
 
-/// How an answer was written.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Form {
     /// With a complete block of votes.
     Marked,
-    /// Without one, although it was asked for.
+    /// Without a block, although the prompt requested one.
     Unmarked,
-    /// Without one, which was not asked for.
+    /// Without a block; the prompt requested none.
     #[default]
     Plain,
 }
 
-/// The lines of an answer that count, taken apart.
+/// The parsed lines of an answer that count.
 pub(super) struct Counted<T> {
     pub(super) votes: Vec<T>,
     pub(super) form: Form,
@@ -131,7 +131,7 @@ pub(super) struct Counted<T> {
     /// Votes that the answerer says aloud outside of the blocks that count. They count for nothing,
     /// but may contradict one that does.
     pub(super) outside: Vec<T>,
-    /// What the answerer says aloud after its first block that counts.
+    /// The spoken text after the first block that counts.
     pub(super) after: String,
 }
 
@@ -162,9 +162,9 @@ pub(super) fn counted<T>(
     Counted { votes, form: Form::Marked, disowned: None, outside, after: after.join("\n") }
 }
 
-/// Finds lines that the answerer may have meant as votes although they do not count. Those that were
-/// only thought or quoted are among them: if nothing else was said, a person should know of them.
-pub(super) fn uncounted(
+/// Finds lines that may be meant as votes although they do not count. This includes thoughts and
+/// quotations: if the answer has no other votes, a person should know of them.
+pub(super) fn without_usage(
     answer: &str,
     reading: Reading<'_>,
     is_near: impl Fn(&str) -> bool,
@@ -176,8 +176,8 @@ pub(super) fn uncounted(
     }
 }
 
-/// Reads what is not in a fence: a fence beside it holds an example. If there is nothing, the
-/// whole answer may have been put in one.
+/// Reads the text outside of fences: a fence beside it holds an example. Without such text, the
+/// whole answer may be in a fence.
 fn plain<T>(answer: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
     let mut fences = Fences::default();
     let is_outside = |line: &&str| fences.feed(line) == FenceLine::Outside;
@@ -188,7 +188,7 @@ fn plain<T>(answer: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
     lines(answer).map(bare).filter_map(read).collect()
 }
 
-/// A marker line.
+/// A marker line, which begins or ends a block.
 struct Marker {
     is_begin: bool,
     /// Whether it has the word of this ballot.
@@ -212,11 +212,11 @@ fn marker(line: &str, word: &MarkerWord) -> Option<Marker> {
 
 /// The complete blocks of an answer.
 struct Blocks<'s> {
-    /// The lines of those that count.
+    /// The lines of the blocks that count.
     owned: Vec<Vec<&'s str>>,
     /// The words that disown the last of the others.
     disowned: Option<String>,
-    /// Every line of the answer that is in no complete block and is said aloud.
+    /// Every spoken line of the answer outside of complete blocks.
     rest: Vec<&'s str>,
     /// Those of them that come after the first block that counts.
     after: Vec<&'s str>,
@@ -334,8 +334,8 @@ impl<T> Beside<T> {
         found
     }
 
-    /// Returns what counts in an answer without a block. Votes in a fence count only if one fence
-    /// holds all of them, and nothing before it says that it is an example.
+    /// Returns the lines that count in an answer without a block. Votes in a fence count only if
+    /// one fence holds all of them, and no text before it calls it an example.
     fn unmarked(mut self) -> Vec<T> {
         match self.fenced.pop() {
             Some((false, votes)) if self.bare.is_empty() && self.fenced.is_empty() => votes,
@@ -365,7 +365,7 @@ mod tests {
         MarkerWord::from_random(1)
     }
 
-    /// What is voted on the first three findings, and how it was written.
+    /// Returns the votes on the first three findings, and the form of the answer.
     fn read(answer: &str) -> (String, Form) {
         let word = word();
         let votes = Votes::parse(answer, Reading::Marked(&word));
@@ -415,7 +415,7 @@ mod tests {
             (format!("{yes}FINDING_2: NO\n"), "Y--"),
             (format!("{yes}For example:\n```\nFINDING_1: NO\n```\n"), "Y--"),
             (format!("For example:\nFINDING_1: NO\n\n{yes}"), "Y--"),
-            // What is said beside the block takes a vote away from it.
+            // A contradiction beside the block removes its vote.
             (format!("{yes}{}\nFINDING_1: NO\n", word().begin()), "---"),
             (format!("{}\nFINDING_1: NO\n{yes}", word().begin()), "---"),
             (format!("{yes}Correction:\nFINDING_1: NO\n"), "---"),
@@ -425,7 +425,7 @@ mod tests {
             (format!("```\n{yes}```\n"), "Y--"),
             (yes.to_uppercase(), "Y--"),
             (yes.replace('\n', "\r\n"), "Y--"),
-            // The question's own block, said again, takes nothing away.
+            // A repeated example block from the prompt removes no vote.
             (format!("{yes}{}", block("FINDING_N: YES|NO|EXONERATE \u{2014} reason")), "Y--"),
             (format!("{yes}> {}", no.trim_end().replace('\n', "\n> ")), "Y--"),
             (format!("{yes}    {}", no.trim_end().replace('\n', "\n    ")), "Y--"),
@@ -437,7 +437,7 @@ mod tests {
 
     // P-269, P-270
     #[test]
-    fn without_a_block_what_is_said_aloud_counts() {
+    fn without_a_block_the_spoken_text_counts() {
         for (answer, expected) in [
             ("FINDING_1: YES\nFINDING_2: NO", "YN-"),
             ("> FINDING_1: YES\nFINDING_2: NO", "-N-"),
@@ -467,7 +467,7 @@ mod tests {
         }
     }
 
-    /// Text that is not said aloud, with votes in it.
+    /// Text that is not part of the answer, with votes in it.
     fn aside() -> impl Strategy<Value = String> {
         let lines = prop::sample::select(vec![
             "FINDING_1: YES \u{2014} a draft",

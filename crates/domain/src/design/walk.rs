@@ -1,15 +1,15 @@
-//! The walk of a design: what its facts come to so far, and what is needed next.
+//! The walk of a design: derives its present state and next need from its facts.
 //!
 //! `events ─fold─► Facts ─walk─► DesignOutline ─render─► lines and files`
 //!
 //! The phases are functions over facts, in one table (`phases`). Each leaves a typed result in
-//! [`PhaseResults`] and tells notices; where a fact is missing it stops, and says which. So nothing has
-//! to be remembered but the facts: a run that was killed goes on where they end, a replay needs no
-//! agent, and a recount walks the same way. [`DesignWalk`] walks a run that is under way: a new event
-//! repeats only the phase that waited for it.
+//! [`PhaseResults`] and adds notices; where a fact is missing the walk stops and names it. So the
+//! facts are the only state: a killed run continues where they end, a replay needs no agent, and a
+//! recount walks the same way. [`DesignWalk`] walks a run in progress: a new event repeats only the
+//! phase that waited for it.
 //!
-//! *Invariant:* more facts only ever add to the notices, never change them.
-//! *Invariant:* a walk from the first event and one that went on with every event come to the same.
+//! *Invariant:* more facts only add notices, and never change one. *Invariant:* a walk from the
+//! first event and one that continues with every event give the same result.
 
 mod chair;
 mod cleanup;
@@ -40,13 +40,13 @@ use self::state::WalkState;
 use super::citation::Citation;
 use super::event::{Boundary, Health, LaneEnd, LaneId, Millis, Occasion, Reply, Settings};
 use super::facts::Facts;
-use super::notice::{Notice, NoticeLog, ToldArtifact};
+use super::notice::{DesignNote, Notice, NoticeLog, ToldArtifact};
 use super::outline::PhaseResults;
 use super::progress::{Breadcrumbs, Saved, Step};
 use super::seat::Holder;
 use super::voting_block::Poll;
 
-/// What comes next.
+/// The next step of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Something has to be found out.
@@ -60,22 +60,22 @@ pub enum Next {
 pub enum Need {
     /// Whether the branch and the folder are ready.
     SetUp,
-    /// Who is there.
+    /// The availability of agents.
     Probe(Occasion),
-    /// The word for a ballot's marker lines. It is drawn when everything that voters are given is
-    /// written, so that nothing in there can hold it.
+    /// The word for a ballot's marker lines. It is drawn after all texts for the voters are
+    /// written, so that none of them can contain it.
     Word(Poll),
-    /// What agents answer, all at once.
+    /// Answers of agents, in parallel.
     Lanes(Vec<LaneNeed>),
-    /// What a person answers.
+    /// A person's answer.
     Ask(Box<PersonQuestion>),
     /// Whether the working tree is as it was.
     Tree(Boundary),
     /// Which of these citations exist.
     Citations(Vec<Citation>),
-    /// What a person does about a tree that is not.
+    /// A person's decision about a changed tree.
     Recover(Boundary, String),
-    /// What comes of handing it to whoever asked.
+    /// The export of the design to the workflow that requested it.
     Export,
 }
 
@@ -84,48 +84,48 @@ pub enum Need {
 pub enum DesignEnding {
     /// With a plan.
     Complete {
-        /// What was missing on the way.
+        /// The warnings that make the run degraded.
         degraded: Vec<String>,
     },
     /// It could not begin.
     Refused(u8),
     /// The working tree was changed, and a person ended it.
     DirtyTree,
-    /// No agent could do what only an agent can. Whoever resumes it has them asked again.
-    Failed(Failed),
-    /// What may be spent is spent.
+    /// No agent did a step that only an agent can do. Resuming asks all of them again.
+    Failed(FailedStep),
+    /// The budget is spent.
     OverBudget(String),
-    /// The process that did the heavy part failed. Whoever resumes it has it go on.
+    /// The worker process failed. Resuming starts it again.
     HeavyFailed(String),
-    /// There is a plan, but whoever asked did not get it. Whoever resumes it tries again.
+    /// The plan exists, but could not be exported. Resuming tries again.
     NotExported(String),
 }
 
-/// What nobody could do.
+/// A step that no agent completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedStep {
     /// Why it ended, in a few words.
     pub why: String,
-    /// The step that it ended in.
+    /// The step in which the design ended.
     pub step: Step,
-    /// Everybody who was asked there. None of them gave an answer that would do.
+    /// All lanes of that step. None of them gave a usable answer.
     pub lanes: Vec<LaneId>,
 }
 
 /// A lane to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneNeed {
-    /// Its name.
+    /// The lane's id.
     pub id: LaneId,
-    /// Who is asked.
+    /// The agent that runs it.
     pub holder: Holder,
     /// The step that needs it.
     pub step: Step,
-    /// The kind of work, for whoever counts.
+    /// The kind of work, for the ledgers.
     pub kind: String,
-    /// The artifact that the answer becomes; empty if it becomes none.
+    /// The artifact that holds the answer; empty without one.
     pub file: String,
-    /// What is asked.
+    /// The full prompt.
     pub prompt: String,
 }
 
@@ -138,7 +138,7 @@ enum Halt {
 
 type Walked<T> = Result<T, Halt>;
 
-/// A walk that is under way: the facts, how far it came, and what it told.
+/// A walk in progress: the facts, its state, and its notices.
 struct Walk<'f> {
     facts: &'f Facts,
     settings: &'f Settings,
@@ -170,14 +170,14 @@ impl<'f> Walk<'f> {
     /// Ends here, because no agent did what only an agent can.
     fn failed(&mut self, why: &str) -> Halt {
         let lanes = std::mem::take(&mut self.state.asked);
-        Halt::End(DesignEnding::Failed(Failed {
+        Halt::End(DesignEnding::Failed(FailedStep {
             why: why.to_owned(),
             step: self.state.step.0,
             lanes,
         }))
     }
 
-    /// Tells something. A process that does the heavy part for another shows nothing.
+    /// Adds a notice. A worker process shows nothing.
     fn tell(&mut self, notice: Notice) {
         if let Notice::Warning(text) = &notice {
             self.log.warnings.push(text.clone());
@@ -187,17 +187,18 @@ impl<'f> Walk<'f> {
         }
     }
 
-    fn say(&mut self, text: impl Into<String>) {
-        self.tell(Notice::Words(text.into()));
+    fn note(&mut self, note: DesignNote) {
+        self.tell(Notice::Note(note));
     }
 
-    fn say_all(&mut self, lines: &[String]) {
+    /// Tells the lines of setting up.
+    fn note_set_up(&mut self, lines: &[String]) {
         for line in lines {
-            self.say(line.as_str());
+            self.note(DesignNote::SetUp(line.clone()));
         }
     }
 
-    /// Says that something is not as it should be, now and at the end.
+    /// Adds a warning, which is shown now and at the end.
     fn warn(&mut self, text: String) {
         self.tell(Notice::Warning(text));
     }
@@ -224,7 +225,7 @@ impl<'f> Walk<'f> {
         }
     }
 
-    /// Shows an artifact, or says that it was saved where another workflow shows it.
+    /// Shows an artifact, or announces that it was saved where another workflow shows it.
     fn publish(&mut self, artifact: ToldArtifact, saved: Saved) {
         if self.settings.nested {
             self.saved(saved);

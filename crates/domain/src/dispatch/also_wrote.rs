@@ -1,11 +1,12 @@
-//! What a reviewer wrote beside its verdict.
+//! The text of a reviewer beside its verdict.
 //!
-//! No list of phrases knows every refusal, so a person who sees a verdict sees the words beside it.
+//! No list of phrases covers every refusal, so a person who sees a verdict sees the words beside
+//! it.
 
 use super::confirmation::is_confirmation;
 use crate::design::aside::without_thoughts;
 
-/// The longest excerpt, in characters, without what says how much was left out.
+/// The longest excerpt, in characters, without the note about its omissions.
 const EXCERPT: usize = 300;
 
 /// How many of them are the end of the text: conclusions come last.
@@ -52,7 +53,7 @@ mod tests {
     fn thinking_and_confirmations_are_not_said() {
         let answer = "<think>no</think>\nFiles read: spec.md (2 lines)\nOver my dead body.\n";
         assert_eq!(said(answer), "Over my dead body.");
-        // Where a thought began is unknown, so nothing before its end is hidden from a person.
+        // The start of a thought is unknown, so no text before its end is hidden from a person.
         assert!(said("Over my dead body.\n</think>\nx").contains("Over my dead body."));
         assert_eq!(said("<!-- never -->"), "<!-- never -->");
         let analysis = "<analysis>Over my dead body.</analysis>";

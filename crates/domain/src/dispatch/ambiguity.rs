@@ -128,7 +128,7 @@ const CONDITIONS: [&str; 14] = [
     "cuando", "если", "如果", "もし",
 ];
 
-/// Words that imagine what is not so.
+/// Words that mark a hypothetical sentence.
 const IMAGININGS: [&str; 7] = ["would ", "becomes", "würde", "wäre", "serait", "sería", "бы "];
 
 /// Tells whether words call what follows an example.
@@ -137,7 +137,7 @@ pub fn calls_example(words: &str) -> bool {
     EXAMPLES.iter().any(|phrase| words.contains(phrase))
 }
 
-/// Tells whether words imagine something under a condition: "if it were fixed, I would say".
+/// Tells whether words are hypothetical: "if it were fixed, I would say".
 pub fn imagines(words: &str) -> bool {
     let words = format!(" {}", words.to_lowercase());
     let is_condition = |phrase: &str| {
@@ -148,7 +148,7 @@ pub fn imagines(words: &str) -> bool {
         && IMAGININGS.iter().any(|phrase| words.contains(phrase))
 }
 
-/// Tells whether a line says that an approval below it is an example or depends on something.
+/// Tells whether a line calls an approval below it an example or conditional.
 pub fn is_hypothetical(line: &str) -> bool {
     let line = line.to_lowercase();
     let mut phrases = EXAMPLES.iter().chain(&CONDITIONS).chain(&IMAGININGS);
@@ -166,7 +166,7 @@ pub fn disclaimer(before: &str) -> Option<String> {
 }
 
 /// Returns a line without its sentences that only look like a condition: "I would approve this
-/// change." in all politeness, and "Once merged, …" of what the change is good for.
+/// change." in all politeness, and "Once merged, …" about the change's benefits.
 fn without_courtesy(line: &str) -> String {
     const POLITE: [&str; 4] = [
         "i would approve.",
@@ -192,8 +192,8 @@ pub fn is_bare_fence(line: &str) -> bool {
     fence::opens(line) && !info.contains(' ') && info != "example"
 }
 
-/// Renders the request for the verdict alone. An agent that is asked in its own session knows its
-/// answer; any other needs to see it again.
+/// Renders the request for the verdict alone. An agent that resumes its session knows its answer;
+/// any other agent needs the answer quoted.
 pub fn ask_again(ambiguity: &Ambiguity, returns: &str, answer: Option<&str>) -> String {
     let Ambiguity { doubt, excerpt } = ambiguity;
     let quoted = match excerpt.as_str() {

@@ -15,15 +15,15 @@ pub struct InvalidArtifact {
 }
 
 impl FeatureArtifact {
-    /// What is wanted and why.
+    /// The requirements: the goal and its reasons.
     pub const PRD: Self = Self(Cow::Borrowed("prd.md"));
-    /// What exactly is to be built.
+    /// The exact specification.
     pub const SPEC: Self = Self(Cow::Borrowed("spec.md"));
-    /// How it is built.
+    /// The design.
     pub const DESIGN: Self = Self(Cow::Borrowed("design.md"));
-    /// In which steps.
+    /// The steps.
     pub const PLAN: Self = Self(Cow::Borrowed("plan.md"));
-    /// The steps as pieces of work.
+    /// The plan's steps, divided into tasks.
     pub const TASKS: Self = Self(Cow::Borrowed("tasks.md"));
 
     /// The five that every feature may have, in the order they are written.

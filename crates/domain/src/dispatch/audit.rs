@@ -1,6 +1,6 @@
 //! Finding prompts that paste a document instead of referring to it.
 
-/// What a line looks like that pastes a document.
+/// The form of a line that pastes a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
     /// `{… content … .md}`.
@@ -9,7 +9,7 @@ pub enum Pattern {
     FileContent,
     /// Sections of a PRD by name.
     PrdSections,
-    /// `{content of …}`, whatever follows.
+    /// `{content of …}` with any continuation.
     ContentOf,
 }
 
@@ -28,7 +28,7 @@ impl Pattern {
         }
     }
 
-    /// Tells whether a line looks like it.
+    /// Tells whether a line has this form.
     pub fn matches(self, line: &str) -> bool {
         match self {
             Self::ContentOfFile => in_order(line, &["{", "content", ".md}"]),
@@ -48,7 +48,7 @@ impl Pattern {
     }
 }
 
-/// Tells whether words stand in a line one after another.
+/// Tells whether a line contains the words in this order.
 fn in_order(line: &str, words: &[&str]) -> bool {
     let mut rest = line;
     words.iter().all(|word| match rest.find(word) {
@@ -70,7 +70,7 @@ fn closed(line: &str) -> impl Iterator<Item = &str> {
 pub struct PasteHit {
     /// Its number, from one.
     pub line: usize,
-    /// What it looks like.
+    /// The forms that the line has.
     pub patterns: Vec<Pattern>,
     /// The line without the spaces around it.
     pub text: String,
@@ -130,7 +130,7 @@ pub fn audit(name: &str, text: &str, strictness: Strictness) -> Vec<PasteHit> {
 
 const SPEAKS_OF_PRD: &str = "it speaks of a project's PRD";
 
-/// What other files may paste, and why.
+/// Returns why other files may paste a document here, if they may.
 fn allowed_elsewhere(name: &str, line: &str, patterns: &[Pattern]) -> Option<&'static str> {
     let name = name.replace('\\', "/");
     let is = |folder: &str| name.split('/').rev().skip(1).any(|part| part == folder);

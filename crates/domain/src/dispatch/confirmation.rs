@@ -1,6 +1,7 @@
-//! Whether an answer says that the demanded files were read.
+//! Whether an answer confirms reading the demanded files.
 //!
-//! This is the reader's word and no more; what it is worth, receipts tell. It never stops anything.
+//! This is only the agent's claim; receipts are the proof. A missing confirmation never stops a
+//! dispatch.
 
 mod denial;
 mod listing;
@@ -48,16 +49,16 @@ impl ConfirmationLevel {
     }
 }
 
-/// A file that had to be read.
+/// A file that the agent had to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpectedFile<'a> {
-    /// What reports call it: the name of a feature's document, or a path relative to the project.
+    /// The name in reports: of a feature's document, or a path relative to the project.
     pub name: &'a str,
-    /// Its absolute path.
+    /// The file's absolute path.
     pub path: &'a str,
 }
 
-/// What an answer says about reading.
+/// An answer's claims about reading.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Confirmation {
     /// Whether it counts as a confirmation.
@@ -66,11 +67,11 @@ pub struct Confirmation {
     pub named: Vec<String>,
     /// The expected files that it does not name.
     pub missing: Vec<String>,
-    /// Files that nobody asked for.
+    /// Files that the prompt did not require.
     pub unexpected: Vec<String>,
-    /// How many lines it says each named file has.
+    /// The claimed number of lines of each named file.
     pub line_counts: Vec<(String, u64)>,
-    /// Files about which it says two things: whether they were read, or how long they are.
+    /// Files with contradictory claims: whether the agent read them, or how many lines they have.
     pub disputed: Vec<String>,
     /// Names that fit several files.
     pub unclear: Vec<String>,
@@ -78,7 +79,7 @@ pub struct Confirmation {
 
 const MARK: &str = "Files read:";
 
-/// Judges an answer by what had to be read.
+/// Judges an answer by the files that the agent had to read.
 pub fn confirmation(
     answer: &str,
     expected: &[ExpectedFile<'_>],
@@ -147,8 +148,8 @@ fn named<'a>(
     entries.iter().map(|(given, lines)| (place(given), *lines)).collect()
 }
 
-/// Returns what follows the mark in the lines in which an answer speaks to its reader of what it
-/// read: not in a fence or in code, not as an example, and not as an echo of the instruction.
+/// Returns the text behind the mark in an answer's own statements about reading: not in a fence or
+/// in code, not as an example, and not as an echo of the instruction.
 fn statements(spoken: &str) -> impl Iterator<Item = &str> {
     let mut fences = Fences::default();
     let mut before = "";
@@ -165,7 +166,7 @@ fn statements(spoken: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Tells whether a line says that what follows it is only an example or a condition.
+/// Tells whether a line calls the text below it an example or conditional.
 fn introduces_example(line: &str) -> bool {
     let line = line.trim_end_matches(|c: char| c.is_whitespace() || DECORATION.contains(c));
     let leads_on = line.ends_with([':', '\u{ff1a}', ',', '-', '\u{2013}', '\u{2014}']);
@@ -202,11 +203,11 @@ fn sorted(entries: &[(&str, Option<u64>)], expected: &[ExpectedFile<'_>]) -> Con
     found
 }
 
-/// What a name in an answer means.
+/// The meaning of a name in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meant<'a> {
     File(ExpectedFile<'a>),
-    /// It fits several files.
+    /// The name matches several files.
     Several,
     /// No file that had to be read.
     Nothing,
@@ -248,8 +249,8 @@ fn fits(name: &str, file: &ExpectedFile<'_>) -> bool {
     base == name || labelled.is_some_and(|file| file.file() == base || is_prd(file, base))
 }
 
-/// Returns what a line says behind the first mark that is no echo of the instruction. What stands
-/// behind a later mark stands behind that one, too.
+/// Returns the text behind the first mark that does not echo the instruction. That text includes
+/// every later mark.
 fn said(line: &str) -> Option<&str> {
     let quotes = |c: char| " \t\"'*`\u{201c}\u{201d}".contains(c);
     let rests =
@@ -257,7 +258,7 @@ fn said(line: &str) -> Option<&str> {
     rests.into_iter().find(|rest| !rest.starts_with("{name}")).map(str::trim_end)
 }
 
-/// Tells whether a file's name or label stands in a line.
+/// Tells whether a line contains the name or label of a file.
 fn names_any(rest: &str) -> bool {
     words(rest).any(|word| {
         let is_file = word.strip_suffix(".md").is_some_and(|stem| !stem.is_empty());
@@ -397,7 +398,7 @@ mod tests {
 
     // D-42
     #[test]
-    fn what_is_said_is_taken_apart() {
+    fn a_confirmation_is_parsed() {
         let found = judged("Files read: spec.md (212 lines), notes.md (3 lines), PRD (7 lines)");
         assert_eq!(found.named, ["spec.md"]);
         assert_eq!(found.unexpected, ["notes.md", "PRD"]);
@@ -420,7 +421,7 @@ mod tests {
         assert!(!confirmation("read all", &EXPECTED, ConfirmationLevel::Loose).confirmed);
     }
 
-    // However often it is said, an answer is judged in one go.
+    // However often an answer repeats the mark, each line is judged once.
     #[test]
     fn a_line_is_judged_once() {
         for level in [ConfirmationLevel::Strict, ConfirmationLevel::Seed] {

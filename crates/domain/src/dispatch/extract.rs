@@ -61,16 +61,16 @@ impl MatchRule {
     }
 }
 
-/// How sections are taken out.
+/// How to select sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rules {
     /// Where they end.
     pub end: EndRule,
-    /// Which heading is meant.
+    /// Which headings match an id.
     pub heading: MatchRule,
 }
 
-/// A section that an id led to.
+/// The section that an id refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FoundSection<'a> {
     /// Where its heading begins, in bytes.
@@ -83,7 +83,8 @@ pub struct FoundSection<'a> {
     pub shortened: bool,
 }
 
-/// Finds the section that an id means; with a dot in it, the id may lose what is behind the last.
+/// Finds the section that an id refers to. If no section has an id with a dot, the part behind its
+/// last dot is dropped.
 pub fn extract<'a>(document: &'a str, id: &str, rules: Rules) -> Option<FoundSection<'a>> {
     let headings = headings(document);
     let shorter = || {
@@ -93,7 +94,7 @@ pub fn extract<'a>(document: &'a str, id: &str, rules: Rules) -> Option<FoundSec
     section(document, &headings, id, rules).or_else(shorter)
 }
 
-/// Finds the section that is called exactly so, whatever else mentions the words.
+/// Finds the section with exactly this title; other headings that mention the words do not match.
 pub fn titled<'a>(document: &'a str, title: &str) -> Option<&'a str> {
     let headings = headings(document);
     let is_it = |place: &Place<'_>| place.heading.title.eq_ignore_ascii_case(title);
@@ -110,7 +111,7 @@ struct Place<'a> {
     heading: Heading<'a>,
 }
 
-/// Lists the headings that stand outside of code.
+/// Lists the headings outside of code.
 fn headings(document: &str) -> Vec<Place<'_>> {
     let mut fences = Fences::default();
     let mut offset = 0;
@@ -163,7 +164,7 @@ fn meant(headings: &[Place<'_>], id: &str, rule: MatchRule) -> Option<usize> {
     }
 }
 
-/// Returns where an id stands as a word of its own.
+/// Returns the position of an id that is a whole word of the title.
 fn word_at(title: &str, id: &str) -> Option<usize> {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     title.match_indices(id).map(|(at, _)| at).find(|at| {
@@ -172,18 +173,19 @@ fn word_at(title: &str, id: &str) -> Option<usize> {
     })
 }
 
-/// What a task is given of a document.
+/// The part of a document that a task receives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scoped<'a> {
     /// These sections, in the order they were referred to.
     Sections(Vec<(String, FoundSection<'a>)>),
     /// All of it, because nothing was referred to.
     WholeUnreferenced,
-    /// All of it, because this id leads nowhere.
+    /// The whole document, because no section has this id.
     WholeNotFound(String),
 }
 
-/// Decides what ids make of a document. One id that leads nowhere spoils them all.
+/// Decides which part of a document a prompt gives for some ids. A single id without a section
+/// selects the whole document.
 pub fn scope<'a>(document: &'a str, ids: &[String], rules: Rules) -> Scoped<'a> {
     if ids.is_empty() {
         return Scoped::WholeUnreferenced;
@@ -199,7 +201,7 @@ pub fn scope<'a>(document: &'a str, ids: &[String], rules: Rules) -> Scoped<'a> 
 }
 
 impl Scoped<'_> {
-    /// Renders what is given: sections with a blank line between them, each once.
+    /// Renders the selected text: sections with a blank line between them, each once.
     pub fn text(&self, document: &str) -> String {
         let trimmed = |text: &str| text.trim_end_matches(['\r', '\n']).to_owned();
         let Self::Sections(found) = self else { return trimmed(document) };
@@ -276,7 +278,7 @@ last
         );
     }
 
-    // D-33: what looks like a heading in code is none.
+    // D-33: a heading inside code does not count.
     #[test]
     fn code_holds_no_headings() {
         let document = "```\n# A1\n```\n\n## A1 real\ntext\n";
@@ -316,7 +318,7 @@ last
     }
 
     proptest! {
-        // Ids may hold anything, also what means something to other programs.
+        // Ids may hold any text, including patterns of other programs.
         #[test]
         fn any_id_is_looked_for(document in "(#{0,4} ?[a-zA-Z.*+(\\[é ]{0,8}\r?\n){0,9}", id in any::<String>()) {
             for end in EndRule::ALL {

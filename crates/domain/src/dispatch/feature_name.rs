@@ -1,4 +1,4 @@
-//! What a feature's folder is called.
+//! The name of a feature's folder.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! The gate before anything is resumed: four things a resumed session must show, once per
-//! environment.
+//! The gate that a client must pass before Convoke resumes its sessions: four checks of a resumed
+//! session, once per environment.
 
 use jiff::Timestamp;
 
@@ -31,7 +31,7 @@ impl GateCheck {
     }
 }
 
-/// What the fresh session is asked. `path` is the file that it must read.
+/// Returns the prompt for the fresh session. `path` is the file that it must read.
 pub fn first_prompt(path: &str) -> String {
     format!(
         "Read the file {path} with your file tool. Then list every problem you see in it, one per \
@@ -39,15 +39,15 @@ pub fn first_prompt(path: &str) -> String {
     )
 }
 
-/// What the resumed session is asked. It is not told the file again.
+/// The prompt for the resumed session. It does not name the file again.
 pub const SECOND_PROMPT: &str = "Do not open any file. Answer from memory, in two lines:\n\
     FIRST LINE: <the first line of the file you read, word for word>\n\
     ISSUES: <how many issues you listed, as a number>\n";
 
-/// What came of both prompts.
+/// The answers to both prompts.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
-    /// The first line of the file.
+    /// The first line of the file that the session read.
     pub first_line: &'a str,
     /// The fresh session's name, if it had one.
     pub agent_id: Option<&'a str>,
@@ -57,7 +57,7 @@ pub struct Trial<'a> {
     pub second_answer: Result<&'a str, &'a str>,
 }
 
-/// What came of the last try of a client, as it is kept.
+/// The recorded result of the last test of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TriedClient {
     /// The client's name, such as `claude`.

@@ -1,4 +1,4 @@
-//! The feature's `.review-history.md`: lines that are added to it, and what is read back.
+//! The feature's `.review-history.md`: the lines that Convoke adds, and how it reads them back.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const FALLBACK: &str = "RESUME-FALLBACK: ";
 const WARNING: &str = "LAZY-LOAD-WARNING: ";
 const UNCONFIRMED: &str = "did not confirm artifact reads";
 
-/// The line for a role that did not say that it read.
+/// Returns the line for a role that did not confirm its reading.
 pub fn unconfirmed(role: &str) -> String {
     format!("{WARNING}{role} {UNCONFIRMED}\n")
 }
@@ -27,8 +27,8 @@ pub fn fallback(role: &str, iteration: u32, reason: &str) -> String {
     format!("{FALLBACK}{role} iteration {iteration} \u{2014} {reason}\n")
 }
 
-/// Returns the roles of all warnings in a history, one for each. A line that only talks about
-/// warnings is none.
+/// Returns the roles of all warnings in a history, one for each. A line that only mentions warnings
+/// does not count.
 pub fn warnings(history: &str) -> Vec<&str> {
     history.lines().filter_map(warning).collect()
 }
@@ -62,7 +62,7 @@ fn role(text: &str) -> Option<(&str, &str)> {
     let role = text[..end].trim_end_matches('-');
     let rest = &text[role.len()..];
     let begins = role.starts_with(|c: char| c.is_ascii_lowercase());
-    // A name that goes on in other letters is another word.
+    // A name that continues in other letters is another word.
     let ends = !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     (begins && ends).then_some((role, rest))
 }
@@ -70,11 +70,11 @@ fn role(text: &str) -> Option<(&str, &str)> {
 /// One logged round of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedRound<'a> {
-    /// What precedes the number, if anything: the stage.
+    /// The stage before the number, if there is one.
     pub stage: Option<&'a str>,
     /// The round, as its heading numbers it.
     pub iteration: u32,
-    /// When, as written; empty if nobody wrote it.
+    /// The time as written; empty if the entry has none.
     pub at: &'a str,
     /// Whether it was the final round of an implementation.
     pub is_final: bool,
@@ -129,7 +129,7 @@ fn without_tags(text: &str) -> &str {
     rest
 }
 
-/// What is counted in a history.
+/// Totals of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HistoryCounts {
     /// Rounds that were logged.
@@ -186,7 +186,7 @@ pub fn count(history: &str) -> (HistoryCounts, BTreeMap<String, HistoryCounts>) 
     (all, roles)
 }
 
-/// Returns the reviewer that a line of a round speaks of, unless it was left out.
+/// Returns the reviewer that a line of a round names, unless it was left out.
 fn reviewer(line: &str) -> Option<&str> {
     if let Some(rest) = line.strip_prefix("**Reviewer:**") {
         return role(rest.trim_start()).map(|(role, _)| role);

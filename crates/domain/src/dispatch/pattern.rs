@@ -21,7 +21,7 @@ pub enum InvalidPattern {
     /// It would break a line of a prompt.
     #[error("it must not hold control characters")]
     Control,
-    /// `**` with something beside it.
+    /// `**` beside other characters.
     #[error("`**` must be a whole part, as in `docs/**/*.md`")]
     HalfStars,
 }

@@ -1,4 +1,4 @@
-//! What an implementer is told about the project that its feature belongs to.
+//! The section of an implementer's prompt about its feature's project.
 
 use crate::text::Text;
 use crate::token::{Estimate, Tokenizer, Tokens};
@@ -6,7 +6,7 @@ use crate::token::{Estimate, Tokenizer, Tokens};
 /// The most tokens that this may cost before it is shortened.
 const MOST: Tokens = Tokens::whole(500);
 
-/// A feature that this one depends on, and how it stands.
+/// A feature that this one depends on, and its status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependency {
     /// The folder name of the other feature.
@@ -15,18 +15,18 @@ pub struct Dependency {
     pub status: Option<String>,
 }
 
-/// What is known of a project. Whatever is missing leaves out its own line.
+/// Facts about a project. A missing fact leaves out its own line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProjectContext {
     /// The project's name.
     pub project: Option<String>,
     /// The feature's name.
     pub feature: Option<String>,
-    /// What the project is for.
+    /// The project's goals.
     pub goals: Option<String>,
-    /// What the feature depends on.
+    /// The feature's dependencies.
     pub dependencies: Vec<Dependency>,
-    /// What comes first.
+    /// The project's priorities.
     pub priority: Option<String>,
 }
 
@@ -79,7 +79,7 @@ enum State {
 }
 
 impl State {
-    /// What is neither done nor being done stands in the way.
+    /// Every status other than completed or in progress blocks the dependent feature.
     fn of(status: Option<&str>) -> Self {
         match status.map(str::to_ascii_lowercase).as_deref() {
             Some("completed") => Self::Completed,
@@ -111,7 +111,7 @@ mod tests {
 
     // D-38
     #[test]
-    fn whatever_is_missing_leaves_out_its_own_line() {
+    fn a_missing_fact_leaves_out_its_own_line() {
         let full = context(&known(2)).unwrap();
         assert_eq!(
             full,

@@ -7,7 +7,7 @@ use super::review::Issue;
 use super::role::{DispatchRole, PromptForm, PromptProfile};
 use crate::dispatch::artifact::FeatureArtifact;
 
-/// Returns what is said to a session that begins afresh because another could not be resumed.
+/// Returns the note for a new session that replaces one that could not be resumed.
 pub fn note(wording: Wording, form: PromptForm) -> &'static str {
     match (wording, form) {
         (Wording::Seed, _) => "(Fresh dispatch \u{2014} prior session unavailable.)",
@@ -20,41 +20,41 @@ pub fn note(wording: Wording, form: PromptForm) -> &'static str {
     }
 }
 
-/// Which round it is, and what the last one left.
+/// The round, and the open issues of the last one.
 #[derive(Debug, Clone, Copy)]
 pub struct Iteration<'a> {
     /// Its number, from one.
     pub number: u32,
-    /// The most there may be.
+    /// The highest number of rounds.
     pub max: u32,
-    /// What was found before.
+    /// The issues of earlier rounds.
     pub issues: &'a [Issue],
-    /// What is said because a session could not be resumed.
+    /// The note for a session that replaces one that could not be resumed.
     pub note: Option<&'static str>,
 }
 
 /// Everything a prompt is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptParts<'a> {
-    /// Whom it is for.
+    /// The role that receives the prompt.
     pub role: &'a DispatchRole,
     /// Decides order and membership of sections.
     pub profile: PromptProfile,
-    /// What the role is asked, and by which measure.
+    /// The role's task and the measure for its verdict.
     pub rubric: &'a str,
-    /// What it must read.
+    /// The files that the role must read.
     pub references: &'a [Reference],
     /// The text of the artifact it reviews, where that is pasted.
     pub target: Option<&'a str>,
     /// Files that were changed.
     pub files: &'a [String],
-    /// How the reviewer before it ended, for a phase's reviewer.
+    /// The earlier reviewer's result, for a phase's reviewer.
     pub outcome: Option<&'a str>,
-    /// What the next phase expects, for a phase's reviewer.
+    /// The next phase's expectations, for a phase's reviewer.
     pub next_phase: Option<&'a str>,
     /// The round, and what the rounds before it left to fix.
     pub iteration: Iteration<'a>,
-    /// How to answer.
+    /// The form of the answer.
     pub returns: &'a str,
 }
 
@@ -95,7 +95,7 @@ pub(super) fn join(sections: Vec<Option<String>>) -> String {
     kept.join("\n\n") + "\n"
 }
 
-/// What differs from one round to the next.
+/// Renders the parts that differ from one round to the next.
 fn changing(parts: &PromptParts<'_>) -> Vec<Option<String>> {
     let round = match parts.role.form {
         PromptForm::PhaseReview => vec![
@@ -134,7 +134,7 @@ fn iteration(iteration: &Iteration<'_>) -> String {
 fn phase_iteration(iteration: &Iteration<'_>) -> String {
     let Iteration { number, max, .. } = iteration;
     let line = noted(&format!("This is phase-review iteration {number}/{max}."), iteration);
-    // A session that goes on knows what it said.
+    // A resumed session knows its own issues.
     if iteration.note.is_some() { with_issues(line, iteration) } else { line }
 }
 
@@ -155,18 +155,18 @@ fn issues_to_fix(parts: &PromptParts<'_>) -> Option<String> {
     (!issues.is_empty()).then(|| format!("{heading}\n{}", list(issues)))
 }
 
-/// How the reviewer of an artifact ended, as a phase's reviewer is told.
+/// The result of an artifact's reviewer, as the prompt of a phase's reviewer shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct ReviewerOutcome<'a> {
-    /// Who reviewed.
+    /// The reviewer's name.
     pub reviewer: &'a str,
     /// Whether it approved in the end.
     pub approved: bool,
-    /// In which round.
+    /// The round's number.
     pub iteration: u32,
     /// The last round that there could be.
     pub max: u32,
-    /// What is left.
+    /// The issues that are still open.
     pub issues: &'a [Issue],
 }
 
@@ -196,7 +196,7 @@ mod tests {
         Iteration { number: 1, max: 5, issues: &[], note: None }
     }
 
-    /// What a test gives beside role and profile.
+    /// The inputs of a test beside role and profile.
     #[derive(Clone, Copy)]
     struct Given<'a> {
         target: &'a str,
@@ -304,7 +304,7 @@ RETURNS
         assert!(!first.contains("Previous issues"), "{first}");
     }
 
-    // D-64: a session that could not be resumed is noted, with what it said, in every form.
+    // D-64: a session that could not be resumed is noted, with its issues, in every form.
     #[test]
     fn a_lost_session_is_noted() {
         let issues = [issue()];
@@ -328,7 +328,7 @@ RETURNS
 
     // D-24
     #[test]
-    fn a_phase_reviewer_is_told_how_the_phase_went() {
+    fn a_phase_reviewers_prompt_has_the_earlier_result() {
         let issues = [issue()];
         let failed = ReviewerOutcome {
             reviewer: "spec-reviewer",

@@ -1,4 +1,4 @@
-//! How often readers did not say, or did not prove, that they read.
+//! Rates of dispatches whose agents did not confirm, or did not prove, their reading.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 pub enum DispatchMode {
     /// With a full prompt.
     Fresh,
-    /// With a delta, into a session that goes on.
+    /// With a delta, into a resumed session.
     Resume,
     /// With a full prompt, because the session could not be resumed.
     Fallback,
@@ -49,9 +49,9 @@ pub struct LedgerEntry {
     pub mode: DispatchMode,
     /// How long the prompt was, if it is known.
     pub prompt_chars: Option<u64>,
-    /// The files that had to be read.
+    /// The files that the agent had to read.
     pub artifacts: Vec<String>,
-    /// Whether the answer said that it read; `None` where nothing was demanded.
+    /// Whether the answer confirms reading; `None` where the prompt required none.
     pub confirmed: Option<bool>,
     /// The files that it did not name.
     pub missing: Vec<String>,
@@ -68,7 +68,7 @@ pub struct LedgerEntry {
 pub struct Rate {
     /// Dispatches that demanded reading.
     pub dispatches: u64,
-    /// Those whose answer did not say that it read.
+    /// Those whose answer did not confirm reading.
     pub warnings: u64,
     /// Those with a record.
     pub recorded: u64,
@@ -81,7 +81,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Counts one entry. What was resumed demanded nothing.
+    /// Counts one entry. A resumed dispatch required no reading.
     fn count(&mut self, entry: &LedgerEntry) {
         self.resumed += u64::from(entry.mode == DispatchMode::Resume);
         self.fallbacks += u64::from(entry.mode == DispatchMode::Fallback);
@@ -106,13 +106,13 @@ impl Rate {
         (self.warnings * 1000).checked_div(self.dispatches)
     }
 
-    /// Tells whether more than a fifth did not say that it read.
+    /// Tells whether more than a fifth did not confirm reading.
     pub const fn escalates(self) -> bool {
         self.warnings * 5 > self.dispatches
     }
 }
 
-/// How many features are looked at before the whole approach is judged.
+/// The first features, by which the whole approach is judged.
 const FIRST: usize = 3;
 
 /// Rates by role and feature, and the one that decides.
@@ -124,7 +124,7 @@ pub struct Rates {
     pub features: Vec<(String, Rate)>,
     /// Over the first three features.
     pub first_features: Rate,
-    /// Over everything.
+    /// The rate over all dispatches.
     pub all: Rate,
 }
 
@@ -194,7 +194,7 @@ mod tests {
         assert!(!Rate::default().escalates());
     }
 
-    // D-40: what was resumed, or demanded nothing, does not count.
+    // D-40: resumed dispatches and those that required no reading do not count.
     #[test]
     fn only_what_demanded_reading_counts() {
         let resumed = LedgerEntry { mode: DispatchMode::Resume, ..entry("a", "x", Some(false), 1) };

@@ -1,8 +1,7 @@
-//! Words of a reviewer that refuse an approval, or make it depend on something.
+//! A reviewer's words that refuse an approval, or make it conditional.
 
-/// What refuses an approval wherever a reviewer writes it, unless the program under review is its
-/// subject. The list cannot be complete: it only
-/// turns approvals into questions.
+/// Words that refuse an approval anywhere in a review, unless the program under review is its
+/// subject. The list cannot be complete: it only turns approvals into questions.
 const REFUSALS: [&str; 112] = [
     "not approve",
     "n't approve",
@@ -118,7 +117,7 @@ const REFUSALS: [&str; 112] = [
     "반려",
 ];
 
-/// Things that programs approve and reject, by their beginnings in the singular.
+/// Nouns for what programs approve and reject, by their beginnings in the singular.
 const THINGS: [&str; 16] = [
     "request",
     "token",
@@ -171,7 +170,7 @@ const OF_REVIEW: [&str; 29] = [
     "pr",
 ];
 
-/// Words that say when a program rejects something.
+/// Words that describe when a program rejects its input.
 const CAUSES: [&str; 14] = [
     "if",
     "when",
@@ -224,8 +223,8 @@ const SPOILING: [&str; 31] = [
     "however",
 ];
 
-/// Finds words that refuse an approval or make it depend on something, whatever emphasis and line
-/// breaks are between them.
+/// Finds words that refuse an approval or make it conditional, ignoring emphasis and line breaks
+/// between them.
 pub fn refusal(text: &str) -> Option<String> {
     let marks = |c: char| "*_~`".contains(c);
     let plain: String = text.chars().filter(|c| !marks(*c)).collect();
@@ -258,7 +257,7 @@ pub(super) fn sentences(line: &str) -> Vec<&str> {
     found
 }
 
-/// Tells whether a sentence in small letters speaks of the review or of the change under review.
+/// Tells whether a sentence in small letters is about the review or the change under review.
 pub(super) fn speaks_of_verdict(sentence: &str) -> bool {
     words(sentence).any(|word| OF_REVIEW.contains(&word))
 }
@@ -268,7 +267,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty())
 }
 
-/// Tells whether a phrase that may refuse speaks of the program under review, or of an earlier round.
+/// Tells whether a phrase that may refuse is about the program under review, or an earlier round.
 fn is_harmless(plain: &str, at: usize, phrase: &str) -> bool {
     let ends = [". ", "! ", "? "];
     let begin = ends.iter().filter_map(|end| plain[..at].rfind(end)).max().map_or(0, |end| end + 2);
@@ -305,8 +304,8 @@ fn is_thing(word: &str) -> bool {
     THINGS.iter().any(|thing| plural(thing)) || word == "queries"
 }
 
-/// Tells whether the words before a verb end with a thing that programs handle, and not with a pull
-/// request or the like.
+/// Tells whether the words before a verb end with a noun from `THINGS`, and not with a pull request
+/// or similar.
 fn ends_with_thing(before: &str) -> bool {
     const HELPERS: [&str; 8] = ["is", "are", "be", "gets", "get", "being", "will", "then"];
     const OTHERS: [&str; 10] =
@@ -320,14 +319,14 @@ fn ends_with_thing(before: &str) -> bool {
         && !backwards.next().is_some_and(|word| OTHERS.contains(&word))
 }
 
-/// Tells whether a sentence says when a program rejects something.
+/// Tells whether a sentence describes when a program rejects its input.
 fn is_rejected_by_program(before: &str, sentence: &str) -> bool {
     ends_with_thing(before)
         && words(sentence).any(|word| CAUSES.contains(&word))
         && !speaks_of_verdict(sentence)
 }
 
-/// Tells whether a sentence speaks of an earlier round, and what follows says that it is settled.
+/// Tells whether a sentence is about an earlier round, and the next words call it settled.
 fn was_settled(sentence: &str, text: &str) -> bool {
     const EARLIER: [&str; 7] =
         ["last", "previous", "earlier", "first", "before", "initially", "originally"];

@@ -4,14 +4,14 @@ use super::artifact::FeatureArtifact;
 use super::confirmation::ExpectedFile;
 use super::role::Noun;
 
-/// Where a feature's PRD is.
+/// The place of a feature's PRD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prd {
     /// In the feature's folder.
     InFeature,
-    /// Where the feature's notes say that it came from; whether that still exists is not asked.
+    /// The source that the feature's notes name; Convoke does not check that it still exists.
     Source(String),
-    /// There is none.
+    /// The feature has no such document.
     None,
 }
 
@@ -84,7 +84,7 @@ mod tests {
 
     // D-5, D-7, D-9
     #[test]
-    fn a_missing_prd_is_said() {
+    fn a_missing_prd_is_noted() {
         assert_eq!(
             rendered(&[FeatureArtifact::PRD, FeatureArtifact::SPEC], &Prd::None, Noun::Review),
             "\

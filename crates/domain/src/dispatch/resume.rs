@@ -1,40 +1,40 @@
-//! Whether a role goes on in its session with a delta, or begins afresh.
+//! Whether a role resumes its session with a delta, or begins afresh.
 
 use super::ambiguity::Ambiguity;
 
-/// What is remembered of a role between its rounds.
+/// What Convoke keeps about a role between its rounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResumeState {
-    /// The session to resume; `None` while nobody has named it.
+    /// The session to resume; `None` until the client reports its id.
     pub agent_id: Option<String>,
     /// How long the prompt of its first round was, in characters.
     pub iteration1_prompt_length: u64,
     /// The last round it was dispatched in.
     pub last_iteration: u32,
-    /// The commit it has seen.
+    /// The commit that the role last saw.
     pub last_commit_sha: Option<String>,
 }
 
-/// What has changed since a role last looked.
+/// What has changed since the role's last round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delta {
-    /// Nothing.
+    /// No change.
     NoChanges,
-    /// What changed could not be committed.
+    /// The changes could not be committed.
     CommitFailed,
-    /// It cannot be told: there is no such commit any more, or no repository.
+    /// Unknown: the commit no longer exists, or there is no repository.
     Unavailable,
     /// This many characters of difference.
     Changed(u64),
 }
 
-/// What a delta's size is measured against.
+/// The measure for a delta's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GuardBase {
     /// The first prompt and every artifact that it listed or pasted: what a fresh start costs.
     #[default]
     Everything,
-    /// The first prompt alone.
+    /// The length of the first prompt alone.
     Prompt,
 }
 
@@ -70,34 +70,34 @@ pub const GUARD_PERCENT: u64 = 50;
 /// Everything the decision depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
-    /// The round that is to come.
+    /// The next round's number, from one.
     pub iteration: u32,
     /// Whether it is the final validation of a role that has passed before.
     pub is_final: bool,
-    /// Whether the role's sessions are resumed at all.
+    /// Whether the role's sessions may ever be resumed.
     pub resumes: bool,
-    /// Why nothing is resumed here, if a gate said so.
+    /// Why the gate has switched resuming off, if it has.
     pub disabled: Option<&'a str>,
-    /// Whether the client may resume at all, as far as the client is known.
+    /// Whether the client's recorded gate result permits resuming.
     pub gate_open: bool,
-    /// What is remembered.
+    /// What Convoke keeps about the role since its last round.
     pub state: Option<&'a ResumeState>,
-    /// What has changed.
+    /// What has changed since the role's last round.
     pub delta: Delta,
-    /// What a fresh start costs, in characters.
+    /// The size of a fresh prompt, in characters.
     pub base: u64,
-    /// What went wrong when the session was resumed for this round.
+    /// The error when the session was resumed for this round.
     pub resume_error: Option<&'a str>,
 }
 
 /// Why a dispatch begins afresh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FreshReason {
-    /// It is the first.
+    /// It is the first round.
     First,
-    /// Nothing is remembered.
+    /// There is no record of earlier rounds.
     NoState,
-    /// The role is never resumed.
+    /// The role never resumes a session.
     NeverResumed,
     /// Resuming is switched off here.
     Disabled,
@@ -105,13 +105,13 @@ pub enum FreshReason {
     GateNotPassed,
     /// Its session has no name any more.
     AgentLost,
-    /// Nothing changed.
+    /// No change.
     NoChanges,
     /// The change could not be committed.
     CommitFailed,
-    /// Nobody knows what changed.
+    /// Convoke cannot tell what changed.
     NoDelta,
-    /// The change is too large.
+    /// The change exceeds the guard.
     OverGuard,
     /// Resuming was tried and failed.
     ResumeFailed,
@@ -136,14 +136,14 @@ impl FreshReason {
     }
 }
 
-/// What is to be done.
+/// How the next prompt is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResumeDecision {
-    /// A full prompt.
+    /// In a new session, with a full prompt.
     Fresh {
         /// Why the session is not resumed.
         reason: FreshReason,
-        /// What goes into the review history, behind the role and the round.
+        /// The entry for the review history, behind the role and the round.
         log: Option<String>,
     },
     /// A delta, into this session.
@@ -154,7 +154,7 @@ pub enum ResumeDecision {
 }
 
 impl ResumeDecision {
-    /// Tells whether the full prompt says that a session was lost, and repeats its issues.
+    /// Tells whether the full prompt notes a lost session, and repeats its issues.
     pub const fn is_noted(&self) -> bool {
         matches!(self, Self::Fresh { reason: FreshReason::ResumeFailed, .. })
     }
@@ -294,6 +294,31 @@ mod tests {
         assert_eq!(shown(&with(GuardBase::Prompt.chars(12_700, 12_000))), "resume a");
         assert_eq!(shown(&with(GuardBase::Prompt.chars(700, 12_000))), "delta_over_guard");
         assert_eq!(shown(&with(GuardBase::Everything.chars(700, 12_000))), "resume a");
+    }
+
+    // D-83: with deltas of every size, the guard saves most of what resuming everything would save,
+    // and no resumed round costs more than half of a fresh one.
+    #[test]
+    fn the_guard_bounds_what_a_resumed_round_costs() {
+        let known = state(Some("a"));
+        let base = 1000;
+        let cost = |chars: u64| {
+            let situation =
+                Situation { delta: Delta::Changed(chars), base, ..situation(Some(&known)) };
+            match decide(&situation) {
+                ResumeDecision::Resume { .. } => chars,
+                ResumeDecision::Fresh { .. } => base,
+            }
+        };
+        // Most deltas of real rounds are small.
+        let deltas: Vec<u64> = (0..100).map(|at| at * at / 8).collect();
+        assert!(deltas.iter().all(|chars| cost(*chars) <= base / 2 || cost(*chars) == base));
+        let fresh = base * deltas.len() as u64;
+        let guarded: u64 = deltas.iter().map(|chars| cost(*chars)).sum();
+        let always: u64 = deltas.iter().sum();
+        let saved = |spent: u64| (fresh - spent) * 100 / fresh;
+        assert!(saved(guarded) > 50, "{} %", saved(guarded));
+        assert!(saved(always) - saved(guarded) < 10, "{} %", saved(always));
     }
 
     // D-67

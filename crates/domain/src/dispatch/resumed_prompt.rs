@@ -3,7 +3,7 @@
 use super::issue_list::list;
 use super::review::Issue;
 
-/// In whose words a resumed session is spoken to.
+/// The wording of a resumed prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wording {
     /// As it was designed.
@@ -38,13 +38,13 @@ pub struct ResumedPromptParts<'a> {
     pub iteration: u32,
     /// The last round that there may be.
     pub max: u32,
-    /// What was done about the issues.
+    /// What the author did about the issues.
     pub summary: &'a str,
-    /// What changed, file by file; empty where only one file counts.
+    /// The changes, file by file; empty where only one file counts.
     pub stat: &'a str,
-    /// What changed.
+    /// The changes.
     pub diff: &'a str,
-    /// How to answer.
+    /// The form of the answer.
     pub returns: &'a str,
 }
 
@@ -140,7 +140,7 @@ mod tests {
 
     // D-65
     #[test]
-    fn a_reviewer_is_told_what_changed() {
+    fn a_reviewers_prompt_shows_the_changes() {
         assert_eq!(
             review(&parts(), Wording::Seed),
             "\

@@ -1,11 +1,11 @@
-//! What a reviewer answered, whether that is a pass, and who is asked again.
+//! A reviewer's answer, whether it is a pass, and which reviewers answer again.
 
-/// How much an issue weighs.
+/// The weight of an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Severity {
-    /// Nothing may go on.
+    /// It blocks the next phase.
     Blocker,
-    /// It must be looked at.
+    /// It needs attention.
     Warning,
     /// A suggestion or a remark: nothing has to be done about it.
     Light(String),
@@ -37,51 +37,51 @@ impl Severity {
         }
     }
 
-    /// Tells whether an issue of this weight stands against a pass.
+    /// Tells whether an issue of this weight prevents a pass.
     pub const fn counts(&self) -> bool {
         !matches!(self, Self::Light(_))
     }
 }
 
-/// One thing that a reviewer found.
+/// One issue that a reviewer found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
-    /// How much it weighs.
+    /// The issue's weight.
     pub severity: Severity,
-    /// What kind it is.
+    /// The issue's kind.
     pub category: Option<String>,
-    /// What is wrong.
+    /// The defect, in the reviewer's words.
     pub description: String,
     /// The place in the artifact, in the reviewer's words.
     pub location: Option<String>,
-    /// What would be better.
+    /// The suggested change.
     pub suggestion: Option<String>,
 }
 
 /// A reviewer's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Review {
-    /// Who reviewed, if the answer says so.
+    /// The reviewer's name, if the answer gives one.
     pub reviewer: Option<String>,
-    /// What the reviewer says of the whole.
+    /// The reviewer's verdict.
     pub approved: bool,
-    /// What it found.
+    /// The issues it found.
     pub issues: Vec<Issue>,
 }
 
 impl Review {
-    /// A review passes if it approves and nothing in it stands against that.
+    /// A review passes if it approves and holds no issue that prevents a pass.
     pub fn passes(&self) -> bool {
         self.approved && !self.issues.iter().any(|issue| issue.severity.counts())
     }
 }
 
-/// Which reviewers of a loop are asked in its next round.
+/// Which reviewers of a loop answer in its next round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextRound {
     /// Those that failed last.
     Failed,
-    /// All of them, once more, because each has passed by itself.
+    /// All of them, once more, because each has passed separately.
     Final,
     /// None; all passed in the final round.
     Done,
@@ -115,7 +115,7 @@ mod tests {
 
     // D-26
     #[test]
-    fn a_review_passes_if_nothing_stands_against_it() {
+    fn a_review_passes_without_issues_that_prevent_it() {
         for (approved, severities, expected) in [
             (true, &[][..], true),
             (true, &["suggestion", "info"], true),
@@ -131,7 +131,7 @@ mod tests {
         }
     }
 
-    // D-26: who failed is asked again; when all have passed, all are asked once more.
+    // D-26: reviewers that failed answer again; when all have passed, all answer once more.
     #[test]
     fn a_loop_ends_with_a_round_that_all_pass() {
         assert_eq!(NextRound::after_round(&[true, false, true]), NextRound::Failed);

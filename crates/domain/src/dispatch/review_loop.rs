@@ -1,6 +1,7 @@
-//! The whole loop of reviews: who is asked next, when something is fixed, and when it ends.
+//! The loop of reviews: which reviewers answer next, when an author fixes findings, and when the
+//! loop ends.
 //!
-//! The next step follows from what was answered alone, so a loop that was cut short goes on where it
+//! The next step follows from the recorded answers alone, so an interrupted loop continues where it
 //! was.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,32 +13,32 @@ use super::review::{Issue, NextRound};
 pub struct ReviewAnswer {
     /// The round, from one.
     pub iteration: u32,
-    /// Who answered.
+    /// The reviewer's role.
     pub role: String,
     /// Whether it passes.
     pub passed: bool,
-    /// What it found, by stable ids.
+    /// Its findings, by stable ids.
     pub findings: BTreeSet<String>,
 }
 
-/// What is to be done next.
+/// The next step of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewStep {
-    /// These reviewers are asked.
+    /// These reviewers answer.
     Review {
         /// The round they answer in, from one.
         iteration: u32,
         /// Whether it is the final one.
         is_final: bool,
-        /// Who has not answered yet in it.
+        /// The reviewers without an answer in it yet.
         roles: Vec<String>,
     },
-    /// What was found in this round is fixed.
+    /// An author fixes the findings of this round.
     Fix {
         /// The round that failed, from one.
         after: u32,
     },
-    /// It is over.
+    /// The loop is over.
     Stop(LoopStop),
 }
 
@@ -50,9 +51,9 @@ pub enum LoopStop {
     Capped,
     /// The same was found twice in a row, with an agent's fix in between.
     NoProgress,
-    /// A person has to fix what was found.
+    /// A person has to fix the findings.
     ByHand,
-    /// An agent gave no answer.
+    /// A lane ended without an answer.
     LaneFailed,
     /// A reviewer gave two answers in a row that are neither an approval nor a rejection.
     Ambiguous,
@@ -62,7 +63,7 @@ pub enum LoopStop {
     Outdated,
     /// An agent cost more than it may.
     OverBudget,
-    /// Somebody stopped it.
+    /// A person stopped it.
     Cancelled,
 }
 
@@ -108,21 +109,21 @@ impl LoopStop {
 pub struct Fixed {
     /// The round that failed, from one.
     pub after: u32,
-    /// Who was to fix what it found.
+    /// The author who had to fix its findings.
     pub by: FixedBy,
 }
 
-/// Who was to fix what was found.
+/// The author of fixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FixedBy {
-    /// An agent, which said that it did.
+    /// An agent, which reported the fix.
     Agent,
-    /// A person. Convoke does not know whether anything was fixed.
+    /// A person. Convoke does not know whether the person fixed them.
     Person,
 }
 
-/// Decides the next step of a loop with these reviewers. `fixed` are the rounds after which
-/// something was to be fixed, and `max` is the last round that there may be.
+/// Decides the next step of a loop with these reviewers. `fixed` are the rounds after which an
+/// author had to fix findings, and `max` is the last permitted round.
 pub fn next_step(
     reviewers: &[String],
     answers: &[ReviewAnswer],
@@ -172,14 +173,14 @@ pub fn next_step(
     ReviewStep::Stop(LoopStop::Capped)
 }
 
-/// What became of a finding after the round it was found in.
+/// The state of a finding after the round that reported it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingOutcome {
-    /// Nobody has looked again yet.
+    /// Its reviewer has not answered since.
     Open,
     /// It was found again, unchanged.
     Returned,
-    /// Its reviewer looked again and did not find it.
+    /// Its reviewer answered again without it.
     Gone,
 }
 
@@ -194,7 +195,7 @@ impl FindingOutcome {
     }
 }
 
-/// Tells what became of every finding: by its reviewer's next answer after it was last found.
+/// Returns the state of every finding, by its reviewer's next answer after the last report.
 pub fn fates(answers: &[ReviewAnswer]) -> BTreeMap<(String, String), FindingOutcome> {
     let mut fates: BTreeMap<(String, String), FindingOutcome> = BTreeMap::new();
     let mut in_order: Vec<_> = answers.iter().collect();
@@ -213,8 +214,8 @@ pub fn fates(answers: &[ReviewAnswer]) -> BTreeMap<(String, String), FindingOutc
     fates
 }
 
-/// Returns what makes a finding the same one in another round: who found it, how much it weighs,
-/// where, and in which words. Line numbers move when something above them is fixed.
+/// Returns the identity of a finding across rounds: its role, weight, place and words. Line numbers
+/// do not count: they move with every fix above them.
 pub fn identity(role: &str, issue: &Issue) -> String {
     let words = |text: &str| {
         let lower = text.to_lowercase();
@@ -264,7 +265,7 @@ mod tests {
 
     // D-26, D-27: all, then who failed, then all once more; a failure there begins again.
     #[test]
-    fn a_loop_goes_on_by_what_was_answered() {
+    fn a_loop_goes_on_by_its_recorded_answers() {
         let (a1, b1) = (answer(1, "a", &[]), answer(1, "b", &["x"]));
         let b2 = answer(2, "b", &[]);
         let (a3, b3) = (answer(3, "a", &["y"]), answer(3, "b", &[]));
@@ -303,7 +304,7 @@ mod tests {
         let twice = [answers[0].clone(), answers[1].clone(), answer(2, "b", &["x"])];
         assert_eq!(shown(&twice, &[1], 5), "no_progress");
         assert_eq!(shown(&twice, &[1, 2], 5), "review 3 b", "it was fixed by hand");
-        // Where a person was to fix, nothing says that a fix failed.
+        // After a person's turn, Convoke does not know that a fix failed.
         assert_eq!(shown_by(FixedBy::Person, &twice, &[1], 5), "fix 2");
         assert_eq!(shown_by(FixedBy::Person, &twice, &[1], 2), "capped");
         let other = [answers[0].clone(), answers[1].clone(), answer(2, "b", &["z"])];
@@ -341,7 +342,7 @@ mod tests {
     }
 
     proptest! {
-        // Whatever was answered, there is a next step, and it is within the cap.
+        // Any sequence of answers has a next step, and that step is within the limit of rounds.
         #[test]
         fn there_is_always_a_next_step(
             answers in prop::collection::vec((0_u32..7, "[abc]", prop::bool::ANY, "[xy]?"), 0..12),

@@ -1,4 +1,4 @@
-//! Roles: who is sent where, and which artifacts that needs.
+//! Roles: the agents that a command dispatches, and the artifacts that they read.
 //!
 //! Roles are data. Those built in are the ones of the original maps; a project adds its own or
 //! changes these.
@@ -17,7 +17,7 @@ pub struct RoleName {
     pub role: String,
 }
 
-/// A text that names no role.
+/// A text that is not a valid role name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a role: write `command/role` in lower case")]
 pub struct InvalidRoleName {
@@ -76,12 +76,12 @@ impl PromptForm {
     }
 }
 
-/// What a role does after reading, in the block that tells it to.
+/// A role's work after reading, as its prompt names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noun {
-    /// It reviews.
+    /// A review.
     Review,
-    /// It works.
+    /// Other work.
     Work,
 }
 
@@ -103,12 +103,12 @@ impl Noun {
     }
 }
 
-/// Whether an answer needs proof that everything was read.
+/// Whether an answer needs proof of complete reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
-    /// It does.
+    /// Proof is required.
     Required,
-    /// What is missing is only reported.
+    /// Missing proof is only reported.
     Reported,
 }
 
@@ -119,8 +119,7 @@ impl Proof {
     }
 }
 
-/// Which generation of prompts is wanted. It decides order and membership of sections, never the
-/// text of one.
+/// The generation of prompts. It decides order and membership of sections, never the text of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PromptProfile {
     /// References, with the artifact under review pasted.
@@ -156,25 +155,25 @@ impl PromptProfile {
 pub struct DispatchRole {
     /// Unique among all roles; configuration replaces a role by this name.
     pub name: RoleName,
-    /// What it must read, in order, beside its target.
+    /// The artifacts that it must read, in order, beside its target.
     pub reads: Vec<FeatureArtifact>,
     /// Which files of the project it must read beside those.
     pub required: Vec<PathPattern>,
     /// Whether it must read every file that was changed.
     pub reads_diff: bool,
-    /// The artifact that it reviews.
+    /// The artifact that the role reviews.
     pub target: Option<FeatureArtifact>,
     /// How its prompt is laid out.
     pub form: PromptForm,
-    /// What it does.
+    /// Its work, as the prompt names it.
     pub noun: Noun,
-    /// Whether it is told which files were changed.
+    /// Whether the role's prompt lists the changed files.
     pub takes_files: bool,
     /// Whether its session is ever resumed.
     pub resumes: bool,
-    /// Whether its answer passes only if its client's record shows that it read everything.
+    /// Whether its answer passes only if its client's record proves complete reading.
     pub proof: Proof,
-    /// What used to be pasted into its prompt before there were references.
+    /// The artifacts pasted into its prompt before there were references.
     pub pasted_before: Vec<FeatureArtifact>,
 }
 
@@ -197,7 +196,7 @@ impl DispatchRole {
     }
 }
 
-/// The roles of a project.
+/// The roles of a project: the built-in ones and its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roles(Vec<DispatchRole>);
 
@@ -325,7 +324,7 @@ implement/implementer work prd,spec,design,plan,tasks -"
         assert!(all.contains("\ncreate-tasks/task-reviewer review prd,spec,design,plan,tasks -\n"));
     }
 
-    // D-4: only what is dispatched with the block is a role here.
+    // D-4: only agents that receive the block of references are roles.
     #[test]
     fn other_agents_are_no_roles() {
         let names: Vec<_> =
@@ -338,7 +337,7 @@ implement/implementer work prd,spec,design,plan,tasks -"
 
     // D-72: what used to be pasted, counted by command.
     #[test]
-    fn what_was_pasted_before_is_known() {
+    fn roles_know_the_artifacts_of_earlier_prompts() {
         let count = |command: &str| -> usize {
             let roles = Roles::default();
             let of_command = roles.all().iter().filter(|role| role.name.command == command);

@@ -1,8 +1,8 @@
-//! What references save, and for whom.
+//! The savings of references, and whose they are.
 //!
-//! Two sums belong together: what the dispatcher's prompts cost, which references make small, and
-//! what the agents pay in all, reading included, which they hardly change. One without the other is
-//! half of the truth.
+//! Two sums belong together: the cost of the dispatcher's prompts, which references reduce, and the
+//! total cost of the agents, reading included, which they hardly change. Each sum alone would
+//! mislead.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::artifact::FeatureArtifact;
 use super::role::{DispatchRole, PromptProfile};
 use crate::token::{Estimate, Tokens};
 
-/// How long a feature's documents are, in characters. What is missing is not there.
+/// How long a feature's documents are, in characters. A missing document has no entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FeatureSizes {
     /// By document.
@@ -47,7 +47,7 @@ pub struct Frame {
     pub all_reference: usize,
 }
 
-/// What one dispatch costs.
+/// The cost of one dispatch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
     /// The prompt alone, estimated from its characters.
@@ -67,7 +67,7 @@ impl Cost {
     }
 }
 
-/// What dispatches cost in three generations of prompts.
+/// The cost of dispatches in three generations of prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Costs {
     /// Everything pasted.
@@ -167,11 +167,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_costs_nothing() {
+    fn missing_documents_cost_nothing() {
         let without = feature(None);
         assert_eq!(of("specify/spec-reviewer", &without)[3..], ["1210.0", "1320.0", "1331.0"]);
         assert!(without.is_complete());
         assert!(!FeatureSizes::default().is_complete());
+    }
+
+    // D-81: the published claim of less than half does not hold at the guard itself.
+    #[test]
+    fn at_the_guard_a_resumed_loop_of_five_rounds_costs_three_fifths() {
+        assert_eq!(resumed_loop_per_mille(1000, 500, 5), Some(600));
+        assert_eq!(resumed_loop_per_mille(1000, 370, 5), Some(496));
     }
 
     // D-84

@@ -40,7 +40,7 @@ pub fn tasks(document: &str) -> Result<Vec<ListedTask<'_>>, NoTasks> {
                 None => fences = Fences::default(),
             }
         }
-        // What is written in code is an example, and ends nothing.
+        // A heading in code is an example and ends no section.
         let outside = fences.feed(visible) == FenceLine::Outside;
         if let Some(heading) = Heading::parse(visible).filter(|_| outside) {
             places.push((offset, heading.level, numbered(visible)));
@@ -61,7 +61,7 @@ pub fn tasks(document: &str) -> Result<Vec<ListedTask<'_>>, NoTasks> {
 /// A list cut before each line that looks like a task, whether or not that is in a fence.
 struct Chunks<'a> {
     document: &'a str,
-    /// Where each begins.
+    /// The offset of each task.
     starts: Vec<usize>,
 }
 
@@ -77,8 +77,8 @@ impl<'a> Chunks<'a> {
     }
 
     /// Returns how far the example goes that an open fence makes of the task at an offset; `None`
-    /// if the fence was left open by mistake. It is an example if the first fences behind it close
-    /// the open one and, read without it, are no pairs.
+    /// if the fence was left open by mistake. The task is an example if the first fences behind it
+    /// close the open one and, read without it, are no pairs.
     fn example_up_to(&self, offset: usize, open: Fences) -> Option<usize> {
         let first = self.starts.partition_point(|start| *start < offset);
         let ends = self.starts[first..].iter().skip(1).copied().chain([self.document.len()]);
@@ -146,7 +146,7 @@ fn after_blanks(text: &str) -> Option<&str> {
     (rest.len() < text.len()).then_some(rest)
 }
 
-/// Says what a list without tasks probably has instead.
+/// Returns what a list without tasks probably has instead.
 fn cause(document: &str) -> &'static str {
     let titles: Vec<_> = lines(document).map(bare).filter_map(Heading::parse).collect();
     let is_task = |heading: &Heading<'_>| heading.title.starts_with("Task ");
@@ -225,7 +225,7 @@ impl References {
     }
 }
 
-/// Finds the first word of a kind behind a document's name, and perhaps behind one word more.
+/// Finds the first word of a kind behind a document's name, optionally with one word between them.
 fn after(
     piece: &str,
     document: &str,

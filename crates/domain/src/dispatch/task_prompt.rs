@@ -4,7 +4,7 @@ use super::prompt::join;
 use super::required::{Reference, block};
 use super::role::Noun;
 
-/// In which order the sections come.
+/// The order in which sections appear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TaskOrder {
     /// As it was designed.
@@ -32,30 +32,30 @@ impl TaskOrder {
     }
 }
 
-/// Said when a task refers to nothing that is understood.
+/// The note if none of a task's references can be parsed.
 pub const NO_REFERENCES: &str =
     "No parseable traceability references \u{2014} loading full artifacts.";
 
 /// Everything the prompt is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskPromptParts<'a> {
-    /// The task as it is written.
+    /// The task's text, as the list has it.
     pub task: &'a str,
     /// When it is done.
     pub done_when: Option<&'a str>,
-    /// What it needs of the design.
+    /// The relevant part of the design.
     pub design: Option<&'a str>,
-    /// What it needs of the plan.
+    /// The relevant part of the plan.
     pub plan: Option<&'a str>,
-    /// What it needs of the PRD, where that is given instead of referred to.
+    /// The relevant part of the PRD, where the prompt includes it instead of a reference.
     pub prd: Option<&'a str>,
-    /// What must be read: the PRD, then the spec.
+    /// The required reading: the PRD, then the spec.
     pub references: &'a [Reference],
-    /// What is known of the project.
+    /// The section about the project, if there is one.
     pub project: Option<&'a str>,
-    /// Where to work.
+    /// The files to work on.
     pub files: &'a [String],
-    /// How to work and to answer.
+    /// The instructions for the work and the answer.
     pub instructions: &'a str,
 }
 

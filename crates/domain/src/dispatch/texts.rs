@@ -1,4 +1,4 @@
-//! What each built-in role is asked, and how it is to answer. One file each.
+//! The instructions of each built-in role and the form of its answer, one file each.
 
 use super::role::{DispatchRole, Noun};
 
@@ -41,7 +41,7 @@ mod tests {
     use super::super::role::Roles;
     use super::*;
 
-    // D-20: every role has something to go by, without any file of the user's.
+    // D-20: every role has a text, without any file of the user's.
     #[test]
     fn every_role_has_a_text_of_its_own() {
         let roles = Roles::default();

@@ -1,4 +1,4 @@
-//! An entry that a script asks for.
+//! Parses a script's request for an entry.
 
 use super::Category;
 
@@ -7,13 +7,13 @@ use super::Category;
 pub struct LogOrder {
     /// The log's file.
     pub log: String,
-    /// What it is about.
+    /// The entry's category.
     pub category: Category,
     /// The entry, or the file that holds it.
     pub entry: EntrySource,
 }
 
-/// Where an entry stands.
+/// Where an entry's text comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntrySource {
     /// Here.
@@ -22,16 +22,16 @@ pub enum EntrySource {
     File(String),
 }
 
-/// An entry that is asked for wrongly.
+/// Invalid arguments for an entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LogOrderError {
-    /// A flag without its value.
+    /// A flag without a value.
     #[error("{0} requires a value")]
     MissingValue(String),
-    /// A flag that there is not.
+    /// An unknown flag.
     #[error("unknown flag: {0}")]
     UnknownFlag(String),
-    /// A flag that must be there.
+    /// A required flag is missing.
     #[error("{0} is required")]
     MissingFlag(&'static str),
     /// A file whose name would be lines of its own.
@@ -98,7 +98,7 @@ mod tests {
 
     // P-310
     #[test]
-    fn an_entry_is_asked_for_in_one_way() {
+    fn an_entry_is_requested_in_one_way() {
         for category in Category::ALL {
             let line = format!("--log|l|--category|{}|--entry|e", category.name());
             let order = LogOrder::parse(&words(&line)).unwrap();

@@ -1,10 +1,11 @@
-//! A text in parts that clients hand on whole, each recognisable by its first and last line.
+//! Splits a text into parts that clients pass on completely, each recognisable by its first and
+//! last line.
 
 use std::num::NonZeroUsize;
 
 use crate::pin;
 
-/// The room that both marks of a part and the line about its order need, whatever its numbers.
+/// The room that both marks of a part and the line about its order need, for any part numbers.
 const MARKS: usize = 280;
 
 /// How many characters both marks of a part have at most, while there are fewer than a hundred parts.
@@ -13,7 +14,7 @@ const MARKS_USED: usize = 80;
 /// How many characters the line about the order of several parts has at most.
 const ORDER_USED: usize = 95;
 
-/// What a part may lose because no character is cut in two.
+/// The bytes that a part may lose because no character is split.
 const CHARACTER: usize = 3;
 
 /// Returns how many characters the marks of one of so many parts have at most.
@@ -21,7 +22,7 @@ pub const fn marks_used(parts: u64) -> usize {
     if parts > 1 { MARKS_USED + ORDER_USED } else { MARKS_USED }
 }
 
-/// Returns how many bytes of a text fit into a number of parts, whatever is in it.
+/// Returns how many bytes of any text fit into a number of parts.
 pub fn room(parts: NonZeroUsize, most_bytes: usize) -> usize {
     parts.get().saturating_mul(most_bytes.saturating_sub(MARKS + CHARACTER))
 }
@@ -54,7 +55,11 @@ pub fn split(
     } else {
         "the beginning"
     };
+    let mut is_line_open = false;
     let marked = pieces.iter().zip(1..).map(|(piece, number)| {
+        // The rest of a line is marked: it may be quoted text, which must not begin a line.
+        let rest = if is_line_open { "…" } else { "" };
+        is_line_open = !piece.ends_with('\n');
         let end = if piece.ends_with('\n') { "" } else { "\n" };
         let order = if total == 1 {
             String::new()
@@ -62,7 +67,7 @@ pub fn split(
             format!("(Clients hand the {total} parts over in any order; part 1 has {first}.)\n")
         };
         format!(
-            "[convoke wake-up {number}/{total} {nonce}]\n{order}{piece}{end}[end of convoke wake-up {number}/{total} {nonce}]\n"
+            "[convoke wake-up {number}/{total} {nonce}]\n{order}{rest}{piece}{end}[end of convoke wake-up {number}/{total} {nonce}]\n"
         )
     });
     (marked.collect(), rest.len())
@@ -76,7 +81,7 @@ fn first_piece(text: &str, room: usize, later: usize) -> &str {
     let most = &text[..text.floor_char_boundary(room)];
     match most.rfind('\n') {
         Some(newline) if text.len() - newline - 1 <= later => &most[..=newline],
-        // A line border would leave too much to what is left of the parts.
+        // A cut at a line border would leave too much for the remaining parts.
         Some(_) | None => most,
     }
 }
@@ -96,6 +101,7 @@ mod tests {
         let (_, body) = part.split_once('\n').unwrap();
         let body =
             if body.starts_with("(Clients hand") { body.split_once('\n').unwrap().1 } else { body };
+        let body = body.strip_prefix('…').unwrap_or(body);
         &body[..body.rfind("[end of convoke").unwrap()]
     }
 
@@ -145,7 +151,7 @@ mod tests {
                 prop_assert_eq!(made.len(), number);
             }
             if text.len() <= super::room(parts(number), MARKS + room) {
-                prop_assert_eq!(left, 0, "whatever has room is in the parts");
+                prop_assert_eq!(left, 0, "all text that fits is in the parts");
             }
         }
     }

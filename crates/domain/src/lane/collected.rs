@@ -1,5 +1,4 @@
-//! What became of a lane, in the words of those who collect the answers of many: statuses, codes and
-//! reasons that scripts read.
+//! A lane's result in the words of scripts that collect many lanes: statuses, codes and reasons.
 
 use std::fmt;
 
@@ -18,26 +17,26 @@ const TOO_LONG: i32 = 124;
 /// The code of a process that could not be started.
 const NOT_STARTED: i32 = 127;
 
-/// The code when nobody can tell.
+/// The exit code if the real one is unknown.
 const UNKNOWN: i32 = 99;
 
-/// What became of a lane.
+/// A lane's result, as scripts read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectedStatus {
     /// There is an answer.
     Ok,
     /// It took longer than it may, or was silent for too long.
     TimedOut,
-    /// It failed.
+    /// The lane failed.
     Failed,
-    /// It ended well, and said nothing.
+    /// It ended successfully, without output.
     EmptyOutput,
-    /// Nobody knows how it ended.
+    /// How the lane ended is unknown.
     SentinelTimeout,
     /// It answered, and its answer says nothing.
     NotSubstantive,
-    /// It was not asked: nothing may be spent any more.
-    CapHit,
+    /// The lane was not started: the budget is spent.
+    BudgetSpent,
 }
 
 impl CollectedStatus {
@@ -49,7 +48,7 @@ impl CollectedStatus {
         Self::EmptyOutput,
         Self::SentinelTimeout,
         Self::NotSubstantive,
-        Self::CapHit,
+        Self::BudgetSpent,
     ];
 
     /// Returns the status that is printed as `name`.
@@ -66,44 +65,44 @@ impl CollectedStatus {
             Self::EmptyOutput => "EMPTY_OUTPUT",
             Self::SentinelTimeout => "SENTINEL_TIMEOUT",
             Self::NotSubstantive => "NOT_SUBSTANTIVE",
-            Self::CapHit => "cap_hit",
+            Self::BudgetSpent => "cap_hit",
         }
     }
 }
 
-/// A lane as it is collected.
+/// The collected result of a lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collected {
-    /// What became of it.
+    /// The lane's status.
     pub status: CollectedStatus,
-    /// Its exit code, or the one that stands for how it ended.
+    /// The exit code, or the one that represents how the lane ended.
     pub exit_code: i32,
-    /// Whether its agent can be asked again.
+    /// Whether its agent is still available.
     pub is_healthy: bool,
     /// Why there is no answer; empty if there is one.
     pub reason: String,
 }
 
-/// What is known of a lane that is over.
+/// The facts about an ended lane.
 #[derive(Debug, Clone, Copy)]
 pub struct CollectedResult<'a> {
-    /// What became of it.
+    /// The lane's outcome.
     pub outcome: LaneOutcome,
     /// How its process ended.
     pub end: ProcessEnd,
     /// Why, as far as the client says.
     pub why: Option<&'a str>,
-    /// Whether its answer lacks substance, where that was asked.
+    /// Whether the answer lacks substance, if the request required substance.
     pub thin: Option<Thin>,
     /// Whether another run of the same client was in its way.
     pub is_clash: bool,
-    /// Whether it was asked a second time.
+    /// Whether this was the second attempt.
     pub is_second: bool,
 }
 
 impl CollectedResult<'_> {
-    /// Tells whether it is worth asking once more: it ended well and said nothing, or another run of
-    /// the same client was in its way.
+    /// Tells whether a second attempt is worthwhile: the lane ended successfully without output, or
+    /// another run of the same client interfered.
     pub fn is_worth_another(&self) -> bool {
         let is_failed = || self.is_clash && collected(self).status == CollectedStatus::Failed;
         !self.is_second && (collected(self).status == CollectedStatus::EmptyOutput || is_failed())
@@ -116,7 +115,7 @@ pub fn collected(result: &CollectedResult<'_>) -> Collected {
     let of = |status, exit_code, fixed: String| Collected {
         status,
         exit_code,
-        is_healthy: matches!(status, CollectedStatus::Ok | CollectedStatus::CapHit),
+        is_healthy: matches!(status, CollectedStatus::Ok | CollectedStatus::BudgetSpent),
         reason: reason(result.why.filter(|why| !why.trim().is_empty()).unwrap_or(&fixed)),
     };
     match (result.outcome, result.thin) {
@@ -136,10 +135,13 @@ pub fn collected(result: &CollectedResult<'_>) -> Collected {
             is_healthy: true,
             reason: String::new(),
         },
-        // Our own limit, not the client's.
+        // Convoke's own limit, not the client's.
         (LaneOutcome::OverBudget, _) if result.end == ProcessEnd::BudgetLimit => {
             let text = "Token budget cap hit; reviewer skipped";
-            Collected { reason: text.to_owned(), ..of(CollectedStatus::CapHit, 0, String::new()) }
+            Collected {
+                reason: text.to_owned(),
+                ..of(CollectedStatus::BudgetSpent, 0, String::new())
+            }
         }
         (_, _) if result.end == ProcessEnd::Lost => of(
             CollectedStatus::SentinelTimeout,
@@ -158,14 +160,14 @@ pub fn collected(result: &CollectedResult<'_>) -> Collected {
         }
         (LaneOutcome::NoOutput, _) => empty(result, exit_code),
         (_, _) => {
-            // A client that exits 0 on an error has failed all the same.
+            // A client that exits 0 on an error has still failed.
             let code = if exit_code == 0 { 1 } else { exit_code };
             of(CollectedStatus::Failed, code, format!("Process failed with exit code {code}"))
         }
     }
 }
 
-/// A lane that ended well and said nothing, perhaps twice.
+/// A lane that ended successfully without output, on the first or second attempt.
 fn empty(result: &CollectedResult<'_>, exit_code: i32) -> Collected {
     let first = "Process exited successfully but produced no output";
     let said = result.why.filter(|why| !why.trim().is_empty()).unwrap_or(first);
@@ -202,13 +204,13 @@ fn reason(text: &str) -> String {
 /// A block of lines, as scripts read it.
 #[derive(Debug, Clone, Copy)]
 pub struct CollectedBlock<'a> {
-    /// Where the answer is.
+    /// The path of the answer.
     pub file: &'a str,
-    /// Who was asked.
+    /// The agent's name.
     pub tool: &'a str,
-    /// What became of it.
+    /// The lane's result.
     pub collected: &'a Collected,
-    /// Whether the agent had failed before; then it stays so, whatever became of this lane.
+    /// Whether the agent had failed before; then it stays unhealthy after any result.
     pub was_unhealthy: bool,
 }
 
@@ -248,7 +250,8 @@ mod tests {
         let empty = "Process exited successfully but produced no output";
         let lost =
             "Process did not complete (sentinel file missing — possible crash or system kill)";
-        let capped = (CollectedStatus::CapHit, 0, true, "Token budget cap hit; reviewer skipped");
+        let capped =
+            (CollectedStatus::BudgetSpent, 0, true, "Token budget cap hit; reviewer skipped");
         for (outcome, end, expected) in [
             (LaneOutcome::Answered, ProcessEnd::Exited(0), (CollectedStatus::Ok, 0, true, "")),
             (LaneOutcome::Answered, ProcessEnd::Exited(1), (CollectedStatus::Ok, 0, true, "")),
@@ -300,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_in_another_ones_way_is_asked_again_once() {
+    fn a_clash_with_another_run_is_retried_once() {
         let clash = |outcome, end| CollectedResult { is_clash: true, ..of(outcome, end) };
         let first = clash(LaneOutcome::Failed, ProcessEnd::Exited(1));
         assert!(first.is_worth_another());
@@ -311,7 +314,7 @@ mod tests {
 
     // P-160
     #[test]
-    fn an_answer_without_substance_is_none() {
+    fn an_answer_without_substance_does_not_count() {
         let thin = Some(Thin::FewWords { words: 3, fewest: 30 });
         let result = CollectedResult { thin, ..of(LaneOutcome::Answered, ProcessEnd::Exited(0)) };
         let text = "body too thin: 3/30 words after stripping fenced code".to_owned();

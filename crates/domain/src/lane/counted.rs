@@ -1,8 +1,8 @@
-//! What a client's counters count, and what one run of a session spent by them.
+//! The scope of a client's counters, and the usage of one run of a session by them.
 
 use super::event::Usage;
 
-/// What a counter counts.
+/// The scope of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CounterScope {
     /// This run alone.
@@ -11,12 +11,12 @@ pub enum CounterScope {
     Session,
 }
 
-/// What a client's counters count when a session is resumed.
+/// The scope of a client's counters when a session is resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageScope {
-    /// What the token counters count.
+    /// The scope of the token counters.
     pub tokens: CounterScope,
-    /// What the price counts.
+    /// The scope of the price.
     pub money: CounterScope,
 }
 
@@ -24,9 +24,9 @@ impl UsageScope {
     /// Both count this run alone.
     pub const RUN: Self = Self { tokens: CounterScope::Run, money: CounterScope::Run };
 
-    /// Returns what this run spent, from what was said now and what was last said of the same
-    /// session before: nothing of a new session, and `None` of one that somebody else worked in.
-    /// Then what counts the whole session says nothing of this run.
+    /// Returns what this run spent, from the client's counters now and those last recorded for the
+    /// same session: none for a new session, and `None` if another program used the session in
+    /// between, because a counter of the whole session then tells nothing about this run.
     #[must_use]
     pub fn of_run(self, said: Usage, before: Option<Usage>) -> Option<Usage> {
         let tokens = match (self.tokens, before) {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_somebody_else_worked_in_says_nothing_of_this_run() {
+    fn a_session_used_elsewhere_tells_nothing_of_this_run() {
         let said = Usage { input: 10, output: 5, micro_dollars: Some(7), ..Usage::default() };
         assert_eq!(SESSION.of_run(said, None), None);
         let money = UsageScope { tokens: CounterScope::Run, ..SESSION };
@@ -77,7 +77,7 @@ mod tests {
     }
 
     proptest! {
-        // What the runs of a session spent is what its counter says at the end.
+        // The usages of a session's runs add up to its counter at the end.
         #[test]
         fn differences_add_up(runs in prop::collection::vec(usage(), 1..8)) {
             let zero = Usage { micro_dollars: Some(0), ..Usage::default() };
@@ -90,7 +90,7 @@ mod tests {
             prop_assert_eq!(sum, counter);
         }
 
-        // Whatever is said, no run gives anything back, and none spends more than was said.
+        // For any counters, no run's usage is negative or greater than the counters.
         #[test]
         fn nothing_is_spent_twice_or_given_back(said in usage(), before in prop::option::of(usage())) {
             if let Some(of_run) = SESSION.of_run(said, before) {

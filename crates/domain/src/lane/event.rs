@@ -1,33 +1,33 @@
-//! What a client says while its agent works, in words that all clients share.
+//! A client's messages while its agent works, in a form that all clients share.
 
 use std::fmt;
 
-/// One thing that was said.
+/// One message of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaneEvent {
     /// The session has this name; it can be resumed by it.
     Session(String),
     /// This model answers.
     Model(String),
-    /// The client says that the agent may do this.
+    /// The agent's rights, as the client reports them.
     Rights(GrantedRights),
-    /// The agent says this.
+    /// The agent wrote this text.
     Text(String),
-    /// The agent uses a tool.
+    /// The agent used a tool.
     Tool(String),
     /// This was spent. Whether it counts the whole session or this run alone, the client's adapter
     /// knows.
     Usage(Usage),
     /// The turn is over.
     Ended(TurnEnd),
-    /// Something went wrong that does not end the turn by itself: a retry, a warning.
+    /// An error that does not end the turn: a retry, a warning.
     Trouble(LaneFailure),
 }
 
-/// What an agent may do, as its client says.
+/// An agent's rights, as its client reports them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GrantedRights {
-    /// The client's word for how it decides what is permitted.
+    /// The client's word for its permission mode.
     pub mode: Option<String>,
     /// The tools that the agent has.
     pub tools: Vec<String>,
@@ -38,23 +38,23 @@ pub struct GrantedRights {
 pub struct TurnEnd {
     /// The answer, where the end carries it.
     pub answer: Option<String>,
-    /// What went wrong, if anything did. An end without one is a success as far as the client knows.
+    /// The failure, if there is one. An end without one is a success as far as the client knows.
     pub failure: Option<LaneFailure>,
 }
 
 /// Something that went wrong, as far as a client tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneFailure {
-    /// What kind of thing.
+    /// The kind of failure.
     pub kind: FailureKind,
     /// In the client's own words.
     pub message: String,
 }
 
-/// What can go wrong between a client and its model.
+/// The kinds of failure between a client and its model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
-    /// Nobody is logged in, or the key is refused.
+    /// The client is not logged in, or the service refuses the key.
     Auth,
     /// Too many requests, or no quota left.
     RateLimited,
@@ -64,9 +64,9 @@ pub enum FailureKind {
     NoSession,
     /// A limit of the client's own was reached: turns, money.
     OverBudget,
-    /// It said something in a line that is too long to be read; perhaps that was the answer.
+    /// The client printed a line that is too long to read; it may have been the answer.
     LongLine,
-    /// The answer reached its greatest length, and what there is of it was said.
+    /// The answer reached its greatest length; the beginning is there.
     CutOff,
     /// Another run of the same client was at its files.
     Clash,
@@ -88,8 +88,8 @@ impl FailureKind {
         Self::Other,
     ];
 
-    /// Tells whether asking again comes to the same until a person changes something: a login, a key,
-    /// the client's version.
+    /// Tells whether a retry gives the same result until a person changes something: a login, a
+    /// key, the client's version.
     pub const fn is_lasting(self) -> bool {
         matches!(self, Self::Auth | Self::RefusedFlags)
     }
@@ -115,7 +115,7 @@ impl FailureKind {
     }
 }
 
-/// What was spent, as far as a client counts it.
+/// Usage, as far as a client counts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Tokens of the prompts, with those that came from a cache.
@@ -151,8 +151,8 @@ impl Usage {
         }
     }
 
-    /// Returns what was spent since an earlier count of the same session. A counter that runs
-    /// backwards began anew.
+    /// Returns the usage since an earlier count of the same session. A counter that decreased was
+    /// reset.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let began_anew = self.input < earlier.input || self.output < earlier.output;

@@ -1,4 +1,4 @@
-//! What a lane will probably spend, by what earlier ones did.
+//! Forecasts a lane's usage from earlier ones.
 
 use super::event::Usage;
 use super::ledger::LaneEntry;
@@ -13,7 +13,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Takes the ranks from some amounts; there is none of nothing.
+    /// Computes the ranks of some amounts; `None` without amounts.
     pub fn of(mut amounts: Vec<u64>) -> Option<Self> {
         amounts.sort_unstable();
         let rank = |percent: usize| {
@@ -24,21 +24,21 @@ impl Range {
     }
 }
 
-/// What earlier lanes needed.
+/// The usage of earlier lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneForecast {
     /// How many lanes it is taken from.
     pub lanes: usize,
     /// Tokens of prompts and answers.
     pub tokens: Range,
-    /// Money in millionths of a dollar, where it was said.
+    /// Money in millionths of a dollar, where clients reported it.
     pub micro_dollars: Option<Range>,
     /// Milliseconds.
     pub took_ms: Option<Range>,
 }
 
-/// Looks at the last lanes that can tell what they spent; `None` if there are no earlier lanes. One
-/// that might not start spent nothing, which says nothing of what a lane needs.
+/// Forecasts from the last lanes that reported their usage; `None` without earlier lanes. A lane
+/// that never started does not count.
 pub fn forecast(entries: &[&LaneEntry], last: usize) -> Option<LaneForecast> {
     let counted: Vec<(&LaneEntry, Usage)> = entries
         .iter()

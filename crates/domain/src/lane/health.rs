@@ -1,29 +1,29 @@
-//! Which agents can be asked to work: whether they are there, whether they answer, and what is said
-//! of those that do not.
+//! Agents' health: whether an agent is installed, whether it answers, and the warnings about those
+//! that do not.
 
 use std::fmt::Write;
 
 use super::outcome::{LaneOutcome, ProcessEnd};
 
-/// What a healthy agent is asked.
+/// The probe's prompt.
 pub const PROMPT: &str = "Respond with OK";
 
-/// How often an agent is asked before it is given up.
+/// How many times Convoke probes an agent before it counts as unhealthy.
 pub const ATTEMPTS: u32 = 3;
 
 /// How much of an answer that is not the expected one is shown, in characters.
 const MOST_SHOWN: usize = 200;
 
-/// What is known of an agent.
+/// An agent's health.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentHealth {
-    /// Its program is not there.
+    /// Its program is not installed.
     Missing,
-    /// Nobody asked whether it answers.
+    /// It was not probed.
     NotAsked,
     /// It answers.
     Healthy,
-    /// It does not, for this reason; a caller that knew it may have given none.
+    /// It does not, for this reason; a caller that reports it may give none.
     Sick(Option<String>),
 }
 
@@ -38,7 +38,7 @@ impl AgentHealth {
         }
     }
 
-    /// Tells whether work may be given to it: it must be there, and must have answered.
+    /// Tells whether the agent may get work: it must be installed, and must have answered.
     pub const fn may_work(&self) -> bool {
         match self {
             Self::Healthy => true,
@@ -70,7 +70,7 @@ impl AgentHealth {
         }
     }
 
-    /// Says that an agent does not judge, and which agent judges in its place.
+    /// Returns the warning that an agent does not judge, and which agent judges in its place.
     pub fn judge_warning(&self, agent: &str, host: &str) -> Option<String> {
         let why = match self {
             Self::Healthy | Self::NotAsked => return None,
@@ -82,7 +82,7 @@ impl AgentHealth {
         Some(format!("**⚠ {name} cannot judge ({why}). {host} judges in its place.**"))
     }
 
-    /// Returns the box that nobody overlooks, for an agent that was asked and did not answer.
+    /// Returns a warning in a box, for an agent that did not answer its probe.
     pub fn banner(&self, agent: &str) -> Option<String> {
         let Self::Sick(Some(cause)) = self else { return None };
         let rule = "═".repeat(59);
@@ -100,29 +100,29 @@ fn capitalised(name: &str) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// Tells whether an answer is the one that was asked for. Words that merely hold it are not.
+/// Tells whether an answer is the expected one. An answer that merely contains it is not.
 pub fn is_ok(answer: &str) -> bool {
     let letters = answer.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase);
     letters.eq("ok".chars())
 }
 
-/// One question to an agent, and what came of it.
+/// One probe of an agent, and its result.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
-    /// Which question it was, from 1 on.
+    /// The probe's number, from 1.
     pub number: u32,
-    /// What became of the lane.
+    /// The lane's outcome.
     pub outcome: LaneOutcome,
     /// How its process ended.
     pub end: ProcessEnd,
-    /// What the agent answered.
+    /// The agent's answer.
     pub answer: Option<&'a str>,
-    /// What went wrong, in the client's own words.
+    /// The error, in the client's own words.
     pub trouble: Option<&'a str>,
 }
 
 impl Attempt<'_> {
-    /// Judges the answer; what is wrong with it is said in one line.
+    /// Judges the answer, and describes an error in one line.
     pub fn verdict(&self) -> Result<(), String> {
         let begin = format!("Probe attempt {}", self.number);
         let answer = self.answer.filter(|_| self.outcome == LaneOutcome::Answered);
@@ -151,15 +151,15 @@ fn brief(text: &str) -> String {
     words.chars().filter(|c| !c.is_control()).take(MOST_SHOWN).collect()
 }
 
-/// Which agents may still be counted on in a run. Whoever was given up once stays so, because a run
-/// that changes its mind about its members cannot be understood afterwards.
+/// Which agents are still available in a run. An agent that failed once stays unavailable: a report
+/// about agents that come and go could not be understood.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Availability {
     agents: Vec<(String, bool)>,
 }
 
 impl Availability {
-    /// Takes in what is known of an agent now.
+    /// Takes in an agent's present health.
     pub fn note(&mut self, agent: &str, is_healthy: bool) {
         match self.agents.iter_mut().find(|(name, _)| name == agent) {
             Some((_, known)) => *known &= is_healthy,
@@ -172,7 +172,7 @@ impl Availability {
         other.agents.iter().for_each(|(name, is_healthy)| self.note(name, *is_healthy));
     }
 
-    /// Returns what is known of an agent.
+    /// Returns an agent's health, if it was noted.
     pub fn get(&self, agent: &str) -> Option<bool> {
         self.agents.iter().find(|(name, _)| name == agent).map(|(_, known)| *known)
     }
@@ -226,7 +226,7 @@ mod tests {
 
     // P-68
     #[test]
-    fn who_works_is_there_and_has_answered() {
+    fn only_an_installed_agent_that_answered_may_work() {
         assert!(AgentHealth::from_caller(true).may_work());
         for health in [AgentHealth::Missing, AgentHealth::NotAsked, AgentHealth::from_caller(false)]
         {
@@ -299,7 +299,7 @@ mod tests {
         }
     }
 
-    // P-73: who said something is not said to have said nothing.
+    // P-73: a lane with output is not reported as one without.
     #[test]
     fn only_silence_is_no_output() {
         let line = |outcome, trouble| {
@@ -314,7 +314,7 @@ mod tests {
 
     // P-77
     #[test]
-    fn who_will_not_come_is_told() {
+    fn an_unavailable_agent_gives_a_warning() {
         assert_eq!(AgentHealth::Healthy.warning("codex"), None);
         assert_eq!(
             AgentHealth::Missing.warning("codex").unwrap(),
@@ -361,9 +361,9 @@ mod tests {
     }
 
     proptest! {
-        // P-78, P-81: nobody who was given up comes back, whatever is noted afterwards.
+        // P-78, P-81: an agent that failed never becomes available again.
         #[test]
-        fn nobody_comes_back(notes in prop::collection::vec(("[ab]", any::<bool>()), 0..12)) {
+        fn an_unavailable_agent_stays_unavailable(notes in prop::collection::vec(("[ab]", any::<bool>()), 0..12)) {
             let mut run = Availability::default();
             let mut down = Vec::new();
             for (name, is_healthy) in notes {

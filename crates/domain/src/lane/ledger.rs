@@ -1,4 +1,4 @@
-//! The ledger of lanes: what is kept of each, and sums over many.
+//! The ledger of lanes: the record of each, and sums over many.
 
 use std::collections::BTreeMap;
 
@@ -11,33 +11,33 @@ use super::outcome::{LaneOutcome, ProcessEnd};
 use crate::owner::Owner;
 use crate::scope::Scope;
 
-/// What a lane is for, as far as whoever started it says.
+/// A lane's purpose, as far as its caller states it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Purpose {
-    /// The run that it is part of.
+    /// The run that the lane is part of.
     pub run: Option<String>,
-    /// What its agent is asked to be.
+    /// The role of its agent.
     pub role: Option<String>,
-    /// The part of the run.
+    /// The phase of the run.
     pub phase: Option<String>,
 }
 
-/// What is known of a lane when it begins. Of the prompt only its length and its hash are kept.
+/// A lane's record when it begins. Of the prompt only its length and its hash are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneStart {
-    /// Who works.
+    /// The agent's name.
     pub agent: String,
-    /// What for.
+    /// The lane's purpose.
     pub purpose: Purpose,
-    /// The model that was asked for.
+    /// The requested model.
     pub asked_model: Option<String>,
     /// Whether it may change files.
     pub writes: bool,
-    /// The session that is to go on.
+    /// The resumed session.
     pub resumed_from: Option<String>,
-    /// The process that runs it.
+    /// The process that runs the lane.
     pub owner: Owner,
-    /// Where what the client says will be found afterwards.
+    /// The folder that will keep the client's output.
     pub kept_in: Option<String>,
     /// How long its prompt is, in characters.
     pub prompt_chars: u64,
@@ -47,16 +47,16 @@ pub struct LaneStart {
     pub at: Timestamp,
 }
 
-/// How a lane ended, as the client said it.
+/// The end of a lane, as the client reported it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEnding {
-    /// What became of it.
+    /// The lane's outcome.
     pub outcome: LaneOutcome,
     /// How its process ended, in a word.
     pub end: String,
-    /// Why there is no answer, as far as anybody says.
+    /// Why there is no answer, if the client or Convoke gave a reason.
     pub why: Option<String>,
-    /// Of what kind that is.
+    /// The kind of failure.
     pub failure: Option<FailureKind>,
     /// The client's id of the session, by which it can be resumed.
     pub session: Option<String>,
@@ -64,26 +64,26 @@ pub struct LaneEnding {
     pub model: Option<String>,
     /// How long it took, in milliseconds.
     pub took_ms: u64,
-    /// How much was said, in bytes.
+    /// How much the client printed, in bytes.
     pub bytes: u64,
     /// The client's own counters.
     pub said: Option<Usage>,
-    /// What those count.
+    /// The scope of those counters.
     pub counts: UsageScope,
     /// When it ended.
     pub at: Timestamp,
 }
 
-/// How a lane ended, as it is kept.
+/// The end of a lane, as recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedEnding {
-    /// What became of it; `None` if whoever ran it was gone before it ended.
+    /// The outcome; `None` if the process that ran the lane was gone before it ended.
     pub outcome: Option<LaneOutcome>,
     /// How its process ended, in a word.
     pub end: Option<String>,
-    /// Why there is no answer, as far as anybody says.
+    /// Why there is no answer, if the client or Convoke gave a reason.
     pub why: Option<String>,
-    /// Of what kind that is.
+    /// The kind of failure.
     pub failure: Option<FailureKind>,
     /// The client's id of the session, by which it can be resumed.
     pub session: Option<String>,
@@ -91,9 +91,9 @@ pub struct RecordedEnding {
     pub model: Option<String>,
     /// How long it took, in milliseconds.
     pub took_ms: Option<u64>,
-    /// How much was said, in bytes.
+    /// How much the client printed, in bytes.
     pub bytes: Option<u64>,
-    /// What this run spent; `None` if that cannot be told.
+    /// The usage of this run; `None` if unknown.
     pub spent: Option<Usage>,
     /// When it ended, or was found to have.
     pub at: Timestamp,
@@ -102,7 +102,7 @@ pub struct RecordedEnding {
 /// One lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEntry {
-    /// Its number, which is never given again.
+    /// The lane's number, which is never reused.
     pub id: i64,
     /// The project and branch that the lane worked for.
     pub scope: Scope,
@@ -121,25 +121,25 @@ impl LaneEntry {
         }
     }
 
-    /// Returns what it spent, if that can be told.
+    /// Returns the usage, if known.
     pub fn spent(&self) -> Option<Usage> {
         self.over.as_ref()?.spent
     }
 
-    /// Tells whether nobody was ever asked: then nothing was spent, and nobody has to say so.
+    /// Tells whether the client never started: then its usage is zero, without a report.
     pub fn never_ran(&self) -> bool {
         let end = self.over.as_ref().and_then(|over| over.end.as_deref());
         end.and_then(ProcessEnd::parse) == Some(ProcessEnd::NotStarted)
     }
 
-    /// Returns the model that answered, else the one that was asked for.
+    /// Returns the model that answered, else the requested one.
     pub fn model(&self) -> Option<&str> {
         let answered = self.over.as_ref().and_then(|over| over.model.as_deref());
         answered.or(self.begun.asked_model.as_deref())
     }
 }
 
-/// What lanes are put together by.
+/// The key by which lanes are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaneGrouping {
     /// The day they began.
@@ -148,7 +148,7 @@ pub enum LaneGrouping {
     Agent,
     /// The role that the agent had; lanes without one are a group.
     Role,
-    /// The part of a run.
+    /// The phase of a run.
     Phase,
     /// The run they were part of; lanes without one are a group.
     Run,
@@ -192,18 +192,18 @@ impl LaneGrouping {
     }
 }
 
-/// What some lanes spent together.
+/// The usage of some lanes together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sum {
     /// How many there were.
     pub lanes: u64,
     /// How many of these reported no usage: they still run, were lost, or their clients report none.
-    pub uncounted: u64,
+    pub without_usage: u64,
     /// Of those, how many still run.
     pub running: u64,
     /// How many of the others did not report their cost.
     pub without_money: u64,
-    /// What the others spent.
+    /// The usage of the others.
     pub usage: Usage,
 }
 
@@ -214,7 +214,7 @@ impl Sum {
         let is_unpriced = spent.is_some_and(|usage| usage.micro_dollars.is_none());
         Self {
             lanes: 1,
-            uncounted: u64::from(ran && spent.is_none()),
+            without_usage: u64::from(ran && spent.is_none()),
             running: u64::from(entry.over.is_none()),
             without_money: u64::from(ran && is_unpriced),
             usage: spent.unwrap_or_default(),
@@ -231,7 +231,7 @@ impl Sum {
     pub fn plus(self, other: Self) -> Self {
         Self {
             lanes: self.lanes.saturating_add(other.lanes),
-            uncounted: self.uncounted.saturating_add(other.uncounted),
+            without_usage: self.without_usage.saturating_add(other.without_usage),
             running: self.running.saturating_add(other.running),
             without_money: self.without_money.saturating_add(other.without_money),
             usage: self.usage.plus(other.usage),
@@ -306,7 +306,7 @@ pub(crate) mod tests {
     }
 
     proptest! {
-        // In whatever order sums are made, they are the same.
+        // Sums do not depend on the order of addition.
         #[test]
         fn sums_are_associative((a, b, c) in (sum(), sum(), sum())) {
             prop_assert_eq!(a.plus(b).plus(c), a.plus(b.plus(c)));
@@ -315,7 +315,7 @@ pub(crate) mod tests {
         }
     }
 
-    // Who was never asked spent nothing, and owes nobody a number.
+    // A client that never started spent nothing, and its usage is not unknown.
     #[test]
     fn lanes_that_never_ran_leave_nothing_unknown() {
         for spent in [None, Some(Usage::default())] {
@@ -324,7 +324,7 @@ pub(crate) mod tests {
             assert_eq!(Sum::of(&lane), Sum { lanes: 1, ..Sum::default() });
             lane.over.as_mut().unwrap().end = Some(ProcessEnd::Cancelled.to_string());
             let sum = Sum::of(&lane);
-            assert_eq!(sum.uncounted + sum.without_money, 1, "{spent:?}");
+            assert_eq!(sum.without_usage + sum.without_money, 1, "{spent:?}");
         }
     }
 
@@ -353,7 +353,7 @@ pub(crate) mod tests {
         let west = Offset::from_hours(-2).unwrap();
         assert_eq!(by(LaneGrouping::Day, west), pairs(&[("1969-12-31", 2), ("1970-01-01", 1)]));
         let all = Sum::of_all(&entries);
-        assert_eq!((all.lanes, all.uncounted, all.without_money), (3, 1, 1));
+        assert_eq!((all.lanes, all.without_usage, all.without_money), (3, 1, 1));
         assert_eq!((all.usage.input, all.usage.micro_dollars), (10, Some(2)));
         for key in LaneGrouping::ALL {
             assert_eq!(LaneGrouping::parse(key.name()), Some(key));

@@ -1,35 +1,35 @@
-//! What became of a lane. Success is what can be shown, not what an exit code says.
+//! A lane's outcome. It follows from evidence, not from an exit code.
 
 use std::fmt;
 
 use super::event::{FailureKind, GrantedRights, LaneEvent, LaneFailure, TurnEnd, Usage};
 
-/// What became of a lane.
+/// How a lane ended, judged by its evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaneOutcome {
     /// A turn ended without an error, and there is an answer.
     Answered,
     /// It took longer than it may.
     TimedOut,
-    /// It said something, and then nothing for too long.
+    /// It printed output, and then nothing for too long.
     Stalled,
     /// It ended without an answer.
     NoOutput,
     /// It ended before its turn did.
     ExitedEarly,
-    /// Nobody is logged in, or the key is refused.
+    /// The client is not logged in, or the service refuses the key.
     Auth,
     /// Too many requests, or no quota left.
     RateLimited,
-    /// It does not know a flag that it was given.
+    /// It does not know one of its flags.
     RefusedFlags,
-    /// Another model answered than was asked for.
+    /// Another model answered than the requested one.
     ModelMismatch,
-    /// Another session answered than was to go on.
+    /// Another session answered than the resumed one.
     SessionLost,
     /// It cost more than it may.
     OverBudget,
-    /// Somebody stopped it.
+    /// A person or a program stopped it.
     Cancelled,
     /// The client could not be started.
     NotStarted,
@@ -82,26 +82,26 @@ impl LaneOutcome {
     }
 }
 
-/// How a client's process came to its end.
+/// The end of a client's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessEnd {
-    /// By itself, with this code.
+    /// It exited with this code.
     Exited(i32),
-    /// By a signal that nobody here sent.
+    /// By a signal that Convoke did not send.
     Signalled(i32),
     /// It was stopped, because the whole took too long.
     WallLimit,
-    /// It was stopped, because it said nothing at first for too long.
+    /// It was stopped, because it printed nothing at first for too long.
     FirstByteLimit,
-    /// It was stopped, because it said nothing more for too long.
+    /// It was stopped, because it printed nothing more for too long.
     StallLimit,
     /// It was stopped, because it cost too much.
     BudgetLimit,
-    /// Somebody stopped it.
+    /// A person or a program stopped it.
     Cancelled,
     /// It could not be started.
     NotStarted,
-    /// Nobody knows: whoever looked after it went away without a word.
+    /// Unknown: its supervisor process disappeared.
     Lost,
 }
 
@@ -147,19 +147,19 @@ impl fmt::Display for ProcessEnd {
 /// Everything that is known of a lane when it is over.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneCourse<'a> {
-    /// What was said.
-    pub heard: &'a LaneTranscript,
+    /// The client's messages.
+    pub output: &'a ClientOutput,
     /// How the process ended.
     pub end: ProcessEnd,
-    /// The model that was asked for.
+    /// The requested model.
     pub model: Option<&'a str>,
-    /// The session that was to go on.
+    /// The session to resume.
     pub resume: Option<&'a str>,
 }
 
 impl LaneCourse<'_> {
-    /// Says in words which other session or model answered; a session first, because a new one knows
-    /// nothing, whoever answers in it.
+    /// Describes which other session or model answered; a session first, because a new session has
+    /// no memory with any model.
     pub fn difference(&self) -> Option<String> {
         if let Some((asked, found)) = self.other_session() {
             return Some(format!("Convoke resumed session {asked}, but session {found} answered"));
@@ -168,41 +168,43 @@ impl LaneCourse<'_> {
         Some(format!("Convoke asked for {asked}, but {found} answered"))
     }
 
-    /// A client that does not find a session may begin a new one without a word.
+    /// Returns the two sessions if another one answered: a client that does not find a session may
+    /// silently begin a new one.
     fn other_session(&self) -> Option<(&str, &str)> {
-        let sessions = self.resume.zip(self.heard.session.as_deref());
+        let sessions = self.resume.zip(self.output.session.as_deref());
         sessions.filter(|(asked, found)| asked != found)
     }
 
     fn other_model(&self) -> Option<(&str, &str)> {
-        let models = self.model.zip(self.heard.model.as_deref());
+        let models = self.model.zip(self.output.model.as_deref());
         models.filter(|(asked, found)| !is_same_model(asked, found))
     }
 }
 
-/// What a client said, gathered.
+/// A client's collected messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LaneTranscript {
+pub struct ClientOutput {
     /// The session's name.
     pub session: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// What the agent may do, as last said.
+    /// The agent's rights, as last reported.
     pub granted: Option<GrantedRights>,
-    /// What was spent, as last said.
+    /// The usage, as last reported.
     pub usage: Option<Usage>,
-    /// The last words of the agent.
+    /// The agent's last text.
     pub last_text: Option<String>,
     /// How the turn ended, if it did.
     pub ended: Option<TurnEnd>,
-    /// The last trouble that was not got over: whoever speaks or acts after it has got over it.
+    /// The last error that the client did not recover from: a text or tool use after it shows a
+    /// recovery.
     pub trouble: Option<LaneFailure>,
     /// How many tools were used.
     pub tools: u64,
 }
 
-impl LaneTranscript {
-    /// Takes in what was said.
+impl ClientOutput {
+    /// Takes in a message of the client.
     pub fn take(&mut self, event: LaneEvent) {
         match event {
             LaneEvent::Session(id) => self.session = Some(id),
@@ -219,7 +221,8 @@ impl LaneTranscript {
             LaneEvent::Usage(usage) => self.usage = Some(usage),
             LaneEvent::Ended(ended) => self.ended = Some(ended),
             LaneEvent::Trouble(failure) => {
-                // What came before are not the last words any more, and those nobody knows.
+                // The text before the long line is no longer the agent's last text, and the long
+                // line is unknown.
                 if failure.kind == FailureKind::LongLine {
                     self.last_text = None;
                 }
@@ -266,14 +269,14 @@ pub fn outcome(course: &LaneCourse<'_>) -> LaneOutcome {
     match course.end {
         // A turn that ended well before it was stopped has ended well.
         ProcessEnd::WallLimit | ProcessEnd::FirstByteLimit | ProcessEnd::StallLimit
-            if is_answered(course.heard) =>
+            if is_answered(course.output) =>
         {
             judged_by_words(course)
         }
-        // Whoever was refused all the time was not slow.
-        ProcessEnd::WallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::TimedOut),
-        ProcessEnd::FirstByteLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::NoOutput),
-        ProcessEnd::StallLimit => by_trouble(course.heard).unwrap_or(LaneOutcome::Stalled),
+        // A client that was refused the whole time was not slow.
+        ProcessEnd::WallLimit => by_trouble(course.output).unwrap_or(LaneOutcome::TimedOut),
+        ProcessEnd::FirstByteLimit => by_trouble(course.output).unwrap_or(LaneOutcome::NoOutput),
+        ProcessEnd::StallLimit => by_trouble(course.output).unwrap_or(LaneOutcome::Stalled),
         ProcessEnd::BudgetLimit => LaneOutcome::OverBudget,
         ProcessEnd::Cancelled => LaneOutcome::Cancelled,
         ProcessEnd::NotStarted => LaneOutcome::NotStarted,
@@ -283,24 +286,24 @@ pub fn outcome(course: &LaneCourse<'_>) -> LaneOutcome {
     }
 }
 
-fn is_answered(heard: &LaneTranscript) -> bool {
-    let without_failure = heard.ended.as_ref().is_some_and(|ended| ended.failure.is_none());
-    without_failure && heard.answer().is_some()
+fn is_answered(output: &ClientOutput) -> bool {
+    let without_failure = output.ended.as_ref().is_some_and(|ended| ended.failure.is_none());
+    without_failure && output.answer().is_some()
 }
 
-/// What the client said counts; its exit code only where it said nothing.
+/// Judges by the client's messages, and by its exit code only without any.
 fn judged_by_words(course: &LaneCourse<'_>) -> LaneOutcome {
-    let Some(ended) = &course.heard.ended else {
-        let is_silent = course.end == ProcessEnd::Exited(0) && course.heard.last_text.is_none();
+    let Some(ended) = &course.output.ended else {
+        let is_silent = course.end == ProcessEnd::Exited(0) && course.output.last_text.is_none();
         let early = if is_silent { LaneOutcome::NoOutput } else { LaneOutcome::ExitedEarly };
-        let unread = course.heard.unread().map(|_| LaneOutcome::Failed);
-        return by_trouble(course.heard).or(unread).unwrap_or(early);
+        let unread = course.output.unread().map(|_| LaneOutcome::Failed);
+        return by_trouble(course.output).or(unread).unwrap_or(early);
     };
     if let Some(failure) = &ended.failure {
         return of_kind(failure.kind).unwrap_or(LaneOutcome::Failed);
     }
-    if course.heard.answer().is_none() {
-        return course.heard.unread().map_or(LaneOutcome::NoOutput, |_| LaneOutcome::Failed);
+    if course.output.answer().is_none() {
+        return course.output.unread().map_or(LaneOutcome::NoOutput, |_| LaneOutcome::Failed);
     }
     if course.other_session().is_some() {
         LaneOutcome::SessionLost
@@ -311,8 +314,8 @@ fn judged_by_words(course: &LaneCourse<'_>) -> LaneOutcome {
     }
 }
 
-fn by_trouble(heard: &LaneTranscript) -> Option<LaneOutcome> {
-    of_kind(heard.trouble.as_ref()?.kind)
+fn by_trouble(output: &ClientOutput) -> Option<LaneOutcome> {
+    of_kind(output.trouble.as_ref()?.kind)
 }
 
 const fn of_kind(kind: FailureKind) -> Option<LaneOutcome> {
@@ -348,28 +351,28 @@ mod tests {
         LaneFailure { kind, message: "no".to_owned() }
     }
 
-    fn ended(answer: &str) -> LaneTranscript {
+    fn ended(answer: &str) -> ClientOutput {
         let ended = Some(TurnEnd { answer: Some(answer.to_owned()), failure: None });
-        LaneTranscript { ended, ..LaneTranscript::default() }
+        ClientOutput { ended, ..ClientOutput::default() }
     }
 
-    fn judged(heard: &LaneTranscript, end: ProcessEnd) -> LaneOutcome {
-        outcome(&LaneCourse { heard, end, model: Some("opus"), resume: Some("s-1") })
+    fn judged(output: &ClientOutput, end: ProcessEnd) -> LaneOutcome {
+        outcome(&LaneCourse { output, end, model: Some("opus"), resume: Some("s-1") })
     }
 
     #[test]
     fn only_what_can_be_shown_is_a_success() {
-        let silent = LaneTranscript::default();
-        let mut spoke = LaneTranscript::default();
+        let silent = ClientOutput::default();
+        let mut spoke = ClientOutput::default();
         spoke.take(LaneEvent::Text("half an".to_owned()));
-        let mut refused = LaneTranscript::default();
+        let mut refused = ClientOutput::default();
         refused.take(LaneEvent::Trouble(failure(FailureKind::Auth)));
-        let mut failed = LaneTranscript::default();
+        let mut failed = ClientOutput::default();
         failed.take(LaneEvent::Ended(TurnEnd {
             answer: Some("an error text".to_owned()),
             failure: Some(failure(FailureKind::Other)),
         }));
-        for (heard, end, expected) in [
+        for (output, end, expected) in [
             (&ended("yes"), ProcessEnd::Exited(0), LaneOutcome::Answered),
             (&ended("yes"), ProcessEnd::Exited(1), LaneOutcome::Answered),
             (&ended("yes"), ProcessEnd::WallLimit, LaneOutcome::Answered),
@@ -390,79 +393,80 @@ mod tests {
             (&ended("yes"), ProcessEnd::BudgetLimit, LaneOutcome::OverBudget),
             (&silent, ProcessEnd::NotStarted, LaneOutcome::NotStarted),
         ] {
-            assert_eq!(judged(heard, end), expected, "{heard:?} {end:?}");
+            assert_eq!(judged(output, end), expected, "{output:?} {end:?}");
         }
     }
 
     #[test]
     fn a_turn_that_ended_knows_best_what_went_wrong() {
-        let mut heard = LaneTranscript::default();
-        assert_eq!(heard.failure(), None);
-        heard.take(LaneEvent::Trouble(failure(FailureKind::NoSession)));
-        assert_eq!(heard.failure(), Some(&failure(FailureKind::NoSession)));
+        let mut output = ClientOutput::default();
+        assert_eq!(output.failure(), None);
+        output.take(LaneEvent::Trouble(failure(FailureKind::NoSession)));
+        assert_eq!(output.failure(), Some(&failure(FailureKind::NoSession)));
         let failed = TurnEnd { answer: None, failure: Some(failure(FailureKind::Auth)) };
-        heard.take(LaneEvent::Ended(failed));
-        assert_eq!(heard.failure(), Some(&failure(FailureKind::Auth)));
-        heard.take(LaneEvent::Ended(TurnEnd { answer: None, failure: None }));
-        assert_eq!(heard.failure(), None);
+        output.take(LaneEvent::Ended(failed));
+        assert_eq!(output.failure(), Some(&failure(FailureKind::Auth)));
+        output.take(LaneEvent::Ended(TurnEnd { answer: None, failure: None }));
+        assert_eq!(output.failure(), None);
     }
 
-    // An answer that nobody read is none, and what was said before it is not the answer.
+    // An answer that Convoke could not read does not count, and the text before it is not the
+    // answer.
     #[test]
-    fn an_answer_in_a_line_that_was_not_read_is_told_of() {
+    fn an_answer_in_an_unread_line_is_reported() {
         let long = || LaneEvent::Trouble(failure(FailureKind::LongLine));
         let end = || LaneEvent::Ended(TurnEnd { answer: None, failure: None });
         let text = |text: &str| LaneEvent::Text(text.to_owned());
-        let heard = |events: Vec<LaneEvent>| {
-            let mut heard = LaneTranscript::default();
+        let output = |events: Vec<LaneEvent>| {
+            let mut output = ClientOutput::default();
             for event in events {
-                heard.take(event);
+                output.take(event);
             }
-            heard
+            output
         };
         for events in
             [vec![long()], vec![text("First"), long()], vec![text("First"), long(), end()]]
         {
-            let heard = heard(events);
-            assert_eq!(judged(&heard, ProcessEnd::Exited(0)), LaneOutcome::Failed, "{heard:?}");
-            assert_eq!(heard.answer(), None);
-            assert_eq!(heard.failure(), Some(&failure(FailureKind::LongLine)));
+            let output = output(events);
+            assert_eq!(judged(&output, ProcessEnd::Exited(0)), LaneOutcome::Failed, "{output:?}");
+            assert_eq!(output.answer(), None);
+            assert_eq!(output.failure(), Some(&failure(FailureKind::LongLine)));
         }
-        // What a tool found may be as long as it likes.
-        let found = heard(vec![long(), text("It is 42."), end()]);
+        // A tool's output may have any length.
+        let found = output(vec![long(), text("It is 42."), end()]);
         assert_eq!((found.answer(), found.failure()), (Some("It is 42."), None));
         assert_eq!(judged(&found, ProcessEnd::Exited(0)), LaneOutcome::Answered);
         let carried = TurnEnd { answer: Some("42".to_owned()), failure: None };
-        let carried = heard(vec![long(), LaneEvent::Ended(carried)]);
+        let carried = output(vec![long(), LaneEvent::Ended(carried)]);
         assert_eq!(
             (judged(&carried, ProcessEnd::Exited(0)), carried.failure()),
             (LaneOutcome::Answered, None)
         );
-        assert_eq!(judged(&heard(vec![long()]), ProcessEnd::StallLimit), LaneOutcome::Stalled);
+        assert_eq!(judged(&output(vec![long()]), ProcessEnd::StallLimit), LaneOutcome::Stalled);
     }
 
-    // Clients try again, and say so; a stall long after is another thing.
+    // Clients retry and report it; a stall long after has another cause.
     #[test]
     fn trouble_that_was_got_over_is_forgotten() {
         for event in [LaneEvent::Text("on".to_owned()), LaneEvent::Tool("Read".to_owned())] {
-            let mut heard = LaneTranscript::default();
-            heard.take(LaneEvent::Trouble(failure(FailureKind::RateLimited)));
-            assert_eq!(judged(&heard, ProcessEnd::StallLimit), LaneOutcome::RateLimited);
-            heard.take(event);
-            assert_eq!(judged(&heard, ProcessEnd::StallLimit), LaneOutcome::Stalled);
+            let mut output = ClientOutput::default();
+            output.take(LaneEvent::Trouble(failure(FailureKind::RateLimited)));
+            assert_eq!(judged(&output, ProcessEnd::StallLimit), LaneOutcome::RateLimited);
+            output.take(event);
+            assert_eq!(judged(&output, ProcessEnd::StallLimit), LaneOutcome::Stalled);
         }
     }
 
     #[test]
     fn another_model_is_not_hidden() {
-        let mut heard = ended("yes");
+        let mut output = ended("yes");
         for (effective, expected) in [
             ("claude-opus-5-5", LaneOutcome::Answered),
             ("opus", LaneOutcome::Answered),
             ("claude-haiku-5", LaneOutcome::ModelMismatch),
         ] {
-            heard.model = Some(effective.to_owned());
-            assert_eq!(judged(&heard, ProcessEnd::Exited(0)), expected, "{effective}");
+            output.model = Some(effective.to_owned());
+            assert_eq!(judged(&output, ProcessEnd::Exited(0)), expected, "{effective}");
         }
         assert!(is_same_model("gpt-5.5", "openai/gpt-5-5"));
         assert!(is_same_model("gemini-3-flash", "gemini-3-flash-preview"));
@@ -472,26 +476,26 @@ mod tests {
     // Codex begins a new thread when it does not know the one it is to resume.
     #[test]
     fn another_session_is_not_hidden() {
-        let mut heard = ended("yes");
-        heard.session = Some("s-1".to_owned());
-        assert_eq!(judged(&heard, ProcessEnd::Exited(0)), LaneOutcome::Answered);
-        heard.session = Some("s-2".to_owned());
-        assert_eq!(judged(&heard, ProcessEnd::Exited(0)), LaneOutcome::SessionLost);
+        let mut output = ended("yes");
+        output.session = Some("s-1".to_owned());
+        assert_eq!(judged(&output, ProcessEnd::Exited(0)), LaneOutcome::Answered);
+        output.session = Some("s-2".to_owned());
+        assert_eq!(judged(&output, ProcessEnd::Exited(0)), LaneOutcome::SessionLost);
     }
 
     #[test]
     fn what_differs_is_named() {
-        let mut heard = ended("yes");
-        let said = |heard: &LaneTranscript| {
+        let mut output = ended("yes");
+        let said = |output: &ClientOutput| {
             let (model, resume) = (Some("opus"), Some("s-1"));
-            LaneCourse { heard, end: ProcessEnd::Exited(0), model, resume }.difference()
+            LaneCourse { output, end: ProcessEnd::Exited(0), model, resume }.difference()
         };
-        (heard.session, heard.model) = (Some("s-1".to_owned()), Some("claude-opus-5".to_owned()));
-        assert_eq!(said(&heard), None);
-        heard.model = Some("haiku".to_owned());
-        assert_eq!(said(&heard).unwrap(), "Convoke asked for opus, but haiku answered");
-        heard.session = Some("s-2".to_owned());
-        assert_eq!(said(&heard).unwrap(), "Convoke resumed session s-1, but session s-2 answered");
+        (output.session, output.model) = (Some("s-1".to_owned()), Some("claude-opus-5".to_owned()));
+        assert_eq!(said(&output), None);
+        output.model = Some("haiku".to_owned());
+        assert_eq!(said(&output).unwrap(), "Convoke asked for opus, but haiku answered");
+        output.session = Some("s-2".to_owned());
+        assert_eq!(said(&output).unwrap(), "Convoke resumed session s-1, but session s-2 answered");
     }
 
     #[test]

@@ -1,19 +1,19 @@
-//! Whether what is left of a budget will probably do, by what earlier lanes needed.
+//! Whether the remaining budget is probably large enough, by the usage of earlier lanes.
 
 use std::fmt;
 
-use super::cap::Cap;
+use super::budget::LaneBudget;
 use super::event::Usage;
 use super::forecast::LaneForecast;
 
-/// A budget that will perhaps not do.
+/// A budget that is probably too small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shortage {
-    /// What is left.
-    pub left: Cap,
-    /// What earlier lanes needed: at least so much, for that share of them.
-    pub needed: Cap,
-    /// How many of them.
+    /// The remaining amount.
+    pub left: LaneBudget,
+    /// The usage of earlier lanes: at least this much, for that share of them.
+    pub needed: LaneBudget,
+    /// The share of those lanes.
     pub share: Share,
 }
 
@@ -26,14 +26,16 @@ pub enum Share {
     Tenth,
 }
 
-/// Compares a forecast with what is left under a cap when others have spent this. `None` if it will
-/// probably do, or if nobody can tell because no money was said.
-pub fn shortage(forecast: &LaneForecast, cap: Cap, already: Usage) -> Option<Shortage> {
-    let (most, spent, range, unit): (_, _, _, fn(u64) -> Cap) = match cap {
-        Cap::Tokens(most) => (most, already.tokens(), Some(forecast.tokens), Cap::Tokens),
-        Cap::MicroDollars(most) => {
+/// Compares a forecast with the rest of a budget after this much was spent. `None` if the rest is
+/// probably enough, or if the forecast has no amount of money to compare.
+pub fn shortage(forecast: &LaneForecast, budget: LaneBudget, already: Usage) -> Option<Shortage> {
+    let (most, spent, range, unit): (_, _, _, fn(u64) -> LaneBudget) = match budget {
+        LaneBudget::Tokens(most) => {
+            (most, already.tokens(), Some(forecast.tokens), LaneBudget::Tokens)
+        }
+        LaneBudget::MicroDollars(most) => {
             let spent = already.micro_dollars.unwrap_or_default();
-            (most, spent, forecast.micro_dollars, Cap::MicroDollars)
+            (most, spent, forecast.micro_dollars, LaneBudget::MicroDollars)
         }
     };
     let (range, left) = (range?, most.saturating_sub(spent));
@@ -72,39 +74,40 @@ mod tests {
     #[test]
     fn a_budget_that_will_not_do_is_known_before() {
         let used = |input| Usage { input, ..Usage::default() };
-        let words = |cap, already| {
-            let found = shortage(&forecast(100, 300), cap, used(already));
+        let words = |budget, already| {
+            let found = shortage(&forecast(100, 300), budget, used(already));
             found.map(|shortage| shortage.to_string())
         };
-        assert_eq!(words(Cap::Tokens(1000), 700), None);
+        assert_eq!(words(LaneBudget::Tokens(1000), 700), None);
         assert_eq!(
-            words(Cap::Tokens(1000), 701).as_deref(),
+            words(LaneBudget::Tokens(1000), 701).as_deref(),
             Some(
                 "299 tokens remaining, and one in ten of earlier lanes needed 300 \
                  tokens"
             )
         );
         assert_eq!(
-            words(Cap::Tokens(1000), 950).as_deref(),
+            words(LaneBudget::Tokens(1000), 950).as_deref(),
             Some("50 tokens remaining, and half of earlier lanes needed 100 tokens")
         );
-        assert_eq!(words(Cap::MicroDollars(1), 0), None, "nobody said what it costs");
+        assert_eq!(words(LaneBudget::MicroDollars(1), 0), None, "no lane reported its cost");
         let range = Range { median: 2_000_000, p90: 2_000_000 };
         let priced = LaneForecast { micro_dollars: Some(range), ..forecast(1, 1) };
-        let found = shortage(&priced, Cap::MicroDollars(1_500_000), Usage::default()).unwrap();
-        assert_eq!((found.left, found.share), (Cap::MicroDollars(1_500_000), Share::Half));
+        let found =
+            shortage(&priced, LaneBudget::MicroDollars(1_500_000), Usage::default()).unwrap();
+        assert_eq!((found.left, found.share), (LaneBudget::MicroDollars(1_500_000), Share::Half));
     }
 
     proptest! {
         #[test]
         fn more_budget_is_never_shorter(
-            median in 0_u64..1000, more in 0_u64..1000, cap in 0_u64..3000, spent in 0_u64..3000,
+            median in 0_u64..1000, more in 0_u64..1000, budget in 0_u64..3000, spent in 0_u64..3000,
         ) {
             let forecast = forecast(median, median + more);
             let already = Usage { output: spent, ..Usage::default() };
-            let is_short = |cap| shortage(&forecast, Cap::Tokens(cap), already).is_some();
-            prop_assert!(is_short(cap) || !is_short(cap + 1));
-            prop_assert_eq!(is_short(cap), median + more > cap.saturating_sub(spent));
+            let is_short = |budget| shortage(&forecast, LaneBudget::Tokens(budget), already).is_some();
+            prop_assert!(is_short(budget) || !is_short(budget + 1));
+            prop_assert_eq!(is_short(budget), median + more > budget.saturating_sub(spent));
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Which of many lanes is started next.
+//! Chooses which of many lanes starts next.
 //!
-//! The slowest first: the whole takes as long as its last lane. A limit for each agent keeps one
-//! vendor's patience from being tried, and does not hold up the others.
+//! The slowest first: the whole takes as long as its last lane. A limit for each agent protects one
+//! vendor from too many requests, and does not delay the others.
 
 use core::time::Duration;
 use std::collections::HashMap;
@@ -11,14 +11,14 @@ use std::collections::HashMap;
 pub struct LaneLimits {
     /// In all.
     pub in_all: usize,
-    /// Of one agent.
+    /// Lanes of one agent.
     pub of_agent: usize,
 }
 
 /// Lanes that wait, and agents that are at work. Lanes are known by their number.
 #[derive(Debug, Clone)]
 pub struct Queue<'a> {
-    /// In the order in which they are to be started.
+    /// In the order of their start.
     waiting: Vec<(usize, &'a str)>,
     running: HashMap<&'a str, usize>,
     room: LaneLimits,
@@ -56,7 +56,7 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Sends whoever still waits home.
+    /// Drops all waiting lanes.
     pub fn close(&mut self) {
         self.waiting.clear();
     }
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_goes_first_and_nobody_takes_all_the_room() {
+    fn the_slowest_goes_first_and_no_agent_takes_all_the_room() {
         let lanes = ["a", "a", "a", "b", "b"].into_iter().zip([5, 9, 9, 1, 2].map(seconds));
         let mut queue = Queue::new(lanes, ROOM);
         assert_eq!(all(&mut queue), [1, 2, 4], "the third of `a` has to wait, `b` need not");

@@ -1,15 +1,15 @@
-//! Whether an answer has substance: enough words, and something that shows where they come from.
+//! Whether an answer has substance: enough words, and a sign of their source.
 
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 
-/// Said by a reviewer that has nothing to report.
+/// The statement of a reviewer without findings.
 pub const NO_ISSUES: &str = "NO_ISSUES_FOUND";
 
 /// How an answer is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// A review: few words are enough, and none at all if it says that there is nothing to report.
+    /// A review: few words are enough; none are needed if it reports no issues.
     Review,
     /// A whole piece of work.
     Work,
@@ -73,7 +73,7 @@ fn without_code(answer: &str) -> (String, bool) {
 
 const BUILD_FILES: [&str; 3] = ["Makefile", "Dockerfile", "GNUmakefile"];
 
-/// Endings of files that nobody writes by accident.
+/// Endings of file names that do not occur by accident.
 const LONG: [&str; 44] = [
     "cc", "cfg", "cjs", "cpp", "css", "csv", "cs", "dart", "gradle", "groovy", "go", "html", "htm",
     "hpp", "java", "json", "jsx", "js", "kt", "lua", "mjs", "mk", "mm", "md", "php", "pl", "proto",
@@ -81,7 +81,7 @@ const LONG: [&str; 44] = [
     "vue", "xml", "yaml", "yml",
 ];
 
-/// Endings that also end sentences; they count only in what is a path beyond doubt.
+/// Endings that also end sentences; they count only in an unambiguous path.
 const SHORT: [&str; 7] = ["lock", "env", "txt", "c", "h", "m", "r"];
 
 /// Tells whether a word is an address, a build file, or a path.
@@ -96,13 +96,13 @@ fn is_path_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || "._-/".contains(c)
 }
 
-/// Tells whether a piece is a path, perhaps with a line behind it.
+/// Tells whether a piece is a path, optionally with a line number.
 fn is_path(piece: &str) -> bool {
     let (path, line) = match piece.split_once(':') {
         Some((path, rest)) => (path, rest.starts_with(|c: char| c.is_ascii_digit())),
         None => (piece, false),
     };
-    // A colon that no line follows belongs to something else.
+    // A colon without a line number belongs to another form.
     if piece.contains(':') && !line && !piece.ends_with(':') {
         return false;
     }
@@ -146,7 +146,7 @@ mod tests {
 
     // P-159
     #[test]
-    fn a_path_is_told_from_a_sentence() {
+    fn a_path_differs_from_a_sentence() {
         for (word, expected) in [
             ("src/main.rs", true),
             ("main.rs,", true),

@@ -1,11 +1,11 @@
 //! A report within a document that people write, between two marks.
 
-/// Which report stands between the marks.
+/// The kind of report between the marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bracket {
     /// How long it took.
     Timing,
-    /// What it used.
+    /// The usage.
     Tokens,
 }
 

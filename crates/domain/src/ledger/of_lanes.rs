@@ -1,4 +1,4 @@
-//! What lanes of a design are in the ledgers.
+//! The entries of a design's lanes in the ledgers.
 
 use super::timing::{Seconds, TimedTask, WorkEnding};
 use super::tokens::{TokenCounts, TokenUse};

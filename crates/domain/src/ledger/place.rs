@@ -1,17 +1,17 @@
-//! Where ledgers are, by what the surroundings name. The first place that is allowed is taken.
+//! Finds ledgers by the names in the environment. The first permitted place counts.
 
 use std::path::{Component, Path, PathBuf};
 
-/// What the surroundings say.
+/// The paths that the environment names.
 #[derive(Debug, Clone, Default)]
 pub struct NamedPlaces {
     /// The timing ledger itself.
     pub timing: Option<PathBuf>,
     /// The token ledger itself.
     pub tokens: Option<PathBuf>,
-    /// The folder of the workflow that runs everything.
+    /// The folder of the outermost workflow.
     pub implement: Option<PathBuf>,
-    /// A file in the folder of whoever started this workflow.
+    /// A file in the folder of the calling workflow.
     pub session_env: Option<PathBuf>,
     /// The folder of a design.
     pub design: Option<PathBuf>,
@@ -21,12 +21,12 @@ pub struct NamedPlaces {
     pub temp: PathBuf,
 }
 
-/// Where a ledger is, if it is anywhere, and what is to be said about that.
+/// The ledger's place, if it has one, and the warnings about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundLedger {
     /// The ledger's file; `None` if no place is allowed.
     pub path: Option<PathBuf>,
-    /// What was not as it should be.
+    /// Warnings about invalid places.
     pub warnings: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl FoundLedger {
     }
 }
 
-/// What a timing ledger is called in a workflow's folder.
+/// The name of a timing ledger in a workflow's folder.
 pub const TIMING_FILE: &str = "timing-ledger.tsv";
 
 /// Finds the timing ledger. `real` follows links: it returns where a folder really is, if it exists.
@@ -96,7 +96,7 @@ impl NamedPlaces {
         self.implement.as_deref().or_else(|| self.parent())
     }
 
-    /// Returns the folder of whoever started this workflow.
+    /// Returns the folder of the calling workflow.
     fn parent(&self) -> Option<&Path> {
         let parent = self.session_env.as_deref()?.parent()?;
         Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
@@ -209,9 +209,9 @@ mod tests {
         assert_eq!((path(&nowhere), nowhere.warnings.len()), (None, 1), "it fails closed");
     }
 
-    // P-362: what is named on the command line is taken or refused, and nothing else is tried.
+    // P-362: a ledger named on the command line is used or refused; no other place is tried.
     #[test]
-    fn a_ledger_that_was_asked_for_is_below_the_temporary_folder() {
+    fn a_named_ledger_is_below_the_temporary_folder() {
         let all = named(|places| places.implement = Some("/i".into()));
         for wrong in ["/i/x", "/t/link/x", "/t/gone/x", "/etc/passwd", "x"] {
             let found = timing(Some(Path::new(wrong)), &all, &real);

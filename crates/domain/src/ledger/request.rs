@@ -1,43 +1,44 @@
-//! How ledgers are asked in words. `--ledger PATH` may stand anywhere, and the last one counts.
+//! Parses the words of a request to a ledger. `--ledger PATH` may be anywhere, and the last one
+//! counts.
 
 use super::LedgerMisuse;
 use super::timing::{TimedTask, Workflow};
 use super::tokens::TokenUse;
 
-/// What is asked of a ledger.
+/// A request to a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerRequest<O> {
     /// The ledger, if it was named.
     pub ledger: Option<String>,
-    /// What is to be done with it.
+    /// The action.
     pub order: O,
 }
 
-/// What is asked of a timing ledger.
+/// An action on a timing ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimingOrder {
     /// A step begins.
     Mark(String),
-    /// An agent is done.
+    /// An agent is finished.
     Record(TimedTask),
     /// How thoroughly the workflow works.
     Workflow(Workflow),
-    /// The file and what is in it.
+    /// Print the file's path and content.
     Dump,
-    /// What it comes to.
+    /// Print a report.
     Report(ReportRequest),
 }
 
-/// What is asked of a token ledger.
+/// An action on a token ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenOrder {
     /// A step begins.
     Mark(String),
-    /// An agent used something.
+    /// An agent used tokens.
     Record(TokenUse),
-    /// The file and what is in it.
+    /// Print the file's path and content.
     Dump,
-    /// What it comes to.
+    /// Print a report.
     Report(ReportRequest),
 }
 

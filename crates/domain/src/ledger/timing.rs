@@ -1,4 +1,4 @@
-//! Rows of the timing ledger: thirteen cells with tabs between them, and `-` where nothing is said.
+//! Rows of the timing ledger: thirteen cells with tabs between them, and `-` for an empty cell.
 
 use super::{LedgerMisuse, VENDORS};
 
@@ -8,9 +8,9 @@ pub type Seconds = i64;
 /// How thoroughly a workflow works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Workflow {
-    /// With everything.
+    /// With full effort.
     Hard,
-    /// With as little as will do.
+    /// With the least effort.
     Simple,
 }
 
@@ -32,11 +32,11 @@ impl Workflow {
 /// How an agent's work ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkEnding {
-    /// By itself, and well.
+    /// Successfully.
     Complete,
     /// In any other way.
     Signal,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
@@ -66,7 +66,7 @@ impl WorkEnding {
     }
 }
 
-/// What an agent did for a workflow.
+/// An agent's work for a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimedTask {
     /// The agent by its short name, such as `codex`.
@@ -79,14 +79,14 @@ pub struct TimedTask {
     pub end: Seconds,
     /// The name of the file that it wrote, without folders.
     pub output: String,
-    /// What it exited with, if anybody knows.
+    /// The exit code, if known.
     pub exit_code: Option<i64>,
     /// How it ended.
     pub ending: WorkEnding,
 }
 
 impl TimedTask {
-    /// Checks what is known of a task.
+    /// Checks a task's values.
     pub fn new(
         vendor: &str,
         kind: &str,
@@ -150,7 +150,7 @@ impl TimedTask {
         self.end.saturating_sub(self.start).max(0)
     }
 
-    /// Says what is unusual about it, though it is written.
+    /// Returns a remark on an unusual but valid value.
     pub fn remark(&self) -> Option<String> {
         (!is_known(&self.kind)).then(|| format!("unknown task kind `{}`", self.kind))
     }
@@ -204,29 +204,29 @@ fn moment(text: &str) -> Result<Seconds, LedgerMisuse> {
     }
 }
 
-/// A row of the ledger.
+/// A row of the timing ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimingRow {
     /// When it was written.
     pub at: Seconds,
-    /// The workflow that wrote it.
+    /// The workflow that wrote the row.
     pub skill: String,
-    /// What it says.
+    /// The row's event.
     pub event: TimingEvent,
 }
 
-/// What a row says.
+/// The event of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimingEvent {
     /// A step begins.
     Mark(String),
-    /// An agent is done.
+    /// An agent is finished.
     Task(TimedTask),
     /// How thoroughly the workflow works.
     Workflow(Workflow),
 }
 
-/// What stands where nothing is said.
+/// The text of an empty cell.
 const NOTHING: &str = "-";
 
 /// The version that every row begins with.
@@ -294,11 +294,11 @@ impl TimingRow {
     }
 }
 
-/// A line that is no row.
+/// A line that is not a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoRow;
 
-/// Reads all rows of a ledger, and counts the lines that are none.
+/// Reads all rows of a ledger, and counts the invalid lines.
 pub fn rows(text: &str) -> (Vec<TimingRow>, usize) {
     let (mut rows, mut wrong) = (Vec::new(), 0);
     for line in text.lines() {
@@ -458,7 +458,7 @@ mod tests {
     proptest! {
         // P-359
         #[test]
-        fn whatever_is_said_is_one_row(skill in any::<String>(), step in any::<String>(), at in any::<i64>()) {
+        fn every_event_is_one_row(skill in any::<String>(), step in any::<String>(), at in any::<i64>()) {
             let row = TimingRow { at, skill, event: TimingEvent::Mark(step) };
             let line = row.line();
             prop_assert_eq!(line.matches('\t').count(), 12);

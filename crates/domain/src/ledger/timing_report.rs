@@ -1,4 +1,4 @@
-//! What a timing ledger comes to.
+//! Renders a report of a timing ledger.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub fn full(rows: &[TimingRow], now: Seconds) -> Option<String> {
         "|---|---|---|".to_owned(),
     ];
     for (index, (row, (at, step))) in marks.iter().enumerate() {
-        // A step of the outermost workflow goes on while others work for it.
+        // A step of the outermost workflow continues while others work for it.
         let is_root = row.skill == root;
         let ends = marks[index + 1..].iter().find(|(next, _)| !is_root || next.skill == root);
         let end = ends.map_or(now, |(_, (at, _))| *at);
@@ -99,7 +99,7 @@ fn tasks(rows: &[TimingRow]) -> impl Iterator<Item = &TimedTask> {
     })
 }
 
-/// Formats seconds as `HH:MM:SS`; a clock that was set back is no time at all.
+/// Formats seconds as `HH:MM:SS`; a negative duration counts as zero.
 fn clock(seconds: Seconds) -> String {
     let seconds = seconds.max(0);
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)

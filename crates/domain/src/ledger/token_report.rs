@@ -1,4 +1,4 @@
-//! What a token ledger comes to, with what the host itself used.
+//! Renders a report of a token ledger, with the host's own usage.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use jiff::Timestamp;
 use super::tokens::{TokenCounts, TokenEvent, TokenRow};
 use super::{VENDORS, cell};
 
-/// What the host used at a time.
+/// The host's usage at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostUse {
     /// When the host reported them; it decides the step they count for.
     pub at: Timestamp,
-    /// How much; the total is not looked at.
+    /// The counts; the total is ignored.
     pub counts: TokenCounts,
 }
 
-/// What was used in one step.
+/// The tokens used in one step.
 struct Span<'r> {
     step: &'r str,
     host: TokenCounts,
@@ -30,7 +30,7 @@ pub fn terse(rows: &[TokenRow], host: &[HostUse]) -> Option<String> {
     let TokenCounts { input, output, cache_read, cache_create, .. } = last.host;
     let total = |vendor: &str| last.vendors.get(vendor).map_or(0, |counts| counts.total);
     let sum = last.vendors.values().fold(0, |sum: u64, counts| sum.saturating_add(counts.total));
-    // Codex and Cursor are always named, others where they were asked.
+    // Codex and Cursor are always listed, others if they have rows.
     let others = VENDORS[2..].iter().filter(|vendor| last.vendors.contains_key(**vendor));
     let vendors = VENDORS[..2].iter().chain(others);
     let vendors: Vec<_> = vendors.map(|vendor| format!("{vendor}={}", total(vendor))).collect();
@@ -84,8 +84,8 @@ pub fn full(rows: &[TokenRow], host: &[HostUse]) -> Option<String> {
     is_marked.then(|| lines.join("\n") + "\n")
 }
 
-/// Cuts a ledger at its marks. What was used before the first is a span without a step, and left
-/// out if it is nothing. Agents' rows belong where they stand, the host's where their time is.
+/// Cuts a ledger at its marks. Usage before the first mark is a span without a step, left out if it
+/// is zero. An agent's row belongs to the span of its position, the host's to that of its time.
 fn spans<'r>(rows: &'r [TokenRow], host: &[HostUse]) -> Vec<Span<'r>> {
     let new = |step| Span { step, host: TokenCounts::default(), vendors: BTreeMap::new() };
     let mut spans = vec![new("")];

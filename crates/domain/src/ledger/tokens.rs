@@ -1,4 +1,4 @@
-//! Rows of the token ledger: a step begins, or an agent used something.
+//! Rows of the token ledger: a step begins, or an agent used tokens.
 
 use jiff::Timestamp;
 
@@ -15,7 +15,7 @@ pub struct TokenCounts {
     pub cache_read: u64,
     /// Put into a cache.
     pub cache_create: u64,
-    /// All of them.
+    /// The total.
     pub total: u64,
 }
 
@@ -36,7 +36,7 @@ impl TokenCounts {
     }
 }
 
-/// What an agent used.
+/// An agent's usage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenUse {
     /// The agent by its short name, such as `codex`.
@@ -48,7 +48,7 @@ pub struct TokenUse {
 }
 
 impl TokenUse {
-    /// Reads `KEY=VALUE` words. Numbers that nobody gives are 0; without a total it is their sum.
+    /// Reads `KEY=VALUE` words. Missing numbers are 0; a missing total is the sum.
     pub(super) fn parse(vendor: &str, words: &[&str]) -> Result<Self, LedgerMisuse> {
         if !VENDORS.contains(&vendor) {
             return Err(LedgerMisuse::new(format!("unknown vendor `{vendor}`")));
@@ -81,21 +81,21 @@ fn number(key: &str, value: &str) -> Result<u64, LedgerMisuse> {
     number.ok_or_else(|| LedgerMisuse::new(format!("`{key}={value}` is not a number of tokens")))
 }
 
-/// A row of the ledger.
+/// A row of the token ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenRow {
     /// When it was written.
     pub at: Timestamp,
-    /// What it says.
+    /// The row's event.
     pub event: TokenEvent,
 }
 
-/// What a row says.
+/// The event of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenEvent {
     /// A step begins.
     Mark(String),
-    /// An agent used something.
+    /// An agent used tokens.
     Use(TokenUse),
 }
 
@@ -104,8 +104,8 @@ pub fn stamp(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Chooses the id of the session that a ledger belongs to: the one that is named, else the one that
-/// stands in a file, else one made of the working folder.
+/// Chooses the id of the session that a ledger belongs to: the given one, else the one in a file,
+/// else the working folder.
 pub fn session_id(named: Option<&str>, file: Option<&str>, folder: &str) -> String {
     let written = file.map(str::trim).filter(|session| !session.is_empty());
     named.filter(|session| !session.is_empty()).or(written).unwrap_or(folder).to_owned()

@@ -1,4 +1,4 @@
-//! What the lines of a manifest mean, and which are refused.
+//! The meaning of a manifest's lines, and which lines are refused.
 
 use proptest::prelude::*;
 
@@ -47,7 +47,7 @@ fn a_folder_cannot_bring_lines_of_its_own() {
 
 // P-338, P-339
 #[test]
-fn what_was_accepted_is_printed_with_its_verdict_first() {
+fn an_accepted_manifest_is_printed_with_its_verdict_first() {
     let manifest = Manifest::parse(WHOLE.as_bytes()).unwrap();
     let expected = WHOLE.replace("MANIFEST_VERSION=1\n", "MANIFEST_OK=true\n");
     assert_eq!(manifest.accepted(), expected);
@@ -79,14 +79,14 @@ fn every_line_is_checked_before_anything_is_believed() {
         ("A=\r\n", "control-char"),
         ("A=\u{1f}\n", "control-char"),
         ("A=\u{7f}\n", "control-char"),
-        // The value is looked at before the key is compared.
+        // The value is checked before the key is compared.
         ("SESSION_ID=a\u{1}b\n", "control-char"),
         ("PLAN_FILE=/etc/passwd\n", "duplicate-key:PLAN_FILE"),
         ("SESSION_ID=\n", "duplicate-key:SESSION_ID"),
         ("MANIFEST_VERSION=1\n", "duplicate-key:MANIFEST_VERSION"),
     ] {
         assert_eq!(token(format!("{WHOLE}{added}")), expected, "{added:?}");
-        // The first wrong line decides.
+        // The first invalid line decides.
         assert_eq!(token(format!("{WHOLE}{added}bad-key=1\n")), expected, "{added:?}");
     }
     assert_eq!(token(WHOLE.trim_end()), "ok");
@@ -105,7 +105,7 @@ fn what_a_shell_would_not_see_is_refused() {
 
 // P-341, T-7
 #[test]
-fn keys_that_nobody_knows_do_nothing() {
+fn unknown_keys_do_nothing() {
     for added in
         ["INJECT=$(echo sourced)\n", "A=`rm -rf /`; x=\"y\n", "A=1\nA=2\n", "A=\n", "A==\n"]
     {
@@ -116,7 +116,7 @@ fn keys_that_nobody_knows_do_nothing() {
 
 // P-340
 #[test]
-fn what_is_missing_is_named_in_order() {
+fn missing_keys_are_named_in_order() {
     assert_eq!(token(WHOLE.replace("VERSION=1", "VERSION=2")), "unsupported-version");
     assert_eq!(token("A=b\n"), "unsupported-version");
     let mut rest = "MANIFEST_VERSION=1\n".to_owned();
@@ -165,7 +165,7 @@ fn a_session_is_called_by_the_first_name_that_is_there() {
 }
 
 proptest! {
-    // Whatever is accepted says what its lines say, and nothing else.
+    // An accepted manifest has exactly the values of its lines.
     #[test]
     fn nothing_is_accepted_that_is_not_there(
         lines in prop::collection::vec("(MANIFEST_VERSION=1|[A-Z_]{1,9}=[a-z/]{0,5}|\\PC{0,9}|=|)", 0..12),
@@ -193,7 +193,7 @@ proptest! {
 
     // A writer never writes what a reader refuses.
     #[test]
-    fn what_is_written_can_be_read(folder in "/[^/\0]{0,20}", said in "\\PC{0,9}|[\0-\x7f]{0,9}", name in ".*") {
+    fn a_written_manifest_can_be_read(folder in "/[^/\0]{0,20}", said in "\\PC{0,9}|[\0-\x7f]{0,9}", name in ".*") {
         let id = session_id(Some(&said), None, &name);
         if let (Some(id), Ok(manifest)) = (&id, Manifest::of_folder(&folder, &ManifestArtifact::ALL, "t", id.as_deref().unwrap_or("x"))) {
             prop_assert_eq!(Manifest::parse(manifest.text().as_bytes()).map(|manifest| manifest.session_id), Ok(id.clone()));

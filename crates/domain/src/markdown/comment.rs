@@ -12,8 +12,8 @@ pub struct Comments {
 }
 
 impl Comments {
-    /// Returns what a reader of the rendered page would see of `line`, and moves on.
-    /// A comment that nobody closes runs to the end of the file.
+    /// Returns the part of `line` that a rendered page shows, and moves on. An unclosed comment
+    /// extends to the end of the file.
     pub fn visible<'a>(&mut self, line: &'a str) -> Cow<'a, str> {
         if !self.inside && !line.contains(OPEN) {
             return Cow::Borrowed(line);

@@ -2,10 +2,10 @@
 
 use super::unindent;
 
-/// What a line is with regard to code fences.
+/// The kind of a line with regard to code fences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FenceLine {
-    /// The line stands outside any fence.
+    /// The line is outside of any fence.
     Outside,
     /// The line opens a fence.
     Opens,
@@ -28,7 +28,7 @@ struct Fence {
 }
 
 impl Fences {
-    /// Tells what `line` is and moves on. A fence that nobody closes runs to the end of the file.
+    /// Tells what `line` is and moves on. An unclosed fence extends to the end of the file.
     pub fn feed(&mut self, line: &str) -> FenceLine {
         match self.open {
             Some(fence) if fence.is_closed_by(line) => {
@@ -49,7 +49,7 @@ impl Fences {
     }
 }
 
-/// Tells whether `line` would open a fence if it stood outside one.
+/// Tells whether `line` would open a fence outside of one.
 pub fn opens(line: &str) -> bool {
     Fence::opened_by(line).is_some()
 }

@@ -1,4 +1,4 @@
-//! The YAML that may stand before a document.
+//! The YAML that may precede a document.
 
 use super::{bare, lines, without_mark};
 

@@ -9,7 +9,7 @@ pub struct Heading<'a> {
     pub level: usize,
     /// The heading's words, without marks, closing marks and surrounding blanks.
     pub title: &'a str,
-    /// Whether spaces stand before the first mark.
+    /// Whether spaces precede the first mark.
     pub indented: bool,
 }
 

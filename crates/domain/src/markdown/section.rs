@@ -8,7 +8,7 @@ use super::heading::Heading;
 use super::{bare, front_matter, lines, without_mark};
 use crate::text::CharOffset;
 
-/// What a section begins with.
+/// The beginning of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lead<'a> {
     /// The document's front matter; nothing else is in this section.
@@ -22,7 +22,7 @@ pub enum Lead<'a> {
 /// A heading with everything up to the next heading of any level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Section<'a> {
-    /// What it begins with.
+    /// The section's beginning.
     pub lead: Lead<'a>,
     /// Where it begins in the document.
     pub start: CharOffset,
@@ -30,7 +30,8 @@ pub struct Section<'a> {
     pub text: &'a str,
 }
 
-/// Splits a document, lazily: whoever needs the first sections pays for no others.
+/// Splits a document, lazily: a caller that needs only the first sections does not pay for the
+/// others.
 pub fn sections(document: &str) -> Sections<'_> {
     Sections {
         document,
@@ -48,7 +49,7 @@ pub struct Sections<'a> {
     rest: &'a str,
     front_matter_lines: usize,
     start: CharOffset,
-    /// Where in the document the last comment ends, once somebody had to know.
+    /// The end of the document's last comment, once a call needed it.
     last_close: Option<usize>,
 }
 
@@ -103,8 +104,8 @@ impl<'a> Sections<'a> {
         (lead, length)
     }
 
-    /// Tells whether a comment begins on a line and ends anywhere after it. One that nobody closes
-    /// is a slip in the prose and must not hide the rest of the document.
+    /// Tells whether a comment begins on a line and ends anywhere after it. An unclosed one is a
+    /// slip in the prose and must not hide the rest of the document.
     fn opens_a_comment(&mut self, line: &str, length: usize) -> bool {
         let Some(at) = line.rfind("<!--") else { return false };
         let document = self.document;

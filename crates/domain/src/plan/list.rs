@@ -14,7 +14,7 @@ pub(super) struct ListItem<'a> {
     pub(super) title: &'a str,
 }
 
-/// A line that is an item: the words behind its mark, and what is in its box.
+/// An item of a list: the words behind its mark, and the character in its box.
 struct Item<'a> {
     words: &'a str,
     letter: Option<char>,

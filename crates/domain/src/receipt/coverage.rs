@@ -1,4 +1,4 @@
-//! Which lines of a file were shown, and whether they still read as the file does.
+//! Which lines of a file were shown, and whether they equal the present ones.
 
 use super::sought::{comparable, says_enough, visible_lines};
 use super::{Contents, Lines, Read, ReadState, Seen, ShownText};
@@ -12,18 +12,18 @@ pub struct Span {
     pub last: usize,
 }
 
-/// What some reads showed of one file.
+/// The lines of one file that some reads showed.
 #[derive(Debug, Default)]
 pub(super) struct Coverage {
-    /// Lines that read as they do now, or of which nobody kept how they read.
+    /// Lines that equal the present ones, or whose text the record does not hold.
     current: Vec<Span>,
-    /// Lines that read differently; empty if nobody can say which.
+    /// Lines that differ; empty if unknown.
     older: Option<Vec<Span>>,
     /// How many lines the file has now.
     total: Option<usize>,
     /// All of it was shown, without its lines having to be added up.
     is_whole: bool,
-    /// Something was shown, and nobody knows which lines.
+    /// Some lines were shown, and which ones is unknown.
     has_unknown: bool,
     /// Something was shown of a file that is not UTF-8, and it cannot be compared.
     is_unclear: bool,
@@ -37,7 +37,7 @@ impl Coverage {
         let mut coverage = Self { total, ..Self::default() };
         for read in reads {
             match &read.seen {
-                // An output without a word of the file shows none of its lines, whatever was asked.
+                // An output without a word of the file shows none of its lines, for any request.
                 Seen::Lines { path: shown, lines, text }
                     if shown == path && !text.is_nothing_of(now) =>
                 {
@@ -62,7 +62,7 @@ impl Coverage {
         coverage
     }
 
-    /// Returns how the file stands, if anything of it was shown.
+    /// Returns the file's state, if any of it was shown.
     pub(super) fn standing(&self) -> Option<ReadState> {
         let current = merged(&self.current);
         if self.is_whole || self.total.is_some_and(|total| covers(&current, total)) {
@@ -123,19 +123,19 @@ impl Coverage {
         self.has_unknown |= self.current.len() == before;
     }
 
-    /// Adds the lines that stand in an output.
+    /// Adds the file's lines that an output contains.
     fn add_visible(&mut self, output: &str, now: &str) {
         let runs = visible_lines(now, output).into_iter();
         self.current.extend(runs.map(|(first, last)| Span { first: first + 1, last: last + 1 }));
     }
 
-    /// Whoever asks for lines behind the end is shown none.
+    /// A request for lines behind the end shows none.
     fn is_beyond(&self, lines: Lines) -> bool {
         let has_lines = self.total.is_some_and(|total| total > 0);
         has_lines && matches!(lines, Lines::Range { .. } | Lines::Last(_))
     }
 
-    /// Returns the lines of the file as it is now; `None` if that cannot be said.
+    /// Returns the numbers of the requested lines in the present file; `None` if unknown.
     fn resolved(&self, lines: Lines) -> Option<Span> {
         let total = self.total.filter(|total| *total > 0);
         let span = match (lines, total) {
@@ -157,7 +157,7 @@ impl Coverage {
 
 /// Tells whether shown lines are not what the file says now, in any way of reading it.
 fn differs(text: &ShownText, lines: Lines, span: Option<Span>, now: &Contents<'_>) -> bool {
-    // What a search found cannot be placed.
+    // Lines from a search have no known position.
     if span.is_none() && lines == Lines::Some {
         return false;
     }
@@ -175,8 +175,8 @@ fn differs(text: &ShownText, lines: Lines, span: Option<Span>, now: &Contents<'_
     !readings.is_empty() && readings.iter().all(is_other)
 }
 
-/// Tells whether an output proves by itself that it holds these lines: it has their text, and that
-/// says enough not to be there by chance.
+/// Tells whether an output alone proves that it shows these lines: it contains their text, and the
+/// text is long enough to rule out chance.
 pub(super) fn is_shown(lines: Lines, text: &ShownText, now: &Contents<'_>) -> bool {
     let Some(total) = now.text().map(|text| text.lines().count()) else { return false };
     let span = Coverage { total: Some(total), ..Coverage::default() }.resolved(lines);

@@ -1,7 +1,7 @@
 //! Files that an agent must read: a prompt names them and does not paste them.
 
-/// Adds to a prompt which files are to be read before it is answered. Each is on a line of its own,
-/// by a path for which [`can_be_named`] holds.
+/// Adds the files to read to a prompt. Each is on a line of its own, by a path for which
+/// [`can_be_named`] holds.
 pub fn with_reading(prompt: &str, paths: &[String]) -> String {
     if paths.is_empty() {
         return prompt.to_owned();
@@ -15,8 +15,7 @@ pub fn with_reading(prompt: &str, paths: &[String]) -> String {
     )
 }
 
-/// Tells whether a path can stand on a line of a prompt without becoming several lines, or something
-/// that nobody sees.
+/// Tells whether a path fits on one line of a prompt and is fully visible.
 pub fn can_be_named(path: &str) -> bool {
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     !path.is_empty() && !path.contains(breaks)

@@ -1,4 +1,4 @@
-//! Paths as text: nothing is looked up, so links are what they are called.
+//! Paths as text: this module does not access files, so links count as their names.
 
 /// Returns a path without `.`, `..`, doubled slashes and a slash at its end.
 pub fn normal(path: &str) -> String {

@@ -1,4 +1,4 @@
-//! What a review quotes, and whether the file it cites says so.
+//! Checks a review's quotations against the files that it cites.
 //!
 //! A quotation is text in back-ticks or double quotes, or lines behind `>`. It belongs to the file
 //! that is named nearest to it in its paragraph, else to the file that the review is about, else to
@@ -17,9 +17,9 @@ const FEWEST_CHARACTERS: usize = 12;
 /// A file that a review may quote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuotableFile<'a> {
-    /// What reviews call it: a name or a path.
+    /// The name or path that reviews use.
     pub name: &'a str,
-    /// What it says.
+    /// The file's text.
     pub text: &'a str,
 }
 
@@ -28,9 +28,9 @@ pub struct QuotableFile<'a> {
 pub struct Quotation {
     /// The quoted words, without their quotation marks.
     pub text: String,
-    /// The name of the file they are said to be from.
+    /// The name of the cited file.
     pub source: String,
-    /// The lines they are said to be on, if any are named.
+    /// The cited lines, if the review names any.
     pub cited: Option<Span>,
     /// Where they are.
     pub found: QuotationPlace,
@@ -41,20 +41,20 @@ pub struct Quotation {
 pub enum QuotationPlace {
     /// On this line, as cited, or no line was cited.
     There {
-        /// The line that they begin on.
+        /// The line on which the quotation begins.
         line: usize,
     },
-    /// Not where they are said to be, but here.
+    /// Not on the cited lines, but here.
     Moved {
-        /// The line that they begin on.
+        /// The line on which the quotation begins.
         line: usize,
     },
     /// Nowhere in the file.
     NotThere,
 }
 
-/// Looks up every quotation of a review. `location` says what the review is about, as `design.md`
-/// or `design.md:40-44`.
+/// Looks up every quotation of a review. `location` is the subject of the review, as `design.md` or
+/// `design.md:40-44`.
 pub fn quotations(
     text: &str,
     location: Option<&str>,
@@ -98,6 +98,31 @@ fn citations(text: &str, sources: &[QuotableFile<'_>]) -> Vec<Citation> {
 
 fn citation_in(location: &str, sources: &[QuotableFile<'_>]) -> Option<Citation> {
     citations(location, sources).into_iter().next()
+}
+
+/// Where a reviewer says that a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CitedPlace<'a> {
+    /// The path in the reviewer's words: it may lead anywhere.
+    pub path: &'a str,
+    /// The lines, if any are named.
+    pub lines: Option<Span>,
+}
+
+/// Reads the first place that a location names, such as `design.md:40-44`; nothing if it begins
+/// with no word.
+pub fn cited_place(location: &str) -> Option<CitedPlace<'_>> {
+    let marks = ['`', '"', '\'', '(', ')', '[', ']', '<', '>', ',', ';'];
+    let ends = |c: char| c.is_whitespace() || marks.contains(&c);
+    let text = location.trim_start_matches(ends);
+    let borders = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let is_end = |at: &usize| {
+        let rest = text.get(*at..).unwrap_or_default();
+        rest.starts_with(ends) || rest.is_empty() || cited_lines(rest).1.is_some()
+    };
+    let end = borders.into_iter().find(is_end)?;
+    let (path, rest) = text.split_at_checked(end)?;
+    (!path.is_empty()).then(|| CitedPlace { path, lines: cited_lines(rest).1 })
 }
 
 /// Reads `:12`, `:40-44`, `#L12` or ` line 12` behind a name; returns its length too.
@@ -187,7 +212,7 @@ mod tests {
         ]
     }
 
-    /// Says in a few words what was found.
+    /// Summarizes the found quotations.
     fn told(text: &str, location: Option<&str>) -> String {
         let found = quotations(text, location, &sources()).into_iter().map(|quotation| {
             let found = match quotation.found {
@@ -228,7 +253,7 @@ mod tests {
                 "\"Every token is signed\" (spec.md:3), \"a thousand entries\" (`design.md:1`)",
                 "docs/spec.md at 3, design.md at 1",
             ),
-            // Too short, or nobody's.
+            // Too short, or without a file.
             ("spec.md says \"token\".", ""),
             ("It says \"Every token is signed\".", ""),
             ("see `docs/spec.md:3-4`", ""),
@@ -240,6 +265,29 @@ mod tests {
     }
 
     #[test]
+    fn a_place_is_the_first_path_with_its_lines() {
+        let place = |location: &'static str| {
+            cited_place(location)
+                .map(|place| (place.path, place.lines.map(|span| (span.first, span.last))))
+        };
+        for (location, path, lines) in [
+            ("spec.md:3", "spec.md", Some((3, 3))),
+            ("`src/a.rs`:10-20", "src/a.rs", Some((10, 20))),
+            ("src/a.rs#L10-L20", "src/a.rs", Some((10, 20))),
+            ("spec.md, line 7", "spec.md", Some((7, 7))),
+            ("spec.md line 7 and design.md:9", "spec.md", Some((7, 7))),
+            ("spec.md (section 3)", "spec.md", None),
+            ("https://example.org/a:80", "https://example.org/a", Some((80, 80))),
+            ("größe.md:2", "größe.md", Some((2, 2))),
+        ] {
+            assert_eq!(place(location), Some((path, lines)), "{location}");
+        }
+        assert_eq!(place(""), None);
+        assert_eq!(place("`` ()"), None);
+        assert_eq!(place(":12"), None);
+    }
+
+    #[test]
     fn the_location_is_where_unnamed_quotations_are_from() {
         let text = "It says \"Every token is signed\".";
         assert_eq!(told(text, Some("docs/spec.md:3")), "docs/spec.md at 3");
@@ -248,7 +296,7 @@ mod tests {
         assert_eq!(told(text, Some("elsewhere.md:3")), "");
         let named = "spec.md says \"Every token is signed\".";
         assert_eq!(told(named, Some("spec.md:1")), "docs/spec.md moved to 3");
-        // The nearer one is meant.
+        // The nearer file counts.
         assert_eq!(
             told("In spec.md: \"Every token is signed\"", Some("design.md:1")),
             "docs/spec.md at 3"
@@ -263,9 +311,9 @@ mod tests {
             }
         }
 
-        // What is copied from a line is found on a line that holds it.
+        // Text copied from a line is found on a line that contains it.
         #[test]
-        fn what_is_copied_is_found(line in 0_usize..5, words in prop::collection::vec("[a-z]{4,8} [a-z]{4,8} [a-z]{4,8}", 5)) {
+        fn a_copied_text_is_found(line in 0_usize..5, words in prop::collection::vec("[a-z]{4,8} [a-z]{4,8} [a-z]{4,8}", 5)) {
             let file = words.join("\n");
             let text = format!("a.md:{} says \"{}\"", line + 1, words[line]);
             let found = quotations(&text, None, &[QuotableFile { name: "a.md", text: &file }]);

@@ -1,8 +1,8 @@
-//! What a shell command showed of files.
+//! Which parts of files a shell command showed.
 //!
-//! A few well-known programs are understood. A file that they are given by name was shown if they
-//! ran and did not fail; how far that is known depends on where they stand in the command. All else
-//! is in doubt.
+//! Convoke understands a few well-known programs. It counts a file that they are given by name as
+//! shown if they ran and did not fail; their position in the command decides how certain that is.
+//! Everything else is in doubt.
 
 mod flow;
 mod meaning;
@@ -21,7 +21,7 @@ use self::syntax::{Joint, Pipeline, Word, pipelines};
 use super::sought::without_each_number;
 use super::{Lines, Seen, ShownText, path};
 
-/// A longer command is not looked into.
+/// The longest command that is parsed.
 const MOST_BYTES: usize = 64 * 1024;
 
 /// How much of a command is worth repeating.
@@ -30,16 +30,16 @@ const MOST_REPEATED: usize = 300;
 /// How often a shell may be called by a shell.
 const MOST_SHELLS: usize = 4;
 
-/// A command that was run.
+/// A command that an agent ran.
 #[derive(Debug, Clone, Copy)]
 pub struct ShellRun<'a> {
-    /// What the shell was given.
+    /// The script of the shell.
     pub command: &'a str,
-    /// Where it ran; `None` if nobody knows.
+    /// The working folder; `None` if unknown.
     pub folder: Option<&'a str>,
     /// How it ended.
     pub ended: CommandEnd,
-    /// What the agent saw of its output.
+    /// The output that the agent saw.
     pub output: ShellOutput<'a>,
 }
 
@@ -50,7 +50,7 @@ pub enum CommandEnd {
     Well,
     /// With a failure, or it was not allowed to run.
     Badly,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
@@ -65,7 +65,7 @@ impl CommandEnd {
     }
 }
 
-/// What an agent saw of a command's output.
+/// The part of a command's output that an agent saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShellOutput<'a> {
     /// All of it, and nothing else.
@@ -76,7 +76,7 @@ pub enum ShellOutput<'a> {
     Cut(&'a str),
     /// At most this: the client keeps all of it, and may have shown less.
     Printed(&'a str),
-    /// Nobody kept it.
+    /// The record does not hold it.
     Unknown,
 }
 
@@ -119,8 +119,8 @@ fn seen_within(run: &ShellRun<'_>, shells: usize) -> Vec<Seen> {
     (0..pipelines.len()).flat_map(|index| walk.pipeline(index)).collect()
 }
 
-/// Returns the folder that a command leaves its shell in, where that shell goes on; `None` if nobody
-/// knows.
+/// Returns the folder that a command leaves its shell in, for a shell that continues; `None` if
+/// unknown.
 pub fn folder_after(run: &ShellRun<'_>) -> Option<String> {
     let stays = run.folder.map(str::to_owned);
     let pipelines = pipelines(run.command).filter(|_| run.command.len() <= MOST_BYTES)?;
@@ -151,7 +151,7 @@ fn inner_script(pipeline: &Pipeline) -> Option<String> {
 }
 
 fn perhaps(command: &str, reach: Reach) -> Seen {
-    // What words could mean is looked up later, and needs all of them.
+    // The possible files of these words are resolved later, which needs all of them.
     let command = if reach == Reach::Words { command.to_owned() } else { short(command) };
     Seen::Perhaps { command, reach }
 }
@@ -164,13 +164,13 @@ pub(super) fn short(command: &str) -> String {
     }
 }
 
-/// What is known while a command's pipelines are gone through.
+/// The state while walking through a command's pipelines.
 struct Walk<'a> {
     run: &'a ShellRun<'a>,
     pipelines: &'a [Pipeline],
     folder: Option<String>,
     has_moved: bool,
-    /// Whose words the output is.
+    /// How many programs wrote the output.
     authors: Authors,
 }
 
@@ -181,7 +181,7 @@ enum Authors {
     Several,
 }
 
-/// What can be said about whether a pipeline ran well.
+/// Whether a pipeline is known to have succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Certainty {
     /// It ran, and succeeded.
@@ -266,7 +266,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Nobody knows whether the command got there, but what stands in the output was shown.
+    /// The command may not have run, but the text in the output was shown.
     fn maybe(&self, path: String, showing: &Showing, pipeline: &Pipeline) -> Seen {
         let text = match self.run.output.seen() {
             Some(output) => text_of(output, showing.style, Authors::Several),
@@ -302,7 +302,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a search found is in its output: by the file's name if it had several to look in.
+    /// Reads the matches of a search from its output: by the file's name if it searched several.
     fn found(&self, showing: &Showing, certainty: Certainty, pipeline: &Pipeline) -> Vec<Seen> {
         let Some(output) = self.run.output.text() else {
             let doubt = !showing.files.is_empty() && certainty != Certainty::Failed;
@@ -324,7 +324,7 @@ impl<'a> Walk<'a> {
         paths.into_iter().map(seen).collect()
     }
 
-    /// Tells whether the output says that a file could not be read; `None` if it is not known.
+    /// Tells whether the output reports that a file could not be read; `None` if unknown.
     fn complains(&self, pipeline: &Pipeline, file: &str) -> Option<bool> {
         const PHRASES: [&str; 6] = [
             "No such file",

@@ -1,8 +1,8 @@
-//! Whether the output of any command or tool holds the text of a file.
+//! Whether the output of any command or tool contains the text of a file.
 //!
-//! What a command says it does is a guess; what it showed is known. An output that holds the whole
-//! text of a file showed the file. A short text may stand in an output by chance, so it counts only
-//! where the command or the tool was about the file.
+//! A command's words only suggest its effect; its output proves it. An output that contains the
+//! complete text of a file showed the file. A short text may be in an output by chance, so it
+//! counts only if the command or the tool was about the file.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,12 +21,12 @@ const ENOUGH_DIFFERENT: usize = 10;
 /// Below this, an output must consist of the text and nothing else.
 const FEW_LETTERS: usize = 8;
 
-/// A file whose text is looked for.
+/// A file whose text is searched for.
 #[derive(Debug, Clone)]
 pub struct Sought {
     /// The file, in full and without links.
     pub path: String,
-    /// What it says now, as it is written.
+    /// Its present text.
     pub text: Arc<str>,
     /// It in every way in which it may be shown, comparable.
     readings: Vec<Reading>,
@@ -35,19 +35,19 @@ pub struct Sought {
 #[derive(Debug, Clone)]
 struct Reading {
     text: String,
-    /// A part without ends of lines: an output without it need not be looked into.
+    /// A part without line ends: an output without it need not be searched.
     anchor: String,
     size: Size,
 }
 
-/// How much a text says.
+/// The significance of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
-    /// It may be anywhere by chance.
+    /// It may occur in any output by chance.
     Tiny,
     /// It may be in an output about the file by no chance.
     Short,
-    /// It is nowhere by chance.
+    /// It does not occur by chance.
     Long,
 }
 
@@ -61,7 +61,7 @@ pub enum About {
 }
 
 impl Sought {
-    /// Prepares to look for a file's text; `None` if there is no text to look for.
+    /// Prepares the search for a file's text; `None` without a text.
     pub fn new(path: &str, now: &Contents<'_>) -> Option<Self> {
         let readings: Vec<_> = now.readings().into_iter().filter_map(Reading::of).collect();
         let text = Arc::from(*now.readings().first()?);
@@ -73,7 +73,8 @@ impl Sought {
         base_name(&self.path)
     }
 
-    /// Tells whether an output holds the whole text. `about` is only asked where it matters.
+    /// Tells whether an output contains the complete text. It calls `about` only where that
+    /// matters.
     pub fn is_in(&self, output: &str, about: impl Fn() -> About) -> bool {
         self.readings.iter().any(|reading| reading.is_in(output, &about))
     }
@@ -93,7 +94,8 @@ impl Reading {
     }
 
     fn is_in(&self, output: &str, about: &impl Fn() -> About) -> bool {
-        // Nearly every output is told by these; the rest is for the few that are left.
+        // These two checks decide nearly every output; the rest of the function is for the few that
+        // remain.
         if output.len() < self.text.len() || !output.contains(&self.anchor) {
             return false;
         }
@@ -113,7 +115,7 @@ impl Reading {
     }
 }
 
-/// Tells whether a text is nowhere by chance.
+/// Tells whether a text is too long to occur by chance.
 pub(super) fn says_enough(text: &str) -> bool {
     let mut different: Vec<char> = Vec::new();
     for c in text.chars().filter(|c| c.is_alphanumeric()) {
@@ -124,8 +126,8 @@ pub(super) fn says_enough(text: &str) -> bool {
     different.len() >= ENOUGH_DIFFERENT && letters(text) >= ENOUGH_LETTERS
 }
 
-/// Returns the lines of a text that stand in an output in a row and say enough not to be there by
-/// chance, as the places of their first and last.
+/// Returns the consecutive lines of a text that an output contains and that are too long to be
+/// there by chance, as the places of their first and last.
 pub(super) fn visible_lines(text: &str, output: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     let mut places: HashMap<&str, Option<usize>> = HashMap::new();
@@ -164,7 +166,7 @@ fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphanumeric()).take(ENOUGH_LETTERS).count()
 }
 
-/// Tells whether some lines stand in a text, whole and in order.
+/// Tells whether a text contains some lines, complete and in order.
 fn has_lines(text: &str, lines: &str) -> bool {
     text.match_indices(lines).any(|(at, _)| {
         let before = text.get(..at).is_some_and(|start| start.is_empty() || start.ends_with('\n'));
@@ -179,9 +181,9 @@ pub(super) fn without_each_number(text: &str) -> String {
     text.lines().map(bare).collect::<Vec<_>>().join("\n")
 }
 
-/// Clients drop empty lines at both ends, ends of lines change on the way, nobody sees a byte order
-/// mark, and several bytes that are no text become one mark or several: none of this makes a text
-/// another one.
+/// Normalizes a text for comparison. Clients drop empty lines at both ends, line ends change, a
+/// byte order mark is invisible, and several invalid bytes become one mark or several: none of this
+/// makes a text different.
 pub(super) fn comparable(text: &str) -> String {
     let text = text.trim_start_matches('\u{feff}');
     let mut joined = String::with_capacity(text.len());
@@ -279,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_in_a_row_are_found_in_what_is_left_of_an_output() {
+    fn lines_in_a_row_are_found_in_a_cut_output() {
         let rule = |n: usize| format!("Rule {n}: a token of kind {n} is signed before it is used.");
         let rules = |from: usize, to: usize| (from..=to).map(rule).collect::<Vec<_>>().join("\n");
         let text = format!("{}\n\nend\n", rules(1, 9));

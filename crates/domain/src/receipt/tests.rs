@@ -7,8 +7,8 @@ use super::*;
 /// Ten lines.
 const NOW: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
 
-/// A session in short: who looked, at what. `answer` is the answer, and
-/// at `compaction` all that was shown before is forgotten.
+/// A session in short: the reader, and the file. `answer` is the answer, and at `compaction` all
+/// earlier text is forgotten.
 fn session(events: &[&str]) -> (Vec<Read>, Option<usize>) {
     let mut reads = Vec::new();
     let mut answered = None;
@@ -29,7 +29,7 @@ fn session(events: &[&str]) -> (Vec<Read>, Option<usize>) {
     (reads, answered)
 }
 
-/// `LINES PATH`, with ` = TEXT` if the text is known and ` ~ TEXT` if it is somewhere in that.
+/// `LINES PATH`, with ` = TEXT` if the text is known and ` ~ TEXT` if the text contains it.
 fn seen(event: &str) -> Seen {
     let (head, text) = match (event.split_once(" = "), event.split_once(" ~ ")) {
         (Some((head, text)), _) => (head, ShownText::Exactly(Arc::from(text))),
@@ -88,7 +88,7 @@ fn check(events: &[&str], expected: &str) {
 }
 
 #[test]
-fn what_was_shown_adds_up() {
+fn shown_lines_add_up() {
     for (events, expected) in [
         (&["answer"][..], "not read, tried 0"),
         (&[], "not read, tried 0"),
@@ -169,7 +169,7 @@ fn a_doubtful_command_is_neither_proof_nor_its_absence() {
 }
 
 #[test]
-fn an_older_version_is_told_from_this_one() {
+fn an_older_version_differs_from_this_one() {
     let whole = format!("all /p/spec.md = {NOW}");
     let longer = format!("all /p/spec.md = {NOW}11\n");
     let among = format!("all /p/spec.md ~ --\n{NOW}--\n");
@@ -357,7 +357,7 @@ fn every_demanded_file_has_its_receipt() {
 }
 
 proptest! {
-    // Whoever sees more has not read less.
+    // Another read never removes lines from those read.
     #[test]
     fn another_read_never_unreads(first in 1_usize..12, length in 0_usize..12, other in 1_usize..12) {
         let events = [format!("{first}-{} /p/spec.md", first + length), format!("{other}-{other} /p/spec.md")];

@@ -3,12 +3,12 @@
 /// Marks the line as one that `init` wrote.
 pub const MARK: &str = "<!-- convoke:init -->";
 
-/// The line itself.
+/// The line that `init` adds.
 pub const LINE: &str = "This project uses Convoke: run `convoke wake` when you begin or lose your \
                         context, `convoke task start` and `convoke task done` around each task. \
                         <!-- convoke:init -->";
 
-/// What taking the line out of a text comes to.
+/// The result of removing the line from a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Removal {
     /// The file is as `init` left it; this is what it held before, `None` if there was no file.
@@ -60,11 +60,11 @@ pub fn take_out(current: &str, original: Option<&str>, written: &str) -> Removal
     };
     let (head, rest) = (&current[..start], &current[start + part.len()..]);
     let kept = match head.strip_suffix(gap) {
-        // What was added behind the line must not join the last line before it.
+        // Text added behind the line must not join the last line before it.
         Some(kept) if !rest.is_empty() && !before.is_empty() && !before.ends_with('\n') => {
             &head[..kept.len() + gap.len() / 2]
         }
-        // Where the text ended in a line end, only an empty line behind that one is ours.
+        // If the text ended in a line end, Convoke added only an empty line behind it.
         Some(kept) if gap.is_empty() || !before.ends_with('\n') || kept.ends_with('\n') => kept,
         Some(_) | None => head,
     };

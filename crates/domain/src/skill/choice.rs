@@ -5,23 +5,23 @@ use std::collections::BTreeSet;
 use super::SkillId;
 use crate::task::Task;
 
-/// What the patterns treat as the word `pr`.
+/// The texts that the patterns treat as the word `pr`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PatternRule {
     /// Only the whole word `pr` or `prs`.
     #[default]
     WholeWord,
-    /// The letters anywhere, as the original had it; most hits are `project` and `process`.
+    /// The letters anywhere, as in the original; most matches are `project` and `process`.
     Compatible,
 }
 
-/// What may choose a skill.
+/// The sources that may name a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SkillRule {
     /// A task, an agent, the user or a plan that names one.
     #[default]
     Named,
-    /// Also the words of tasks, what was used before, and a default, as the original had it.
+    /// Also the words of tasks, earlier choices, and a default, as in the original.
     Seed,
 }
 
@@ -120,14 +120,14 @@ pub fn choose(path: &[&Task], history: Option<&SkillId>, rule: PatternRule) -> S
     SkillChoice { skill, reason, others }
 }
 
-/// Who names a skill beside the tasks.
+/// Other sources of a skill's name.
 #[derive(Debug, Clone, Default)]
 pub struct Naming {
-    /// What the user chose for the agent.
+    /// The user's choice for the agent.
     pub agent: Option<SkillId>,
-    /// What the user chose for every agent of the branch.
+    /// The user's choice for every agent of the branch.
     pub user: Option<SkillId>,
-    /// What the plan names, in order.
+    /// The skills that the plan names, in order.
     pub plan: Vec<SkillId>,
 }
 
@@ -170,7 +170,7 @@ pub fn named_in(text: &str) -> Vec<SkillId> {
     found
 }
 
-/// An installed skill, as far as it says what it is for.
+/// An installed skill, with its own description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Described {
     /// Its bare name.
@@ -180,7 +180,7 @@ pub struct Described {
 }
 
 /// Returns the names of skills that share words with a text, best first, at most `most`. Words of a
-/// name count twice; words that say nothing, and short ones, not at all.
+/// name count twice; filler words and short words do not count.
 pub fn fitting(text: &str, skills: &[Described], most: usize) -> Vec<String> {
     let wanted = telling_words(text);
     let score = |skill: &Described| {
@@ -290,7 +290,7 @@ mod tests {
 
     // W-40: what names a skill, strongest first; titles name none.
     #[test]
-    fn only_who_names_a_skill_chooses_it() {
+    fn only_a_named_skill_is_chosen() {
         let task = |content: &str, skill: Option<&str>| {
             let mut task = task("1 - 1 - pending x");
             (task.content, task.skill) = (content.to_owned(), skill.map(str::to_owned));

@@ -21,17 +21,17 @@ const EXPLAINING: [&str; 8] = [
 /// How many bytes of headings are named.
 const MOST_NAMED: usize = 200;
 
-/// A shortened text and what is missing from it.
+/// A shortened text and the headings of the omitted parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pruned {
-    /// What is left.
+    /// The remaining text.
     pub text: String,
-    /// The headings of what is not.
+    /// The headings of the omitted parts.
     pub omitted: Vec<String>,
 }
 
 impl Pruned {
-    /// Starts with everything there.
+    /// Starts with all sections.
     pub fn whole(text: &str) -> Self {
         Self { text: text.to_owned(), omitted: Vec::new() }
     }
@@ -86,8 +86,8 @@ impl Pruned {
         Self { text: trimmed(&kept), omitted }
     }
 
-    /// Renders the text with a line that names what is missing, or counts it where the names would
-    /// be too long.
+    /// Renders the text with a line that names the omitted parts, or counts them where the names
+    /// would be too long.
     pub fn render(&self) -> String {
         if self.omitted.is_empty() {
             return self.text.clone();
@@ -106,7 +106,7 @@ impl Pruned {
     }
 }
 
-/// What stays in a skill's text.
+/// The parts that stay in a skill's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruneLevel {
     /// Sections that explain.
@@ -120,7 +120,7 @@ impl PruneLevel {
     pub const WHOLE: Self = Self { explanations: true, diagrams: true };
 }
 
-/// A skill's text with its shorter forms; each is made once, when it is first asked for.
+/// A skill's text with its shorter forms; each is made once, on its first use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forms {
     text: String,
@@ -196,7 +196,7 @@ mod tests {
 
     // W-84: a form that is kept is the one that would be made.
     #[test]
-    fn every_form_is_the_same_when_it_is_asked_for_again() {
+    fn every_form_is_the_same_on_its_second_use() {
         let forms = Forms::new(SKILL);
         for level in [
             PruneLevel::WHOLE,

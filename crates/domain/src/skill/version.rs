@@ -7,7 +7,7 @@ use semver::Version;
 /// Returns the highest of some directory names.
 ///
 /// Names that are versions, with or without a leading `v`, are compared as such, without their
-/// build metadata; other names count only if there is no version at all, and go by their bytes.
+/// build metadata; other names count only without any version, and are compared by their bytes.
 pub fn highest<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     names.into_iter().max_by(|one, other| compare(one, other))
 }

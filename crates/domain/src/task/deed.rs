@@ -1,7 +1,7 @@
-//! What was recorded about a task: who was sent to it, and what verdict came back.
+//! Records about a task: the roles that were sent to it, and their verdicts.
 //!
-//! A verdict is a deed that a person, an agent or `dispatch` recorded on purpose. Words in a message
-//! are never one.
+//! A verdict is a deed that a person, an agent or `dispatch` recorded on purpose. Words in a
+//! message are never one.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::tree::TaskNode;
 use super::{TaskState, TaskStatus};
 use crate::scope::AgentName;
 
-/// What happened to a task.
+/// The kind of a deed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeedKind {
     /// A role was sent to work on it; what comes of that is for others to judge.
@@ -48,7 +48,8 @@ impl DeedKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Says in words that follow an actor's name what it did: `passed Spec review as spec-reviewer`.
+    /// Describes the deed in words that follow an actor's name: `passed Spec review as
+    /// spec-reviewer`.
     pub fn phrase(self, role: &DeedRole, task: &str) -> String {
         match self {
             Self::Work | Self::Dispatched => format!("dispatched {role} subagent"),
@@ -59,12 +60,12 @@ impl DeedKind {
     }
 }
 
-/// Who judged or was sent: `spec-reviewer`, or a role of `dispatch` such as
+/// The role of a deed: `spec-reviewer`, or a role of `dispatch` such as
 /// `implement/security-reviewer`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeedRole(String);
 
-/// A text that names no role.
+/// A text that is not a role's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a role: it may contain `a-z`, `0-9`, `-`, `_`, `.` and `/`")]
 pub struct InvalidDeedRole {
@@ -74,7 +75,7 @@ pub struct InvalidDeedRole {
 impl DeedRole {
     const LONGEST: usize = 128;
 
-    /// Reads a role. A title such as `Task 2: Add login` is none.
+    /// Reads a role. A title such as `Task 2: Add login` is not a role.
     pub fn parse(given: &str) -> Result<Self, InvalidDeedRole> {
         let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_./".contains(c);
         let begins = given.starts_with(|c: char| c.is_ascii_lowercase());
@@ -100,19 +101,19 @@ impl fmt::Display for DeedRole {
 /// One deed, as stored. Deeds of a task are ordered by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskDeed {
-    /// Its number in the store.
+    /// The deed's number in the store.
     pub id: i64,
     /// The task it is about, and no other.
     pub task: TaskId,
-    /// What happened.
+    /// The deed's kind.
     pub kind: DeedKind,
-    /// In which role.
+    /// The role of the deed.
     pub role: DeedRole,
-    /// Who recorded it.
+    /// The agent that recorded it.
     pub actor: AgentName,
     /// Why, in the recorder's words.
     pub reason: Option<String>,
-    /// The message that it was said with.
+    /// The message that came with it.
     pub message_id: Option<i64>,
     /// The dispatch that it came from: feature, command and round.
     pub run: Option<String>,
@@ -120,7 +121,7 @@ pub struct TaskDeed {
     pub at: Timestamp,
 }
 
-/// What all deeds of one task come to. The last deed of each role counts.
+/// The verdict by all deeds of one task. The last deed of each role counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskVerdict {
     /// Nothing is recorded.
@@ -164,7 +165,7 @@ impl TaskVerdict {
     }
 }
 
-/// Says how far a task is in words that follow its name and a colon.
+/// Describes a task's state in words that follow its name and a colon.
 pub const fn state_words(state: TaskState) -> &'static str {
     match state {
         TaskState::Stored(TaskStatus::Pending) => "not started",
@@ -176,7 +177,7 @@ pub const fn state_words(state: TaskState) -> &'static str {
     }
 }
 
-/// Tells whether a task has parts and none of them is open, while it is open itself.
+/// Tells whether a task is open and has parts, all of them closed.
 pub fn has_only_closed_parts(node: &TaskNode) -> bool {
     !node.is_closed() && !node.children.is_empty() && node.children.iter().all(TaskNode::is_closed)
 }

@@ -1,4 +1,4 @@
-//! Which tasks come before which, and whether that can ever end.
+//! The order of dependent tasks, and whether it has a circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 use super::{Task, TaskStatus};
 use crate::scope::AgentName;
 
-/// How far a task may be to be listed.
+/// A stage of tasks, for a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Exactly so far.
@@ -39,7 +39,7 @@ impl Stage {
     }
 }
 
-/// What a listed task must be. An empty filter lists everything.
+/// The conditions on a listed task. An empty filter lists everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskFilter {
     /// At any of these stages.
@@ -91,7 +91,7 @@ mod tests {
     use crate::task::id::TaskId;
 
     #[test]
-    fn a_task_is_listed_if_it_is_everything_that_is_asked_for() {
+    fn a_task_is_listed_if_it_meets_every_condition() {
         let mut found = task("t-1 - 1 june pending Add LOGIN endpoint");
         found.body = Some("Über den Dienst".to_owned());
         found.waits_for = vec![TaskId::parse("t-2").unwrap()];

@@ -2,22 +2,22 @@
 
 use super::TaskStatus;
 
-/// What an earlier program kept about how far a task is. Each kept only some of it.
+/// An earlier program's fields about a task's progress. Each program kept only some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ForeignState<'a> {
     /// A status in words.
     pub status: Option<&'a str>,
     /// How it ended.
     pub result: Option<&'a str>,
-    /// Whether somebody was to do it.
+    /// Whether an agent or person was assigned.
     pub assigned: bool,
     /// Whether it has a time of completion.
     pub completed: bool,
 }
 
 impl ForeignState<'_> {
-    /// Returns the status that this amounts to: by its word, else by how it ended, else by who had
-    /// it and whether it was done.
+    /// Returns the equivalent status: by its word, else by its result, else by assignment and
+    /// completion.
     pub fn status(self) -> TaskStatus {
         match (self.status, self.result) {
             (Some("open"), _) => TaskStatus::Pending,
@@ -42,7 +42,7 @@ mod tests {
             ForeignState { status, result, assigned, completed }.status()
         };
         for (found, expected) in [
-            // No status at all: who has it, and whether it is done.
+            // Without a status: the assignee and the time of completion decide.
             (state(None, None, false, false), TaskStatus::Pending),
             (state(None, None, true, false), TaskStatus::InProgress),
             (state(None, None, true, true), TaskStatus::Completed),

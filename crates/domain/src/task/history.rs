@@ -1,4 +1,4 @@
-//! What was done to tasks, by whom and when.
+//! Changes to tasks, with author and time.
 
 use std::collections::BTreeMap;
 
@@ -12,25 +12,25 @@ use crate::scope::AgentName;
 /// A task as it was at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskImage {
-    /// The branch it was on.
+    /// The task's branch.
     pub branch: String,
     /// The task it was part of.
     pub parent: Option<TaskId>,
     /// The plan it came from.
     pub plan_file: Option<String>,
-    /// What was to be done.
+    /// The task's title.
     pub content: String,
-    /// What else there was to say about it.
+    /// The longer description.
     pub body: Option<String>,
-    /// Its place among its siblings.
+    /// The task's place among its siblings.
     pub order: i64,
-    /// Who did it.
+    /// The assigned agent.
     pub agent: Option<AgentName>,
-    /// How far it was.
+    /// The status.
     pub status: TaskStatus,
-    /// How urgent it was.
+    /// The urgency.
     pub priority: TaskPriority,
-    /// The tasks that came before it.
+    /// The tasks that had to be closed before it.
     pub after: Vec<TaskId>,
     /// Remarks.
     pub notes: Option<String>,
@@ -45,13 +45,13 @@ pub struct TaskChange {
     pub step: i64,
     /// When the step was taken.
     pub at: Timestamp,
-    /// Who did it.
+    /// The agent that made the change.
     pub actor: AgentName,
-    /// The task that was changed.
+    /// The changed task.
     pub task: TaskId,
-    /// What it was; `None` if it was added.
+    /// The earlier state; `None` if the task was added.
     pub before: Option<TaskImage>,
-    /// What it became.
+    /// The later state.
     pub after: TaskImage,
     /// Whether the step took an earlier one back.
     pub is_undo: bool,
@@ -60,8 +60,8 @@ pub struct TaskChange {
 }
 
 impl TaskChange {
-    /// Says what happened to the task, in words that follow a name; empty if nothing a person would
-    /// notice did.
+    /// Describes the change of the task, in words that follow a name; empty if a person would not
+    /// notice it.
     pub fn words(&self) -> String {
         let Some(before) = &self.before else { return "added".to_owned() };
         let after = &self.after;
@@ -99,7 +99,7 @@ const fn verb(status: TaskStatus) -> &'static str {
     }
 }
 
-/// A new parent brings a new place along, which goes without saying.
+/// Describes a new place; a new parent implies one, so it is left out then.
 fn place(before: &TaskImage, after: &TaskImage) -> Option<String> {
     match &after.parent {
         Some(parent) if before.parent != after.parent => Some(format!("moved below {parent}")),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_in_words() {
+    fn a_change_is_described_in_words() {
         let id = |id: &str| TaskId::parse(id).unwrap();
         let june = Some(AgentName::known("june"));
         let some = |text: &str| Some(text.to_owned());

@@ -1,12 +1,13 @@
-//! The short names of tasks.
+//! Tasks' ids.
 
 use std::fmt;
 
-/// A task's id: `t-` and five hexadecimal digits when we make it, any short word when it is imported.
+/// A task's id: `t-` and five hexadecimal digits when Convoke makes it, any short word when it is
+/// imported.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(String);
 
-/// A text that is no id.
+/// A text that is not a task's id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a task's id")]
 pub struct InvalidTaskId {

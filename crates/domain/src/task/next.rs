@@ -1,10 +1,10 @@
-//! What to begin next.
+//! Chooses the task to start next.
 
 use super::tree::{TaskNode, current_path_of, in_turn};
 use super::{TaskState, TaskStatus};
 use crate::scope::AgentName;
 
-/// Who asks for a task to begin.
+/// The agent or person that starts a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beginner<'a> {
     /// A person, or the agent that leads the others: they may begin what any agent holds.
@@ -13,8 +13,8 @@ pub enum Beginner<'a> {
     Agent(&'a AgentName),
 }
 
-/// Returns the task to begin next: the first of the highest priority that is not begun, waits for no
-/// other, and has no open parts. Parts of what is begun come first. A wake-up, `task next` and
+/// Returns the task to begin next: the first of the highest priority that is not begun, waits for
+/// no other, and has no open parts. Parts of a started task come first. A wake-up, `task next` and
 /// `task start` all choose by this rule.
 pub fn next_to_begin<'a>(nodes: &'a [TaskNode], beginner: Beginner<'_>) -> Option<&'a TaskNode> {
     let Beginner::Agent(agent) = beginner else {
@@ -57,7 +57,7 @@ pub struct Obstacles {
 }
 
 impl Obstacles {
-    /// Counts what is open.
+    /// Counts the open tasks.
     pub fn among(nodes: &[TaskNode]) -> Self {
         let mut found = Self::default();
         for node in nodes.iter().filter(|node| !node.is_closed()) {
@@ -77,7 +77,7 @@ impl Obstacles {
         found
     }
 
-    /// Says it in a sentence.
+    /// Describes it in a sentence.
     pub fn words(self) -> String {
         let counts = [
             (self.begun, "in progress"),
@@ -112,7 +112,7 @@ mod tests {
             ("human", "1 - 1 max pending a\n2 - 2 june pending b", Some("1")),
             ("june", "1 - 1 max pending a", None),
             ("human", "1 - 1 - completed a", None),
-            // An agent goes on with what it holds before it takes what no agent holds.
+            // An agent continues its own tasks before it takes unassigned ones.
             ("june", "1 - 1 - pending a\n2 - 2 june pending b", Some("2")),
             ("june", "1 - 1 - pending a\n2 - 2 june in_progress b", Some("1")),
             (

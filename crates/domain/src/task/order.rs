@@ -18,9 +18,9 @@ pub enum SiblingPlace<'a> {
     After(&'a TaskId),
 }
 
-/// Returns the order numbers to set so that a task comes to a place among its siblings, of whom
-/// `siblings` lists all others with their numbers, in order. Only the task's own number changes if
-/// one is free there. `None` if the sibling that the place names is not listed.
+/// Returns the order numbers to set that move a task to a place among its siblings; `siblings`
+/// lists all others with their numbers, in order. Only the task's own number changes if one is free
+/// there. `None` if the sibling that the place names is not listed.
 pub fn orders(
     task: &TaskId,
     siblings: &[(TaskId, i64)],

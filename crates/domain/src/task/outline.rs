@@ -9,7 +9,7 @@ use super::{TaskState, TaskStatus};
 /// Marks the line of the task being worked on.
 const CURRENT: &str = "  <-- CURRENT";
 
-/// How many finished parts are told one by one.
+/// How many finished parts are listed one by one.
 const MOST_PARTS: usize = 8;
 
 /// How titles are written inside sentences.
@@ -60,10 +60,10 @@ pub struct TaskOutline<'a> {
     letters: Letters,
 }
 
-/// What there is to do once the current task is closed.
+/// The work after the current task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Following<'a> {
-    /// A task that can be begun.
+    /// A task that can start.
     Task(&'a TaskNode),
     /// The task whose last open part the current one is.
     Parent(&'a TaskNode),
@@ -159,8 +159,8 @@ impl<'a> TaskOutline<'a> {
         lines
     }
 
-    /// Renders only what is near the task being worked on, and counts the rest: a few tasks before
-    /// it, `around` of its parts on each side of the current one, and the next `around` open tasks.
+    /// Renders only the tasks near the current one, and counts the rest: a few tasks before it,
+    /// `around` of its parts on each side of the current one, and the next `around` open tasks.
     pub fn near_lines(&self, around: usize) -> Vec<String> {
         let is_current =
             |node: &TaskNode| self.current().is_some_and(|current| std::ptr::eq(current, node));
@@ -228,7 +228,7 @@ impl<'a> TaskOutline<'a> {
         lines
     }
 
-    /// Says in a sentence or two how far the marked task is.
+    /// Describes in a sentence or two how far the marked task is.
     pub fn position(&self) -> Option<String> {
         let (current, leaf) = (self.current()?, self.leaf()?);
         let label = current.task.label();
@@ -260,7 +260,7 @@ impl<'a> TaskOutline<'a> {
         Some(sentences.join(" "))
     }
 
-    /// Says what to do about the task being worked on, without knowing any message.
+    /// Describes the next step on the current task, without any message.
     pub fn next_action(&self) -> Option<String> {
         let leaf = self.leaf()?;
         let content = leaf.task.content.to_lowercase();
@@ -284,8 +284,8 @@ impl<'a> TaskOutline<'a> {
         })
     }
 
-    /// Returns what there is to do once the current task is closed. Tasks follow in the order in which
-    /// they are to be done, and one that waits comes after all that do not.
+    /// Returns the work after the current task. Tasks follow in their order, and a waiting one
+    /// comes after all others.
     pub fn following(&self) -> Following<'a> {
         let parts =
             self.path.windows(2).rev().map(|step| (step[0], &step[0].children[..], step[1]));
@@ -352,7 +352,7 @@ fn check_box(node: &TaskNode) -> &'static str {
     if node.is_closed() { "[x]" } else { "[ ]" }
 }
 
-/// Names whoever does a piece of work: `spec review` is done by the `spec reviewer`.
+/// Names the agent for a piece of work: the `spec reviewer` does the `spec review`.
 pub fn reviewer(work: &str) -> String {
     match work.strip_suffix("review") {
         Some(_) => format!("{work}er"),
@@ -512,7 +512,7 @@ mod tests {
         assert_eq!(last.as_deref(), Some(expected));
     }
 
-    // What is done behind the current task is counted; what is open there is what comes next.
+    // Closed tasks behind the current one are counted; open ones there come next.
     #[test]
     fn open_tasks_are_shown_before_closed_ones() {
         let mut lines = vec!["1 - 1 - in_progress Task 1: Now".to_owned()];

@@ -11,7 +11,7 @@ use crate::scope::AgentName;
 pub struct TaskNode {
     /// The task as stored; its parent is the node above.
     pub task: Task,
-    /// How it stands.
+    /// The task's state.
     pub state: TaskState,
     /// The tasks that name this one as parent, in the order of siblings.
     pub children: Vec<TaskNode>,
@@ -56,7 +56,7 @@ fn node(
     TaskNode { state: state(&task), task, children }
 }
 
-/// Puts tasks from anywhere into an order in which every parent comes before its parts.
+/// Sorts tasks of any source into an order in which every parent comes before its parts.
 ///
 /// Nothing is lost: a task whose parent is missing, or that is deeper than a tree may be, as in a
 /// circle, becomes a root.
@@ -87,12 +87,12 @@ pub fn in_order(one: &Task, other: &Task) -> std::cmp::Ordering {
 }
 
 impl TaskNode {
-    /// Tells whether nothing is left to do here, whatever the children say.
+    /// Tells whether the task itself is closed, regardless of its parts.
     pub fn is_closed(&self) -> bool {
         self.state.is_closed()
     }
 
-    /// Tells whether it is open, and it or something open below it is in progress.
+    /// Tells whether it is open, and it or an open task below it is in progress.
     pub fn is_begun(&self) -> bool {
         let own = self.task.status == TaskStatus::InProgress;
         !self.is_closed() && (own || self.children.iter().any(Self::is_begun))
@@ -136,8 +136,8 @@ fn ready_path(nodes: &[TaskNode]) -> Vec<&TaskNode> {
     Vec::new()
 }
 
-/// Returns siblings in the order in which they are to be done. A raised priority, or an earlier task
-/// that is not begun, must not hide what is being worked on.
+/// Returns siblings in working order. A raised priority, or an earlier task that is not started,
+/// must not hide the current task.
 pub(super) fn in_turn(nodes: &[TaskNode]) -> impl Iterator<Item = &TaskNode> {
     let mut ordered: Vec<_> = nodes.iter().collect();
     ordered.sort_by_key(|node| (!node.is_begun(), node.task.priority));
@@ -233,7 +233,7 @@ mod tests {
 
     // W-5 with dependencies and priorities: `!` is high, `>` waits.
     #[test]
-    fn what_waits_is_not_current_and_what_is_urgent_comes_first() {
+    fn a_waiting_task_is_not_current_and_an_urgent_one_comes_first() {
         let path = |lines: &str| {
             let mut tasks = tasks(lines);
             for task in &mut tasks {
@@ -253,7 +253,7 @@ mod tests {
             ("1 - 1 - in_progress >begun although it waits\n2 - 2 - pending b", "1"),
             ("1 - 1 - pending >a\n2 - 2 - pending >b", "1"),
             ("1 - 1 - completed !a\n2 - 2 - pending b", "2"),
-            // W-5: a raised priority does not hide what is being worked on.
+            // W-5: a raised priority does not hide the current task.
             ("1 - 1 - pending a\n1a 1 1 - in_progress x\n2 - 2 - pending !b", "1/1a"),
             ("1 - 1 - pending !a\n2 - 2 - in_progress b", "2"),
             ("1 - 1 - pending a\n2 - 2 - in_progress b", "2"),

@@ -1,11 +1,12 @@
-//! A working tree as it was when agents began to work, kept for the process that resumes the work.
+//! A snapshot of a working tree from before the agents' work, for the process that resumes the
+//! work.
 //!
-//! A process that is killed compares nothing any more. What it knew is in a file, so that the next
-//! one can tell what is different; who made the difference, it cannot tell.
+//! A killed process can no longer compare. Its snapshot is in a file, so that the next process can
+//! find the differences; their author it cannot know.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is kept of a tree.
+/// A stored snapshot of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeptTree {
     /// The branch, if one was checked out.
@@ -44,7 +45,7 @@ impl KeptTree {
         (!kept.files.is_empty()).then_some(kept)
     }
 
-    /// Says what is different now. Settings, hooks and another branch decide what git does next, so
+    /// Describes the differences. Settings, hooks and another branch decide what git does next, so
     /// they are a warning; files change whenever a person works.
     pub fn differences(&self, now: &Self) -> Vec<String> {
         let names: BTreeSet<_> = self.settings.keys().chain(now.settings.keys()).collect();
@@ -123,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_is_read_again(
+        fn a_kept_tree_is_read_again(
             branch in proptest::option::of("[a-z/=]{1,8}"),
             settings in proptest::collection::btree_map("[a-z /=.]{1,8}", "[0-9a-f]{4}", 0..4),
             wild in any::<String>(),

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 pub struct Paths(BTreeSet<Vec<u8>>);
 
 impl Paths {
-    /// Reads a list; `None` if something in it could lead out of the repository, or into git's own
-    /// folder. Whoever restores or deletes by such a list must not be led there.
+    /// Reads a list; `None` if a path could lead out of the repository, or into git's own folder: a
+    /// program that restores or deletes by the list must not touch files there.
     pub fn parse(stream: &[u8]) -> Option<Self> {
         let paths = stream.split(|byte| *byte == 0).filter(|path| !path.is_empty());
         let is_whole = stream.is_empty() || stream.ends_with(&[0]);
@@ -22,7 +22,7 @@ impl Paths {
         self.0.iter().flat_map(|path| path.iter().copied().chain([0])).collect()
     }
 
-    /// Tells whether there are none.
+    /// Tells whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -82,9 +82,9 @@ mod tests {
     }
 
     proptest! {
-        // P-357: whatever is read is written the same, however it was sorted.
+        // P-357: a parsed list is written the same, in any order.
         #[test]
-        fn what_is_written_is_read_back(stream in prop::collection::vec(any::<u8>(), 0..60)) {
+        fn a_written_list_is_read_back(stream in prop::collection::vec(any::<u8>(), 0..60)) {
             if let Some(paths) = Paths::parse(&stream) {
                 prop_assert_eq!(Paths::parse(&paths.stream()), Some(paths));
             }

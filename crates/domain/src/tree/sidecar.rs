@@ -1,13 +1,14 @@
-//! A note on a tree, in lines of `KEY=value` that a shell can read, and how it is asked for.
+//! A note on a tree, in lines of `KEY=value` that a shell can read, and the parser of requests for
+//! one.
 
 use super::{DirtyReason, TreeStatus};
 
-/// How a tree is looked at.
+/// The kind of comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeMode {
-    /// Against a list of what was new before.
+    /// Against a list of the files that were new before.
     Baseline,
-    /// Against what is committed.
+    /// Against the commit.
     Checkpoint,
 }
 
@@ -26,20 +27,20 @@ impl TreeMode {
     }
 }
 
-/// What is asked of a look at a tree.
+/// A request for a snapshot of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeRequest {
-    /// How to look.
+    /// The kind of comparison.
     pub mode: TreeMode,
     /// The list of files that were new before.
     pub baseline: Option<String>,
-    /// Where to leave the note.
+    /// The path of the note.
     pub sidecar: Option<String>,
 }
 
 impl TreeRequest {
-    /// Reads the words of a request. Whoever asks wrongly is told so in the note, because a probe
-    /// that fails must not stop what it watches.
+    /// Reads the words of a request. The note reports an invalid request, because a failing probe
+    /// must not stop the watched program.
     pub fn parse(words: &[String]) -> Result<Self, DirtyReason> {
         let (mut mode, mut baseline, mut sidecar) = (None, None, None);
         let mut words = words.iter();
@@ -74,14 +75,14 @@ fn is_one_line(path: &str) -> bool {
     !path.contains(char::is_control)
 }
 
-/// A note on a tree.
+/// A note on the state of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeNote {
-    /// What is known.
+    /// The tree's state.
     pub status: TreeStatus,
-    /// How it was looked at, if anybody said how.
+    /// The kind of comparison, if the request named one.
     pub mode: Option<TreeMode>,
-    /// Whether there was a list of what was new before, where one is compared with.
+    /// Whether the list of files that were new before existed, if the comparison needs one.
     pub has_baseline: Option<bool>,
     /// The list of files that git knows and that changed.
     pub tracked: Option<String>,
@@ -114,7 +115,7 @@ impl TreeNote {
         lines.map(|(key, value)| format!("{key}={value}\n")).collect::<Vec<_>>().concat()
     }
 
-    /// Reads a note. What is missing, empty, or not such a note says that nothing is known.
+    /// Parses a note. A missing, empty or invalid note means that the state is unknown.
     pub fn parse(text: &str) -> Self {
         read(text).unwrap_or(Self::unknown(None, None))
     }
@@ -154,7 +155,7 @@ fn read(text: &str) -> Option<TreeNote> {
         new_untracked: new_untracked.map(str::to_owned),
         reason: reason.map(DirtyReason::parse).unwrap_or_default(),
     };
-    // What calls itself clean and says why it is not contradicts itself.
+    // A note that claims a clean tree and gives a reason contradicts itself.
     let says_more = reason.is_some() || tracked.is_some() || new_untracked.is_some();
     (note.status != TreeStatus::Clean || !says_more && note.mode.is_some()).then_some(note)
 }
@@ -173,7 +174,7 @@ mod tests {
 
     // P-350, P-352: every mistake has its own token.
     #[test]
-    fn a_wrong_request_says_what_is_wrong() {
+    fn a_wrong_request_gives_the_reason() {
         for (words, reason) in [
             ("", DirtyReason::ModeMissing),
             ("--mode", DirtyReason::ModeMissingValue),
@@ -218,7 +219,7 @@ mod tests {
 
     // P-346: only a whole note that calls a tree clean makes it clean.
     #[test]
-    fn what_is_no_note_is_unknown() {
+    fn an_invalid_note_is_unknown() {
         for text in [
             "",
             "\n",
@@ -247,7 +248,7 @@ mod tests {
             prop_assert!(TreeRequest::parse(&words).is_err());
         }
 
-        // Cut anywhere, a note is never taken for a better one.
+        // A note cut at any place never looks better than the complete one.
         #[test]
         fn half_a_note_is_not_clean(at in 0_usize..29) {
             let whole = "STATUS=clean\nMODE=checkpoint\n";

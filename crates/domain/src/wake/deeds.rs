@@ -1,7 +1,7 @@
-//! The next action by what was recorded: task states, dispatches and verdicts.
+//! The next action, derived from records: task states, dispatches and verdicts.
 //!
-//! A message decides nothing. It is quoted, the state of the current task is told beside it, and the
-//! reader is asked what it means.
+//! A message decides nothing. The text quotes it, gives the state of the current task beside it,
+//! and asks the reader what it means.
 
 use super::WakeFacts;
 use crate::scope::AgentName;
@@ -17,7 +17,7 @@ use crate::text::is_disruptive;
 /// How much of a message or a reason is repeated under "Your Next Action", in characters.
 const EXCERPT: usize = 160;
 
-/// What "Your Next Action" is decided by.
+/// The basis of "Your Next Action".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NextActionRule {
     /// Task states, recorded dispatches and recorded verdicts.
@@ -53,25 +53,25 @@ impl NextActionRule {
     }
 }
 
-/// What is recorded about the current task and with the new message.
+/// Records about the current task and the new message.
 #[derive(Debug, Clone, Default)]
 pub struct KnownDeeds {
-    /// What decides the next action.
+    /// The basis of the next action.
     pub rule: NextActionRule,
     /// The deeds of the current task that count, oldest first.
     pub of_task: Vec<TaskDeed>,
-    /// The verdicts that the new message was said with.
+    /// The verdicts that came with the new message.
     pub of_message: Vec<MessageVerdict>,
 }
 
-/// A verdict that a message was said with, and the task it is about.
+/// A verdict that came with a message, and the task it judges.
 #[derive(Debug, Clone)]
 pub struct MessageVerdict {
-    /// Who judged the task, how and when.
+    /// The verdict, with its role and time.
     pub deed: TaskDeed,
     /// The task's title.
     pub title: String,
-    /// How far the task is now.
+    /// The task's present state.
     pub state: TaskState,
 }
 
@@ -105,14 +105,15 @@ pub(super) fn line(facts: &WakeFacts<'_>, outline: &TaskOutline<'_>) -> Option<S
     Some(action(outline, leaf, &TaskVerdict::of(&facts.known.of_task)) + ".")
 }
 
-/// Quotes the new message, with the verdicts that it was said with.
+/// Quotes the new message, with the verdicts that came with it.
 fn said(facts: &WakeFacts<'_>) -> Vec<String> {
     let Some(message) = &facts.message else {
         return vec!["There is no new message.".to_owned()];
     };
     let mut lines = vec![wrote(&message.from, &message.content)];
     lines.extend(facts.known.of_message.iter().map(|MessageVerdict { deed, title, state }| {
-        let (title, state) = (Letters::Kept.of(title), state_words(*state));
+        let title = title.replace(is_disruptive, " ");
+        let (title, state) = (Letters::Kept.of(&title), state_words(*state));
         format!("With it was recorded: {} {title}. That task: {state}.", judged(deed))
     }));
     lines
@@ -139,19 +140,16 @@ fn judged(deed: &TaskDeed) -> String {
     format!("{} {verb}", deed.role)
 }
 
-/// Says how far the current task is, and what is recorded of it.
+/// Describes the progress of the current task and its records.
 fn standing(facts: &WakeFacts<'_>, outline: &TaskOutline<'_>, leaf: &TaskNode) -> String {
     let mut sentences = vec![format!("{}: {}.", subject(outline, leaf), state_words(leaf.state))];
     if has_only_closed_parts(leaf) {
         sentences.push(format!("All of its parts are closed ({}).", parts(leaf)));
     }
-    let is_pending =
-        leaf.state == TaskState::Stored(TaskStatus::Pending) && leaf.children.is_empty();
-    let when = if is_pending { " before its start" } else { "" };
     sentences.extend(last_of_roles(&facts.known.of_task).into_iter().map(|deed| {
         let reason =
             deed.reason.as_deref().map_or(String::new(), |why| format!(": {}", quoted(why)));
-        format!("Recorded{when}: {} it{reason}.", judged(deed))
+        format!("Recorded: {} it{reason}.", judged(deed))
     }));
     if facts.known.of_task.is_empty() {
         sentences.push("No verdict is recorded for it.".to_owned());
@@ -237,7 +235,7 @@ fn meaning(leaf: &TaskNode, found: &TaskVerdict) -> String {
     }
 }
 
-/// Says in half a sentence what to do about the current task, by its state and what is recorded.
+/// Returns half a sentence: the action on the current task, by its state and its records.
 fn action(outline: &TaskOutline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> String {
     let name = title(leaf);
     match (worked_on(leaf, found), found) {
@@ -254,10 +252,9 @@ fn action(outline: &TaskOutline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> St
             format!("Ask {} again about {name}: there is an answer without a verdict", list(roles))
         }
         (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Awaiting(roles)) => {
-            format!(
-                "Check whether {} has answered about {name}, then record the verdict",
-                list(roles)
-            )
+            let have = if roles.len() == 1 { "has" } else { "have" };
+            let roles = list(roles);
+            format!("Check whether {roles} {have} answered about {name}, then record the verdict")
         }
         _ if has_only_closed_parts(leaf) => {
             format!("Close {name} with {}, or have it reviewed first", done(leaf))
@@ -285,7 +282,7 @@ fn done(node: &TaskNode) -> String {
     format!("`convoke task done {}`", node.task.id)
 }
 
-/// Returns how to go on with a task: the command begins what is not begun.
+/// Returns how to go on with a task; a pending task gets the command that starts it.
 fn proceed(node: &TaskNode) -> String {
     match node.state {
         TaskState::Stored(TaskStatus::Pending) => {
@@ -301,8 +298,8 @@ fn proceed(node: &TaskNode) -> String {
     }
 }
 
-/// Returns how far a task is by what was done: one whose parts are all closed was worked on, also if
-/// it was never started, so a verdict against it or an answer that is missing counts.
+/// Returns a task's state as its records show it. A task whose parts are all closed counts as
+/// worked on even if no agent started it, so a verdict against it, or a missing answer, counts.
 fn worked_on(leaf: &TaskNode, found: &TaskVerdict) -> TaskState {
     match (leaf.state, found) {
         (
@@ -316,7 +313,7 @@ fn worked_on(leaf: &TaskNode, found: &TaskVerdict) -> TaskState {
     }
 }
 
-/// Says what comes after the current task.
+/// Describes the work after the current task.
 fn next(outline: &TaskOutline<'_>) -> String {
     match outline.following() {
         Following::Task(task) => {

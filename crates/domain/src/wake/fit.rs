@@ -1,15 +1,20 @@
 //! Shortening a wake-up until it fits: history first, explanations next, the skill last.
 //!
 //! Nothing is left out in silence. Messages that are not shown whole stay unread and are counted,
-//! and everything else that is missing is named where it would be.
+//! and the text names every other omitted part in its place.
 
 pub(super) mod minimal;
 #[cfg(test)]
 mod shapes;
+mod step;
+
+use std::sync::Arc;
 
 use self::minimal::Minimal;
+pub use self::step::ShorteningStep;
 use super::layout::{read, render};
-use super::{SkillText, WakeFacts, WakeFit};
+use super::plan_section::PlanSection;
+use super::{SkillText, WakeFacts, WakeFit, WakeProfile};
 use crate::cut::{self, Accept};
 use crate::skill::SkillId;
 use crate::skill::prune::{PruneLevel, Pruned};
@@ -17,7 +22,7 @@ use crate::task::outline::TaskOutline;
 use crate::text::{CharOffset, Text};
 use crate::token::{Budget, Tokenizer, Tokens};
 
-/// How much of a message is shown that is too long to be shown: as much as there may be room for.
+/// How much of a message is shown if it is too long to be complete: the largest that fits.
 pub(super) const SHORT_MESSAGE: [usize; 2] = [2000, 200];
 
 /// How much is shown of an old message that is longer than this, in characters.
@@ -28,15 +33,15 @@ const SHORT_LINE: usize = 300;
 const AROUND: usize = 12;
 const FEW: usize = 3;
 
-/// How many lines a task list has that gives way before anything else does.
+/// The length of a task list, in lines, from which it is shortened first.
 const LONG_LIST: usize = 40;
 
-/// What a wake-up must fit into.
+/// The limits of a wake-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WakeLimits {
     /// The most tokens that it may cost.
     pub budget: Budget,
-    /// The most bytes that its carrier hands on whole.
+    /// The most bytes that the client passes on completely.
     pub most_bytes: Option<usize>,
 }
 
@@ -47,6 +52,16 @@ impl From<Budget> for WakeLimits {
 }
 
 impl WakeLimits {
+    /// Returns how many bytes of a plan may fit at most: no character has more than four, and four
+    /// characters cost at least a token.
+    fn most_plan_bytes(self, fit: WakeFit) -> usize {
+        let bytes = usize::try_from(self.budget.get().saturating_mul(16)).unwrap_or(usize::MAX);
+        match fit {
+            WakeFit::Seed => usize::MAX,
+            WakeFit::Kept => self.most_bytes.map_or(bytes, |most| most.min(bytes)),
+        }
+    }
+
     pub(super) fn holds(self, text: &str, tokenizer: &dyn Tokenizer) -> bool {
         self.most_bytes.is_none_or(|most| text.len() <= most)
             && tokenizer.count(Text::new(text)) <= self.budget.tokens()
@@ -56,6 +71,8 @@ impl WakeLimits {
 /// How much of the plan is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlanForm {
+    /// Only the file's name.
+    Nothing,
     /// The current task's heading and files.
     HeadingAndFiles,
     /// The whole section of the current task, without the plan's opening.
@@ -75,7 +92,7 @@ pub enum TaskForm {
     Near(usize),
 }
 
-/// What is left of the facts.
+/// How much of each section is left after shortening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     /// The most lines of activity.
@@ -84,24 +101,31 @@ pub struct Shape {
     pub(super) line: Option<usize>,
     /// How much of the plan.
     pub(super) plan: PlanForm,
+    /// The plan's section in every form.
+    plan_forms: Option<Arc<PlanSection>>,
     /// How much of the task list.
     pub(super) tasks: TaskForm,
     /// Whether the titles of tasks are cut short.
     pub(super) short_titles: bool,
     /// The most characters of the new message.
     pub(super) message: Option<usize>,
-    /// What stays in the skill.
+    /// The parts that stay in the skill.
     level: PruneLevel,
-    /// Where the skill is cut.
+    /// The offset of the skill's cut.
     cut: Option<CharOffset>,
 }
 
 impl Shape {
-    fn full(facts: &WakeFacts<'_>) -> Self {
+    fn full(facts: &WakeFacts<'_>, room: WakeLimits) -> Self {
+        let plan_forms = match facts.profile {
+            WakeProfile::Agent => None,
+            WakeProfile::Orchestrator => PlanSection::new(facts, room.most_plan_bytes(facts.fit)),
+        };
         Self {
             activity: facts.activity.len(),
             line: None,
             plan: PlanForm::Full,
+            plan_forms: plan_forms.map(Arc::new),
             tasks: TaskForm::Full,
             short_titles: false,
             message: None,
@@ -110,9 +134,13 @@ impl Shape {
         }
     }
 
+    pub(super) fn plan_section(&self) -> Option<String> {
+        self.plan_forms.as_ref().and_then(|forms| forms.at(self.plan)).map(str::to_owned)
+    }
+
     pub(super) fn skill_text(&self, skill: &SkillText) -> String {
         let pruned = skill.forms.at(self.level);
-        // What follows is no code, although a fence is still open.
+        // The following text is not code, although a fence is still open.
         let closed = |kept: &str| {
             cut::closing_fence(kept).map_or(String::new(), |fence| format!("\n{fence}"))
         };
@@ -124,112 +152,25 @@ impl Shape {
         let closed = closed(kept);
         let name = skill.id.as_ref().map_or("skill", SkillId::bare);
         let marker = format!("> truncated: {name} at char_offset={at}");
-        // Of a skill that is left out altogether there is nothing to name.
+        // For a skill that is left out completely, there are no headings to name.
         let omitted = if at == CharOffset::START { Vec::new() } else { pruned.omitted.clone() };
         Pruned { text: format!("{kept}{closed}\n\n{marker}"), omitted }.render()
-    }
-}
-
-/// One step of shortening.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ShorteningStep {
-    /// Old messages that are long are cut short; unread ones never are.
-    ShortActivity,
-    /// Activity goes, oldest first, down to three lines.
-    LessActivity,
-    /// Of the plan, only the current task.
-    PlanTask,
-    /// The skill's explanations go.
-    SkillExplanations,
-    /// The skill's diagrams go.
-    SkillDiagrams,
-    /// Of the plan, only the current task's heading and files.
-    PlanFiles,
-    /// Activity goes down to one line, then none.
-    NoActivity,
-    /// Finished tasks are drawn together.
-    ShortTasks,
-    /// Titles of tasks are cut short.
-    ShortTitles,
-    /// The skill is cut at a section border.
-    SkillCut,
-    /// Of a long list, only tasks near the current one are shown.
-    NearTasks,
-    /// Only the nearest tasks are shown.
-    FewTasks,
-    /// The new message is cut, where it alone is too long.
-    ShortMessage,
-    /// Only the user's rules, and where to look, are said.
-    Minimal,
-    /// Rules of the user that do not fit even so are counted, in a line that says how to see them.
-    FewerPins,
-}
-
-impl ShorteningStep {
-    /// The contract's steps, in order.
-    const SEED: [Self; 8] = [
-        Self::LessActivity,
-        Self::PlanTask,
-        Self::SkillExplanations,
-        Self::SkillDiagrams,
-        Self::PlanFiles,
-        Self::NoActivity,
-        Self::ShortTasks,
-        Self::SkillCut,
-    ];
-
-    /// The steps of a text that keeps its budget, in order.
-    const KEPT: [Self; 13] = [
-        Self::NearTasks,
-        Self::ShortActivity,
-        Self::LessActivity,
-        Self::PlanTask,
-        Self::SkillExplanations,
-        Self::SkillDiagrams,
-        Self::PlanFiles,
-        Self::NoActivity,
-        Self::ShortTasks,
-        Self::ShortTitles,
-        Self::FewTasks,
-        Self::SkillCut,
-        Self::ShortMessage,
-    ];
-
-    /// Returns the word used in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ShortActivity => "short_activity",
-            Self::LessActivity => "less_activity",
-            Self::PlanTask => "plan_task",
-            Self::SkillExplanations => "skill_explanations",
-            Self::SkillDiagrams => "skill_diagrams",
-            Self::PlanFiles => "plan_files",
-            Self::NoActivity => "no_activity",
-            Self::ShortTasks => "short_tasks",
-            Self::ShortTitles => "short_titles",
-            Self::SkillCut => "skill_cut",
-            Self::NearTasks => "near_tasks",
-            Self::FewTasks => "few_tasks",
-            Self::ShortMessage => "short_message",
-            Self::Minimal => "minimal",
-            Self::FewerPins => "fewer_pins",
-        }
     }
 }
 
 /// A wake-up that is ready to be delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WakeUp {
-    /// What the agent's client is handed, shortened by `steps`.
+    /// The text for the agent's client, shortened by `steps`.
     pub text: String,
-    /// What it costs.
+    /// The text's cost.
     pub cost: Tokens,
-    /// What was done to make it fit.
+    /// The shortening steps that were needed, in order.
     pub steps: Vec<ShorteningStep>,
     /// Whether it costs more than the budget.
     pub over_budget: bool,
     /// The stored messages whose whole text it holds. All other unread ones stay unread, and the
-    /// text counts them or says that one of them is cut.
+    /// text counts them or marks the one that is cut.
     pub read: Vec<i64>,
 }
 
@@ -248,15 +189,16 @@ impl WakeUp {
 
 /// Renders the facts, shortened step by step until they fit.
 ///
-/// With [`WakeFit::Kept`] the text always fits. With [`WakeFit::Seed`] it is delivered as it is when nothing
-/// more may go, and the result says so.
+/// With [`WakeFit::Kept`] the text always fits. With [`WakeFit::Seed`] some sections may not
+/// shrink, so the text may exceed the budget; the result then reports it.
 pub fn wake_up(facts: &WakeFacts<'_>, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
-    let shape = Shape::full(facts);
+    let shape = Shape::full(facts, room);
     let mut fitting = Fitting { facts, shape, room, tokenizer, steps: Vec::new() };
     let steps: &[ShorteningStep] = match facts.fit {
         WakeFit::Seed => &ShorteningStep::SEED,
         WakeFit::Kept => &ShorteningStep::KEPT,
     };
+    fitting.skip_long_plan();
     for step in steps {
         if fitting.fits() {
             break;
@@ -304,10 +246,13 @@ impl Fitting<'_> {
         match step {
             ShorteningStep::ShortActivity => self.shape.line = Some(SHORT_LINE),
             ShorteningStep::LessActivity => self.activity_down_to(3),
-            ShorteningStep::PlanTask => self.shape.plan = PlanForm::Task,
+            ShorteningStep::PlanTask => self.shape.plan = self.shape.plan.min(PlanForm::Task),
             ShorteningStep::SkillExplanations => self.shape.level.explanations = false,
             ShorteningStep::SkillDiagrams => self.shape.level.diagrams = false,
-            ShorteningStep::PlanFiles => self.shape.plan = PlanForm::HeadingAndFiles,
+            ShorteningStep::PlanFiles => {
+                self.shape.plan = self.shape.plan.min(PlanForm::HeadingAndFiles);
+            }
+            ShorteningStep::NoPlan => self.drop_plan(),
             ShorteningStep::NoActivity => self.activity_down_to(0),
             ShorteningStep::ShortTasks if self.shape.tasks == TaskForm::Full => {
                 self.shape.tasks = TaskForm::Short;
@@ -329,6 +274,36 @@ impl Fitting<'_> {
         }
         if render(self.facts, &self.shape) != before {
             self.steps.push(step);
+        }
+    }
+
+    /// Takes the steps that a plan makes inevitable, before anything is measured with it: a plan may
+    /// have megabytes.
+    fn skip_long_plan(&mut self) {
+        let Some(forms) = self.shape.plan_forms.clone() else { return };
+        if self.facts.fit == WakeFit::Seed {
+            return;
+        }
+        for (step, shorter) in [
+            (ShorteningStep::PlanTask, PlanForm::Task),
+            (ShorteningStep::PlanFiles, PlanForm::HeadingAndFiles),
+        ] {
+            let (text, next) = (forms.at(self.shape.plan), forms.at(shorter));
+            if text.is_some_and(|text| self.room.holds(text, self.tokenizer)) {
+                return;
+            }
+            if text.is_none() || text != next {
+                self.steps.push(step);
+            }
+            self.shape.plan = shorter;
+        }
+    }
+
+    /// Leaves the plan out, and gives the skill what that leaves.
+    fn drop_plan(&mut self) {
+        self.shape.plan = PlanForm::Nothing;
+        if self.shape.cut.is_some() {
+            self.cut_skill();
         }
     }
 
@@ -400,7 +375,7 @@ impl Fitting<'_> {
         if self.steps.is_empty() || self.shape.cut.is_some() {
             return;
         }
-        let whole = Shape::full(self.facts);
+        let activity = self.facts.activity.len();
         for wider in [AROUND, 4 * AROUND, 16 * AROUND] {
             let near = |shape: &mut Shape| {
                 if matches!(shape.tasks, TaskForm::Near(around) if around < wider) {
@@ -414,23 +389,29 @@ impl Fitting<'_> {
                 shape.tasks = TaskForm::Full;
             }
         });
-        for plan in [PlanForm::Task, PlanForm::Full] {
-            let step = if plan == PlanForm::Full {
-                ShorteningStep::PlanTask
-            } else {
-                ShorteningStep::PlanFiles
-            };
+        for (plan, step) in [
+            (PlanForm::HeadingAndFiles, ShorteningStep::NoPlan),
+            (PlanForm::Task, ShorteningStep::PlanFiles),
+            (PlanForm::Full, ShorteningStep::PlanTask),
+        ] {
+            let forms = self.shape.plan_forms.as_ref();
+            if forms.is_some_and(|forms| forms.at(plan).is_none()) {
+                break;
+            }
             self.try_back(&[step], |shape| shape.plan = shape.plan.max(plan));
+            if self.shape.plan < plan {
+                break;
+            }
         }
         self.try_back(&[ShorteningStep::SkillDiagrams], |shape| shape.level.diagrams = true);
         self.try_back(&[ShorteningStep::SkillExplanations], |shape| {
             shape.level.explanations = true;
         });
         self.try_back(&[ShorteningStep::ShortTitles], |shape| shape.short_titles = false);
-        while self.shape.activity < whole.activity {
+        while self.shape.activity < activity {
             let lines = self.shape.activity + 1;
             let mut undone = Vec::new();
-            let is_all = lines == whole.activity;
+            let is_all = lines == activity;
             undone.extend((lines >= 3 || is_all).then_some(ShorteningStep::NoActivity));
             undone.extend(is_all.then_some(ShorteningStep::LessActivity));
             self.try_back(&undone, |shape| shape.activity = lines);
@@ -457,10 +438,8 @@ impl Fitting<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::super::deeds::{KnownDeeds, NextActionRule};
-    use super::super::{NewMessage, PlanText, SectionOrder, WakeProfile};
+    use super::super::{NewMessage, PlanText, SectionOrder};
     use super::*;
     use crate::message::ActivityLine;
     use crate::pin::fixture::pins;
@@ -559,12 +538,15 @@ The spec review passed. You should:
 3. Continue with the subagent-driven-development workflow
 ";
 
-    // W-31..W-38 and section 11: the worked example, byte for byte.
+    // W-31..W-38 and section 11: the worked example, byte for byte, with the original's plan.
     #[test]
     fn the_orchestrators_wake_up_is_the_worked_example() {
         let roots = grown(LOGIN);
-        let facts =
-            facts(&roots, WakeProfile::Orchestrator, "[Summarized plan content or key sections]\n");
+        let plan = "[Summarized plan content or key sections]\n";
+        let mut facts = facts(&roots, WakeProfile::Orchestrator, plan);
+        let quoted = SEED.replace("[Summarized", "> [Summarized");
+        assert_eq!(rendered(&facts, 8000).text, quoted);
+        facts.fit = WakeFit::Seed;
         let wake_up = rendered(&facts, 8000);
         assert_eq!(wake_up.text, SEED);
         assert_eq!(wake_up.text.chars().count(), 1_297);
@@ -616,7 +598,7 @@ The spec review passed. You should:
 
     // W-31: empty middle sections go with their headings; the last two never do.
     #[test]
-    fn an_orchestrator_with_nothing_to_do_is_told_so() {
+    fn an_orchestrator_without_work_gets_a_note() {
         let mut facts = facts(&[], WakeProfile::Orchestrator, "");
         facts.outline = None;
         facts.plan = None;
@@ -670,12 +652,20 @@ The spec review passed. You should:
         let roots = grown(LOGIN);
         let plan = "# Auth\n\n---\n\n### Task 1: x\n\n### Task 2: Add login endpoint\n\nbody\n";
         let text = rendered(&facts(&roots, WakeProfile::Orchestrator, plan), 8000).text;
-        let shown = "**File:** docs/plans/2025-12-24-authentication.md\n\n# Auth\n\n\
-                     ### Task 2: Add login endpoint\n\nbody\n\n## Current Tasks\n";
+        let shown = "**File:** docs/plans/2025-12-24-authentication.md\n\n> # Auth\n>\n\
+                     > ### Task 2: Add login endpoint\n>\n> body\n\n## Current Tasks\n";
         assert!(text.contains(shown), "{text}");
+        let seed =
+            WakeFacts { fit: WakeFit::Seed, ..facts(&roots, WakeProfile::Orchestrator, plan) };
+        let shown = shown.replace("> ", "").replace(">\n", "\n");
+        assert!(rendered(&seed, 8000).text.contains(&shown));
         let mut missing = facts(&roots, WakeProfile::Orchestrator, "");
         missing.plan = Some(PlanText::Missing { file: "gone.md" });
         assert!(rendered(&missing, 8000).text.contains("(plan file not found: gone.md)"));
+        let why = crate::finding::Unreadable::InvalidUtf8;
+        missing.plan = Some(PlanText::Unreadable { file: "latin.md", why });
+        let text = rendered(&missing, 8000).text;
+        assert!(text.contains(&format!("(plan file cannot be read: latin.md: {why})")), "{text}");
     }
 
     /// Facts that can be shortened by every step.
@@ -728,7 +718,7 @@ The spec review passed. You should:
 
     // W-82c, W-82h
     #[test]
-    fn what_is_missing_from_a_skill_is_named() {
+    fn omitted_parts_of_a_skill_are_named() {
         let roots = grown(LOGIN);
         let facts = WakeFacts { fit: WakeFit::Seed, ..long_facts(&roots) };
         let full = rendered(&facts, 8000).cost.tenths() / 10;
@@ -738,6 +728,26 @@ The spec review passed. You should:
             woken.text.contains("> truncated: subagent-driven-development at char_offset=9\n")
         }));
         assert!(texts[0].over_budget && texts[0].text.contains("char_offset=0\n"));
+    }
+
+    // W-21: an unread message outlives what the agent may have read, and is shown whole or not at all.
+    #[test]
+    fn an_unread_line_outlives_other_activity_and_stays_whole() {
+        let roots = grown(LOGIN);
+        let mut facts = long_facts(&roots);
+        let line = format!("- 09:00 - @a: \"{}\"", "unread ".repeat(60).trim_end());
+        facts.activity[0] = ActivityLine { text: line.clone(), message: Some(7) };
+        facts.unread = 2;
+        let full = rendered(&facts, 8000).cost.tenths() / 10;
+        let is_less = |woken: &WakeUp| woken.steps.contains(&ShorteningStep::LessActivity);
+        let mut short = None;
+        for budget in (1..full).rev().step_by(7) {
+            let woken = rendered(&facts, budget);
+            assert_eq!(woken.read.contains(&7), woken.text.contains(&line), "{}", woken.text);
+            short = short.or(Some(woken).filter(is_less));
+        }
+        let text = short.unwrap().text;
+        assert!(text.contains(&line) && !text.contains("message 1\""), "{text}");
     }
 
     // The user's rules come first in every form, and are never shortened away.
@@ -775,7 +785,7 @@ The spec review passed. You should:
         }
     }
 
-    // Ten rules that fit are shown, and everything else gives way to them.
+    // Ten rules that fit are shown, and every other section shrinks for them.
     #[test]
     fn rules_stay_while_anything_else_is_shown() {
         let lines: Vec<_> =
@@ -820,7 +830,7 @@ The spec review passed. You should:
         assert_eq!(cut::closing_fence(&text), None);
     }
 
-    // What carries the text would cut it off, so here even tasks and message give way, and say so.
+    // The client would cut the text off, so here even tasks and message are shortened, with a note.
     #[test]
     fn a_text_that_must_fit_does() {
         let lines: Vec<_> =

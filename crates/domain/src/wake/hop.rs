@@ -1,9 +1,10 @@
-//! How far one wake-up may lead to the next: agents that wake each other must come to an end.
+//! Limits chains of wake-ups: agents that wake each other must stop.
 
-/// The longest chain of wake-ups. A message further down it is stored, and wakes nobody.
+/// The longest chain of wake-ups. Convoke stores a message further down the chain and starts no
+/// agent for it.
 pub const MOST_HOPS: u32 = 8;
 
-/// The remark on a message that wakes nobody.
+/// The remark on a message that starts no agent.
 pub const WAKE_LOOP: &str = "wake_loop";
 
 /// Returns how far down a chain a message is, whose speaker answers a wake-up of this hop or none.
@@ -32,7 +33,7 @@ mod tests {
             woken += 1;
             hop = hop_of_message(Some(hop));
         }
-        assert_eq!((woken, hop), (9, 9), "hops 0 to 8 wake somebody");
+        assert_eq!((woken, hop), (9, 9), "hops 0 to 8 wake an agent");
         assert!(!wakes(hop_of_message(Some(u32::MAX))));
     }
 }

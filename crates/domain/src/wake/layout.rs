@@ -1,11 +1,10 @@
-//! How a wake-up reads, byte for byte.
+//! Renders a wake-up, byte for byte.
 
-use super::fit::{PlanForm, Shape, TaskForm};
+use super::fit::{Shape, TaskForm};
 use super::next_step;
-use super::{PlanText, SectionOrder, WakeFacts, WakeFit, WakeProfile};
+use super::{SectionOrder, WakeFacts, WakeFit, WakeProfile};
 use crate::message::ActivityLine;
 use crate::pin;
-use crate::plan::{ParsedPlan, TaskSection};
 use crate::scope::AgentName;
 use crate::text::{CharOffset, Text};
 
@@ -21,7 +20,7 @@ pub(super) fn render(facts: &WakeFacts<'_>, shape: &Shape) -> String {
         WakeProfile::Agent => agent(facts, shape),
         WakeProfile::Orchestrator => orchestrator(facts, shape),
     };
-    match pin::block(&facts.pins, facts.pins.len()).as_str() {
+    match pin::block(&facts.pins).as_str() {
         "" => text,
         rules => format!("{rules}\n\n{}", text.trim_start_matches('\n')),
     }
@@ -34,7 +33,7 @@ pub(super) fn read(facts: &WakeFacts<'_>, shape: &Shape) -> Vec<i64> {
     recent.chain(new).collect()
 }
 
-/// Says how many messages are left out, and how to see them.
+/// Renders the number of omitted messages, and how to see them.
 pub(super) fn unread_line(count: usize, reader: &AgentName) -> String {
     format!("({count} more unread to you: `convoke inbox {reader} --mark`)")
 }
@@ -62,7 +61,7 @@ fn orchestrator(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     let title = Some("# Orchestrator Wake-up Context".to_owned());
     let name = Some(format!("You are @{}, the orchestrator for this project.", facts.reader));
     let skill = Some(format!("## Current Skill\n{head}{}", skill(facts, shape)));
-    let plan = plan_section(facts, shape);
+    let plan = shape.plan_section();
     let listed = all_tasks(facts, shape);
     let tasks = listed.map(|lines| format!("## Current Tasks\n{lines}{}", place(facts)));
     let activity = activity(facts, shape).map(|lines| format!("## Recent Activity\n{lines}"));
@@ -86,54 +85,6 @@ fn skill(facts: &WakeFacts<'_>, shape: &Shape) -> String {
     parts.join("\n")
 }
 
-fn plan_section(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
-    let plan = facts.plan.as_ref()?;
-    let file = plan.file();
-    let excerpt = match plan {
-        PlanText::Missing { file } => format!("(plan file not found: {file})"),
-        PlanText::Found { plan, .. } => {
-            let section = facts.plan_task.as_deref().and_then(|title| plan.section_of(title));
-            let mark = match facts.fit {
-                WakeFit::Kept => left_out(plan, section, shape.plan, file),
-                WakeFit::Seed => None,
-            };
-            let parts = [Some(excerpt(plan, section, shape.plan)), mark];
-            let parts: Vec<_> =
-                parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
-            parts.join("\n\n")
-        }
-    };
-    let body = if excerpt.is_empty() { String::new() } else { format!("\n\n{excerpt}") };
-    Some(format!("## Active Plan\n**File:** {file}{body}"))
-}
-
-fn excerpt(plan: &ParsedPlan<'_>, section: Option<TaskSection<'_>>, form: PlanForm) -> String {
-    match (form, section) {
-        (PlanForm::Full, Some(task)) if plan.opening.is_empty() => task.text.to_owned(),
-        (PlanForm::Full, Some(task)) => format!("{}\n\n{}", plan.opening, task.text),
-        (PlanForm::Full, None) => plan.opening.to_owned(),
-        (PlanForm::Task, Some(task)) => task.text.to_owned(),
-        (PlanForm::HeadingAndFiles, Some(task)) => task.heading_and_files(),
-        (PlanForm::Task | PlanForm::HeadingAndFiles, None) => String::new(),
-    }
-}
-
-/// Says what a shortened plan lacks, and where that is.
-fn left_out(
-    plan: &ParsedPlan<'_>,
-    section: Option<TaskSection<'_>>,
-    form: PlanForm,
-    file: &str,
-) -> Option<String> {
-    let opening = (form != PlanForm::Full && !plan.opening.is_empty()).then_some("the opening");
-    let task = section.filter(|_| form == PlanForm::HeadingAndFiles);
-    let steps = task.filter(|task| task.heading_and_files().len() < task.text.len());
-    let steps = steps.map(|_| "the steps of this task");
-    let missing: Vec<_> = [opening, steps].into_iter().flatten().collect();
-    let missing = missing.join(" and ");
-    (!missing.is_empty()).then(|| format!("> shortened: without {missing}; read `{file}`"))
-}
-
 fn tasks(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     let outline = facts.outline.as_ref()?;
     let lines = match shape.tasks {
@@ -144,7 +95,7 @@ fn tasks(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// Returns the list, or what is said instead of it, and what is urgent outside of it.
+/// Returns the list, or the lines that replace it, and urgent lines from outside the list.
 fn all_tasks(facts: &WakeFacts<'_>, shape: &Shape) -> Option<String> {
     let listed = tasks(facts, shape).or_else(|| facts.no_task.clone());
     let parts = [listed, facts.elsewhere.urgent.clone()];
@@ -222,7 +173,7 @@ fn with_count(shown: String, announced: usize, facts: &WakeFacts<'_>, shape: &Sh
     }
 }
 
-/// Cuts a message that has more than so many characters, and says how to see the rest.
+/// Cuts a message that has more than so many characters, and adds how to see the rest.
 pub(super) fn cut_message(content: &str, most: usize, reader: &AgentName) -> Option<String> {
     let text = Text::new(content);
     let more = text.chars().checked_sub(most).filter(|more| *more > 0)?;

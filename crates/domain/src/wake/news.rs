@@ -10,7 +10,7 @@ use crate::token::Tokenizer;
 
 const NONE: &str = "(none)";
 
-/// An unread message to the agent, or one that is said now and not stored.
+/// An unread message to the agent: stored, or given with this call only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
     /// Its number, if it is stored.
@@ -19,10 +19,10 @@ pub struct Unread {
     pub message: NewMessage,
 }
 
-/// Where an agent stands.
+/// The agent's place in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NewsPlace<'a> {
-    /// What its task is part of.
+    /// The parent of its task.
     pub phase: Option<&'a str>,
     /// The task's number among the parts, from one; 0 without a task.
     pub number: usize,
@@ -40,26 +40,26 @@ impl NewsPlace<'_> {
     }
 }
 
-/// What there is to tell.
+/// The content of the news.
 #[derive(Debug, Clone, Copy)]
 pub struct News<'a> {
-    /// Who is told.
+    /// The agent that wakes.
     pub reader: &'a AgentName,
-    /// Where it stands.
+    /// The agent's place in the plan.
     pub place: NewsPlace<'a>,
     /// The newest unread messages to it, oldest first.
     pub messages: &'a [Unread],
     /// How many stored messages to it are unread in all.
     pub unread: usize,
-    /// What gives way.
+    /// What may be shortened.
     pub fit: WakeFit,
     /// The user's rules, which come first.
     pub pins: &'a [Pin],
 }
 
 impl News<'_> {
-    /// Renders the line that says where the agent stands, and the messages, oldest first. Of those
-    /// that there is no room for the oldest go first, and they are counted.
+    /// Renders the agent's place and the messages, oldest first. When the room is too small, the
+    /// oldest messages go first, and the text counts them.
     pub fn wake_up(&self, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
         let most = self.messages.len();
         let mut choices: Vec<_> = (1..=most).rev().map(|shown| (shown, None)).collect();
@@ -149,7 +149,7 @@ mod tests {
 
     // W-24
     #[test]
-    fn the_news_is_where_an_agent_stands_and_what_was_said() {
+    fn the_news_is_an_agents_place_and_its_messages() {
         let told = told(PLACE, &["first", "second"], 2, 8000);
         assert_eq!(
             told.text,
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(told.text, "Phase: (none) | Task 0/0: (none)\n\n(none)\n");
     }
 
-    // W-24: old messages go first, and are counted with those that were never looked at.
+    // W-24: old messages go first, and are counted with those that were not read from the store.
     #[test]
     fn news_that_are_too_long_are_counted() {
         let long = "x".repeat(200);
@@ -173,5 +173,17 @@ mod tests {
         assert!(told.text.ends_with("\n(7 more unread to you: `convoke inbox june --mark`)\n"));
         assert_eq!(told.read, [2, 3]);
         assert!(!told.over_budget);
+    }
+
+    // W-21: what is cut or left out stays unread, and is announced once.
+    #[test]
+    fn a_message_that_is_cut_stays_unread() {
+        let long = "x".repeat(4000);
+        for (budget, expected) in [(200, "(1 more unread"), (60, "(2 more unread")] {
+            let told = told(PLACE, &["old", &long], 2, budget);
+            let is_cut = told.text.contains("characters more: `convoke inbox june --mark`]");
+            assert_eq!(is_cut, budget == 200, "{}", told.text);
+            assert!(told.text.contains(expected) && told.read.is_empty(), "{}", told.text);
+        }
     }
 }

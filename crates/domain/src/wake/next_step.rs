@@ -1,4 +1,4 @@
-//! What comes next for the orchestrator: by deeds, or as the original read it from a message.
+//! The next action of the orchestrator: by deeds, or from a message as the original does.
 
 use super::WakeFacts;
 use super::deeds::{self, NextActionRule};
@@ -6,14 +6,14 @@ use crate::skill::SkillId;
 use crate::task::outline::{TaskOutline, reviewer};
 use crate::task::tree::TaskNode;
 
-/// How the work that a message reports on went.
+/// The result of the work that a message reports on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkOutcome {
     /// It has to be done again.
     Fail,
     /// It is done.
     Pass,
-    /// The message does not say.
+    /// The message does not tell.
     Unknown,
 }
 
@@ -50,7 +50,7 @@ fn has_word_starting(words: &str, start: &str) -> bool {
         .any(|(at, _)| !words[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
-/// Renders what is under "Your Next Action".
+/// Renders the text below "Your Next Action".
 pub(super) fn render(facts: &WakeFacts<'_>) -> String {
     match facts.known.rule {
         NextActionRule::Deeds => deeds::render(facts),

@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 256 * 1024 * 1024;
 /// How often a file that changes while Convoke reads it is read again.
 const TRIES: usize = 3;
 
-/// What becomes of documents that hold a likely secret.
+/// How to handle documents with a likely secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SecretHandling {
     /// They are packed, and the user is warned.
@@ -29,14 +29,14 @@ pub enum SecretHandling {
 /// The documents, read.
 #[derive(Debug, Clone, Default)]
 pub struct Collected {
-    /// The documents in order.
+    /// The documents, in their order in the block.
     pub documents: Vec<NamedDocument>,
     /// Binary files that only a folder or pattern named. They are no documents.
     pub binaries: Vec<String>,
 }
 
-/// Reads documents, four at a time, and looks for likely secrets. Never fails: what cannot be read is
-/// a finding.
+/// Reads documents, four at a time, and searches for likely secrets. It never fails: an unreadable
+/// file is a finding.
 pub fn collect(
     selected: &[SelectedDocument],
     max_file_bytes: u64,

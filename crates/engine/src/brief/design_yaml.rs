@@ -1,7 +1,7 @@
-//! The foreign configuration file that briefs are compatible with, read where it lies.
+//! The foreign configuration file that briefs are compatible with.
 //!
-//! Other tools own this file, so nothing in it is an error: what cannot be used is remarked on and
-//! replaced by its default.
+//! Other tools own this file, so nothing in it is an error: an unusable value leads to a remark and
+//! counts as its default.
 
 use std::path::Path;
 
@@ -14,16 +14,16 @@ use serde_json::{Map, Value};
 
 use crate::file;
 
-/// Where it lies in a project.
+/// The file's path in a project.
 pub const PATH: &str = ".moai/config/sections/design.yaml";
 
 /// No configuration a person writes is larger.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// What the file says.
+/// The parsed file.
 #[derive(Debug, Default)]
 pub struct DesignYaml {
-    /// Whether it has a section on design documents at all.
+    /// Whether it has a section on design documents.
     pub present: bool,
     /// The section's usable values.
     pub layer: Layer,
@@ -40,7 +40,7 @@ pub fn read(project: &Path) -> DesignYaml {
     }
 }
 
-/// Reads the file's text. Never fails and never panics, whatever the text is.
+/// Parses the file. It never fails and never panics, for any text.
 pub fn parse(text: &str) -> DesignYaml {
     let document = match serde_saphyr::from_str::<Option<Value>>(text) {
         Ok(document) => document.unwrap_or_default(),
@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
 
-    /// Renders what was understood, one line each, so that a case can be read.
+    /// Renders the parsed values, one line each, so that a case can be read.
     fn understood(text: &str) -> String {
         let DesignYaml { present, layer, diagnostics } = parse(text);
         let mut words = vec![if present { "present" } else { "absent" }.to_owned()];
@@ -215,7 +215,7 @@ mod tests {
 
     // B-5
     #[test]
-    fn a_file_that_nobody_wrote_by_hand_is_not_read() {
+    fn a_file_too_large_for_a_person_is_not_read() {
         let top = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(top.path().join(".moai/config/sections")).unwrap();
         let long = format!("design_docs: {{dir: b}}\n#{}\n", "x".repeat(1024 * 1024));

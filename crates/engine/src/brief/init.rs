@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What a new folder holds. Each document but the README is recognised as scaffold.
+/// The files of a new folder. Each document but the README is recognised as scaffold.
 const FILES: [(&str, &str); 4] = [
     ("README.md", include_str!("../../scaffold/README.md")),
     ("spec.md", include_str!("../../scaffold/spec.md")),
@@ -18,16 +18,16 @@ const FOLDERS: [&str; 2] = ["wireframes", "screenshots"];
 /// Names that belong to other tools.
 const RESERVED: [&str; 3] = ["tokens.json", "components.json", "import-warnings.json"];
 
-/// What was done.
+/// The result of creating a design folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BriefInitOutcome {
     /// These files and folders were made.
     Created(Vec<PathBuf>),
-    /// Somebody's files are there already; nothing was touched.
+    /// The folder already holds files; nothing was touched.
     AlreadyInUse,
 }
 
-/// Why nothing, or not everything, was created.
+/// Why not all files were created.
 #[derive(Debug, thiserror::Error)]
 pub enum InitError {
     /// A file has a name that belongs to another tool.
@@ -39,23 +39,23 @@ pub enum InitError {
     /// The system refused.
     #[error("cannot create `{}`", path.display())]
     Create {
-        /// What was to be created.
+        /// The path to create.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// The system refused to list the folder.
     #[error("cannot list `{}`", path.display())]
     List {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
 
-/// Creates the folder with its scaffold. A file that exists is never overwritten, not even when
-/// somebody creates it at the same moment.
+/// Creates the folder with its scaffold. A file that exists is never overwritten, not even one that
+/// another process creates at the same moment.
 pub fn init(dir: &Path) -> Result<BriefInitOutcome, InitError> {
     if let Some(name) = reserved_name(dir)? {
         return Err(InitError::Reserved { name });
@@ -126,7 +126,7 @@ mod tests {
         names
     }
 
-    // B-20: what we create is recognised in every form it may take on disk.
+    // B-20: Convoke's own files are recognised in every form they may take on disk.
     #[test]
     fn the_files_to_write_in_are_scaffold() {
         for (name, text) in FILES.into_iter().filter(|(name, _)| *name != "README.md") {

@@ -12,11 +12,11 @@ use serde::Deserialize;
 
 const RULES: &str = include_str!("secrets/gitleaks.toml");
 
-/// The rule for anything that is assigned to a name such as `password`. A rule that knows the kind of
-/// secret is worth more.
+/// The rule for any text assigned to a name such as `password`. A rule for a specific kind of
+/// secret takes precedence.
 const GENERIC: &str = "generic-api-key";
 
-/// The mark by which a person says that a line holds no secret.
+/// The mark by which a person declares that a line holds no secret.
 const ALLOWED: &str = "gitleaks:allow";
 
 /// More findings in one document tell nothing more.
@@ -65,7 +65,7 @@ struct Allowlist {
     condition: String,
 }
 
-/// Patterns of which any may match, compiled together when they are first asked.
+/// Patterns of which any may match, compiled together on their first use.
 #[derive(Debug, Default, Deserialize)]
 #[serde(from = "Vec<String>")]
 struct Patterns {
@@ -140,7 +140,7 @@ impl SecretRules {
         Ok(Self { allowlist: file.allowlist, rules, keywords, owners })
     }
 
-    /// Returns what looks like a secret in a document, by line.
+    /// Returns likely secrets in a document, by line.
     pub fn scan(&self, path: &str, text: &str) -> Vec<LikelySecret> {
         if self.allowlist.paths.is_match(path.as_bytes()) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Which documents a person means by names, folders and patterns.
+//! Selects documents by names, folders and patterns.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,7 +11,7 @@ use ignore::{DirEntry, WalkBuilder};
 /// More documents than this are a mistake: no budget holds them.
 pub const MOST_DOCUMENTS: usize = 5000;
 
-/// What a person asks for.
+/// A person's selection.
 #[derive(Debug, Clone, Copy)]
 pub struct SelectionRequest<'a> {
     /// The project's root, absolute.
@@ -24,7 +24,7 @@ pub struct SelectionRequest<'a> {
     pub first: &'a [String],
 }
 
-/// How a document came to be chosen.
+/// How a document was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chosen {
     /// The person named the file itself.
@@ -33,16 +33,16 @@ pub enum Chosen {
     ByPattern,
 }
 
-/// A document to read.
+/// A document that Convoke will read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedDocument {
-    /// Where it lies, absolute.
+    /// The absolute path.
     pub path: PathBuf,
     /// Its path below the project; outside of it, as the person wrote it.
     pub shown: String,
     /// The folder that no link may lead out of.
     pub boundary: Option<PathBuf>,
-    /// How it came to be chosen.
+    /// How it was chosen.
     pub chosen: Chosen,
 }
 
@@ -51,7 +51,7 @@ pub struct SelectedDocument {
 pub enum SelectionNote {
     /// A `.gitignore` excludes a file that the person named; it is taken.
     Ignored {
-        /// The file.
+        /// The file's path.
         path: String,
     },
     /// Nothing matches a pattern, and other documents were found.
@@ -74,13 +74,13 @@ pub enum SelectionError {
     Missing {
         /// The file as the person wrote it.
         path: PathBuf,
-        /// The names beside it.
+        /// The names in the same folder.
         beside: Vec<String>,
     },
     /// No document matches.
     #[error("no document matches {patterns}")]
     NothingMatches {
-        /// What the person wrote.
+        /// The person's patterns.
         patterns: String,
         /// How many files match that a `.gitignore` excludes.
         ignored: usize,
@@ -88,9 +88,9 @@ pub enum SelectionError {
     /// A pattern cannot be used.
     #[error("cannot use the pattern `{pattern}`")]
     Pattern {
-        /// The pattern.
+        /// The invalid pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The parser's error.
         #[source]
         source: Box<ignore::Error>,
     },
@@ -130,7 +130,7 @@ struct Selection<'a> {
     notes: Vec<SelectionNote>,
 }
 
-/// A folder to look into, and which of its files are meant.
+/// A folder to search, and which of its files match.
 struct Search {
     /// Absolute.
     root: PathBuf,
@@ -147,10 +147,10 @@ enum Ignored {
 }
 
 impl Selection<'_> {
-    /// Takes what one name means, and tells whether it means anything.
+    /// Adds the documents that one name selects, and tells whether there are any.
     fn take(&mut self, given: &Path) -> Result<bool, SelectionError> {
         let path = cleaned(&self.request.folder.join(given));
-        // A link to nothing is there, too: reading it says what is wrong.
+        // A dangling link counts as present: reading it gives the error.
         let is_there = fs::symlink_metadata(&path).is_ok();
         if is_there && !path.is_dir() {
             self.name(path, given);
@@ -207,7 +207,8 @@ impl Selection<'_> {
         }
     }
 
-    /// A path in the project may not lead out of it by a link; a path that begins outside is meant.
+    /// Returns the folder that links of a path in the project may not leave; a path that begins
+    /// outside is the user's choice.
     fn boundary(&self, path: &Path) -> Option<PathBuf> {
         path.starts_with(self.request.project).then(|| self.request.project.to_owned())
     }

@@ -7,6 +7,7 @@ mod listener;
 pub mod plugin;
 pub mod spent;
 mod transcript;
+mod versions;
 
 use std::path::{Path, PathBuf};
 
@@ -36,7 +37,8 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: QUIET,
     read_only_by: "no tools",
-    oldest: Some((2, 1)),
+    tested: Some(versions::TESTED),
+    no_prompt: launch::NO_PROMPT,
     resumed_by: "by id",
     usage_scope: UsageScope { tokens: CounterScope::Run, money: CounterScope::Session },
     session_variable: Some("CLAUDE_CODE_SESSION_ID"),

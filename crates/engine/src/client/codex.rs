@@ -6,6 +6,7 @@ mod launch;
 mod listener;
 mod transcript;
 pub mod trust;
+mod versions;
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,8 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: &[],
     read_only_by: "sandbox",
-    oldest: Some((0, 166)),
+    tested: Some(versions::TESTED),
+    no_prompt: launch::NO_PROMPT,
     resumed_by: "by id",
     usage_scope: UsageScope { tokens: CounterScope::Session, money: CounterScope::Session },
     session_variable: Some("CODEX_THREAD_ID"),

@@ -1,28 +1,28 @@
-//! What a lane asks of an agent, and the command that starts its client for it.
+//! A lane's request to an agent, and the command that starts its client.
 
 use std::borrow::Cow;
 
-/// What an agent may do to files.
+/// An agent's rights on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
-    /// Look at them.
+    /// To read them.
     ReadOnly,
     /// Change them, as far as the client's own settings allow.
     Write,
 }
 
-/// What a lane asks of an agent.
+/// A lane's request to an agent.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientRequest<'a> {
-    /// What the agent is told.
+    /// The prompt's text.
     pub prompt: &'a str,
     /// The model to use, else the client's own choice.
     pub model: Option<&'a str>,
-    /// How hard the model shall think, where a client can be told: Claude Code and Codex.
+    /// The model's effort, for clients that accept it: Claude Code and Codex.
     pub effort: Option<&'a str>,
     /// The session to resume, else a new one.
     pub resume: Option<&'a str>,
-    /// What the agent may do. Said again on every resume, because clients forget.
+    /// The agent's rights. Sent again on every resume, because clients forget them.
     pub rights: Rights,
     /// The folder that the agent works in; the process must be started there.
     pub folder: &'a str,
@@ -30,22 +30,22 @@ pub struct ClientRequest<'a> {
     pub scratch: &'a str,
 }
 
-/// How a client is started.
+/// The command that starts a client.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientCommand {
-    /// What follows the program's name.
+    /// The arguments after the program's name.
     pub arguments: Vec<String>,
     /// Variables to set, beside those that the client may see.
     pub variables: Vec<(String, String)>,
-    /// What the client reads on stdin. Where there is nothing, stdin must be closed.
+    /// The client's stdin. Without a text, stdin must be closed.
     pub stdin: Option<String>,
     /// Files that must be written before: paths and texts.
     pub files: Vec<(String, String)>,
 }
 
 impl ClientCommand {
-    /// A prompt is given on stdin: there it can be of any length, no list of processes shows it,
-    /// and it cannot be a flag.
+    /// Puts the prompt on stdin: there it can have any length, no list of processes shows it, and
+    /// it cannot be a flag.
     pub(super) fn new(variables: &[(&str, &str)], prompt: &str) -> Self {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         Self {
@@ -67,8 +67,8 @@ impl ClientCommand {
     }
 }
 
-/// What clients take for a command, a shell's line, another machine's request or a flag when a
-/// prompt begins with it.
+/// First characters of a prompt that clients take for a command, a shell's line, another machine's
+/// request or a flag.
 const COMMANDS_BEGIN_WITH: [char; 4] = ['/', '!', '&', '-'];
 
 /// Returns a prompt as words and nothing else. Even on stdin, `/init` is a command to some clients,

@@ -4,6 +4,7 @@ mod hooks;
 mod launch;
 mod listener;
 mod transcript;
+mod versions;
 
 use super::listener::DialectListener;
 use super::{ClientAdapter, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
@@ -16,10 +17,13 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: &[],
     read_only_by: "ask mode",
-    oldest: None,
+    tested: versions::TESTED,
+    no_prompt: launch::NO_PROMPT,
     resumed_by: "by id",
     usage_scope: UsageScope::RUN,
     session_variable: None,
+    // Cursor sets it for the shells of its agent: <https://cursor.com/docs/agent/terminal>. A person's
+    // own terminal in the editor has `CURSOR_TRACE_ID` too, so that one says nothing.
     shell_variable: Some("CURSOR_AGENT"),
     home: None,
     transcript: Some(TranscriptFormat {

@@ -1,22 +1,21 @@
-//! What went wrong, told by a status or by the words that clients really use.
+//! Derives the kind of a failure from a status or from clients' real messages.
 
 use convoke_domain::lane::event::{FailureKind, LaneFailure};
 
-/// A failure's words are for a person to read; what is longer is a dump.
+/// The most characters of a failure's message, which a person reads; a longer one is a dump.
 const MOST_CHARACTERS: usize = 2_000;
 
-/// What a model's API answers, by its HTTP status.
+/// Returns the kind of failure for an HTTP status of a model's API.
 pub(in crate::client) const fn of_status(status: u64) -> FailureKind {
     match status {
         401 | 403 => FailureKind::Auth,
-        // 402: nothing left to pay with. 529: too many at once, in Anthropic's own number.
+        // 402: no credit. 529: overloaded, in Anthropic's own number.
         402 | 429 | 529 => FailureKind::RateLimited,
         _ => FailureKind::Other,
     }
 }
 
-/// Words that tell a kind, in lower case. Each was printed by a client, or stands in its public
-/// reports.
+/// Words that tell a kind, in lower case. A client printed each, or its public issues quote it.
 const TELLING: [(FailureKind, &[&str]); 5] = [
     (
         FailureKind::NoSession,
@@ -66,11 +65,12 @@ const TELLING: [(FailureKind, &[&str]); 5] = [
             "missing environment variable",
             "must specify the gemini_api_key",
             "set an auth method",
+            "invalid auth method selected",
         ],
     ),
 ];
 
-/// What a parser of command lines says first.
+/// Beginnings of a command-line parser's errors.
 const OF_FLAGS: [&str; 6] = [
     "error: unknown option",
     "error: unexpected argument",
@@ -80,7 +80,7 @@ const OF_FLAGS: [&str; 6] = [
     "invalid values:",
 ];
 
-/// Tells the kind of a failure by what is said about it.
+/// Derives the kind of a failure from its words.
 fn of_words(words: &str) -> FailureKind {
     let words = words.to_lowercase();
     let is_told = |told: &str| match told.parse::<u16>() {
@@ -91,7 +91,7 @@ fn of_words(words: &str) -> FailureKind {
     found.map_or(FailureKind::Other, |(kind, _)| *kind)
 }
 
-/// A status stands by itself: `127.0.0.1:42900` and an identifier have none.
+/// A status is a separate word: `127.0.0.1:42900` and an identifier contain none.
 fn has_number(words: &str, number: &str) -> bool {
     let mut parts = words.split(|c: char| !c.is_alphanumeric() && c != ':' && c != '-');
     parts.any(|part| part.trim_matches(':') == number)
@@ -115,8 +115,8 @@ pub(crate) fn answered(status: u64, message: &str) -> LaneFailure {
 }
 
 /// Returns what a line of stderr complains of; most lines are mere noise.
-pub(in crate::client) fn complaint(line: &str) -> Option<LaneFailure> {
-    // One client prints its events there too, and in those the agent speaks.
+pub(crate) fn complaint(line: &str) -> Option<LaneFailure> {
+    // One client prints its events there too, with the agent's text in them.
     if line.trim_start().starts_with('{') {
         return None;
     }
@@ -143,7 +143,7 @@ pub(crate) fn readable(text: &str) -> String {
     plain
 }
 
-/// An escape goes on to its first letter.
+/// Skips an escape sequence up to its first letter.
 fn skip_escape(rest: &mut impl Iterator<Item = char>) {
     rest.find(char::is_ascii_alphabetic);
 }

@@ -5,6 +5,7 @@ mod injected;
 mod launch;
 mod listener;
 mod transcript;
+mod versions;
 
 use super::listener::DialectListener;
 use super::{ClientAdapter, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
@@ -19,7 +20,7 @@ const VARIABLES: &[&str] = &[
 ];
 
 const QUIET: &[(&str, &str)] = &[
-    // In a folder that is not trusted it changes the mode that was asked for.
+    // In an untrusted folder it changes the requested mode.
     ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
     // Its outer process would not pass signals on.
     ("GEMINI_CLI_NO_RELAUNCH", "true"),
@@ -30,7 +31,8 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: QUIET,
     read_only_by: "no tools",
-    oldest: Some((0, 61)),
+    tested: Some(versions::TESTED),
+    no_prompt: launch::NO_PROMPT,
     resumed_by: "by id, repeats tools",
     usage_scope: UsageScope::RUN,
     session_variable: None,

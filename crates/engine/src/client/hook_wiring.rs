@@ -12,12 +12,12 @@ pub struct HookWiring {
     pub(crate) project_file: &'static str,
     /// The same below a user's folder.
     pub(crate) user_file: &'static str,
-    /// What that file looks like.
+    /// The form of that file.
     pub(crate) form: SettingsForm,
     /// The events at which the client's sessions lose and regain their memory.
     pub(crate) events: &'static [&'static str],
-    /// How many bytes of injected text the client hands on whole, per hook entry. Where the limit
-    /// is in characters or in quarters of bytes, this is below either.
+    /// How many bytes of injected text the client passes on completely, per hook entry. Where the
+    /// limit is in characters or in quarters of bytes, this is below either.
     pub(crate) most_bytes: usize,
     /// How many entries a text needs.
     pub(crate) entries: EntryCount,
@@ -26,7 +26,7 @@ pub struct HookWiring {
     /// Reads what an event means for an agent's memory, by its name and the client's word for why
     /// a session begins or is compacted.
     pub(crate) moment: fn(&str, Option<&str>) -> Option<Moment>,
-    /// Wraps a text for an event as the client wants to be given it.
+    /// Wraps a text for an event in the client's format.
     pub(crate) answer: fn(&str, &str) -> Value,
 }
 
@@ -63,43 +63,43 @@ impl fmt::Debug for HookWiring {
 /// How many hook entries a text needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryCount {
-    /// One: the client hands on whole texts.
+    /// One: the client passes on complete texts.
     One,
-    /// As many as are asked for: the client hands on only so much of an entry's text.
+    /// Any number: the client limits the text of one entry.
     Several,
 }
 
 /// Whether a client says when a session was compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compactions {
-    /// It says so.
+    /// It announces a compaction.
     Announced,
     /// Only its record of the session shows it.
     Silent,
 }
 
-/// What a file with hooks looks like.
+/// The form of a file with hooks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum SettingsForm {
     /// JSON, with groups of entries below each event.
     Groups {
-        /// The name by which the client lists our entries.
+        /// The name by which the client lists Convoke's entries.
         name: Option<&'static str>,
     },
     /// JSON with a version, and entries right below each event.
     Entries,
-    /// A file of our own that the client loads.
+    /// A file of Convoke's that the client loads.
     Plugin(&'static PluginFile),
 }
 
-/// A file of our own that a client loads.
+/// A file of Convoke's that a client loads.
 #[derive(Debug)]
 pub(crate) struct PluginFile {
     /// Returns the file that calls a program.
     pub(crate) text: fn(&Path) -> String,
-    /// Tells our file.
+    /// Recognizes Convoke's file.
     pub(crate) is_ours: fn(&str) -> bool,
-    /// Returns the program that our file calls; `None` if the file is not ours.
+    /// Returns the program that Convoke's file calls; `None` for another file.
     pub(crate) program: fn(&str) -> Option<PathBuf>,
 }
 
@@ -108,11 +108,11 @@ pub(super) fn additional_context(event: &str, text: &str) -> Value {
     json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
 }
 
-/// The events of Claude Code, which Codex took over. A compaction is said afterwards, by the start
-/// of the session.
+/// The events of Claude Code, which Codex took over. The client reports a compaction afterwards, as
+/// a start of the session.
 pub(super) const START_AND_PROMPT: &[&str] = &["SessionStart", "UserPromptSubmit"];
 
-/// What those events mean.
+/// Returns the meaning of those events.
 pub(super) fn start_or_prompt(event: &str, cause: Option<&str>) -> Option<Moment> {
     match event {
         "SessionStart" => Some(Moment::of_start(cause)),

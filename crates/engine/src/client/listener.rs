@@ -1,5 +1,5 @@
-//! Output listeners, and what all of them share: what was said so far, and what stderr and an exit
-//! add to it.
+//! Output listeners, and their common state: the messages so far, and the additions from stderr and
+//! the exit.
 
 use convoke_domain::lane::event::{
     FailureKind, GrantedRights, LaneEvent, LaneFailure, TurnEnd, Usage,
@@ -8,7 +8,7 @@ use convoke_domain::lane::event::{
 use super::failure::{complaint, failure, readable};
 use crate::lane::supervisor::LONGEST_LINE;
 
-/// What lengths of lines are told in.
+/// The unit in which messages give the lengths of lines.
 const MEGABYTE: u64 = 1024 * 1024;
 
 /// Turns a client's lines into events. A line that is not understood is passed over.
@@ -19,17 +19,18 @@ pub trait Listener: Send {
     fn long_line(&mut self, bytes: u64) -> Vec<LaneEvent>;
     /// Takes in a line of stderr.
     fn stderr_line(&mut self, line: &str) -> Vec<LaneEvent>;
-    /// Takes in that the process ended, with a code unless a signal ended it. Some clients say only
-    /// by this how a turn ended. An end said now replaces an earlier one: it knows more.
+    /// Takes in that the process ended, with a code unless a signal ended it. For some clients,
+    /// only this shows how a turn ended. An end reported now replaces an earlier one, because it
+    /// knows more.
     fn exited(&mut self, code: Option<i32>) -> Vec<LaneEvent>;
 }
 
-/// How one client speaks.
+/// One client's output format.
 pub(super) trait Dialect: Send {
     /// Takes in a line of stdout; `None` if it means nothing.
-    fn line(&mut self, line: &str, said: &mut Said) -> Option<()>;
+    fn line(&mut self, line: &str, said: &mut EventQueue) -> Option<()>;
 
-    /// Forgets what has come of a message: a part of it was not read.
+    /// Forgets the pieces of a message: one of them could not be read.
     fn forget(&mut self) {}
 
     /// Returns what a line of stderr complains of.
@@ -38,16 +39,16 @@ pub(super) trait Dialect: Send {
     }
 
     /// Takes in the end of the process. A turn that did not end by then has been left.
-    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+    fn exits(&mut self, exit: &Exit, said: &mut EventQueue) {
         if let (false, Some(failure)) = (said.has_ended(), exit.failure(None)) {
             said.trouble(failure);
         }
     }
 }
 
-/// What is said, in order, and what of it is still to be passed on.
+/// The messages in order, and which of them are still to be passed on.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct EventQueue {
     events: Vec<LaneEvent>,
     session: Option<String>,
     model: Option<String>,
@@ -56,7 +57,7 @@ pub(super) struct Said {
     has_known_trouble: bool,
 }
 
-impl Said {
+impl EventQueue {
     /// The session has this name. Most clients repeat it in every line.
     pub(super) fn session(&mut self, id: &str) {
         if !id.is_empty() && self.session.as_deref() != Some(id) {
@@ -73,12 +74,12 @@ impl Said {
         }
     }
 
-    /// The agent may do this.
+    /// Records the agent's rights.
     pub(super) fn rights(&mut self, granted: GrantedRights) {
         self.events.push(LaneEvent::Rights(granted));
     }
 
-    /// The agent says this.
+    /// Records a text of the agent.
     pub(super) fn text(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.has_known_trouble = false;
@@ -86,7 +87,7 @@ impl Said {
         }
     }
 
-    /// The agent uses a tool.
+    /// Records the use of a tool.
     pub(super) fn tool(&mut self, name: &str) {
         self.has_known_trouble = false;
         self.events.push(LaneEvent::Tool(name.to_owned()));
@@ -97,7 +98,7 @@ impl Said {
         self.events.push(LaneEvent::Usage(usage));
     }
 
-    /// Something went wrong. What is of no known kind must not hide what is.
+    /// Records an error. One of unknown kind must not hide one of a known kind.
     pub(super) fn trouble(&mut self, failure: LaneFailure) {
         let is_known = failure.kind != FailureKind::Other;
         if is_known || !self.has_known_trouble {
@@ -106,12 +107,12 @@ impl Said {
         }
     }
 
-    /// The turn ended well.
+    /// Records that the turn succeeded.
     pub(super) fn ends_well(&mut self, answer: Option<String>) {
         self.ends(TurnEnd { answer, failure: None });
     }
 
-    /// The turn ended in a failure.
+    /// Records that the turn failed.
     pub(super) fn ends_in(&mut self, failure: LaneFailure) {
         self.ends(TurnEnd { answer: None, failure: Some(failure) });
     }
@@ -132,9 +133,9 @@ impl Said {
 pub(super) struct Exit {
     /// Its code; none if a signal ended it.
     pub(super) code: Option<i32>,
-    /// What stderr complained of since the agent last spoke.
+    /// The complaint on stderr since the agent's last message.
     pub(super) complaint: Option<LaneFailure>,
-    /// What stderr said beside.
+    /// Other text on stderr.
     words: Option<String>,
 }
 
@@ -151,11 +152,11 @@ impl Exit {
     }
 }
 
-/// Listens to a client that speaks a dialect.
+/// Listens to a client's output in a dialect.
 #[derive(Debug, Default)]
 pub(super) struct DialectListener<D> {
     dialect: D,
-    said: Said,
+    said: EventQueue,
     complaint: Option<LaneFailure>,
     words: Option<String>,
     understood: bool,
@@ -164,7 +165,7 @@ pub(super) struct DialectListener<D> {
 }
 
 impl<D: Dialect> DialectListener<D> {
-    /// Whoever said something and was never understood must not look as if they had been silent.
+    /// A client whose output was never understood must not look silent.
     fn wonder(&mut self) {
         let Some((count, first)) = self.strange.take().filter(|_| !self.understood) else { return };
         if self.complaint.is_none() {
@@ -177,14 +178,14 @@ impl<D: Dialect> DialectListener<D> {
 
     fn pass_on(&mut self) -> Vec<LaneEvent> {
         let events = std::mem::take(&mut self.said.events);
-        // Whoever speaks or acts has got over what stderr complained of before.
+        // A client that writes or acts has recovered from earlier complaints on stderr.
         if events.iter().any(|event| matches!(event, LaneEvent::Text(_) | LaneEvent::Tool(_))) {
             (self.complaint, self.words) = (None, None);
         }
         events
     }
 
-    /// The first line that speaks of an error says more than a stack's last.
+    /// The first line that mentions an error is more useful than the last of a stack trace.
     fn remember(&mut self, line: &str) {
         let speaks_of_error = |line: &str| line.to_lowercase().contains("error");
         let is_kept = self.words.as_deref().is_some_and(speaks_of_error);
@@ -208,7 +209,7 @@ impl<D: Dialect> Listener for DialectListener<D> {
 
     fn long_line(&mut self, bytes: u64) -> Vec<LaneEvent> {
         let most = LONGEST_LINE as u64 / MEGABYTE;
-        // Never rounded down to what is still read.
+        // Never rounded down to a readable length.
         let tenths = bytes.saturating_mul(10).div_ceil(MEGABYTE);
         let (whole, part) = (tenths / 10, tenths % 10);
         let words = format!(

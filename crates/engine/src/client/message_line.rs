@@ -8,12 +8,12 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, SeqAccess};
 use serde_json::value::RawValue;
 
-use super::listener::Said;
+use super::listener::EventQueue;
 use crate::json::lenient::{Lenient, Readable};
 use crate::json::{owned, parse, string};
 
-/// One line. What is not always there, or not always the same, stays as it is written, so that one
-/// odd value does not cost the line.
+/// One line. Fields that may be absent or vary in form stay raw, so that one odd value does not
+/// cost the line.
 #[derive(Deserialize)]
 pub(in crate::client) struct Line<'a> {
     #[serde(borrow, rename = "type")]
@@ -29,7 +29,7 @@ pub(in crate::client) struct Line<'a> {
     pub(in crate::client) model: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(in crate::client) parent_tool_use_id: Option<&'a RawValue>,
-    /// What an agent says can be long, and is read at once.
+    /// An agent's message can be long, so it is parsed in the same pass.
     #[serde(borrow, default)]
     message: Lenient<Message<'a>>,
     #[serde(borrow)]
@@ -141,7 +141,7 @@ impl<'a> Line<'a> {
         parse::<bool>(self.is_error) == Some(true) || self.subtype().starts_with("error")
     }
 
-    /// Returns what a failure says of itself, wherever it says it.
+    /// Returns the message of a failure, from any of its fields.
     pub(in crate::client) fn failure_words(&self) -> String {
         let errors: Vec<String> = parse(self.errors).unwrap_or_default();
         let of_errors = (!errors.is_empty()).then(|| errors.join("\n"));
@@ -154,7 +154,7 @@ impl<'a> Line<'a> {
     }
 
     /// Passes on the session's name and, at the beginning, the model's and what it may do.
-    pub(in crate::client) fn introduce(&self, said: &mut Said) {
+    pub(in crate::client) fn introduce(&self, said: &mut EventQueue) {
         said.session(&string(self.session_id).unwrap_or_default());
         if self.kind == "system" && self.subtype() == "init" {
             said.model(&string(self.model).unwrap_or_default());
@@ -170,8 +170,8 @@ impl<'a> Line<'a> {
         Some(GrantedRights { mode, tools })
     }
 
-    /// Passes on what the agent says and does. What a subagent says is not said to us.
-    pub(in crate::client) fn speak(&self, said: &mut Said) {
+    /// Passes on the agent's messages and tool calls. A subagent's text is left out.
+    pub(in crate::client) fn speak(&self, said: &mut EventQueue) {
         let Some(Content::Blocks(blocks)) = self.content() else { return };
         for Block { kind, text, name } in blocks {
             match kind.0.as_deref() {

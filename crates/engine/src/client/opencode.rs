@@ -5,6 +5,7 @@ mod launch;
 mod listener;
 mod plugin;
 mod transcript;
+mod versions;
 
 use super::listener::DialectListener;
 use super::{ClientAdapter, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
@@ -20,7 +21,8 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: QUIET,
     read_only_by: "no tools",
-    oldest: Some((1, 18)),
+    tested: Some(versions::TESTED),
+    no_prompt: launch::NO_PROMPT,
     resumed_by: "by id",
     usage_scope: UsageScope::RUN,
     session_variable: None,

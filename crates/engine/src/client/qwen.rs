@@ -2,6 +2,7 @@
 
 mod launch;
 mod listener;
+mod versions;
 
 use super::listener::DialectListener;
 use super::{ClientAdapter, CounterScope, UsageScope};
@@ -14,10 +15,12 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     variables: VARIABLES,
     quiet: &[],
     read_only_by: "plan mode",
-    oldest: Some((0, 24)),
+    tested: Some(versions::TESTED),
+    no_prompt: launch::NO_PROMPT,
     resumed_by: "by id",
     usage_scope: UsageScope { tokens: CounterScope::Session, money: CounterScope::Session },
     session_variable: None,
+    // Set by `packages/core/src/services/shellExecutionService.ts` of QwenLM/qwen-code.
     shell_variable: Some("QWEN_CODE"),
     home: None,
     transcript: None,

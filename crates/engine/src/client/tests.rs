@@ -2,7 +2,7 @@
 
 use convoke_domain::hook::Moment;
 use convoke_domain::lane::event::{FailureKind, LaneEvent, LaneFailure, TurnEnd, Usage};
-use convoke_domain::lane::outcome::{LaneCourse, LaneOutcome, LaneTranscript, ProcessEnd, outcome};
+use convoke_domain::lane::outcome::{ClientOutput, LaneCourse, LaneOutcome, ProcessEnd, outcome};
 use proptest::prelude::*;
 
 use super::*;
@@ -31,10 +31,10 @@ impl Run<'_> {
     }
 
     fn outcome(&self) -> LaneOutcome {
-        let mut heard = LaneTranscript::default();
-        self.events().into_iter().for_each(|event| heard.take(event));
+        let mut output = ClientOutput::default();
+        self.events().into_iter().for_each(|event| output.take(event));
         let end = self.code.map_or(ProcessEnd::Signalled(9), ProcessEnd::Exited);
-        outcome(&LaneCourse { heard: &heard, end, model: None, resume: None })
+        outcome(&LaneCourse { output: &output, end, model: None, resume: None })
     }
 
     #[track_caller]
@@ -90,11 +90,11 @@ fn recorded_runs_end_in_their_answer() {
     let tools = [10, 8, 4, 6, 6];
     for ((agent, stdout), tools) in recorded().into_iter().zip(tools) {
         let run = Run { agent, stdout: &stdout, stderr: "", code: Some(0) };
-        let mut heard = LaneTranscript::default();
-        run.events().into_iter().for_each(|event| heard.take(event));
-        assert_eq!(heard.answer(), Some("I have read what I could."), "{agent}");
-        assert_eq!(heard.tools, tools, "{agent}");
-        assert!(heard.session.is_some(), "{agent}");
+        let mut output = ClientOutput::default();
+        run.events().into_iter().for_each(|event| output.take(event));
+        assert_eq!(output.answer(), Some("I have read what I could."), "{agent}");
+        assert_eq!(output.tools, tools, "{agent}");
+        assert!(output.session.is_some(), "{agent}");
         assert_eq!(run.outcome(), LaneOutcome::Answered, "{agent}");
     }
 }
@@ -102,7 +102,7 @@ fn recorded_runs_end_in_their_answer() {
 #[test]
 fn lines_of_other_clients_are_passed_over() {
     for (speaker, stdout) in recorded() {
-        // The lines that Claude Code began cannot all be told apart.
+        // The lines of clients that copied Claude Code's format cannot all be distinguished.
         let is_alike = |agent: &Client| {
             matches!(speaker, Client::Claude | Client::Cursor)
                 && matches!(agent, Client::Claude | Client::Qwen)
@@ -157,7 +157,7 @@ fn an_odd_value_does_not_cost_the_line() {
     }
 }
 
-// A version that leaves out its lines' numbers is still heard.
+// A version without line numbers is still understood.
 #[test]
 fn a_line_without_a_number_is_known_by_its_session() {
     for agent in [Client::Claude, Client::Qwen] {
@@ -172,9 +172,9 @@ fn a_line_without_a_number_is_known_by_its_session() {
     }
 }
 
-// Whoever spoke in a way that we do not know was not silent.
+// A client with unknown output was not silent.
 #[test]
-fn lines_that_nobody_understands_are_told_of() {
+fn unknown_lines_are_reported() {
     for agent in Client::ALL {
         let mut listener = listen(agent);
         for line in ["", "Welcome to version 9!", "{\"kind\":\"new\"}"] {
@@ -184,7 +184,7 @@ fn lines_that_nobody_understands_are_told_of() {
         let words =
             "the client printed 2 lines that Convoke cannot read; the first: Welcome to version 9!";
         assert_eq!(events, [format!("trouble Other: {words}")], "{agent}");
-        // What stderr says of it is more.
+        // A message on stderr says more.
         let mut listener = listen(agent);
         listener.stdout_line("Welcome!");
         listener.stderr_line("fatal error: no disk");
@@ -195,15 +195,15 @@ fn lines_that_nobody_understands_are_told_of() {
     for (agent, stdout) in recorded() {
         let mut listener = listen(agent);
         listener.stdout_line("Welcome!");
-        // Whoever was stopped after a first line was understood.
+        // A client that was stopped after one line was understood.
         stdout.lines().take(1).for_each(|line| drop(listener.stdout_line(line)));
         assert_eq!(listener.exited(None), [], "{agent}");
     }
 }
 
-// Nobody knows what it said, so that is what is told; and also that it was not silent.
+// The line's content is unknown, so the message says that; and the client was not silent.
 #[test]
-fn a_line_that_is_too_long_is_told_of() {
+fn a_line_that_is_too_long_is_reported() {
     let words = "the client printed a line of 8.1 MB; Convoke reads lines of at most 8 MB";
     for agent in Client::ALL {
         let mut listener = listen(agent);
@@ -228,7 +228,7 @@ fn a_signal_says_nothing_about_the_client() {
 
 // The first words about an error are the reason; what follows is where it happened.
 #[test]
-fn an_exit_without_an_end_is_told_in_the_clients_words() {
+fn an_exit_without_an_end_is_reported_in_the_clients_words() {
     let stderr = "warming up\nfatal Error: no disk\n    at write (file.js)\n";
     for agent in Client::ALL {
         let mut listener = listen(agent);
@@ -247,7 +247,7 @@ fn an_exit_without_an_end_is_told_in_the_clients_words() {
     assert_eq!(shown(&events[0]), "trouble Other: the client exited with code 9");
 }
 
-// A complaint that was got over is not why the process ended.
+// A complaint from which the client recovered is not why the process ended.
 #[test]
 fn words_and_deeds_get_over_a_complaint() {
     let mut listener = listen(Client::Codex);
@@ -314,7 +314,7 @@ fn clients_with_hooks_are_those_that_are_listed() {
 #[test]
 fn events_of_each_client_are_known_by_their_names() {
     let cases = [
-        (Client::Claude, "SessionStart", Some("startup"), Some(Moment::Began)),
+        (Client::Claude, "SessionStart", Some("startup"), Some(Moment::Started)),
         (Client::Claude, "SessionStart", Some("compact"), Some(Moment::Compacted)),
         (Client::Claude, "SessionStart", Some("fork"), Some(Moment::Began)),
         (Client::Claude, "SessionStart", Some("resume"), Some(Moment::Resumed)),
@@ -372,7 +372,7 @@ proptest! {
     }
 
     #[test]
-    fn every_listener_bears_what_is_nearly_right(lines in proptest::collection::vec(nearly(), 0..8), code: Option<i32>) {
+    fn every_listener_survives_nearly_valid_lines(lines in proptest::collection::vec(nearly(), 0..8), code: Option<i32>) {
         for agent in Client::ALL {
             let mut listener = listen(agent);
             for line in &lines {

@@ -1,4 +1,4 @@
-//! Looking up what reviewers cite, in the project and nowhere else.
+//! Checks reviewers' citations, only in the project.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -8,13 +8,13 @@ use convoke_domain::finding::FileFinding;
 use crate::file;
 use crate::git::known_files;
 
-/// A longer file is not read; then nobody says that a line is missing.
+/// A longer file is not read; a citation of it is never called missing.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// So many files whose paths end alike are looked at.
+/// The most files with the same end of their paths that are checked.
 const MOST_ALIKE: usize = 20;
 
-/// Returns the citations that do not exist, or cannot be looked up. A path counts from the project's
+/// Returns the citations that do not exist, or cannot be checked. A path counts from the project's
 /// folder, from folders of documents, and as the end of a path that git knows.
 pub fn missing(
     project: &Path,
@@ -25,7 +25,7 @@ pub fn missing(
     let look_up = Lookup { project, folders, known: &known };
     let judged = citations.iter().take(MOST).filter_map(|citation| {
         let missing = look_up.missing(citation)?;
-        // What may be no citation at all is not accused of naming no file.
+        // A text that may not be a citation is not reported as naming no file.
         let is_meant = citation.is_certain() || matches!(missing, Missing::Lines(_));
         is_meant.then(|| (citation.clone(), missing))
     });

@@ -1,7 +1,6 @@
-//! Events of a design as they stand in the journal: a kind and a JSON body.
+//! Events of a design in the journal's form: a kind and a JSON body.
 //!
-//! The shapes here are written to last: a later version must be able to read what an earlier one
-//! wrote, so names only ever get added.
+//! A later version must be able to read an earlier one's events, so changes only ever add names.
 
 mod begun;
 mod citations;
@@ -12,7 +11,7 @@ mod set_up;
 use convoke_domain::design::event::{
     Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, QuestionId, Recovery, Reply, Tree,
 };
-use convoke_domain::design::heavy::Worked;
+use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::design::seat::Available;
 use convoke_domain::design::voting_block::{MarkerWord, Poll};
 use convoke_domain::lane::collected::CollectedStatus;
@@ -34,17 +33,17 @@ pub enum CodecError {
     /// Its body is not what its kind says.
     #[error("cannot read the body of an event of kind `{kind}`")]
     Body {
-        /// The kind.
+        /// The entry's kind.
         kind: String,
-        /// Why.
+        /// The reason.
         source: serde_json::Error,
     },
     /// A value in it makes no sense.
     #[error("cannot read `{value}` in an event of kind `{kind}`")]
     Value {
-        /// The kind.
+        /// The entry's kind.
         kind: String,
-        /// The value.
+        /// The invalid value.
         value: String,
     },
 }
@@ -104,7 +103,7 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
     })
 }
 
-/// None of these shapes can fail to be written.
+/// Serializes a body. None of these types can fail.
 fn body(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
@@ -130,7 +129,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a worker's line was taken for.
+/// The parsed result of a worker.
 #[derive(Serialize, Deserialize)]
 struct WorkedBody {
     line: String,
@@ -138,12 +137,12 @@ struct WorkedBody {
 }
 
 impl WorkedBody {
-    fn new(worked: &Worked, folder: &str) -> Self {
+    fn new(worked: &WorkerResult, folder: &str) -> Self {
         Self { line: worked.line(), folder: folder.to_owned() }
     }
 
     fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
-        let worked = read.known(&self.line, Worked::parse(&self.line))?;
+        let worked = read.known(&self.line, WorkerResult::parse(&self.line))?;
         Ok(Event::Worked { worked, folder: self.folder })
     }
 }
@@ -291,7 +290,7 @@ impl LaneBody {
 #[derive(Serialize, Deserialize)]
 struct ReplyBody {
     question: String,
-    /// Nothing if the recommendation stands.
+    /// `None` for the recommendation.
     answer: Option<String>,
 }
 
@@ -314,7 +313,7 @@ impl ReplyBody {
 #[derive(Serialize, Deserialize)]
 struct TreeBody {
     boundary: String,
-    /// `clean`, or the word that says how it was found.
+    /// `clean`, or the word for its state.
     status: String,
     detail: String,
 }

@@ -1,14 +1,14 @@
-//! Where a test lets a run die. Nothing of it is in a released program.
+//! Lets a test kill a run at a given event. A released program contains none of it.
 
-/// Ends the process at once, after as many events as were asked for.
+/// Ends the process abruptly, after a given number of events.
 #[cfg(feature = "faults")]
 mod asked {
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// How many events are left; none means that nobody asked.
+    /// How many events are left; zero means that no end was requested.
     static LEFT: AtomicU64 = AtomicU64::new(0);
 
-    /// Asks for the end after so many events.
+    /// Sets the number of events before the end.
     pub fn end_after(events: u64) {
         LEFT.store(events, Ordering::SeqCst);
     }

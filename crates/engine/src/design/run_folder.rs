@@ -14,19 +14,19 @@ use crate::file;
 use crate::lock::{Lock, LockError};
 use crate::skill::hash;
 
-/// What makes a folder one of ours. Nothing without it is ever removed.
+/// Marks a folder as Convoke's. A folder without it is never removed.
 const MARKER: &str = ".convoke-run";
 
-/// Who removed what, in the folder of all runs.
+/// The log of removed folders, in the folder of all runs.
 const AUDIT: &str = "cleanup-audit.log";
 
-/// Where locks lie. No run can be called so.
+/// The folder for locks. No run can have this name.
 const LOCKS: &str = ".locks";
 
-/// Where findings lie that may be about security. No run can be called so.
+/// The folder for findings that may concern security. No run can have this name.
 const WITHHELD: &str = ".withheld";
 
-/// Who does the heavy part of a run, in its folder.
+/// The lock of a run's worker, in its folder.
 const WORKER: &str = ".worker";
 
 /// The folder of all runs' folders.
@@ -35,7 +35,7 @@ pub struct RunFolders {
     root: PathBuf,
 }
 
-/// A folder that cannot be had.
+/// A folder that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RunFolderError {
     /// Another run works on the same files.
@@ -43,23 +43,23 @@ pub enum RunFolderError {
     Held {
         /// The working tree.
         tree: PathBuf,
-        /// Who, or why that cannot be told.
+        /// The holder, or why it is unknown.
         source: LockError,
     },
     /// The system refused.
     #[error("cannot use `{}`", path.display())]
     File {
-        /// The folder or file.
+        /// The path of the folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
     /// It is not a folder of a run.
     #[error("cannot use `{}` as the folder of a run: {why}", path.display())]
     NotOurs {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         why: &'static str,
     },
 }
@@ -90,8 +90,8 @@ impl RunFolders {
         self.root.join(run.as_str())
     }
 
-    /// Takes a working tree for a run, as long as what is returned lives. Only one run can have it:
-    /// each compares the tree before and after its agents worked.
+    /// Locks a working tree for a run, until the returned value is dropped. Only one run can have
+    /// it: each compares the tree before and after its agents worked.
     pub fn hold(&self, tree: &Path, run: &RunId) -> Result<Lock, RunFolderError> {
         let held = |source| RunFolderError::Held { tree: tree.to_owned(), source };
         let key = tree.canonicalize().unwrap_or_else(|_| tree.to_owned());
@@ -102,7 +102,7 @@ impl RunFolders {
         Lock::take(&locks.join(name), &holder).map_err(held)
     }
 
-    /// Returns the runs that somebody works on now.
+    /// Returns the runs that a process works on now.
     pub fn worked_on(&self) -> HashSet<RunId> {
         let locks = fs::read_dir(self.root.join(LOCKS)).into_iter().flatten().flatten();
         let run = |lock: DirEntry| {
@@ -112,7 +112,7 @@ impl RunFolders {
         locks.filter_map(run).collect()
     }
 
-    /// Says that a worker writes a run's journal, as long as what is returned lives.
+    /// Records that a worker writes a run's journal, until the returned value is dropped.
     pub fn hold_for_worker(&self, run: &RunId) -> Result<Lock, RunFolderError> {
         let path = self.path(run);
         let held = |source| RunFolderError::Held { tree: path.clone(), source };
@@ -125,7 +125,7 @@ impl RunFolders {
         Lock::holder(&self.path(run).join(WORKER)).map(|(_, owner)| owner)
     }
 
-    /// Makes a run's folder, which only its user can look into, or finds it again.
+    /// Makes a private folder for a run, or finds it again.
     pub fn make(
         &self,
         run: &RunId,
@@ -156,8 +156,8 @@ impl RunFolders {
         Ok(path)
     }
 
-    /// Leaves what a run withholds from published files where only its user can read it. It stays
-    /// when the run's folder goes.
+    /// Writes a run's withheld findings to a private file. It stays when the run's folder is
+    /// removed.
     pub fn keep_withheld(&self, run: &RunId, text: &str) -> Result<PathBuf, RunFolderError> {
         let folder = self.root.join(WITHHELD);
         make_private(&folder)?;
@@ -168,8 +168,8 @@ impl RunFolders {
         }
     }
 
-    /// Removes a run's folder and all that is in it; `false` if there is none. Whatever is not
-    /// clearly such a folder is left alone.
+    /// Removes a run's folder and its content; `false` if it is missing. A folder that is not
+    /// clearly a run's is left alone.
     pub fn remove(&self, folder: &Path, now: Timestamp) -> Result<bool, RunFolderError> {
         match fs::symlink_metadata(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -208,7 +208,7 @@ fn make_private(folder: &Path) -> Result<(), RunFolderError> {
     made.map_err(|source| RunFolderError::File { path: folder.to_owned(), source })
 }
 
-/// A folder of ours is a folder itself, no link to one, and holds its marker.
+/// Checks that a folder is Convoke's: a real folder, not a link, that holds its marker.
 fn check_ours(folder: &Path) -> Result<(), RunFolderError> {
     let kind = |path: &Path| fs::symlink_metadata(path).map(|metadata| metadata.file_type());
     let why = if !kind(folder).is_ok_and(|kind| kind.is_dir()) {
@@ -300,7 +300,7 @@ mod tests {
 
     // P-380, P-382
     #[test]
-    fn what_is_not_clearly_ours_is_left_alone() {
+    fn a_folder_without_the_marker_is_left_alone() {
         let (top, folders) = folders();
         let path = folders.make(&run(), top.path(), now()).unwrap();
         let root = path.parent().unwrap().to_owned();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_somebody_elses_is_not_taken() {
+    fn a_folder_of_another_program_is_not_taken() {
         let (top, folders) = folders();
         fs::create_dir_all(folders.path(&run())).unwrap();
         let taken = folders.make(&run(), top.path(), now());

@@ -11,17 +11,17 @@ use jiff::Timestamp;
 
 use crate::file;
 
-/// What the system writes down about itself is short.
+/// The system's files about itself are short.
 const MAX_BYTES: u64 = 4096;
 
 /// A session that was set up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DesignSession {
-    /// Its folder.
+    /// The session's folder.
     pub folder: PathBuf,
-    /// Its name.
+    /// The session's id.
     pub id: String,
-    /// Whether it does not lie where it should.
+    /// Whether the folder is outside of the expected place.
     pub is_elsewhere: bool,
 }
 
@@ -61,7 +61,7 @@ pub fn make(
     Ok(DesignSession { folder, id, is_elsewhere })
 }
 
-/// A name that nobody else has.
+/// Returns a unique name.
 fn session_id(now: Timestamp) -> String {
     let told = |path: &str| {
         let text = file::text(Path::new(path), MAX_BYTES)?.trim().to_owned();
@@ -73,9 +73,9 @@ fn session_id(now: Timestamp) -> String {
     })
 }
 
-/// Removes a session's folder, if it clearly is one: below a place of sessions, no link, and marked,
-/// and with none of these places nor the user's `home` in it. One that is not there is removed
-/// already. Who did it is added to `audit`, if that can be written.
+/// Removes a session's folder, if it clearly is one: below a place of sessions, no link, and
+/// marked, and with none of these places nor the user's `home` in it. A missing one counts as
+/// removed. The removal is logged in `audit`, if that is writable.
 pub fn remove(
     folder: &Path,
     roots: &[PathBuf],
@@ -115,7 +115,7 @@ pub fn remove(
     empty(&real).and_then(|()| fs::remove_dir_all(&real)).map_err(refused)
 }
 
-/// Removes everything but the marks, so that a folder that resists can be tried again.
+/// Removes everything but the marks, so that a failed removal can be tried again.
 fn empty(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -264,7 +264,7 @@ mod tests {
 
     // P-380, P-382
     #[test]
-    fn what_is_not_clearly_a_session_stays() {
+    fn a_folder_that_is_not_clearly_a_sessions_stays() {
         let place = Place::new();
         let session = place.make().folder;
         let root = session.parent().unwrap().to_owned();

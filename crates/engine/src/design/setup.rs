@@ -1,7 +1,8 @@
-//! Setting up a design: looking at the working tree, and making its branch.
+//! Sets up a design: checks the working tree, and makes its branch.
 //!
-//! What is allowed is decided in `domain`; here git is asked and told. Repositories are as people
-//! have them: the default branch has any name, there may be no remote, and the remote may be away.
+//! The `domain` crate decides what is allowed; this module calls git. It handles repositories as
+//! people have them: the default branch has any name, there may be no remote, and the remote may be
+//! unreachable.
 
 pub mod steps;
 
@@ -23,39 +24,39 @@ use crate::git::diff;
 /// How long git may work in the tree itself.
 const TREE_LIMIT: Duration = Duration::from_mins(5);
 
-/// What another program leaves behind when its run gets stuck; a clean start makes it outdated.
+/// The mark that another program leaves when its run gets stuck; a clean start makes it outdated.
 const STALL_MARK: &str = "larch-stalled-run.txt";
 
-/// How often another name is tried when somebody else was faster.
+/// How often another name is tried when another process took the first.
 const ATTEMPTS: usize = 5;
 
-/// What is done on a branch of the user's that seems to be about something else.
+/// How to treat a branch of the user's whose name suggests another feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnrelatedBranch {
-    /// A person is asked, and nothing is done.
+    /// Ask a person, and change nothing.
     Ask,
-    /// The design goes on there.
+    /// Continue on it.
     Keep,
-    /// A new branch is made.
+    /// Make a new branch.
     Create,
 }
 
-/// What is to be set up.
+/// A request to set up a design.
 #[derive(Debug, Clone, Copy)]
 pub struct SetUpRequest<'a> {
     /// A folder of the project.
     pub folder: &'a Path,
-    /// What is to be designed.
+    /// The feature's description.
     pub feature: &'a str,
-    /// What was given with `--branch-info`.
+    /// The value of `--branch-info`.
     pub branch_info: Option<&'a str>,
     /// On which branch the design works.
     pub branch_rule: BranchRule,
-    /// What becomes of uncommitted changes; the original's gate never allows them.
+    /// How to treat uncommitted changes; the original's gate never allows them.
     pub dirty_tree: DirtyTree,
-    /// Whether the original's gate keeps the checked-out branch, whichever it is.
+    /// Whether the original's gate keeps any checked-out branch.
     pub no_branch: bool,
-    /// What is done on a branch that may not be meant.
+    /// How to treat a branch whose name suggests another feature.
     pub doubt: UnrelatedBranch,
     /// Whether a remote that cannot be reached ends the design.
     pub strict_fetch: bool,
@@ -63,7 +64,7 @@ pub struct SetUpRequest<'a> {
     pub fetch_limit: Duration,
 }
 
-/// Setting up could not even be tried.
+/// The setup could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     /// There is no working tree.
@@ -115,14 +116,14 @@ fn cleanliness(tree: &WorkTree) -> Cleanliness {
     }
 }
 
-/// What was heard on the way.
+/// Lines and facts from the steps so far.
 #[derive(Default)]
 struct News {
     lines: Vec<String>,
     is_fetched: bool,
 }
 
-/// What setting up knows from the beginning.
+/// The facts known when the setup begins.
 struct Start<'a> {
     tree: &'a WorkTree,
     request: &'a SetUpRequest<'a>,
@@ -168,7 +169,7 @@ impl Start<'_> {
             return Ok(self.keep(self.tree.branch().unwrap_or_default(), news));
         }
         self.check(gate).map_err(refused)?;
-        // Asked before the remote is, which may take its time.
+        // Decided before the fetch, which may take its time.
         let choice = choose(&facts, self.request.feature, &self.main);
         if let (BranchChoice::Doubtful { .. }, UnrelatedBranch::Ask) = (&choice, self.request.doubt)
         {
@@ -188,7 +189,7 @@ impl Start<'_> {
         }
     }
 
-    /// Returns what the gate is told: what was given, if it is complete, or else what git knows.
+    /// Returns the gate's input: the given facts, if they are complete, or else git's.
     fn gate_words(&self, news: &mut News) -> GateWords {
         match self.request.branch_info.map(parse_branch_info) {
             Some(Ok(words)) => return words,
@@ -260,7 +261,7 @@ impl Start<'_> {
             let name = branch_name(user_prefix, self.request.feature, is_taken);
             match self.tree.create_branch(&name, start, TREE_LIMIT) {
                 Ok(()) => return Ok(name),
-                // Somebody else has just made it.
+                // Another process has just made it.
                 Err(_) if attempts > 1 && is_taken(&name) => attempts -= 1,
                 Err(said) => {
                     return Err(Refusal::by_git(&BranchNotCreated { name }, &said.to_string()));
@@ -269,8 +270,8 @@ impl Start<'_> {
         }
     }
 
-    /// Returns what a new branch begins at: the remote's default branch, if it was just asked, and
-    /// else the one that is here, which may have more.
+    /// Returns the start of a new branch: the remote's default branch, if it was just fetched, and
+    /// else the local one, which may have more commits.
     fn start(&self, is_fetched: bool) -> String {
         let here = format!("refs/heads/{}", self.main);
         let there = format!("refs/remotes/{REMOTE}/{}", self.main);

@@ -7,9 +7,9 @@ use convoke_domain::design::voting_block::MarkerWord;
 
 use crate::lane::agent_ref::AgentRef;
 
-/// Returns a word that no agent can know before it is asked. Recorded answers exist before the run,
-/// so where some take part the first word is always the same; the ones after it are drawn as usual.
-pub(super) fn marker_word(agents: &[Chosen], drawn_before: usize) -> MarkerWord {
+/// Returns a word that no agent can know before its prompt. Recorded answers exist before the run,
+/// so with a recording the first word is always the same; later ones are random.
+pub fn marker_word(agents: &[Chosen], drawn_before: usize) -> MarkerWord {
     let is_recorded =
         |chosen: &Chosen| matches!(AgentRef::parse(&chosen.agent), Some(AgentRef::Replay(_)));
     if drawn_before == 0 && agents.iter().any(is_recorded) {

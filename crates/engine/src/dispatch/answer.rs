@@ -1,7 +1,7 @@
 //! Taking a review out of an agent's answer.
 //!
-//! An answer is a verdict only if it ends with one JSON object that says so completely and nothing
-//! else in it speaks of approval; everything else is ambiguous.
+//! An answer is a verdict only if it ends with one complete JSON object and no other part of it
+//! mentions approval; every other answer is ambiguous.
 
 mod beside;
 mod block;

@@ -1,4 +1,4 @@
-//! What proves that a dispatched agent read what it was sent to, and that its words stand where it
+//! Evidence that a dispatched agent read its required files, and that its quotations are where it
 //! says.
 
 mod contents;
@@ -30,54 +30,53 @@ pub enum EvidenceError {
     /// It is not there, or no file.
     #[error("cannot read the transcript `{}`: not a file", path.display())]
     NoFile {
-        /// The record.
+        /// The record's path.
         path: PathBuf,
     },
     /// It cannot be read to its end.
     #[error("cannot read the transcript `{}`", path.display())]
     Unreadable {
-        /// The record.
+        /// The record's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
-    /// It says nothing.
+    /// The record is empty.
     #[error("cannot use the transcript `{}`: it is empty", path.display())]
     Empty {
-        /// The record.
+        /// The record's path.
         path: PathBuf,
     },
     /// No line of it is one that the client writes.
     #[error("cannot use `{}`: not a transcript or event log of {client}", path.display())]
     Foreign {
-        /// The record.
+        /// The record's path.
         path: PathBuf,
-        /// The client it was taken for.
+        /// The client whose record it should be.
         client: &'static str,
     },
     /// It is the record of another answer.
     #[error("the last answer in the transcript differs from --response")]
     OtherAnswer,
-    /// Nothing in it says which reads came before the answer.
+    /// The record does not show which reads came before the answer.
     #[error("the transcript has no answer to compare with --response")]
     NoAnswer,
 }
 
-/// What a record proves.
+/// The evidence of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// One receipt for each file that had to be read, with the hash of what was shown of it, if all
-    /// of it was.
+    /// One receipt for each required file, with the hash of the shown text if all of it was shown.
     pub receipts: Vec<(Receipt, Option<String>)>,
-    /// What the agent answered, if the record has it.
+    /// The agent's answer, if the record has it.
     pub answer: Option<String>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
 
 impl Evidence {
-    /// Returns the files that are known not to have been read before the answer. What is in doubt is
-    /// not among them.
+    /// Returns the files that the record proves unread before the answer. Doubtful ones are not
+    /// among them.
     pub fn unproven(&self) -> Vec<String> {
         self.names_of(|weight| weight == Weight::Refuted)
     }
@@ -100,8 +99,8 @@ impl Evidence {
     }
 }
 
-/// Says which files do not have as many lines as an answer claims. One line more or less is a
-/// matter of how the end of a file is counted.
+/// Returns the files whose number of lines differs from the answer's claim. One line more or less
+/// is a matter of how the end of a file is counted.
 pub fn miscounted(claims: &[(String, u64)], references: &[Reference]) -> Vec<String> {
     let remark = |(name, claimed): &(String, u64)| {
         let reference =
@@ -114,12 +113,12 @@ pub fn miscounted(claims: &[(String, u64)], references: &[Reference]) -> Vec<Str
     claims.iter().filter_map(remark).collect()
 }
 
-/// A file that had to be read.
+/// A file that the agent had to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DemandedFile {
-    /// What whoever demands it calls it.
+    /// The file's name in the demand.
     pub name: String,
-    /// Its absolute path.
+    /// The file's absolute path.
     pub path: String,
 }
 
@@ -134,19 +133,19 @@ impl DemandedFile {
     }
 }
 
-/// A record to judge by.
+/// A client's record, as evidence.
 #[derive(Debug, Clone, Copy)]
 pub struct EvidenceSource<'a> {
-    /// Whose it is.
+    /// The client that wrote it.
     pub client: Client,
     /// The client's transcript, or the events that it printed.
     pub path: &'a Path,
-    /// Where the client was started.
+    /// The folder in which the client was started.
     pub project: &'a Path,
-    /// Where clients keep their own records: one of printed events is judged by those, if found.
+    /// The folders of clients' own records: printed events are judged by those, if found.
     pub homes: &'a ClientHomes,
-    /// The answer that is judged, if it came by another way than the record: what was read before
-    /// another answer proves nothing about this one.
+    /// The answer under judgement, if it did not come from the record: reads before another answer
+    /// prove nothing about this one.
     pub answer: Option<&'a str>,
 }
 
@@ -171,7 +170,7 @@ pub fn evidence(
     let id = session.printed.as_deref();
     let own = id.and_then(|id| own_record(record.client, id, record.homes));
     let answer = session.answer.as_ref().map(|answer| answer.text.as_str());
-    // A record that goes on behind the answer was begun before it too.
+    // A record that continues behind the answer began before it too.
     let of_own =
         |path: PathBuf| usable(record.client, &path, &WantedReads { answer, ..wanted }).ok();
     let own = own.and_then(of_own);
@@ -203,8 +202,8 @@ pub fn evidence(
     Ok(Evidence { receipts, answer: session.answer.map(|answer| answer.text), diagnostics })
 }
 
-/// What a client keeps is truer than what it prints. Only where it has no trace of a file, the
-/// client may have been ended before it wrote that down.
+/// Chooses the more reliable receipt: a client's own record is truer than its printed events. Only
+/// if the record has no trace of a file, the client may have ended before it wrote one.
 fn truer(kept: Receipt, printed: Receipt) -> Receipt {
     let has_no_trace = kept.standing == ReadState::NotRead { attempts: 0 };
     let is_better = printed.standing.weight() != Weight::Refuted;
@@ -249,7 +248,7 @@ fn usable(
         return Err(EvidenceError::Foreign { path: path.to_owned(), client: client.name() });
     }
     for path in subagents(path) {
-        // What an agent that was sent read is worth knowing, and no reason to fail.
+        // A subagent's reads are useful, and no reason to fail.
         if let Ok(other) = read(client, &path, wanted) {
             session.add_subagent(other);
         }
@@ -258,7 +257,7 @@ fn usable(
     Ok(session)
 }
 
-/// A file is the same file by whatever links it is reached.
+/// Resolves links, so that one file has one path.
 fn resolve(read: &mut Read) {
     match &mut read.seen {
         Seen::Lines { path, .. } | Seen::Maybe { path, .. } | Seen::Nothing { path } => {
@@ -325,7 +324,7 @@ pub fn quoted(review: &Review, project: &Path, documents: &[PathBuf]) -> Vec<Vec
     review.issues.iter().map(of).collect()
 }
 
-/// A review may name any file; only those of the project are looked into.
+/// A review may name any file; only those of the project are read.
 fn is_below(project: &Path, path: &Path) -> bool {
     let both = path.canonicalize().ok().zip(project.canonicalize().ok());
     both.is_some_and(|(path, project)| path.starts_with(project) && path.is_file())

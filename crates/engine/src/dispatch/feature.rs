@@ -21,37 +21,37 @@ pub(super) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 pub struct Feature {
     /// Its absolute path; links in it are not resolved.
     pub dir: PathBuf,
-    /// What `.meta.json` says, as far as it is used.
+    /// The used fields of `.meta.json`.
     pub meta: FeatureMeta,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
-    /// What Convoke writes beside its documents.
+    /// The files that Convoke writes beside its documents.
     pub beside: FeatureNotes,
 }
 
-/// What Convoke writes into a feature's folder.
+/// The files that Convoke writes into a feature's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureNotes {
     /// Nothing: it is no feature, but the whole project.
     Nothing,
-    /// Its review history.
+    /// Its review history alone.
     History,
     /// Its review history, and a copy of what the store knows of its rounds.
     HistoryAndState,
 }
 
-/// What a feature's notes say.
+/// The used fields of a feature's notes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FeatureMeta {
-    /// Where its PRD came from.
+    /// The source of its PRD.
     pub brainstorm_source: Option<String>,
     /// The project it belongs to.
     pub project_id: Option<String>,
     /// The part of that project.
     pub module: Option<String>,
-    /// How far it is.
+    /// Its status.
     pub status: Option<String>,
-    /// What it depends on.
+    /// Its dependencies.
     pub depends_on: Vec<String>,
     /// Why sessions are not resumed here.
     pub resume_deferred: Option<String>,
@@ -61,7 +61,7 @@ pub struct FeatureMeta {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot find feature `{given}`")]
 pub struct FeatureNotFound {
-    /// What was asked for.
+    /// The given path, name or number.
     pub given: String,
     /// The features there are, by folder name.
     pub known: Vec<String>,
@@ -113,7 +113,7 @@ impl Feature {
         self.dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
-    /// Reads a document. Its text goes into prompts, so a link in a cloned repository must not lead
+    /// Reads a document. Prompts include its text, so a link in a cloned repository must not lead
     /// to the user's other files.
     pub fn read(&self, artifact: &FeatureArtifact) -> FileFinding {
         let dir = fs::canonicalize(&self.dir).unwrap_or_else(|_| self.dir.clone());
@@ -147,7 +147,7 @@ impl Feature {
 }
 
 impl FeatureMeta {
-    /// Reads the notes; whatever is missing, of another type or blank is not there.
+    /// Reads the notes; a missing or blank value, or one of another type, counts as absent.
     fn read(path: &Path) -> (Self, Vec<String>) {
         let remark = |text: String| (Self::default(), vec![text]);
         let text = match file::read(path, MAX_BYTES) {
@@ -160,7 +160,7 @@ impl FeatureMeta {
         };
         let words = |name: &str| {
             let text = value.get(name).and_then(Value::as_str).map(str::trim);
-            // What would break a line in a prompt is no path and no name.
+            // A text that would break a line of a prompt is neither a path nor a name.
             let usable = |text: &&str| !text.is_empty() && !text.chars().any(char::is_control);
             text.filter(usable).map(str::to_owned)
         };
@@ -186,7 +186,7 @@ pub(super) fn folders(folder: &Path) -> BTreeSet<String> {
     names.filter(|name| !name.starts_with('.')).collect()
 }
 
-/// Says why a document gives no text.
+/// Returns why a document gives no text.
 pub(super) fn reason(finding: &FileFinding) -> Option<Unreadable> {
     match finding {
         FileFinding::Unreadable(reason) => Some(*reason),

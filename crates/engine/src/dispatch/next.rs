@@ -1,8 +1,8 @@
-//! The next round of a role: decided, made, and remembered.
+//! The next round of a role: decides, renders and records it.
 //!
-//! What is remembered lives in the store, one row for each round; the file beside the feature is a
-//! copy for people. Whatever two writes a crash falls between, asking for the same round again finds
-//! what came before it and decides alike.
+//! The store keeps one row for each round; the file beside the feature is a copy for people. After
+//! a crash between any two writes, a request for the same round finds the earlier rounds and
+//! decides alike.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use convoke_domain::dispatch::role::{DispatchRole, PromptForm};
 use convoke_domain::scope::Scope;
 use convoke_domain::text::Text;
 use convoke_store::Store;
-use convoke_store::dispatch::{Post, Round};
+use convoke_store::dispatch::{DispatchPost, Round};
 use convoke_store::error::StoreError;
 use serde_json::{Map, json};
 
@@ -30,69 +30,69 @@ use crate::git::diff::{
     CommitOutcome, WatchedFiles, WorkTreeChanges, changes_since, commit, head, look,
 };
 
-/// Tries at a copy that has everything.
+/// How often a complete copy is tried.
 const TRIES: usize = 20;
 
-/// The copy of what is remembered, in the feature's folder.
+/// The copy of the recorded rounds, in the feature's folder.
 pub const STATE_FILE: &str = ".resume-state.json";
 
-/// What the next round depends on, beside the prompt of a fresh one.
+/// The inputs of the next round, beside the prompt of a fresh one.
 #[derive(Debug, Clone, Copy)]
 pub struct NextRequest<'a> {
-    /// What a fresh dispatch would be made of.
+    /// The materials of a fresh dispatch.
     pub order: DispatchOrder<'a>,
     /// Whether it is the final validation.
     pub is_final: bool,
     /// The session of the round before, if it is known only now.
     pub agent_id: Option<&'a str>,
-    /// What went wrong when the session was resumed for this round.
+    /// The error when the session was resumed for this round.
     pub resume_error: Option<&'a str>,
     /// Whether the client that is to run it may resume, if one is known.
     pub gate_open: bool,
-    /// What was done about the issues.
+    /// What the author did about the issues.
     pub summary: &'a str,
     /// Whether what changed is committed first.
     pub commits: bool,
-    /// What a delta is measured against.
+    /// The measure for a delta.
     pub guard_base: GuardBase,
-    /// How a resumed session is spoken to.
+    /// The wording of a resumed prompt.
     pub wording: Wording,
 }
 
 /// A round, ready to be dispatched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextRound {
-    /// What was decided.
+    /// How the prompt is sent.
     pub decision: ResumeDecision,
-    /// The text.
+    /// The prompt's text.
     pub prompt: String,
     /// How long a fresh start's prompt is, in characters.
     pub fresh_chars: u64,
-    /// How much changed, in characters; `None` if nothing can be told.
+    /// The size of the change, in characters; `None` if unknown.
     pub delta_chars: Option<u64>,
-    /// What that is measured against.
+    /// The measure for the delta.
     pub base_chars: u64,
-    /// What came of committing, if it was asked for.
+    /// The result of committing, if requested.
     pub committed: Option<CommitOutcome>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
 
-/// A round that cannot be made.
+/// Why a round failed.
 #[derive(Debug, thiserror::Error)]
 pub enum NextError {
     /// A document that it needs gives no text.
     #[error(transparent)]
     Document(#[from] DispatchError),
-    /// The store refused.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A file of the feature cannot be written.
     #[error("cannot write `{}`", path.display())]
     Write {
-        /// The file.
+        /// The file's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
@@ -108,12 +108,12 @@ pub fn next(
     let order = &request.order;
     let (name, role, iteration) =
         (feature.name(), order.role.name.to_string(), order.iteration.number);
-    let post = Post { feature: &name, role: &role };
+    let post = DispatchPost { feature: &name, role: &role };
     if let Some(agent) = request.agent_id {
         store.name_session(scope, post, iteration, agent)?;
     }
     let before = store.round_before(scope, post, iteration)?;
-    // Whatever can fail has failed before anything is changed.
+    // Everything that can fail runs before the first change.
     let fresh = assemble(feature, project, order)?;
     let watched = watched(feature, order.role, &fresh);
     let committed = request.commits.then(|| {
@@ -156,7 +156,8 @@ pub fn next(
     Ok(NextRound { decision, prompt, fresh_chars, delta_chars, base_chars, committed, diagnostics })
 }
 
-/// What a role looks at: its document, all that it reads of the feature, or the whole project.
+/// Returns the files that a role watches: its document, all its documents of the feature, or the
+/// whole project.
 fn watched(feature: &Feature, role: &DispatchRole, fresh: &Dispatch) -> WatchedFiles {
     let at = |artifact: &FeatureArtifact| feature.dir.join(artifact.file());
     let required = || {
@@ -173,7 +174,7 @@ fn watched(feature: &Feature, role: &DispatchRole, fresh: &Dispatch) -> WatchedF
     }
 }
 
-/// Compares with what was shown, or, where git has thrown that away, with the commit of then.
+/// Compares with the shown files, or with the commit of that time if git has discarded their tree.
 fn changes(project: &Path, before: &Round, watched: &WatchedFiles) -> Option<WorkTreeChanges> {
     let since = |seen: &Option<String>| changes_since(project, seen.as_deref()?, watched);
     since(&before.seen).or_else(|| since(&before.state.last_commit_sha))
@@ -197,8 +198,8 @@ fn sent_stat<'a>(changes: &'a WorkTreeChanges, role: &DispatchRole) -> &'a str {
     if role.takes_files { &changes.stat } else { "" }
 }
 
-/// Counts all that a resumed prompt tells a session it has not seen: what changed, and what was done
-/// about the issues. An implementer is sent no summary of its own work.
+/// Counts the text of a resumed prompt that is new to the session: the changes, and the summary of
+/// fixes. An implementer receives no summary of its own work.
 fn sent_chars(changes: &WorkTreeChanges, role: &DispatchRole, summary: &str) -> u64 {
     let summary =
         if role.form == PromptForm::Fix { "" } else { summary.trim_matches(['\r', '\n']) };
@@ -280,15 +281,15 @@ fn log(feature: &Feature, role: &str, iteration: u32, decision: &ResumeDecision)
     }
 }
 
-/// Writes what is remembered of a feature's roles beside it, if its user wants a copy there; nothing
-/// remembered is no file.
+/// Writes a copy of a feature's recorded rounds beside it, if the user wants one; without rounds,
+/// no file.
 pub fn write_state(store: &dyn Store, scope: &Scope, feature: &Feature) -> Result<(), NextError> {
     if feature.beside != FeatureNotes::HistoryAndState {
         return Ok(());
     }
     let path = feature.dir.join(STATE_FILE);
     let mut rounds = store.rounds(scope, &feature.name())?;
-    // Others may write at the same time; whoever is last must have seen everything.
+    // Others may write at the same time; the last writer must have seen everything.
     for _ in 0..TRIES {
         write_rounds(&path, &rounds)
             .map_err(|source| NextError::Write { path: path.clone(), source })?;
@@ -302,7 +303,7 @@ pub fn write_state(store: &dyn Store, scope: &Scope, feature: &Feature) -> Resul
 }
 
 fn write_rounds(path: &Path, rounds: &[(String, Round)]) -> io::Result<()> {
-    // A feature may come from anywhere; its files do not lead us anywhere else.
+    // A feature may have any author; its links must not lead Convoke elsewhere.
     if path.is_symlink() {
         return Err(io::Error::other("it is a symbolic link"));
     }

@@ -1,4 +1,4 @@
-//! What is known of the project that a feature belongs to.
+//! The facts about a feature's project.
 
 use std::path::Path;
 
@@ -9,8 +9,7 @@ use convoke_domain::markdown::heading::Heading;
 use super::feature::{Feature, MAX_BYTES, folders};
 use crate::file;
 
-/// Gathers what a feature's project says: `<root>/projects/<id>-…/`. Whatever is missing is not
-/// there.
+/// Gathers what a feature's project says: `<root>/projects/<id>-…/`. Missing values are left out.
 pub fn project_context(feature: &Feature, root: &Path) -> Option<ProjectContext> {
     let id = feature.meta.project_id.as_deref()?;
     let projects = root.join("projects");

@@ -1,4 +1,4 @@
-//! Adding lines to a feature's review history, and reading what is there.
+//! Appends lines to a feature's review history, and reads it.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,15 +9,15 @@ use convoke_domain::dispatch::history::FILE;
 use super::feature::{Feature, FeatureNotes, MAX_BYTES, folders};
 use crate::file;
 
-/// Adds one line to a feature's history; a whole project has none. Several may do so at once; each
-/// line stays whole.
+/// Appends one line to a feature's history; a dispatch without a feature has none. Several
+/// processes may append in parallel; each line stays complete.
 pub fn append(feature: &Feature, line: &str) -> io::Result<()> {
     if feature.beside == FeatureNotes::Nothing {
         return Ok(());
     }
     let mut options = OpenOptions::new();
     options.create(true).read(true).append(true);
-    // A feature may come from anywhere; its history does not lead us anywhere else.
+    // A feature may have any author; its links must not lead Convoke elsewhere.
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;

@@ -18,15 +18,15 @@ const MOST_FILES: usize = 500;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot dispatch `{role}`: `{key}`: {reason}")]
 pub struct RoleFilesError {
-    /// The role.
+    /// The role's name.
     pub role: String,
-    /// The key of its configuration.
+    /// The configuration key.
     pub key: &'static str,
-    /// What is wrong.
+    /// The error.
     pub reason: String,
 }
 
-/// Resolves what a role must read, with remarks about what is not there. `changed` are paths
+/// Resolves the files that a role must read, with remarks about missing ones. `changed` are paths
 /// relative to the project.
 pub fn demanded(
     feature: &Feature,
@@ -71,7 +71,7 @@ pub fn demanded(
     Ok((all, remarks))
 }
 
-/// The files of a project.
+/// Resolves files of a project.
 struct Files<'a> {
     project: &'a Path,
 }
@@ -106,7 +106,7 @@ impl Files<'_> {
         }
     }
 
-    /// Adds what is a file and lies in the project; a link may lead elsewhere.
+    /// Adds files of the project; links out of it are refused.
     fn add(
         &self,
         paths: impl IntoIterator<Item = String>,
@@ -123,7 +123,7 @@ impl Files<'_> {
                 Ok(real) if real.is_file() && !path.chars().any(char::is_control) => {
                     push(all, self.reference(path));
                 }
-                // What was deleted, and folders, cannot be read.
+                // Deleted files and folders cannot be read.
                 Ok(_) | Err(_) => {}
             }
         }
@@ -139,7 +139,7 @@ impl Files<'_> {
     }
 }
 
-/// A file is demanded once.
+/// Adds a reference once.
 fn push(all: &mut Vec<Reference>, reference: Reference) {
     if all.iter().all(|known| known.path != reference.path) {
         all.push(reference);

@@ -15,7 +15,7 @@ use super::feature::{Feature, MAX_BYTES, folders, reason};
 use super::task::prd_sections;
 use crate::file;
 
-/// What one pass of dispatches over all features costs.
+/// The cost of one pass of dispatches over all features.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Savings {
     /// The features that were measured.
@@ -28,12 +28,12 @@ pub struct Savings {
     pub all: Costs,
 }
 
-/// What of a prompt is measured beside documents.
+/// The parts of a prompt that count beside documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeasuredParts {
     /// Everything: rubric, references, iteration, return format.
     Whole,
-    /// The references alone.
+    /// Only the references.
     Bare,
 }
 

@@ -16,7 +16,7 @@ const DOCUMENTS: [(&str, &str); 4] = [
     ("tasks.md", include_str!("../../scaffold/feature/tasks.md")),
 ];
 
-/// What the project's own reviewer is asked.
+/// The instructions of the project's own reviewer.
 const RUBRIC: &str = include_str!("../../scaffold/feature/project-reviewer.md");
 
 /// The project's own reviewer.
@@ -24,7 +24,7 @@ pub const ROLE: &str = "review/project-reviewer";
 
 const CONFIGURATION: &str = "convoke.toml";
 
-/// What is in place after a call.
+/// The files after a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scaffold {
     /// The feature's folder, below the project.
@@ -37,7 +37,7 @@ pub struct Scaffold {
     pub missing_role: Option<String>,
 }
 
-/// Why nothing, or not everything, was made. What was made stays; the next call goes on.
+/// Why not all files were created. Created files stay; the next call continues.
 #[derive(Debug, thiserror::Error)]
 pub enum ScaffoldError {
     /// A link leads out of the project.
@@ -51,13 +51,13 @@ pub enum ScaffoldError {
     Create {
         /// The path, below the project.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
 
-/// Makes what is missing of a feature's folder, of the project's own reviewer and of its entry in
-/// `convoke.toml`. A file that exists is never changed.
+/// Creates the missing parts of a feature's folder, of the project's own reviewer and of its entry
+/// in `convoke.toml`. It never changes a file that exists.
 pub fn scaffold(
     project: &Path,
     artifacts_root: &Path,

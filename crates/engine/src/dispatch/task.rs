@@ -14,33 +14,33 @@ use super::project::project_context;
 use super::{DispatchError, references, text};
 use crate::file;
 
-/// How a task's prompt is made.
+/// A request for a task's prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct TaskRequest<'a> {
     /// The task's number.
     pub number: &'a str,
-    /// How sections are taken out.
+    /// How sections are selected.
     pub rules: Rules,
-    /// In which order the sections come.
+    /// The order in which sections appear.
     pub order: TaskOrder,
-    /// Whether only the PRD's two sections are given, instead of being sent to all of it.
+    /// Whether the prompt quotes only the PRD's two sections, instead of a reference to all of it.
     pub prd_sections: bool,
-    /// Where to work.
+    /// The files to work on.
     pub files: &'a [String],
-    /// How to work and to answer.
+    /// The instructions for the work and the answer.
     pub instructions: &'a str,
 }
 
 /// Why a section was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionChoice {
-    /// Of which document.
+    /// The document of the section.
     pub artifact: FeatureArtifact,
-    /// By which id; `None` for all of it.
+    /// The section's id; `None` for the whole document.
     pub id: Option<String>,
     /// The heading, where one was found.
     pub title: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// How long it is, in characters.
     pub chars: usize,
@@ -49,13 +49,13 @@ pub struct SectionChoice {
 /// A task's prompt with how it came about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskDispatch {
-    /// The text.
+    /// The prompt's text.
     pub prompt: String,
     /// The task's words.
     pub title: String,
-    /// What must be read.
+    /// The required reading.
     pub references: Vec<Reference>,
-    /// What was taken of each document, and why.
+    /// The selected parts of each document, with reasons.
     pub choices: Vec<SectionChoice>,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
@@ -73,9 +73,9 @@ pub enum TaskError {
     /// There is no such task.
     #[error("there is no task {number} in `tasks.md`")]
     NoSuchTask {
-        /// The number asked for.
+        /// The given number.
         number: String,
-        /// The numbers there are.
+        /// The numbers of existing tasks.
         known: Vec<String>,
     },
 }
@@ -192,7 +192,7 @@ fn chosen(artifact: &FeatureArtifact, id: &str, found: &FoundSection<'_>) -> Sec
     }
 }
 
-/// Returns the two sections of the PRD that an implementer once was given.
+/// Returns the two sections of the PRD that early prompts quoted for an implementer.
 pub(super) fn prd_sections(feature: &Feature, project: &Path) -> Option<String> {
     let text = match feature.prd(project).0 {
         Prd::InFeature => text(feature, &FeatureArtifact::PRD).ok()?,

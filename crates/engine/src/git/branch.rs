@@ -1,7 +1,7 @@
-//! The branches of a working tree: which there are, and making one.
+//! The branches of a working tree: lists and creates them.
 //!
-//! Git never asks questions, because there may be no person to answer, and starts no program that the
-//! repository names (see `repository.rs`); a remote is asked with its user's own credentials.
+//! Git never asks questions, because there may be no person to answer, and starts no program that
+//! the repository names (see `repository.rs`); a fetch uses the user's own credentials.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -23,10 +23,10 @@ use super::repository::{NoRepository, Repository, View, not_started, question};
 /// The remote that a default branch is fetched from.
 pub const REMOTE: &str = "origin";
 
-/// What a default branch is called where nobody says.
+/// Names to try for a default branch.
 const USUAL: [&str; 2] = ["main", "master"];
 
-/// What git said when it refused.
+/// Git's message when it refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct GitRefusal(pub String);
@@ -40,9 +40,9 @@ pub enum NoWorkTree {
     /// Git knows no working tree there.
     #[error("cannot find a git working tree at `{}`", folder.display())]
     Outside {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
-        /// What git said.
+        /// Git's message.
         source: GitRefusal,
     },
 }
@@ -54,7 +54,7 @@ pub struct WorkTree {
 }
 
 impl WorkTree {
-    /// Finds the working tree that a folder lies in.
+    /// Finds the working tree around a folder.
     pub fn at(folder: &Path) -> Result<Self, NoWorkTree> {
         let answer = question(folder).args(["rev-parse", "--show-toplevel"]).output();
         let no_git = |error| NoWorkTree::NoGit(not_started(error, Some(folder)));
@@ -94,8 +94,8 @@ impl WorkTree {
         self.answer(&["remote", "get-url", REMOTE]).is_some()
     }
 
-    /// Returns the default branch: the remote's if it says, else what the user calls new ones, else
-    /// a usual name, whichever there is.
+    /// Returns the default branch: the remote's, else the user's configured name, else a usual
+    /// name, whichever exists first.
     pub fn default_branch(&self) -> String {
         let head = format!("refs/remotes/{REMOTE}/HEAD");
         let of_remote = self.answer(&["symbolic-ref", "--quiet", &head]);
@@ -109,7 +109,7 @@ impl WorkTree {
         let of_user = self.answer(&["config", "init.defaultBranch"]);
         let names = of_user.into_iter().chain(USUAL.map(str::to_owned));
         let mut existing = names.filter(|name| self.has_branch(name));
-        // Before the first commit there is no branch yet, but one is meant.
+        // Before the first commit the branch does not exist yet, but has a name.
         let unborn = || self.branch().filter(|name| !self.has(&format!("refs/heads/{name}")));
         existing.next().or_else(unborn).unwrap_or_else(|| "main".to_owned())
     }
@@ -126,7 +126,7 @@ impl WorkTree {
         self.has(&format!("refs/heads/{name}")) || self.knows_remote(name)
     }
 
-    /// Tells whether the remote had such a branch when it was last asked.
+    /// Tells whether the remote had such a branch at the last fetch.
     pub fn knows_remote(&self, name: &str) -> bool {
         self.has(&format!("refs/remotes/{REMOTE}/{name}"))
     }
@@ -211,7 +211,7 @@ fn refuse_programs(repository: &Repository, to: &str) -> Result<(), GitRefusal> 
     }
 }
 
-/// Returns what git lists as changed or new, or how it ended and what it said.
+/// Returns git's list of changed and new files, or its exit code and message.
 pub fn porcelain(folder: &Path) -> Probe {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let repository = match Repository::at(folder) {
@@ -224,7 +224,7 @@ pub fn porcelain(folder: &Path) -> Probe {
     match status(&repository, &[]) {
         Ok(lines) => Probe::Listed(text(&lines)),
         Err(said) => match said.status.code() {
-            // A failure without a code of its own is one to start, or somebody ended git.
+            // Without an exit code, git failed to start, or another process killed it.
             Some(0) | None => Probe::NotRun(text(&said.stderr)),
             Some(code) => Probe::Failed(code, text(&said.stderr)),
         },
@@ -250,12 +250,12 @@ fn within(mut git: Command, limit: Duration) -> Result<(), GitRefusal> {
     run_within(git, limit)
 }
 
-/// Runs git, but not for longer than it may take. Its output goes where the caller wants it.
+/// Runs git, but not for longer than it may take. The caller sets its output.
 pub(super) fn run_within(mut git: Command, limit: Duration) -> Result<(), GitRefusal> {
     let said = |error: std::io::Error| GitRefusal(error.to_string());
     let mut heard = tempfile::tempfile().map_err(said)?;
     git.stderr(heard.try_clone().map_err(said)?);
-    // A group of its own, so that whatever git starts can be stopped with it.
+    // A group of its own, so that programs started by git can be stopped with it.
     let mut child = git.process_group(0).spawn().map_err(said)?;
     match ended(&mut child, limit).map_err(said)? {
         Some(true) => Ok(()),

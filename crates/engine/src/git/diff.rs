@@ -1,8 +1,8 @@
-//! What changed in a project since it was last looked at, and committing it.
+//! Changes of a project since its last snapshot, and committing them.
 //!
-//! A look at the project is a tree in git's own store: it holds what is not committed and what is new,
-//! too, and is thrown away by git when nobody needs it any more. No program of the repository's has a
-//! part in it (see `repository.rs`); a file with a filter is seen as it lies there.
+//! A snapshot of the project is a tree in git's own store: it includes uncommitted and new files,
+//! and git discards it when no reference needs it any more. No program of the repository takes part
+//! in it (see `repository.rs`); a file with a filter counts with its bytes on disk.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -18,20 +18,20 @@ use super::listing::{Listing, New, programmed, put};
 use super::repository::{NoRepository, Repository, View, question};
 use crate::lane::cancel::Cancel;
 
-/// Files of our own that lie beside a feature; they are no part of anybody's work.
+/// Convoke's own files beside a feature; they are not part of the agents' work.
 const OURS: [&str; 2] = [".resume-state.json", ".review-history.md"];
 
-/// What is looked at.
+/// The files to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WatchedFiles {
     /// These files, by their whole paths.
     Files(Vec<PathBuf>),
-    /// Everything below the folder, but for what we write there ourselves.
+    /// Everything below the folder, except Convoke's own files.
     Everything,
 }
 
 impl WatchedFiles {
-    /// Returns what git is told; names of files are taken as they are.
+    /// Returns git's arguments; file names are literal.
     fn words(&self) -> Vec<OsString> {
         match self {
             Self::Files(files) => {
@@ -50,7 +50,7 @@ impl WatchedFiles {
     }
 }
 
-/// What changed.
+/// Changes of a working tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WorkTreeChanges {
     /// File by file, in numbers.
@@ -68,7 +68,7 @@ impl WorkTreeChanges {
     }
 }
 
-/// What came of committing.
+/// The result of committing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommitOutcome {
     /// There was nothing to commit.
@@ -89,16 +89,16 @@ pub(crate) fn asked_version(folder: &Path) -> Option<String> {
     asked(question(folder).arg("--version"))
 }
 
-/// Looks at a project as it is, and returns the name of what was seen.
+/// Takes a snapshot of the project's files, and returns its tree's id.
 pub fn look(folder: &Path, watched: &WatchedFiles) -> Option<String> {
     look_in(&Repository::at(folder).ok()?, folder, watched)
 }
 
 fn look_in(repository: &Repository, folder: &Path, watched: &WatchedFiles) -> Option<String> {
     let index = repository.scratch().join("index");
-    // What git knows already need not be looked at again.
+    // Reusing the index avoids reading unchanged files again.
     copy_index(&repository.git_dirs[0].join("index"), &index);
-    // A document that is asked for is seen, even if the repository ignores it.
+    // A required document is included even if the repository ignores it.
     let new = match watched {
         WatchedFiles::Files(_) => New::All,
         WatchedFiles::Everything => New::Visible,
@@ -108,7 +108,7 @@ fn look_in(repository: &Repository, folder: &Path, watched: &WatchedFiles) -> Op
     asked(git.env("GIT_INDEX_FILE", &index).args(["write-tree", "--missing-ok"]))
 }
 
-/// Puts what is watched into an index, and returns the paths that were not there like this.
+/// Puts the watched files into an index, and returns the paths that differed.
 fn put_changes(
     repository: &Repository,
     folder: &Path,
@@ -138,8 +138,8 @@ pub(super) fn copy_index(from: &Path, to: &Path) -> Option<()> {
     copy.set_modified(written).ok()
 }
 
-/// Returns what changed between something that was seen, or a commit, and what is there now; `None`
-/// if that is not known any more, or there is no repository.
+/// Returns the changes between a snapshot, or a commit, and the present files; `None` if git no
+/// longer has it, or without a repository.
 pub fn changes_since(folder: &Path, seen: &str, watched: &WatchedFiles) -> Option<WorkTreeChanges> {
     let repository = Repository::at(folder).ok()?;
     let now = look_in(&repository, folder, watched)?;
@@ -160,7 +160,7 @@ pub fn changes_since(folder: &Path, seen: &str, watched: &WatchedFiles) -> Optio
     Some(WorkTreeChanges { stat: ask(&["--stat=100"])?, diff: ask(&["--unified=3"])?, files })
 }
 
-/// A name must not pass for something else where it is shown.
+/// Escapes a name, so that it cannot pass for other output.
 pub(super) fn shown(name: &str) -> String {
     if name.chars().any(char::is_control) {
         name.escape_debug().to_string()
@@ -203,7 +203,7 @@ fn committed(
     };
     let parent = head(folder);
     match &parent {
-        // What else is staged is not committed, but stays staged.
+        // Other staged files are not committed, but stay staged.
         Some(parent) => said(&["read-tree", "--reset", parent])?,
         None => said(&["read-tree", "--empty"])?,
     };
@@ -246,8 +246,8 @@ pub(super) fn run(git: &mut Command) -> Option<Output> {
     git.output().ok()
 }
 
-/// Runs git until somebody asks it to stop. Then it ends at once, with every filter that it started,
-/// and there is no answer.
+/// Runs git until the user stops Convoke. Then git ends immediately, with every filter that it
+/// started, and the result is `None`.
 pub(super) fn run_under(git: &mut Command, cancel: &Cancel) -> Option<Output> {
     if cancel.is_asked() {
         return None;
@@ -261,7 +261,7 @@ pub(super) fn run_under(git: &mut Command, cancel: &Cancel) -> Option<Output> {
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let besides = thread::spawn(move || everything(err));
     let (stdout, stderr) = (everything(out), besides.join().unwrap_or_default());
-    // Who is not waited for yet keeps its number, so that nobody else is ended.
+    // An unreaped child keeps its process id, so that no other process is killed.
     drop(watch);
     let status = child.wait().ok()?;
     (!cancel.is_asked()).then_some(Output { status, stdout, stderr })
@@ -269,7 +269,7 @@ pub(super) fn run_under(git: &mut Command, cancel: &Cancel) -> Option<Output> {
 
 fn everything(stream: Option<impl Read>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // What was said until it broke off is all there is.
+    // After a broken read, the bytes so far are the result.
     stream.map(|mut stream| stream.read_to_end(&mut bytes));
     bytes
 }
@@ -312,9 +312,9 @@ pub(super) mod tests {
         fs::write(path, text).unwrap();
     }
 
-    // D-62: since what was seen, committed or not, new or not.
+    // D-62: since the last snapshot, committed or not, new or not.
     #[test]
-    fn changes_are_told_since_the_last_look() {
+    fn changes_count_since_the_last_snapshot() {
         let folder = repository();
         let (here, spec) =
             (folder.path(), WatchedFiles::Files(vec![folder.path().join("spec.md")]));
@@ -334,10 +334,10 @@ pub(super) mod tests {
         let all = changes_since(here, "HEAD", &WatchedFiles::Everything).unwrap();
         assert_eq!(all.files, ["other.md", "src/new.rs"], "new files count, ours do not");
         let index = asked(git(here).args(["diff", "--cached", "--name-only"]));
-        assert_eq!(index, None, "nobody's index was touched");
+        assert_eq!(index, None, "the user's index was not touched");
     }
 
-    // A change of the same length right after the last one is a change, whatever git remembers.
+    // A change of the same length right after the last one is a change, despite git's cached times.
     #[test]
     fn quick_changes_of_the_same_length_are_seen() {
         let folder = repository();
@@ -359,7 +359,7 @@ pub(super) mod tests {
         assert_eq!(changed.files, ["spec.md"]);
     }
 
-    // A folder's name is a name, whatever it means to git.
+    // A folder's name is literal, even if it is a pattern to git.
     #[test]
     fn names_are_taken_as_they_are() {
         let folder = repository();
@@ -374,7 +374,7 @@ pub(super) mod tests {
         assert!(all.files.contains(&"a\\n## Orders\\n.rs".to_owned()), "{:?}", all.files);
     }
 
-    // What a repository is configured to do does not change what we say, nor does it run.
+    // A repository's configuration neither changes Convoke's result nor runs a program.
     #[test]
     fn a_hostile_configuration_changes_nothing() {
         let folder = repository();
@@ -402,9 +402,9 @@ pub(super) mod tests {
         assert!(!marker.exists());
     }
 
-    // A history that was rewritten, no repository, or nonsense: nothing can be told.
+    // A rewritten history, no repository, or nonsense: the changes are unknown.
     #[test]
-    fn what_is_not_known_is_said() {
+    fn unknown_changes_are_reported() {
         let folder = repository();
         let unknown = "0123456789012345678901234567890123456789";
         for seen in [unknown, "--output=x", "-p", "a b", ""] {

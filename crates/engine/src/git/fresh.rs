@@ -1,13 +1,13 @@
-//! A repository that begins with what lies in a folder.
+//! Creates a repository from the content of a folder.
 
 use std::io;
 use std::path::Path;
 
 use super::repository::{not_started, question};
 
-/// Makes a folder a repository of its own, with one commit of everything in it. Nobody's settings
-/// decide how, and nobody's name is used. A folder that is a repository already is refused: its
-/// settings would count.
+/// Makes a folder a repository of its own, with one commit of everything in it. It ignores the
+/// user's settings and name. It refuses a folder that is already a repository, whose settings would
+/// count.
 pub fn begin_repository(folder: &Path) -> io::Result<()> {
     if folder.join(".git").symlink_metadata().is_ok() {
         return Err(io::Error::other("it is already a repository"));

@@ -1,4 +1,4 @@
-//! Git under a guardian of our own, so that it ends with us, also if we are killed.
+//! Git under a guardian, so that it ends with Convoke, even if Convoke is killed.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,16 +7,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use convoke_domain::lane::outcome::ProcessEnd;
-use convoke_guard::{Ward, end_strays, read_report};
+use convoke_guard::{GuardCommand, end_strays, read_report};
 
 use super::diff::run_under;
 use crate::file::create_private;
 use crate::lane::cancel::Cancel;
 use crate::process::guardian;
 
-/// Runs git until it ends or somebody asks it to stop, and tells whether it did what it was asked;
-/// `None` if nobody knows. Git reads `feed`. When we are gone, the guardian ends git and removes the
-/// folder.
+/// Runs git until it ends or the user stops Convoke, and tells whether it succeeded; `None` if
+/// unknown. Git reads `feed`. If Convoke disappears, the guardian ends git and removes the folder.
 pub(super) fn succeeds(
     git: &mut Command,
     feed: &Path,
@@ -30,7 +29,8 @@ pub(super) fn succeeds(
     let path = folder.join("end");
     let report = create_private(&path).ok()?;
     let Ok(mut guardian) = guarded(git, feed, convoke, &path).spawn() else {
-        // Our program may have been replaced or removed since we started. Git works without it.
+        // Convoke's program may have been replaced or removed since it started. Git works without
+        // the guardian.
         return run_under(git, cancel).map(|output| output.status.success());
     };
     // Closing its stdin tells the guardian to stop everything.
@@ -39,7 +39,7 @@ pub(super) fn succeeds(
         cancel.watch(move || drop(stdin.lock().unwrap_or_else(PoisonError::into_inner).take()));
     let status = guardian.wait().ok()?;
     drop(watch);
-    // A guardian that was killed guards nobody; whoever it guarded has our folder in its environment.
+    // A killed guardian guards no process; its client has the folder in its environment.
     if !status.success() {
         end_strays(folder);
     }
@@ -48,7 +48,7 @@ pub(super) fn succeeds(
 
 /// Prepares a guardian that does in git's place, with its folder and its environment, what git does.
 fn guarded(git: &Command, feed: &Path, convoke: &Path, report: &Path) -> Command {
-    let ward = Ward {
+    let guarded = GuardCommand {
         program: git.get_program().into(),
         arguments: git.get_args().map(OsString::from).collect(),
         stdin: Some(feed.to_owned()),
@@ -57,7 +57,7 @@ fn guarded(git: &Command, feed: &Path, convoke: &Path, report: &Path) -> Command
         owner: std::process::id(),
     };
     let folder = git.get_current_dir().unwrap_or(Path::new("."));
-    let mut guardian = guardian(convoke, &ward, folder);
+    let mut guardian = guardian(convoke, &guarded, folder);
     for (name, value) in git.get_envs() {
         match value {
             Some(value) => guardian.env(name, value),

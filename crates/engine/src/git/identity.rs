@@ -1,6 +1,6 @@
-//! Which repository a folder is of, wherever it lies.
+//! Identifies the repository of a folder, independent of its path.
 //!
-//! Git is asked, which takes longer than a hook may: only commands that a person or an agent gives ask.
+//! It runs git, which takes longer than a hook may: only commands of a person or an agent call it.
 
 use std::fs;
 use std::io::{Read, Seek};
@@ -15,17 +15,18 @@ use super::repository::{Repository, View};
 /// Walking through a very long history may take this long.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// So many first commits are kept; who has more of them made them up.
+/// The most first commits that are kept; a repository with more is made up.
 const MOST_ROOTS: usize = 64;
 
-/// Returns the repository of a folder; `None` if there is none, or before its first commit.
+/// Returns the identity of a folder's repository; `None` without a repository, or before its first
+/// commit.
 pub fn repository_id(folder: &Path) -> Option<RepositoryId> {
     let repository = Repository::at(folder).ok()?;
     let name = format!("remote.{REMOTE}.url");
     let mut settings = repository.settings().iter().rev();
     let remote = settings.find(|setting| setting.name == name);
     let remote = remote.and_then(|setting| plain_remote(setting.value.as_deref()?));
-    // Where a clone was cut off, its oldest commits are not the first ones.
+    // In a shallow clone, the oldest commits are not the first ones.
     let shallow = repository.git_dirs[1].join("shallow");
     if fs::metadata(shallow).is_ok_and(|file| file.len() > 0) {
         return Some(RepositoryId { remote, ..RepositoryId::default() });
@@ -44,7 +45,7 @@ fn roots(repository: &Repository) -> Option<Vec<String>> {
     }
     let mut listed = tempfile::tempfile().ok()?;
     let mut git = repository.git(View::Raw);
-    // The repository may name stand-ins for commits; the commits themselves count.
+    // The repository may name replacements for commits; only the commits themselves count.
     git.env("GIT_NO_REPLACE_OBJECTS", "1").stdout(listed.try_clone().ok()?);
     git.args(["rev-list", "--max-parents=0", "HEAD", "--"]);
     if run_within(git, PATIENCE).is_err() {

@@ -34,8 +34,8 @@ pub(super) enum New {
 }
 
 impl Listing {
-    /// Lists what differs. `git` prepares git with the index and in the folder that are meant; a
-    /// file whose content is what the index's pointer of Git LFS names does not differ.
+    /// Lists the differences. `git` prepares git with the right index and folder; a file whose
+    /// content matches the index's pointer of Git LFS does not differ.
     pub(super) fn make(
         top: &Path,
         git: &dyn Fn() -> Command,
@@ -85,8 +85,8 @@ pub(super) fn put<'p>(
     Some(())
 }
 
-/// Returns what `git status --porcelain` prints, without files whose content is what the index's
-/// pointer of Git LFS names, and without a look into submodules.
+/// Returns what `git status --porcelain` prints, without files whose content matches the index's
+/// pointer of Git LFS, and without the content of submodules.
 pub(super) fn status(repository: &Repository, words: &[OsString]) -> Result<Vec<u8>, Output> {
     let failed = |error: std::io::Error| Output {
         status: std::process::ExitStatus::default(),
@@ -144,8 +144,8 @@ pub(super) fn programmed(
     Ok(found.next().map(words))
 }
 
-/// Lists the files of the index that have a filter other than that of Git LFS, whose pointers tell
-/// what they stand for.
+/// Lists the files of the index that have a filter other than that of Git LFS, whose pointers hold
+/// the content's hash.
 pub(super) fn filtered(repository: &Repository, cancel: &Cancel) -> Option<Vec<OsString>> {
     let mut drivers = drivers(repository);
     drivers.retain(|driver| driver.starts_with("filter.") && *driver != "filter.lfs");

@@ -1,5 +1,5 @@
-//! Files that Git LFS keeps elsewhere: the index has a pointer with the content's hash, so whether such
-//! a file is as committed can be told without the filter that would make a pointer of it.
+//! Files that Git LFS keeps elsewhere: the index has a pointer with the content's hash, so Convoke
+//! can check such a file without the filter that would make a pointer of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use super::diff::run_under;
 use crate::file;
 use crate::lane::cancel::Cancel;
 
-/// What every pointer begins with.
+/// The beginning of every pointer.
 const BEGINNING: &str = "version https://git-lfs.github.com/spec/v1\n";
 
 /// No pointer is longer.
@@ -105,7 +105,7 @@ fn batch(mut git: Command, how: &str, blobs: &BTreeSet<&str>, cancel: &Cancel) -
     output.status.success().then_some(output.stdout)
 }
 
-/// Hashes a file's bytes; `None` if it cannot be read, or somebody asks to stop.
+/// Hashes a file's bytes; `None` if it cannot be read, or if the user stops Convoke.
 pub(super) fn hash_of(path: &Path, cancel: &Cancel) -> Option<String> {
     let is_link = std::fs::symlink_metadata(path).ok()?.is_symlink();
     let mut file: File = file::open_regular(path).filter(|_| !is_link)?;

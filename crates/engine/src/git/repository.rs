@@ -1,10 +1,11 @@
-//! Git on a repository, without the programs that the repository's configuration and attributes name.
+//! Git on a repository, without the programs that the repository's configuration and attributes
+//! name.
 //!
 //! Git reads configuration, hooks and attributes from the folder that all worktrees share. Convoke
-//! gives git a stand-in for that folder: objects and references are links to the real ones, but
-//! the configuration holds only settings that name no program, there are no hooks, and no file has a
-//! filter, a diff driver or a merge driver. So an agent that plants one is not executed by the check
-//! that is to find it, and neither is what a cloned repository brings along.
+//! gives git a stand-in for that folder: objects and references are links to the real ones, but the
+//! configuration holds only settings that name no program, there are no hooks, and no file has a
+//! filter, a diff driver or a merge driver. So the check that should find a program planted by an
+//! agent does not execute it, nor one that a cloned repository brings along.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -20,7 +21,7 @@ use crate::process::{command, search_path};
 use crate::program::{self, ProgramSearch};
 use crate::scratch;
 
-/// What a stand-in shares with the folder that it stands in for. None of it names a program.
+/// The parts of the real folder that a stand-in shares. None of them names a program.
 const SHARED: [&str; 7] =
     ["objects", "refs", "logs", "packed-refs", "reftable", "shallow", "worktrees"];
 
@@ -46,7 +47,7 @@ const STRAY: [&str; 18] = [
     "GIT_ICASE_PATHSPECS",
 ];
 
-/// Settings of `core` that a stand-in takes over: how files and the index are to be understood.
+/// Settings of `core` that a stand-in copies: how to interpret files and the index.
 const CORE: [&str; 15] = [
     "repositoryformatversion",
     "filemode",
@@ -65,7 +66,7 @@ const CORE: [&str; 15] = [
     "sharedrepository",
 ];
 
-/// Other settings that a stand-in takes over, by their whole names.
+/// Other settings that a stand-in copies, by their full names.
 const OTHERS: [&str; 12] = [
     "user.name",
     "user.email",
@@ -81,7 +82,7 @@ const OTHERS: [&str; 12] = [
     "remote.origin.promisor",
 ];
 
-/// How a file's content is understood.
+/// How a file's content is interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum View {
     /// As git understands it, with line ends and encodings converted, but without filters.
@@ -113,7 +114,7 @@ pub(super) struct Setting {
     /// Its name, with the first and the last part in lower case.
     pub(super) name: String,
     pub(super) value: Option<String>,
-    /// The file that says so, as git names it.
+    /// The file with the setting, as git names it.
     pub(super) file: Option<PathBuf>,
 }
 
@@ -127,7 +128,7 @@ pub(super) struct Repository {
     stand_in: TempDir,
 }
 
-/// Why git cannot be asked.
+/// Why git cannot be used.
 #[derive(Debug)]
 pub(super) enum NoRepository {
     /// Git does not start.
@@ -144,7 +145,7 @@ impl Repository {
         let words = ["--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"];
         let found = answer(question(folder).arg("rev-parse").args(words))?;
         let paths: Vec<_> = found.split(|byte| *byte == b'\n').map(path).collect();
-        // A name with a line break cannot be told from two names.
+        // A name with a line break would look like two names.
         let [top, git_dir, common_dir, _] = &paths[..] else {
             return Err(NoRepository::Refused(b"the folder's name has a line break".to_vec()));
         };
@@ -249,7 +250,7 @@ fn settings(listed: &[u8]) -> Vec<Setting> {
     settings
 }
 
-/// Tells whether a stand-in takes a setting over: only what is known to name no program.
+/// Tells whether a stand-in copies a setting: only those known to name no program.
 fn is_harmless(name: &str) -> bool {
     if let Some(name) = name.strip_prefix("core.") {
         return CORE.contains(&name);
@@ -294,7 +295,7 @@ fn quoted(text: &str) -> String {
 /// A path at which there can be no program.
 const NO_GIT: &str = "/dev/null/git";
 
-/// Looks for git, but for none that the working tree of a folder contains.
+/// Searches for git, except in the working tree of a folder.
 pub(super) fn search_for_git(folder: &Path) -> ProgramSearch {
     without_projects(folder, |folders| program::search(&search_path(), &["git"], folders))
 }
@@ -307,7 +308,7 @@ fn without_projects<T>(folder: &Path, search: impl FnOnce(&[&Path]) -> T) -> T {
     }
 }
 
-/// Says why git did not start: it was not found, or what the system says.
+/// Returns why git did not start: it was not found, or the system's reason.
 pub(super) fn not_started(error: io::Error, folder: Option<&Path>) -> io::Error {
     let Some(search) = folder.map(search_for_git).filter(|search| search.found.is_none()) else {
         return error;
@@ -328,7 +329,7 @@ pub(super) fn question(folder: &Path) -> Command {
     }
     git.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C");
     git.env("GIT_EDITOR", ":").env("GIT_SEQUENCE_EDITOR", ":").env("GIT_PAGER", "cat");
-    // A partial clone would otherwise fetch what is missing, from where its settings say.
+    // A partial clone would otherwise fetch missing objects, from the address in its settings.
     git.env("GIT_ALLOW_PROTOCOL", "none").env("GIT_NO_LAZY_FETCH", "1");
     git.env("GIT_TERMINAL_PROMPT", "0").env("SSH_ASKPASS_REQUIRE", "never");
     git.arg("--no-pager").args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"]);

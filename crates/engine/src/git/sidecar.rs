@@ -1,5 +1,5 @@
-//! Notes on a working tree for other programs: a list of new files before, a look after, and lists of
-//! what changed beside the note. An error is part of the note; nothing here fails.
+//! Notes on a working tree for other programs: a list of new files before, a check after, and lists
+//! of changes beside the note. An error is part of the note; no function here fails.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const MAX_NOTE: u64 = 64 * 1024;
 /// No list of files is longer.
 const MAX_LIST: u64 = 64 * 1024 * 1024;
 
-/// Writes down which files are new, for a later look. Returns whether that worked; if not, there is
+/// Writes the list of new files, for a later check. Returns whether that worked; if not, there is
 /// no list, because an old one would be wrong.
 pub fn write_baseline(folder: &Path, path: &Path) -> bool {
     let written = untracked(folder).is_some_and(|paths| write(path, &paths).is_some());
@@ -30,7 +30,7 @@ pub fn write_baseline(folder: &Path, path: &Path) -> bool {
     written
 }
 
-/// Looks at a tree as it is asked to, and leaves the note and its lists where they belong.
+/// Checks a tree as requested, and writes the note and its lists.
 pub fn check(folder: &Path, request: &TreeRequest) -> TreeNote {
     let sidecar = request.sidecar.as_deref().map(Path::new);
     if sidecar.is_some_and(Path::is_dir) {
@@ -43,7 +43,8 @@ pub fn check(folder: &Path, request: &TreeRequest) -> TreeNote {
     leave(sidecar, note)
 }
 
-/// Leaves a note; one that cannot be left says so, and no older one stays in its place.
+/// Writes a note; if that fails, the returned note reports it, and no older note stays in its
+/// place.
 fn leave(sidecar: Option<&Path>, note: TreeNote) -> TreeNote {
     let Some(path) = sidecar else { return note };
     if file::put(path, note.text().as_bytes()).is_ok() {
@@ -53,7 +54,7 @@ fn leave(sidecar: Option<&Path>, note: TreeNote) -> TreeNote {
     TreeNote::unknown(note.mode, Some(DirtyReason::BadSidecarPath))
 }
 
-/// Reads a note; what is not there says that nothing is known.
+/// Reads a note; a missing one means that the state is unknown.
 pub fn read(path: &Path) -> TreeNote {
     TreeNote::parse(&file::text(path, MAX_NOTE).unwrap_or_default())
 }
@@ -91,7 +92,7 @@ fn against_baseline(folder: &Path, baseline: Option<&str>, sidecar: Option<&Path
         let new = match &baseline {
             Some(before) => Some(now.without(before)),
             None if now.is_empty() => Some(now),
-            // What cannot be told apart must not be listed: somebody might delete it.
+            // An ambiguous file must not be listed: a program might delete it.
             None => None,
         };
         let tracked_at = list(&tracked, tracked_file.as_deref(), DirtyReason::TrackedWriteFailed)?;
@@ -210,7 +211,7 @@ mod tests {
 
     // P-353
     #[test]
-    fn a_checkpoint_is_about_what_is_not_committed() {
+    fn a_checkpoint_compares_with_the_commit() {
         let watched = Watched::new();
         assert_eq!(watched.check(TreeMode::Checkpoint).text(), "STATUS=clean\nMODE=checkpoint\n");
         put(watched.here(), "new.md", "x");
@@ -220,9 +221,9 @@ mod tests {
         );
     }
 
-    // P-353, P-357: neither a setting nor a link changes what is seen and where it is said.
+    // P-353, P-357: neither a setting nor a link changes the result or the place of the note.
     #[test]
-    fn a_note_is_about_the_tree_and_replaces_what_stands_there() {
+    fn a_note_is_about_the_tree_and_replaces_a_link() {
         let watched = Watched::new();
         did(watched.here(), &["config", "status.showUntrackedFiles", "no"]);
         put(watched.here(), "new.md", "x");
@@ -234,7 +235,7 @@ mod tests {
         assert!(!note.is_symlink());
     }
 
-    // P-354, P-358, T-19: staged or not, changes are listed; what was new before is not.
+    // P-354, P-358, T-19: staged or not, changes are listed; files that were new before are not.
     #[test]
     fn a_baseline_tells_new_files_from_older_ones() {
         let watched = Watched::new();
@@ -272,7 +273,7 @@ mod tests {
         assert_eq!(watched.list("tracked-paths"), None, "an old list would be wrong");
     }
 
-    // P-355, P-356, T-20: what nobody can classify is not listed; nor is a list believed that leads out.
+    // P-355, P-356, T-20: ambiguous files are not listed; nor does a list count that leads out.
     #[test]
     fn without_a_baseline_new_files_are_ambiguous() {
         let watched = Watched::new();
@@ -291,7 +292,7 @@ mod tests {
         }
     }
 
-    // P-346, P-352, P-358: a git that fails is told, and takes the list with it.
+    // P-346, P-352, P-358: a failure of git is reported, and removes the list.
     #[test]
     fn failures_are_in_the_note() {
         let watched = Watched::new();
@@ -316,7 +317,7 @@ mod tests {
 
     // A list that cannot be written makes the rest unknown.
     #[test]
-    fn a_list_that_cannot_be_written_is_told() {
+    fn an_unwritable_list_is_reported() {
         let watched = Watched::new();
         watched.begin();
         for (ending, name, reason) in [

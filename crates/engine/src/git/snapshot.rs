@@ -1,10 +1,10 @@
-//! A working tree before and after: contents, not only names, so that a file counts that was already
-//! changed or new before and was changed again. Contents are compared byte by byte: no filter and no
-//! conversion hides a change.
+//! A working tree before and after: contents, not only names, so that a file counts that was
+//! already changed or new before and was changed again. Contents are compared byte by byte: no
+//! filter and no conversion hides a change.
 //!
-//! Nothing is left in the repository: what git must store for the comparison goes to a folder of our
-//! own that nobody else can look into. What git does not see is not seen: ignored files, empty folders,
-//! and what is inside of submodules. Of a large file only its size and its times are compared.
+//! The repository stays unchanged: objects for the comparison go to a private folder. The snapshot
+//! misses what git does not see: ignored files, empty folders, and the content of submodules. Of a
+//! large file only its size and its times are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -31,20 +31,20 @@ const LARGE: u64 = 32 * 1024 * 1024;
 /// Of so many changed files it is found out whether only their form in git's store differs.
 const MOST_DOUBTS: usize = 100;
 
-/// What is known of a large file: its size, which file it is, and when it was last changed.
+/// The stamp of a large file: its size, inode, and time of last change.
 type Stamp = (u64, u64, i64, i64);
 
-/// A working tree as it was.
+/// A working tree at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
     repository: Repository,
-    /// Our own program, which is git's guardian where it takes long.
+    /// Convoke's program, the guardian of a long-running git.
     convoke: PathBuf,
     commit: Option<String>,
     branch: Option<String>,
     staged: String,
     tree: String,
-    /// What was changed or new then.
+    /// The files that were changed or new at that moment.
     dirty: BTreeSet<OsString>,
     large: BTreeMap<OsString, Stamp>,
     /// Files with filters, which git keeps in another form, and the hashes of their bytes.
@@ -52,7 +52,7 @@ pub struct Snapshot {
     settings: Watch,
 }
 
-/// What one look finds.
+/// The result of one snapshot.
 struct Seen {
     tree: String,
     dirty: BTreeSet<OsString>,
@@ -60,7 +60,7 @@ struct Seen {
 }
 
 impl Snapshot {
-    /// Looks at the whole working tree that a folder belongs to, until somebody asks it to stop.
+    /// Takes a snapshot of the whole working tree around a folder, until the user stops Convoke.
     pub fn take(folder: &Path, convoke: &Path, cancel: &Cancel) -> Result<Self, DirtyReason> {
         let taken = Self::taken(folder, convoke, cancel);
         match &taken {
@@ -125,7 +125,7 @@ impl Snapshot {
     }
 
     fn compared(&self, cancel: &Cancel) -> Result<TreeVerdict, DirtyReason> {
-        // What was hashed before need not be hashed again, and marks in the index do not hide files.
+        // Reusing the index avoids hashing unchanged files again, and its marks do not hide files.
         let before = self.scratch().join("before");
         let Seen { tree, large, .. } = self.look(&before, "after", cancel)?;
         let mut paths = if tree == self.tree {
@@ -159,7 +159,7 @@ impl Snapshot {
         Ok(reason.map_or(TreeVerdict::CLEAN, |(reason, _)| TreeVerdict::dirty(reason, paths)))
     }
 
-    /// Puts everything there is into a tree of git's, which is the same if everything is the same.
+    /// Puts all files into a git tree, which is equal for equal files.
     fn look(&self, known: &Path, name: &str, cancel: &Cancel) -> Result<Seen, DirtyReason> {
         let index = self.scratch().join(name);
         copy_index(known, &index);
@@ -177,7 +177,7 @@ impl Snapshot {
         let small = listing.paths().filter(|name| !large.contains_key(*name));
         let mut add = on_copy();
         put(&mut add, &list, small).ok_or(DirtyReason::LookFailed)?;
-        // All else that git is asked here ends with us: it prints, and nobody reads it any more.
+        // All other git processes here end with Convoke: they print, and their pipe is closed.
         let is_added = guarded::succeeds(&mut add, &list, &self.convoke, self.scratch(), cancel);
         let tree = is_added
             .filter(|is_added| *is_added)
@@ -206,7 +206,7 @@ impl Snapshot {
         if let Some(before) = self.filtered.get(name) {
             return hash_of(&path, cancel).as_ref() == Some(before);
         }
-        // What was not changed then was what git makes of its own form.
+        // A file that was unchanged then was exactly what git derives from its stored form.
         if self.dirty.contains(name) || stamp(&self.repository.top, name).is_some() {
             return false;
         }
@@ -232,7 +232,7 @@ impl Snapshot {
         (!cancel.is_asked()).then_some(found)
     }
 
-    /// Names everything that is staged, with its content.
+    /// Returns all staged files, with their content.
     fn staged_now(&self, cancel: &Cancel) -> Option<String> {
         let mut git = self.git(View::Raw);
         let output = run_under(git.args(["ls-files", "--stage", "-z"]), cancel)?;
@@ -252,13 +252,13 @@ impl Snapshot {
         let real = self.repository.git_dirs[1].join("objects");
         git.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", real);
         git.args(["-c", "core.compression=0", "-c", "advice.addEmbeddedRepo=false"]);
-        // Whatever is larger goes into one file with all others, which is soon removed again.
+        // Larger files go into one pack file with all others, which is soon removed again.
         git.args(["-c", "core.bigFileThreshold=1"]);
         git
     }
 }
 
-/// Returns what is known of a file that is too large to be read; `None` for every other.
+/// Returns the stamp of a file that is too large to read; `None` for every other.
 fn stamp(top: &Path, name: &OsStr) -> Option<Stamp> {
     let found = std::fs::symlink_metadata(top.join(name)).ok()?;
     let stamp = (found.len(), found.ino(), found.ctime(), found.ctime_nsec());
@@ -278,7 +278,7 @@ mod tests {
     use super::super::diff::tests::{did, git, repository, write};
     use super::*;
 
-    // P-354: what is too large to be read is noticed all the same.
+    // P-354: a change to a file that is too large to read is still noticed.
     #[test]
     fn large_files_are_compared_without_being_read() {
         let folder = repository();
@@ -302,7 +302,7 @@ mod tests {
     /// A program that is gone: then git is on its own.
     const NOWHERE: &str = "/nowhere/convoke";
 
-    // Who is asked to stop says that it does not know.
+    // A stopped snapshot reports an unknown state.
     #[test]
     fn a_look_that_is_stopped_says_so() {
         let folder = repository();
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(snapshot.compare(&Cancel::default()), TreeVerdict::CLEAN, "another time");
     }
 
-    /// Takes a snapshot, does something, and says what was noticed.
+    /// Takes a snapshot, runs `during`, and checks the result.
     #[track_caller]
     fn check(
         before: &dyn Fn(&Path),
@@ -349,7 +349,7 @@ mod tests {
         move |here: &Path| write(here, name, text)
     }
 
-    // Contents count: what was changed or new before and is changed again is noticed.
+    // Contents count: a second change of a changed or new file is noticed.
     #[test]
     fn every_change_is_noticed() {
         let dirty = Some(DirtyReason::WorkingTreeDirty);
@@ -369,7 +369,7 @@ mod tests {
         check(&nothing, &writes("a\nb", "x\n"), dirty, &["a\\nb"]);
     }
 
-    // What is done by git itself is noticed too, and so is what would hide it.
+    // Changes by git itself are noticed too, and so are settings that would hide them.
     #[test]
     fn commits_and_settings_are_noticed() {
         let stages = |here: &Path| did(here, &["add", "."]);
@@ -415,10 +415,10 @@ mod tests {
         check(&nothing, &detaches, Some(DirtyReason::BranchChanged), &[".git/HEAD"]);
     }
 
-    /// What git makes of `$Id$`.
+    /// Git's expansion of `$Id$`.
     const IDENT: &str = "$Id: 055c8729cdcc372500a08db659c045e16c4409fb $\n";
 
-    /// A committed file that git keeps in another form than it lies there.
+    /// Commits a file that git stores in another form than the working tree has.
     fn kept_otherwise(here: &Path, attribute: &str, committed: &str, there: &str) {
         write(here, ".gitattributes", &format!("*.x {attribute}\n"));
         write(here, "a.x", committed);
@@ -432,10 +432,10 @@ mod tests {
         assert_eq!(fs::read_to_string(here.join("a.x")).unwrap(), there, "{attribute}");
     }
 
-    // Bytes count: what is written again as it was is no change, and what a filter or a conversion
-    // would hide is one.
+    // Bytes count: writing the same bytes again is no change, and a change that a filter or a
+    // conversion would hide is one.
     #[test]
-    fn bytes_count_whatever_git_makes_of_them() {
+    fn bytes_count_and_not_gits_form_of_them() {
         let dirty = Some(DirtyReason::WorkingTreeDirty);
         for (attribute, committed, there, hidden) in [
             ("filter=swap", "aaa\n", "bbb\n", "aba\n"),
@@ -481,7 +481,7 @@ mod tests {
         assert_eq!(tree.is_clean(), Some(false));
     }
 
-    // A folder below the top is watched with everything around it.
+    // A folder below the top is watched with the whole repository.
     #[test]
     fn the_whole_repository_is_watched() {
         let folder = repository();
@@ -522,7 +522,7 @@ mod tests {
         assert_eq!(
             empty.compare(&Cancel::default()).status,
             TreeStatus::Unknown,
-            "nobody can tell any more"
+            "the state is unknown now"
         );
     }
 }

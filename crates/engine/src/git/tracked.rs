@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use super::{checkout, git_dir, ls_files};
 use crate::file;
 
-/// Whose a file in a project is, as git sees it.
+/// The origin of a file in a project, as git sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitTracking {
-    /// The file is in git's index, or git cannot be asked although there is a repository: it may
-    /// have come with a clone.
+    /// The file is in git's index, or git cannot be run although there is a repository: the file
+    /// may have come with a clone.
     Tracked,
     /// The file is in no index, or the folder is in no repository.
     Untracked,
 }
 
-/// Returns whether git tracks the file called `name` in `folder`: in any repository around it, because
-/// a committed folder can look like a repository of its own. Case does not matter, because some
-/// filesystems open `A.toml` for `a.toml`. Git knows a file by the folder that it really is in, and a
-/// link may be committed as well as what it leads to: a file is untracked only if all of them are.
+/// Returns whether git tracks the file called `name` in `folder`: in any repository around it,
+/// because a committed folder can look like a repository of its own. Case does not matter, because
+/// some filesystems open `A.toml` for `a.toml`. Git knows a file by its real folder, and both a
+/// link and its target may be committed: a file is untracked only if all of them are.
 pub fn tracking(folder: &Path, name: &str) -> GitTracking {
     let is_untracked = |path: &PathBuf| is_untracked(path).unwrap_or(false);
     match places(folder, name) {
@@ -31,8 +31,8 @@ pub fn tracking(folder: &Path, name: &str) -> GitTracking {
 /// No system follows more links.
 const MOST_LINKS: usize = 40;
 
-/// Returns where a file really is, and, if it is a link, every place that it leads to; nothing if that
-/// cannot be told.
+/// Returns a file's real path, and, if it is a link, every path that it leads to; `None` if
+/// unknown.
 fn places(folder: &Path, name: &str) -> Option<Vec<PathBuf>> {
     let mut path = folder.canonicalize().ok()?.join(name);
     let mut places = Vec::new();
@@ -52,7 +52,7 @@ fn places(folder: &Path, name: &str) -> Option<Vec<PathBuf>> {
     None
 }
 
-/// Tells whether no repository around a file tracks it; nothing if its name cannot be told to git.
+/// Tells whether no repository around a file tracks it; `None` if its name cannot be passed to git.
 fn is_untracked(path: &Path) -> Option<bool> {
     let name = path.file_name()?.to_str()?;
     let folder = path.parent()?;
@@ -73,11 +73,12 @@ fn is_untracked(path: &Path) -> Option<bool> {
     Some(roots.all(is_absent))
 }
 
-/// No index that is worth reading is larger; then git is asked instead.
+/// The largest index that is read directly; git reads a larger one.
 const MAX_INDEX: u64 = 64 * 1024 * 1024;
 
-/// Tells whether no file of this name can be in the index of the repository at `root`. Every hook asks
-/// that, and starting git would take longer than all else it does. If in doubt, the answer is no.
+/// Tells whether no file of this name can be in the index of the repository at `root`. Every hook
+/// needs this, and starting git would take longer than the rest of the hook. If in doubt, it
+/// returns `false`.
 fn is_absent_from_index(root: &Path, name: &str) -> bool {
     let index = git_dir(root).and_then(|folder| file::bytes(&folder.join("index"), MAX_INDEX));
     let Some(index) = index else { return false };
@@ -115,12 +116,12 @@ pub fn is_shown(folder: &Path, name: &str) -> bool {
     listed.is_some_and(|names| !names.is_empty())
 }
 
-/// Returns the file that says which files git leaves alone in this copy of a repository alone.
+/// Returns the file that lists ignored files of this copy of a repository alone.
 pub fn exclude_file(folder: &Path) -> Option<PathBuf> {
     Some(checkout(folder)?.common_dir.join("info/exclude"))
 }
 
-/// Without a repository at most this many files are looked at.
+/// The most files that are listed without a repository.
 const MOST: usize = 100_000;
 
 /// Returns the files of a project, relative to its folder, in order: those that git tracks or would
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!(tracking(folder.path(), NAME), GitTracking::Tracked);
     }
 
-    // What a version of the index cannot tell by a look, git is asked for.
+    // For a version of the index that cannot be searched directly, Convoke runs git.
     #[test]
     fn every_kind_of_index_is_understood() {
         for words in
@@ -235,7 +236,7 @@ mod tests {
         assert!(!super::is_left_out(tempfile::tempdir().unwrap().path()), "in no repository");
     }
 
-    // What a clone brings along may look like a repository in which nothing is tracked.
+    // A clone may contain what looks like a repository in which nothing is tracked.
     #[test]
     fn a_repository_inside_another_hides_nothing() {
         let folder = repository();
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_counts_as_committed_if_it_is_or_if_nobody_can_follow_it() {
+    fn a_link_counts_as_committed_if_it_is_or_cannot_be_followed() {
         let (folder, outside) = (repository(), tempfile::tempdir().unwrap());
         write(outside.path(), "mine.toml", "");
         let link = folder.path().join(NAME);

@@ -26,7 +26,7 @@ const SETTINGS: [&str; 7] = [
 /// No settings or hooks that a person writes are larger; of a larger one the beginning is compared.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// So many files of a folder of hooks are looked at.
+/// The most files of a folder of hooks that are read.
 const MOST_HOOKS: usize = 1000;
 
 /// Git's settings and hooks as they were.
@@ -39,11 +39,11 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Looks at the settings and hooks of a repository, wherever they lie.
+    /// Records the settings and hooks of a repository, at any path.
     pub(super) fn begin(repository: &Repository) -> Self {
         let Repository { top, git_dirs, .. } = repository;
         let own = git_dirs.iter().flat_map(|dir| SETTINGS.map(|name| dir.join(name)));
-        // Settings may lie in other files, which git's own include.
+        // Settings may be in other files, which git's own include.
         let read = repository.settings().iter().filter_map(|setting| setting.file.as_ref());
         let read = read.collect::<BTreeSet<_>>().into_iter().map(|file| top.join(file));
         let files: BTreeSet<_> = own.chain(read).collect();
@@ -65,7 +65,7 @@ impl Watch {
         &self.before
     }
 
-    /// Names what is new, changed or gone, as it can be shown.
+    /// Names new, changed and missing ones, in printable form.
     pub(super) fn changed(&self) -> Vec<String> {
         let now = self.now();
         let names = self.before.keys().chain(now.keys()).collect::<BTreeSet<_>>();

@@ -1,15 +1,15 @@
-//! What a client says about an event.
+//! A client's input about an event.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// What a client says about an event. Everything else it says is ignored.
+/// A client's input about an event. Other fields are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookInput {
-    /// Its name for the session.
+    /// The client's id of the session.
     pub session_id: Option<String>,
-    /// The folder it works in.
+    /// The folder of the session.
     pub cwd: Option<PathBuf>,
     /// Why a session begins or is compacted.
     pub cause: Option<String>,

@@ -1,4 +1,4 @@
-//! The agent that a project's sessions belong to, as it is written in a configuration file of ours.
+//! The agent that a project's sessions belong to, in one of Convoke's configuration files.
 
 use convoke_domain::scope::AgentName;
 use toml::Value;
@@ -19,8 +19,8 @@ pub fn bind(text: &str, agent: &AgentName) -> Result<String, TomlTextError> {
     set_value(text, AGENT, &format!("\"{agent}\""), &Value::String(agent.to_string()))
 }
 
-/// Returns a file that names no agent. With its agent goes its section, if that is empty then and
-/// was not there `before`.
+/// Returns a file that names no agent. It also removes the section, if that is empty then and was
+/// not there `before`.
 pub fn unbind(text: &str, before: Option<&str>) -> Result<String, TomlTextError> {
     unset_value(text, AGENT, before)
 }
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_taken_out_again() {
+    fn a_written_binding_is_removed_again() {
         for before in [
             "",
             "# mine\n",

@@ -1,16 +1,16 @@
-//! A settings file as its author wrote it: where every value, key and comma lies in the text.
+//! A settings file as its author wrote it, with the position of every value, key and comma.
 //!
-//! Clients read JSON, some of them with comments and trailing commas, so both are accepted.
-//! Nothing is printed from these values again; edits cut and paste by their places in the text.
+//! Clients read JSON, some of them with comments and trailing commas, so both are accepted. These
+//! values are never printed again; edits cut and paste by their positions in the text.
 
 use std::ops::Range;
 
 use super::SettingsError;
 
-/// Values lie inside each other at most so deep; no settings come near it.
+/// The deepest nesting of values; no settings come near it.
 const MAX_DEPTH: usize = 256;
 
-/// One value, and where it lies.
+/// One value, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
     pub(crate) span: Range<usize>,
@@ -43,7 +43,7 @@ pub(crate) struct Item {
 }
 
 impl Node {
-    /// Returns what lies directly inside.
+    /// Returns the items directly inside.
     pub(crate) fn items(&self) -> &[Item] {
         match &self.shape {
             Shape::Object(items) | Shape::Array(items) => items,
@@ -70,7 +70,7 @@ impl Node {
         }
     }
 
-    /// Returns where the inside of an object or an array lies.
+    /// Returns the range between the brackets of an object or an array.
     pub(crate) fn inside(&self) -> Range<usize> {
         self.span.start + 1..self.span.end - 1
     }
@@ -200,7 +200,7 @@ impl Parser<'_> {
         Ok(Item { start, key, value: self.value(depth + 1)?, comma: None })
     }
 
-    /// Reads a string; what its escapes come to is nothing where half a character is escaped.
+    /// Parses a string; its value is `None` if only half a character is escaped.
     fn string(&mut self) -> Parsed<Option<String>> {
         let start = self.at;
         self.at += 1;
@@ -252,7 +252,7 @@ impl Parser<'_> {
     }
 }
 
-/// Tells a number of any size, which no type of ours needs to hold.
+/// Recognizes a number of any size, which no type needs to hold.
 fn is_number(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let text = text.strip_prefix('-').unwrap_or(text);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn an_error_has_its_place() {
         for (text, expected) in [
             ("{", "line 1, column 2: the file ends too early"),
             ("{\n  \"a\" 1}", "line 2, column 7: a colon is missing"),
@@ -315,7 +315,7 @@ mod tests {
         #[test]
         fn any_text_is_read_or_refused(text in "(\\PC|[\\[\\]{}:,\"\\\\\\n/*0-9.e-]|true|null){0,40}") {
             let ours = is_valid(&text);
-            // What is JSON for others is JSON for us.
+            // Every valid JSON text is accepted.
             if serde_json::from_str::<serde_json::Value>(&text).is_ok() {
                 prop_assert!(ours);
             }

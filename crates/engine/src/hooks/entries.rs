@@ -1,40 +1,59 @@
-//! Finding our entries in a settings file, and taking them out of its text.
+//! Finds Convoke's entries in a settings file, and removes them from its text.
 
 use convoke_domain::client::Client;
 
-use super::command::is_ours;
+use super::command::{calls_us, is_ours};
 use super::document::{Item, Node};
 use super::splice::{Edit, apply, take_out as take_items_out};
 use super::{FormerFile, HOOKS, SettingsError, VERSION, object, wiring};
 use crate::client::SettingsForm;
 
-/// Returns our commands, each with its event.
+/// Returns Convoke's commands, each with its event.
 pub(super) fn ours(root: &Node, client: Client) -> Vec<(&str, &str)> {
+    let found = commands(root).into_iter();
+    found.filter(|(_, command)| is_our_line(command, client)).collect()
+}
+
+/// Returns the commands that call Convoke, and are not as it writes them.
+pub(super) fn of_user(root: &Node, client: Client) -> Vec<&str> {
+    let found = commands(root).into_iter().map(|(_, command)| command);
+    found.filter(|line| calls_us(line, client) && !is_our_line(line, client)).collect()
+}
+
+/// Returns all commands, each with its event.
+fn commands(root: &Node) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     for event in root.members(HOOKS).flat_map(Node::items) {
         let name = event.key.as_deref().unwrap_or_default();
         for item in event.value.items() {
             let nested = item.value.members(HOOKS).flat_map(Node::items);
-            let entries = std::iter::once(item).chain(nested);
-            let commands = entries.filter_map(|entry| our_command(entry, client));
+            let commands = std::iter::once(item).chain(nested).filter_map(command);
             found.extend(commands.map(|command| (name, command)));
         }
     }
     found
 }
 
-fn our_command(entry: &Item, client: Client) -> Option<&str> {
-    entry.value.member("command")?.text().filter(|command| is_ours(command, client))
+fn command(entry: &Item) -> Option<&str> {
+    entry.value.member("command")?.text()
 }
 
-/// What a file was before us.
+fn is_our_line(command: &str, client: Client) -> bool {
+    wiring(client).is_ok_and(|hooks| is_ours(command, client, hooks.events))
+}
+
+fn our_command(entry: &Item, client: Client) -> Option<&str> {
+    command(entry).filter(|command| is_our_line(command, client))
+}
+
+/// A file before Convoke's entries.
 struct Before<'a> {
     text: &'a str,
     root: Option<Node>,
 }
 
-/// Takes our entries out of a text, and what is empty without them, unless it was empty before.
-/// Tells beside it whether the object that is left has nothing in it.
+/// Removes Convoke's entries from a text, and containers that become empty, unless they were empty
+/// before. Also tells whether the remaining object is empty.
 pub(super) fn take_out(
     text: &str,
     former: FormerFile<'_>,
@@ -62,26 +81,26 @@ pub(super) fn take_out(
     Ok((text, is_bare))
 }
 
-/// Tells whether there is nothing inside, not even a comment.
+/// Tells whether it holds nothing, not even a comment.
 fn is_blank(text: &str, node: &Node) -> bool {
     text[node.inside()].trim().is_empty()
 }
 
-/// What becomes of one item.
+/// What happens to one item.
 enum Fate {
     Stays,
     Goes,
     Changes(Vec<Edit>),
 }
 
-/// What an object or an array was before us.
+/// The state of an object or an array before Convoke's entries.
 #[derive(Clone, Copy)]
 enum Past<'a> {
-    /// It was not there, as far as is known, so it goes when it is empty.
+    /// It did not exist, as far as is known, so it is removed when it is empty.
     New,
     /// It was there.
     Known(&'a Node),
-    /// A later member of the same key hides it, so it is not ours to tidy up.
+    /// A later member of the same key hides it, so Convoke does not tidy it up.
     Hidden,
 }
 
@@ -123,7 +142,8 @@ impl Removal<'_> {
         self.of_root_items(root, fates)
     }
 
-    /// Takes out the version that Cursor needs, if we wrote it and no hook of anyone else came since.
+    /// Removes the version that Cursor needs, if Convoke wrote it and no other hook was added
+    /// since.
     fn of_version(&self, root: &Node) -> Vec<Edit> {
         let Some(before) = self.before else { return Vec::new() };
         let was = before.root.as_ref();
@@ -140,7 +160,7 @@ impl Removal<'_> {
         self.of_root_items(root, root.items().iter().map(fate).collect())
     }
 
-    /// A file keeps its root, also if nothing is left in it.
+    /// A file keeps its root, even if it becomes empty.
     fn of_root_items(&self, root: &Node, fates: Vec<Fate>) -> Vec<Edit> {
         let was = self.before.and_then(|before| before.root.as_ref());
         self.of_items(root, fates, was.map_or(Past::Hidden, Past::Known)).unwrap_or_default()
@@ -179,7 +199,7 @@ impl Removal<'_> {
         self.of_container(list, fates.collect(), past)
     }
 
-    /// Decides about an object or an array by what becomes of its items, and by what it was.
+    /// Decides about an object or an array by the decisions on its items, and by its earlier state.
     fn of_container(&self, node: &Node, fates: Vec<Fate>, past: Past<'_>) -> Fate {
         if fates.iter().all(|fate| matches!(fate, Fate::Stays)) {
             return Fate::Stays;
@@ -187,7 +207,7 @@ impl Removal<'_> {
         self.of_items(node, fates, past).map_or(Fate::Goes, Fate::Changes)
     }
 
-    /// Returns what changes inside; `None` if nothing would be left there of what is new.
+    /// Returns the edits inside; `None` if no new item would be left.
     fn of_items(&self, node: &Node, fates: Vec<Fate>, past: Past<'_>) -> Option<Vec<Edit>> {
         let is_out: Vec<_> = fates.iter().map(|fate| matches!(fate, Fate::Goes)).collect();
         let is_emptied = !is_out.is_empty() && !is_out.contains(&false);

@@ -1,8 +1,8 @@
-//! Putting values into a settings file and taking them out again, by cutting and pasting its text.
+//! Puts values into a settings file and removes them again, by cutting and pasting its text.
 //!
-//! What is put in looks like what is around it: its indentation, its line ends, or all of it in one
-//! line. Taking out is the exact opposite of putting in, so that every other byte stays as it was,
-//! also where its author has written something around our values meanwhile.
+//! An inserted value takes the style of its surroundings: indentation, line ends, or all of it in
+//! one line. Removal is the exact opposite of insertion, so that every other byte stays unchanged,
+//! even if the author has written text around Convoke's values meanwhile.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ pub(super) struct Layout<'a> {
     text: &'a str,
     line_end: &'static str,
     unit: &'a str,
-    /// What follows a colon, and a comma within a line.
+    /// The text behind a colon, and behind a comma within a line.
     gap: &'static str,
     is_one_line: bool,
 }
@@ -46,7 +46,7 @@ enum Form<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Looks at how a file is laid out.
+    /// Determines the layout of a file.
     pub(super) fn of(text: &'a str, root: Option<&Node>) -> Self {
         let line_end = match text.find('\n') {
             Some(at) if text[..at].ends_with('\r') => "\r\n",
@@ -117,7 +117,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Puts values into what is empty, but for comments.
+    /// Puts values into a container that holds only comments.
     fn fill(&self, into: &Node, new: &[(Option<&str>, Value)]) -> Edit {
         let (inside, text) = (into.inside(), &self.text[into.inside()]);
         let comments = text.trim_end();
@@ -211,8 +211,8 @@ pub(super) fn take_out(text: &str, node: &Node, is_out: &[bool]) -> Vec<Edit> {
 }
 
 /// Returns where the blanks begin that go with an item: its own indentation and the line end before
-/// it, or the blanks within its line. What follows it must not become part of a comment between it
-/// and the place `before` it.
+/// it, or the blanks within its line. The text behind it must not become part of a comment between
+/// it and the place `before` it.
 fn cut_start(text: &str, before: usize, start: usize, end: usize) -> usize {
     let trivia = &text[before..start];
     let kept = trivia.trim_end_matches([' ', '\t', '\n', '\r']);
@@ -224,7 +224,7 @@ fn cut_start(text: &str, before: usize, start: usize, end: usize) -> usize {
     if is_joined { start } else { before + kept.len() + line_end }
 }
 
-/// Tells whether the last of some comments goes to the end of its line.
+/// Tells whether the last of some comments extends to the end of its line.
 fn ends_in_line_comment(trivia: &str) -> bool {
     // Only such a comment swallows a letter that is put behind it.
     skip_trivia(&format!("{trivia}x"), 0) == Ok(trivia.len() + 1)

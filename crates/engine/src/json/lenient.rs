@@ -1,7 +1,7 @@
-//! Values that are read as what they should be, and passed over where they are something else.
+//! Values that are parsed into their expected type, and ignored if they have another.
 //!
-//! A raw value does that too, but whoever looks into it reads it again; where lines are long and have
-//! many layers, that is most of the work.
+//! A raw value allows that too, but reading it means parsing it again; for long, deeply nested
+//! lines, that would be most of the work.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// What was read, if it was what it should be.
+/// The parsed value, if it had the expected type.
 pub(crate) struct Lenient<T>(pub(crate) Option<T>);
 
 impl<T> Default for Lenient<T> {
@@ -18,7 +18,7 @@ impl<T> Default for Lenient<T> {
     }
 }
 
-/// What can be read leniently. Whatever is not said here is passed over.
+/// A type that can be parsed leniently. Kinds of values that it does not handle are ignored.
 pub(crate) trait Readable<'de>: Sized {
     /// Takes in a string.
     fn from_text(_text: Cow<'de, str>) -> Option<Self> {
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_text_is_passed_over_and_the_rest_is_read() {
+    fn another_type_is_ignored_and_the_rest_is_parsed() {
         let odd = r#"["one", 2, -2, 2.5, true, null, ["x"], {"y": "z"}, "a\nb"]"#;
         let read: Vec<Lenient<Cow<'_, str>>> = serde_json::from_str(odd).unwrap();
         let texts: Vec<_> = read.iter().filter_map(|element| element.0.as_deref()).collect();

@@ -1,4 +1,4 @@
-//! The one word by which a user names who shall answer.
+//! The word by which a user names the agent of a lane.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use convoke_domain::client::Client;
 
 use crate::client::{UsageScope, usage_scope};
 
-/// Who shall answer, as a user names it.
+/// The agent that should answer, as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum AgentRef {
     /// A client's program, such as `claude`.
@@ -44,7 +44,7 @@ pub fn is_name(name: &str) -> bool {
 }
 
 impl AgentRef {
-    /// Says what its counters count, as far as that is known before it runs.
+    /// Returns the scope of its counters, as far as that is known before it runs.
     pub fn usage_scope(&self) -> UsageScope {
         self.client().map_or(UsageScope::RUN, usage_scope)
     }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_names_who_shall_answer() {
+    fn a_word_names_the_agent() {
         for word in
             ["claude", "qwen", "http:small", "http:a-b_9", "replay:a/b c.jsonl", "replay:/x"]
         {

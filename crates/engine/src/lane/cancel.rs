@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Asks whoever works under it to stop, once and for good. Clones ask the same.
+/// Stops all work that checks it, once and irrevocably. Clones share the state.
 #[derive(Clone, Default)]
 pub struct Cancel {
     shared: Arc<Shared>,
-    /// Passes on what our parent is asked.
+    /// Forwards the parent's cancellation.
     _parent: Option<Arc<CancelWatch>>,
 }
 
@@ -25,29 +25,29 @@ struct Watchers {
     wake: BTreeMap<u64, Box<dyn Fn() + Send>>,
 }
 
-/// Whoever waits is woken for as long as this is held.
+/// A registered callback, called on cancellation for as long as this is held.
 pub struct CancelWatch {
     shared: Arc<Shared>,
     number: u64,
 }
 
 impl Cancel {
-    /// Asks everybody to stop.
+    /// Requests cancellation.
     pub fn cancel(&self) {
         self.shared.is_asked.store(true, Ordering::SeqCst);
-        // Called without the lock: who is woken may go away at once, and says so here.
+        // Called without the lock: a callback may drop its registration, which takes the lock.
         let wake = std::mem::take(&mut self.shared.watchers().wake);
         for wake in wake.values() {
             wake();
         }
     }
 
-    /// Tells whether anybody asked.
+    /// Tells whether cancellation was requested.
     pub fn is_asked(&self) -> bool {
         self.shared.is_asked.load(Ordering::SeqCst)
     }
 
-    /// Has somebody woken when it is asked, also if it was asked already.
+    /// Registers a callback for the cancellation; it runs even if that was requested already.
     pub fn watch(&self, wake: impl Fn() + Send + 'static) -> CancelWatch {
         let mut watchers = self.shared.watchers();
         let number = watchers.count;
@@ -61,7 +61,8 @@ impl Cancel {
         CancelWatch { shared: Arc::clone(&self.shared), number }
     }
 
-    /// Returns one that is asked when this one is, and can be asked alone.
+    /// Returns a child that the parent's cancellation also cancels, and that can be cancelled
+    /// alone.
     #[must_use]
     pub fn child(&self) -> Self {
         let child = Self::default();
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_watches_is_woken_once() {
+    fn a_callback_is_called_once() {
         let cancel = Cancel::default();
         let (sender, woken) = channel();
         let (early, late, gone) = (sender.clone(), sender.clone(), sender);
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_is_asked_with_its_parent_and_alone() {
+    fn a_child_is_cancelled_with_its_parent_and_alone() {
         let parent = Cancel::default();
         let (one, other) = (parent.child(), parent.child());
         one.cancel();

@@ -1,7 +1,7 @@
 //! Recorded lanes: a text of JSON lines that a person can read and change.
 //!
-//! The first line says what it is. Every recorded lane begins with a line `request`, goes on with a
-//! line for each thing that was said, and ends with a line `end`.
+//! The first line names the format. Every recorded lane begins with a line `request`, continues
+//! with a line for each event, and ends with a line `end`.
 
 mod line;
 
@@ -26,7 +26,7 @@ const SHOWN: usize = 80;
 /// Recorded lanes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cassette {
-    /// How fast it is played: 0 is at once, 1 as it was recorded.
+    /// The speed of playback: 0 is without delay, 1 as recorded.
     pub pace: f64,
     /// The lanes, in the order of the file.
     pub entries: Vec<CassetteEntry>,
@@ -35,9 +35,9 @@ pub struct Cassette {
 /// One recorded lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CassetteEntry {
-    /// What was asked.
+    /// The recorded request.
     pub request: CassetteRequest,
-    /// What was said, and when.
+    /// The events and their times.
     pub events: Vec<(Duration, LaneEvent)>,
     /// How it ended.
     pub end: ProcessEnd,
@@ -45,18 +45,18 @@ pub struct CassetteEntry {
     pub took: Duration,
 }
 
-/// What was asked.
+/// A recorded request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CassetteRequest {
-    /// Stands for prompt, model and session.
+    /// Identifies prompt, model and session.
     pub hash: String,
-    /// What the lane is for, in the asker's words.
+    /// The lane's label, in the caller's words.
     pub label: Option<String>,
-    /// What a later lane must have in common with it.
+    /// The properties that a later lane must share with it.
     pub matching: CassetteMatching,
-    /// Who answered.
+    /// The agent that answered.
     pub agent: String,
-    /// The model that was asked for.
+    /// The requested model.
     pub model: Option<String>,
     /// The start of the prompt, for people.
     pub prompt: String,
@@ -64,7 +64,7 @@ pub struct CassetteRequest {
     pub recorded_at: String,
 }
 
-/// What a lane must have in common with a recorded one to be given its answer.
+/// The properties that a lane must share with a recording to receive its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CassetteMatching {
     /// The same prompt, model and session.
@@ -74,17 +74,17 @@ pub enum CassetteMatching {
     Label,
 }
 
-/// What is asked now.
+/// A present request, for finding its recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneIdentity {
-    /// Stands for prompt, model and session.
+    /// Identifies prompt, model and session.
     pub hash: String,
-    /// What the lane is for.
+    /// The lane's label.
     pub label: Option<String>,
 }
 
 impl LaneIdentity {
-    /// Makes out what is asked. How lines end and where the user's home is make no difference.
+    /// Identifies a request. Line ends and the user's home make no difference.
     pub fn new(
         prompt: &str,
         model: Option<&str>,
@@ -104,17 +104,17 @@ pub enum CassetteError {
     /// A line is not what it should be.
     #[error("line {line} is not a known event")]
     Line {
-        /// Which one.
+        /// The line's number.
         line: usize,
-        /// What is wrong with it.
+        /// The parser's error.
         source: serde_json::Error,
     },
     /// A line is at the wrong place, or has a value that cannot be.
     #[error("line {line}: {problem}")]
     Misplaced {
-        /// Which one.
+        /// The line's number.
         line: usize,
-        /// What is wrong with it.
+        /// The defect.
         problem: &'static str,
     },
 }
@@ -148,8 +148,8 @@ impl Cassette {
             .ok_or(CassetteError::Misplaced { line: last.max(1), problem })
     }
 
-    /// Returns the lane that was recorded for what is asked now: by prompt, model and session, else
-    /// by label where the entry allows it. Never just the next one.
+    /// Returns the recording of a request: by prompt, model and session, else by label where the
+    /// entry allows it. Never just the next one.
     pub fn find(&self, asked: &LaneIdentity) -> Option<&CassetteEntry> {
         let is_exact = |entry: &&CassetteEntry| entry.request.hash == asked.hash;
         let is_labelled = |entry: &&CassetteEntry| {
@@ -244,7 +244,7 @@ pub(super) fn request_line(request: &CassetteRequest, home: Option<&Path>) -> St
     format!("{}\n", Line::request(request, &|text| scrubbed(text, home)))
 }
 
-/// Returns the line of something that was said.
+/// Returns the line of an event.
 pub(super) fn event_line(at: Duration, event: &LaneEvent, home: Option<&Path>) -> String {
     format!("{}\n", Line::of(at, event, &|text| scrubbed(text, home)))
 }
@@ -260,7 +260,7 @@ pub fn shown(prompt: &str) -> String {
     line.chars().filter(|c| !c.is_control()).take(SHOWN).collect()
 }
 
-/// Where a user lives is nobody's business.
+/// A recording must not reveal the user's home.
 fn scrubbed(text: &str, home: Option<&Path>) -> String {
     let home = home.and_then(Path::to_str).map(|home| home.trim_end_matches('/'));
     match home.filter(|home| !home.is_empty()) {

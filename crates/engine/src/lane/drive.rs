@@ -2,103 +2,75 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::Path;
-use std::time::Duration;
 
 use convoke_domain::client::Client;
 use convoke_domain::lane::event::LaneEvent;
-use convoke_domain::lane::outcome::{LaneCourse, LaneOutcome, LaneTranscript, ProcessEnd, outcome};
+use convoke_domain::lane::outcome::{ClientOutput, LaneCourse, LaneOutcome, ProcessEnd, outcome};
 
 use super::agent_ref::AgentRef;
-use super::cancel::Cancel;
 use super::cassette::{Cassette, LaneIdentity};
 use super::http::endpoint::Endpoint;
-use super::supervisor::{self, Limits, OutputLine, Stream, TurnState};
+use super::supervisor::{self, ExitReport, OutputLine, Stream, Supervision, TurnState};
 use super::{http, replay};
 use crate::client::{
     ClientCommand, ClientRequest, UsageScope, command, excess, listen, usage_scope,
 };
 
-/// How much of what a client said besides is kept for people.
-const TAIL: u64 = 2000;
-
-/// Everything a lane needs.
-#[derive(Debug, Clone)]
-pub struct Lane<'a> {
-    /// Who answers.
-    pub runner: Runner<'a>,
-    /// What the lane asks of the agent.
-    pub request: ClientRequest<'a>,
-    /// How long it may take.
-    pub limits: Limits,
-    /// Who may stop it.
-    pub cancel: &'a Cancel,
-}
-
 /// Who answers in a lane.
 #[derive(Debug, Clone)]
 pub enum Runner<'a> {
     /// A client's program.
-    Program(Program<'a>),
+    Program(ClientProgram<'a>),
     /// A model's API.
     Http(&'a Endpoint),
-    /// What was recorded for this.
+    /// The recording for this request.
     Replay(&'a Cassette, &'a LaneIdentity),
 }
 
 /// A client's program, with what it needs.
 #[derive(Debug, Clone)]
-pub struct Program<'a> {
-    /// The client.
+pub struct ClientProgram<'a> {
+    /// The client's name.
     pub agent: Client,
-    /// Its program.
+    /// The path of the client's program.
     pub program: &'a Path,
-    /// Our own program.
+    /// Convoke's own program.
     pub convoke: &'a Path,
     /// The variables of the user's that it may see.
     pub variables: Vec<(OsString, OsString)>,
 }
 
-/// What became of a lane.
+/// A lane from its first event to its end, with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LaneResult {
-    /// The judgement.
+pub struct LaneTranscript {
+    /// The outcome, judged by the evidence.
     pub outcome: LaneOutcome,
-    /// What was said.
-    pub heard: LaneTranscript,
-    /// How the process ended.
-    pub end: ProcessEnd,
-    /// How long it took.
-    pub took: Duration,
-    /// How much was said, in bytes.
-    pub bytes: u64,
-    /// The end of what the client said besides.
-    pub stderr: String,
-    /// What the client says that the agent may do beyond what was asked for.
+    /// What the client said.
+    pub output: ClientOutput,
+    /// How its process ended.
+    pub exit: ExitReport,
+    /// The rights that the client reports beyond the requested ones.
     pub excess: Vec<String>,
-    /// The model that was asked for.
+    /// The requested model.
     pub asked_model: Option<String>,
     /// Which other model or session answered, if that is why there is no answer.
     pub difference: Option<String>,
-    /// What its counters count.
+    /// The scope of its counters.
     pub counts: UsageScope,
     /// Whether it was played instead of run.
     pub is_recorded: bool,
 }
 
-/// What a runner says of its run, beside the events.
-pub(super) struct Ran {
-    pub(super) end: ProcessEnd,
-    pub(super) took: Duration,
-    pub(super) bytes: u64,
-    /// The end of what was said besides.
-    pub(super) stderr: String,
-}
-
-/// Runs a lane. `notice` is told of every event as it comes.
-pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&LaneEvent)) -> io::Result<LaneResult> {
-    let mut heard = LaneTranscript::default();
+/// Runs a lane. `notice` receives every event as it comes.
+pub fn drive(
+    runner: &Runner<'_>,
+    request: &ClientRequest<'_>,
+    supervision: Supervision<'_>,
+    notice: &mut dyn FnMut(&LaneEvent),
+) -> io::Result<LaneTranscript> {
+    let mut heard = ClientOutput::default();
     let mut take = |events: Vec<LaneEvent>| {
         for event in events {
             notice(&event);
@@ -106,37 +78,33 @@ pub fn drive(lane: &Lane<'_>, notice: &mut dyn FnMut(&LaneEvent)) -> io::Result<
         }
         if heard.ended.is_some() { TurnState::IsOver } else { TurnState::GoesOn }
     };
-    let Ran { end, took, bytes, stderr } = match &lane.runner {
-        Runner::Program(program) => run_program(program, lane, &mut take)?,
-        Runner::Http(endpoint) => http::run(endpoint, lane, &mut take)?,
-        Runner::Replay(cassette, asked) => replay::play(cassette, asked, lane, &mut take),
+    let exit = match runner {
+        Runner::Program(program) => run_program(program, request, supervision, &mut take)?,
+        Runner::Http(endpoint) => http::run(endpoint, request, supervision, &mut take)?,
+        Runner::Replay(cassette, asked) => replay::play(cassette, asked, supervision, &mut take),
     };
-    let ClientRequest { model, resume, .. } = lane.request;
-    let course = LaneCourse { heard: &heard, end, model, resume };
-    let excess = match (&lane.runner, &heard.granted) {
-        (Runner::Program(program), Some(granted)) => {
-            excess(program.agent, lane.request.rights, granted)
-        }
+    let ClientRequest { model, resume, .. } = *request;
+    let course = LaneCourse { output: &heard, end: exit.end, model, resume };
+    let excess = match (runner, &heard.granted) {
+        (Runner::Program(program), Some(granted)) => excess(program.agent, request.rights, granted),
         (Runner::Program(_) | Runner::Http(_) | Runner::Replay(..), _) => Vec::new(),
     };
     let outcome = outcome(&course);
     let is_other = matches!(outcome, LaneOutcome::ModelMismatch | LaneOutcome::SessionLost);
-    Ok(LaneResult {
+    Ok(LaneTranscript {
         outcome,
         difference: course.difference().filter(|_| is_other),
-        end,
-        took,
-        bytes,
-        stderr,
+        exit,
         excess,
         asked_model: model.map(str::to_owned),
-        counts: counts(&lane.runner),
-        is_recorded: matches!(lane.runner, Runner::Replay(..)),
-        heard,
+        counts: counts(runner),
+        is_recorded: matches!(runner, Runner::Replay(..)),
+        output: heard,
     })
 }
 
-/// Says what a runner's counters count; those of a recording count what they did when it was made.
+/// Returns the scope of a runner's counters; those of a recording count as they did when it was
+/// made.
 fn counts(runner: &Runner<'_>) -> UsageScope {
     match runner {
         Runner::Program(program) => usage_scope(program.agent),
@@ -150,13 +118,13 @@ fn counts(runner: &Runner<'_>) -> UsageScope {
 }
 
 fn run_program(
-    program: &Program<'_>,
-    lane: &Lane<'_>,
+    program: &ClientProgram<'_>,
+    request: &ClientRequest<'_>,
+    supervision: Supervision<'_>,
     take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
-) -> io::Result<Ran> {
-    let ClientCommand { arguments, variables, stdin, files } =
-        command(program.agent, &lane.request);
-    let (client, ClientRequest { rights, model, .. }) = (program.agent.name(), &lane.request);
+) -> io::Result<ExitReport> {
+    let ClientCommand { arguments, variables, stdin, files } = command(program.agent, request);
+    let (client, ClientRequest { rights, model, .. }) = (program.agent.name(), request);
     tracing::debug!(client, ?rights, model, "chose the client's adapter");
     for (path, text) in files {
         fs::write(path, text)?;
@@ -169,22 +137,21 @@ fn run_program(
         program: program.program,
         arguments: &arguments,
         variables: &variables,
-        folder: Path::new(lane.request.folder),
+        folder: Path::new(request.folder),
         stdin: stdin.as_deref(),
-        scratch: Path::new(lane.request.scratch),
-        limits: lane.limits,
-        cancel: lane.cancel,
+        scratch: Path::new(request.scratch),
+        supervision,
     };
-    let finished = supervisor::run(&child_process, &mut |stream, words| {
+    let exit = supervisor::run(&child_process, &mut |stream, words| {
         take(match (stream, words) {
             (Stream::Stdout, OutputLine::Line(text)) => listener.stdout_line(text),
             (Stream::Stderr, OutputLine::Line(text)) => listener.stderr_line(text),
             (Stream::Stdout, OutputLine::TooLong(bytes)) => listener.long_line(bytes),
-            // What is said there besides ends no turn, and is not the answer.
+            // A line on stderr ends no turn, and is not the answer.
             (Stream::Stderr, OutputLine::TooLong(_)) => Vec::new(),
         })
     })?;
-    take(listener.exited(match finished.end {
+    take(listener.exited(match exit.end {
         ProcessEnd::Exited(code) => Some(code),
         ProcessEnd::Signalled(_)
         | ProcessEnd::WallLimit
@@ -195,19 +162,5 @@ fn run_program(
         | ProcessEnd::NotStarted
         | ProcessEnd::Lost => None,
     }));
-    let stderr = tail(&finished.stderr);
-    Ok(Ran { end: finished.end, took: finished.took, bytes: finished.bytes, stderr })
-}
-
-/// Reads the end of a file, however long it is.
-fn tail(path: &Path) -> String {
-    let read = || {
-        let mut file = fs::File::open(path)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-        let mut bytes = Vec::new();
-        file.take(TAIL).read_to_end(&mut bytes)?;
-        io::Result::Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
-    };
-    read().unwrap_or_default()
+    Ok(exit)
 }

@@ -1,7 +1,7 @@
-//! How fast a client is listened to.
+//! How often a client's output is read.
 //!
-//! Every look at a pipe wakes two threads, so whoever says a little a hundred times a second is looked
-//! at ten times; and whoever says much is given a larger pipe, and is not kept waiting.
+//! Every read of a pipe wakes two threads, so a client that prints a little a hundred times a
+//! second is read ten times; and a client that prints much gets a larger pipe, and does not wait.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -11,46 +11,47 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use super::supervisor::Stream;
 
-/// How long whoever says little may go on before it is looked at again.
+/// The pause before a client with little output is read again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What a pipe holds at first.
+/// The initial size of a pipe.
 const NARROW: usize = 64 * 1024;
 
-/// Half of that: whoever has said this much meanwhile says much.
+/// Half of that: a client that printed this much meanwhile prints much.
 const MUCH: usize = NARROW / 2;
 
-/// How often somebody is looked at without a pause who said much.
+/// How many reads of a client with much output follow without a pause.
 const PATIENCE: u32 = 64;
 
-/// What a pipe holds for whoever says much. Not for everybody: what all pipes of a user may hold
-/// together is limited.
+/// The size of the pipe of a client with much output. Not of every client: the system limits the
+/// size of all pipes of a user together.
 const WIDE: usize = 1024 * 1024;
 
-/// How much a client says at a time.
+/// The rate of a client's output.
 #[derive(Debug)]
 pub(super) struct Flow {
     is_wide: bool,
-    /// Answers are long. Complaints are many short lines, each takes its time to be heard, and what
-    /// waits is heard after a limit, too.
+    /// Whether the pipe may grow: for stdout, whose answers are long. On stderr, complaints are
+    /// many short lines that take time to process, and waiting ones are still processed after a
+    /// limit.
     may_be_wide: bool,
     /// How often there is no pause yet.
     in_hurry: u32,
 }
 
 impl Flow {
-    /// Makes that of a client that has said nothing yet.
+    /// Returns the initial state.
     pub(super) const fn of(stream: Stream) -> Self {
         Self { is_wide: false, may_be_wide: matches!(stream, Stream::Stdout), in_hurry: 0 }
     }
 
-    /// Returns how much is worth being read at once.
+    /// Returns how much to read in one call.
     pub(super) const fn room(&self) -> usize {
         if self.is_wide { WIDE } else { NARROW }
     }
 
-    /// Takes in how much was read, and returns when it is time to read on; at once, if nothing will
-    /// follow.
+    /// Takes in how much was read, and waits until it is time to read on; it returns immediately if
+    /// nothing will follow.
     pub(super) fn goes_on(&mut self, count: usize, stream: BorrowedFd<'_>) {
         if count >= MUCH {
             if self.may_be_wide && !std::mem::replace(&mut self.is_wide, true) {
@@ -65,9 +66,9 @@ impl Flow {
     }
 }
 
-/// Waits for a moment, or until everybody who could write has gone.
+/// Waits for a moment, or until all writers are gone.
 fn until_closed(stream: BorrowedFd<'_>) {
-    // What is not asked for is still told: that nobody is there any more.
+    // Without requested events, poll still reports that the writer is gone.
     let mut watched = [PollFd::from_borrowed_fd(stream, PollFlags::empty())];
     poll(&mut watched, Some(&timespec(PAUSE))).ok();
 }
@@ -89,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    // The end of a client is noticed at once: a pause of an hour would not delay it.
+    // The end of a client is noticed immediately: a pause of an hour would not delay it.
     #[test]
     fn a_closed_pipe_is_not_waited_for() {
         let (reader, writer) = pipe().unwrap();
@@ -112,7 +113,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn who_says_much_is_given_a_larger_pipe_and_no_pause() {
+    fn much_output_gets_a_larger_pipe_and_no_pause() {
         let (reader, mut writer) = pipe().unwrap();
         let mut flow = Flow::of(Stream::Stdout);
         let size = || rustix::pipe::fcntl_getpipe_size(&reader).unwrap();
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(flow.in_hurry, PATIENCE - 1);
         flow.goes_on(10, reader.as_fd());
         assert_eq!(flow.in_hurry, PATIENCE - 2);
-        // More fits than did before, although nobody reads.
+        // More fits than before, although no thread reads.
         let much = vec![b'x'; small * 2];
         thread::spawn(move || writer.write_all(&much)).join().unwrap().unwrap();
     }

@@ -12,13 +12,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::cancel::Cancel;
-use super::drive::{Lane, LaneResult, Program, Runner, drive};
+use super::drive::{ClientProgram, LaneTranscript, Runner, drive};
 use super::http::endpoint::Endpoint;
-use super::supervisor::Limits;
+use super::supervisor::{Limits, Supervision};
 use crate::client::{ClientRequest, Rights};
 use crate::file;
 
-/// How long an agent may take to say two letters.
+/// How long an agent may take to answer its probe.
 const LIMITS: Limits = Limits {
     wall: Duration::from_mins(1),
     first_byte: Duration::from_mins(1),
@@ -26,37 +26,38 @@ const LIMITS: Limits = Limits {
     grace: Duration::from_secs(5),
 };
 
-/// No file of ours is larger.
+/// The largest cache file.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Asks programs whether they answer, all of them at once. Each has three attempts with a pause
-/// between, unless the first says that no other would help: nobody is logged in, a flag is unknown. When somebody asks to stop, whoever has not answered by then counts as not asked: being
-/// cut off says nothing about them.
-pub fn probe(programs: &[Program<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
+/// Probes programs in parallel. Each has three attempts with a pause between, unless the first
+/// failure shows that no other would help: a missing login, an unknown flag. If the user stops
+/// Convoke, a program without an answer counts as not probed: an interruption says nothing about
+/// it.
+pub fn probe(programs: &[ClientProgram<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
         programs.iter().map(|program| (Runner::Program(program.clone()), None, None)).collect();
     all_at_once(&asked, pause, cancel)
 }
 
-/// A model's API that is asked.
+/// A model's API to probe.
 #[derive(Debug, Clone, Copy)]
 pub struct ProbedApi<'a> {
-    /// Where.
+    /// The API's address.
     pub endpoint: &'a Endpoint,
     /// For which model.
     pub model: &'a str,
-    /// How hard it shall think.
+    /// The model's effort.
     pub effort: Option<&'a str>,
 }
 
-/// Asks models' APIs as [`probe`] asks programs.
+/// Probes models' APIs as [`probe`] probes programs.
 pub fn probe_apis(apis: &[ProbedApi<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
         apis.iter().map(|api| (Runner::Http(api.endpoint), Some(api.model), api.effort)).collect();
     all_at_once(&asked, pause, cancel)
 }
 
-/// Who is asked, for which model, and how hard that shall think.
+/// The runner, its model, and its effort.
 type Asked<'a> = (Runner<'a>, Option<&'a str>, Option<&'a str>);
 
 fn all_at_once(asked: &[Asked<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
@@ -89,7 +90,7 @@ fn ask(asked: &Asked<'_>, pause: Duration, cancel: &Cancel) -> AgentHealth {
     AgentHealth::Sick(Some(last.unwrap_or_else(|| "Convoke did not probe it".to_owned())))
 }
 
-/// Waits; `false` if somebody asked to stop.
+/// Waits; `false` if the user stopped Convoke.
 fn waited(pause: Duration, cancel: &Cancel) -> bool {
     let (sender, receiver) = sync_channel(1);
     let watch = cancel.watch(move || {
@@ -107,7 +108,7 @@ struct Refusal {
     is_lasting: bool,
 }
 
-/// Asks once, in a folder where there is nothing to read and nothing to spoil.
+/// Probes once, in an empty temporary folder.
 fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusal> {
     let broken = |error: std::io::Error| {
         let words = format!("Probe attempt {number}: {error}");
@@ -130,26 +131,26 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusa
     if let Runner::Program(program) = &mut runner {
         program.variables.push(("TMPDIR".into(), scratch.path().into()));
     }
-    let lane = Lane { runner, request, limits: LIMITS, cancel };
-    let LaneResult { outcome, end, heard, difference, .. } =
-        drive(&lane, &mut |_| ()).map_err(broken)?;
-    let failure = heard.failure().map(|failure| failure.message.as_str());
+    let supervision = Supervision { limits: LIMITS, cancel };
+    let LaneTranscript { outcome, exit, output, difference, .. } =
+        drive(&runner, &request, supervision, &mut |_| ()).map_err(broken)?;
+    let failure = output.failure().map(|failure| failure.message.as_str());
     let trouble = failure.or(difference.as_deref());
-    let is_lasting = heard.failure().is_some_and(|failure| failure.kind.is_lasting());
-    let attempt = Attempt { number, outcome, end, answer: heard.answer(), trouble };
+    let is_lasting = output.failure().is_some_and(|failure| failure.kind.is_lasting());
+    let attempt = Attempt { number, outcome, end: exit.end, answer: output.answer(), trouble };
     attempt.verdict().map_err(|words| Refusal { words, is_lasting })
 }
 
-/// What was found out lately, so that not every run pays for it again.
+/// Recent results of probes, so that not every run pays for them again.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct HealthCache(BTreeMap<String, Entry>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
-    /// Which program was asked: another one may answer differently.
+    /// The probed program: another one may answer differently.
     program: String,
     changed: Option<i64>,
-    /// When it was asked, in milliseconds since 1970.
+    /// When it was probed, in milliseconds since 1970.
     at: i64,
     healthy: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,7 +164,7 @@ impl Entry {
 }
 
 impl HealthCache {
-    /// Reads what is remembered; what cannot be read is forgotten.
+    /// Reads the cache; an unreadable one counts as empty.
     pub fn read(path: &Path) -> Self {
         let text = file::text(path, MAX_BYTES).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
@@ -174,7 +175,7 @@ impl HealthCache {
         file::replace(path, &serde_json::to_string_pretty(self)?)
     }
 
-    /// Returns what was found out about a program, if it is not too long ago and still the same one.
+    /// Returns the cached result for a program, if it is recent and the program unchanged.
     pub fn get(
         &self,
         agent: &str,
@@ -193,7 +194,7 @@ impl HealthCache {
         (is_same && age < most).then_some(health)
     }
 
-    /// Remembers what was found out, if anything was.
+    /// Caches a result, if there is one.
     pub fn note(&mut self, agent: &str, program: &Path, health: &AgentHealth, now: Timestamp) {
         let error = match health {
             AgentHealth::Sick(error) => error.clone(),
@@ -226,9 +227,9 @@ fn changed(program: &Path) -> Option<i64> {
 mod tests {
     use super::*;
 
-    // What is remembered is about one program, as it was, for a while.
+    // A cached result holds for one unchanged program, for a limited time.
     #[test]
-    fn what_is_remembered_gets_old() {
+    fn cached_results_expire() {
         let top = tempfile::tempdir().unwrap();
         let (program, path) = (top.path().join("codex"), top.path().join("health.json"));
         fs::write(&program, "one").unwrap();
@@ -255,7 +256,7 @@ mod tests {
         assert_eq!(HealthCache::read(&path), HealthCache::default());
     }
 
-    // Waiting ends at once when somebody asks to stop.
+    // A request to stop ends the waiting immediately.
     #[test]
     fn waiting_can_be_stopped() {
         let cancel = Cancel::default();

@@ -1,7 +1,7 @@
 //! One prompt to one model's API, under the limits that clients have too.
 //!
-//! The request is made in a thread of its own, because nothing can be asked of a connection while it
-//! is waited for; what comes is handed on in pieces, and of it little is held in memory.
+//! A thread of its own makes the request, because a blocked read cannot be interrupted; it passes
+//! the response on in pieces, so that little of it is in memory.
 
 mod answer_stream;
 mod connection;
@@ -23,28 +23,28 @@ use serde_json::{Map, Value};
 use self::answer_stream::{AnswerStream, Closed, trouble};
 use self::connection::{Head, News, Request, agent};
 use self::endpoint::Endpoint;
-use super::drive::{Lane, Ran};
 use super::stopwatch::Stopwatch;
-use super::supervisor::{Limits, TurnState};
+use super::supervisor::{ExitReport, Limits, Supervision, TurnState};
+use crate::client::ClientRequest;
 use crate::file::create_private;
 
-/// How many chunks may wait to be looked at.
+/// How many chunks may wait to be processed.
 const WAITING: usize = 16;
 
-/// What came of one request.
+/// The result of one request.
 enum Asked {
     Over(ProcessEnd),
     Refused {
         head: Head,
         words: String,
     },
-    /// The connection broke before the server said anything.
+    /// The connection broke before the server sent anything.
     Reset {
         words: String,
     },
 }
 
-/// Tells in words why nobody answers at an endpoint's address; `None` if somebody does.
+/// Returns in words why an endpoint's address does not answer; `None` if it does.
 pub fn unanswered(endpoint: &Endpoint, most: Duration) -> Option<String> {
     let error = connection::is_answered(endpoint, most).err()?;
     Some(endpoint.key.as_ref().map_or(error.clone(), |key| key.hidden_in(&error).into_owned()))
@@ -54,20 +54,21 @@ pub fn unanswered(endpoint: &Endpoint, most: Duration) -> Option<String> {
 /// without is sent once more without it, and so is one that was lost on the way.
 pub(super) fn run(
     endpoint: &Endpoint,
-    lane: &Lane<'_>,
+    request: &ClientRequest<'_>,
+    supervision: Supervision<'_>,
     take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
-) -> io::Result<Ran> {
-    let scratch = Path::new(lane.request.scratch);
-    create_private(&scratch.join("stdin"))?.write_all(lane.request.prompt.as_bytes())?;
+) -> io::Result<ExitReport> {
+    let scratch = Path::new(request.scratch);
+    create_private(&scratch.join("stdin"))?.write_all(request.prompt.as_bytes())?;
     let mut exchange = Exchange {
         endpoint,
-        lane,
+        supervision,
         watch: Stopwatch::start(),
         last: None,
         bytes: 0,
         kept: create_private(&scratch.join("stdout"))?,
     };
-    let mut body = wire::request(endpoint, &lane.request);
+    let mut body = wire::request(endpoint, request);
     let mut was_reset = false;
     let end = loop {
         match exchange.ask(&body, take) {
@@ -91,15 +92,15 @@ pub(super) fn run(
         }
     };
     let Exchange { watch, bytes, .. } = exchange;
-    Ok(Ran { end, took: watch.elapsed(), bytes, stderr: String::new() })
+    Ok(ExitReport { end, took: watch.elapsed(), bytes, stderr: String::new() })
 }
 
-/// What is known while an answer comes.
+/// The state while an answer arrives.
 struct Exchange<'a> {
     endpoint: &'a Endpoint,
-    lane: &'a Lane<'a>,
+    supervision: Supervision<'a>,
     watch: Stopwatch,
-    /// When the server last said something.
+    /// The time of the server's last data.
     last: Option<Duration>,
     bytes: u64,
     kept: File,
@@ -111,7 +112,7 @@ impl Exchange<'_> {
         body: &Map<String, Value>,
         take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
     ) -> Asked {
-        let agent = agent(self.endpoint, self.lane.limits);
+        let agent = agent(self.endpoint, self.supervision.limits);
         let request = Request {
             address: self.endpoint.address(),
             headers: self.endpoint.headers(),
@@ -123,14 +124,17 @@ impl Exchange<'_> {
         let (sender, news) = sync_channel(WAITING);
         let asked_to_stop = {
             let sender = sender.clone();
-            // If there is no room, we are busy listening, and see by ourselves.
-            self.lane.cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default())
+            // Without room in the channel the loop is busy reading, and checks the cancellation
+            // itself.
+            self.supervision
+                .cancel
+                .watch(move || sender.try_send(News::Cancelled).unwrap_or_default())
         };
         let theirs = agent.clone();
         thread::spawn(move || request.send(&theirs, &sender));
         let asked = self.listen(&news, take);
         drop(asked_to_stop);
-        // Ends the other thread's request, wherever it is.
+        // Ends the other thread's request, at any stage.
         agent.shutdown();
         asked
     }
@@ -144,7 +148,7 @@ impl Exchange<'_> {
         loop {
             let (deadline, end) = self.deadline();
             let left = deadline.saturating_sub(self.watch.elapsed());
-            let next = if self.lane.cancel.is_asked() {
+            let next = if self.supervision.cancel.is_asked() {
                 Ok(News::Cancelled)
             } else if left.is_zero() {
                 Err(RecvTimeoutError::Timeout)
@@ -201,7 +205,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Hands on events, without the key wherever it may stand in them.
+    /// Passes on events, with the key removed from every text.
     fn tell(&self, take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState, events: Vec<LaneEvent>) {
         let hidden = |text: &mut String| {
             if let Some(key) = &self.endpoint.key {
@@ -228,7 +232,7 @@ impl Exchange<'_> {
 
     /// Returns the next limit, and what it means to reach it.
     fn deadline(&self) -> (Duration, ProcessEnd) {
-        let Limits { wall, first_byte, stall, .. } = self.lane.limits;
+        let Limits { wall, first_byte, stall, .. } = self.supervision.limits;
         let (silence, end) = match self.last {
             None => (first_byte, ProcessEnd::FirstByteLimit),
             Some(last) => (last + stall, ProcessEnd::StallLimit),

@@ -11,23 +11,23 @@ use super::cancel::Cancel;
 
 /// A lane that waits for its turn.
 pub struct QueuedLane<'a, T> {
-    /// Who is asked.
+    /// The agent of the lane.
     pub agent: &'a str,
     /// How long it is expected to take.
     pub expected: Duration,
-    /// What is done. It is told who may stop it, and whom to tell what is said.
+    /// The work. It receives the value that may stop it, and the receiver of its events.
     pub work: LaneWork<'a, T>,
 }
 
-/// What a lane does when its turn comes.
+/// A lane's work when its turn comes.
 pub type LaneWork<'a, T> = Box<dyn FnOnce(&Cancel, &mut dyn FnMut(&LaneEvent)) -> T + Send + 'a>;
 
-/// What happens to a lane, by its number.
+/// An event of a lane, by its number.
 #[derive(Debug)]
 pub enum QueueEvent<'a, T> {
     /// It begins.
     Started,
-    /// Its agent says something.
+    /// An event of its agent.
     Said(LaneEvent),
     /// It is over.
     Ended(&'a T),
@@ -38,20 +38,20 @@ pub enum QueueEvent<'a, T> {
 pub enum EnoughAnswers {
     /// Then the others are stopped.
     Yes,
-    /// The others go on.
+    /// The other lanes go on.
     No,
 }
 
 /// Tells what happens, all of it from one thread, and in order for each lane.
 pub type OnQueueEvent<'n, T> = dyn FnMut(usize, QueueEvent<'_, T>) -> EnoughAnswers + 'n;
 
-/// What threads tell.
+/// A message of a thread.
 enum Told<T> {
     Said(usize, LaneEvent),
     Ended(usize, Option<T>),
 }
 
-/// Runs lanes, and returns what came of each, in their order; nothing for those that never began.
+/// Runs lanes, and returns the result of each, in their order; `None` for those that never began.
 pub fn run<'a, T: Send>(
     lanes: Vec<QueuedLane<'a, T>>,
     room: LaneLimits,
@@ -98,7 +98,7 @@ struct Crowd<'c> {
 }
 
 impl Crowd<'_> {
-    /// Starts whatever may be started.
+    /// Starts all lanes that may start.
     fn start<T>(&mut self, spawn: &mut dyn FnMut(usize), notice: &mut OnQueueEvent<'_, T>) {
         while !self.cancel.is_asked() {
             let Some(number) = self.queue.start() else { return };
@@ -126,7 +126,7 @@ impl Crowd<'_> {
                 }
                 results[number] = result;
             }
-            // We hold a sender ourselves, so this does not happen.
+            // This loop holds a sender itself, so this does not happen.
             Err(_) => self.running = 0,
         }
     }
@@ -138,7 +138,7 @@ impl Crowd<'_> {
     }
 }
 
-/// Says that a lane is over when it goes, also when its thread panics: somebody waits for it.
+/// Reports the end of a lane when dropped, even if its thread panics: the queue waits for it.
 struct Farewell<T> {
     number: usize,
     result: Option<T>,
@@ -165,7 +165,7 @@ mod tests {
         QueuedLane { agent, expected: Duration::ZERO, work }
     }
 
-    /// Waits until it is asked to stop.
+    /// Waits until it is cancelled.
     fn until_stopped(cancel: &Cancel) -> &'static str {
         let (sender, receiver) = channel();
         let _watch = cancel.watch(move || sender.send(()).unwrap_or_default());
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_stops_us_stops_them_all() {
+    fn a_cancellation_stops_all_lanes() {
         let cancel = Cancel::default();
         let lanes = vec![lane("a", until_stopped), lane("a", until_stopped)];
         let alone = LaneLimits { in_all: 1, of_agent: 1 };
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_told_in_order() {
+    fn events_are_reported_in_order() {
         let work: LaneWork<'_, ()> = Box::new(|_, say| {
             for text in ["one", "two"] {
                 say(&LaneEvent::Text(text.to_owned()));

@@ -1,4 +1,4 @@
-//! Recording lanes, and playing what was recorded.
+//! Records lanes, and plays recordings.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Seek, Write};
@@ -15,49 +15,49 @@ use super::cassette::{
     Cassette, CassetteEntry, CassetteError, CassetteRequest, LaneIdentity, end_line, event_line,
     request_line,
 };
-use super::drive::{Lane, LaneResult, Ran};
+use super::drive::LaneTranscript;
 use super::stopwatch::Stopwatch;
-use super::supervisor::{Limits, TurnState};
+use super::supervisor::{ExitReport, Limits, Supervision, TurnState};
 use crate::client::failure::failure;
 
 /// No cassette is longer.
 const LONGEST: u64 = 256 * 1024 * 1024;
 
-/// Plays the lane that was recorded for what is asked.
+/// Plays the lane that was recorded for a request.
 pub(super) fn play(
     cassette: &Cassette,
     asked: &LaneIdentity,
-    lane: &Lane<'_>,
+    supervision: Supervision<'_>,
     take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
-) -> Ran {
+) -> ExitReport {
     let Some(entry) = cassette.find(asked) else {
         let count = cassette.entries.len();
         let words = format!("no recorded answer for this prompt; {count} recorded");
         take(vec![LaneEvent::Trouble(failure(FailureKind::Other, &words))]);
-        return Ran {
+        return ExitReport {
             end: ProcessEnd::NotStarted,
             took: Duration::ZERO,
             bytes: 0,
             stderr: String::new(),
         };
     };
-    let end = played(entry, cassette.pace, lane, take).unwrap_or(entry.end);
+    let end = played(entry, cassette.pace, supervision, take).unwrap_or(entry.end);
     let said = entry
         .events
         .iter()
         .map(|(_, event)| if let LaneEvent::Text(text) = event { text.len() as u64 } else { 0 });
-    Ran { end, took: entry.took, bytes: said.sum(), stderr: String::new() }
+    ExitReport { end, took: entry.took, bytes: said.sum(), stderr: String::new() }
 }
 
-/// Says everything in its time; returns what stopped it, if anything did.
+/// Plays all events in their time; returns what stopped it, if it was stopped.
 fn played(
     entry: &CassetteEntry,
     pace: f64,
-    lane: &Lane<'_>,
+    supervision: Supervision<'_>,
     take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
 ) -> Option<ProcessEnd> {
     let watch = Stopwatch::start();
-    let Limits { wall, first_byte, stall, .. } = lane.limits;
+    let Supervision { limits: Limits { wall, first_byte, stall, .. }, cancel } = supervision;
     let mut last = None;
     for (at, event) in &entry.events {
         let due = at.mul_f64(pace);
@@ -67,7 +67,7 @@ fn played(
         };
         let (limit, end) =
             if wall <= silence { (wall, ProcessEnd::WallLimit) } else { (silence, end) };
-        if !wait(due.min(limit), watch, lane.cancel) {
+        if !wait(due.min(limit), watch, cancel) {
             return Some(ProcessEnd::Cancelled);
         }
         if due > limit {
@@ -76,10 +76,10 @@ fn played(
         take(vec![event.clone()]);
         last = Some(due);
     }
-    (!wait(entry.took.mul_f64(pace).min(wall), watch, lane.cancel)).then_some(ProcessEnd::Cancelled)
+    (!wait(entry.took.mul_f64(pace).min(wall), watch, cancel)).then_some(ProcessEnd::Cancelled)
 }
 
-/// Waits; tells whether nobody asked to stop meanwhile.
+/// Waits; `false` if cancelled meanwhile.
 fn wait(until: Duration, watch: Stopwatch, cancel: &Cancel) -> bool {
     let (sender, woken) = sync_channel(1);
     let watching = cancel.watch(move || sender.try_send(()).unwrap_or_default());
@@ -100,10 +100,10 @@ pub struct Recorder {
     file: File,
     watch: Stopwatch,
     home: Option<PathBuf>,
-    /// What was said until now: not in memory, which it could fill, and not in the cassette, where
-    /// lanes stand one after the other.
+    /// The events so far: not in memory, which they could fill, and not in the cassette, where
+    /// lanes follow each other.
     spool: File,
-    /// How much that is, in bytes; or why it is not all.
+    /// The number of those bytes; or why some are missing.
     spooled: Result<u64, ReplayError>,
 }
 
@@ -113,7 +113,7 @@ pub enum ReplayError {
     /// Its file cannot be read or written.
     #[error("cannot use its file")]
     Io(#[from] io::Error),
-    /// It is something else.
+    /// It is another kind of file.
     #[error("not a cassette")]
     NotACassette(#[from] CassetteError),
     /// It is a folder, a pipe or a device: one of these may never end.
@@ -125,8 +125,9 @@ pub enum ReplayError {
 }
 
 impl Recorder {
-    /// Begins to listen, for a cassette that is made, for its user alone, if it is not there. What
-    /// cannot be added to is refused now: afterwards an answer would be lost that somebody paid for.
+    /// Begins a recording, for a cassette that is created, private to its user, if it is missing. A
+    /// cassette that cannot be appended to is refused now: later an answer that was paid for would
+    /// be lost.
     pub fn start(path: &Path, home: Option<PathBuf>) -> Result<Self, ReplayError> {
         match fs::metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -140,7 +141,7 @@ impl Recorder {
         Ok(Self { file, watch: Stopwatch::start(), home, spool, spooled: Ok(0) })
     }
 
-    /// Takes down something that was said. What goes wrong is told when it is saved.
+    /// Records an event. Errors are reported on saving.
     pub fn notice(&mut self, event: &LaneEvent) {
         let Ok(before) = self.spooled else { return };
         let line = event_line(self.watch.elapsed(), event, self.home.as_deref());
@@ -153,7 +154,11 @@ impl Recorder {
 
     /// Adds the lane to the cassette: all of it, or nothing. Lanes that end at the same time wait for
     /// each other.
-    pub fn save(self, request: &CassetteRequest, driven: &LaneResult) -> Result<(), ReplayError> {
+    pub fn save(
+        self,
+        request: &CassetteRequest,
+        transcript: &LaneTranscript,
+    ) -> Result<(), ReplayError> {
         let Self { mut file, home, mut spool, spooled, .. } = self;
         let spooled = spooled?;
         file.lock()?;
@@ -168,7 +173,7 @@ impl Recorder {
             )?;
             spool.rewind()?;
             io::copy(&mut spool, &mut file)?;
-            file.write_all(end_line(driven.end, driven.took).as_bytes())?;
+            file.write_all(end_line(transcript.exit.end, transcript.exit.took).as_bytes())?;
             file.sync_all()
         };
         add().or_else(|error| {
@@ -213,7 +218,7 @@ fn text(file: &mut File) -> Result<String, ReplayError> {
 
 #[cfg(test)]
 mod tests {
-    use convoke_domain::lane::outcome::{LaneOutcome, LaneTranscript};
+    use convoke_domain::lane::outcome::{ClientOutput, LaneOutcome};
 
     use super::super::cassette::CassetteMatching;
     use super::*;
@@ -232,14 +237,16 @@ mod tests {
         }
     }
 
-    fn driven() -> LaneResult {
-        LaneResult {
+    fn transcript() -> LaneTranscript {
+        LaneTranscript {
             outcome: LaneOutcome::Answered,
-            heard: LaneTranscript::default(),
-            end: ProcessEnd::Exited(0),
-            took: Duration::from_secs(7),
-            bytes: 0,
-            stderr: String::new(),
+            output: ClientOutput::default(),
+            exit: ExitReport {
+                end: ProcessEnd::Exited(0),
+                took: Duration::from_secs(7),
+                bytes: 0,
+                stderr: String::new(),
+            },
             excess: Vec::new(),
             asked_model: None,
             difference: None,
@@ -253,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_are_recorded_at_once_stand_one_after_the_other() {
+    fn lanes_recorded_in_parallel_follow_each_other() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tape");
         let home = || Some(PathBuf::from("/home/june"));
@@ -264,7 +271,7 @@ mod tests {
             }
         }
         for recorder in recorders {
-            recorder.save(&request(), &driven()).unwrap();
+            recorder.save(&request(), &transcript()).unwrap();
         }
         let entries = load(&path).unwrap().entries;
         assert_eq!(entries.len(), 2);
@@ -277,22 +284,22 @@ mod tests {
         }
     }
 
-    // What could not be played is not begun to be written.
+    // A cassette that would be too long to play is not written.
     #[test]
     fn a_cassette_is_never_longer_than_what_can_be_played() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tape");
         let begin = || Recorder::start(&path, None).unwrap();
-        begin().save(&request(), &driven()).unwrap();
+        begin().save(&request(), &transcript()).unwrap();
         let before = fs::read(&path).unwrap();
         let mut full = begin();
         full.spooled = Ok(LONGEST - 10);
         full.notice(&spoken(1));
         full.notice(&spoken(2));
-        assert!(matches!(full.save(&request(), &driven()), Err(ReplayError::TooLong)));
+        assert!(matches!(full.save(&request(), &transcript()), Err(ReplayError::TooLong)));
         let mut nearly = begin();
         nearly.spooled = Ok(LONGEST - 10);
-        assert!(matches!(nearly.save(&request(), &driven()), Err(ReplayError::TooLong)));
+        assert!(matches!(nearly.save(&request(), &transcript()), Err(ReplayError::TooLong)));
         assert_eq!(fs::read(&path).unwrap(), before);
         File::options().write(true).open(&path).unwrap().set_len(LONGEST + 1).unwrap();
         assert!(matches!(Recorder::start(&path, None), Err(ReplayError::TooLong)));
@@ -312,7 +319,7 @@ mod tests {
         }
     }
 
-    // It holds prompt and answer. Who has shared one already goes on sharing it.
+    // It holds prompt and answer. An existing shared file keeps its permissions.
     #[test]
     fn a_new_cassette_is_its_users_alone() {
         use std::os::unix::fs::PermissionsExt;
@@ -323,7 +330,7 @@ mod tests {
         fs::write(&shared, "").unwrap();
         fs::set_permissions(&shared, fs::Permissions::from_mode(0o644)).unwrap();
         for path in [&new, &shared] {
-            Recorder::start(path, None).unwrap().save(&request(), &driven()).unwrap();
+            Recorder::start(path, None).unwrap().save(&request(), &transcript()).unwrap();
         }
         assert_eq!([mode(&new), mode(&shared)], [0o600, 0o644]);
     }

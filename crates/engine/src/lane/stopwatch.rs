@@ -1,5 +1,5 @@
-//! The door to the clock that only runs forwards. Limits are measured by it, whatever happens to the
-//! time of day.
+//! The only use of the monotonic clock. It measures limits, independent of changes to the time of
+//! day.
 
 use std::time::{Duration, Instant};
 

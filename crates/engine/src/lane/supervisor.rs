@@ -1,20 +1,20 @@
-//! The supervisor: runs one client under limits, through its guardian, and hands on what it says.
+//! The supervisor: runs one client under limits, through its guardian, and passes on its output.
 //!
-//! What is said goes to disk as it comes; of it only whole lines are handed on, and never more than a
-//! little is held in memory. A limit stops the client; what it said until then still counts.
+//! Output goes to disk as it comes; the supervisor passes on only complete lines, and holds little
+//! in memory. A limit stops the client; its output until then still counts.
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
 use convoke_domain::lane::outcome::ProcessEnd;
-use convoke_guard::{Ward, end_strays, read_report, wait_for};
+use convoke_guard::{GuardCommand, end_strays, read_report, wait_for};
 use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -28,10 +28,13 @@ use crate::process::guardian;
 /// A longer line is kept on disk, and not read.
 pub(crate) const LONGEST_LINE: usize = 8 * 1024 * 1024;
 
-/// How many chunks may wait to be looked at.
+/// How many chunks may wait to be processed.
 const WAITING: usize = 4;
 
-/// How long a client may take to go when it has given its answer.
+/// How much of what a client printed on stderr is kept for people, in bytes.
+const TAIL: u64 = 2000;
+
+/// How long a client may take to end after its answer.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// How much longer than its grace a guardian may take.
@@ -42,51 +45,58 @@ const MARGIN: Duration = Duration::from_secs(5);
 pub struct Limits {
     /// In all.
     pub wall: Duration,
-    /// Until it says anything.
+    /// Until its first output.
     pub first_byte: Duration,
-    /// Between two things that it says.
+    /// Between two pieces of output.
     pub stall: Duration,
-    /// Until it has stopped, when it is asked to.
+    /// Between the request to stop and the end.
     pub grace: Duration,
 }
 
-/// A client to run.
+/// A client's process, ready to run.
 #[derive(Debug, Clone)]
 pub struct ChildProcess<'a> {
-    /// Our own program; the guardian is beside it, or it is the guardian itself.
+    /// Convoke's program; the guardian is beside it, or it is the guardian itself.
     pub convoke: &'a Path,
     /// The client's program.
     pub program: &'a Path,
-    /// Its arguments.
+    /// The client's arguments.
     pub arguments: &'a [String],
-    /// Its whole environment.
+    /// The client's complete environment.
     pub variables: &'a [(OsString, OsString)],
-    /// Where it works.
+    /// The client's working folder.
     pub folder: &'a Path,
-    /// What it reads on its stdin.
+    /// The client's stdin.
     pub stdin: Option<&'a str>,
-    /// A folder of the lane's own, for what is kept of it.
+    /// The lane's own folder, for its kept files.
     pub scratch: &'a Path,
-    /// How long it may take.
+    /// How long it may take, and what stops it before.
+    pub supervision: Supervision<'a>,
+}
+
+/// How long an agent may take, and what stops it before.
+#[derive(Debug, Clone, Copy)]
+pub struct Supervision<'a> {
+    /// The time limits.
     pub limits: Limits,
-    /// Who may stop it.
+    /// A request to stop.
     pub cancel: &'a Cancel,
 }
 
 /// The variable that marks everything that a lane starts, by the number of the process that
-/// supervises it. Hooks that find it deliver nothing: a lane's prompt is all that it is told.
+/// supervises it. Hooks that find it deliver nothing: a lane's agent receives only its prompt.
 pub const LANE_MARK: &str = "CONVOKE_LANE";
 
 /// One of a client's two streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// What it prints.
+    /// Standard output.
     Stdout,
-    /// What it says besides.
+    /// Standard error.
     Stderr,
 }
 
-/// Something that a client said.
+/// A line of a client's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputLine<'a> {
     /// A whole line, or the last one without its end.
@@ -95,49 +105,50 @@ pub enum OutputLine<'a> {
     TooLong(u64),
 }
 
-/// Whether a client has said all it has to say.
+/// Whether a client has completed its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnState {
     /// There may be more.
     GoesOn,
-    /// Its turn is over.
+    /// The turn has ended.
     IsOver,
 }
 
-/// A client's run.
+/// How a client's process ended, or the connection to a model's API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExitReport {
     /// How it ended.
     pub end: ProcessEnd,
     /// How long it took.
     pub took: Duration,
-    /// How much it said in all.
+    /// How many bytes it printed on both streams.
     pub bytes: u64,
-    /// What it printed.
-    pub stdout: PathBuf,
-    /// What it said besides.
-    pub stderr: PathBuf,
+    /// The end of what it printed on stderr.
+    pub stderr: String,
 }
 
-/// What a reader hands on.
+/// The files in a lane's own folder that keep what the client printed.
+pub const KEPT_STREAMS: [&str; 2] = ["stdout", "stderr"];
+
+/// A message of a reading thread.
 enum News {
-    /// Something was said, however little, and with it these lines are whole.
+    /// The client printed this many bytes, which completed these lines.
     Said(Stream, usize, Whole),
     /// A stream is closed.
     Closed,
-    /// Somebody wants it to stop.
+    /// The user stopped it.
     Cancelled,
 }
 
-/// Who is given every line, and says whether the turn is over.
+/// Receives every line, and returns whether the turn is over.
 type Hear<'a> = dyn FnMut(Stream, OutputLine<'_>) -> TurnState + 'a;
 
 /// Runs a client to its end.
 pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<ExitReport> {
-    let (stdout, stderr) =
-        (child_process.scratch.join("stdout"), child_process.scratch.join("stderr"));
+    let Supervision { limits, cancel } = child_process.supervision;
+    let [stdout, stderr] = KEPT_STREAMS.map(|name| child_process.scratch.join(name));
     let watch = Stopwatch::start();
-    // All files are open before there is anybody who could put something else in their place.
+    // All files are open before a client runs that could put others in their place.
     let (kept_stdout, kept_stderr) = (create_private(&stdout)?, create_private(&stderr)?);
     let path = child_process.scratch.join("end");
     let report = create_private(&path)?;
@@ -148,44 +159,56 @@ pub fn run(child_process: &ChildProcess<'_>, hear: &mut Hear<'_>) -> io::Result<
     let (sender, receiver) = sync_channel(WAITING);
     listen(guardian.stdout.take(), Stream::Stdout, kept_stdout, sender.clone());
     listen(guardian.stderr.take(), Stream::Stderr, kept_stderr, sender.clone());
-    // If there is no room, we are busy listening, and see by ourselves that we were asked to stop.
-    let asked =
-        child_process.cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default());
-    let mut attention =
-        Attention { limits: child_process.limits, watch, last: None, over: None, bytes: 0 };
-    let stopped = attention.listen(&receiver, child_process.cancel, hear);
+    // Without room in the channel the loop is busy reading, and checks the cancellation itself.
+    let asked = cancel.watch(move || sender.try_send(News::Cancelled).unwrap_or_default());
+    let mut attention = Attention { limits, watch, last: None, over: None, bytes: 0 };
+    let stopped = attention.listen(&receiver, cancel, hear);
     drop(asked);
     // Closing its stdin tells the guardian to stop everything; after the end it changes nothing.
     drop(guardian.stdin.take());
-    // A guardian that was killed guards nobody.
+    // A killed guardian guards no process.
     if guardian.try_wait()?.is_some_and(|status| !status.success()) {
         end_strays(child_process.scratch);
     }
-    attention.drain(&receiver, hear, child_process.limits.grace + MARGIN);
+    attention.drain(&receiver, hear, limits.grace + MARGIN);
     if !finish(&mut guardian)?.success() {
         end_strays(child_process.scratch);
     }
     let end = stopped.or_else(|| read_report(report)).unwrap_or(ProcessEnd::Lost);
-    let report = ExitReport { end, took: watch.elapsed(), bytes: attention.bytes, stdout, stderr };
+    let stderr = tail(&stderr);
+    let report = ExitReport { end, took: watch.elapsed(), bytes: attention.bytes, stderr };
     tracing::debug!(%end, took = ?report.took, bytes = report.bytes, "the client ended");
     Ok(report)
 }
 
+/// Reads the end of a file, however long it is.
+fn tail(path: &Path) -> String {
+    let read = || {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL).read_to_end(&mut bytes)?;
+        io::Result::Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+    };
+    read().unwrap_or_default()
+}
+
 fn started(child_process: &ChildProcess<'_>, report: &Path) -> io::Result<Child> {
-    let mut ward = Ward {
+    let mut guarded = GuardCommand {
         program: child_process.program.to_owned(),
         arguments: child_process.arguments.iter().map(OsString::from).collect(),
         stdin: None,
-        grace: child_process.limits.grace,
+        grace: child_process.supervision.limits.grace,
         report: report.to_owned(),
         owner: std::process::id(),
     };
     if let Some(text) = child_process.stdin {
         let path = child_process.scratch.join("stdin");
         create_private(&path)?.write_all(text.as_bytes())?;
-        ward.stdin = Some(path);
+        guarded.stdin = Some(path);
     }
-    let mut guardian = guardian(child_process.convoke, &ward, child_process.folder);
+    let mut guardian = guardian(child_process.convoke, &guarded, child_process.folder);
     guardian.env_clear().envs(child_process.variables.iter().map(|(name, value)| (name, value)));
     // Last, so that no variable of the user's can take its place.
     guardian.env(LANE_MARK, std::process::id().to_string());
@@ -208,11 +231,11 @@ fn finish(guardian: &mut Child) -> io::Result<ExitStatus> {
     }
 }
 
-/// What is known of a client while it runs.
+/// The state of a running client.
 struct Attention {
     limits: Limits,
     watch: Stopwatch,
-    /// When it last said something.
+    /// The time of the last output.
     last: Option<Duration>,
     /// When its turn was over.
     over: Option<Duration>,
@@ -220,7 +243,7 @@ struct Attention {
 }
 
 impl Attention {
-    /// Listens until both streams are closed, a limit is reached, or it is asked to stop.
+    /// Reads until both streams are closed, a limit is reached, or the lane is cancelled.
     fn listen(
         &mut self,
         news: &Receiver<News>,
@@ -247,7 +270,7 @@ impl Attention {
         None
     }
 
-    /// Takes in what was said before it stopped.
+    /// Takes in the output from before the end.
     fn drain(&mut self, news: &Receiver<News>, hear: &mut Hear<'_>, most: Duration) {
         let until = self.watch.elapsed() + most;
         while let Ok(news) = news.recv_timeout(until.saturating_sub(self.watch.elapsed())) {
@@ -281,7 +304,7 @@ impl Attention {
     }
 }
 
-/// Reads a stream in a thread of its own: everything to disk, whole lines to us.
+/// Reads a stream in a thread of its own: everything to disk, complete lines to the supervisor.
 fn listen(
     stream: Option<impl AsFd + Send + 'static>,
     which: Stream,
@@ -294,7 +317,7 @@ fn listen(
         let mut flow = Flow::of(which);
         while let Some(new @ [_, ..]) = lines.read(stream.as_fd(), flow.room()) {
             let count = new.len();
-            // A full disk must not stop the client from being heard.
+            // A full disk must not stop the reading of the client's output.
             file.write_all(new).ok();
             if news.send(News::Said(which, count, lines.cut(count))).is_err() {
                 return;
@@ -306,16 +329,16 @@ fn listen(
     });
 }
 
-/// Cuts bytes into lines. What is read stays where it was read to, and is handed on with its memory:
-/// only the beginning of a line is ever copied.
+/// Cuts bytes into lines. The read buffer itself is passed on: only the beginning of an incomplete
+/// line is ever copied.
 #[derive(Default)]
 struct Lines {
     begun: Vec<u8>,
-    /// How much of a line was passed over that is too long.
+    /// How much of a line that is too long was skipped.
     passed: u64,
 }
 
-/// What has its end now: perhaps a line that is too long, and then lines.
+/// The completed part: optionally the length of a line that was too long, and then lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Whole {
     too_long: Option<u64>,
@@ -355,7 +378,7 @@ impl Lines {
         Whole { too_long, lines }
     }
 
-    /// Lets go of a line that is too long.
+    /// Drops a line that is too long.
     fn pass_over(&mut self) {
         if self.passed > 0 || self.begun.len() > LONGEST_LINE {
             self.passed += self.begun.len() as u64;
@@ -369,7 +392,7 @@ impl Lines {
     }
 }
 
-/// What is no text is made one; what is one is not copied.
+/// Converts bytes to text, without a copy if they are valid UTF-8.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
@@ -387,7 +410,7 @@ mod tests {
     }
 
     proptest! {
-        // However it comes in pieces, what is handed on is what was said.
+        // Split into any pieces, the lines are the same.
         #[test]
         fn pieces_make_the_same_lines(pieces in prop::collection::vec("[a-c\n]{0,6}", 0..12)) {
             let mut lines = Lines::default();
@@ -399,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_told_of_and_not_read() {
+    fn a_line_that_is_too_long_is_reported_and_not_read() {
         let mut lines = Lines::default();
         let long = vec![b'x'; LONGEST_LINE];
         let whole = |too_long, lines: &str| Whole { too_long, lines: lines.into() };

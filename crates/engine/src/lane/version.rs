@@ -1,22 +1,26 @@
-//! Which versions of clients are there: they are asked, under supervision, because also this can hang.
+//! Versions of clients, read under supervision, because even this call can hang.
 
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use super::cancel::Cancel;
-use super::drive::Program;
-use super::supervisor::{ChildProcess, Limits, OutputLine, Stream, TurnState, run};
+use super::drive::ClientProgram;
+use super::supervisor::{ChildProcess, Limits, OutputLine, Stream, Supervision, TurnState, run};
 use crate::client::adapter;
 
 /// How long a client may take to say its version.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How much of what it says is shown, in characters.
+/// How much of its output is shown, in characters.
 const MOST_SHOWN: usize = 60;
 
-/// Asks programs for their versions, all at once; `None` for one that does not say.
-pub fn versions(programs: &[Program<'_>], cancel: &Cancel) -> Vec<Option<String>> {
+const fn limits(grace: Duration) -> Limits {
+    Limits { wall: LIMIT, first_byte: LIMIT, stall: LIMIT, grace }
+}
+
+/// Asks programs for their versions, in parallel; `None` for one that prints none.
+pub fn versions(programs: &[ClientProgram<'_>], cancel: &Cancel) -> Vec<Option<String>> {
     thread::scope(|scope| {
         let asked: Vec<_> =
             programs.iter().map(|program| scope.spawn(|| version(program, cancel))).collect();
@@ -24,7 +28,7 @@ pub fn versions(programs: &[Program<'_>], cancel: &Cancel) -> Vec<Option<String>
     })
 }
 
-fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
+fn version(program: &ClientProgram<'_>, cancel: &Cancel) -> Option<String> {
     let scratch = crate::scratch::lane().ok()?;
     let own = adapter(program.agent).quiet.iter().map(|(name, value)| (name.into(), value.into()));
     let mut variables: Vec<_> = program.variables.iter().cloned().chain(own).collect();
@@ -37,13 +41,7 @@ fn version(program: &Program<'_>, cancel: &Cancel) -> Option<String> {
         folder: scratch.path(),
         stdin: None,
         scratch: scratch.path(),
-        limits: Limits {
-            wall: LIMIT,
-            first_byte: LIMIT,
-            stall: LIMIT,
-            grace: Duration::from_secs(1),
-        },
-        cancel,
+        supervision: Supervision { limits: limits(Duration::from_secs(1)), cancel },
     };
     let mut said = None;
     run(&child_process, &mut |stream, words| {
@@ -72,8 +70,7 @@ pub fn is_supervised(convoke: &Path, program: &Path, cancel: &Cancel) -> bool {
         folder: scratch.path(),
         stdin: None,
         scratch: scratch.path(),
-        limits: Limits { wall: LIMIT, first_byte: LIMIT, stall: LIMIT, grace: LIMIT },
-        cancel,
+        supervision: Supervision { limits: limits(LIMIT), cancel },
     };
     run(&child_process, &mut |_, _| TurnState::GoesOn)
         .is_ok_and(|finished| finished.end == ProcessEnd::Exited(0))

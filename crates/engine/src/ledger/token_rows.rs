@@ -43,7 +43,7 @@ pub fn line(row: &TokenRow) -> String {
     serde_json::to_string(&object).unwrap_or_default() + "\n"
 }
 
-/// Reads all rows of a ledger, and counts the lines that are none.
+/// Reads all rows of a ledger, and counts the invalid lines.
 pub fn rows(text: &str) -> (Vec<TokenRow>, usize) {
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let rows: Vec<_> = lines.iter().filter_map(|line| row(line)).collect();
@@ -79,9 +79,9 @@ mod tests {
              \"ts\":\"2026-05-01T09:30:00Z\"}\n"
         );
         let counts = TokenCounts { total: 18250, ..TokenCounts::default() };
-        let it = TokenUse { vendor: "codex".to_owned(), counts, raw: "codex_review".to_owned() };
+        let used = TokenUse { vendor: "codex".to_owned(), counts, raw: "codex_review".to_owned() };
         assert_eq!(
-            line(&TokenRow { at, event: TokenEvent::Use(it) }),
+            line(&TokenRow { at, event: TokenEvent::Use(used) }),
             "{\"type\":\"vendor\",\"vendor\":\"codex\",\"input\":0,\"output\":0,\"cache_read\":0,\
              \"cache_create\":0,\"total\":18250,\"raw\":\"codex_review\",\
              \"ts\":\"2026-05-01T09:30:00Z\"}\n"
@@ -90,10 +90,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_said_is_one_line_and_can_be_read(step in any::<String>(), raw in any::<String>()) {
+        fn every_event_is_one_line_and_can_be_read(step in any::<String>(), raw in any::<String>()) {
             let at = Timestamp::from_second(1_777_627_800).unwrap();
-            let it = TokenUse { vendor: "codex".to_owned(), counts: TokenCounts::default(), raw };
-            let said = [TokenRow { at, event: TokenEvent::Mark(step) }, TokenRow { at, event: TokenEvent::Use(it) }];
+            let used = TokenUse { vendor: "codex".to_owned(), counts: TokenCounts::default(), raw };
+            let said = [TokenRow { at, event: TokenEvent::Mark(step) }, TokenRow { at, event: TokenEvent::Use(used) }];
             let text: String = said.iter().map(line).collect();
             prop_assert_eq!(text.matches('\n').count(), 2);
             prop_assert_eq!(rows(&text), (said.to_vec(), 0));

@@ -14,11 +14,11 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-/// A folder that is open.
+/// An open folder.
 #[derive(Debug)]
 pub(super) struct Folder {
     handle: OwnedFd,
-    /// Where it was found, with no link on the way.
+    /// Its path, without links.
     pub(super) path: PathBuf,
 }
 
@@ -42,7 +42,7 @@ impl From<Errno> for Unusable {
 }
 
 impl Folder {
-    /// Opens a folder, wherever links lead.
+    /// Opens a folder, following links.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let path = path.canonicalize()?;
         let handle = openat(CWD, &path, AS_FOLDER, Mode::empty())?;
@@ -55,7 +55,7 @@ impl Folder {
         Ok(Self { handle, path: self.path.join(name) })
     }
 
-    /// Opens a folder in this one, and makes it if there is none.
+    /// Opens a folder in this one, and creates it if it is missing.
     pub(super) fn below_or_made(&self, name: &str) -> io::Result<Self> {
         match mkdirat(&self.handle, name, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => self.below(name),
@@ -63,7 +63,7 @@ impl Folder {
         }
     }
 
-    /// Makes a folder with a new name, which only its user can look into.
+    /// Makes a private folder with a new name.
     pub(super) fn fresh(&self, prefix: &str) -> io::Result<(String, Self)> {
         let name = fresh_name(prefix);
         mkdirat(&self.handle, &name, Mode::from_raw_mode(0o700))?;
@@ -89,7 +89,7 @@ impl Folder {
         Ok(openat(&self.handle, name, flags, Mode::from_raw_mode(0o666))?.into())
     }
 
-    /// Moves a file into another folder, in place of what has its name there.
+    /// Moves a file into another folder, replacing a file of the same name.
     pub(super) fn move_to(&self, name: &str, to: &Self, new: &str) -> io::Result<()> {
         Ok(renameat(&self.handle, name, &to.handle, new)?)
     }
@@ -102,8 +102,8 @@ impl Folder {
         }
     }
 
-    /// Removes a folder in this one with the files in it. One that holds anything but `ours` is
-    /// somebody else's, and stays as it is.
+    /// Removes a folder in this one with the files in it. One that holds any file but `ours`
+    /// belongs to another program, and stays unchanged.
     pub(super) fn remove_folder(&self, name: &str, ours: impl Fn(&str) -> bool) -> io::Result<()> {
         let folder = self.below(name)?;
         let mut files = Vec::new();
@@ -123,7 +123,7 @@ impl Folder {
         found.is_ok_and(|found| fstat(&other.handle).is_ok_and(|open| is_same(&found, &open)))
     }
 
-    /// Lists what is in it.
+    /// Lists the folder's names.
     pub(super) fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.handle)? {
@@ -145,7 +145,7 @@ impl Folder {
         }
     }
 
-    /// Waits until what was done in it is on the disk.
+    /// Waits until its changes are on the disk.
     pub(super) fn sync(&self) -> io::Result<()> {
         Ok(fsync(&self.handle)?)
     }

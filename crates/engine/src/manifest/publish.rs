@@ -8,13 +8,13 @@ use super::folder::{Folder, fresh_name, is_fresh};
 
 /// The seal of a folder: the file without which the others mean nothing.
 pub(super) struct Seal<'a> {
-    /// Its name.
+    /// The file's name.
     pub(super) name: &'a str,
-    /// What it says.
+    /// The file's text.
     pub(super) text: &'a str,
 }
 
-/// New files, where no reader looks. They are gone when this is.
+/// New files, outside of readers' view. Dropping it removes them.
 pub(super) struct Stage<'f> {
     around: &'f Folder,
     name: String,
@@ -38,9 +38,9 @@ impl<'f> Stage<'f> {
         Ok(length)
     }
 
-    /// Moves everything to where readers look. The old seal is broken before the first file of the
-    /// old ones changes, and the new one is there after the last: a reader who finds a seal finds
-    /// its files. `stale` is what may still be there of older ones.
+    /// Moves all files to their final place. It removes the old seal before the first old file
+    /// changes, and sets the new one after the last: a reader that finds a seal finds its files.
+    /// `stale` names files that older bundles may have left.
     pub(super) fn publish(self, to: &Folder, seal: &Seal<'_>, stale: &[&str]) -> io::Result<()> {
         let name = fresh_name(&unfinished(seal.name));
         let written = to.create(&name).and_then(|mut file| {
@@ -66,7 +66,7 @@ impl<'f> Stage<'f> {
         }
         to.sync()?;
         to.move_to(name, to, seal.name)?;
-        // Who is told that it failed must not find a seal.
+        // After a reported failure there must be no manifest.
         to.sync().inspect_err(|_| drop(to.remove(seal.name)))
     }
 }
@@ -77,8 +77,8 @@ impl Drop for Stage<'_> {
     }
 }
 
-/// Removes what writers left that were killed: stages with nothing but `ours` on them, and seals
-/// that were never set. Only who holds the folder may do this.
+/// Removes leftovers of killed writers: stages that hold only `ours`, and seals that were never
+/// set. The caller must hold the folder's lock.
 pub(super) fn sweep(
     around: &Folder,
     stages: &str,
@@ -90,7 +90,7 @@ pub(super) fn sweep(
         name.to_str().filter(|name| is_fresh(name, prefix)).map(str::to_owned)
     };
     for name in around.names()?.into_iter().filter_map(|name| made(name, stages)) {
-        // What cannot be removed is in nobody's way.
+        // A leftover that cannot be removed does no harm.
         around.remove_folder(&name, &ours).ok();
     }
     for name in to.names()?.into_iter().filter_map(|name| made(name, &unfinished(seal))) {

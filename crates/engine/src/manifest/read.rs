@@ -11,33 +11,34 @@ use rustix::fs::Stat;
 
 use super::folder::{Folder, Unusable, is_same, is_still, open_file};
 
-/// How often a bundle is read anew that is replaced meanwhile.
+/// How often a bundle is read again if it is replaced meanwhile.
 const ROUNDS: u32 = 4;
 
 /// A bundle that was found in order.
 #[derive(Debug)]
 pub struct Bundle {
-    /// What its manifest says, with paths that have no link in them.
+    /// The parsed manifest, with paths without links.
     pub manifest: Manifest,
-    /// The folder of its files.
+    /// The folder of the bundle's files.
     pub folder: PathBuf,
-    /// The files themselves, in the same order. What is read from these is what was judged.
+    /// The open files, in the same order. Reading them gives the checked content.
     pub files: Vec<File>,
 }
 
-/// Reads the bundle in the folder of whoever asked for it; its manifest may lie elsewhere.
+/// Reads the bundle in the folder of the calling workflow; its manifest may be elsewhere.
 pub fn read(parent: &Path, manifest: Option<&Path>) -> Result<Bundle, Rejection> {
     let export = parent.join(EXPORT_DIR);
     read_export(&export, manifest.unwrap_or(&export.join(MANIFEST_FILE)))
 }
 
-/// Reads the bundle whose files lie in a folder.
+/// Reads the bundle whose files are in a folder.
 pub fn read_export(export: &Path, manifest: &Path) -> Result<Bundle, Rejection> {
     for _ in 0..ROUNDS {
         let (file, stat) = open_file(manifest).map_err(|error| no_manifest(&error))?;
         let bundle = read_once(export, &file, &stat);
-        // A writer takes the manifest away before it changes anything. If it is still this one,
-        // what was opened since belongs to it; and while it is open no other can look like it.
+        // A writer removes the manifest before it changes anything. If the manifest is still this
+        // one, the files opened since belong to it; and while it is open no other file can have its
+        // inode.
         if is_still(manifest, &stat) {
             return bundle;
         }
@@ -97,7 +98,7 @@ fn open_named(folder: &Folder, path: &str) -> Result<(String, File, Stat), Rejec
     // It is printed, and a line end in it would be a line of its own.
     let canonical = canonical.to_str().filter(|path| !has_control(path.as_bytes()));
     let canonical = canonical.ok_or(Rejection::ControlChar)?.to_owned();
-    // From here on only what is held open counts.
+    // From here on only open handles count.
     let mut inner: Option<Folder> = None;
     for part in below {
         let part = part.to_str().ok_or(Rejection::ControlChar)?;

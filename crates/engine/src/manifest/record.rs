@@ -1,7 +1,7 @@
 //! The hashes of a run's files at its end, to check the files later.
 //!
-//! There is no secret in it: it holds against accidents and careless hands, not against somebody who
-//! writes it anew. The run's journal is the place to ask then.
+//! The record has no secret: it detects accidents and careless edits, not an attacker who writes it
+//! anew. The run's journal detects that.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,10 +16,10 @@ use convoke_domain::run::RunId;
 use convoke_store::journal::Run;
 use serde::{Deserialize, Serialize};
 
-use crate::design::run::hashes;
+use crate::design::kept::hashes;
 use crate::skill::hash;
 
-/// What a record is called.
+/// The file name of a record.
 pub const RECORD_FILE: &str = "manifest.json";
 
 const VERSION: u32 = 1;
@@ -28,13 +28,13 @@ const VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRecord {
-    /// The version of this form.
+    /// The version of this format.
     pub manifest: u32,
     /// The run's id.
     pub run: String,
     /// The project.
     pub project: String,
-    /// The branch on which it was asked for.
+    /// The branch on which the run began.
     pub branch: String,
     /// When it began.
     pub started_at: String,
@@ -42,81 +42,81 @@ pub struct RunRecord {
     pub ended_at: Option<String>,
     /// How it ended.
     pub ending: String,
-    /// What was missing on the way.
+    /// The warnings of the run.
     pub degraded: Vec<String>,
     /// Whether every answer was recorded.
     pub rehearsal: bool,
     /// The version of the rules that the run began under; earlier records have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<u32>,
-    /// What was asked for.
+    /// The requested feature.
     pub feature: RecordedFeature,
     /// The design documents that it was made from, as one block.
     pub brief: Option<TextDigest>,
-    /// Further documents that agents were told of, by path.
+    /// Further documents named to the agents, by path.
     pub documents: Vec<String>,
-    /// Who took part.
+    /// The participants.
     pub seats: Vec<RecordedSeat>,
-    /// Who answered.
+    /// The run's lanes.
     pub lanes: Vec<RecordedLane>,
-    /// What people decided where the panel had not.
+    /// People's decisions in the panel's place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decided: Vec<RecordedDecision>,
-    /// The journal up to its end.
+    /// The journal's length and chain at the end.
     pub journal: RecordedJournal,
-    /// Whether nothing else lies in the folder of its files.
+    /// Whether the folder holds no other file.
     pub exclusive: bool,
-    /// The files.
+    /// The run's files.
     pub files: Vec<RecordedFile>,
 }
 
-/// What was asked for.
+/// The requested feature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordedFeature {
-    /// In words.
+    /// The feature's text.
     pub text: String,
-    /// Their hash.
+    /// The text's hash.
     pub sha256: String,
 }
 
-/// A text that is not told again.
+/// A text of which only the digest is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TextDigest {
-    /// Its length.
+    /// The text's length, in bytes.
     pub bytes: u64,
-    /// Its hash.
+    /// The text's SHA-256.
     pub sha256: String,
 }
 
-/// One of those who took part.
+/// One of the participants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordedSeat {
     /// `first`, `second` or `host`.
     pub seat: String,
-    /// What it is called.
+    /// The seat's name.
     pub name: String,
     /// The agent behind the name.
     pub agent: String,
-    /// The model that was asked for, unless it was the client's own choice.
+    /// The requested model, unless it was the client's own choice.
     pub model: Option<String>,
     /// The models that this agent really answered with, as far as it says.
     pub answered: Vec<String>,
 }
 
-/// One that was asked.
+/// One lane of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordedLane {
-    /// The lane.
+    /// The lane's id.
     pub lane: String,
-    /// The agent.
+    /// The agent that answered.
     pub agent: String,
     /// The model that answered, as far as it is known.
     pub model: Option<String>,
-    /// What became of it.
+    /// The lane's status.
     pub status: String,
 }
 
@@ -132,7 +132,7 @@ pub struct RecordedDecision {
     pub because: Option<String>,
 }
 
-/// A journal as it was.
+/// A journal's state at the end of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordedJournal {
@@ -142,48 +142,48 @@ pub struct RecordedJournal {
     pub chain: String,
 }
 
-/// A file as it was.
+/// A file at the end of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordedFile {
-    /// Its name.
+    /// The file's name.
     pub name: String,
-    /// Its length.
+    /// The file's length, in bytes.
     pub bytes: u64,
-    /// Its hash.
+    /// The file's SHA-256.
     pub sha256: String,
 }
 
 /// A run of which there is no record.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// It goes on, or was stopped.
+    /// It is in progress, or was stopped.
     #[error("cannot export the files of `{run}`: the run has not ended")]
     Unfinished {
-        /// The run.
+        /// The run's id.
         run: RunId,
     },
     /// Its files are not what they were.
     #[error("cannot export the files of `{run}`: `{file}` does not match its recorded SHA-256")]
     Differs {
-        /// The run.
+        /// The run's id.
         run: RunId,
-        /// The first of them.
+        /// The first such file.
         file: String,
     },
     /// Its files are what they were only by the rules of another version.
     #[error("cannot export the files of `{run}`: `{file}` changed with the rules ({difference})")]
     OtherRules {
-        /// The run.
+        /// The run's id.
         run: RunId,
-        /// The first of them.
+        /// The first such file.
         file: String,
-        /// Which rules are meant.
+        /// The versions of the rules.
         difference: String,
     },
 }
 
-/// A text that is no record.
+/// A text that is not a record.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordFormError {
     /// It is another kind of file.
@@ -248,7 +248,7 @@ impl RunRecord {
         self
     }
 
-    /// Is about other files, which lie among others.
+    /// Returns the record for other files, in a folder that holds more.
     #[must_use]
     pub fn with_files(self, files: Vec<RecordedFile>) -> Self {
         Self { files, exclusive: false, ..self }
@@ -284,7 +284,7 @@ impl RecordedFile {
     }
 }
 
-/// Tells whether a name stays in its folder, and is none of a manifest's own.
+/// Tells whether a name stays in its folder, and is not a manifest's own.
 fn is_plain(name: &str) -> bool {
     !["", ".", "..", RECORD_FILE].contains(&name)
         && !name.contains(['/', '\\'])

@@ -42,7 +42,7 @@ fn export(from: &Path, parent: &Path) -> Result<PathBuf, WriteError> {
     })
 }
 
-/// Says again what a manifest must be, without any of the code that reads one.
+/// Repeats the requirements on a manifest, without any of the code that reads one.
 fn is_in_order(bytes: &[u8], export: &Path) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let lines: Vec<_> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
@@ -97,7 +97,7 @@ fn is_in_order(bytes: &[u8], export: &Path) -> bool {
         .all(|is_right| is_right)
 }
 
-/// Changes a manifest somewhere.
+/// Changes a manifest at a random place.
 fn change(bytes: &mut Vec<u8>, paths: &[String], dice: &mut Dice) {
     let at = dice.roll(bytes.len() + 1);
     let odd = b"\0\n\r\t\x1b\x7f\x80\xff= /.A1_$";
@@ -200,7 +200,7 @@ fn replace(export: &Path, manifest: &[u8], text: &str) {
         fs::write(stage.join(artifact.file()), text).unwrap();
     }
     fs::write(stage.join(MANIFEST_FILE), manifest).unwrap();
-    // To move a file over another waits for the disk; where there is none it does not.
+    // Moving a file over another waits for the disk; without an old file it does not.
     for file in [MANIFEST_FILE].into_iter().chain(ManifestArtifact::ALL.map(ManifestArtifact::file))
     {
         fs::remove_file(export.join(file)).unwrap();
@@ -211,7 +211,7 @@ fn replace(export: &Path, manifest: &[u8], text: &str) {
     }
 }
 
-// P-343: what is open belongs together, however often the bundle is replaced meanwhile.
+// P-343: open files belong together, however often the bundle is replaced meanwhile.
 #[test]
 fn a_bundle_that_is_replaced_meanwhile_is_read_whole_or_not_at_all() {
     let top = tempfile::tempdir().unwrap();

@@ -17,10 +17,10 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// How much of a file is hashed at a time.
 const PIECE: usize = 256 * 1024;
 
-/// What became of files.
+/// The result of verifying files.
 #[derive(Debug)]
 pub struct RecordVerdict {
-    /// What they were.
+    /// The record.
     pub record: RunRecord,
     /// Those that are not as they were.
     pub changed: Vec<String>,
@@ -30,37 +30,37 @@ pub struct RecordVerdict {
     pub extra: Vec<String>,
 }
 
-/// Why nothing can be said about files.
+/// Why files cannot be verified.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// There is no record.
     #[error("cannot find `{}`", path.display())]
     Absent {
-        /// Where it was looked for.
+        /// The path of the missing record.
         path: PathBuf,
     },
     /// The record cannot be read.
     #[error("cannot read `{}`", path.display())]
     Unreadable {
-        /// The record.
+        /// The record's path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
-    /// The record is none.
+    /// The file is not a record.
     #[error("cannot use `{}`", path.display())]
     Bad {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         source: RecordFormError,
     },
     /// A file cannot be read.
     #[error("cannot read `{name}`")]
     File {
-        /// The file.
+        /// The file's name.
         name: String,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
@@ -72,7 +72,7 @@ enum Fate {
 }
 
 impl RecordVerdict {
-    /// Tells whether everything is as it was.
+    /// Tells whether all files are unchanged.
     pub const fn is_same(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && self.extra.is_empty()
     }

@@ -23,10 +23,10 @@ const MAX_BYTES: u64 = 1 << 30;
 /// No name of a session is longer.
 const MAX_SESSION: u64 = 4096;
 
-/// Where the name of whoever asked is written down, in their folder.
+/// The file with the caller's session id, in the caller's folder.
 const SESSION_FILE: &str = "session-id";
 
-/// Where the artifacts come from.
+/// The source of the artifacts.
 #[derive(Debug, Clone, Copy)]
 pub enum ArtifactSource<'a> {
     /// From a folder.
@@ -35,78 +35,78 @@ pub enum ArtifactSource<'a> {
     Texts(&'a BTreeMap<String, Arc<str>>),
 }
 
-/// A bundle to write.
+/// A request to write a bundle.
 #[derive(Debug, Clone, Copy)]
 pub struct BundleOrder<'a> {
-    /// Where its files come from.
+    /// The source of its files.
     pub source: ArtifactSource<'a>,
-    /// The folder of whoever asked.
+    /// The folder of the calling workflow.
     pub parent: &'a Path,
-    /// What the environment says about the session.
+    /// The session id from the environment.
     pub session_id: Option<&'a str>,
     /// When it is written.
     pub now: Timestamp,
-    /// What the files are, if they come from a run. It is left beside them.
+    /// The record of the run, if the files come from one. It is written beside them.
     pub record: Option<&'a RunRecord>,
 }
 
-/// Why no bundle was written. What was there before is still there, unless moving failed; then
-/// there is no manifest.
+/// Why no bundle was written. The earlier bundle is still there, unless moving failed; then there
+/// is no manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// A folder cannot be used.
     #[error("cannot use folder `{}`", path.display())]
     Folder {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
-    /// An artifact will not do.
+    /// An artifact is invalid.
     #[error("cannot export `{file}`: {why}")]
     Artifact {
-        /// Its name.
+        /// The artifact's file name.
         file: String,
-        /// What is wrong with it.
+        /// The defect.
         why: &'static str,
     },
     /// An artifact cannot be read or written.
     #[error("cannot export `{file}`")]
     File {
-        /// Its name.
+        /// The artifact's file name.
         file: String,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
-    /// Nobody could tell whose it is.
+    /// The session could not be determined.
     #[error("cannot export a design without a session id")]
     NoSession,
-    /// The folder's path cannot stand in a manifest.
+    /// A manifest cannot hold the folder's path.
     #[error("cannot export into `{}`", path.display())]
     Path {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: Unspeakable,
     },
-    /// The folder holds something else.
+    /// The folder holds other files.
     #[error("cannot write into `{}`: it contains other files", path.display())]
     Occupied {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
     },
     /// Another process writes there.
     #[error("cannot export into `{}`: another process is writing to it", path.display())]
     Busy {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
     },
     /// The files could not be put in place.
     #[error("cannot put the bundle in `{}`", path.display())]
     Publish {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         source: io::Error,
     },
 }
@@ -149,8 +149,8 @@ pub fn write(order: &BundleOrder<'_>) -> Result<PathBuf, WriteError> {
     Ok(export.path.join(MANIFEST_FILE))
 }
 
-/// Writes all files of a run into a folder of their own, with its record, and returns where that is.
-/// A folder that holds anything else is left alone.
+/// Writes all files of a run into a folder of their own, with its record, and returns the record's
+/// path. It leaves a folder with other files alone.
 pub fn write_all(
     folder: &Path,
     files: &BTreeMap<String, Arc<str>>,
@@ -179,7 +179,7 @@ pub fn write_all(
 }
 
 /// Names the files of earlier runs in a folder, whose writers may have been killed; `None` if there
-/// is anything of which no record speaks.
+/// is a file that no record names.
 fn earlier(folder: &Folder) -> io::Result<Option<Vec<String>>> {
     let names = folder.names()?;
     let is_ours = |name: &OsString| name.to_str().is_some_and(|name| name.starts_with(RECORD_FILE));
@@ -214,7 +214,7 @@ fn describe(
     Manifest::of_folder(path, artifacts, &timestamp, &session).map_err(unspeakable)
 }
 
-/// Where artifacts are taken from.
+/// The source of artifacts.
 enum Store<'a> {
     Folder(Folder),
     Texts(&'a BTreeMap<String, Arc<str>>),
@@ -228,7 +228,7 @@ impl<'a> Store<'a> {
         })
     }
 
-    /// Puts an artifact on the stage; `false` if there is none and need not be.
+    /// Puts an artifact on the stage; `false` if it is missing and optional.
     fn put_on(
         &self,
         stage: &mut Stage<'_>,

@@ -1,7 +1,7 @@
-//! Skill files as they were read last, good until they change.
+//! A cache of skill files, valid until they change.
 //!
-//! One wake-up may be fitted several times, and a program that lives long assembles many; both
-//! look for the same files again and again, most of them in places where there is none.
+//! One wake-up may be fitted several times, and a long-lived program assembles many; both look for
+//! the same files repeatedly, most of them in places without one.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,14 +15,14 @@ use convoke_domain::skill::{body, description};
 
 use super::hash;
 
-/// What is kept of a file.
+/// The cached result for a file.
 #[derive(Debug, Clone)]
 pub(super) enum Kept {
-    /// There is none.
+    /// The file does not exist.
     Missing,
     /// It gives no text.
     Unreadable(Unreadable),
-    /// Its text in every form that was asked for, what it says it is for, and the file's hash.
+    /// Its text in every form used so far, its description, and the file's hash.
     Skill { forms: Arc<Forms>, description: String, sha256: String },
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Cache {
     entries: Mutex<HashMap<PathBuf, (Stamp, Kept)>>,
 }
 
-/// What must be the same for a file to be the same.
+/// A file counts as unchanged while this is equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stamp {
     /// Its size and when it was written.
@@ -42,7 +42,7 @@ enum Stamp {
 }
 
 impl Cache {
-    /// Returns what is kept of a file, reading it if it is new or has changed.
+    /// Returns the cached result for a file, and reads the file if it is new or has changed.
     pub(super) fn get(&self, path: &Path, read: impl FnOnce() -> FileFinding) -> Kept {
         // Taken before reading, so that a change in between is noticed the next time.
         let stamp = stamp(path);
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::file;
 
-    /// Asks a cache and counts how often a file was really read.
+    /// Reads through a cache, and counts how often a file was really read.
     fn asked(cache: &Cache, path: &Path, reads: &Cell<u32>) -> Option<String> {
         let kept = cache.get(path, || {
             reads.set(reads.get() + 1);
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(asked(&cache, &path, &reads), None);
     }
 
-    // W-84: a missing file is looked for again only when its folder changed.
+    // W-84: a missing file is searched again only after its folder changed.
     #[test]
     fn a_missing_file_is_kept_as_missing() {
         let top = tempfile::tempdir().unwrap();

@@ -9,15 +9,16 @@ use serde_json::Value;
 use super::each_line;
 use crate::client::adapter;
 
-/// How every text of ours begins.
+/// The beginning of every text of Convoke's.
 pub(crate) const MARK: &str = "[convoke wake-up ";
 
-/// What a record says about injected texts.
+/// The injected texts in a record.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InjectedTexts {
-    /// Every text with our mark that the agent still has.
+    /// Every text with Convoke's mark that the agent still has.
     texts: Vec<String>,
-    /// Up to when the record is complete: what was injected before and is not here did not arrive.
+    /// The time up to which the record is complete: a text that was injected before and is not here
+    /// did not arrive.
     complete_until: Option<Timestamp>,
 }
 
@@ -26,7 +27,7 @@ impl InjectedTexts {
         Self { texts, complete_until }
     }
 
-    /// Adds texts that the agent was given.
+    /// Adds texts that the agent received.
     pub(crate) fn gave(&mut self, texts: Vec<String>) {
         self.texts.extend(texts);
     }
@@ -43,19 +44,19 @@ impl InjectedTexts {
         self.complete_until = at.or(self.complete_until);
     }
 
-    /// Tells whether something injected then would be here.
+    /// Tells whether a text injected then would be here.
     pub fn covers(&self, at: Timestamp) -> bool {
         self.complete_until.is_some_and(|until| until > at)
     }
 }
 
-/// Reads a client's record of a session; `None` if there is none, or none that we can read. `from`
-/// is where the record ended when the last text was made; what was injected then comes later.
+/// Reads a client's record of a session; `None` if it is missing, or Convoke cannot read it. `from`
+/// is the record's length when the last text was made; later injections come behind it.
 pub fn injected(client: Client, transcript: &Path, from: u64) -> Option<InjectedTexts> {
     (adapter(client).transcript?.injected?)(transcript, from)
 }
 
-/// Reads a record of which every line stands for itself.
+/// Reads a record whose lines do not depend on each other.
 pub(crate) fn read_lines(
     transcript: &Path,
     from: u64,
@@ -78,7 +79,7 @@ pub(crate) fn is(line: &str, pointer: &str, expected: &str) -> bool {
         == Some(expected)
 }
 
-/// Returns when an answer was given, if the line is one.
+/// Returns the time of an answer, if the line is one.
 pub(crate) fn answered_at(line: &str, pointer: &str, expected: &str) -> Option<Timestamp> {
     let value: Value = serde_json::from_str(line).ok()?;
     let is_answer = value.pointer(pointer).and_then(Value::as_str) == Some(expected);
@@ -132,7 +133,7 @@ mod tests {
                "message": {"role": "assistant", "content": [{"type": "text", "text": "ok"}]}})
     }
 
-    /// A user quotes something.
+    /// A user's message that quotes a text.
     fn said(words: &str) -> Value {
         json!({"type": "user", "timestamp": "1970-01-01T00:00:09Z",
                "message": {"role": "user", "content": words}})
@@ -149,11 +150,11 @@ mod tests {
             (vec![claude_gave(PART), claude_answered()], true, true),
             (vec![claude_gave(PART)], true, false),
             (vec![claude_gave(cut), claude_answered()], false, true),
-            // What a hook printed is not yet what the agent was given.
+            // A hook's output has not yet reached the agent.
             (vec![printed, claude_answered()], false, true),
             (vec![claude_gave(PART), claude_answered(), boundary.clone()], false, false),
             (vec![boundary, claude_gave(PART), claude_answered()], true, true),
-            // What only talks about us, or about compactions, is neither.
+            // A text that only mentions Convoke, or compactions, is neither.
             (vec![claude_gave(PART), said(PART), said("\"compact_boundary\"")], true, false),
             (vec![said(PART), claude_answered()], false, true),
             (vec![], false, false),

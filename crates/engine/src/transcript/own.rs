@@ -1,8 +1,8 @@
-//! Where a client itself keeps the record of a session that it printed events of.
+//! Finds a client's own record of a session whose printed events Convoke has.
 //!
-//! What a client prints is for a person who watches. Codex prints the whole output of a command and gives its
-//! agent less; Claude Code does not print the files that a prompt mentions. Their own records have
-//! what the agent got.
+//! Printed events are for a person who watches. Codex prints the whole output of a command and
+//! gives its agent less; Claude Code does not print the files that a prompt mentions. Their own
+//! records hold what the agent received.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use convoke_domain::client::Client;
 
 use crate::client::adapter;
 
-/// The folders in which clients keep what is theirs.
+/// The folders in which clients keep their files.
 #[derive(Debug, Clone, Default)]
 pub struct ClientHomes(Vec<(Client, PathBuf)>);
 
@@ -27,7 +27,7 @@ impl FromIterator<(Client, PathBuf)> for ClientHomes {
     }
 }
 
-/// Finds the record of a session by its id; `None` if the client keeps none that we know of.
+/// Finds the record of a session by its id; `None` if the client keeps none that Convoke knows.
 pub fn own_record(client: Client, session: &str, homes: &ClientHomes) -> Option<PathBuf> {
     // The id is from a record, and names no folder.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

@@ -1,7 +1,7 @@
-//! Which files an agent was shown, by its client's record.
+//! Which files a client's record shows to its agent.
 //!
-//! Both a client's transcript and the events that it prints are understood. A record is read one
-//! line at a time, and of a line only what is asked for, so that its length does not matter.
+//! It reads both a client's transcript and its printed events. It reads a record one line at a
+//! time, and of a line only the needed fields, so that its length does not matter.
 
 pub(crate) mod recorder;
 pub(crate) mod thread;
@@ -22,31 +22,31 @@ use crate::json::is_json;
 /// A longer line is passed over.
 const MOST_LINE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What is kept of a buffer from one line to the next.
+/// The size of a buffer that is kept from one line to the next.
 const USUAL_LINE_BYTES: usize = 1024 * 1024;
 
-/// What is looked for in a record.
+/// What to search for in a record.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WantedReads<'a> {
-    /// Where the client was started; for records that do not say.
+    /// The folder in which the client was started; for records that do not name it.
     pub folder: Option<&'a Path>,
     /// The base names of the files that matter. The texts of others are not kept, nor are commands
     /// that cannot mean these. With no names, all are kept, up to a limit.
     pub names: &'a [&'a str],
-    /// Files whose text is looked for in everything that the agent was shown.
+    /// Files whose text is searched in everything that the agent saw.
     pub texts: &'a [Sought],
     /// The answer that is judged, where the record may go on behind it: what comes later is later.
     pub answer: Option<&'a str>,
 }
 
-/// What a record says about one session.
+/// A session, as its record shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRecord {
-    /// Every look at files, in order.
+    /// Every read of files, in order.
     pub reads: Vec<Read>,
     /// The last answer, if one was given.
     pub answer: Option<FinalAnswer>,
-    /// Whose record it is.
+    /// The agent that the record belongs to.
     pub of: FileReader,
     /// The session's name, if this is what the client printed: its own record may tell more.
     pub printed: Option<String>,
@@ -56,12 +56,12 @@ pub struct SessionRecord {
     pub ending: RecordEnding,
 }
 
-/// What an agent answered in the end.
+/// An agent's last answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinalAnswer {
-    /// Its place among the reads.
+    /// The answer's place among the reads.
     pub step: usize,
-    /// What it says, up to a limit.
+    /// The answer's text, up to a limit.
     pub text: String,
 }
 
@@ -124,7 +124,7 @@ pub fn reads(
     Ok(recorder.finish(count, ending))
 }
 
-/// Hands every line to `take`, without its end. What is not text is made text.
+/// Passes every line to `take`, without its end. Invalid UTF-8 is replaced.
 fn each_line(mut source: impl BufRead, mut take: impl FnMut(&str)) -> io::Result<RecordEnding> {
     let mut line = Vec::new();
     let mut ending = RecordEnding::Whole;

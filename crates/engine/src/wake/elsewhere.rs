@@ -1,4 +1,4 @@
-//! What an agent must not miss although it is outside of its plan or branch.
+//! Lines from outside of the agent's plan or branch that it must not miss.
 
 use convoke_domain::task::Task;
 use convoke_domain::task::outline::clipped;
@@ -61,7 +61,7 @@ fn unread(sources: &WakeSources<'_>, call: &WakeCall) -> Result<Option<String>, 
         return Ok(None);
     };
     let place = match found.len() {
-        1 => format!("branch `{fullest}`"),
+        1 => format!("branch `{}`", fullest.replace(is_disruptive, " ")),
         branches => format!("{branches} other branches"),
     };
     let there = shell_word(fullest);

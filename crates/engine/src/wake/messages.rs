@@ -1,4 +1,4 @@
-//! What was said to an agent, and what happened around it.
+//! Messages to an agent, and events around it.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use convoke_domain::task::outline::clipped;
 use convoke_domain::wake::news::Unread;
 use convoke_domain::wake::{NewMessage, WakeFit};
 use convoke_store::error::StoreError;
-use convoke_store::message::Addressed;
+use convoke_store::message::InboxFilter;
 
 use super::work::LONG_TITLE;
 use super::{WakeCall, WakeSources};
@@ -23,7 +23,7 @@ pub(super) struct Messages {
     pub(super) unread: Vec<Unread>,
     /// How many stored ones there are in all.
     pub(super) count: usize,
-    /// The newest of them.
+    /// The newest of the messages.
     pub(super) newest: Option<i64>,
     pub(super) activity: Vec<ActivityLine>,
 }
@@ -32,9 +32,10 @@ impl Messages {
     pub(super) fn read(sources: &WakeSources<'_>, call: &WakeCall) -> Result<Self, StoreError> {
         let (store, scope, agent) = (sources.store, sources.scope, &call.agent);
         let mut addressed =
-            store.addressed_to(scope, agent, Addressed::Unread, None, RECENT + 1)?;
-        let count = store.count_addressed_to(scope, agent, Addressed::Unread)?;
+            store.addressed_to(scope, agent, InboxFilter::Unread, None, RECENT + 1)?;
+        let count = store.count_addressed_to(scope, agent, InboxFilter::Unread)?;
         let newest = addressed.last().map(|message| message.id);
+        addressed.retain(|message| !call.taken.contains(&message.id));
         let stored = |message: &Message| Unread {
             id: Some(message.id),
             message: NewMessage { from: message.from.clone(), content: message.content.clone() },
@@ -54,7 +55,7 @@ impl Messages {
         let recent = store.recent_messages(scope, RECENT + 1)?;
         let known = |message: &Message| Some(message.id) == id || waiting.contains(&message.id);
         let others = recent.into_iter().rev().filter(|message| !known(message));
-        // What is unread goes before what the agent may have heard.
+        // Unread messages go before those that the agent may have seen.
         let newest_first = addressed.into_iter().rev().chain(others);
         let shown: Vec<_> = newest_first.take(RECENT).collect();
         let mut events = store.recent_events(scope, RECENT)?;

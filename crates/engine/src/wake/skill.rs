@@ -1,4 +1,4 @@
-//! Which skill a wake-up carries, in which version, and what it says without one.
+//! Chooses a wake-up's skill and version, and the text without one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,19 +22,19 @@ use crate::skill::{Skill, SkillSearch};
 /// The most skills that are proposed.
 const MOST_PROPOSED: usize = 3;
 
-/// Who needs a skill, and for what.
-pub(super) struct Need<'a> {
+/// The agent that needs a skill, and its task.
+pub(super) struct SkillNeed<'a> {
     pub(super) agent: &'a AgentName,
     /// From the root down to the current task.
     pub(super) path: &'a [&'a TaskNode],
     pub(super) plan: Option<&'a PlanText<'a>>,
     pub(super) plan_file: Option<&'a str>,
-    /// What the agent was given last for this plan.
+    /// The agent's last injection for this plan.
     pub(super) history: Option<&'a Injection>,
 }
 
 /// The skill that was settled on.
-pub(super) struct Settled {
+pub(super) struct WakeUpSkill {
     pub(super) choice: Option<SkillChoice>,
     pub(super) skill: Option<Skill>,
     pub(super) text: SkillText,
@@ -42,14 +42,17 @@ pub(super) struct Settled {
 }
 
 /// Settles on a skill: the strongest that is named and found, or what the original would guess.
-pub(super) fn settle(sources: &WakeSources<'_>, need: &Need<'_>) -> Result<Settled, StoreError> {
+pub(super) fn settle(
+    sources: &WakeSources<'_>,
+    need: &SkillNeed<'_>,
+) -> Result<WakeUpSkill, StoreError> {
     let tasks: Vec<_> = need.path.iter().map(|node| &node.task).collect();
     if sources.skill_rule == SkillRule::Seed {
         let history = need.history.and_then(|injection| injection.skill.as_ref());
         let choice = choose(&tasks, history, sources.patterns);
         let (skill, notices, diagnostics) = find_skill(sources, &choice, need)?;
         let text = skill_text(sources, &choice, skill.as_ref(), notices);
-        return Ok(Settled { choice: Some(choice), skill, text, diagnostics });
+        return Ok(WakeUpSkill { choice: Some(choice), skill, text, diagnostics });
     }
     let naming = Naming {
         agent: sources.store.used_skill(sources.scope, Some(need.agent))?,
@@ -64,14 +67,14 @@ pub(super) fn settle(sources: &WakeSources<'_>, need: &Need<'_>) -> Result<Settl
             notices.splice(..0, missing);
             let text = skill_text(sources, &choice, skill.as_ref(), notices);
             let choice = Some(choice);
-            return Ok(Settled { choice, skill, text, diagnostics: all_diagnostics });
+            return Ok(WakeUpSkill { choice, skill, text, diagnostics: all_diagnostics });
         }
         let named_by = who(choice.reason);
         missing.push(format!("> skill not found: {}, which {named_by} names", choice.skill));
     }
     let forms = Arc::new(Forms::new(proposal(sources, &tasks)));
     let text = SkillText { id: None, forms, found: false, notices: missing, others: Vec::new() };
-    Ok(Settled { choice: None, skill: None, text, diagnostics: all_diagnostics })
+    Ok(WakeUpSkill { choice: None, skill: None, text, diagnostics: all_diagnostics })
 }
 
 /// Returns the skills that the current task's section names, then those of the plan's opening.
@@ -97,7 +100,7 @@ const fn who(reason: SkillReason) -> &'static str {
     }
 }
 
-/// Says which installed skills share words with the current task, and how to choose one.
+/// Renders the installed skills that share words with the current task, and how to choose one.
 fn proposal(sources: &WakeSources<'_>, tasks: &[&Task]) -> String {
     let words: Vec<_> = tasks.iter().map(|task| task.content.as_str()).collect();
     let fitting = fitting(&words.join(" "), &sources.library.described(), MOST_PROPOSED);
@@ -119,11 +122,11 @@ fn proposal(sources: &WakeSources<'_>, tasks: &[&Task]) -> String {
 type FoundSkill = (Option<Skill>, Vec<String>, Vec<String>);
 
 /// Finds the chosen skill in the version of the task, else the last injected, else the pinned one.
-/// Says so when that is gone or has changed.
+/// It adds a remark when that version is gone or has changed.
 fn find_skill(
     sources: &WakeSources<'_>,
     choice: &SkillChoice,
-    need: &Need<'_>,
+    need: &SkillNeed<'_>,
 ) -> Result<FoundSkill, StoreError> {
     let store = sources.store;
     let (agent, plan) = (Some(need.agent), need.plan_file);

@@ -86,7 +86,7 @@ impl Work {
         (!roots.is_empty()).then(|| outline.with_elsewhere(self.elsewhere))
     }
 
-    /// Returns where the agent stands. In a plan that was not read whole the store counts its
+    /// Returns the agent's place in the plan. In a plan that was read in part, the store counts its
     /// siblings.
     pub(super) fn place<'a>(
         &'a self,

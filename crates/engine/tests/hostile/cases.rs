@@ -12,7 +12,7 @@
 //! A case ends at the next line that begins with `%%% `, or at the end of the file; the line break
 //! before that line does not belong to the payload. `class` names the trick and `form` the language
 //! or the format in which it is played; every class exists in at least two forms. Other keys are
-//! the module's own, such as what a voter was asked. In a payload, `\u{7f}` is that character and
+//! the module's own, such as a voter's ballot. In a payload, `\u{7f}` is that character and
 //! `\x{ff}` that byte; nothing else is escaped.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,9 +21,9 @@ use std::path::Path;
 /// One payload, and the verdict that is right.
 #[derive(Debug)]
 pub(crate) struct Case {
-    /// What happens in it; unique in its file.
+    /// The case's name; unique in its file.
     pub(crate) name: String,
-    /// Everything said about it between its two `%%%` lines.
+    /// The keys between its two `%%%` lines.
     pub(crate) keys: BTreeMap<String, String>,
     /// The text itself; bytes, because some of them are not UTF-8.
     pub(crate) payload: Vec<u8>,
@@ -42,7 +42,7 @@ impl Case {
     }
 }
 
-/// Judges all cases of a kind and tells all that are judged wrongly at once.
+/// Judges all cases of a kind, and reports all wrong ones together.
 pub(crate) fn hold(kind: &str, verdict: impl Fn(&Case) -> String) {
     let cases = read(kind);
     let mut wrong = Vec::new();

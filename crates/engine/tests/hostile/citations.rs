@@ -1,4 +1,4 @@
-//! What reviewers cite, and whether it exists.
+//! Reviewers' citations, and whether they exist.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,8 +8,8 @@ use convoke_engine::design::citations::missing;
 
 use super::cases::Case;
 
-/// Names every citation that was found, with what is said of it. The project has `src/main.rs` with
-/// three lines, `docs/notes.md` with one, a file that is no text, and a link that leads out.
+/// Names every citation that was found, with its result. The project has `src/main.rs` with three
+/// lines, `docs/notes.md` with one, a binary file, and a link that leads out.
 pub(crate) fn verdict(case: &Case) -> String {
     let top = tempfile::tempdir().unwrap();
     let project = top.path().join("project");

@@ -1,4 +1,4 @@
-//! What agents say about the files they read. An agent had to read `design.md` and `spec.md` in
+//! Agents' claims about the files they read. An agent had to read `design.md` and `spec.md` in
 //! `/repo/docs`, or, with `files:`, these files of `/repo`.
 
 use convoke_domain::dispatch::confirmation::{ConfirmationLevel, ExpectedFile, confirmation};

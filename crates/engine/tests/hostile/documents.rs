@@ -1,6 +1,6 @@
-//! Documents of a design folder: what becomes of one that is the only one there.
+//! Documents of a design folder: the outcome of a single one.
 //!
-//! `budget:` is in tokens. A cut is told by the first line behind it.
+//! `budget:` is in tokens. A cut is named by the first line behind it.
 
 use std::fs;
 

@@ -1,11 +1,11 @@
-//! What debaters write, and whether it tells who they are.
+//! Debaters' texts, and whether they reveal their author.
 
 use convoke_domain::design::anonymity::Hidden;
 use convoke_domain::design::seat::Panel;
 
 use super::cases::Case;
 
-/// Says whether a name was hidden, the text was kept, or the debate had to end.
+/// Returns whether a name was hidden, the text was kept, or the debate had to end.
 pub(crate) fn verdict(case: &Case) -> String {
     let text = case.text();
     let word = match Hidden::of(&Panel::default()).mask(&text) {

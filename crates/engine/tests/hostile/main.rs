@@ -1,8 +1,8 @@
 //! Hostile and sloppy texts, each with the verdict that is right.
 //!
 //! The cases are data, one file for each kind of text, so that a payload seen in the wild becomes a
-//! test without a line of code; `cases.rs` describes the format. Each kind has a module that hands
-//! a payload to the same function the program uses and names the verdict in one word or line.
+//! test without a line of code; `cases.rs` describes the format. Each kind has a module that passes
+//! a payload to the same function that the program uses and names the verdict in one word or line.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,9 +1,9 @@
 //! Reviews of a plan: how many findings are in scope and out of it, and how many of these Convoke
-//! withholds from published files because they may be about security; or why it asks for the review
+//! withholds from published files because they may be about security; or why it requests the review
 //! again. With `policy: seed` the original's rules hold.
 
 use convoke_domain::design::finding::FindingScope;
-use convoke_domain::design::merge::{Raised, distinct, findings};
+use convoke_domain::design::merge::{RaisedRemark, distinct, findings};
 use convoke_domain::design::outcome::is_held_back;
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::review::{flaw, remarks};
@@ -21,7 +21,7 @@ pub(crate) fn verdict(case: &Case) -> String {
         return "nothing".to_owned();
     }
     let said = format!("{} in, {out} out", found.len() - out);
-    let raised = found.into_iter().map(|remark| Raised { proposer: "A".to_owned(), remark });
+    let raised = found.into_iter().map(|remark| RaisedRemark { proposer: "A".to_owned(), remark });
     let findings = findings(distinct(raised.collect()));
     match findings.iter().filter(|finding| is_held_back(finding)).count() {
         0 => said,

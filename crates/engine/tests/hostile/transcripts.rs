@@ -90,7 +90,7 @@ fn word(standing: &ReadState) -> String {
     }
 }
 
-/// The file that is to be read.
+/// The file that the agent must read.
 struct Document {
     bytes: Vec<u8>,
     text: String,
@@ -119,7 +119,7 @@ impl Document {
         Self { bytes, text }
     }
 
-    /// Writes its text wherever a record stands for it.
+    /// Replaces the placeholders of a record by its text.
     fn filled(&self, record: &str, project: &Path) -> String {
         let lines: Vec<&str> = self.text.lines().collect();
         let half = lines.len() / 2;
@@ -165,7 +165,7 @@ impl Document {
     }
 }
 
-/// Returns a text as it stands within a JSON string.
+/// Escapes a text for the inside of a JSON string.
 fn within_json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()

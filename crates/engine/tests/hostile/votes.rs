@@ -1,8 +1,9 @@
 //! Answers of voters to a ballot with `FINDING_1` to `FINDING_3` and `OOS_1`.
 //!
 //! The word of the ballot is `qzvkwtrbnx`. A verdict lists the votes that count, `both` for items
-//! with different votes, `withdrawn` for those whose vote was taken back, where they were found, and how many lines a warning shows because they look
-//! like votes. With `policy: seed` the original's rules hold.
+//! with different votes, `withdrawn` for those whose vote was taken back, their place, and how many
+//! lines a warning shows because they look like votes. With `policy: seed` the original's rules
+//! hold.
 
 use convoke_domain::design::finding::{FindingId, FindingScope};
 use convoke_domain::design::vote::{Votes, near_votes};
@@ -39,7 +40,7 @@ pub(crate) fn verdict(case: &Case) -> String {
     told(&said, votes.form, (near > 0).then(|| format!("+{near} near")))
 }
 
-/// Returns how a case is to be read.
+/// Returns where a case's votes count.
 pub(crate) fn reading<'w>(case: &Case, word: &'w MarkerWord) -> Reading<'w> {
     match case.keys.get("policy").map(String::as_str) {
         Some("seed") => Reading::Plain,

@@ -1,7 +1,7 @@
 //! Removing an agent that is no longer there.
 
 use convoke_domain::scope::AgentName;
-use convoke_store::agent::{Left, Removal};
+use convoke_store::agent::{AgentLeftovers, Removal};
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
@@ -20,7 +20,7 @@ struct StillBound {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovedAgentReport {
-    /// Its name.
+    /// The agent's name.
     pub removed: String,
     /// Open tasks that it had, which are assigned to no agent from now on.
     pub freed_tasks: usize,
@@ -39,7 +39,7 @@ pub fn remove_agent(
     if let Some((_, place)) = bound.filter(|_| matches!(removal, Removal::IfIdle)) {
         return Err(still_bound(name, place));
     }
-    let Left { tasks, unread } =
+    let AgentLeftovers { tasks, unread } =
         store.remove_agent(&scope, name, removal, session.now()).map_err(refused)?;
     Ok(RemovedAgentReport { removed: name.to_string(), freed_tasks: tasks, unread })
 }

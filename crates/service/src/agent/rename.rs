@@ -1,4 +1,4 @@
-//! Giving an agent another name, wherever the old one is stored.
+//! Renames an agent in all records of the store.
 
 use convoke_domain::scope::AgentName;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use crate::workspace::{Workspace, refused};
 pub struct RenamedAgentReport {
     /// The old name.
     pub from: String,
-    /// The new one.
+    /// The new name.
     pub to: String,
     /// The configuration file that named it, and names it anew.
     pub bound_by: Option<String>,

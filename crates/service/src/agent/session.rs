@@ -1,4 +1,4 @@
-//! Whose a client's session is.
+//! Binds a client's session to an agent.
 
 use convoke_domain::client::Client;
 use convoke_domain::scope::{Address, AgentName};
@@ -30,13 +30,13 @@ enum UnknownSession {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BoundSessionReport {
-    /// The client.
+    /// The client that the session belongs to.
     pub client: &'static str,
     /// The session, by its client's own name for it.
     pub session_id: String,
-    /// Whose it is.
+    /// The agent that the session belongs to.
     pub agent: String,
-    /// Whose it was.
+    /// The agent that it belonged to.
     pub before: Option<String>,
 }
 
@@ -77,7 +77,7 @@ pub fn bind_session(
     })
 }
 
-/// Returns the session that is meant.
+/// Returns the session that the caller refers to, or the only one.
 fn meant(
     session: &Session,
     id: Option<&str>,

@@ -1,5 +1,4 @@
-//! Models' APIs among the agents: what is configured, whether its key is there, and whether it
-//! answers.
+//! Models' APIs among the agents: their configuration, their keys, and whether they answer.
 
 use std::path::PathBuf;
 
@@ -12,13 +11,13 @@ use crate::session::Session;
 use crate::settings::endpoint::{Configured, KeyState, Listed, listed};
 use crate::settings::health::Settings;
 
-/// What is known of one API.
+/// The facts about one API.
 pub(super) struct KnownApi {
     listed: Listed,
     pub(super) health: AgentHealth,
 }
 
-/// Finds out which APIs there are and which answer: from what is remembered, else by asking.
+/// Finds out which APIs exist and which answer: from cached results, else with a probe.
 pub(super) fn known_apis(
     session: &Session,
     source: HealthSource,
@@ -58,7 +57,7 @@ pub(super) fn known_apis(
         }
         *known = health;
     }
-    // Without the cache Convoke only asks again next time.
+    // Without the cache Convoke only probes again next time.
     cache.and_then(|path| remembered.write(&path).ok());
     Ok(all)
 }

@@ -18,8 +18,8 @@ enum NoAgent {
     Sick(String),
 }
 
-/// Chooses the first client that answered lately, else the first on the PATH that no probe found out of
-/// order, and tells the user which one that is. Asks no agent.
+/// Chooses the first client that answered lately, else the first on the PATH that no probe found
+/// out of order, and reports the choice. It probes no agent.
 pub fn first_usable_agent(session: &Session) -> Result<AgentRef, Failure> {
     let remember = settings(session)?.remember;
     let cache = session.environment.health_cache();

@@ -3,7 +3,7 @@
 use convoke_domain::client::Client;
 use convoke_domain::lane::health::AgentHealth;
 use convoke_engine::client::adapter;
-use convoke_engine::lane::drive::Program;
+use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::health::{HealthCache, probe};
 
 use super::stopped;
@@ -16,7 +16,7 @@ use crate::settings::health;
 /// Which agents are probed. A probe costs a few tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProbePolicy {
-    /// None: a remembered result counts, and an agent without one is not asked.
+    /// No probe: a cached result counts, and an agent without one stays unknown.
     Never,
     /// Those without a remembered result.
     Unknown,
@@ -51,7 +51,7 @@ pub fn healths_of(
         let known = remembered.get(agent.name(), &path, session.now(), settings.remember);
         let known = known.filter(|_| probing != ProbePolicy::Afresh);
         let variables = seen_by(agent, session)?;
-        let program = Program { agent, program: &path, convoke: &convoke, variables };
+        let program = ClientProgram { agent, program: &path, convoke: &convoke, variables };
         let health = match known {
             Some(health) => health,
             None if probing != ProbePolicy::Never => {
@@ -68,7 +68,7 @@ pub fn healths_of(
         }
         found.push(Some(health));
     }
-    // Without the cache Convoke only asks again next time.
+    // Without the cache Convoke only probes again next time.
     cache.and_then(|path| remembered.write(&path).ok());
     if is_stopped { Err(stopped()) } else { Ok(found) }
 }

@@ -27,11 +27,11 @@ pub struct BriefFilesRequest {
     pub named: Vec<PathBuf>,
     /// Patterns of documents that come before all others.
     pub first: Vec<String>,
-    /// Which documents give way; the setting for the design folder does not hold here.
+    /// Which documents are cut or dropped; the setting for the design folder does not apply here.
     pub policy: Option<PackPolicy>,
     /// How the block is written.
     pub form: BlockForm,
-    /// What becomes of documents that hold a likely secret.
+    /// How to handle documents with a likely secret.
     pub secrets: SecretHandling,
 }
 
@@ -67,8 +67,8 @@ pub fn brief_files(
     Ok(report)
 }
 
-/// Returns the project's root and the folder that names begin at: the current one, or the project if
-/// the current one lies elsewhere.
+/// Returns the project's root and the folder that names begin at: the current one, or the project
+/// if the current one is outside of it.
 pub(super) fn places(session: &Session) -> (PathBuf, PathBuf) {
     let here = session.environment.current_dir().unwrap_or_default();
     let project = absolute(&here, &session.project);

@@ -1,4 +1,4 @@
-//! A design folder to write in.
+//! Creates a design folder to write in.
 
 use convoke_domain::brief::settings::BriefSettings;
 use convoke_engine::brief::init::{BriefInitOutcome, InitError, init};
@@ -7,11 +7,11 @@ use serde::Serialize;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
-/// What was created in the design folder.
+/// The files that `brief init` created.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefInitReport {
-    /// The folder.
+    /// The design folder.
     pub dir: String,
     /// The files and folders that were created.
     pub created: Vec<String>,

@@ -8,17 +8,17 @@ use convoke_domain::token::Estimate;
 use convoke_engine::brief::{LoadedBrief, ReadTrace};
 use serde::Serialize;
 
-/// What a brief came to. Fields are only ever added.
+/// The result of a brief. Fields are only ever added.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefReport {
     /// The block, whole.
     pub block: String,
-    /// What was left out or cut, in the contract's lines.
+    /// Documents that were left out or cut, in the contract's lines.
     pub logs: Vec<String>,
     /// The lines among them that warn.
     pub warnings: Vec<String>,
-    /// What became of every name of the priority list.
+    /// The outcome of every name of the priority list.
     pub candidates: Vec<BriefCandidateReport>,
     /// The documents in the block.
     pub included: Vec<BriefIncludedReport>,
@@ -30,29 +30,29 @@ pub struct BriefReport {
     pub absent: Vec<String>,
     /// The most tokens that the documents may cost.
     pub budget: u64,
-    /// What they cost, in tenths of a token.
+    /// Their cost, in tenths of a token.
     pub used_x10: u64,
-    /// Which documents give way when not all fit.
+    /// Which documents are cut or dropped when not all fit.
     pub policy: &'static str,
-    /// What tokens were counted by.
+    /// The tokenizer.
     pub tokenizer: &'static str,
     /// Whether token counts are a real model's or an estimate.
     pub exact: bool,
-    /// Which files were asked for.
+    /// The files that Convoke tried to read.
     pub reads: Vec<BriefReadReport>,
     /// Remarks about configuration and documents.
     pub diagnostics: Vec<BriefDiagnosticReport>,
 }
 
-/// What became of one name of the priority list.
+/// The outcome of one name of the priority list.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefCandidateReport {
-    /// The name.
+    /// The name in the priority list.
     pub token: String,
     /// `absent`, `unreadable`, `scaffold`, `whole`, `cut` or `dropped`.
     pub fate: &'static str,
-    /// Why, where that is not clear from the fate.
+    /// Why, where the outcome does not show it.
     pub reason: Option<String>,
 }
 
@@ -60,13 +60,13 @@ pub struct BriefCandidateReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefIncludedReport {
-    /// Its name.
+    /// The document's name.
     pub token: String,
     /// Characters in the block, before trailing line endings are trimmed.
     pub chars: usize,
     /// A quarter of them, rounded up.
     pub q: u64,
-    /// What it costs, in tenths of a token.
+    /// Its cost, in tenths of a token.
     pub tokens_x10: u64,
     /// Whether it was cut.
     pub truncated: bool,
@@ -76,11 +76,11 @@ pub struct BriefIncludedReport {
     pub file_chars: usize,
 }
 
-/// One file that was asked for.
+/// One file that Convoke tried to read.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefReadReport {
-    /// Where it is.
+    /// The file's path.
     pub path: String,
     /// Files with the same number were read together.
     pub batch_id: u32,
@@ -90,9 +90,9 @@ pub struct BriefReadReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefDiagnosticReport {
-    /// What kind of remark it is.
+    /// The kind of remark.
     pub code: String,
-    /// The remark.
+    /// The remark's text.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! The text that a cut left out.
+//! Returns the text that a cut left out.
 
 use std::path::Path;
 
@@ -33,15 +33,15 @@ enum RestReadError {
 pub struct BriefRestReport {
     /// The document's name.
     pub token: String,
-    /// Where it was read on from, in characters.
+    /// The offset at which reading continued, in characters.
     pub from: usize,
-    /// Where to go on reading, if it was cut again.
+    /// The offset at which to continue, if it was cut again.
     pub next: Option<usize>,
     /// Characters of the text.
     pub chars: usize,
-    /// What it costs, in tenths of a token.
+    /// Its cost, in tenths of a token.
     pub tokens_x10: u64,
-    /// What tokens were counted by.
+    /// The tokenizer.
     pub tokenizer: &'static str,
     /// Whether that count is a real model's or an estimate.
     pub exact: bool,

@@ -1,4 +1,4 @@
-//! What is known about the branch, and making one.
+//! Prints facts about the branch, or creates one.
 
 use convoke_domain::design::setup::new_branch::{BranchOrder, created};
 use convoke_engine::design::setup::steps::{branch_facts, create_branch};
@@ -6,7 +6,7 @@ use convoke_engine::design::setup::steps::{branch_facts, create_branch};
 use super::{FETCH_LIMIT, ScriptReply};
 use crate::session::Session;
 
-/// Says what is known about the branch, or makes one.
+/// Prints facts about the branch, or creates one.
 pub fn branch_check(session: &Session, words: &[String]) -> ScriptReply {
     let lines = match BranchOrder::parse(words) {
         Ok(BranchOrder::Check) => Ok(branch_facts(&session.project).lines().to_vec()),

@@ -8,7 +8,7 @@ use convoke_engine::design::session_folder::remove;
 use super::ScriptReply;
 use crate::session::Session;
 
-/// The log of what was removed, and for whom.
+/// The log of removed folders, with the callers that asked for it.
 const AUDIT: &str = "larch-cleanup-audit.log";
 
 /// Removes a folder if it is clearly that of a session.

@@ -9,7 +9,7 @@ use super::ScriptReply;
 use crate::diagram::{add_to_log, read_diagrams};
 use crate::session::Session;
 
-/// What a script reads if a check came to nothing.
+/// The exit code if a check could not run.
 const UNCHECKED: u8 = 2;
 
 /// Checks diagrams of a file, or else what the front end reads from standard input.

@@ -1,5 +1,5 @@
-//! What the ledgers of times and of tokens share as scripts see them. A ledger never stops a workflow:
-//! everything that is wrong is a warning.
+//! The common part of the ledgers of times and of tokens. A ledger never stops a workflow: every
+//! error is a warning.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use convoke_engine::ledger;
 
 use crate::session::Session;
 
-/// One of the two ledgers, as it speaks to scripts.
+/// One of the two ledgers, for scripts.
 pub(super) struct ScriptLedger<'s> {
     pub(super) session: &'s Session,
     /// The program of the original workflow whose warnings these are.
     pub(super) program: &'static str,
-    /// What its report is called.
+    /// The title of its report.
     pub(super) title: &'static str,
-    /// Where a document has its report.
+    /// The place of its report in a document.
     pub(super) bracket: Bracket,
 }
 
@@ -25,7 +25,7 @@ impl ScriptLedger<'_> {
         self.session.reporter().say(format!("{}: warning: {text}", self.program));
     }
 
-    /// Returns what is printed instead of a report.
+    /// Returns the text that replaces a report.
     pub(super) fn unavailable(&self, why: &str) -> String {
         format!("{} unavailable: {why}\n", self.title)
     }
@@ -43,7 +43,7 @@ impl ScriptLedger<'_> {
         format!("{}\n{text}", path.display())
     }
 
-    /// Returns the report that `render` makes of the ledger, unless it goes into a document.
+    /// Returns the report that `render` makes of the ledger, unless it is written into a document.
     pub(super) fn report(
         &self,
         path: &Path,

@@ -1,6 +1,6 @@
 //! The manifest's writer and reader as scripts of the original workflow call them.
 //!
-//! The writer's exit code says what went wrong. The reader always exits 0, and its lines say it.
+//! The writer's exit code shows the error. The reader always exits 0, and its lines show it.
 
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ fn export(session: &Session, words: &[String]) -> Result<PathBuf, Failure> {
     write(&order).map_err(|error| Failure::new(ErrorClass::Refused, error))
 }
 
-/// Reads a bundle, and prints what is in it, or why it is refused.
+/// Reads a bundle, and prints its entries, or why Convoke refuses it.
 pub fn read_manifest(session: &Session, words: &[String]) -> ScriptReply {
     let implement = session.environment.implement_folder();
     let text = answer(words, implement).unwrap_or_else(|rejection| rejection.refused());
@@ -68,7 +68,7 @@ fn answer(words: &[String], mut implement: Option<PathBuf>) -> Result<String, Re
     let (mut manifest, mut breadcrumb) = (None, false);
     let mut words = words.iter();
     while let Some(flag) = words.next() {
-        // A variable that is not set gives an empty word: then nothing was said.
+        // An unset variable gives an empty word, which counts as absent.
         let mut value = || {
             let value = words.next().ok_or(Rejection::Internal)?;
             Ok((!value.is_empty()).then(|| PathBuf::from(value)))

@@ -25,7 +25,7 @@ pub fn preflight(session: &Session, words: &[String]) -> ScriptReply {
     }
 }
 
-/// Returns what is printed about a checkout.
+/// Returns the output about a checkout.
 pub(super) fn lines(checked: Result<(), StepError>) -> Vec<String> {
     match checked {
         Ok(()) => vec!["PREFLIGHT=ok".to_owned()],
@@ -33,8 +33,8 @@ pub(super) fn lines(checked: Result<(), StepError>) -> Vec<String> {
     }
 }
 
-/// Says whether the working tree is clean. Where git cannot tell it counts as clean, unless the words
-/// say `--fail-closed`.
+/// Checks whether the working tree is clean. If git fails it counts as clean, unless the words
+/// contain `--fail-closed`.
 pub fn clean_tree(session: &Session, words: &[String]) -> ScriptReply {
     let reporter = session.reporter();
     let failure = match words {

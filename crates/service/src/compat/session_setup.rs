@@ -57,7 +57,7 @@ struct Setup<'s> {
 }
 
 impl Setup<'_> {
-    /// Sets it up. What was made is printed even if a later step fails.
+    /// Sets up the session. It prints what it created even if a later step fails.
     fn run(&self, out: &mut String) -> ScriptEnd {
         let code = SessionOrderError::CODE;
         for key in self.caller.unusable() {
@@ -120,7 +120,7 @@ impl Setup<'_> {
         (told.0.unwrap_or_default().to_owned(), told.1.unwrap_or("false").to_owned())
     }
 
-    /// Finds out who answers, if that was asked for or the caller knows it.
+    /// Finds out which reviewers answer, if the script requests it or the caller knows it.
     fn reviewers(&self) -> Result<Option<Reviewers>, Failure> {
         let Session { environment, project, .. } = self.session;
         let agents = [Client::Codex, Client::Cursor];
@@ -194,7 +194,8 @@ impl Setup<'_> {
         order.map_err(|error| error.to_string()).and_then(|order| write_file(&order))
     }
 
-    /// Returns where the caller keeps times, if that lies where a session may write.
+    /// Returns the caller's ledger of times, if its path is in a folder that a session may write
+    /// to.
     fn ledger(&self) -> Option<String> {
         let path = self.caller.usable(Key::TimingLedger)?;
         let names = ["IMPLEMENT_TMPDIR", "DESIGN_TMPDIR", "REVIEW_TMPDIR"];

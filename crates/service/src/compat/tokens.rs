@@ -1,4 +1,4 @@
-//! The ledger of tokens. It never stops a workflow: everything that is wrong is a warning.
+//! The ledger of tokens. It never stops a workflow: every error is a warning.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub fn tokens(session: &Session, words: &[String]) -> ScriptReply {
     ScriptReply::text(answer(&ledger, words), 0)
 }
 
-/// Returns what is printed.
+/// Returns the output.
 fn answer(ledger: &ScriptLedger<'_>, words: &[String]) -> String {
     let request = match LedgerRequest::<TokenOrder>::parse(words) {
         Ok(request) => request,

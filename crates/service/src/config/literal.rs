@@ -2,17 +2,17 @@
 
 use toml::Value;
 
-/// What keys of known providers begin with.
+/// The prefixes of known providers' keys.
 const SECRETS: [&str; 10] =
     ["sk-", "sk_", "ghp_", "gho_", "github_pat_", "xoxb-", "xoxp-", "AKIA", "AIza", "Bearer "];
 
-/// A word of so many letters and digits alone is taken for a key.
+/// A word of this many letters and digits counts as a key.
 const LONG: usize = 32;
 
-/// Writes a value as it stands in a file.
+/// Writes a value as it appears in a file.
 pub(super) fn literal(value: &Value) -> String {
     match value {
-        // A JSON string is a TOML string; what is not is refused when the file is read back.
+        // A JSON string is a TOML string, with exceptions that reading the file back refuses.
         Value::String(text) => serde_json::Value::from(text.as_str()).to_string(),
         Value::Integer(number) => number.to_string(),
         Value::Float(number) => number.to_string(),
@@ -51,7 +51,7 @@ fn without_secrets(value: &Value) -> Value {
     }
 }
 
-/// Somebody may have pasted a key where a name belongs, or a password into an address.
+/// A user may have pasted a key in place of a name, or a password into an address.
 fn is_secret(text: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     let is_key = text.len() >= LONG

@@ -25,23 +25,23 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// What is to be designed, by whom, and how.
+/// A request for a design: the feature, the agents, and the rules.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct DesignRequest {
     /// The feature, in a sentence or a few; a rehearsal has one of its own.
     pub feature: String,
-    /// Whether no person is asked, and the recommendations are taken.
+    /// Whether Convoke never prompts and accepts the recommended answers.
     pub auto: bool,
     /// Whether there are two sketches without personalities instead of four.
     pub quick: bool,
     /// Whether a process of its own does the heavy part.
     pub subagent: bool,
-    /// The calling workflow's session file; an empty path says that there is no such workflow.
+    /// The calling workflow's session file; an empty path means that there is no such workflow.
     pub session_env: Option<OsString>,
-    /// What goes before step numbers and names.
+    /// The text before step numbers and names.
     pub step_prefix: Option<String>,
-    /// What the calling workflow knows of the branch.
+    /// The branch facts of the calling workflow.
     pub branch_info: Option<String>,
     /// Whether the original's gate lets the run stay on the branch that is checked out.
     pub no_branch: bool,
@@ -49,17 +49,17 @@ pub struct DesignRequest {
     pub new_branch: bool,
     /// Whether the run begins on uncommitted changes.
     pub dirty_tree: DirtyTree,
-    /// Who takes part, as `FIRST,SECOND,HOST`, instead of the clients that are installed.
+    /// The participants, as `FIRST,SECOND,HOST`, instead of the installed clients.
     pub seats: Option<String>,
-    /// The rule set.
+    /// The rule set for reading answers and counting votes.
     pub policy: Policy,
-    /// Whether agents that sketch are given the design folder's documents.
+    /// Whether agents that sketch receive the design folder's documents.
     pub brief: bool,
     /// The feature's folder.
     pub feature_dir: Option<PathBuf>,
     /// Whether the design is a rehearsal, and of what.
     pub rehearsal: Option<RehearsalSource>,
-    /// With what it goes on.
+    /// The settings of the run.
     pub course: CourseRequest,
 }
 
@@ -68,7 +68,7 @@ pub struct DesignRequest {
 pub enum RehearsalSource {
     /// The example that is shipped with Convoke.
     Example,
-    /// A folder of the same shape.
+    /// A folder of the same form.
     Folder(PathBuf),
 }
 
@@ -79,7 +79,7 @@ enum Answers {
     Recorded,
 }
 
-/// Begins a design, and goes through with it.
+/// Begins a design, and runs it.
 pub fn design(
     session: &Session,
     request: &DesignRequest,
@@ -104,8 +104,8 @@ pub fn design(
     begin(&workspace, session, settings, &request.course, front_end)
 }
 
-/// Plays a design with recorded answers, in a temporary copy of a project. It is kept with the project
-/// that it was asked for in.
+/// Plays a design with recorded answers, in a temporary copy of a project. Its record belongs to
+/// the project in which the user started it.
 fn rehearse(
     session: &Session,
     request: &DesignRequest,
@@ -128,7 +128,7 @@ fn rehearse(
 }
 
 impl DesignRequest {
-    /// Checks folders and files that the request names, before anything is done.
+    /// Checks folders and files that the request names, before the run begins.
     pub fn check(&self) -> Result<(), Failure> {
         if let Some(folder) = &self.feature_dir
             && !folder.is_dir()
@@ -206,7 +206,7 @@ impl DesignRequest {
     }
 }
 
-/// Begins a run, and goes through with it.
+/// Begins a run, and completes it.
 fn begin(
     workspace: &Workspace,
     session: &Session,
@@ -216,7 +216,7 @@ fn begin(
 ) -> Result<EndedDesign, Failure> {
     let now = session.now();
     let id = RunId::new(now, u64::from(std::process::id()) ^ settings.feature.len() as u64);
-    // What may not begin is no run.
+    // A refused request creates no run.
     let lock = hold(session, &id)?;
     let mark = if settings.is_rehearsal { "(rehearsal) " } else { "" };
     let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());
@@ -227,7 +227,7 @@ fn begin(
     course.go(session, workspace, &id, lock, front_end)
 }
 
-/// A session file need not be there, but what is made is left in its folder.
+/// The session file may be missing, but its folder must exist: the design's files go there.
 fn has_folder(env: &Path) -> Result<(), Failure> {
     let env = std::path::absolute(env).unwrap_or_else(|_| env.to_owned());
     let folder = env.parent().unwrap_or(&env);

@@ -1,9 +1,9 @@
-//! What a run costs: before it begins, and while it goes on.
+//! The cost of a run: a forecast before it begins, and its usage meanwhile.
 
 use std::collections::BTreeSet;
 
 use convoke_domain::design::forecast::{Forecast, Prospect, forecast};
-use convoke_domain::lane::cap::{Cap, dollars};
+use convoke_domain::lane::budget::{LaneBudget, dollars};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::forecast::Range;
 use convoke_domain::lane::ledger::Sum;
@@ -11,14 +11,14 @@ use convoke_domain::run::{RunId, RunState};
 use convoke_store::lane::LaneQuery;
 
 use crate::failure::Failure;
-use crate::lane::{is_paid, uncounted_warning};
+use crate::lane::{is_paid, without_usage_warning};
 use crate::workspace::{Workspace, refused};
 
-/// Says what earlier runs of the project needed, and whether that may be spent.
+/// Describes the cost of earlier runs of the project, and whether the budget is large enough.
 pub(super) fn prospect(
     workspace: &Workspace,
     run: &RunId,
-    budget: Option<Cap>,
+    budget: Option<LaneBudget>,
 ) -> Result<String, Failure> {
     let Workspace { store, scope } = workspace;
     let runs = store.runs(&scope.project).map_err(refused)?;
@@ -36,13 +36,18 @@ pub(super) fn prospect(
     Ok(format!("forecast: {}{}{so_far}", said(found), compared(found, budget)))
 }
 
-/// Says that a budget cannot be held against lanes of a run that did not say what they spent. That
-/// nobody can tell costs no run.
-pub(super) fn blindness(workspace: &Workspace, run: &RunId, cap: Cap) -> Option<String> {
+/// Returns the note that a budget does not include lanes of a run that reported no usage. A failing
+/// store does not stop a run.
+pub(super) fn usage_warning(
+    workspace: &Workspace,
+    run: &RunId,
+    budget: LaneBudget,
+) -> Option<String> {
     let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
     let lanes = workspace.store.lanes(query).ok()?;
-    let uncounted = cap.blind_to(Sum::of_all(lanes.iter().filter(|lane| is_paid(lane))));
-    (uncounted > 0).then(|| format!("warning: {}", uncounted_warning(uncounted)))
+    let without_usage =
+        budget.lanes_without_usage(Sum::of_all(lanes.iter().filter(|lane| is_paid(lane))));
+    (without_usage > 0).then(|| format!("warning: {}", without_usage_warning(without_usage)))
 }
 
 fn said(found: Option<Forecast>) -> String {
@@ -59,24 +64,24 @@ fn said(found: Option<Forecast>) -> String {
     format!("{runs} needed {} tokens{money}{partial}", range(tokens, short))
 }
 
-fn compared(found: Option<Forecast>, budget: Option<Cap>) -> String {
-    let (Some(found), Some(cap)) = (found, budget) else { return String::new() };
-    let words = match found.under(cap) {
+fn compared(found: Option<Forecast>, budget: Option<LaneBudget>) -> String {
+    let (Some(found), Some(budget)) = (found, budget) else { return String::new() };
+    let words = match found.under(budget) {
         Prospect::Enough => "is probably enough",
         Prospect::Tight => "may be too small",
         Prospect::TooLittle => "is probably too small",
         Prospect::Unknown => "cannot be compared",
     };
-    format!("; the budget of {cap} {words}")
+    format!("; the budget of {budget} {words}")
 }
 
-/// Shows what was spent: tokens, and money where it was said.
+/// Formats usage: tokens, and money where the client reported it.
 pub fn amount(usage: &Usage) -> String {
     let tokens = short(usage.tokens());
     usage.micro_dollars.map_or(tokens.clone(), |money| format!("{tokens} {}", dollars(money)))
 }
 
-/// Says what was spent: `303.2k tokens, $1.23`.
+/// Formats usage in words: `303.2k tokens, $1.23`.
 pub fn spent_in_words(usage: &Usage) -> String {
     let money =
         usage.micro_dollars.map_or_else(String::new, |money| format!(", {}", dollars(money)));
@@ -105,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forecast_is_said_in_a_sentence() {
+    fn a_forecast_is_one_sentence() {
         let range = |median, p90| Range { median, p90 };
         let found = Some(Forecast {
             runs: 3,
@@ -114,10 +119,10 @@ mod tests {
             is_partial: true,
         });
         assert_eq!(
-            said(found) + &compared(found, Cap::parse("150k").ok()),
+            said(found) + &compared(found, LaneBudget::parse("150k").ok()),
             "3 earlier runs needed 120.0k, and nine of ten at most 180.0k tokens ($1.20, and nine of ten at most $2.00) (not all lanes reported usage); the budget of 150000 \
              tokens may be too small"
         );
-        assert_eq!(compared(None, Cap::parse("$1").ok()), "");
+        assert_eq!(compared(None, LaneBudget::parse("$1").ok()), "");
     }
 }

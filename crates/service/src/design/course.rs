@@ -1,4 +1,4 @@
-//! A run on its way: with what it goes on, and what is done when it has come to an end.
+//! A run in progress: its settings, and the work after its end.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,17 +11,17 @@ use convoke_domain::design::outline::{DesignOutline, DesignPlan};
 use convoke_domain::design::render;
 use convoke_domain::design::setup::{Ready, SetUp};
 use convoke_domain::design::walk::{DesignEnding, DesignWalk};
-use convoke_domain::lane::cap::SaidCap;
+use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::tree::TreeStatus;
-use convoke_engine::design::run::{DesignOutcome, RunError, run};
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
 use convoke_engine::lock::Lock;
 
-use super::ending::{DesignOverview, DesignReport, Earlier, EndedDesign, hand_over, withheld};
+use super::ending::{DesignOverview, DesignReport, EarlierPlans, EndedDesign, hand_over, withheld};
+use super::event_loop::{self, DesignOutcome};
 use super::front_end::DesignFrontEnd;
 use super::nested::Caller;
-use super::person::{Person, Written};
+use super::person::{AnswerFile, Person};
 use super::rehearsal::REPLIES;
 use super::stage::{Beginning, Stage, unanswered};
 use super::{DesignError, cost, ground, open_journal, worker};
@@ -33,18 +33,18 @@ use crate::run::{ResultsReport, RunKind, run_spending};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// With what a run goes on. All of it can be said anew when a run is resumed.
+/// Settings of a run. A user can change each of them when resuming a run.
 #[derive(Debug, Clone)]
 pub struct CourseRequest {
-    /// What all lanes together may spend, as the user wrote it.
-    pub budget: Option<SaidCap>,
+    /// The budget of all lanes together, as the user wrote it.
+    pub budget: Option<WrittenBudget>,
     /// How long one lane may take.
     pub limit: Duration,
     /// A file of answers to questions, one a line: `1d/2: the answer`.
     pub answers: Option<PathBuf>,
     /// How long a question waits for an answer before the recommendation is taken.
     pub answer_limit: Option<Duration>,
-    /// Whether agents are not asked if they answer before they are needed.
+    /// Whether to leave out the probes of agents.
     pub no_probe: bool,
     /// Whether the user's pinned rules go before the prompts.
     pub rules: PinnedRules,
@@ -52,7 +52,7 @@ pub struct CourseRequest {
     pub recorded: Option<String>,
 }
 
-/// Tells the workflow that asked for the design how it ended.
+/// Reports the end of a design to the calling workflow.
 fn tell_caller(
     settings: &Settings,
     outcome: &DesignOutcome,
@@ -87,7 +87,7 @@ fn keep_withheld(
 }
 
 impl CourseRequest {
-    /// Checks the file of answers, before anything is done.
+    /// Checks the file of answers, before the run begins.
     pub fn check(&self) -> Result<(), Failure> {
         self.answers.as_deref().map(read_answers).transpose().map(drop)
     }
@@ -104,7 +104,8 @@ impl CourseRequest {
     ) -> Result<EndedDesign, Failure> {
         let span = tracing::info_span!("design", run = %id);
         let _entered = span.enter();
-        let ended = self.go_on(session, workspace, id, front_end);
+        let mut ready = None;
+        let ended = self.go_on(session, workspace, id, front_end, &mut ready);
         match &ended {
             Ok(ended) => {
                 let (class, warnings) = (ended.report.class, ended.report.degraded.len());
@@ -116,26 +117,30 @@ impl CourseRequest {
             }
         }
         if !ended.as_ref().is_ok_and(|ended| ended.report.class.is_none()) {
-            tell_branch(workspace, id, &session.reporter());
+            tell_branch(ready.as_ref(), &session.reporter());
         }
         ended
     }
 
+    /// Continues the run, and says in `began` where it began as soon as that is known.
     fn go_on(
         &self,
         session: &Session,
         workspace: &Workspace,
         id: &RunId,
         front_end: &mut dyn DesignFrontEnd,
+        began: &mut Option<Ready>,
     ) -> Result<EndedDesign, Failure> {
         let folders = folders(session)?;
         worker::wait_for_last(session, &folders, id)?;
         let (journal, events) = open_journal(workspace, id)?;
+        *began = ready(&events).cloned();
         let settings = begun(id, &events)?.clone();
+        let earlier = EarlierPlans { plans: earlier_plans(&events) };
         front_end.open(id, &settings);
         let again = |failure| resumable(failure, id, &settings);
         let mut stage = self.stage(session, id, &events, front_end).map_err(again)?;
-        // What is played costs nothing.
+        // A replay costs nothing.
         let is_decided = events.iter().any(|stamped| matches!(stamped.event, Event::Decided(_)));
         if !settings.is_rehearsal && !is_decided {
             stage.forecast = Some(cost::prospect(workspace, id, stage.budget)?);
@@ -144,7 +149,9 @@ impl CourseRequest {
             stage.tell_changes()?;
             ground::check(&mut stage, &Facts::fold(events.iter().cloned()))?;
         }
-        let outcome = run(journal, events, &mut stage).map_err(|error| again(run_failed(error)))?;
+        let ran = event_loop::run(journal, events, &mut stage);
+        began.clone_from(&stage.ready);
+        let (outcome, design) = ran.map_err(again)?;
         let is_complete = matches!(outcome, DesignOutcome::Ended(DesignEnding::Complete { .. }));
         let left_behind = is_complete.then(|| stage.left_behind()).flatten();
         if let Some(warning) = &left_behind {
@@ -153,11 +160,11 @@ impl CourseRequest {
         if stage.is_unanswered && outcome == DesignOutcome::Interrupted {
             return Err(unanswered(id));
         }
-        // A person who stops us at this question does the same as at any other.
+        // Stopping Convoke at this question is the same as at any other.
         let is_stopped = outcome == DesignOutcome::TreeNeedsAPerson && session.is_stopped();
         let outcome = if is_stopped { DesignOutcome::Interrupted } else { outcome };
         let tree = if left_behind.is_some() { TreeStatus::Dirty } else { TreeStatus::Clean };
-        let report = self.conclude(&mut stage, workspace, &settings, &outcome, tree)?;
+        let report = self.conclude(&mut stage, workspace, (design, &earlier), &outcome, tree)?;
         Ok(EndedDesign { report, _stopping: stage.stopping.take() })
     }
 
@@ -166,16 +173,14 @@ impl CourseRequest {
         &self,
         stage: &mut Stage<'_>,
         workspace: &Workspace,
-        settings: &Settings,
+        (mut design, earlier): (DesignWalk, &EarlierPlans),
         outcome: &DesignOutcome,
         tree: TreeStatus,
     ) -> Result<DesignReport, Failure> {
         let (session, id) = (stage.session, stage.run.clone());
-        let (_, events) = open_journal(workspace, &id)?;
-        let earlier = Earlier { plans: earlier_plans(&events) };
-        let mut design = DesignWalk::fold(events);
         let progress = design.outline();
         let facts = design.into_facts();
+        let (_, settings) = facts.settings().ok_or_else(|| not_begun(&id))?;
         let is_complete = matches!(outcome, DesignOutcome::Ended(DesignEnding::Complete { .. }));
         if let (true, Some(file)) = (is_complete, &self.answers) {
             for (line, id) in stage.person.unasked(&facts) {
@@ -191,7 +196,7 @@ impl CourseRequest {
         if let (true, Some(dir)) = (is_complete, &settings.feature_dir) {
             let kept = workspace.store.run(&workspace.scope.project, &id).map_err(refused)?;
             let record = run_record(workspace, &kept, &facts, &progress)?;
-            let left = hand_over(Path::new(dir), &id, &progress, record, &earlier, &reporter)
+            let left = hand_over(Path::new(dir), &id, &progress, record, earlier, &reporter)
                 .map_err(|failure| resumable(failure, &id, settings))?;
             plan_file = Some(left.display().to_string());
         }
@@ -223,7 +228,7 @@ impl CourseRequest {
         for (line, said) in &written.faults {
             reporter.say(fault(answers.as_deref().unwrap_or(Path::new("")), *line, said));
         }
-        let recorded = recorded.as_deref().map(Written::read);
+        let recorded = recorded.as_deref().map(AnswerFile::read);
         for (line, said) in recorded.iter().flat_map(|recorded| &recorded.faults) {
             reporter.say(fault(Path::new(REPLIES), *line, said));
         }
@@ -241,7 +246,7 @@ impl CourseRequest {
                 no_branch: settings.no_branch,
                 no_probe: *no_probe,
             },
-            budget: budget.map(SaidCap::cap),
+            budget: budget.map(WrittenBudget::budget),
             limit: *limit,
             rules: *rules,
             person,
@@ -252,13 +257,13 @@ impl CourseRequest {
             stopping: None,
             is_unanswered: false,
             forecast: None,
-            is_blind: false,
+            is_warned: false,
             watch: None,
-            tree_before: ready(events).and_then(|ready| ready.tree_before.clone()),
+            ready: ready(events).cloned(),
         })
     }
 
-    /// Returns what a process is told that does the heavy part.
+    /// Returns the arguments of the worker process for the heavy part.
     fn worker(&self, session: &Session, id: &RunId) -> Vec<String> {
         let limit = self.limit.as_secs_f64().to_string();
         let mut words = vec!["--project".to_owned(), session.project.display().to_string()];
@@ -266,7 +271,7 @@ impl CourseRequest {
         words.extend(["plumbing".to_owned(), "heavy-worker".to_owned(), run, id]);
         words.extend(["--limit".to_owned(), limit]);
         let budget =
-            self.budget.iter().flat_map(|cap| ["--budget".to_owned(), cap.text().to_owned()]);
+            self.budget.iter().flat_map(|budget| ["--budget".to_owned(), budget.text().to_owned()]);
         words.extend(budget);
         words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
         words.extend((self.rules == PinnedRules::LeftOut).then(|| "--no-pins".to_owned()));
@@ -283,10 +288,9 @@ fn ready(events: &[Stamped]) -> Option<&Ready> {
     })
 }
 
-/// Says which branch a run made and left checked out when it did not come to its end.
-fn tell_branch(workspace: &Workspace, id: &RunId, reporter: &Reporter) {
-    let Ok((_, events)) = open_journal(workspace, id) else { return };
-    let Some(Ready { branch, is_new: true, left: Some(left), .. }) = ready(&events) else { return };
+/// Reports which branch a run made and left checked out when it did not complete.
+fn tell_branch(ready: Option<&Ready>, reporter: &Reporter) {
+    let Some(Ready { branch, is_new: true, left: Some(left), .. }) = ready else { return };
     let back = if left.is_empty() { "git checkout -" } else { &format!("git switch {left}") };
     reporter.say(format!(
         "note: the branch `{branch}`, which this run made, is still checked out; `{back}` goes back"
@@ -319,10 +323,12 @@ fn overview(
 
 /// Returns the plans that a run had before each decision of a person.
 fn earlier_plans(events: &[Stamped]) -> Vec<DesignPlan> {
+    let is_decision = |stamped: &Stamped| matches!(stamped.event, Event::Decided(_));
+    let last = events.iter().rposition(is_decision).map_or(0, |last| last + 1);
     let mut design = DesignWalk::default();
     let mut plans = Vec::new();
-    for stamped in events {
-        if matches!(stamped.event, Event::Decided(_)) {
+    for stamped in &events[..last] {
+        if is_decision(stamped) {
             plans.extend(design.results().and_then(|results| results.plan.clone()));
         }
         design.take(stamped.clone());
@@ -330,7 +336,7 @@ fn earlier_plans(events: &[Stamped]) -> Vec<DesignPlan> {
     plans
 }
 
-/// Takes the working tree for a run, as long as what is returned lives.
+/// Locks the working tree for a run, until the returned value is dropped.
 pub(crate) fn hold(session: &Session, id: &RunId) -> Result<Lock, Failure> {
     let tree = project_tree(session);
     folders(session)?.hold(&tree, id).map_err(held)
@@ -340,12 +346,16 @@ fn project_tree(session: &Session) -> PathBuf {
     session.project.canonicalize().unwrap_or_else(|_| session.project.clone())
 }
 
-/// Returns what was asked for.
+/// Returns the request that the run began with.
 fn begun<'e>(id: &RunId, events: &'e [Stamped]) -> Result<&'e Settings, Failure> {
     match events.first().map(|first| &first.event) {
         Some(Event::Begun(settings)) => Ok(settings),
-        _ => Err(Failure::new(ErrorClass::Refused, DesignError::NotBegun { run: id.clone() })),
+        _ => Err(not_begun(id)),
     }
+}
+
+fn not_begun(id: &RunId) -> Failure {
+    Failure::new(ErrorClass::Refused, DesignError::NotBegun { run: id.clone() })
 }
 
 pub(super) fn folders(session: &Session) -> Result<RunFolders, Failure> {
@@ -359,18 +369,8 @@ pub(super) fn held(error: RunFolderError) -> Failure {
     Failure::new(ErrorClass::Prerequisite, error).hint(hint)
 }
 
-pub(super) fn run_failed(error: RunError<Failure>) -> Failure {
-    match error {
-        RunError::World(failure) => failure,
-        RunError::Store(error) => refused(error),
-        RunError::Codec(error) => {
-            Failure::new(ErrorClass::Prerequisite, DesignError::Journal(Box::new(error)))
-        }
-    }
-}
-
-/// Whatever stands in a run's way, such as a full disk, it goes on when that is out of the way; the
-/// copy of a rehearsal is gone then.
+/// Adds the hint to resume: after an obstacle such as a full disk is removed, the run can go on. A
+/// rehearsal cannot, because its copy is gone.
 fn resumable(failure: Failure, id: &RunId, settings: &Settings) -> Failure {
     let resume = format!("convoke resume {id}");
     let is_illegible = matches!(failure.error.downcast_ref(), Some(DesignError::Journal(_)));
@@ -383,14 +383,14 @@ fn resumable(failure: Failure, id: &RunId, settings: &Settings) -> Failure {
     failure.hint(resume)
 }
 
-/// Says what is wrong with a line of a file of answers.
+/// Returns the warning about a line of a file of answers.
 fn fault(file: &Path, line: usize, said: &str) -> String {
     format!("warning: line {line} of {} {said}", file.display())
 }
 
-fn read_answers(path: &Path) -> Result<Written, Failure> {
+fn read_answers(path: &Path) -> Result<AnswerFile, Failure> {
     let text = fs::read_to_string(path).map_err(|source| {
         Failure::new(ErrorClass::Usage, DesignError::Folder { path: path.to_owned(), source })
     })?;
-    Ok(Written::read(&text))
+    Ok(AnswerFile::read(&text))
 }

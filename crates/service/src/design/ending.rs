@@ -1,4 +1,4 @@
-//! How a design ended: what is said of it, and what it leaves in a feature's folder.
+//! How a design ended: its report, and the files that it leaves in a feature's folder.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -9,14 +9,14 @@ use convoke_domain::design::outcome;
 use convoke_domain::design::outline::{DesignOutline, DesignPlan};
 use convoke_domain::design::render;
 use convoke_domain::design::seat::Panel;
-use convoke_domain::design::walk::{DesignEnding, Failed};
+use convoke_domain::design::walk::{DesignEnding, FailedStep};
 use convoke_domain::run::RunId;
 use convoke_domain::tree::TreeStatus;
-use convoke_engine::design::run::DesignOutcome;
 use convoke_engine::file;
 use convoke_engine::manifest::record::{RecordedFile, RunRecord};
 use serde::Serialize;
 
+use super::event_loop::DesignOutcome;
 use super::{DesignError, texts};
 use crate::failure::{ErrorClass, Failure};
 use crate::interruption::ExitHold;
@@ -27,59 +27,59 @@ use crate::run::{MattersReport, ResultsReport, RunKind, SpendingReport, open, wa
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DesignReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// How it ended, in words.
     pub ending: String,
-    /// The warnings of a run that came to its end.
+    /// The warnings of a completed run.
     pub degraded: Vec<String>,
-    /// What is left to people, and what they decided.
+    /// Matters left to people, and their decisions.
     #[serde(flatten)]
     pub matters: MattersReport,
-    /// Where only its user can read what is withheld from published files.
+    /// The file with findings withheld from published files; only its user can read it.
     pub withheld_file: Option<String>,
     /// The artifacts' texts, by file name.
     pub artifacts: BTreeMap<String, String>,
-    /// Why the design did not do what it was asked to; `None` if it did.
+    /// Why the design failed; `None` if it succeeded.
     #[serde(skip)]
     pub class: Option<ErrorClass>,
-    /// Whether there is a plan, so that people can decide what is left to them.
+    /// Whether there is a plan, so that people can decide the open matters.
     #[serde(skip)]
     pub is_planned: bool,
-    /// How the first undecided matter can be decided.
+    /// The command that decides the first undecided matter.
     #[serde(skip)]
     pub way_out: Option<String>,
-    /// What the user can do next.
+    /// The user's next step.
     #[serde(skip)]
     pub hint: Option<String>,
-    /// What a person sees at a glance.
+    /// A short overview for a person.
     #[serde(skip)]
     pub overview: DesignOverview,
 }
 
-/// What a person sees of a design at a glance when it ends. `show` has all of it for programs.
+/// A short overview of a design at its end. `show` has all of it for programs.
 #[derive(Debug, Clone)]
 pub struct DesignOverview {
-    /// Who took part.
+    /// The participants.
     pub panel: Panel,
-    /// What the phases came to.
+    /// The results of the phases.
     pub results: ResultsReport,
-    /// What went wrong on the way.
+    /// The warnings.
     pub warnings: Vec<String>,
-    /// How many different models decided, and who answered for whom.
+    /// How many different models decided, and which agents answered for others.
     pub independence: Option<String>,
-    /// What it has cost; nothing if that cannot be told.
+    /// The run's cost; `None` if unknown.
     pub cost: Option<SpendingReport>,
-    /// How long it took since it was asked for.
+    /// How long it took since the request.
     pub seconds: u64,
-    /// Where the plan was left in the feature's folder.
+    /// The plan's path in the feature's folder.
     pub plan_file: Option<String>,
 }
 
 /// With which code a design is refused because of the branch that is checked out.
 const OTHER_BRANCH: u8 = 1;
 
-/// What helps then.
+/// The remedy for that.
 const STAY: &str = "leave out `--policy seed` to plan on the branch that is checked out";
 
 /// A design that ended. While it lives, a second request to stop waits: the front end shows first how
@@ -146,7 +146,7 @@ fn summary<'o>(
         DesignOutcome::Ended(DesignEnding::DirtyTree) => {
             (Some(ErrorClass::TreeChanged), "dirty tree".to_owned(), &[][..], String::new())
         }
-        DesignOutcome::Ended(DesignEnding::Failed(Failed { why, .. })) => {
+        DesignOutcome::Ended(DesignEnding::Failed(FailedStep { why, .. })) => {
             let hint = format!(
                 "convoke resume {id} asks again; convoke doctor shows which agents can answer"
             );
@@ -206,11 +206,11 @@ pub(super) fn withheld(id: &RunId, progress: &DesignOutline) -> Option<String> {
 
 /// The plans that a run had before people decided more. A file that still holds one of them is the
 /// run's own, and no person has worked on it since.
-pub(super) struct Earlier {
+pub(super) struct EarlierPlans {
     pub(super) plans: Vec<DesignPlan>,
 }
 
-impl Earlier {
+impl EarlierPlans {
     /// Tells whether a file is as this run left it.
     fn has_left(&self, path: &Path, name: &str, id: &RunId) -> bool {
         if self.plans.is_empty() || !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
@@ -225,15 +225,15 @@ impl Earlier {
     }
 }
 
-/// Leaves the plan, its tasks and the record of both with the feature's other documents. What
-/// somebody else wrote there stays, and so does whatever a link points to: then they are left beside
-/// it, under the run's name. Returns where the plan is.
+/// Writes the plan, its tasks and the record of both beside the feature's other documents. A file
+/// of another author stays, and so does the target of a link: the plan is then written beside it,
+/// under the run's name. Returns the plan's path.
 pub(super) fn hand_over(
     folder: &Path,
     id: &RunId,
     progress: &DesignOutline,
     record: RunRecord,
-    earlier: &Earlier,
+    earlier: &EarlierPlans,
     reporter: &Reporter,
 ) -> Result<PathBuf, Failure> {
     let plan = progress.results.plan.clone().unwrap_or_default();
@@ -253,7 +253,7 @@ fn leave(
     (name, kind): (&str, &str),
     id: &RunId,
     text: &str,
-    earlier: &Earlier,
+    earlier: &EarlierPlans,
     reporter: &Reporter,
 ) -> Result<String, Failure> {
     let (usual, other) = (format!("{name}.{kind}"), format!("{name}-{id}.{kind}"));
@@ -280,7 +280,7 @@ fn leave(
 
 /// Writes a new file; tells whether it is there now with this text.
 fn left(path: &Path, text: &str) -> Result<bool, Failure> {
-    // A link is never followed, not even one that points nowhere.
+    // A link is never followed, not even a dangling one.
     let written = File::options().write(true).create_new(true).open(path);
     match written.and_then(|mut file| file.write_all(text.as_bytes())) {
         Ok(()) => Ok(true),

@@ -26,10 +26,10 @@ pub enum DesignError {
          gate chooses the branch"
     )]
     SeedGround {
-        /// The option.
+        /// The option's name.
         option: &'static str,
     },
-    /// Changes by an agent could not be told from those that were there.
+    /// Changes by an agent could not be distinguished from those before it.
     #[error(
         "cannot plan on uncommitted changes: Convoke cannot take a snapshot of the working tree"
     )]
@@ -37,27 +37,27 @@ pub enum DesignError {
     /// No client is installed.
     #[error("cannot find any agent; looked for {looked_for} on the PATH")]
     Nobody {
-        /// The programs that would do.
+        /// The programs that were searched for.
         looked_for: String,
     },
     /// An agent that the run names does not exist.
     #[error("cannot use `{name}`: unknown agent")]
     NoAgent {
-        /// What the run calls it.
+        /// The agent's name in the run.
         name: String,
     },
     /// A file or folder cannot be used.
     #[error("cannot use `{}`", path.display())]
     Folder {
-        /// The file or folder.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// The calling workflow's folder does not exist.
     #[error("cannot write the results: the folder `{}` does not exist", path.display())]
     NoParent {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
     },
     /// The worker of an earlier process still writes.
@@ -66,16 +66,16 @@ pub enum DesignError {
         /// The worker's process.
         pid: u32,
     },
-    /// The journal has no beginning.
+    /// The journal has no first event.
     #[error("cannot resume `{run}`: it never started")]
     NotBegun {
-        /// The run.
+        /// The run's id.
         run: RunId,
     },
-    /// A question found no person.
+    /// A question needs a person, and none can answer.
     #[error("cannot ask you a question: there is no terminal")]
     NobodyToAsk,
-    /// The user stopped the run.
+    /// The user stopped it.
     #[error("the run was interrupted")]
     Stopped,
     /// The project is not as the run left it.

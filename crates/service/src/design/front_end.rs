@@ -1,4 +1,4 @@
-//! What a front end does for a design that runs: it shows what happens, and asks a person.
+//! A front end's part in a running design: it shows events, and asks a person.
 
 use std::time::Duration;
 
@@ -12,36 +12,36 @@ use convoke_engine::lane::many::QueueEvent;
 
 use crate::failure::Failure;
 
-/// What a person answered.
+/// A person's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TypedAnswer {
-    /// A line.
+    /// A line that the person typed.
     Line(String),
     /// Nothing within the limit.
     TooLate,
     /// There is no person, or the person went away.
     End,
-    /// Nothing: the user asked to stop.
+    /// Nothing: the user stopped Convoke.
     Stopped,
 }
 
 /// A front end of designs. A terminal prompts; one without a person declines.
 pub trait DesignFrontEnd {
-    /// Learns which run begins or goes on, before anything else.
+    /// Receives the run that begins or resumes, before any other call.
     fn open(&mut self, run: &RunId, settings: &Settings);
 
-    /// Shows something that the design tells: what it is, and its line for programs. A failure stops
-    /// the run, which can be resumed.
+    /// Shows a notice of the design, with its line for programs. A failure stops the run, which can
+    /// be resumed.
     fn show(&mut self, notice: &Notice, line: &Line) -> Result<(), Failure>;
 
     /// Learns what Convoke does itself now, such as asking agents whether they answer; nothing when
     /// that is over.
     fn works(&mut self, activity: Option<&str>);
 
-    /// Says something beside the design that every front end shows.
+    /// Shows a message beside the design, in every front end.
     fn say(&mut self, text: &str);
 
-    /// Says what is good to know; a front end that only prints data leaves it out.
+    /// Shows a note; a front end that only prints data leaves it out.
     fn note(&mut self, text: &str);
 
     /// Learns that a lane begins.
@@ -53,7 +53,7 @@ pub trait DesignFrontEnd {
     /// Learns how a lane ended; nothing if it was stopped or could not be tried.
     fn lane_ends(&mut self, lane: &LaneId, end: Option<&LaneEnd>);
 
-    /// Tells whether a person can answer, and be asked again.
+    /// Tells whether a person can answer, and answer again.
     fn has_person(&self) -> bool;
 
     /// Asks a question, and waits for one line, within a time if there is a limit.
@@ -92,7 +92,7 @@ impl DesignFrontEnd for UnattendedFrontEnd {
     }
 }
 
-/// Shows how a lane goes on.
+/// Shows the progress of a lane.
 pub(super) fn show_lane(
     front_end: &mut dyn DesignFrontEnd,
     request: &LaneNeed,

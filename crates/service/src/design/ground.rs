@@ -7,7 +7,6 @@ use convoke_domain::design::event::{Boundary, Reply, Tree};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::setup::{Ready, SetUp};
 use convoke_domain::design::walk::{DesignEnding, Need, Next, walk};
-use convoke_engine::design::run::DesignWorld;
 use convoke_engine::git::branch::WorkTree;
 use convoke_engine::git::diff::head;
 
@@ -15,14 +14,14 @@ use super::stage::{Stage, stopped};
 use super::{DesignError, question};
 use crate::failure::{ErrorClass, Failure};
 
-/// What is not as it was, and what mends it.
+/// A difference from the state at which the run stopped, and its remedy.
 struct Other {
     found: String,
     hint: String,
 }
 
-/// Goes on only where the run was stopped. A person is asked as long as there is one, also with
-/// `--auto`.
+/// Goes on only if the project is in the state at which the run stopped. Otherwise it asks the
+/// person, if there is one, even with `--auto`.
 pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure> {
     let Some((_, SetUp::Ready(ready))) = facts.set_up() else { return Ok(()) };
     let looks_by_itself = match walk(facts).next {
@@ -32,14 +31,14 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
             return Ok(());
         }
         Next::Need(Need::Tree(_) | Need::Recover(..)) => true,
-        // Once the last boundary is passed nobody is blamed any more.
+        // After the last boundary Convoke attributes no change to an agent.
         Next::Need(_) | Next::End(_) => {
             facts.trees(Boundary::Reviews).iter().any(|(_, tree)| *tree == Tree::Clean)
         }
     };
-    while let Some(other) = other(stage, ready, looks_by_itself)? {
+    while let Some(other) = other(stage, ready, looks_by_itself) {
         let question = question::other_ground(&other.found);
-        let answer = if stage.front_end.has_person() { stage.ask(&question)? } else { None };
+        let answer = if stage.front_end.has_person() { stage.ask(&question) } else { None };
         if answer.is_none() && stage.session.is_stopped() {
             return Err(stopped(&stage.run));
         }
@@ -56,11 +55,7 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
     Ok(())
 }
 
-fn other(
-    stage: &mut Stage<'_>,
-    ready: &Ready,
-    looks_by_itself: bool,
-) -> Result<Option<Other>, Failure> {
+fn other(stage: &Stage<'_>, ready: &Ready, looks_by_itself: bool) -> Option<Other> {
     let tree = WorkTree::at(&stage.session.project);
     let branch = tree.ok().and_then(|tree| tree.branch()).unwrap_or_default();
     if branch != ready.branch {
@@ -70,18 +65,18 @@ fn other(
         };
         let (here, there) = (shown(&branch), shown(&ready.branch));
         let to = if ready.branch.is_empty() { &ready.base } else { &ready.branch };
-        return Ok(Some(Other {
+        return Some(Other {
             found: format!("the run belongs to {there}, but {here} is checked out"),
             hint: format!(
                 "git switch {}{to}",
                 if ready.branch.is_empty() { "--detach " } else { "" }
             ),
-        }));
+        });
     }
-    if looks_by_itself || stage.tree(Boundary::Sketches)? == Tree::Clean {
-        return Ok(None);
+    if looks_by_itself || stage.tree() == Tree::Clean {
+        return None;
     }
-    Ok(Some(if ready.tree_before.is_some() {
+    Some(if ready.tree_before.is_some() {
         Other {
             found: "the working tree differs from the uncommitted state that the run began on"
                 .to_owned(),
@@ -92,5 +87,5 @@ fn other(
             found: "the working tree has changes: yours, or those of a stopped agent".to_owned(),
             hint: "run `git status`, then commit or stash your changes".to_owned(),
         }
-    }))
+    })
 }

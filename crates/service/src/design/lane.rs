@@ -1,11 +1,11 @@
-//! One lane of a run: how an agent is asked, and what is recorded of its answer.
+//! One lane of a run: its request to the agent, and the record of its answer.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use convoke_domain::design::event::{LaneEnd, Settings};
 use convoke_domain::design::walk::LaneNeed;
-use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::collected::{self, CollectedStatus, collected};
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::ledger::Purpose;
@@ -23,28 +23,28 @@ use crate::lane::{
 };
 use crate::session::Session;
 
-/// No answer is longer. A run keeps all of them, and what is made of them, in memory.
+/// The longest answer that is kept, in bytes. A run holds all answers, and its results, in memory.
 const LONGEST_ANSWER: usize = 512 * 1024;
 
-/// What came of a lane; nothing if we were stopped.
-pub(super) type Came = Result<Option<LaneEnd>, Failure>;
+/// The end of a lane; `None` if the user stopped Convoke.
+pub(super) type LaneAnswer = Result<Option<LaneEnd>, Failure>;
 
-/// What every lane of a run has in common.
-pub(super) struct Order<'o> {
+/// The common settings of a run's lanes.
+pub(super) struct LaneOrder<'o> {
     pub(super) session: &'o Session,
     pub(super) settings: &'o Settings,
     pub(super) run: &'o RunId,
-    pub(super) budget: Option<Cap>,
+    pub(super) budget: Option<LaneBudget>,
     pub(super) limits: Limits,
     /// Whether the user's rules go before the prompts.
     pub(super) rules: PinnedRules,
-    /// What the log says of the phase; lanes run in threads of their own.
+    /// The phase's span in the log; lanes run in threads of their own.
     pub(super) span: Span,
 }
 
-impl Order<'_> {
-    /// Asks an agent, and once more if it said nothing.
-    pub(super) fn run(&self, request: &LaneNeed, hear: &mut dyn FnMut(&LaneEvent)) -> Came {
+impl LaneOrder<'_> {
+    /// Runs a lane, and once more if the client printed nothing.
+    pub(super) fn run(&self, request: &LaneNeed, hear: &mut dyn FnMut(&LaneEvent)) -> LaneAnswer {
         let client = self.settings.chosen(request.holder).agent.as_str();
         let seat = tracing::info_span!(parent: &self.span, "seat", seat = %request.id, client);
         let _entered = seat.enter();
@@ -55,7 +55,7 @@ impl Order<'_> {
         }
     }
 
-    /// Asks, and tells whether it is worth asking again.
+    /// Runs one attempt, and tells whether another is worthwhile.
     fn ask(
         &self,
         request: &LaneNeed,
@@ -66,37 +66,39 @@ impl Order<'_> {
         let agent = AgentRef::parse(&chosen.agent).ok_or_else(|| {
             Failure::new(ErrorClass::Usage, DesignError::NoAgent { name: chosen.agent.clone() })
         })?;
-        let ran = self.drive(request, &agent, hear)?;
-        let driven = &ran.driven;
+        let ran = self.run_lane(request, &agent, hear)?;
+        let transcript = &ran.transcript;
         // A client that ends without an answer while Convoke is being stopped has not failed: the
         // guardian of a worker ends its clients together with it.
-        let is_answered = driven.outcome == LaneOutcome::Answered;
-        if driven.outcome == LaneOutcome::Cancelled || (!is_answered && self.session.is_stopped()) {
+        let is_answered = transcript.outcome == LaneOutcome::Answered;
+        if transcript.outcome == LaneOutcome::Cancelled
+            || (!is_answered && self.session.is_stopped())
+        {
             return Ok(None);
         }
-        let why = why(driven);
+        let why = why(transcript);
         let result = collected::CollectedResult {
-            outcome: driven.outcome,
-            end: driven.end,
+            outcome: transcript.outcome,
+            end: transcript.exit.end,
             why: why.as_deref(),
             thin: None,
-            is_clash: driven.heard.is_clash(),
+            is_clash: transcript.output.is_clash(),
             is_second,
         };
         let found = collected(&result);
-        // Nobody failed then; what was spent is worth saying.
-        let spent = why.clone().filter(|_| found.status == CollectedStatus::CapHit);
+        // No agent failed then; the spent amount is worth reporting.
+        let spent = why.clone().filter(|_| found.status == CollectedStatus::BudgetSpent);
         let mut end = LaneEnd {
             status: found.status,
             reason: spent.unwrap_or(found.reason),
             answer: Arc::default(),
             agent: chosen.agent.clone(),
-            model: driven.heard.model.clone(),
-            usage: ran.spent.or(driven.heard.usage.filter(|_| driven.is_recorded)),
-            took: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
+            model: transcript.output.model.clone(),
+            usage: ran.spent.or(transcript.output.usage.filter(|_| transcript.is_recorded)),
+            took: u64::try_from(transcript.exit.took.as_millis()).unwrap_or(u64::MAX),
         };
-        if end.status == CollectedStatus::Ok || driven.heard.is_cut_off() {
-            let answer = driven.heard.answer().unwrap_or_default();
+        if end.status == CollectedStatus::Ok || transcript.output.is_cut_off() {
+            let answer = transcript.output.answer().unwrap_or_default();
             if answer.len() > LONGEST_ANSWER {
                 end.status = CollectedStatus::Failed;
                 end.reason = format!("the answer is longer than {LONGEST_ANSWER} bytes");
@@ -108,7 +110,7 @@ impl Order<'_> {
     }
 
     /// Runs the lane.
-    fn drive(
+    fn run_lane(
         &self,
         request: &LaneNeed,
         agent: &AgentRef,
@@ -127,6 +129,7 @@ impl Order<'_> {
             purpose,
             budget: self.budget,
             outlook: BudgetNotice::Silent,
+            watch: TreeWatching::Nothing,
             ..LaneRequest::new(agent, &request.prompt)
         };
         let scratch = scratch::lane().map_err(lane_failed)?;
@@ -137,11 +140,11 @@ impl Order<'_> {
             ControlFlow::Continue(())
         };
         let (reporter, folder) = (self.session.reporter(), scratch.path());
-        lane.run_told(self.session, folder, &reporter, TreeWatching::Nothing, &mut on_progress)
+        lane.run_with_progress(self.session, folder, &reporter, &mut on_progress)
     }
 }
 
-/// What is recorded of a lane that could not even be tried.
+/// Returns the record of a lane that could not start.
 pub(super) fn not_run(settings: &Settings, request: &LaneNeed, reason: &str) -> LaneEnd {
     LaneEnd {
         status: CollectedStatus::Failed,
@@ -154,7 +157,7 @@ pub(super) fn not_run(settings: &Settings, request: &LaneNeed, reason: &str) -> 
     }
 }
 
-/// Returns the span of the phase that asks for lanes.
+/// Returns the span of the phase that starts lanes.
 pub(super) fn phase_span(requests: &[LaneNeed]) -> Span {
     let phase = requests.first().map(|request| request.step.number());
     tracing::info_span!("phase", phase, lanes = requests.len())

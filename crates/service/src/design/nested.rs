@@ -1,4 +1,4 @@
-//! A design that another workflow asked for: what that workflow knows, and what it gets.
+//! A design that another workflow requested: that workflow's facts, and the files it receives.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,10 +38,10 @@ const ACCEPTED: &str = DesignFile::FiledOutOfScope.name();
 /// The log of problems in the folder of the calling workflow.
 const LOG: &str = "execution-issues.md";
 
-/// Whose rows ours are.
+/// The workflow that the rows belong to.
 const SKILL: &str = "design";
 
-/// The workflow that asked.
+/// The workflow that requested the design.
 pub(super) struct Caller {
     reporter: Reporter,
     env: PathBuf,
@@ -67,12 +67,12 @@ impl Caller {
         Some(Self { reporter, env, told })
     }
 
-    /// Returns what is known of an agent, by its word: it need not be asked.
+    /// Returns an agent's health, by its word, as the caller knows it: then Convoke need not probe.
     pub(super) fn health(&self, word: &str) -> Option<AgentHealth> {
         self.told.health(word).map(AgentHealth::from_caller)
     }
 
-    /// Leaves who can be asked, beside the session file.
+    /// Writes the available agents beside the session file.
     pub(super) fn begins(&self, settings: &Settings, available: Available) {
         let text = self.told.health_file(&seats(settings, available));
         self.leave_health(&text);
@@ -126,8 +126,8 @@ impl Caller {
         named
     }
 
-    /// Leaves what is accepted but not part of the feature where it is filed; `false` for anything
-    /// else.
+    /// Writes accepted observations outside of the feature to the file from which they are filed;
+    /// `false` for any other file.
     pub(super) fn keep(&self, name: &str, text: &str) -> Result<bool, Failure> {
         if name != ACCEPTED {
             return Ok(false);
@@ -142,14 +142,14 @@ impl Caller {
         self.put(&path, text).map(|()| true).map_err(failed)
     }
 
-    /// Leaves who can still be asked, however the run ended.
+    /// Writes which agents are still available, after any ending of the run.
     pub(super) fn ends(&self, settings: &Settings, available: Available) {
         let before = file::text(&self.health_file(), MAX_BYTES).unwrap_or_default();
         self.leave_health(&last_health(&before, &seats(settings, available)));
     }
 
-    /// Hands over what was made: who can still be asked, what went wrong, and the manifest. The files
-    /// are those of the journal, whatever became of their copies in the run's folder.
+    /// Exports the design: the available agents, the warnings, and the manifest. The files come
+    /// from the journal, not from their copies in the run's folder.
     pub(super) fn export(
         &self,
         session: &Session,
@@ -174,12 +174,12 @@ impl Caller {
             parent: &self.folder(),
             session_id: id.as_deref(),
             now: session.now(),
-            // There is none before the run has ended.
+            // The record does not exist before the run has ended.
             record: None,
         };
         let failed = |why: String| Export::Failed { folder: folder.display().to_string(), why };
         match write(&order) {
-            // Whoever asked looks for a file that says something.
+            // The caller expects a file that is not empty.
             Ok(manifest) if fs::metadata(&manifest).is_ok_and(|found| found.len() > 0) => {
                 Export::Written { manifest: manifest.display().to_string() }
             }
@@ -188,8 +188,8 @@ impl Caller {
         }
     }
 
-    /// Takes back the manifest of an earlier design, and what that had accepted. Whoever asked was told
-    /// that there is none, and must not take those for this design's.
+    /// Removes the manifest of an earlier design, and its accepted observations. The caller learns
+    /// that there is no manifest, and must not take the old one for this design's.
     pub(super) fn withdraw(&self, progress: &DesignOutline) {
         remove(&self.folder().join(EXPORT_DIR).join(MANIFEST_FILE), &self.reporter);
         self.remove_stale(&render::artifacts(progress));
@@ -229,7 +229,7 @@ impl Caller {
     }
 }
 
-/// Removes what an earlier design left under a name of ours.
+/// Removes a file that an earlier design left under the same name.
 fn remove(path: &Path, reporter: &Reporter) {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -245,7 +245,7 @@ fn complain(written: Result<(), LedgerError>, reporter: &Reporter) {
     }
 }
 
-/// Says of both agents whether they can be asked.
+/// Returns for both agents whether they are available.
 fn seats(settings: &Settings, available: Available) -> Vec<(&str, bool)> {
     let holders = [Holder::First, Holder::Second];
     holders.map(|holder| (settings.panel.named(holder).word(), available.has(holder))).to_vec()

@@ -11,31 +11,31 @@ use super::front_end::{DesignFrontEnd, TypedAnswer};
 
 /// Answers that were written down.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct AnswerFile {
     /// The answers with their lines' numbers, by the question's name.
     answers: HashMap<QuestionId, (usize, String)>,
-    /// What is wrong with some lines, by their numbers.
+    /// Errors in some lines, by their numbers.
     pub(super) faults: Vec<(usize, String)>,
 }
 
-/// Who answers questions.
+/// The source of answers to questions.
 pub(super) struct Person {
     /// Answers that were written down and not taken yet.
-    written: Written,
+    written: AnswerFile,
     /// How long a question waits for an answer before the recommendation is taken.
     patience: Option<Duration>,
-    /// The author's answers in a rehearsal, where no person is asked.
-    recorded: Option<Written>,
+    /// The author's answers in a rehearsal, which asks no person.
+    recorded: Option<AnswerFile>,
 }
 
 impl Person {
-    pub(super) const fn new(written: Written, patience: Option<Duration>) -> Self {
+    pub(super) const fn new(written: AnswerFile, patience: Option<Duration>) -> Self {
         Self { written, patience, recorded: None }
     }
 
     /// Makes the author of a rehearsal. Answers that were written down come before recorded ones, and
     /// a question that has neither gets its recommendation.
-    pub(super) const fn recorded(written: Written, recorded: Written) -> Self {
+    pub(super) const fn recorded(written: AnswerFile, recorded: AnswerFile) -> Self {
         Self { written, patience: None, recorded: Some(recorded) }
     }
 
@@ -44,8 +44,8 @@ impl Person {
         self.written.answers.contains_key(&question.id)
     }
 
-    /// Returns the answers that were written down for agents' questions which never came, by their
-    /// lines' numbers. Answers to what is asked only when something is amiss may well be left.
+    /// Returns the prepared answers to questions that agents never asked, by their lines' numbers.
+    /// Answers to questions that come up only after a problem may well be left.
     pub(super) fn unasked(&self, facts: &Facts) -> Vec<(usize, QuestionId)> {
         let left = self.written.answers.iter();
         let left = left.filter(|(id, _)| id.is_of_interview() && facts.reply(id).is_none());
@@ -54,8 +54,8 @@ impl Person {
         lines
     }
 
-    /// Asks; nothing if there is no person to answer, or if we are to stop. A person who types what
-    /// cannot be meant is asked again. What was written down is taken once.
+    /// Asks the person; `None` if there is no person to answer, or if Convoke must stop. It repeats
+    /// the question after invalid input. It takes a prepared answer once.
     pub(super) fn ask(
         &mut self,
         question: &PersonQuestion,
@@ -82,7 +82,7 @@ impl Person {
                     front_end.say("no answer in time; accepting the recommendation");
                     return Some(Reply::Recommended);
                 }
-                // Whoever leaves a terminal may come back to a run that waits.
+                // A person who leaves a terminal may come back to a run that waits.
                 TypedAnswer::End if self.patience.is_some() && !front_end.has_person() => {
                     front_end.say("no terminal to ask at; accepting the recommendation");
                     return Some(Reply::Recommended);
@@ -100,7 +100,7 @@ impl Person {
     }
 }
 
-impl Written {
+impl AnswerFile {
     /// Reads a file of answers: `1d/2: the answer`, one a line. Lines that begin with `#` are for
     /// people. Of two answers to one question the first counts, as it does for voters.
     pub(super) fn read(text: &str) -> Self {
@@ -128,7 +128,7 @@ impl Written {
     }
 }
 
-/// Reads an answer, and says which option a number means, or why the answer is unusable.
+/// Parses an answer, and shows which option a number means, or why the answer is unusable.
 fn taken(question: &PersonQuestion, answer: &str, front_end: &mut dyn DesignFrontEnd) -> Reply {
     match question.read(answer) {
         Ok(reply) => {
@@ -166,7 +166,7 @@ mod tests {
     fn lines_that_answer_nothing_are_known_by_number() {
         let text = "# mine\n\n1d/2: a: b\nwhat?\n1/branch: keep\n3.5/0: x\ntree/nowhere: 1\n\
                     resume/ground: 1\ntree/plan-review-collection: 2\n1b/1: x\n";
-        let written = Written::read(text);
+        let written = AnswerFile::read(text);
         let numbers: Vec<_> = written.faults.iter().map(|(number, _)| *number).collect();
         assert_eq!(numbers, [4, 6, 7, 10]);
         assert_eq!(written.answers.len(), 4);
@@ -174,10 +174,10 @@ mod tests {
         assert_eq!(written.answers[&second], (3, "a: b".to_owned()));
     }
 
-    // As for voters: whoever says two things has said the first.
+    // As with votes, the first of two answers counts.
     #[test]
     fn the_first_of_two_answers_counts() {
-        let written = Written::read("1d/2: a\n1d/1: b\n1d/2: c\n1d/2: a\n1d/02: d\n");
+        let written = AnswerFile::read("1d/2: a\n1d/1: b\n1d/2: c\n1d/2: a\n1d/02: d\n");
         let second = QuestionId::parse("1d/2").unwrap();
         assert_eq!(written.answers[&second], (1, "a".to_owned()));
         let again = "answers `1d/2` again; line 1 counts".to_owned();
@@ -188,7 +188,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_file_of_answers_is_read(text in "([13]?[cd.]?5?/[0-9]{1,2}:? ?\\PC{0,3}\n|\\PC*\n)*") {
-            let written = Written::read(&text);
+            let written = AnswerFile::read(&text);
             let said = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
             prop_assert_eq!(said.count(), written.answers.len() + written.faults.len());
         }

@@ -1,6 +1,6 @@
-//! Which agents can be asked: by the calling workflow's word, by a remembered probe, else by a probe.
+//! Which agents are available: by the calling workflow's word, by a cached probe, else by a probe.
 //!
-//! Before judges are seated only a probe of that moment counts: an agent may have failed since.
+//! Before judges are seated only a fresh probe counts: an agent may have failed since.
 
 use convoke_domain::design::event::{Health, Occasion, Settings};
 use convoke_domain::design::seat::{Available, Holder};
@@ -11,7 +11,7 @@ use super::stage::{Stage, stopped};
 use crate::agents::{ProbePolicy, healths_of};
 use crate::failure::{ErrorClass, Failure};
 
-/// Finds out which of the two agents can be asked.
+/// Finds out which of the two agents are available.
 pub(super) fn probe(
     stage: &Stage<'_>,
     settings: &Settings,
@@ -24,7 +24,7 @@ pub(super) fn probe(
     let mut can_work = [true, true];
     for (place, word) in words.into_iter().enumerate() {
         let named = settings.panel.named(holders[place]);
-        // The caller speaks for the session; judges are probed for themselves where that can be done.
+        // The caller's result counts for the session; judges are probed separately if possible.
         let told = stage.caller.as_ref().and_then(|caller| caller.health(named.word()));
         let is_believed = told.is_some() && occasion == Occasion::SetUp;
         let probing = match occasion {
@@ -55,7 +55,7 @@ pub(super) fn probe(
     Ok(Health { available, warnings })
 }
 
-/// Returns what is known of one agent; nothing of one without a program that can be probed.
+/// Returns the health of one agent; `None` without a program to probe.
 fn health(
     stage: &Stage<'_>,
     word: &str,
@@ -72,7 +72,7 @@ fn health(
     let asked =
         asked.map_err(|failure| if was_stopped(&failure) { stopped(&stage.run) } else { failure });
     let health = asked?.pop().flatten();
-    // A remembered result does not count for judges, not even where no probe is allowed.
+    // A cached result does not count for judges, even if no probe is allowed.
     let is_remembered = probing == ProbePolicy::Never && occasion == Occasion::Judges;
     let has_answered = |health: &Known| matches!(health, Known::Healthy | Known::Sick(_));
     Ok(match health {

@@ -1,4 +1,4 @@
-//! Questions that a run asks beside those of its agents.
+//! Convoke's own questions, beside those of agents.
 
 use convoke_domain::design::event::{Boundary, QuestionId};
 use convoke_domain::design::walk::PersonQuestion;
@@ -27,7 +27,7 @@ pub(super) fn recovery(boundary: Boundary) -> PersonQuestion {
     }
 }
 
-/// What to do about a run that is resumed somewhere else than it was stopped.
+/// Returns the question about a run that is resumed in another state than it was stopped.
 pub(super) fn other_ground(found: &str) -> PersonQuestion {
     PersonQuestion {
         id: QuestionId::Ground,

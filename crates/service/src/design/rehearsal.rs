@@ -1,7 +1,7 @@
-//! The rehearsal: a whole design on an example project, with answers that were written down before.
+//! The rehearsal: a whole design on an example project, with recorded answers.
 //!
-//! It goes through the same engine, journal and lanes as any other; only the agents are recordings.
-//! It happens in a temporary copy with a repository of its own.
+//! It uses the same engine, journal and lanes as any other; only the agents are recordings. It runs
+//! in a temporary copy with a repository of its own.
 
 use std::fs;
 use std::io;
@@ -22,10 +22,10 @@ use crate::rehearsal::{self, FEATURE, FILES, lane, parts};
 /// The file with what the author answers, one line a question.
 pub(super) const REPLIES: &str = "replies.txt";
 
-/// Who takes part.
+/// The participants.
 const SEATS: [&str; 3] = [Client::Cursor.name(), Client::Codex.name(), Client::Claude.name()];
 
-/// A rehearsal, ready to begin. Everything of it goes when this does.
+/// A rehearsal, ready to begin. Dropping it removes all its files.
 pub(super) struct Rehearsal {
     folder: TempDir,
     feature: String,
@@ -36,7 +36,7 @@ pub(super) struct Rehearsal {
 type Files = Vec<(String, String)>;
 
 impl Rehearsal {
-    /// Copies the example, or what lies in a folder of the same shape.
+    /// Copies the example, or a folder of the same form.
     pub(super) fn prepare(named: Option<&Path>) -> Result<Self, Failure> {
         let failed = |source: io::Error| {
             let path = named.map_or_else(|| PathBuf::from("the rehearsal"), Path::to_path_buf);
@@ -72,7 +72,7 @@ impl Rehearsal {
         self.feature.clone()
     }
 
-    /// Seats the recordings under the names of those who would usually take part.
+    /// Seats the recordings under the names of the usual participants.
     pub(super) fn seats(&self) -> Result<Seats, Failure> {
         let mut seats =
             Seats::parse(&SEATS.join(",")).map_err(|error| Failure::new(ErrorClass::Bug, error))?;
@@ -125,7 +125,7 @@ fn lay_out(folder: &Path, files: &Files) -> io::Result<()> {
     begin_repository(&folder.join("project"))
 }
 
-/// Makes a recorded lane of an answer. Values between `---` lines at its start say how it was given.
+/// Makes a recorded lane of an answer. Values between `---` lines at its start describe its lane.
 fn entry(lane: &str, text: &str) -> CassetteEntry {
     let (head, answer) = parts(text);
     let value = |name: &str| {

@@ -12,7 +12,7 @@ use crate::run::{journal_integrity, must_be_real, must_be_sound};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// Goes on with a run. What was answered is not asked again.
+/// Resumes a run. Recorded answers are not requested again.
 pub fn resume_run(
     session: &Session,
     run: &RunId,

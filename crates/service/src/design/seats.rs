@@ -1,4 +1,4 @@
-//! Who takes part in a design: named on the command line, or found on this machine.
+//! The participants of a design: named on the command line, or found on this machine.
 
 use convoke_domain::client::Client as Agent;
 use convoke_domain::design::event::Chosen;

@@ -1,4 +1,4 @@
-//! The world that a design happens in: this machine, its agents, its git, and the person at it.
+//! The stage of a design: this machine, its agents, its git, and the person at it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,29 +11,26 @@ use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{
     Boundary, Export, Health, Occasion, Recovery, Reply, Settings, Tree,
 };
-use convoke_domain::design::heavy::Worked;
+use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::design::notice::Notice;
 use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::render;
 use convoke_domain::design::seat::Holder;
-use convoke_domain::design::setup::SetUp;
-use convoke_domain::design::setup::ground::DirtyTree;
+use convoke_domain::design::setup::Ready;
 use convoke_domain::design::walk::{LaneNeed, PersonQuestion};
-use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::collected::CollectedStatus;
 use convoke_domain::lane::queue::LaneLimits;
 use convoke_domain::run::RunId;
 use convoke_domain::tree::sidecar::{TreeMode, TreeRequest};
 use convoke_domain::tree::{TreeStatus, TreeVerdict};
 use convoke_engine::design::citations;
-use convoke_engine::design::run::{DesignWorld, LaneNews, OnLaneNews};
-use convoke_engine::design::setup::{self, UnrelatedBranch};
 use convoke_engine::git::sidecar::check;
 use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
-use jiff::Timestamp;
 
+use super::event_loop::{LaneNews, OnLaneNews};
 use super::front_end::{DesignFrontEnd, show_lane};
-use super::lane::{Order, not_run, phase_span};
+use super::lane::{LaneOrder, not_run, phase_span};
 use super::nested::Caller;
 use super::person::Person;
 use super::probe::probe;
@@ -48,13 +45,10 @@ use crate::workspace::Workspace;
 /// How many lanes run at the same time.
 const ROOM: LaneLimits = LaneLimits { in_all: 12, of_agent: 10 };
 
-/// What says that a person must look after the tree.
+/// The file that tells a person to check the tree.
 const TREE_NOTE: &str = DesignFile::SuspectTree.name();
 
-/// How long a remote may take.
-const FETCH_LIMIT: Duration = Duration::from_secs(30);
-
-/// What was said about the beginning on the command line.
+/// The options of the command line about the beginning.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Beginning {
     pub(super) branch_info: Option<String>,
@@ -62,108 +56,60 @@ pub(super) struct Beginning {
     pub(super) no_probe: bool,
 }
 
-/// The world of one run.
+/// The stage of one run.
 pub(super) struct Stage<'a> {
     pub(super) session: &'a Session,
-    /// The workflow that asked, if one did.
+    /// The calling workflow, if there is one.
     pub(super) caller: Option<Caller>,
     pub(super) run: RunId,
     pub(super) folder: PathBuf,
     pub(super) beginning: Beginning,
-    pub(super) budget: Option<Cap>,
+    pub(super) budget: Option<LaneBudget>,
     pub(super) limit: Duration,
     /// Whether the user's rules go before the prompts.
     pub(super) rules: PinnedRules,
     pub(super) person: Person,
-    /// Shows the run, and asks for it.
+    /// Shows the run, and asks its questions.
     pub(super) front_end: &'a mut dyn DesignFrontEnd,
-    /// What was kept last, so that only changes are written.
+    /// The artifacts as last written, so that only changes are written.
     pub(super) kept: BTreeMap<String, Arc<str>>,
-    /// What a process is told that does the heavy part.
+    /// The arguments of the worker process for the heavy part.
     pub(super) worker: Vec<String>,
     /// Whether this process is such a one. It shows nothing.
     pub(super) is_worker: bool,
-    /// Held from the moment on when we were asked to stop, until that is written down.
+    /// Held from the request to stop until the journal records it.
     pub(super) stopping: Option<ExitHold>,
     /// Whether a question found no person to answer it.
     pub(super) is_unanswered: bool,
-    /// What the run will probably cost, until that was said.
+    /// The run's forecast, until it was shown.
     pub(super) forecast: Option<String>,
-    /// Whether it was said that the budget does not know of everything.
-    pub(super) is_blind: bool,
+    /// Whether Convoke has warned that the budget cannot count some lanes.
+    pub(super) is_warned: bool,
     /// The working tree as it was when agents began to work.
     pub(super) watch: Option<TreeWatch>,
-    /// A digest of the working tree as the run began, if that was on uncommitted changes.
-    pub(super) tree_before: Option<String>,
+    /// Where the run began, once that is known.
+    pub(super) ready: Option<Ready>,
 }
 
 impl Stage<'_> {
-    fn set_up_with(&self, settings: &Settings, doubt: UnrelatedBranch) -> Result<SetUp, Failure> {
-        let request = setup::SetUpRequest {
-            folder: &self.session.project,
-            feature: &settings.feature,
-            branch_info: self.beginning.branch_info.as_deref(),
-            branch_rule: settings.branch_rule,
-            dirty_tree: settings.dirty_tree,
-            no_branch: self.beginning.no_branch,
-            doubt,
-            strict_fetch: false,
-            fetch_limit: FETCH_LIMIT,
-        };
-        setup::set_up(&request).map_err(|error| {
-            let hint = error.hint();
-            Failure::new(ErrorClass::Prerequisite, error).hint(hint)
-        })
-    }
-}
-
-impl Stage<'_> {
-    /// Finds where the run begins, and asks a person where that is in doubt.
-    fn find_ground(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
-        let doubt = if settings.auto { UnrelatedBranch::Create } else { UnrelatedBranch::Ask };
-        self.front_end.works(Some("preparing the branch"));
-        let found = self.set_up_with(settings, doubt);
-        self.front_end.works(None);
-        let found = found?;
-        let SetUp::Undecided { branch } = &found else { return Ok(found) };
-        let question = question::branch(branch);
-        let keeps = match self.ask(&question)? {
-            Some(Reply::Words(words)) => words == question.options[1],
-            Some(Reply::Recommended) => false,
-            None if self.session.is_stopped() => return Err(stopped(&self.run)),
-            None => return Err(unanswered(&self.run)),
-        };
-        self.set_up_with(
-            settings,
-            if keeps { UnrelatedBranch::Keep } else { UnrelatedBranch::Create },
-        )
-    }
-
-    /// Says once that the budget cannot be held against some lanes.
-    fn blindness(&mut self) -> Option<String> {
-        let cap = self.budget.filter(|_| !self.is_blind && !self.is_worker)?;
+    /// Returns, once, the warning that the budget cannot count some lanes.
+    fn usage_warning(&mut self) -> Option<String> {
+        let budget = self.budget.filter(|_| !self.is_warned && !self.is_worker)?;
         let workspace = Workspace::open(self.session, None).ok()?;
-        let blindness = cost::blindness(&workspace, &self.run, cap)?;
-        self.is_blind = true;
-        Some(blindness)
+        let warning = cost::usage_warning(&workspace, &self.run, budget)?;
+        self.is_warned = true;
+        Some(warning)
     }
 }
 
-impl DesignWorld for Stage<'_> {
-    type Error = Failure;
-
-    fn set_up(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
-        let mut set_up = self.find_ground(settings)?;
-        if let SetUp::Ready(ready) = &mut set_up
-            && settings.dirty_tree == DirtyTree::Allowed
-        {
-            ready.tree_before = Some(self.tree_digest()?);
-            self.tree_before.clone_from(&ready.tree_before);
-        }
-        Ok(set_up)
-    }
-
-    fn probe(&mut self, settings: &Settings, occasion: Occasion) -> Result<Health, Failure> {
+/// What the loop of a design asks for.
+impl<'a> Stage<'a> {
+    /// Asks the agents of both companies whether they answer.
+    pub(super) fn probe(
+        &mut self,
+        settings: &Settings,
+        occasion: Occasion,
+    ) -> Result<Health, Failure> {
         let names =
             [Holder::First, Holder::Second].map(|holder| settings.panel.named(holder).name());
         let activity = format!("asking {} whether they answer", names.join(" and "));
@@ -173,24 +119,26 @@ impl DesignWorld for Stage<'_> {
         health
     }
 
-    fn lanes(
+    /// Asks agents in parallel, and tells how each lane begins and ends. A lane without an end was
+    /// stopped together with Convoke.
+    pub(super) fn lanes(
         &mut self,
         settings: &Settings,
         requests: &[LaneNeed],
-        tell: &mut OnLaneNews<'_, Self, Failure>,
+        tell: &mut OnLaneNews<'_, 'a>,
     ) -> Result<(), Failure> {
         if let Some(forecast) = self.forecast.take() {
             self.front_end.note(&forecast);
         }
-        if let Some(blindness) = self.blindness() {
-            self.front_end.say(&blindness);
+        if let Some(warning) = self.usage_warning() {
+            self.front_end.say(&warning);
         }
         self.begin_watch()?;
-        // What agents do meanwhile is not part of what a design shows.
+        // Agents' activity is not part of a design's output.
         let observer = QuietObserver::new(self.session.observer.clone());
         let quiet = self.session.clone().observed_by(Arc::new(observer));
         let run = self.run.clone();
-        let order = Order {
+        let order = LaneOrder {
             session: &quiet,
             settings,
             run: &run,
@@ -210,7 +158,7 @@ impl DesignWorld for Stage<'_> {
             show_lane(self.front_end, &requests[number], settings, &news);
             let told = match news {
                 QueueEvent::Started => tell(self, LaneNews::Started(id)),
-                QueueEvent::Ended(Ok(Some(end))) if end.status == CollectedStatus::CapHit => {
+                QueueEvent::Ended(Ok(Some(end))) if end.status == CollectedStatus::BudgetSpent => {
                     tell(self, LaneNews::OverBudget(end.reason.clone()))
                 }
                 QueueEvent::Ended(Ok(Some(end))) => {
@@ -236,93 +184,101 @@ impl DesignWorld for Stage<'_> {
         failed.map_or(Ok(()), Err)
     }
 
-    fn ask(&mut self, question: &PersonQuestion) -> Result<Option<Reply>, Failure> {
+    /// Asks a person; returns nothing if there is no answer.
+    pub(super) fn ask(&mut self, question: &PersonQuestion) -> Option<Reply> {
         let held = self.session.interruption.hold();
         let reply = self.person.ask(question, self.front_end);
         if reply.is_none() {
             self.is_unanswered = !self.session.is_stopped();
             self.stopping = Some(held);
         }
-        Ok(reply)
+        reply
     }
 
-    fn tree(&mut self, _: Boundary) -> Result<Tree, Failure> {
-        // What agents changed, as after any lane; a commit, a hook or a branch leaves no change that
-        // is not committed.
+    /// Compares the working tree with what it was.
+    pub(super) fn tree(&self) -> Tree {
+        // Agents' changes, as after any lane; a commit, a hook or a branch leaves no uncommitted
+        // change.
         let watched =
             self.watch.as_ref().and_then(|watch| watch.end(&self.look(&self.session.reporter())));
         let suspicion = watched.as_ref().and_then(TreeVerdict::suspicion);
         if let Some((status, detail)) = suspicion {
-            // This is told now, and not again when the run is resumed.
+            // The warning appears now, and not again when the run is resumed.
             self.forget_tree();
-            return Ok(Tree::Suspect { status: status.name().to_owned(), detail });
+            return Tree::Suspect { status: status.name().to_owned(), detail };
         }
-        if let Some(before) = &self.tree_before {
-            return Ok(self.compared_with(before));
+        if let Some(before) = self.ready.as_ref().and_then(|ready| ready.tree_before.as_ref()) {
+            return self.compared_with(before);
         }
         let request = TreeRequest { mode: TreeMode::Checkpoint, baseline: None, sidecar: None };
         let note = check(&self.session.project, &request);
-        Ok(match note.status {
+        match note.status {
             TreeStatus::Clean => Tree::Clean,
             TreeStatus::Dirty | TreeStatus::Unknown => Tree::Suspect {
                 status: note.status.name().to_owned(),
                 detail: note.reason.map_or_else(String::new, |reason| reason.name().to_owned()),
             },
-        })
+        }
     }
 
-    fn citations(
-        &mut self,
+    /// Looks up what reviewers cite, and returns what does not exist.
+    pub(super) fn missing_citations(
+        &self,
         settings: &Settings,
         cited: &[Citation],
-    ) -> Result<Vec<(Citation, Missing)>, Failure> {
+    ) -> Vec<(Citation, Missing)> {
         let of_feature = settings.feature_dir.iter().map(PathBuf::from);
         let of_documents = settings
             .documents
             .iter()
             .filter_map(|document| Some(self.session.project.join(document).parent()?.to_owned()));
         let folders: Vec<_> = of_feature.chain(of_documents).collect();
-        Ok(citations::missing(&self.session.project, &folders, cited))
+        citations::missing(&self.session.project, &folders, cited)
     }
 
-    fn recover(&mut self, boundary: Boundary, _: &str) -> Result<Option<Recovery>, Failure> {
-        // Whoever resumes may have put it in order already.
-        if self.tree(boundary)? == Tree::Clean {
+    /// Asks a person what to do about a working tree that was changed; returns nothing if there is no
+    /// person to ask.
+    pub(super) fn recover(&mut self, boundary: Boundary) -> Result<Option<Recovery>, Failure> {
+        // The user may have restored the tree before resuming.
+        if self.tree() == Tree::Clean {
             return Ok(Some(Recovery::Restored));
         }
         let question = question::recovery(boundary);
-        // A person is asked once; after that, the tree answers.
+        // Convoke asks a person once; after that, it checks the tree.
         let guard = boundary.guard();
         let was_asked = self.folder.join(&guard).exists();
         if was_asked || !self.front_end.has_person() && !self.person.has_written(&question) {
             return Ok(None);
         }
         keep_file(&self.folder, &guard, "")?;
-        Ok(match self.ask(&question)? {
+        Ok(match self.ask(&question) {
             Some(Reply::Words(words)) if words == question.options[0] => {
-                // Who looked at it says that it is right.
+                // The person has confirmed the tree.
                 self.watch = None;
                 Some(Recovery::Restored)
             }
             Some(_) => Some(Recovery::Cancelled),
             None => {
-                // Nobody answered, so whoever resumes the run is asked.
+                // No person answered, so Convoke asks again when the run is resumed.
                 fs::remove_file(self.folder.join(&guard)).ok();
                 None
             }
         })
     }
 
-    fn export(&mut self, settings: &Settings, progress: &DesignOutline) -> Result<Export, Failure> {
+    /// Exports the design to the workflow that requested it.
+    pub(super) fn export(&self, settings: &Settings, progress: &DesignOutline) -> Export {
         if let Some(caller) = &self.caller {
-            return Ok(caller.export(self.session, settings, &self.folder, progress));
+            return caller.export(self.session, settings, &self.folder, progress);
         }
         let folder = self.folder.display().to_string();
-        Ok(Export::Failed { folder, why: "no calling workflow asked for the files".to_owned() })
+        Export::Failed { folder, why: "no calling workflow asked for the files".to_owned() }
     }
 
-    fn work(&mut self) -> Result<Option<Worked>, Failure> {
-        // What the worker's agents leave behind at the end is told here, with the exit code.
+    /// Has another process do the heavy part, and returns the result that Convoke believes; nothing if
+    /// Convoke was stopped meanwhile.
+    pub(super) fn work(&mut self) -> Result<Option<WorkerResult>, Failure> {
+        // A change by the worker's agents at the end is reported here, with the exit code.
         self.begin_watch()?;
         self.front_end.works(Some("another process makes and reviews the plan"));
         let worked = worker::started(self);
@@ -330,11 +286,8 @@ impl DesignWorld for Stage<'_> {
         worked
     }
 
-    fn folder(&self) -> String {
-        self.folder.display().to_string()
-    }
-
-    fn show(&mut self, settings: &Settings, notice: &Notice) -> Result<(), Failure> {
+    /// Shows a notice.
+    pub(super) fn show(&mut self, settings: &Settings, notice: &Notice) -> Result<(), Failure> {
         if self.is_worker {
             return Ok(());
         }
@@ -344,15 +297,16 @@ impl DesignWorld for Stage<'_> {
         self.front_end.show(notice, &render::line(notice, settings))
     }
 
-    fn keep(&mut self, files: &BTreeMap<String, Arc<str>>) -> Result<(), Failure> {
+    /// Keeps artifacts in the run's folder, by file name.
+    pub(super) fn keep(&mut self, files: &BTreeMap<String, Arc<str>>) -> Result<(), Failure> {
         if !files.contains_key(TREE_NOTE) {
-            // What was put in order needs nobody any more.
+            // A restored tree needs no attention any more.
             fs::remove_file(self.folder.join(TREE_NOTE)).ok();
             self.kept.remove(TREE_NOTE);
         }
         for (name, text) in files {
             if self.kept.get(name) != Some(text) {
-                // Only whoever began the run leaves anything outside of its folder.
+                // Only the process that began the run writes outside of its folder.
                 let caller = self.caller.as_ref().filter(|_| !self.is_worker);
                 let is_theirs = caller.map(|caller| caller.keep(name, text)).transpose();
                 let hint = format!("restore it, then run `convoke resume {}`", self.run);
@@ -364,10 +318,6 @@ impl DesignWorld for Stage<'_> {
             }
         }
         Ok(())
-    }
-
-    fn now(&self) -> Timestamp {
-        self.session.now()
     }
 }
 

@@ -21,7 +21,7 @@ const KEPT_TREE: &str = "tree-before-agents";
 const MOST_KEPT_BYTES: u64 = 4 * 1024 * 1024;
 
 impl Stage<'_> {
-    /// Tells how the working tree is looked at, before and after agents work.
+    /// Returns the settings for snapshots of the working tree, before and after agents work.
     pub(super) fn look<'l>(&'l self, reporter: &'l Reporter) -> TreeLook<'l> {
         TreeLook { session: self.session, reporter, limit: self.limit }
     }
@@ -66,7 +66,7 @@ impl Stage<'_> {
         Tree::Suspect { status: status.name().to_owned(), detail: reason.name().to_owned() }
     }
 
-    /// Says what changed in the working tree since a process was interrupted while agents worked.
+    /// Reports changes in the working tree since a process was interrupted while agents worked.
     pub(super) fn tell_changes(&mut self) -> Result<(), Failure> {
         let path = self.folder.join(KEPT_TREE);
         if !path.exists() {
@@ -91,14 +91,14 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Says what agents changed that worked after the last boundary.
+    /// Describes changes by agents that worked after the last boundary.
     pub(super) fn left_behind(&self) -> Option<String> {
         let verdict = self.watch.as_ref()?.end(&self.look(&self.session.reporter()))?;
         let warning = verdict.warning("agents").filter(|_| verdict.status == TreeStatus::Dirty)?;
         Some(format!("warning: {warning}"))
     }
 
-    /// What was told is not told again when the run is resumed.
+    /// Forgets a reported change, so that resuming does not report it again.
     pub(super) fn forget_tree(&self) {
         fs::remove_file(self.folder.join(KEPT_TREE)).ok();
     }

@@ -3,14 +3,16 @@
 use std::fs;
 use std::time::Duration;
 
-use convoke_domain::design::heavy::Worked;
+use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::run::RunId;
-use convoke_engine::design::run::work;
 use convoke_engine::design::run_folder::RunFolders;
-use convoke_engine::lane::supervisor::{ChildProcess as Errand, Limits, TurnState, run};
+use convoke_engine::lane::supervisor::{
+    ChildProcess, KEPT_STREAMS, Limits, Supervision, TurnState, run,
+};
 use convoke_engine::{file, owner, scratch};
 
-use super::course::{CourseRequest, folders, held, run_failed};
+use super::course::{CourseRequest, folders, held};
+use super::event_loop::work;
 use super::front_end::UnattendedFrontEnd;
 use super::stage::{Stage, stopped};
 use super::{DesignError, open_journal};
@@ -19,7 +21,7 @@ use crate::lane::lane_failed;
 use crate::session::Session;
 use crate::workspace::Workspace;
 
-/// A worker says one line.
+/// The longest output of a worker, which prints one line.
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// On stderr it may write a log, too.
@@ -31,10 +33,10 @@ const PATIENCE: Duration = Duration::from_hours(24 * 7);
 /// How long a worker may take to stop its lanes.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// How long a worker is waited for whose parent was killed: longer than it may take to stop.
+/// How long to wait for a worker whose parent was killed: longer than it may take to stop.
 const LAST_WORDS: Duration = Duration::from_secs(40);
 
-/// How often it is looked at meanwhile.
+/// How often to check it meanwhile.
 const STEP: Duration = Duration::from_millis(100);
 
 /// Does the heavy part of a run that another process began. It shows nothing, and asks no person.
@@ -42,7 +44,7 @@ pub fn run_worker(
     session: &Session,
     run: &RunId,
     course: &CourseRequest,
-) -> Result<Worked, Failure> {
+) -> Result<WorkerResult, Failure> {
     let span = tracing::info_span!("design", run = %run, worker = std::process::id());
     let _entered = span.enter();
     let workspace = Workspace::open(session, None)?;
@@ -51,7 +53,7 @@ pub fn run_worker(
     let mut front_end = UnattendedFrontEnd;
     let mut stage = course.stage(session, run, &events, &mut front_end)?;
     stage.is_worker = true;
-    work(journal, events, &mut stage).map_err(run_failed)
+    work(journal, events, &mut stage)
 }
 
 /// Waits for a worker whose parent was killed: it stops its lanes and ends, and until then it may
@@ -81,12 +83,13 @@ pub(super) fn wait_for_last(
     Ok(())
 }
 
-/// Has a worker do the heavy part, and tells what is believed of it; nothing if we were stopped.
-pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
+/// Has a worker do the heavy part, and returns its judged result; `None` if the user stopped it.
+pub(super) fn started(stage: &Stage<'_>) -> Result<Option<WorkerResult>, Failure> {
     let scratch = scratch::lane().map_err(lane_failed)?;
     let convoke = stage.session.environment.program();
     let cancel = stage.session.cancel();
-    let errand = Errand {
+    let limits = Limits { wall: PATIENCE, first_byte: PATIENCE, stall: PATIENCE, grace: GRACE };
+    let process = ChildProcess {
         convoke: &convoke,
         program: &convoke,
         arguments: &stage.worker,
@@ -94,20 +97,20 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<Worked>, Failure> {
         folder: &stage.session.project,
         stdin: None,
         scratch: scratch.path(),
-        limits: Limits { wall: PATIENCE, first_byte: PATIENCE, stall: PATIENCE, grace: GRACE },
-        cancel: &cancel,
+        supervision: Supervision { limits, cancel: &cancel },
     };
-    let finished = run(&errand, &mut |_, _| TurnState::GoesOn).map_err(lane_failed)?;
+    run(&process, &mut |_, _| TurnState::GoesOn).map_err(lane_failed)?;
     if cancel.is_asked() {
         return Ok(None);
     }
-    let said = file::text(&finished.stderr, MAX_STDERR).unwrap_or_default();
+    let [stdout, stderr] = KEPT_STREAMS.map(|name| scratch.path().join(name));
+    let said = file::text(&stderr, MAX_STDERR).unwrap_or_default();
     let reporter = stage.session.reporter();
     said.lines().for_each(|line| reporter.say(line));
-    let said = file::text(&finished.stdout, MAX_BYTES).unwrap_or_default();
+    let said = file::text(&stdout, MAX_BYTES).unwrap_or_default();
     let length = |name: &str| {
         let found = fs::symlink_metadata(stage.folder.join(name)).ok()?;
         found.is_file().then_some(found.len())
     };
-    Ok(Some(Worked::from_output(&said, length)))
+    Ok(Some(WorkerResult::from_output(&said, length)))
 }

@@ -8,12 +8,12 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::dispatch::settings;
 
-/// Everything that looks pasted.
+/// All lines that look pasted.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AuditReport {
-    /// What was found, file by file.
+    /// The findings, file by file.
     pub found: Vec<PasteReport>,
 }
 
@@ -25,9 +25,9 @@ pub struct PasteReport {
     pub file: String,
     /// The line, from one.
     pub line: usize,
-    /// What it looks like.
+    /// The patterns that it matches.
     pub patterns: Vec<&'static str>,
-    /// Its text.
+    /// The line's text.
     pub text: String,
     /// Why it is allowed.
     pub allowed: Option<&'static str>,
@@ -45,8 +45,8 @@ impl AuditReport {
     }
 }
 
-/// Looks through prompts, each with the name of its file. Under the profile `all-reference` not even
-/// the artifact under review may be pasted.
+/// Checks prompts, each with the name of its file. Under the profile `all-reference` even the
+/// artifact under review must not be pasted.
 pub fn audit_prompts(
     session: &Session,
     prompts: &[(String, String)],

@@ -14,16 +14,16 @@ use crate::session::Session;
 use crate::settings::dispatch::settings;
 use crate::workspace::Workspace;
 
-/// An answer to judge.
+/// A request to judge an answer.
 #[derive(Debug, Clone)]
 pub struct CheckRequest {
-    /// Who answered.
+    /// The role that answered.
     pub post: PostName,
     /// Which prompt it answers.
     pub kind: AnswerKind,
     /// The profile of that prompt, instead of the settings' own.
     pub profile: Option<PromptProfile>,
-    /// The round that it answers.
+    /// The round of the answer.
     pub iteration: u32,
     /// The answer; without it, the one in the record counts.
     pub answer: Option<String>,
@@ -31,7 +31,7 @@ pub struct CheckRequest {
     pub record: Option<(Client, PathBuf)>,
     /// The session that answered, so that the next round can resume it.
     pub agent: Option<String>,
-    /// The files that the role was told were changed.
+    /// The files that the role's prompt lists as changed.
     pub changed: ChangedFiles,
     /// How many tokens the answer cost; 0 means that nothing was resumed.
     pub tokens: Option<u64>,

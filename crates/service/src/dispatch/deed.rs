@@ -1,4 +1,4 @@
-//! What a dispatch records about tasks: that a role was sent, and what verdict came back.
+//! A dispatch's records about tasks: the dispatched role, and its verdict.
 
 use convoke_domain::dispatch::role::{DispatchRole, Noun, RoleName};
 use convoke_domain::task::deed::{DeedKind, DeedRole};
@@ -22,7 +22,7 @@ pub(super) struct Dispatched<'a> {
 }
 
 impl Dispatched<'_> {
-    /// Refuses a task that is not there, before anything is paid for.
+    /// Refuses a missing task, before any cost.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let Some(task) = self.task else { return Ok(()) };
         let Workspace { store, scope } = self.workspace;
@@ -48,7 +48,7 @@ impl Dispatched<'_> {
         run: &str,
         reporter: &Reporter,
     ) {
-        let none = || Some((DeedKind::NoVerdict, Some(judgement.ran.driven.outcome.name())));
+        let none = || Some((DeedKind::NoVerdict, Some(judgement.ran.transcript.outcome.name())));
         let found = match &judgement.judged {
             Some(judged) => verdict(judged),
             None if kind == DeedKind::Dispatched => none(),
@@ -102,7 +102,8 @@ pub(super) fn kind_of(role: &DispatchRole) -> DeedKind {
     }
 }
 
-/// Returns the verdict of an answer; nothing where none was asked for. Only a clear one is a verdict.
+/// Returns the verdict of an answer; `None` where the role gives none. Only a clear one is a
+/// verdict.
 fn verdict(judged: &Judged) -> Option<(DeedKind, Option<&'static str>)> {
     match judged.report.verdict? {
         "PASS" => Some((DeedKind::Pass, None)),

@@ -1,4 +1,4 @@
-//! The gate: whether sessions can be resumed here at all.
+//! The gate: whether a client's sessions can be resumed here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use convoke_domain::dispatch::gate::{
 };
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::LaneResult;
+use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::scratch;
 use convoke_store::Store;
 use serde::Serialize;
@@ -18,17 +18,17 @@ use crate::lane::{LaneRequest, PinnedRules, lane_failed, purpose_of_role, senten
 use crate::session::Session;
 use crate::workspace::{open_store, refused};
 
-/// What a session is given to read when the caller names no file.
+/// The text that a session reads when the caller names no file.
 const TEXT: &str = "\n\nThe harbour office opens at 8 am and closes at 7 am.\n\
     Boats longer then 12 metres pay twice.\n";
 
-/// What came of a try.
+/// The result of a test.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateReport {
     /// Whether sessions can be resumed.
     pub passed: bool,
-    /// What failed.
+    /// The failed check.
     pub r1_deferred_reason: Option<String>,
 }
 
@@ -42,10 +42,10 @@ pub struct GatePromptsReport {
     pub second: String,
 }
 
-/// A client to try.
+/// A client to test.
 #[derive(Debug, Clone)]
 pub struct GateTrial {
-    /// The client.
+    /// The client's name.
     pub client: AgentRef,
     /// The model, instead of the client's own choice.
     pub model: Option<String>,
@@ -53,7 +53,7 @@ pub struct GateTrial {
     pub file: Option<(PathBuf, String)>,
 }
 
-/// The answers of a try by hand.
+/// The answers of a manual test.
 #[derive(Debug, Clone)]
 pub struct GateAnswers {
     /// The text of the file that the session read.
@@ -82,7 +82,7 @@ pub(super) fn is_passed(
     Ok(is_open(Some(&tried), version(client, session)?.as_deref()))
 }
 
-/// Says how a client passes, or that an agent never does.
+/// Describes how a client passes, or that an agent never does.
 pub(super) fn to_pass(client: &AgentRef) -> String {
     match client {
         AgentRef::Client(_) | AgentRef::Replay(_) => format!(
@@ -121,7 +121,7 @@ pub fn judge_gate(answers: &GateAnswers) -> GateReport {
     }))
 }
 
-/// Tries a client with two lanes, and keeps what came of it; `None` if the user stopped it.
+/// Tests a client with two lanes, and stores the result; `None` if the user stopped it.
 pub fn try_gate(session: &Session, trial: &GateTrial) -> Result<Option<GateReport>, Failure> {
     let client = &trial.client;
     if let AgentRef::Http(_) = client {
@@ -130,7 +130,7 @@ pub fn try_gate(session: &Session, trial: &GateTrial) -> Result<Option<GateRepor
         return Err(Failure::new(ErrorClass::Usage, error).hint(hint));
     }
     let version = version(client, session)?;
-    // Clients may read only what is in the project. No agent can guess the file's first line.
+    // Clients may read only files of the project. No agent can guess the file's first line.
     let made = tempfile::Builder::new()
         .prefix("convoke-gate-")
         .suffix(".md")
@@ -145,7 +145,7 @@ pub fn try_gate(session: &Session, trial: &GateTrial) -> Result<Option<GateRepor
     };
     let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let first = trial.ask(&first_prompt(&path.display().to_string()), None, session)?;
-    let resumed = first.heard.session.as_deref();
+    let resumed = first.output.session.as_deref();
     let second = match resumed.filter(|_| first.outcome == LaneOutcome::Answered) {
         Some(resumed) => Some(trial.ask(SECOND_PROMPT, Some(resumed), session)?),
         None => None,
@@ -167,7 +167,7 @@ impl GateTrial {
         prompt: &str,
         resume: Option<&str>,
         session: &Session,
-    ) -> Result<LaneResult, Failure> {
+    ) -> Result<LaneTranscript, Failure> {
         let order = LaneRequest {
             model: self.model.as_deref(),
             resume,
@@ -176,28 +176,32 @@ impl GateTrial {
             ..LaneRequest::new(&self.client, prompt)
         };
         let (scratch, reporter) = (scratch::lane().map_err(lane_failed)?, session.reporter());
-        let driven = order.run_watched(session, scratch.path(), &reporter)?.driven;
-        reporter.say(sentence(&driven, None));
-        Ok(driven)
+        let transcript = order.run_and_warn(session, scratch.path(), &reporter)?.transcript;
+        reporter.say(sentence(&transcript, None));
+        Ok(transcript)
     }
 }
 
 /// Returns what failed. A lane without an answer says itself why.
-fn scored(first: &LaneResult, second: Option<&LaneResult>, first_line: &str) -> Option<String> {
+fn scored(
+    first: &LaneTranscript,
+    second: Option<&LaneTranscript>,
+    first_line: &str,
+) -> Option<String> {
     if first.outcome != LaneOutcome::Answered {
         return Some(format!("V1: {}", first.outcome.name()));
     }
     let second_answer = match second {
         Some(lane) if lane.outcome == LaneOutcome::Answered => {
-            Ok(lane.heard.answer().unwrap_or_default())
+            Ok(lane.output.answer().unwrap_or_default())
         }
         Some(lane) => Err(lane.outcome.name()),
         None => Err("it was not resumed"),
     };
     failed(&Trial {
         first_line,
-        agent_id: first.heard.session.as_deref(),
-        first_answer: first.heard.answer().unwrap_or_default(),
+        agent_id: first.output.session.as_deref(),
+        first_answer: first.output.answer().unwrap_or_default(),
         second_answer,
     })
 }

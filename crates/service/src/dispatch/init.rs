@@ -10,7 +10,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::dispatch::settings;
 
-/// What `dispatch init` made, and what to run next.
+/// The files that `dispatch init` created, and the next commands.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchInitReport {
@@ -26,8 +26,8 @@ pub struct DispatchInitReport {
     pub next: Vec<String>,
 }
 
-/// Makes what is missing of a feature's folder and of the project's own reviewer. It never changes a
-/// file that exists, and a second call makes nothing more.
+/// Creates the missing files of a feature's folder and of the project's own reviewer. It never
+/// changes a file that exists, and a second call creates nothing more.
 pub fn init_dispatch(session: &Session, name: &FeatureName) -> Result<DispatchInitReport, Failure> {
     let root = settings(session)?.artifacts_root;
     let made = scaffold(&session.project, &root, name).map_err(|error| {

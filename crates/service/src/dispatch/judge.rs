@@ -19,7 +19,7 @@ use convoke_engine::dispatch::evidence::{
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::dispatch::next::write_state;
 use convoke_engine::dispatch::{demanded, references, review_history};
-use convoke_store::dispatch::{Post, Round};
+use convoke_store::dispatch::{DispatchPost, Round};
 
 use super::post::FoundPost;
 use super::reading::{Reading, requires_proof};
@@ -39,15 +39,15 @@ pub(super) struct Submission<'a> {
     pub(super) iteration: u32,
     /// The client's record of the session.
     pub(super) record: Option<(Client, &'a Path)>,
-    /// What happens if the record proves nothing.
+    /// How to treat a record that proves nothing.
     pub(super) no_proof: NoProof,
     /// The answer; without it, the one in the record counts.
     pub(super) answer: Option<&'a str>,
-    /// What the agent said when Convoke asked once more for the verdict alone.
+    /// The agent's answer to the request for the verdict alone.
     pub(super) again: Option<&'a str>,
     /// How many tokens the answer cost.
     pub(super) tokens: Option<u64>,
-    /// The files that the role was told were changed; it may have to read them.
+    /// The files that the role's prompt lists as changed; it may have to read them.
     pub(super) changed: &'a [String],
     /// Whether the caller demands proof of reading; a role may demand it, too.
     pub(super) proof: Proof,
@@ -62,20 +62,20 @@ pub enum AnswerKind {
     Task,
 }
 
-/// What happens to an answer whose record proves nothing.
+/// How to treat an answer whose record proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoProof {
     /// Convoke does not judge it: the user can name another record.
     Refused,
-    /// Convoke judges it and says that what was read is unknown: the answer was paid for, and there
-    /// is no other record.
+    /// Convoke judges it and reports the reading as unknown: the answer was paid for, and there is
+    /// no other record.
     Told,
 }
 
 /// An answer that was judged. Nothing is written down before [`Judged::keep`].
 pub(super) struct Judged {
     pub(super) report: AnswerCheckReport,
-    /// The review in it.
+    /// The review in the answer.
     pub(super) review: Option<Review>,
     /// Why a reviewer's answer has no verdict.
     pub(super) ambiguity: Option<Ambiguity>,
@@ -86,8 +86,8 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    /// Tells whether the agent should be asked for the verdict alone. A resumed session that has
-    /// none at all has probably lost its context: it begins afresh instead.
+    /// Tells whether Convoke should ask the agent for the verdict alone. A resumed session whose
+    /// answer has no verdict has probably lost its context: Convoke then starts a fresh one.
     pub(super) fn asks_again(&self, mode: DispatchMode) -> bool {
         let is_lost =
             |found: &Ambiguity| mode == DispatchMode::Resume && found.doubt == Doubt::NoObject;
@@ -95,14 +95,14 @@ impl Judged {
         self.ambiguity.as_ref().is_some_and(|found| !is_lost(found) && !is_empty)
     }
 
-    /// Says in a few words why a resumed session gave no usable answer.
+    /// Describes in a few words why a resumed session gave no usable answer.
     pub(super) fn resume_failure(&self) -> Option<String> {
         let error = self.report.resume_error?;
         let doubt = self.ambiguity.as_ref().filter(|_| error == UNPARSED);
         Some(doubt.map_or_else(|| error.to_owned(), |found| format!("{error}: {}", found.doubt)))
     }
 
-    /// Writes down what was found. A history that cannot be written stops nothing.
+    /// Records the judgement. A history that cannot be written stops nothing.
     pub(super) fn keep(
         &self,
         workspace: &Workspace,
@@ -118,7 +118,7 @@ impl Judged {
             reporter.say(format!("note: the review history could not be written: {error}"));
         }
         let Some(agent) = agent else { return Ok(()) };
-        let post = Post { feature: &entry.feature, role: &self.report.role };
+        let post = DispatchPost { feature: &entry.feature, role: &self.report.role };
         let next = entry.iteration.saturating_add(1);
         if store.name_session(scope, post, next, agent).map_err(refused)? {
             write_state(&**store, scope, feature).map_err(next_failed)?;
@@ -131,7 +131,7 @@ impl Judged {
     }
 }
 
-/// What `unusable` says of an answer that has words and no verdict.
+/// The text of `unusable` for an answer with words and no verdict.
 const UNPARSED: &str = "answer could not be parsed";
 
 impl Submission<'_> {
@@ -148,7 +148,7 @@ impl Submission<'_> {
             DispatchMode::Resume => self.read_before()?,
             DispatchMode::Fresh | DispatchMode::Fallback => Vec::new(),
         };
-        // A resumed session was not told to read anything.
+        // The prompt of a resumed session requires no reading.
         let level = (mode != DispatchMode::Resume).then_some(settings.confirmation);
         let reading = Reading::new(answer, level, &references, evidence.as_ref(), &read_before);
         let Ruling { review, ambiguity, first } = self.ruling(answer);
@@ -203,8 +203,8 @@ impl Submission<'_> {
         Ok(references)
     }
 
-    /// Reads the verdict: of the first answer, or of the one that Convoke asked for. Only a
-    /// reviewer's answer has to have one.
+    /// Reads the verdict: of the first answer, or of the second one. Only a reviewer's answer has
+    /// to have one.
     fn ruling(&self, answer: &str) -> Ruling {
         let role = &self.post.role;
         match (review(answer), self.again) {
@@ -221,8 +221,8 @@ impl Submission<'_> {
         }
     }
 
-    /// Returns what a reviewer wrote beside its verdict. Where Convoke asked once more, the whole
-    /// first answer is among it: the verdict alone cannot take back what that said.
+    /// Returns a reviewer's text beside its verdict. After a second request it includes the whole
+    /// first answer: the verdict alone cannot take back its words.
     fn also_wrote(
         &self,
         answer: &str,
@@ -237,7 +237,7 @@ impl Submission<'_> {
         Some(words.trim().to_owned()).filter(|words| !words.is_empty())
     }
 
-    /// Reads the client's record, if one is named; else says why what was read is unknown.
+    /// Reads the client's record, if one is given; else returns why the reading is unknown.
     fn evidence(
         &self,
         references: &[Reference],
@@ -251,7 +251,7 @@ impl Submission<'_> {
         };
         let session = self.post.session;
         let homes = session.environment.client_homes();
-        // What Convoke itself started wrote both the answer and the record.
+        // A lane that Convoke started wrote both the answer and the record.
         let answer = self.answer.filter(|_| self.no_proof == NoProof::Refused);
         let record =
             EvidenceSource { client, path, project: &session.project, homes: &homes, answer };
@@ -286,7 +286,7 @@ impl Submission<'_> {
     fn round(&self) -> Result<Option<Round>, Failure> {
         let (name, Workspace { store, scope }) = (self.post.feature.name(), self.workspace);
         let role = self.post.role.name.to_string();
-        let post = Post { feature: &name, role: &role };
+        let post = DispatchPost { feature: &name, role: &role };
         let found = store.round_before(scope, post, self.iteration.saturating_add(1));
         let found = found.map_err(refused)?;
         Ok(found.filter(|round| round.state.last_iteration == self.iteration))
@@ -357,11 +357,11 @@ struct Ruling {
     review: Option<Review>,
     /// Why the answer has no verdict.
     ambiguity: Option<Ambiguity>,
-    /// Why Convoke asked once more.
+    /// Why there was a second request.
     first: Option<Ambiguity>,
 }
 
-/// Reports a review's issues, with what they quote looked up in everything that the role was shown.
+/// Reports a review's issues, with their quotations checked against all files shown to the role.
 fn quoted_issues(
     post: &FoundPost<'_>,
     references: &[Reference],

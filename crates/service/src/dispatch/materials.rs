@@ -1,4 +1,4 @@
-//! What a prompt is made of, as the user names it.
+//! The materials of a prompt, as the user names them.
 
 use std::path::{Path, PathBuf};
 
@@ -31,26 +31,26 @@ pub enum ChangedFiles {
     Since(String),
 }
 
-/// What a prompt is made of.
+/// The materials of a prompt.
 #[derive(Debug, Clone)]
 pub struct PromptMaterials {
-    /// Which generation of prompts, instead of the settings' own.
+    /// The generation of prompts, instead of the settings' own.
     pub profile: Option<PromptProfile>,
     /// The round, from one.
     pub iteration: u32,
     /// The most rounds, instead of the settings' own.
     pub max: Option<u32>,
-    /// What was found before.
+    /// The reviews of earlier rounds.
     pub issues: Vec<Review>,
-    /// The files that were changed.
+    /// The changed files.
     pub changed: ChangedFiles,
-    /// What the role is asked, instead of the settings' or the built-in text.
+    /// The role's instructions, instead of the settings' or the built-in text.
     pub rubric: Option<String>,
-    /// How it is to answer, instead of the settings' or the built-in text.
+    /// The form of the answer, instead of the settings' or the built-in text.
     pub returns: Option<String>,
-    /// How the reviewer before a phase's reviewer ended: text, or its review as JSON.
+    /// The earlier reviewer's result, for a phase's reviewer: text, or its review as JSON.
     pub outcome: Option<String>,
-    /// What the next phase expects, for a phase's reviewer.
+    /// The next phase's expectations, for a phase's reviewer.
     pub next_phase: Option<String>,
 }
 
@@ -101,7 +101,7 @@ impl PromptMaterials {
         }
     }
 
-    /// Settles everything for a role.
+    /// Resolves all materials for a role.
     pub(super) fn settle(&self, post: &FoundPost<'_>) -> Result<Materials, Failure> {
         let FoundPost { session, settings, role, .. } = post;
         let own = |named: &Option<String>, configured: Option<&PathBuf>, built_in: &str| match (
@@ -132,7 +132,7 @@ impl PromptMaterials {
         })
     }
 
-    /// Only what failed is fixed; a reviewer is reminded of everything it said.
+    /// Returns the failed issues for an author; a reviewer sees all its issues again.
     fn issues(&self, role: &DispatchRole) -> Vec<Issue> {
         match role.form {
             PromptForm::Fix => failed_issues(&self.issues),
@@ -143,8 +143,7 @@ impl PromptMaterials {
     }
 }
 
-/// Reads the text of a file with what was found before: a review, a list of reviews, or a list of
-/// issues, as JSON.
+/// Parses a file with earlier reviews: a review, a list of reviews, or a list of issues, as JSON.
 pub fn read_issues(path: &Path, text: &str) -> Result<Vec<Review>, Failure> {
     kept(text).ok_or_else(|| {
         let expected = "reviews or issues";

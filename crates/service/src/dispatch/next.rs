@@ -22,22 +22,22 @@ use crate::session::Session;
 use crate::settings::dispatch::{ChangedBy, settings};
 use crate::workspace::Workspace;
 
-/// A round to decide.
+/// A request for the next round.
 #[derive(Debug, Clone)]
 pub struct NextRoundRequest {
-    /// Who is sent.
+    /// The dispatched role.
     pub post: PostName,
-    /// What the prompt is made of.
+    /// The materials of the prompt.
     pub materials: PromptMaterials,
     /// The session of the round before, if the store does not know it.
     pub agent: Option<String>,
-    /// What was done about the issues.
+    /// What the author did about the issues.
     pub summary: String,
-    /// Whether what changed is committed first: the document under review, or everything.
+    /// Whether to commit the changes first: the document under review, or everything.
     pub commits: bool,
     /// Whether this is the final validation of a role that has passed before.
     pub is_final: bool,
-    /// Why resuming for this round was tried in vain.
+    /// Why resuming for this round failed.
     pub resume_failed: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub struct NextRoundRequest {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextRoundReport {
-    /// The role.
+    /// The role's name.
     pub role: String,
     /// The feature's folder.
     pub feature: String,
@@ -55,41 +55,41 @@ pub struct NextRoundReport {
     pub action: &'static str,
     /// Why, as a word for programs.
     pub reason: &'static str,
-    /// The session that is resumed.
+    /// The resumed session.
     pub agent_id: Option<String>,
-    /// The prompt.
+    /// The round's prompt.
     pub prompt: String,
     /// How long it is, in characters.
     pub chars: usize,
     /// How long a fresh start's prompt is, in characters.
     pub fresh_chars: u64,
-    /// How much changed, in characters; `None` if nothing can be told.
+    /// The size of the change, in characters; `None` if unknown.
     pub delta_chars: Option<u64>,
-    /// What that is measured against.
+    /// The measure for the delta.
     pub base_chars: u64,
-    /// What came of committing, in the original's words.
+    /// The result of committing, in the original's words.
     pub committed: Option<String>,
     /// Whether this prompt is shorter than a fresh one, which resuming is for.
     pub is_shorter: bool,
-    /// What five rounds cost that go on like this, in tenths of a percent of five fresh ones.
+    /// The cost of five such rounds, in tenths of a percent of five fresh ones.
     pub loop_per_mille: Option<u64>,
-    /// What committed files change of the role.
+    /// The keys of the role that committed files change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub role_changed_by: ChangedBy,
     /// Remarks.
     pub diagnostics: Vec<String>,
 }
 
-/// A round with everything that it is decided by.
+/// A round with all its inputs.
 pub(super) struct RoundPlan<'a> {
     pub(super) post: &'a FoundPost<'a>,
     pub(super) materials: &'a Materials,
     pub(super) workspace: &'a Workspace,
     pub(super) request: &'a NextRoundRequest,
-    /// Why resuming for this round was tried in vain.
+    /// Why resuming for this round failed.
     pub(super) resume_failed: Option<&'a str>,
-    /// The client that runs it, if one is known: it has to have passed its gate before anything is
-    /// resumed.
+    /// The client that runs it, if one is known: it must have passed its gate before Convoke
+    /// resumes a session.
     pub(super) client: Option<&'a AgentRef>,
 }
 
@@ -118,8 +118,8 @@ impl RoundPlan<'_> {
     }
 }
 
-/// Checks everything that can be checked before an agent is paid: every file that its prompt is made
-/// of or names, and that its reading can be proven if it must be.
+/// Checks as much as possible before any cost: every file that its prompt quotes or names, and that
+/// its reading can be proven if required.
 pub(super) fn check_materials(
     post: &FoundPost<'_>,
     materials: &Materials,
@@ -206,7 +206,7 @@ fn agent_id(decision: &ResumeDecision) -> Option<&str> {
     }
 }
 
-/// Says what came of committing, in the original's words.
+/// Returns the result of committing, in the original's words.
 fn committed(committed: &CommitOutcome) -> String {
     match committed {
         CommitOutcome::NoChanges => "NO_CHANGES".to_owned(),

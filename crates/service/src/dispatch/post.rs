@@ -65,7 +65,7 @@ pub(super) fn find_feature(
     Ok(feature)
 }
 
-/// Tells what committed files change of some roles, also where a document is printed.
+/// Warns of keys that committed files change in some roles, even if a document is printed.
 pub(super) fn say_changes<'a>(
     roles: impl IntoIterator<Item = &'a RoleName>,
     settings: &Settings,

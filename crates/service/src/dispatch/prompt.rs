@@ -21,36 +21,36 @@ use crate::settings::dispatch::{ChangedBy, settings};
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchPromptReport {
-    /// The role.
+    /// The role's name.
     pub role: String,
     /// The feature's folder.
     pub feature: String,
-    /// Which generation of prompts.
+    /// The generation of prompts.
     pub profile: &'static str,
-    /// The prompt.
+    /// The role's prompt.
     pub prompt: String,
     /// How long it is, in characters.
     pub chars: usize,
-    /// How long it is in tokens, an estimate in tenths.
+    /// Its length in tokens, an estimate in tenths.
     pub tokens_x10: u64,
-    /// What must be read.
+    /// The required reading.
     pub artifacts: Vec<ReferenceReport>,
-    /// What committed files change of the role.
+    /// The keys of the role that committed files change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub role_changed_by: ChangedBy,
     /// Remarks.
     pub diagnostics: Vec<String>,
 }
 
-/// What a dispatch demands to be read.
+/// The required reading of a dispatch.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArtifactsReport {
-    /// What must be read.
+    /// The required reading.
     pub artifacts: Vec<ReferenceReport>,
     /// Remarks.
     pub diagnostics: Vec<String>,
-    /// The block of the prompt that says so.
+    /// The block of the prompt that lists them.
     #[serde(skip)]
     pub block: String,
 }
@@ -59,9 +59,9 @@ pub struct ArtifactsReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReferenceReport {
-    /// What it is.
+    /// The document's label.
     pub label: String,
-    /// Where it is, if it exists.
+    /// The document's path, if it exists.
     pub path: Option<String>,
 }
 

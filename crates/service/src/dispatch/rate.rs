@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::settings::dispatch::settings;
 use crate::workspace::{Workspace, refused};
 
-/// What the features' own histories say.
+/// The rates by the features' own histories.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryRateReport {
@@ -24,7 +24,7 @@ pub struct HistoryRateReport {
     pub all: HistoryRateRow,
 }
 
-/// What histories say of a feature or a role.
+/// The rates of a feature or a role by histories.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HistoryRateRow {
@@ -36,7 +36,7 @@ pub struct HistoryRateRow {
     pub warnings: u64,
     /// At most this share: rounds that passed were often not logged.
     pub warning_per_mille: Option<u64>,
-    /// How many began afresh because resuming failed.
+    /// How many fell back to a fresh session because resuming failed.
     pub fallbacks: u64,
 }
 
@@ -48,7 +48,7 @@ impl HistoryRateRow {
     }
 }
 
-/// What the ledger says.
+/// The rates by the ledger.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchRateReport {
@@ -66,7 +66,7 @@ pub struct DispatchRateReport {
     pub resumes_badly: bool,
 }
 
-/// What the ledger says of a feature or a role.
+/// The rates of a feature or a role by the ledger.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchRateRow {
@@ -78,13 +78,13 @@ pub struct DispatchRateRow {
     pub warnings: u64,
     /// Their share, in tenths of a percent.
     pub warning_per_mille: Option<u64>,
-    /// How many have a record of what was read.
+    /// How many have a record of the agent's reading.
     pub recorded: u64,
     /// How many of those do not prove it.
     pub unproven: u64,
     /// How many were resumed.
     pub resumed: u64,
-    /// How many began afresh because resuming failed.
+    /// How many fell back to a fresh session because resuming failed.
     pub fallbacks: u64,
 }
 

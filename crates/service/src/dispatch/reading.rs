@@ -8,12 +8,12 @@ use convoke_engine::dispatch::evidence::{DemandedFile, Evidence, miscounted};
 use crate::failure::{ErrorClass, Failure};
 use crate::receipt::ReceiptReport;
 
-/// What an answer says about reading, and what is known about it.
+/// An answer's claims about reading, and the evidence.
 pub(super) struct Reading {
     /// Nothing where no confirmation was demanded.
     pub(super) confirmation: Option<Confirmation>,
     pub(super) receipts: Option<Vec<ReceiptReport>>,
-    /// Files that are known not to have been read; nothing where that cannot be told.
+    /// Files that the record proves unread; `None` if unknown.
     pub(super) unproven: Option<Vec<String>>,
     /// Files that were read whole.
     pub(super) proven: Vec<String>,
@@ -23,7 +23,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Judges what was read. Without a level, nothing had to be confirmed; nor has it where the
+    /// Judges the reading. Without a level the prompt required no confirmation; nor does it if the
     /// only document is a PRD that does not exist.
     pub(super) fn new(
         answer: &str,
@@ -35,8 +35,8 @@ impl Reading {
         let expected: Vec<_> = references.iter().filter_map(Reference::expected).collect();
         let level = level.filter(|_| !expected.is_empty());
         let confirmation = level.map(|level| confirmation(answer, &expected, level));
-        // What was read in an earlier round counts if this round's record still shows it: a session
-        // may have been compacted or replaced, and the file changed, since then.
+        // An earlier round's reading counts if this round's record still shows it: a session may
+        // have been compacted or replaced, and the file changed, since then.
         let not_proven = match evidence {
             Some(found) => found.without_proof(),
             None => {
@@ -70,7 +70,7 @@ fn receipts(found: &Evidence, read_before: &[(String, u32)]) -> Vec<ReceiptRepor
     found.receipts.iter().map(report).collect()
 }
 
-/// Says why files that an answer names are not confirmed.
+/// Explains why files that an answer names are not confirmed.
 fn confirmation_remarks(found: &Confirmation) -> Vec<String> {
     let disputed = found.disputed.join(", ");
     let disagree = format!("the answer contradicts itself about reading {disputed}");

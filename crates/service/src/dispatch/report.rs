@@ -1,4 +1,4 @@
-//! How a judged answer is shown, to people and to programs.
+//! Reports on judged answers, for people and programs.
 
 use std::collections::BTreeMap;
 
@@ -15,21 +15,21 @@ use crate::lane::{LaneRun, LaneSummary};
 use crate::receipt::{QuotationReport, ReceiptReport};
 use crate::settings::dispatch::ChangedBy;
 
-/// What was found about an answer.
+/// The judgement of an answer.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerCheckReport {
-    /// The role.
+    /// The role's name.
     pub role: String,
     /// The feature's folder.
     pub feature: String,
-    /// The round that is answered.
+    /// The round of the answer.
     pub iteration: u32,
     /// How the round began: `fresh`, `resume` or `fallback`.
     pub mode: &'static str,
-    /// What the answer says about reading, if a confirmation was demanded.
+    /// The answer's claims about reading, if the prompt required a confirmation.
     pub confirmation: Option<ConfirmationReport>,
-    /// What the client's record shows of each required file, if there is a record.
+    /// The record's evidence for each required file, if there is a record.
     pub receipts: Option<Vec<ReceiptReport>>,
     /// Files that are known not to have been read before the answer.
     pub unproven: Vec<String>,
@@ -37,7 +37,7 @@ pub struct AnswerCheckReport {
     pub not_proven: Vec<String>,
     /// Whether the answer passes only if `not_proven` is empty.
     pub requires_proof: bool,
-    /// Whether a review is expected at all.
+    /// Whether the role is a reviewer.
     pub is_review: bool,
     /// `PASS`, `FAIL`, `UNPROVEN` or `AMBIGUOUS`; nothing where no review is expected.
     pub verdict: Option<&'static str>,
@@ -49,22 +49,22 @@ pub struct AnswerCheckReport {
     /// confirmation: a refusal in words that Convoke does not know is in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub also_wrote: Option<String>,
-    /// What the review found.
+    /// The review's issues.
     pub issues: Vec<ReviewIssueReport>,
     /// Why the answer is neither an approval nor a rejection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ambiguity: Option<AmbiguityReport>,
-    /// Why Convoke asked once more for the verdict alone.
+    /// Why there was a second request, for the verdict alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_ambiguity: Option<AmbiguityReport>,
     /// Why a resumed session gave no usable answer.
     pub resume_error: Option<&'static str>,
-    /// What committed files change of the role.
+    /// The keys of the role that committed files change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub role_changed_by: ChangedBy,
     /// Remarks.
     pub diagnostics: Vec<String>,
-    /// Why Convoke cannot tell what was read.
+    /// Why Convoke does not know which files the agent read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reading_unknown: Option<String>,
 }
@@ -97,7 +97,7 @@ impl DispatchRoundReport {
     }
 }
 
-/// What an answer says about reading.
+/// An answer's claims about reading.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfirmationReport {
@@ -109,9 +109,9 @@ pub struct ConfirmationReport {
     pub missing: Vec<String>,
     /// Files that it names and that were not required.
     pub unexpected: Vec<String>,
-    /// How many lines it says that files have.
+    /// The claimed numbers of lines.
     pub line_counts: Vec<(String, u64)>,
-    /// Files about which the answer says two things.
+    /// Files about which the answer makes contradictory claims.
     pub disputed: Vec<String>,
     /// Names that fit several required files.
     pub unclear: Vec<String>,
@@ -154,15 +154,15 @@ impl AmbiguityReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IssueWords {
-    /// How heavy it is.
+    /// The issue's weight.
     pub severity: String,
-    /// What it is about.
+    /// The issue's kind.
     pub category: Option<String>,
-    /// What is wrong.
+    /// The defect, in the reviewer's words.
     pub description: String,
-    /// Where it is.
+    /// The place in the artifact.
     pub location: Option<String>,
-    /// What would be better.
+    /// The suggested change.
     pub suggestion: Option<String>,
 }
 
@@ -194,7 +194,7 @@ impl IssueWords {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReviewIssueReport {
-    /// The issue.
+    /// The issue, in the reviewer's words.
     #[serde(flatten)]
     pub issue: IssueWords,
     /// Whether what it quotes is there.
@@ -213,20 +213,23 @@ pub(super) fn issues(
     issues.zip(quoted).map(report).collect()
 }
 
-/// The columns that a line of a report has, and how many of them its label takes.
-const COLUMNS: usize = 80;
+/// The columns that a line of a report has where no front end says so.
+pub(super) const COLUMNS: usize = 80;
+
+/// How many columns the label of a line takes.
 const LABEL: usize = 14;
 
-/// Shows what a reviewer wrote beside its verdict: the beginning and the end, and how much more.
-pub fn also_wrote_lines(words: &str) -> Vec<String> {
+/// Shows what a reviewer wrote beside its verdict in so many columns: the beginning and the end, and
+/// how much more.
+pub fn also_wrote_lines(words: &str, columns: usize) -> Vec<String> {
     let sentence = format!("the reviewer also wrote: {}", excerpt(words));
-    let lines = wrapped(&one_line(&sentence), COLUMNS - LABEL);
+    let lines = wrapped(&one_line(&sentence), columns.saturating_sub(LABEL));
     lines.into_iter().map(|line| format!("{:LABEL$}{line}", "")).collect()
 }
 
-/// Shows an issue below the line of an answer.
-pub fn issue_lines(issue: &IssueWords) -> Vec<String> {
-    let text = hanging(&issue.text(), COLUMNS - LABEL, 2);
+/// Shows an issue below the line of an answer, in so many columns.
+pub fn issue_lines(issue: &IssueWords, columns: usize) -> Vec<String> {
+    let text = hanging(&issue.text(), columns.saturating_sub(LABEL), 2);
     text.lines().map(|line| format!("{:LABEL$}{line}", "")).collect()
 }
 
@@ -242,15 +245,16 @@ impl AnswerCheckReport {
 
     /// Renders what the reviewer wrote beside its verdict, and every issue.
     pub(super) fn wrote_lines(&self) -> Vec<String> {
-        let words = self.also_wrote.iter().flat_map(|words| also_wrote_lines(words));
-        let issues = self.issues.iter().flat_map(|report| issue_lines(&report.issue));
+        let words = self.also_wrote.iter().flat_map(|words| also_wrote_lines(words, COLUMNS));
+        let issues = self.issues.iter().flat_map(|report| issue_lines(&report.issue, COLUMNS));
         words.chain(issues).collect()
     }
 
-    /// Renders the report for people, line by line.
-    pub fn lines(&self) -> Vec<String> {
+    /// Renders the report for people, line by line; texts of the reviewer are wrapped to so many
+    /// columns.
+    pub fn lines(&self, columns: usize) -> Vec<String> {
         let mut lines = self.reading_lines();
-        lines.extend(self.verdict_lines());
+        lines.extend(self.verdict_lines(columns));
         if let Some(error) = self.resume_error {
             lines.push(format!(
                 "resume        failed: {error}; run `dispatch next --resume-failed \"{error}\"`"
@@ -279,7 +283,7 @@ impl AnswerCheckReport {
         let confirmed = if is_confirmed { "confirmed, but " } else { "" };
         if self.requires_proof && !self.not_proven.is_empty() {
             let files = self.not_proven.join(", ");
-            // Without a record, the agent may well have read everything.
+            // Without a record, the agent may well have read all files.
             let word = if self.receipts.is_some() { "not read" } else { "no transcript shows it" };
             lines.push(format!("proof         {confirmed}{word}: {files}"));
         } else if is_confirmed && !self.unproven.is_empty() {
@@ -289,7 +293,7 @@ impl AnswerCheckReport {
         lines
     }
 
-    fn verdict_lines(&self) -> Vec<String> {
+    fn verdict_lines(&self, columns: usize) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(first) = &self.first_ambiguity {
             let why = &first.message;
@@ -314,10 +318,11 @@ impl AnswerCheckReport {
                 _ => "",
             };
             lines.push(format!("verdict       {verdict}{why}"));
-            lines.extend(self.also_wrote.iter().flat_map(|words| also_wrote_lines(words)));
+            let also = self.also_wrote.iter().flat_map(|words| also_wrote_lines(words, columns));
+            lines.extend(also);
         }
         for issue in &self.issues {
-            lines.push(format!("  {}", hanging(&issue.issue.text(), COLUMNS - 2, 4)));
+            lines.push(format!("  {}", hanging(&issue.issue.text(), columns.saturating_sub(2), 4)));
             lines.extend(
                 issue.quotations.iter().map(|quoted| format!("      {}", one_line(&quoted.line()))),
             );

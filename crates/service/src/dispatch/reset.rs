@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::settings::dispatch::settings;
 use crate::workspace::{Workspace, refused};
 
-/// What was forgotten.
+/// The forgotten rounds.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgottenRoundsReport {

@@ -16,7 +16,7 @@ use convoke_domain::task::id::TaskId;
 use convoke_engine::client::Rights;
 use convoke_engine::dispatch::feature::Feature;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
+use convoke_store::review_loop::{AnswerUsage, LoopEntry, LoopName};
 use tracing::Span;
 
 use self::entry::{Grounds, answers, kept_reviews, review_text, spent, stop_of, without_verdict};
@@ -26,6 +26,7 @@ pub use self::summary::{LoopAnswerReport, LoopCostReport, LoopFindingReport, Rev
 use super::materials::{ChangedFiles, PromptMaterials};
 use super::next::NextRoundRequest;
 use super::post::{PostName, find_feature, unknown};
+use super::report::COLUMNS;
 use super::run::{Assignment, Judgement, RunRoundRequest};
 use crate::failure::Failure;
 use crate::lane::{CallBudget, PinnedRules, TreeLook, TreeWatch, TreeWatching};
@@ -34,29 +35,29 @@ use crate::session::Session;
 use crate::settings::dispatch::{Settings, settings};
 use crate::workspace::{Workspace, refused};
 
-/// The name under which a loop keeps that a person was to fix what was found.
+/// The name under which a loop records that a person had to fix the findings.
 const BY_HAND: &str = "by-hand";
 
-/// A loop of reviews.
+/// A request for a loop of reviews.
 #[derive(Debug, Clone)]
 pub struct ReviewLoopRequest {
-    /// The command whose reviewers are asked, such as `implement`.
+    /// The command whose reviewers answer, such as `implement`.
     pub command: String,
     /// The feature's folder, or the name or number of one.
     pub feature: Option<PathBuf>,
-    /// Who reviews.
+    /// The reviewers' client.
     pub client: AgentRef,
     /// The reviewers' model, instead of the client's own choice.
     pub model: Option<String>,
-    /// Who fixes, instead of the reviewers' client.
+    /// The fixer's client, instead of the reviewers'.
     pub fix_client: Option<AgentRef>,
     /// The most rounds, instead of the settings' own.
     pub max: Option<u32>,
-    /// Whether the loop stops after each round of reviews, for a person to fix what was found.
+    /// Whether the loop stops after each round of reviews, for a person to fix the findings.
     pub stops_for_fix: bool,
     /// Whether the command's fixer may change files; without that, a person fixes.
     pub rights: Rights,
-    /// The files that were changed.
+    /// The changed files.
     pub changed: ChangedFiles,
     /// Whether an approval needs proof of reading.
     pub proof: Proof,
@@ -64,22 +65,24 @@ pub struct ReviewLoopRequest {
     pub rules: PinnedRules,
     /// The stored task that is reviewed.
     pub task: Option<TaskId>,
-    /// What the loop may spend, and how long each lane may take.
+    /// The loop's budget, and each lane's time limit.
     pub budget: CallBudget,
 }
 
-/// A loop that ended for now.
+/// The result of a loop that ended or paused.
 #[derive(Debug)]
 pub struct FinishedLoop {
-    /// What came of it.
+    /// The result of the loop.
     pub report: ReviewLoopReport,
-    /// What the user can do next.
+    /// The user's next step.
     pub hint: Option<String>,
+    /// The folder of the feature, or of the whole project.
+    pub folder: PathBuf,
 }
 
-/// Everything a loop goes by.
+/// The inputs of a loop.
 struct Course<'a> {
-    /// What the log says of the loop; reviewers are asked in threads of their own.
+    /// The loop's span in the log; reviewers run in threads of their own.
     span: Span,
     request: &'a ReviewLoopRequest,
     session: &'a Session,
@@ -87,7 +90,7 @@ struct Course<'a> {
     workspace: Workspace,
     feature: Feature,
     reviewers: Vec<String>,
-    /// The documents under review, where that is all there is to review.
+    /// The documents under review, if the review covers nothing else.
     documents: Option<Vec<PathBuf>>,
     fixer: Option<String>,
     max: u32,
@@ -95,8 +98,8 @@ struct Course<'a> {
     void: Mutex<Vec<LoopEntry>>,
 }
 
-/// Runs all reviewers of a command until they approve, with fixes in between. Every answer is kept as
-/// it comes, and a later call goes on where this one ended.
+/// Runs all reviewers of a command until they approve, with fixes in between. It records every
+/// answer as it comes, and a later call continues where this one ended.
 pub fn review_loop(
     session: &Session,
     request: &ReviewLoopRequest,
@@ -126,9 +129,10 @@ pub fn review_loop(
     let (Workspace { store, scope }, name) = (&course.workspace, course.feature.name());
     store.keep_stop(scope, course.name(&name), stop, session.now()).map_err(refused)?;
     let (entries, hint) = (course.entries()?, course.hint(stop));
+    let folder = course.feature.dir.clone();
     let void = course.void.into_inner().unwrap_or_else(PoisonError::into_inner);
     let report = ReviewLoopReport::new(stop, &entries, &answers(&entries), &void);
-    Ok(FinishedLoop { report: report.with_changes(changed), hint })
+    Ok(FinishedLoop { report: report.with_changes(changed), hint, folder })
 }
 
 impl ReviewLoopRequest {
@@ -174,7 +178,7 @@ impl Course<'_> {
         store.keep_answer(scope, self.name(&self.feature.name()), entry).map_err(refused)
     }
 
-    /// Who calls again after the loop stopped for a person wants the reviewers to look again.
+    /// A call after the loop stopped for a person means that the reviewers should answer again.
     fn take_up(&self) -> Result<(), Failure> {
         let Workspace { store, scope } = &self.workspace;
         let name = self.feature.name();
@@ -189,13 +193,13 @@ impl Course<'_> {
             ReviewStep::Review { .. } | ReviewStep::Stop(_) => false,
         };
         if is_open {
-            self.keep(&self.entry(BY_HAND, after, Spent::default()))?;
+            self.keep(&self.entry(BY_HAND, after, AnswerUsage::default()))?;
         }
         Ok(())
     }
 
     /// Returns an entry that neither passes nor fails.
-    fn entry(&self, role: &str, iteration: u32, spent: Spent) -> LoopEntry {
+    fn entry(&self, role: &str, iteration: u32, spent: AnswerUsage) -> LoopEntry {
         let (role, at) = (role.to_owned(), self.session.now());
         LoopEntry { iteration, role, passed: None, text: String::new(), spent, at }
     }
@@ -207,7 +211,8 @@ impl Course<'_> {
         };
         let fixed: Vec<_> =
             attempts.map(|entry| Fixed { after: entry.iteration, by: by(entry) }).collect();
-        // A pass without proof does not count where proof is required, so that reviewer is asked.
+        // A pass without proof does not count where proof is required, so that reviewer answers
+        // again.
         let needs_proof = self.request.proof == Proof::Required;
         let counts = |entry: &&LoopEntry| {
             entry.passed != Some(true) || !needs_proof || Grounds::of(entry).proven
@@ -245,7 +250,7 @@ impl Course<'_> {
         }
     }
 
-    /// Asks reviewers at the same time. Each answer is kept as it comes.
+    /// Runs reviewers in parallel. It records each answer as it comes.
     fn review(
         &self,
         roles: &[String],
@@ -266,7 +271,7 @@ impl Course<'_> {
         Ok(stops.into_iter().flatten().next())
     }
 
-    /// Asks one reviewer, and keeps its answer if that counts; else returns why the loop ends.
+    /// Runs one reviewer, and records its answer if that counts; else returns why the loop ends.
     fn ask(&self, role: &str, round: &ReviewRound<'_>) -> Result<Option<LoopStop>, Failure> {
         let ReviewRound { iteration, is_final, entries } = *round;
         let before = entries.iter().rev().find(|entry| entry.role == role);
@@ -281,11 +286,11 @@ impl Course<'_> {
         let Judgement { ran, earlier, judged } = assigned.run(&self.workspace, &reporter)?;
         let void = self.entry(role, iteration, spent(&ran, &earlier));
         let stop = match &judged {
-            Some(judged) => without_verdict(judged, ran.driven.outcome),
-            None => Some(stop_of(ran.driven.outcome)),
+            Some(judged) => without_verdict(judged, ran.transcript.outcome),
+            None => Some(stop_of(ran.transcript.outcome)),
         };
         let (Some(judged), None) = (&judged, stop) else {
-            for line in judged.iter().flat_map(|judged| judged.report.lines()) {
+            for line in judged.iter().flat_map(|judged| judged.report.lines(COLUMNS)) {
                 reporter.say(line);
             }
             self.void.lock().unwrap_or_else(PoisonError::into_inner).push(void);
@@ -323,8 +328,8 @@ impl Course<'_> {
         let reporter: Reporter = self.session.reporter_of(fixer);
         let assigned = self.assigned(next, self.request.fix_client())?;
         let Judgement { ran, earlier, judged } = assigned.run(&self.workspace, &reporter)?;
-        let Some(answer) = ran.driven.heard.answer().filter(|_| judged.is_some()) else {
-            return Ok(Some(stop_of(ran.driven.outcome)));
+        let Some(answer) = ran.transcript.output.answer().filter(|_| judged.is_some()) else {
+            return Ok(Some(stop_of(ran.transcript.outcome)));
         };
         let entry = self.entry(fixer, after, spent(&ran, &earlier));
         self.keep(&LoopEntry { text: answer.to_owned(), ..entry })?;
@@ -365,14 +370,14 @@ impl Course<'_> {
     }
 }
 
-/// A round of reviews, and everything that came before.
+/// A round of reviews, and all earlier entries.
 struct ReviewRound<'a> {
     iteration: u32,
     is_final: bool,
     entries: &'a [LoopEntry],
 }
 
-/// Returns what reviewers are told of the last fix.
+/// Returns the summary of the last fix for the reviewers.
 fn summary_of(entries: &[LoopEntry], iteration: u32) -> String {
     let fixes =
         entries.iter().filter(|entry| entry.passed.is_none() && entry.iteration < iteration);

@@ -7,11 +7,11 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::settings::dispatch::settings;
 
-/// A role.
+/// A role, as commands print it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchRoleReport {
-    /// Its command and name.
+    /// The role's command and name.
     pub role: String,
     /// The documents of a feature that it reads.
     pub reads: Vec<String>,

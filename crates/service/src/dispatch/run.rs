@@ -1,6 +1,6 @@
 //! A round from decision to verdict, with a real agent.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::dispatch::ambiguity::{Ambiguity, ask_again};
 use convoke_domain::dispatch::rate::DispatchMode;
@@ -33,15 +33,15 @@ use crate::workspace::Workspace;
 /// One round of one role, for a client.
 #[derive(Debug, Clone)]
 pub struct RunRoundRequest {
-    /// The round.
+    /// The request for the round.
     pub next: NextRoundRequest,
-    /// Who answers.
+    /// The client that answers.
     pub client: AgentRef,
     /// The model, instead of the client's own choice.
     pub model: Option<String>,
-    /// What a role that works may do; one that reviews may only read.
+    /// The rights of a working role; a reviewer is always read-only.
     pub rights: Rights,
-    /// What it may spend, and how long it may take.
+    /// Its budget, and its time limit.
     pub budget: CallBudget,
     /// Whether an approval needs proof of reading.
     pub proof: Proof,
@@ -51,13 +51,15 @@ pub struct RunRoundRequest {
     pub rules: PinnedRules,
 }
 
-/// A round that is over.
+/// The result of a round.
 #[derive(Debug)]
 pub struct FinishedRound {
-    /// What came of it.
+    /// The result of the round.
     pub report: DispatchRoundReport,
     /// Why it does not pass; `None` if it does.
     pub class: Option<ErrorClass>,
+    /// The folder of the feature, or of the whole project.
+    pub folder: PathBuf,
 }
 
 /// Decides the next round, runs it with a real agent, and judges its answer by its record.
@@ -68,14 +70,15 @@ pub fn run_round(session: &Session, request: RunRoundRequest) -> Result<Finished
     assignment.check()?;
     say_changes([&role], &settings, session);
     let workspace = Workspace::open(session, None)?;
+    let folder = assignment.post.feature.dir.clone();
     let judgement = assignment.run(&workspace, &session.reporter())?;
     let class = judgement.class();
     let Judgement { ran, earlier, judged } = judgement;
     let report = DispatchRoundReport::new(&ran, &earlier, judged.map(|judged| judged.report));
-    Ok(FinishedRound { report, class })
+    Ok(FinishedRound { report, class, folder })
 }
 
-/// One round of one role, with everything that was found for it.
+/// One round of one role, with all its resolved inputs.
 pub(super) struct Assignment<'a> {
     request: RunRoundRequest,
     post: FoundPost<'a>,
@@ -108,7 +111,7 @@ impl<'a> Assignment<'a> {
         Ok(Self { request, post, materials, watch })
     }
 
-    /// Checks everything that can be checked before the agent is paid.
+    /// Checks as much as possible before any cost.
     pub(super) fn check(&self) -> Result<(), Failure> {
         check_materials(&self.post, &self.materials, self.request.proof)?;
         check_agent(&self.request.client, self.rights(), self.post.session)
@@ -149,15 +152,15 @@ impl<'a> Assignment<'a> {
             judgement = Judgement { earlier, ..fresh };
         }
         if let Some(judged) = &judgement.judged {
-            judged.keep(workspace, judgement.ran.driven.heard.session.as_deref(), reporter)?;
+            judged.keep(workspace, judgement.ran.transcript.output.session.as_deref(), reporter)?;
         }
         let iteration = self.materials.iteration;
         dispatched.record_end(kind, &judgement, &format!("dispatch, round {iteration}"), reporter);
         Ok(judgement)
     }
 
-    /// Decides a round, runs it and judges the answer. An answer without a verdict is asked for
-    /// once more.
+    /// Decides a round, runs it and judges the answer. After an answer without a verdict it asks
+    /// the agent once more.
     fn attempt(
         &self,
         workspace: &Workspace,
@@ -230,7 +233,7 @@ impl<'a> Assignment<'a> {
         Ok(made)
     }
 
-    /// Asks for the verdict alone: in the session that answered, or with the answer quoted where
+    /// Requests the verdict alone: in the session that answered, or with the answer quoted where
     /// the agent keeps no session.
     fn ask_again(
         &self,
@@ -242,7 +245,7 @@ impl<'a> Assignment<'a> {
             "the answer is ambiguous: {}; asking once more for the verdict alone",
             ambiguity.doubt
         ));
-        let session = first.driven.heard.session.as_deref();
+        let session = first.transcript.output.session.as_deref();
         let session = session.filter(|_| matches!(self.request.client, AgentRef::Client(_)));
         let answer = answer_of(first).filter(|_| session.is_none());
         let prompt = ask_again(ambiguity, &self.materials.returns, answer);
@@ -250,7 +253,7 @@ impl<'a> Assignment<'a> {
         self.lane(&prompt, session, scratch.path(), reporter)
     }
 
-    /// Asks the agent in a lane: in a session of before, or in a new one.
+    /// Runs the agent in a lane: in an earlier session, or in a new one.
     fn lane(
         &self,
         prompt: &str,
@@ -268,16 +271,15 @@ impl<'a> Assignment<'a> {
             purpose: budget.purpose(self.post.role.name.to_string()),
             budget: budget.budget,
             outlook: BudgetNotice::Forecast,
+            watch: self.watch,
             ..LaneRequest::new(client, prompt)
         };
         let ran = match self.watch {
-            TreeWatching::Tree => order.run_watched(self.post.session, scratch, reporter)?,
-            TreeWatching::Nothing => {
-                order.run(self.post.session, scratch, reporter, TreeWatching::Nothing)?
-            }
+            TreeWatching::Tree => order.run_and_warn(self.post.session, scratch, reporter)?,
+            TreeWatching::Nothing => order.run(self.post.session, scratch, reporter)?,
         };
-        reporter.say(sentence(&ran.driven, None));
-        if let Some(line) = over_budget_warning(&ran.driven, ran.over) {
+        reporter.say(sentence(&ran.transcript, None));
+        if let Some(line) = over_budget_warning(&ran.transcript, ran.over) {
             reporter.warn(line);
         }
         Ok(ran)
@@ -285,11 +287,11 @@ impl<'a> Assignment<'a> {
 }
 
 impl Judgement {
-    /// Returns why the round does not pass: by the judgement, or by the last lane where there is
-    /// none. A lane that the user or a budget stopped while it was asked again says why there is no
+    /// Returns why the round does not pass: by the judgement, or by the last lane without one.
+    /// If the user or a budget stopped the lane during the second request, that is why there is no
     /// verdict.
     fn class(&self) -> Option<ErrorClass> {
-        let of_lane = ErrorClass::of_lane(self.ran.driven.outcome);
+        let of_lane = ErrorClass::of_lane(self.ran.transcript.outcome);
         match &self.judged {
             Some(judged) if judged.ambiguity.is_none() || of_lane.is_none() => {
                 judged.report.class()
@@ -298,11 +300,11 @@ impl Judgement {
         }
     }
 
-    /// Says why a resumed session gave no usable answer; a lane that the user or a budget stopped
-    /// is not tried again.
+    /// Describes why a resumed session gave no usable answer; a lane that the user or a budget
+    /// stopped is not tried again.
     fn resume_failure(&self) -> Option<String> {
-        if self.judged.is_none() && !is_final(self.ran.driven.outcome) {
-            let (outcome, why) = (self.ran.driven.outcome.name(), why(&self.ran.driven));
+        if self.judged.is_none() && !is_final(self.ran.transcript.outcome) {
+            let (outcome, why) = (self.ran.transcript.outcome.name(), why(&self.ran.transcript));
             let why = why.map_or(String::new(), |why| format!(": {why}"));
             return Some(format!("{outcome}{why}"));
         }
@@ -311,7 +313,7 @@ impl Judgement {
 }
 
 fn answer_of(ran: &LaneRun) -> Option<&str> {
-    ran.driven.heard.answer().filter(|_| ran.driven.outcome == LaneOutcome::Answered)
+    ran.transcript.output.answer().filter(|_| ran.transcript.outcome == LaneOutcome::Answered)
 }
 
 /// Tells whether there is no use in beginning afresh.

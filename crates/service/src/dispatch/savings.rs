@@ -1,4 +1,4 @@
-//! What references save over a tree of features, for dispatcher and agents.
+//! The savings of references over a tree of features, for dispatcher and agents.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ struct NothingToMeasure {
     path: PathBuf,
 }
 
-/// What references save.
+/// The savings of references.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchSavingsReport {
@@ -26,26 +26,26 @@ pub struct DispatchSavingsReport {
     pub skipped: Vec<String>,
     /// How tokens were counted.
     pub tokenizer: &'static str,
-    /// The sums.
+    /// The sums of all dispatches.
     pub all: DispatchCostsReport,
     /// The sums, by feature.
     pub mean_per_feature: DispatchCostsReport,
-    /// The sums of each role.
+    /// The sums for each role.
     pub roles: Vec<RoleSavingsReport>,
 }
 
-/// What references save for one role.
+/// The savings of references for one role.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoleSavingsReport {
-    /// The role.
+    /// The role's name.
     pub role: String,
-    /// The sums.
+    /// The role's sums.
     #[serde(flatten)]
     pub costs: DispatchCostsReport,
 }
 
-/// What dispatches cost in each way to make them.
+/// The cost of dispatches, for each kind of prompt.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchCostsReport {
@@ -57,13 +57,13 @@ pub struct DispatchCostsReport {
     pub all_reference: DispatchCostReport,
 }
 
-/// What dispatches cost.
+/// The cost of dispatches.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DispatchCostReport {
-    /// What the dispatcher sends, in tenths of tokens.
+    /// The dispatcher's prompts, in tenths of tokens.
     pub prompt_tokens_x10: u64,
-    /// What the agents pay, reading included, in tenths of tokens.
+    /// The agents' total, reading included, in tenths of tokens.
     pub total_tokens_x10: u64,
 }
 

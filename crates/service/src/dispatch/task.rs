@@ -37,29 +37,29 @@ pub struct TaskPromptReport {
     pub number: String,
     /// The task's title.
     pub title: String,
-    /// The prompt.
+    /// The task's prompt.
     pub prompt: String,
     /// How long it is, in characters.
     pub chars: usize,
-    /// What must be read.
+    /// The required reading.
     pub artifacts: Vec<ReferenceReport>,
-    /// What the prompt quotes of documents.
+    /// The parts of documents that the prompt quotes.
     pub sections: Vec<TaskSectionReport>,
     /// Remarks.
     pub diagnostics: Vec<String>,
 }
 
-/// What was taken of a document, and why.
+/// The part of a document that the prompt gives, and why.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskSectionReport {
-    /// The document.
+    /// The document's file name.
     pub artifact: String,
     /// The section's id.
     pub id: Option<String>,
     /// The section's title.
     pub title: Option<String>,
-    /// Why it was taken.
+    /// Why it was selected.
     pub reason: String,
     /// How long it is, in characters.
     pub chars: usize,

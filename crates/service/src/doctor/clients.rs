@@ -1,14 +1,15 @@
-//! Whether the installed clients are new enough, and whether each answers to the command of a lane.
+//! Whether the installed clients are new enough, whether each takes the command of a lane, and
+//! whether it answers to it.
 
 use std::path::PathBuf;
 
 use convoke_domain::client::Client;
 use convoke_domain::lane::health::AgentHealth;
-use convoke_engine::client::adapter;
-use convoke_engine::lane::drive::Program;
+use convoke_engine::client::{ClientRelease, adapter};
+use convoke_engine::lane::command_check::{CheckedCommand, CommandVerdict, check_commands};
+use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::health::probe;
 use convoke_engine::lane::version::versions;
-use convoke_engine::surroundings::version_numbers;
 
 use super::{ClientCheck, DoctorCheck};
 use crate::lane::seen_by;
@@ -16,7 +17,8 @@ use crate::session::Session;
 use crate::settings::health;
 
 /// Starts every installed client as a lane does: under the guardian, with the variables that the
-/// client may see. A version costs nothing; an answer costs a few tokens.
+/// client may see. A version and a command without a prompt cost nothing; an answer costs a few
+/// tokens.
 pub(super) fn clients(session: &Session, wanted: ClientCheck) -> Vec<DoctorCheck> {
     let found = Client::ALL.into_iter().filter_map(|agent| {
         let path = session.environment.find_program(adapter(agent).programs, &session.project)?;
@@ -25,14 +27,14 @@ pub(super) fn clients(session: &Session, wanted: ClientCheck) -> Vec<DoctorCheck
     let found: Vec<(Client, PathBuf)> = found.collect();
     let convoke = session.environment.program();
     let program = |(agent, path): &'_ (Client, PathBuf)| {
-        // What is wrong with the configuration is told by the check of that.
+        // The check of the configuration reports its errors.
         let variables = seen_by(*agent, session).unwrap_or_default();
         (*agent, path.clone(), variables)
     };
     let known: Vec<_> = found.iter().map(program).collect();
     let programs: Vec<_> = known
         .iter()
-        .map(|(agent, path, variables)| Program {
+        .map(|(agent, path, variables)| ClientProgram {
             agent: *agent,
             program: path,
             convoke: &convoke,
@@ -41,33 +43,77 @@ pub(super) fn clients(session: &Session, wanted: ClientCheck) -> Vec<DoctorCheck
         .collect();
     let said = versions(&programs, &session.cancel());
     let mut checks: Vec<_> =
-        found.iter().zip(said).map(|((agent, _), said)| age(*agent, said)).collect();
+        found.iter().zip(&said).map(|((agent, _), said)| age(*agent, said.as_deref())).collect();
     if wanted == ClientCheck::Answer {
         let pause = health::settings(session).map(|settings| settings.pause).unwrap_or_default();
         let healths = probe(&programs, pause, &session.cancel());
         checks.extend(found.iter().zip(healths).map(|((agent, _), health)| answer(*agent, health)));
+        return checks;
     }
+    let commands = check_commands(&programs, &session.cancel());
+    let releases = said.iter().map(|said| ClientRelease::find(said.as_deref()?));
+    let commands = found.iter().zip(releases).zip(commands);
+    checks.extend(commands.map(|(((agent, _), found), checked)| taken(*agent, found, checked)));
     checks
 }
 
-fn age(agent: Client, said: Option<String>) -> DoctorCheck {
+fn age(agent: Client, said: Option<&str>) -> DoctorCheck {
     let name = agent.name();
     let Some(said) = said else {
         let fix = format!("run `{} --version` and see what it says", adapter(agent).programs[0]);
         return DoctorCheck::warn("client", format!("{name} does not say its version"), fix);
     };
-    match (adapter(agent).oldest, version_numbers(&said)) {
-        (Some(oldest), Some(numbers)) if numbers < oldest => {
-            let (major, minor) = oldest;
-            let found = format!("{name} {said} is older than {major}.{minor}");
-            let fix = format!("update {name}: Convoke is tested with {major}.{minor} and later");
-            DoctorCheck::warn("client", found, fix)
-        }
-        (Some(_), None) => {
+    let Some(tested) = adapter(agent).tested else {
+        return DoctorCheck::ok("client", format!("{name} {said}; no version of it is tested"));
+    };
+    match ClientRelease::find(said) {
+        None => {
             let found = format!("{name} says `{said}`, which is not a version");
             DoctorCheck::warn("client", found, format!("reinstall {name}"))
         }
-        _ => DoctorCheck::ok("client", format!("{name} {said}")),
+        Some(found) if found.is_of_earlier_series(tested) => {
+            let words = format!("{name} is older than tested: {found} < {tested}; it may not work");
+            DoctorCheck::warn("client", words, format!("update {name} to {tested} or later"))
+        }
+        Some(found) if found == tested => DoctorCheck::ok("client", format!("{name} {said}")),
+        Some(_) => DoctorCheck::ok("client", format!("{name} {said}; tested with {tested}")),
+    }
+}
+
+/// Says whether a client takes the command of a lane, and what only `--probe` finds out.
+fn taken(agent: Client, found: Option<ClientRelease>, checked: CheckedCommand) -> DoctorCheck {
+    const NAME: &str = "lane command";
+    let (name, CheckedCommand { words, verdict }) = (agent.name(), checked);
+    let probe = "run `convoke doctor --probe`, which asks for an answer and costs a few tokens";
+    match verdict {
+        CommandVerdict::Accepted => DoctorCheck::ok(
+            NAME,
+            format!("{name} takes `{words}`; `--probe` checks login, model and answer"),
+        ),
+        CommandVerdict::NotTried => DoctorCheck::ok(
+            NAME,
+            format!("a lane runs `{words}`; only `--probe` checks whether {name} takes that"),
+        ),
+        CommandVerdict::Refused(why) => {
+            let tested = adapter(agent).tested;
+            let state = match found.zip(tested).filter(|(found, tested)| found < tested) {
+                Some((found, _)) => format!("{name} {found} is too old: {why}"),
+                None => format!("{name} refuses the command of a lane: {why}"),
+            };
+            let version = tested.map_or(String::new(), |tested| format!(" {tested}"));
+            let fix = format!("install {name}{version}, which Convoke is tested with");
+            DoctorCheck::fail(NAME, format!("{state}; a lane runs `{words}`"), fix)
+        }
+        CommandVerdict::NoLogin(why) => DoctorCheck::warn(
+            NAME,
+            format!("{name} wants a login before it takes `{words}`: {why}"),
+            format!("start {name} by hand and log in"),
+        ),
+        CommandVerdict::Unclear(why) => DoctorCheck::warn(
+            NAME,
+            format!("cannot tell whether {name} takes `{words}`: {why}"),
+            probe,
+        ),
     }
 }
 

@@ -10,7 +10,7 @@ use super::{ApiCheck, DoctorCheck};
 use crate::session::Session;
 use crate::settings::endpoint::{Configured, KeyState, Listed, listed};
 
-/// How long an API may take to say anything.
+/// How long an API may take until its first byte.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 const NAME: &str = "models' APIs";
@@ -20,8 +20,8 @@ pub(super) fn are_there(session: &Session) -> bool {
     listed(session).is_ok_and(|all| !all.is_empty())
 }
 
-/// Looks at all of them, and asks them in parallel; `None` if the user asks to stop meanwhile. Convoke
-/// does not wait for those that it is asking then.
+/// Checks all of them, and probes them in parallel; `None` if the user stops Convoke meanwhile. It
+/// then does not wait for the running probes.
 pub(super) fn endpoints(session: &Session, wanted: ApiCheck) -> Option<Vec<DoctorCheck>> {
     let cancel = session.cancel();
     let all = match listed(session) {
@@ -33,7 +33,7 @@ pub(super) fn endpoints(session: &Session, wanted: ApiCheck) -> Option<Vec<Docto
     let (sender, found) = sync_channel(1);
     let stops = sender.clone();
     let watch = cancel.watch(move || stops.try_send(None).unwrap_or_default());
-    // Who does not wait any more does not hear the answer.
+    // A caller that no longer waits does not receive the answer.
     thread::spawn(move || sender.send(Some(look_at_all(&all, wanted))).unwrap_or_default());
     let checks = found.recv().ok().flatten();
     drop(watch);
@@ -53,7 +53,7 @@ fn look_at(listed: &Listed, wanted: ApiCheck) -> DoctorCheck {
         Ok(configured) => configured,
         Err(failure) => {
             let check = DoctorCheck::failure(NAME, failure, "correct your configuration");
-            // Who does not use it now needs no key.
+            // An API that is not in use needs no key.
             let is_keyless = listed.key == Some(KeyState::Missing);
             return if is_keyless { DoctorCheck::warn(NAME, check.found, KEY_FIX) } else { check };
         }

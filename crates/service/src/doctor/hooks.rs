@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 /// No settings file a person writes is larger.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A store that is busy for longer is told of by another check.
+/// Another check reports a store that is busy for longer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
@@ -51,11 +51,11 @@ pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
     checks
 }
 
-/// Tells whether a session that begins now is given a wake-up.
+/// Tells whether a session that begins now receives a wake-up.
 fn wake_ups(client: Client, session: &Session) -> Option<DoctorCheck> {
     let name = "wake-ups";
-    // What keeps the store from opening is told by another check.
-    let workspace = Workspace::open_for_hook(session, PATIENCE).ok()?;
+    // Another check reports a store that does not open.
+    let (workspace, _) = Workspace::open_for_hook(session, PATIENCE).ok()?;
     let read = settings_for_hook(session);
     Some(match (obstacle(client, session, &workspace, &read).ok()?, read.1.as_slice()) {
         (Some(obstacle), _) => {

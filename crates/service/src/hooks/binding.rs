@@ -1,4 +1,4 @@
-//! Whose wake-ups a project's sessions get: writing that into a file of the user's own.
+//! The agent of a project's sessions, written into a file of the user's own.
 
 use std::path::{Path, PathBuf};
 
@@ -18,12 +18,12 @@ use crate::settings::LOCAL_FILE;
 use crate::settings::wake::settings;
 use crate::workspace::{Workspace, default_agent, open_store, refused};
 
-/// What is to be written so that sessions have an agent.
+/// The change that binds sessions to an agent.
 pub(super) struct Binding {
     pub(super) agent: AgentName,
     /// The file that names it, and what it is to hold; `None` if it does already.
     change: Option<FileChange>,
-    /// What the user is told.
+    /// The message for the user.
     words: String,
 }
 
@@ -59,7 +59,7 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 impl Binding {
-    /// Decides whose the sessions are to be. Nothing is written yet.
+    /// Decides which agent the sessions will belong to. It writes nothing yet.
     pub(super) fn plan(
         target: &HooksTarget,
         named: Option<&AgentName>,
@@ -149,7 +149,7 @@ fn unusable(path: &Path, source: TomlTextError) -> Failure {
         .hint("nothing was changed; correct the file and try again")
 }
 
-/// Writes a file of ours, after remembering what it was.
+/// Writes a file of Convoke's, after recording its earlier text.
 fn write_remembered(
     session: &Session,
     store: &dyn Store,
@@ -185,7 +185,7 @@ fn leave_out_of_git(store: &dyn Store, client: Client, session: &Session) -> Res
     Ok(())
 }
 
-/// Takes our binding out, if no other client's hooks need it and the user has not changed it.
+/// Removes Convoke's binding, if no other client's hooks need it and the user has not changed it.
 pub(super) fn release(
     target: &HooksTarget,
     store: &dyn Store,
@@ -202,7 +202,8 @@ pub(super) fn release(
     release_binding(target, store, session)
 }
 
-/// Takes our binding out even if another client's hooks need it, unless the user has changed it.
+/// Removes Convoke's binding even if another client's hooks need it, unless the user has changed
+/// it.
 pub(crate) fn release_binding(
     target: &HooksTarget,
     store: &dyn Store,
@@ -231,7 +232,7 @@ pub(crate) fn release_binding(
     Ok(())
 }
 
-/// Returns what the file would hold without our binding; one that the user changed stays.
+/// Returns the file's text without Convoke's binding; one that the user changed stays.
 fn without_binding(
     current: Option<&str>,
     install: &Install,
@@ -250,7 +251,7 @@ fn without_binding(
     Ok(Some(current.to_owned()))
 }
 
-/// Takes our line out of the file that says what git leaves alone.
+/// Removes Convoke's line from the file that tells git what to ignore.
 fn show_to_git(store: &dyn Store, session: &Session) -> Result<(), Failure> {
     let Some(path) = exclude_file(&session.project) else { return Ok(()) };
     let known = path.display().to_string();
@@ -283,7 +284,7 @@ pub fn rebind(
     let renamed = bind(&text, to).map_err(|source| unusable(&path, source))?;
     let store = open_store(session)?;
     let known = path.display().to_string();
-    // What we wrote is still ours under the new name.
+    // Convoke's entry stays its own under the new name.
     if let Some(install) = store.install(&known).map_err(refused)? {
         let original = install.original.clone();
         let is_ours = install.installed == text;

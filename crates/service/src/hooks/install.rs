@@ -1,10 +1,12 @@
-//! Our entries in a client's settings, and whose sessions they wake.
+//! Convoke's entries in a client's settings, and the agent that they wake.
 
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
-use convoke_engine::hooks::{install, original};
+use convoke_domain::task::outline::clipped;
+use convoke_domain::text::is_disruptive;
+use convoke_engine::hooks::{commands_of_user, install, original};
 use convoke_store::Store;
 use convoke_store::install::Install;
 use serde::Serialize;
@@ -18,13 +20,16 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{open_store, refused};
 
-/// What users call us.
+/// Convoke's name in commands.
 const NAME: &str = "convoke";
+
+/// How much of a user's command a note shows, in characters.
+const MOST_COMMAND: usize = 200;
 
 /// Hook entries to write.
 #[derive(Debug, Clone)]
 pub struct InstallHooksRequest {
-    /// Where they are written.
+    /// The settings to write them into.
     pub target: HooksTarget,
     /// The agent whose wake-ups the sessions get; without it, the one that is set, else `me`.
     pub agent: Option<AgentName>,
@@ -32,22 +37,22 @@ pub struct InstallHooksRequest {
     pub names_absolute_path: bool,
     /// Whether the entries are written even if the plugin for Claude Code brings them along.
     pub ignores_plugin: bool,
-    /// Whether anything is written.
+    /// Whether to write or only show the change.
     pub rehearsal: DryRun,
     /// How many entries share a long wake-up.
     pub entries: u8,
 }
 
-/// What came of a change to a client's settings.
+/// The result of a change to a client's settings.
 #[derive(Debug)]
 pub enum HooksChange {
-    /// The file was changed; this is what is known about the hooks now.
+    /// The file was changed; this is the new state of the hooks.
     Done(Box<HooksReport>),
     /// Nothing was written; the file would hold this.
     DryRun(HooksDryRunReport),
 }
 
-/// What a client's settings would hold.
+/// The new text of a client's settings.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HooksDryRunReport {
@@ -72,7 +77,7 @@ pub fn install_hooks(
     if let Some(plugin) = request.brought_along(session) {
         return request.decline(&plugin, session);
     }
-    let path = target.path(session)?;
+    let path = target.path_to_change(session)?;
     let current = read(&path)?;
     let store = open_store(session)?;
     let original = target.original(&*store, &path, current.as_deref())?;
@@ -89,7 +94,7 @@ pub fn install_hooks(
         return Ok(HooksChange::DryRun(HooksDryRunReport::new(&path, installed)));
     }
     let known = path.display().to_string();
-    // What the file was is safe before the file changes.
+    // The file's earlier text is recorded before the file changes.
     let install = Install { original, installed, installed_at: session.now() };
     store.remember_install(&known, client, &install).map_err(refused)?;
     remember_folders(&*store, &path, &target.base(session)?, client, session)?;
@@ -149,7 +154,7 @@ fn remove_folders(store: &dyn Store, path: &Path, base: &Path) -> Result<(), Fai
         let known = folder.display().to_string();
         let Some(made) = store.install(&known).map_err(refused)? else { continue };
         if made.original.is_none() && made.installed.is_empty() {
-            // One that holds something else stays, and so do those above it.
+            // A folder that holds other files stays, and so do those above it.
             if std::fs::remove_dir(folder).is_err() && folder.exists() {
                 break;
             }
@@ -164,7 +169,7 @@ fn status(session: &Session, target: &HooksTarget) -> Result<HooksChange, Failur
 }
 
 impl InstallHooksRequest {
-    /// Returns the plugin that makes our entries superfluous.
+    /// Returns the plugin that makes Convoke's entries superfluous.
     fn brought_along(&self, session: &Session) -> Option<String> {
         let is_its_client = self.target.client == Client::Claude && !self.ignores_plugin;
         is_its_client.then(|| plugin(session, self.target.level)).flatten()
@@ -212,7 +217,7 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 impl HooksTarget {
-    /// Returns what the file would hold without us.
+    /// Returns the file's text without Convoke's entries.
     fn original(
         &self,
         store: &dyn Store,
@@ -226,15 +231,36 @@ impl HooksTarget {
     }
 }
 
-/// Takes the entries out of a client's settings again, and the agent if it is as we wrote it.
+/// Names the commands that call Convoke and stay, because Convoke did not write them.
+fn note_commands_of_user(
+    session: &Session,
+    target: &HooksTarget,
+    path: &Path,
+    left: Option<&str>,
+) -> Result<(), Failure> {
+    let kept = commands_of_user(left.unwrap_or_default(), target.client);
+    for command in kept.map_err(|source| malformed(path, source))? {
+        let line = command.replace(is_disruptive, " ");
+        session.reporter().say(format!(
+            "note: {} keeps a hook that Convoke did not write: `{}`; remove it by hand if you do \
+             not need it",
+            path.display(),
+            clipped(&line, MOST_COMMAND)
+        ));
+    }
+    Ok(())
+}
+
+/// Removes the entries from a client's settings, and the agent if it is unchanged.
 pub fn uninstall_hooks(
     session: &Session,
     target: &HooksTarget,
     rehearsal: DryRun,
 ) -> Result<HooksChange, Failure> {
-    let path = target.path(session)?;
+    let path = target.path_to_change(session)?;
     let (current, store) = (read(&path)?, open_store(session)?);
     let restored = target.original(&*store, &path, current.as_deref())?;
+    note_commands_of_user(session, target, &path, restored.as_deref())?;
     if rehearsal == DryRun::DryRun {
         let report = HooksDryRunReport::new(&path, restored.unwrap_or_default());
         return Ok(HooksChange::DryRun(report));

@@ -1,5 +1,5 @@
-//! What is known about a client's hooks, from its settings to the agent, and why nothing is delivered
-//! if nothing is.
+//! The state of a client's hooks, from its settings to the agent, and why they deliver nothing if
+//! they do not.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{HooksTarget, malformed, plugin, read};
+use crate::elsewhere::hook_lines;
 use crate::failure::Failure;
 use crate::pin::{PinList, PinReport, pin_reports};
 use crate::session::Session;
@@ -24,23 +25,23 @@ use crate::workspace::{Workspace, refused};
 /// A person waits longer than a client.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is known about a client's hooks.
+/// The state of a client's hooks.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HooksReport {
     /// The client's settings.
     pub path: String,
-    /// Whether the client has our hooks.
+    /// Whether the client has Convoke's hooks.
     pub installed: bool,
-    /// How many entries of the settings are ours.
+    /// How many entries of the settings are Convoke's.
     pub entries: usize,
     /// The plugin that brings them along, by its name in the client's settings.
     pub plugin: Option<String>,
     /// Whether the client runs them; only where that depends on its user.
     pub trust: Option<&'static str>,
-    /// Whose the sessions are that no other agent is bound to.
+    /// The agent of sessions without another binding.
     pub agent: Option<String>,
-    /// What names that agent.
+    /// The source of that agent's name.
     pub agent_from: Option<&'static str>,
     /// When a hook was last called.
     pub fired_at: Option<String>,
@@ -56,7 +57,7 @@ pub struct HooksReport {
     pub pins: Vec<PinReport>,
 }
 
-/// Returns what is known about a client's hooks.
+/// Returns the state of a client's hooks.
 pub fn hooks_status(session: &Session, target: &HooksTarget) -> Result<HooksReport, Failure> {
     target.report(session)
 }
@@ -67,7 +68,7 @@ pub fn hooks_status(session: &Session, target: &HooksTarget) -> Result<HooksRepo
 pub struct DeliveryObstacle {
     /// In words that follow "not delivered:".
     pub why: String,
-    /// What to do about it, in words that follow a semicolon.
+    /// The remedy, in words that follow a semicolon.
     pub fix: String,
 }
 
@@ -85,7 +86,10 @@ impl HooksTarget {
         let unreadable = |source| malformed(&path, source);
         let entries = count(text, self.client).map_err(unreadable)?;
         let called = programs(text, self.client).map_err(unreadable)?;
-        let workspace = Workspace::open_for_hook(session, PATIENCE)?;
+        let (workspace, note) = Workspace::open_for_hook(session, PATIENCE)?;
+        if let Some(note) = note {
+            session.reporter().say(format!("note: {note}"));
+        }
         let read = settings_for_hook(session);
         let Activity { fired_at, delivered_at, arrived_at } =
             workspace.store.activity(self.client, &workspace.scope.project).map_err(refused)?;
@@ -120,7 +124,7 @@ impl HooksTarget {
         })
     }
 
-    /// Returns what keeps the client from calling our hooks.
+    /// Returns why the client does not call Convoke's hooks.
     fn obstacle_to_calling(
         &self,
         gone: Option<&PathBuf>,
@@ -190,6 +194,7 @@ pub fn obstacle(
         order: SectionOrder::CriticalFirst,
         extent: None,
         message: None,
+        taken: Vec::new(),
     };
     let assembled = assemble_wake(session, workspace, settings, &call, settings.budget)?;
     if !assembled.is_empty() {
@@ -197,8 +202,9 @@ pub fn obstacle(
     }
     let branch = &workspace.scope.branch;
     let why = format!("@{agent} has no open task and no unread message on the branch `{branch}`");
-    let fix = "run `convoke task import PLAN.md` or `convoke task add TITLE`";
-    Ok(Some(DeliveryObstacle::new(why, fix)))
+    let missed = hook_lines(session, workspace)?.into_iter().next();
+    let fix = "run `convoke task import PLAN.md` or `convoke task add TITLE`".to_owned();
+    Ok(Some(DeliveryObstacle::new(why, missed.unwrap_or(fix))))
 }
 
 /// Tells whether a program can be called.

@@ -23,10 +23,11 @@ use crate::workspace::{open_store, refused};
 #[error("setting up was stopped; every file is as it was")]
 struct SetupStopped;
 
-/// Does what a plan says. If a step fails or the user stops it, every step is taken back.
+/// Carries out a plan. If a step fails or the user stops it, every step is reverted.
 pub fn carry_out(session: &Session, plan: InitPlan) -> Result<InitReport, Failure> {
     let InitPlan { mut report, works } = plan;
-    // From here on a signal only asks, and a second one waits until no file is half-done.
+    // From here on the first signal only requests a stop, and a second one waits until no file is
+    // half-written.
     let cancel = session.cancel();
     let _hold = session.interruption.hold();
     let store = open_store(session)?;
@@ -65,7 +66,7 @@ pub(super) fn folder(session: &Session) -> PathBuf {
 
 struct Setup<'a> {
     session: &'a Session,
-    /// The same for use cases whose remarks the plan has told.
+    /// The same session, for use cases whose remarks the plan has already shown.
     quiet: Session,
     store: &'a dyn Store,
     folder: PathBuf,
@@ -136,7 +137,7 @@ impl Setup<'_> {
         Ok(())
     }
 
-    /// Takes back what was done, and says so.
+    /// Reverts the completed steps, and reports it.
     fn give_up(&self, failure: Failure, taken: Vec<SetupStep>) -> Failure {
         let reporter = self.session.reporter();
         match take_back(self.session, self.store, &self.folder, taken) {

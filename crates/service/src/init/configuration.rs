@@ -1,4 +1,5 @@
-//! A configuration file for a project whose documents lie elsewhere than Convoke expects.
+//! Writes a configuration file for a project whose documents are in another folder than the
+//! default.
 
 use std::fs;
 use std::path::Path;
@@ -7,10 +8,10 @@ use convoke_engine::file::stays_inside;
 
 use crate::settings::{LOCAL_FILE, PROJECT_FILE};
 
-/// Where Convoke looks for documents unless it is told otherwise.
+/// The default folder for documents.
 const DEFAULT_DIR: &str = ".moai/design";
 
-/// The documents that Convoke looks for there.
+/// The documents that Convoke reads there.
 const DEFAULT_NAMES: [&str; 4] = ["spec", "system", "research", "pencil-plan"];
 
 /// Where projects keep such documents.
@@ -21,7 +22,7 @@ const MOST_NAMES: usize = 8;
 
 /// A configuration that differs from the default.
 pub(super) struct Configuration {
-    /// What differs, in a few words.
+    /// The difference, in a few words.
     pub(super) what: String,
     /// The file's text, with comments.
     pub(super) text: String,

@@ -1,4 +1,4 @@
-//! What a project and its machine have already.
+//! The present state of a project and its machine.
 
 use std::path::Path;
 
@@ -21,11 +21,11 @@ pub(super) const GUIDANCE: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// No plan that a person writes is longer.
 const MAX_PLAN: u64 = 1024 * 1024;
 
-/// How many files are looked into for plans, and how many plans are reported.
+/// How many files are searched for plans, and how many plans are reported.
 const MOST_READ: usize = 200;
 const MOST_PLANS: usize = 10;
 
-/// What is there before a setup.
+/// The state of the project before a setup.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitFindings {
@@ -35,7 +35,7 @@ pub struct InitFindings {
     pub branch: Option<String>,
     /// The clients on the PATH.
     pub clients: Vec<FoundClient>,
-    /// Which of AGENTS.md and CLAUDE.md are there.
+    /// Which of AGENTS.md and CLAUDE.md exist.
     pub guidance: Vec<String>,
     /// Documents with tasks that `convoke task import` takes over.
     pub plans: Vec<FoundPlan>,
@@ -47,7 +47,7 @@ pub struct InitFindings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundClient {
-    /// Its name.
+    /// The client's name.
     pub client: String,
     /// Its version, in its own words.
     pub version: Option<String>,
@@ -87,7 +87,7 @@ impl InitFindings {
         })
     }
 
-    /// Returns the project alone, without looking for anything in it.
+    /// Returns the project alone, without searching its files.
     pub(super) fn of_folder(session: &Session) -> Self {
         let repository = checkout(&session.project);
         Self {
@@ -108,7 +108,7 @@ impl InitFindings {
 }
 
 fn superpowers(session: &Session) -> Result<usize, Failure> {
-    // A broken configuration is told by the step that needs it.
+    // The step that needs the configuration reports its errors.
     if settings(session).is_err() {
         return Ok(0);
     }

@@ -11,14 +11,14 @@ use super::findings::GUIDANCE;
 /// No guidance that a person writes is longer.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What writing the line into a file would come to.
+/// The result of writing the line into a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Guidance {
     /// The file would hold this instead.
     Write {
-        /// What it holds; `None` if there is no file.
+        /// The file's text; `None` if there is no file.
         original: Option<String>,
-        /// What it would hold.
+        /// The file's new text.
         written: String,
     },
     /// The line is there.
@@ -33,7 +33,7 @@ pub(super) fn guidance_file(project: &Path) -> &'static str {
     GUIDANCE.into_iter().find(is_there).unwrap_or(GUIDANCE[0])
 }
 
-/// Looks at the file as it is now.
+/// Checks the present file.
 pub(super) fn look(project: &Path, name: &str) -> Guidance {
     let path = project.join(name);
     if let Some(why) = refusal(project, name) {

@@ -1,4 +1,4 @@
-//! What a setup will do, file by file. Nothing is changed here.
+//! Plans a setup, file by file. This module changes nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,16 +24,16 @@ use crate::task::{TaskDesk, TaskPlace, task_progress};
 /// How many hook entries share a long wake-up.
 const ENTRIES: u8 = 4;
 
-/// A setup that was looked into and not carried out yet.
+/// A setup that was planned and not carried out yet.
 #[derive(Debug, Clone)]
 pub struct InitPlan {
-    /// What it says.
+    /// The plan's report.
     pub report: InitReport,
-    /// What is done for each step of the report.
+    /// The work for each step of the report.
     pub(super) works: Vec<Work>,
 }
 
-/// What a step does.
+/// The work of a step.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
     /// Nothing of its own.
@@ -53,13 +53,15 @@ pub(super) enum Work {
 #[error("cannot set up `{}`: it is your home folder, not a project", .0.display())]
 struct HomeFolder(PathBuf);
 
-/// Looks at a project, and says what setting it up will change.
+/// Checks a project, and plans the changes of a setup.
 pub fn plan_init(session: &Session, request: &InitRequest) -> Result<InitPlan, Failure> {
     refuse_home(session)?;
     let quiet = session.clone().observed_by(Arc::new(Unobserved));
     let found = InitFindings::look(&quiet)?;
     let clients = found.hookable();
     let hooks: Vec<_> = clients.iter().map(|client| hooks_step(&quiet, request, *client)).collect();
+    let blocked = hooks.iter().filter(|plan| plan.is_blocked()).map(|plan| plan.client);
+    let blocked: Vec<_> = blocked.collect();
     let mut steps: Vec<_> = agent_step(&quiet, request, &hooks).into_iter().collect();
     steps.extend(hooks.into_iter().map(|plan| plan.planned));
     if !request.leaves_out_guidance && (!clients.is_empty() || !found.guidance.is_empty()) {
@@ -69,7 +71,7 @@ pub fn plan_init(session: &Session, request: &InitRequest) -> Result<InitPlan, F
     let (steps, works): (Vec<_>, Vec<_>) = steps.into_iter().unzip();
     let is_planned = steps.iter().any(|step| step.state == StepState::Planned);
     let state = if is_planned { InitState::Planned } else { InitState::Nothing };
-    let next = next_commands(&project_state(&quiet, &found)?);
+    let next = next_commands(&project_state(&quiet, &found, &blocked)?);
     Ok(InitPlan { report: InitReport { state, found, steps, next }, works })
 }
 
@@ -84,23 +86,35 @@ fn refuse_home(session: &Session) -> Result<(), Failure> {
 }
 
 /// Returns what the next commands depend on, as it is once the project is set up.
-fn project_state(session: &Session, found: &InitFindings) -> Result<ProjectState, Failure> {
+fn project_state(
+    session: &Session,
+    found: &InitFindings,
+    blocked: &[Client],
+) -> Result<ProjectState, Failure> {
     let progress = TaskDesk::open(session, &TaskPlace::default(), task_progress)?;
     let clients = found.clients.iter().filter_map(|found| Client::parse(&found.client));
     Ok(ProjectState {
         current: progress.current,
         plan: found.plans.first().map(|plan| (plan.path.clone(), plan.tasks)),
         clients: clients.filter_map(|client| adapter(client).programs.first().copied()).collect(),
+        without_hooks: blocked.iter().map(|client| client.name()).collect(),
         ..ProjectState::default()
     })
 }
 
 type Planned = (InitStep, Work);
 
-/// What a client's hooks need.
+/// The needs of a client's hooks.
 struct HooksPlan {
     client: Client,
     planned: Planned,
+}
+
+impl HooksPlan {
+    /// Tells whether the user must correct something before the hooks can be added.
+    fn is_blocked(&self) -> bool {
+        self.planned.0.state == StepState::Blocked
+    }
 }
 
 fn hooks_step(session: &Session, request: &InitRequest, client: Client) -> HooksPlan {

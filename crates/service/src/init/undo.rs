@@ -19,7 +19,7 @@ use crate::next_command::NextCommand;
 use crate::session::Session;
 use crate::workspace::{open_store, refused};
 
-/// What became of a step that was to be taken back.
+/// The result of reverting a step.
 pub(super) struct TakenBack {
     step: SetupStep,
     state: StepState,
@@ -32,7 +32,7 @@ impl TakenBack {
     }
 }
 
-/// Takes back everything that setups did in a project.
+/// Reverts all setups of a project.
 pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Failure> {
     let (store, folder) = (open_store(session)?, folder(session));
     let steps = store.setup(&folder.display().to_string()).map_err(refused)?;
@@ -57,8 +57,8 @@ pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Fai
     Ok(InitReport { state, found: InitFindings::of_folder(session), steps, next })
 }
 
-/// Takes steps back, the last one first, and folders at the very end. A step that cannot be taken back
-/// stays remembered, and keeps no other.
+/// Reverts steps, the last one first, and folders at the very end. A step that cannot be reverted
+/// stays recorded, and does not block others.
 pub(super) fn take_back(
     session: &Session,
     store: &dyn Store,
@@ -145,7 +145,7 @@ fn guidance_back(
 }
 
 impl TakenBack {
-    /// Reports the step; a folder is no step that a person was told of.
+    /// Reports the step; a folder is not a step for a person.
     fn report(&self, session: &Session) -> Option<InitStep> {
         let path = shown(session, Path::new(&self.step.path));
         let (kind, what) = match &self.step.change {

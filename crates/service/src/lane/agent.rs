@@ -1,4 +1,5 @@
-//! What is known of an agent before it is asked: where its program is, what it may see, its version.
+//! The facts about an agent before a request: the path of its program, its visible environment, its
+//! version.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::client::Client;
 use convoke_engine::client::{Rights, adapter};
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::Program;
+use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::replay::{ReplayError, load};
 use convoke_engine::lane::version::versions;
 
@@ -51,8 +52,8 @@ pub(super) fn unable(agent: &AgentRef, what: &'static str) -> Failure {
     Failure::new(ErrorClass::Usage, error).hint("leave out `--resume` and `--write`")
 }
 
-/// Checks everything about an agent that can be checked before it is asked anything: that its client
-/// is installed, its API configured, its recording readable, and that it can use the rights.
+/// Checks an agent as far as possible before a request: that its client is installed, its API
+/// configured, its recording readable, and that it can use the rights.
 pub fn check_agent(agent: &AgentRef, rights: Rights, session: &Session) -> Result<(), Failure> {
     match agent {
         AgentRef::Client(client) => program(*client, session).map(drop),
@@ -68,11 +69,11 @@ pub(super) fn cassette_failed(path: &Path, source: ReplayError) -> Failure {
     Failure::new(ErrorClass::Prerequisite, LaneError::Cassette { path: path.to_owned(), source })
 }
 
-/// Asks a client which version of it is installed.
+/// Asks a client for its installed version.
 pub fn version_of(agent: Client, session: &Session) -> Result<Option<String>, Failure> {
     let (program, convoke) = (program(agent, session)?, session.environment.program());
     let variables = seen_by(agent, session)?;
-    let asked = Program { agent, program: &program, convoke: &convoke, variables };
+    let asked = ClientProgram { agent, program: &program, convoke: &convoke, variables };
     Ok(versions(&[asked], &session.cancel()).pop().flatten())
 }
 
@@ -106,8 +107,8 @@ pub(super) fn variables(
     Ok(variables)
 }
 
-/// Reads a name, such as a model's or a session's. A blank one, or one with control characters, is a
-/// mistake, such as a variable that was not set, and would reach a client as something else.
+/// Reads a name, such as a model's or a session's. A blank one, or one with control characters, is
+/// a mistake, such as a variable that was not set, and would have another meaning to a client.
 pub fn model_name(name: &str) -> Result<String, &'static str> {
     if name.trim().is_empty() || name.chars().any(char::is_control) {
         return Err("it must be a name, on one line");

@@ -1,6 +1,6 @@
 //! The budget that the lanes of one call share, and what it cannot count.
 
-use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::ledger::{LaneEntry, Purpose};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
@@ -8,11 +8,11 @@ use convoke_engine::lane::supervisor::Limits;
 use super::USUAL_LIMITS;
 use crate::session::Session;
 
-/// What the lanes of one call may spend, and how long each may take.
+/// The budget of one call's lanes, and the time limit of each.
 #[derive(Debug, Clone)]
 pub struct CallBudget {
     /// The most that all of them may spend together.
-    pub budget: Option<Cap>,
+    pub budget: Option<LaneBudget>,
     /// The name that the ledger sums them up under.
     pub run: Option<String>,
     /// How long each may take.
@@ -25,7 +25,7 @@ impl CallBudget {
     pub fn settle(
         session: &Session,
         command: &str,
-        budget: Option<Cap>,
+        budget: Option<LaneBudget>,
         run: Option<String>,
         wall: std::time::Duration,
     ) -> Self {
@@ -43,14 +43,14 @@ impl CallBudget {
     }
 }
 
-/// Tells whether a lane can have cost anything: a replayed one did not.
+/// Tells whether a lane can have cost tokens: a replayed one did not.
 pub fn is_paid(lane: &LaneEntry) -> bool {
     !matches!(AgentRef::parse(&lane.begun.agent), Some(AgentRef::Replay(_)))
 }
 
-/// Says how many earlier lanes a budget cannot count.
-pub fn uncounted_warning(uncounted: u64) -> String {
-    match uncounted {
+/// Returns the warning about earlier lanes that a budget does not include.
+pub fn without_usage_warning(without_usage: u64) -> String {
+    match without_usage {
         1 => "1 earlier lane reported no usage and is not counted".to_owned(),
         more => format!("{more} earlier lanes reported no usage and are not counted"),
     }

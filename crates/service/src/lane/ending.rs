@@ -1,14 +1,15 @@
-//! How a lane ended, as it is written down; also of lanes that never began.
+//! The recorded end of a lane; also for lanes that never began.
 
 use std::time::Duration;
 
-use convoke_domain::lane::cap::Reached;
+use convoke_domain::lane::budget::SpentBudget;
 use convoke_domain::lane::event::{FailureKind, LaneEvent, LaneFailure as Trouble, Usage};
 use convoke_domain::lane::ledger::LaneEnding;
-use convoke_domain::lane::outcome::{LaneOutcome, LaneTranscript, ProcessEnd};
+use convoke_domain::lane::outcome::{ClientOutput, LaneOutcome, ProcessEnd};
 use convoke_domain::text::one_line;
 use convoke_engine::client::UsageScope;
-use convoke_engine::lane::drive::LaneResult;
+use convoke_engine::lane::drive::LaneTranscript;
+use convoke_engine::lane::supervisor::ExitReport;
 use jiff::Timestamp;
 
 use super::LaneError;
@@ -16,41 +17,38 @@ use super::report::{unanswered, why};
 use crate::failure::Failure;
 use crate::failure::with_causes;
 
-/// How much is written down of why there is no answer, in characters.
+/// How much of the reason for a missing answer is recorded, in characters.
 const LONGEST_WHY: usize = 300;
 
-/// Says of a lane that went on after its budget was used up that this is why it was stopped.
-pub(super) fn stopped_by_budget(driven: &mut LaneResult, reached: &Reached) {
-    if driven.end != ProcessEnd::Cancelled {
+/// Marks a lane that went on after its budget was spent as stopped for that reason.
+pub(super) fn stopped_by_budget(transcript: &mut LaneTranscript, reached: &SpentBudget) {
+    if transcript.exit.end != ProcessEnd::Cancelled {
         return;
     }
-    (driven.end, driven.outcome) = (ProcessEnd::BudgetLimit, LaneOutcome::OverBudget);
-    driven.heard.take(trouble(format!("the budget is spent: {reached}")));
+    (transcript.exit.end, transcript.outcome) = (ProcessEnd::BudgetLimit, LaneOutcome::OverBudget);
+    transcript.output.take(trouble(format!("the budget is spent: {reached}")));
 }
 
 fn trouble(message: String) -> LaneEvent {
     LaneEvent::Trouble(Trouble { kind: FailureKind::OverBudget, message })
 }
 
-pub(super) fn not_started(message: String) -> LaneResult {
-    let mut heard = LaneTranscript::default();
-    heard.take(trouble(message));
-    never_ran(LaneOutcome::OverBudget, ProcessEnd::BudgetLimit, heard)
+pub(super) fn not_started(message: String) -> LaneTranscript {
+    let mut output = ClientOutput::default();
+    output.take(trouble(message));
+    never_ran(LaneOutcome::OverBudget, ProcessEnd::BudgetLimit, output)
 }
 
 /// A lane that the user cancelled before it began.
-pub(super) fn never_begun() -> LaneResult {
-    never_ran(LaneOutcome::Cancelled, ProcessEnd::Cancelled, LaneTranscript::default())
+pub(super) fn never_begun() -> LaneTranscript {
+    never_ran(LaneOutcome::Cancelled, ProcessEnd::Cancelled, ClientOutput::default())
 }
 
-fn never_ran(outcome: LaneOutcome, end: ProcessEnd, heard: LaneTranscript) -> LaneResult {
-    LaneResult {
+fn never_ran(outcome: LaneOutcome, end: ProcessEnd, output: ClientOutput) -> LaneTranscript {
+    LaneTranscript {
         outcome,
-        heard,
-        end,
-        took: Duration::ZERO,
-        bytes: 0,
-        stderr: String::new(),
+        output,
+        exit: ExitReport { end, took: Duration::ZERO, bytes: 0, stderr: String::new() },
         excess: Vec::new(),
         asked_model: None,
         difference: None,
@@ -60,45 +58,45 @@ fn never_ran(outcome: LaneOutcome, end: ProcessEnd, heard: LaneTranscript) -> La
 }
 
 /// Returns how a lane ended, as it is kept.
-pub(super) fn ending(driven: &LaneResult, now: Timestamp) -> LaneEnding {
-    let heard = &driven.heard;
+pub(super) fn ending(transcript: &LaneTranscript, now: Timestamp) -> LaneEnding {
+    let output = &transcript.output;
     LaneEnding {
-        outcome: driven.outcome,
-        end: driven.end.to_string(),
-        why: why(driven).as_deref().map(shortened),
-        failure: unanswered(driven).map(|failure| failure.kind),
-        session: heard.session.clone(),
-        model: heard.model.clone(),
-        took_ms: u64::try_from(driven.took.as_millis()).unwrap_or(u64::MAX),
-        bytes: driven.bytes,
-        said: said(driven),
-        counts: driven.counts,
+        outcome: transcript.outcome,
+        end: transcript.exit.end.to_string(),
+        why: why(transcript).as_deref().map(shortened),
+        failure: unanswered(transcript).map(|failure| failure.kind),
+        session: output.session.clone(),
+        model: output.model.clone(),
+        took_ms: u64::try_from(transcript.exit.took.as_millis()).unwrap_or(u64::MAX),
+        bytes: transcript.exit.bytes,
+        said: said(transcript),
+        counts: transcript.counts,
         at: now,
     }
 }
 
 /// Returns how a lane ended that might not start, or was not wanted any more before it did: it is
 /// known to have spent nothing.
-pub(super) fn refused_ending(driven: &LaneResult, now: Timestamp) -> LaneEnding {
+pub(super) fn refused_ending(transcript: &LaneTranscript, now: Timestamp) -> LaneEnding {
     let said = Some(Usage::default());
-    LaneEnding { end: ProcessEnd::NotStarted.to_string(), said, ..ending(driven, now) }
+    LaneEnding { end: ProcessEnd::NotStarted.to_string(), said, ..ending(transcript, now) }
 }
 
-/// Returns how a lane ended that could not even be tried: why is in no client's words.
+/// Returns the end of a lane that could not start: the reason is Convoke's own.
 pub(super) fn failed_ending(failure: &Failure, now: Timestamp) -> LaneEnding {
-    // Whoever was not there spent nothing; whoever broke off may have.
+    // A client that never started spent nothing; one that broke off may have.
     let is_broken = matches!(failure.error.downcast_ref(), Some(LaneError::Run(_)));
     let end = if is_broken { ProcessEnd::Lost } else { ProcessEnd::NotStarted };
-    let driven = never_ran(LaneOutcome::NotStarted, end, LaneTranscript::default());
+    let transcript = never_ran(LaneOutcome::NotStarted, end, ClientOutput::default());
     let why = shortened(&with_causes(failure.error.as_ref()));
-    LaneEnding { why: Some(why), ..ending(&driven, now) }
+    LaneEnding { why: Some(why), ..ending(&transcript, now) }
 }
 
-/// Returns what is known to have been spent. Whoever was never reached spent nothing, and what is
-/// played costs nothing.
-fn said(driven: &LaneResult) -> Option<Usage> {
-    let of_client = driven.heard.usage.filter(|_| !driven.is_recorded);
-    of_client.or_else(|| (driven.end == ProcessEnd::NotStarted).then(Usage::default))
+/// Returns the known usage. A client that was never reached spent nothing, and a replay costs
+/// nothing.
+fn said(transcript: &LaneTranscript) -> Option<Usage> {
+    let of_client = transcript.output.usage.filter(|_| !transcript.is_recorded);
+    of_client.or_else(|| (transcript.exit.end == ProcessEnd::NotStarted).then(Usage::default))
 }
 
 /// Makes why there is no answer a line of a bearable length.

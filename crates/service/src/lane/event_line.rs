@@ -14,7 +14,7 @@ use super::LaneReport;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneEventLine<'a> {
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     happening: Happening<'a>,
     /// When.
@@ -29,16 +29,16 @@ enum Happening<'a> {
     Started {
         /// Its number in the ledger.
         lane: Option<i64>,
-        /// Who answers.
+        /// The agent that answers.
         agent: String,
-        /// What the client says that it is.
+        /// The client's version, in its own words.
         version: Option<String>,
-        /// The convoke that runs it, which `lane stop` asks to stop.
+        /// The `convoke` process that runs it, which `lane stop` signals.
         pid: u32,
     },
     /// The client names its session.
     Session {
-        /// Its id.
+        /// The session's id.
         id: &'a str,
     },
     /// The client names its model.
@@ -46,16 +46,16 @@ enum Happening<'a> {
         /// The model.
         name: &'a str,
     },
-    /// The client says what it may do.
+    /// The client reports the agent's rights.
     Rights {
-        /// Its own word for how it asks before it acts.
+        /// The client's word for its permission mode.
         mode: Option<&'a str>,
         /// The tools that it has.
         tools: &'a [String],
     },
-    /// The agent says something.
+    /// A text of the agent.
     Text {
-        /// What it says.
+        /// The text.
         text: &'a str,
     },
     /// The agent uses a tool.
@@ -76,11 +76,11 @@ enum Happening<'a> {
         /// Millionths of a dollar, where the client knows them.
         micro_dollars: Option<u64>,
     },
-    /// Something went wrong, and the turn goes on.
+    /// A failure that does not end the turn.
     Trouble {
-        /// What kind of trouble.
+        /// The kind of failure.
         kind: &'static str,
-        /// What the client says about it.
+        /// The client's message.
         message: &'a str,
     },
     /// The agent's turn is over; its client still has to go.
@@ -90,7 +90,7 @@ enum Happening<'a> {
     },
     /// The last line.
     Ended {
-        /// What the lane came to, as `lane run --json` prints it.
+        /// The lane's report, as `lane run --json` prints it.
         report: &'a LaneReport,
     },
 }

@@ -1,6 +1,6 @@
-//! What is said before a lane begins: what earlier ones like it needed.
+//! The notice before a lane begins: the usage of earlier lanes like it.
 
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::forecast::{LaneForecast, Range, forecast};
 use convoke_domain::lane::ledger::LaneEntry;
@@ -11,17 +11,17 @@ use super::LaneRequest;
 use super::ledger::seconds;
 use crate::observer::Reporter;
 
-/// How many lanes of the project are looked through for some that are alike.
+/// How many lanes of the project are searched for similar ones.
 pub(super) const LOOKED_THROUGH: u32 = 500;
 
 /// How many of these a forecast is made of.
 const LAST: usize = 20;
 
 impl LaneRequest<'_> {
-    /// Says what earlier lanes of the same agent and role needed, and whether what is left of the
-    /// budget will probably not do.
+    /// Shows the usage of earlier lanes of the same agent and role, and warns if the remaining
+    /// budget is probably too small.
     pub(super) fn foresee(&self, earlier: &[LaneEntry], already: Usage, reporter: &Reporter) {
-        // What is played costs nothing.
+        // A replay costs nothing.
         if matches!(self.agent, AgentRef::Replay(_)) {
             return;
         }
@@ -32,7 +32,7 @@ impl LaneRequest<'_> {
         let alike: Vec<_> = earlier.iter().filter(is_alike).collect();
         let Some(found) = forecast(&alike, LAST) else { return };
         reporter.note(sentence(&found));
-        if let Some(short) = self.budget.and_then(|cap| shortage(&found, cap, already)) {
+        if let Some(short) = self.budget.and_then(|budget| shortage(&found, budget, already)) {
             reporter.warn(format!("the remaining budget is probably too small: {short}"));
         }
     }

@@ -1,4 +1,4 @@
-//! Keeping what a client said in a folder of the user's.
+//! Keeps a client's output in a folder of the user's.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -7,11 +7,11 @@ use std::path::Path;
 use super::LaneError;
 use crate::failure::{ErrorClass, Failure};
 
-/// What is kept of a lane.
+/// The files that are kept of a lane.
 const FILES: [&str; 3] = ["stdout", "stderr", "stdin"];
 
-/// Makes the folder ready before anything is paid for: it is there, and nothing of an earlier lane
-/// is taken for this one's.
+/// Prepares the folder before any cost: it creates the folder, and removes files of an earlier
+/// lane.
 pub(super) fn make_ready(folder: &Path) -> Result<(), Failure> {
     let clear = || {
         fs::create_dir_all(folder)?;
@@ -19,13 +19,13 @@ pub(super) fn make_ready(folder: &Path) -> Result<(), Failure> {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             Ok(()) | Err(_) => Ok(()),
         })?;
-        // A folder that nobody may write in is found out now.
+        // Find out now that the folder is not writable.
         tempfile::tempfile_in(folder).map(drop)
     };
     clear().map_err(|source| failed(folder, source))
 }
 
-/// Copies what was said into the folder.
+/// Copies the client's output into the folder.
 pub(super) fn keep(scratch: &Path, folder: &Path) -> Result<(), Failure> {
     let copy = || {
         for name in FILES {

@@ -1,6 +1,6 @@
 //! A lane of the ledger, as reports show it.
 
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::lane::event::{FailureKind, Usage};
 use convoke_domain::lane::ledger::LaneEntry;
 use convoke_domain::text::one_line;
@@ -8,27 +8,27 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 use serde::Serialize;
 
-/// A lane of the ledger.
+/// A lane, as the ledger records it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneEntryReport {
-    /// Its number.
+    /// The lane's number.
     pub id: i64,
     /// `running`, or how it ended.
     pub state: &'static str,
-    /// Who answered.
+    /// The agent that answered.
     pub agent: String,
-    /// What the agent was asked to be.
+    /// The agent's role.
     pub role: Option<String>,
-    /// The part of the run.
+    /// The phase of the run.
     pub phase: Option<String>,
-    /// The run that it is part of.
+    /// The run that the lane is part of.
     pub run: Option<String>,
     /// The project.
     pub project: String,
     /// The branch.
     pub branch: String,
-    /// The model that was asked for.
+    /// The requested model.
     pub asked_model: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
@@ -48,11 +48,11 @@ pub struct LaneEntryReport {
     pub end: Option<String>,
     /// Why there is no answer, and of what kind that is.
     pub trouble: Option<String>,
-    /// What kind of trouble that was.
+    /// The kind of failure.
     pub trouble_kind: Option<&'static str>,
     /// How many bytes its client printed.
     pub bytes: Option<u64>,
-    /// What it spent, if that is known.
+    /// The usage, if known.
     pub spent: Option<SpentReport>,
     /// How many characters the prompt had.
     pub prompt_chars: u64,
@@ -64,7 +64,7 @@ pub struct LaneEntryReport {
     pub pid: u32,
 }
 
-/// What one run spent; Convoke subtracts what the client counted for earlier runs of the session.
+/// The usage of one run; Convoke subtracts the client's counts for earlier runs of the session.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpentReport {
@@ -126,7 +126,7 @@ impl LaneEntryReport {
         }
     }
 
-    /// Returns everything that is known, a line for each thing.
+    /// Returns all facts, a line each.
     pub fn lines(&self, clock: Offset) -> String {
         let text = |value: &Option<String>| value.clone();
         let time = |text: &str| text.parse().map_or(text.to_owned(), |at| shown(at, clock));

@@ -28,7 +28,7 @@ pub enum LaneList {
     All,
 }
 
-/// A lane that was asked to stop.
+/// A lane that a user stopped.
 pub struct StoppedLane {
     /// How it ended.
     pub entry: LaneEntry,
@@ -65,7 +65,7 @@ pub fn list(session: &Session, which: LaneList) -> Result<Vec<LaneEntry>, Failur
     Ok(entries)
 }
 
-/// Returns everything that is known of a lane.
+/// Returns the record of a lane.
 pub fn show(session: &Session, id: i64) -> Result<LaneEntry, Failure> {
     let store = open_store(session)?;
     close_lost(&*store, session.now())?;
@@ -110,7 +110,7 @@ fn find(store: &dyn Store, id: i64) -> Result<LaneEntry, Failure> {
     })
 }
 
-/// Closes every lane whose process is gone; its guardian has ended what was left of it.
+/// Closes every lane whose process is gone; its guardian has ended the remaining processes.
 fn close_lost(store: &dyn Store, now: Timestamp) -> Result<(), Failure> {
     let query = LaneQuery { open: true, ..LaneQuery::default() };
     for entry in store.lanes(query).map_err(refused)? {

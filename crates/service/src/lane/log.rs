@@ -1,4 +1,4 @@
-//! What the log says of a lane: its numbers and names, never its prompt, answer or keys.
+//! A lane's fields in the log: its numbers and names, never its prompt, answer or keys.
 
 use convoke_domain::lane::event::Usage;
 use tracing::Span;
@@ -23,7 +23,7 @@ pub(super) fn span(request: &LaneRequest<'_>) -> Span {
         ("run", purpose.run.as_deref()),
         ("role", purpose.role.as_deref()),
         ("phase", purpose.phase.as_deref()),
-        // A panel labels each lane with the seat that it asks.
+        // A panel labels each lane with its seat.
         ("seat", request.label),
     ];
     for (name, value) in fields {
@@ -47,10 +47,10 @@ pub(super) fn began(span: &Span, id: Option<i64>, request: &LaneRequest<'_>) {
 pub(super) fn ended(result: &Result<LaneRun, Failure>) {
     match result {
         Ok(run) => {
-            let driven = &run.driven;
-            let (outcome, end) = (driven.outcome.name(), &driven.end);
+            let transcript = &run.transcript;
+            let (outcome, end) = (transcript.outcome.name(), &transcript.exit.end);
             let tokens = run.spent.map(Usage::tokens);
-            tracing::info!(outcome, %end, took = ?driven.took, tokens, "the lane ended");
+            tracing::info!(outcome, %end, took = ?transcript.exit.took, tokens, "the lane ended");
         }
         Err(failure) => {
             let (class, error) = (failure.class, &failure.error);

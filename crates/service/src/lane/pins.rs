@@ -4,7 +4,7 @@ use convoke_domain::design::policy::Policy;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::pin::Pin;
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::LaneResult;
+use convoke_engine::lane::drive::LaneTranscript;
 
 use super::LaneRequest;
 use crate::failure::with_causes;
@@ -34,8 +34,8 @@ impl PinnedRules {
 }
 
 impl LaneRequest<'_> {
-    /// Returns the rules that go before the prompt. What is played works on nothing, and is found by
-    /// its prompt, so it has none.
+    /// Returns the rules that go before the prompt. A replay changes no files, and its prompt
+    /// identifies the recording, so it has no rules.
     pub(super) fn pins(
         &self,
         session: &Session,
@@ -60,14 +60,15 @@ impl LaneRequest<'_> {
         session: &Session,
         workspace: &Workspace,
         pins: &[Pin],
-        driven: &LaneResult,
+        transcript: &LaneTranscript,
         reporter: &Reporter,
     ) {
-        if pins.is_empty() || driven.outcome != LaneOutcome::Answered {
+        if pins.is_empty() || transcript.outcome != LaneOutcome::Answered {
             return;
         }
         let ids: Vec<_> = pins.iter().map(|pin| pin.id).collect();
-        let client_session = driven.heard.session.as_deref().unwrap_or("a lane without a session");
+        let client_session =
+            transcript.output.session.as_deref().unwrap_or("a lane without a session");
         let agent = self.agent.to_string();
         // A lane is not worth less because this cannot be written down.
         if let Err(error) =

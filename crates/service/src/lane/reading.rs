@@ -17,18 +17,19 @@ use crate::observer::Progress;
 use crate::receipt::ReceiptReport;
 use crate::session::Session;
 
-/// The files that are to be read.
+/// The files that the agent must read.
 pub(super) struct Reading {
     demands: Vec<DemandedFile>,
 }
 
-/// What is known of the reading when there is an answer.
+/// The evidence of reading, after an answer.
+#[derive(Debug)]
 pub struct ReadingReport {
-    /// One for each file; empty if the transcript does not show what was read.
+    /// One for each file; `None` if the transcript does not show the reading.
     pub receipts: Option<Vec<ReceiptReport>>,
     /// Files that are known not to have been read before the answer.
     pub unproven: Vec<String>,
-    /// Why the transcript does not show what was read.
+    /// Why the transcript does not show the reading.
     unknown: Option<String>,
 }
 
@@ -61,14 +62,14 @@ impl Reading {
         Ok(Self { demands })
     }
 
-    /// Adds to a prompt what is to be read.
+    /// Adds the required reading to a prompt.
     pub(super) fn prompt(&self, prompt: &str) -> String {
         let paths: Vec<_> = self.demands.iter().map(|demand| demand.path.clone()).collect();
         with_reading(prompt, &paths)
     }
 
-    /// Judges by what the client printed, and by its own record of that session; `None` if nothing
-    /// was to be read.
+    /// Judges by the client's printed events, and by its own record of that session; `None` without
+    /// required reading.
     pub(super) fn proof(
         &self,
         agent: &AgentRef,
@@ -102,7 +103,7 @@ impl Reading {
 }
 
 impl ReadingReport {
-    /// Says what was read.
+    /// Reports which files the agent read.
     pub fn messages(&self) -> impl Iterator<Item = Progress> {
         let unknown = self.unknown.iter().map(|why| Progress::Note(format!("note: {why}")));
         let receipts = self.receipts.iter().flatten();
@@ -125,7 +126,7 @@ fn demand(path: &Path) -> Result<DemandedFile, Failure> {
             return Ok(DemandedFile { name, path: named.to_owned() });
         }
         (None, Some(_)) => NotReadable::Unnameable { path: owned() },
-        // Only what cannot be opened is asked why.
+        // Only a file that cannot be opened is read again for the reason.
         (_, None) => match file::read(&absolute, 0) {
             FileFinding::Unreadable(Unreadable::TooLarge) => {
                 let reason = Unreadable::PermissionDenied;

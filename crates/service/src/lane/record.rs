@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
 
-use convoke_domain::lane::cap::{Meter, Overdraft, Whose};
+use convoke_domain::lane::budget::{BudgetMeter, BudgetOwner, ExceededBudget};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::ledger::{LaneStart, Sum};
 use convoke_engine::client::{Rights, UsageScope};
@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 use tracing::Span;
 
-use super::budget::{is_paid, uncounted_warning};
+use super::budget::{is_paid, without_usage_warning};
 use super::ending::{
     ending, failed_ending, never_begun, not_started, refused_ending, stopped_by_budget,
 };
@@ -40,12 +40,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 struct Admission {
     /// Why it may not start: too much was spent already.
     refusal: Option<String>,
-    /// How many lanes under the same budgets did not say what they spent.
-    uncounted: u64,
+    /// How many lanes under the same budgets reported no usage.
+    without_usage: u64,
 }
 
 /// The store, opened for one lane.
-struct Books {
+struct OpenLedger {
     workspace: Workspace,
 }
 
@@ -56,9 +56,8 @@ impl LaneRequest<'_> {
         session: &Session,
         scratch: &Path,
         reporter: &Reporter,
-        watch: TreeWatching,
     ) -> Result<LaneRun, Failure> {
-        self.run_told(session, scratch, reporter, watch, &mut |progress| {
+        self.run_with_progress(session, scratch, reporter, &mut |progress| {
             if let LaneProgress::Said(event) = progress {
                 reporter.lane(event);
             }
@@ -68,203 +67,203 @@ impl LaneRequest<'_> {
 
     /// Runs it in the project, tells a caller what happens meanwhile, and records it. Under a
     /// budget that is used up it is not started.
-    pub fn run_told(
+    pub fn run_with_progress(
         &self,
         session: &Session,
         scratch: &Path,
         reporter: &Reporter,
-        watch: TreeWatching,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneRun, Failure> {
         let span = log::span(self);
         let _entered = span.enter();
-        let result = self.run_recorded(session, scratch, reporter, watch, &span, on_progress);
+        let result = self.run_and_record(session, scratch, reporter, &span, on_progress);
         log::ended(&result);
         result
     }
 
-    fn run_recorded(
+    fn run_and_record(
         &self,
         session: &Session,
         scratch: &Path,
         reporter: &Reporter,
-        watch: TreeWatching,
         span: &Span,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneRun, Failure> {
-        let books = Books::open(session, reporter);
-        let Admission { refusal, uncounted } = self.admission(session, books.as_ref(), reporter)?;
-        let id = books.as_ref().and_then(|books| {
-            let scope = &books.workspace.scope;
-            kept(reporter, books.workspace.store.begin_lane(scope, &self.begun(session)))
+        let ledger = OpenLedger::open(session, reporter);
+        let Admission { refusal, without_usage } =
+            self.admission(session, ledger.as_ref(), reporter)?;
+        let id = ledger.as_ref().and_then(|ledger| {
+            let scope = &ledger.workspace.scope;
+            kept(reporter, ledger.workspace.store.begin_lane(scope, &self.begun(session)))
         });
         log::began(span, id, self);
-        let record = books.as_ref().zip(id);
+        let record = ledger.as_ref().zip(id);
         if let Some(why) = refusal {
-            return Ok(refused_run(session, record, why, uncounted, reporter));
+            return Ok(refused_run(session, record, why, without_usage, reporter));
         }
-        if uncounted > 0 && self.outlook != BudgetNotice::Silent {
-            reporter.warn(uncounted_warning(uncounted));
+        if without_usage > 0 && self.outlook != BudgetNotice::Silent {
+            reporter.warn(without_usage_warning(without_usage));
         }
-        if let Some(books) = books.as_ref().filter(|_| self.outlook == BudgetNotice::Forecast) {
-            self.look_ahead(books, reporter);
+        if let Some(ledger) = ledger.as_ref().filter(|_| self.outlook == BudgetNotice::Forecast) {
+            self.look_ahead(ledger, reporter);
         }
-        let mut meter = self.meter(books.as_ref(), reporter);
+        let mut meter = self.meter(ledger.as_ref(), reporter);
         let look = TreeLook { session, reporter, limit: self.limits.wall };
-        let tree = match watch {
+        let tree = match self.watch {
             TreeWatching::Tree => TreeWatch::begin(self.rights, &look),
             TreeWatching::Nothing => TreeWatch::Off,
         };
-        let pins = self.pins(session, books.as_ref().map(|books| &books.workspace), reporter);
+        let pins = self.pins(session, ledger.as_ref().map(|ledger| &ledger.workspace), reporter);
         let is_unwanted =
             session.cancel().is_asked() || on_progress(LaneProgress::Began(id)).is_break();
-        let driven = if is_unwanted {
+        let transcript = if is_unwanted {
             Ok(never_begun())
         } else {
             self.start(session, scratch, reporter, &pins, meter.as_mut(), on_progress)
         };
-        if let (Err(failure), Some((books, id))) = (&driven, record) {
+        if let (Err(failure), Some((ledger, id))) = (&transcript, record) {
             kept(
                 reporter,
-                books.workspace.store.end_lane(id, &failed_ending(failure, session.now())),
+                ledger.workspace.store.end_lane(id, &failed_ending(failure, session.now())),
             );
         }
-        let mut driven = driven?;
-        if let Some(books) = &books {
-            self.record_pins(session, &books.workspace, &pins, &driven, reporter);
+        let mut transcript = transcript?;
+        if let Some(ledger) = &ledger {
+            self.record_pins(session, &ledger.workspace, &pins, &transcript, reporter);
         }
-        if let Some(reached) = meter.as_ref().and_then(Meter::reached) {
-            stopped_by_budget(&mut driven, &reached);
+        if let Some(reached) = meter.as_ref().and_then(BudgetMeter::reached) {
+            stopped_by_budget(&mut transcript, &reached);
         }
         let spent = match record {
-            Some((books, id)) => {
+            Some((ledger, id)) => {
                 let how = if is_unwanted {
-                    refused_ending(&driven, session.now())
+                    refused_ending(&transcript, session.now())
                 } else {
-                    ending(&driven, session.now())
+                    ending(&transcript, session.now())
                 };
-                kept(reporter, books.workspace.store.end_lane(id, &how)).flatten()
+                kept(reporter, ledger.workspace.store.end_lane(id, &how)).flatten()
             }
-            None => self.spent_alone(driven.heard.usage),
+            None => self.spent_alone(transcript.output.usage),
         };
-        let over = books.as_ref().and_then(|books| self.overdraft(books, spent, session, reporter));
-        Ok(LaneRun { driven, lane: id, spent, over, uncounted, tree: tree.end(&look) })
+        let over =
+            ledger.as_ref().and_then(|ledger| self.budget_excess(ledger, spent, session, reporter));
+        Ok(LaneRun { transcript, lane: id, spent, over, without_usage, tree: tree.end(&look) })
     }
 
-    /// Runs it as [`LaneRequest::run`] does, and warns of what it did that it was not asked to.
-    pub fn run_watched(
+    /// Runs it as [`LaneRequest::run`] does, and warns if it did more than requested.
+    pub fn run_and_warn(
         &self,
         session: &Session,
         scratch: &Path,
         reporter: &Reporter,
     ) -> Result<LaneRun, Failure> {
-        let run = self.run(session, scratch, reporter, TreeWatching::Tree)?;
-        warnings(self.agent, &run.driven, run.tree.as_ref())
+        let run = self.run(session, scratch, reporter)?;
+        warnings(self.agent, &run.transcript, run.tree.as_ref())
             .for_each(|warning| reporter.warn(warning));
         Ok(run)
     }
 
-    /// Says whether it may start, and what its budgets do not know of.
+    /// Says whether it may start, and how many lanes its budgets cannot count.
     fn admission(
         &self,
         session: &Session,
-        books: Option<&Books>,
+        ledger: Option<&OpenLedger>,
         reporter: &Reporter,
     ) -> Result<Admission, Failure> {
         let settings = lane::settings(session)?;
-        // What is played costs nothing.
+        // A replay costs nothing.
         if matches!(self.agent, AgentRef::Replay(_)) {
             return Ok(Admission::default());
         }
-        let Some(books) = books else {
-            let is_capped = !settings.budgets_per_day.is_empty() || self.budget.is_some();
+        let Some(ledger) = ledger else {
+            let has_budget = !settings.budgets_per_day.is_empty() || self.budget.is_some();
             let why = "a budget is set, but Convoke cannot look up what was spent";
-            return Ok(Admission { refusal: is_capped.then(|| why.to_owned()), uncounted: 0 });
+            return Ok(Admission { refusal: has_budget.then(|| why.to_owned()), without_usage: 0 });
         };
         let mut budgets = Vec::new();
         if !settings.budgets_per_day.is_empty() {
             let since = day(session.now(), session)?;
-            let sum = kept(reporter, books.sum(LaneQuery { since, ..LaneQuery::default() }));
+            let sum = kept(reporter, ledger.sum(LaneQuery { since, ..LaneQuery::default() }));
             let of_day = |sum| {
                 settings
                     .budgets_per_day
                     .iter()
-                    .map(move |cap| (*cap, sum, "the day's budget is spent"))
+                    .map(move |budget| (*budget, sum, "the day's budget is spent"))
             };
             budgets.extend(sum.into_iter().flat_map(of_day));
         }
-        if let Some(cap) = self.budget {
-            let sum = kept(reporter, self.sum_of_run(books)).unwrap_or_default();
-            budgets.push((cap, sum, "the budget is spent"));
+        if let Some(budget) = self.budget {
+            let sum = kept(reporter, self.sum_of_run(ledger)).unwrap_or_default();
+            budgets.push((budget, sum, "the budget is spent"));
         }
-        let reached = budgets.iter().find_map(|(cap, sum, what)| {
-            cap.allows(*sum).err().map(|reached| format!("{what}: {reached}"))
+        let reached = budgets.iter().find_map(|(budget, sum, what)| {
+            budget.allows(*sum).err().map(|reached| format!("{what}: {reached}"))
         });
-        let blind = budgets.iter().map(|(cap, sum, _)| cap.blind_to(*sum));
-        Ok(Admission { refusal: reached, uncounted: blind.max().unwrap_or_default() })
+        let without_usage = budgets.iter().map(|(budget, sum, _)| budget.lanes_without_usage(*sum));
+        Ok(Admission { refusal: reached, without_usage: without_usage.max().unwrap_or_default() })
     }
 
     /// Returns the budget that it went over; its own, or that of its run, before the day's.
-    fn overdraft(
+    fn budget_excess(
         &self,
-        books: &Books,
+        ledger: &OpenLedger,
         spent: Option<Usage>,
         session: &Session,
         reporter: &Reporter,
-    ) -> Option<Overdraft> {
-        // What is played costs nothing.
+    ) -> Option<ExceededBudget> {
+        // A replay costs nothing.
         if matches!(self.agent, AgentRef::Replay(_)) {
             return None;
         }
-        let of_run = self.budget.and_then(|cap| {
+        let of_run = self.budget.and_then(|budget| {
             let usage = match self.purpose.run {
-                Some(_) => kept(reporter, self.sum_of_run(books))?.usage,
+                Some(_) => kept(reporter, self.sum_of_run(ledger))?.usage,
                 None => spent?,
             };
-            cap.overdraft(Whose::Own, usage)
+            budget.excess(BudgetOwner::Own, usage)
         });
         of_run.or_else(|| {
-            let caps = lane::settings(session).ok()?.budgets_per_day;
-            if caps.is_empty() {
+            let budgets = lane::settings(session).ok()?.budgets_per_day;
+            if budgets.is_empty() {
                 return None;
             }
             let query =
                 LaneQuery { since: day(session.now(), session).ok()?, ..LaneQuery::default() };
-            let usage = kept(reporter, books.sum(query))?.usage;
-            caps.iter().find_map(|cap| cap.overdraft(Whose::Day, usage))
+            let usage = kept(reporter, ledger.sum(query))?.usage;
+            budgets.iter().find_map(|budget| budget.excess(BudgetOwner::Day, usage))
         })
     }
 
-    /// Says what the lane will probably need. An unknown forecast stops no lane.
-    fn look_ahead(&self, books: &Books, reporter: &Reporter) {
-        let Workspace { store, scope } = &books.workspace;
+    /// Shows the lane's forecast. An unknown forecast stops no lane.
+    fn look_ahead(&self, ledger: &OpenLedger, reporter: &Reporter) {
+        let Workspace { store, scope } = &ledger.workspace;
         let project = Some(scope.project.as_str());
         let query = LaneQuery { project, last: Some(LOOKED_THROUGH), ..LaneQuery::default() };
-        let already = self.sum_of_run(books).map(|sum| sum.usage);
+        let already = self.sum_of_run(ledger).map(|sum| sum.usage);
         if let (Ok(earlier), Ok(already)) = (store.lanes(query), already) {
             self.foresee(&earlier, already, reporter);
         }
     }
 
     /// Returns what the run has spent that it is part of.
-    fn sum_of_run(&self, books: &Books) -> Result<Sum, StoreError> {
+    fn sum_of_run(&self, ledger: &OpenLedger) -> Result<Sum, StoreError> {
         match self.purpose.run.as_deref() {
-            Some(run) => books.sum(LaneQuery { run: Some(run), ..LaneQuery::default() }),
+            Some(run) => ledger.sum(LaneQuery { run: Some(run), ..LaneQuery::default() }),
             None => Ok(Sum::default()),
         }
     }
 
     /// Returns what watches over a budget while it runs.
-    fn meter(&self, books: Option<&Books>, reporter: &Reporter) -> Option<Meter> {
-        let cap = self.budget?;
-        let store = books.map(|books| &books.workspace.store);
+    fn meter(&self, ledger: Option<&OpenLedger>, reporter: &Reporter) -> Option<BudgetMeter> {
+        let budget = self.budget?;
+        let store = ledger.map(|ledger| &ledger.workspace.store);
         let said_before = store.zip(self.resume).and_then(|(store, session)| {
             kept(reporter, store.last_count(&self.agent.to_string(), session)).flatten()
         });
-        Some(Meter {
-            cap,
-            already: books
-                .and_then(|books| kept(reporter, self.sum_of_run(books)))
+        Some(BudgetMeter {
+            budget,
+            already: ledger
+                .and_then(|ledger| kept(reporter, self.sum_of_run(ledger)))
                 .unwrap_or_default(),
             counts: self.agent.usage_scope(),
             before: said_before.or_else(|| self.resume.is_none().then(Usage::default)),
@@ -292,14 +291,14 @@ impl LaneRequest<'_> {
         self.agent.usage_scope()
     }
 
-    /// Returns what it spent as far as it can be told without the store.
+    /// Returns the lane's usage as far as it is known without the store.
     fn spent_alone(&self, said: Option<Usage>) -> Option<Usage> {
         let before = self.resume.is_none().then(Usage::default);
         said.and_then(|said| self.counts().of_run(said, before))
     }
 }
 
-impl Books {
+impl OpenLedger {
     /// Opens the store. A lane is not worth less because it cannot be written down.
     fn open(session: &Session, reporter: &Reporter) -> Option<Self> {
         match Workspace::open_in_a_hurry(session, None, PATIENCE) {
@@ -319,24 +318,24 @@ impl Books {
     }
 }
 
-/// Records that a lane may not start, and returns what is known of it.
+/// Records that a lane may not start, and returns its result.
 fn refused_run(
     session: &Session,
-    record: Option<(&Books, i64)>,
+    record: Option<(&OpenLedger, i64)>,
     why: String,
-    uncounted: u64,
+    without_usage: u64,
     reporter: &Reporter,
 ) -> LaneRun {
-    let driven = not_started(why);
-    if let Some((books, id)) = record {
-        let ending = refused_ending(&driven, session.now());
-        kept(reporter, books.workspace.store.end_lane(id, &ending));
+    let transcript = not_started(why);
+    if let Some((ledger, id)) = record {
+        let ending = refused_ending(&transcript, session.now());
+        kept(reporter, ledger.workspace.store.end_lane(id, &ending));
     }
     let lane = record.map(|(_, id)| id);
-    LaneRun { driven, lane, spent: None, over: None, uncounted, tree: None }
+    LaneRun { transcript, lane, spent: None, over: None, without_usage, tree: None }
 }
 
-/// Takes what a store answers; that it does not answer is said, and costs no lane.
+/// Takes a store's result; a failing store leads to a warning, and stops no lane.
 fn kept<T>(reporter: &Reporter, answer: Result<T, StoreError>) -> Option<T> {
     answer
         .map_err(|error| {

@@ -1,28 +1,29 @@
-//! What is said of a lane when it is over.
+//! The report on an ended lane.
 
-use convoke_domain::lane::cap::{Cap, Overdraft};
+use convoke_domain::lane::budget::{ExceededBudget, LaneBudget};
 use convoke_domain::lane::event::{LaneFailure, Usage};
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::text::one_line;
 use convoke_domain::tree::TreeVerdict;
 use convoke_engine::client::{CounterScope, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::LaneResult;
+use convoke_engine::lane::drive::LaneTranscript;
 use serde::Serialize;
 
 use super::LaneRun;
 use super::ledger::SpentReport;
 use super::reading::ReadingReport;
-use super::tree::TreeReport;
+use super::tree::{TreeReport, is_dirty};
+use crate::failure::{ErrorClass, Failure};
 use crate::receipt::ReceiptReport;
 
-/// What a lane came to, whole.
-#[derive(Debug, Clone, Serialize)]
+/// The full report on a lane.
+#[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneReport {
     /// Its number in the ledger.
     pub lane: Option<i64>,
-    /// Who answered.
+    /// The agent that answered.
     pub agent: String,
     /// Whether it was replayed instead of run.
     pub recorded: bool,
@@ -30,15 +31,15 @@ pub struct LaneReport {
     pub outcome: &'static str,
     /// The answer.
     pub answer: Option<String>,
-    /// Why the answer is without substance, if that was asked.
+    /// Why the answer is without substance, if the request required substance.
     pub substance: Option<String>,
     /// The client's session, for a later lane that resumes it.
     pub session: Option<String>,
-    /// The model that was asked for.
+    /// The requested model.
     pub asked_model: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// What the client counted.
+    /// The client's counters.
     pub usage: Option<UsageReport>,
     /// How many times the agent used a tool.
     pub tools: u64,
@@ -50,25 +51,34 @@ pub struct LaneReport {
     pub end: String,
     /// Why there is no answer.
     pub trouble: Option<String>,
-    /// What kind of trouble that is.
+    /// The kind of failure.
     pub trouble_kind: Option<&'static str>,
     /// The end of what the client printed on stderr.
     pub stderr: String,
-    /// What the client says that the agent may do.
+    /// The agent's rights, as the client reports them.
     pub rights: RightsReport,
     /// The budget that it exceeded.
     pub over_budget: Option<OverBudgetReport>,
-    /// How many earlier lanes did not say what they spent, so that its budgets cannot count them.
-    pub uncounted_lanes: u64,
+    /// How many earlier lanes reported no usage, so that the budgets do not include them.
+    pub lanes_without_usage: u64,
     /// Whether the working tree changed; only where the agent could only read.
     pub tree: Option<TreeReport>,
-    /// What is known of each file that the agent had to read; none if that is unknown.
+    /// The evidence for each file that the agent had to read; `None` if unknown.
     pub receipts: Option<Vec<ReceiptReport>>,
     /// Files that the agent is known not to have read before its answer.
     pub unproven: Vec<String>,
+    /// The lane itself.
+    #[serde(skip)]
+    pub run: LaneRun,
+    /// The evidence of required reading.
+    #[serde(skip)]
+    pub reading: Option<ReadingReport>,
+    /// Why the client's output could not be kept.
+    #[serde(skip)]
+    pub not_kept: Option<Failure>,
 }
 
-/// What the client says that the agent may do.
+/// The agent's rights, as the client reports them.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RightsReport {
@@ -76,11 +86,11 @@ pub struct RightsReport {
     pub mode: Option<String>,
     /// The tools that the agent has.
     pub tools: Option<Vec<String>>,
-    /// What is more than was asked for.
+    /// Rights beyond the request.
     pub excess: Vec<String>,
 }
 
-/// What the client counted.
+/// The client's counters.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageReport {
@@ -96,56 +106,74 @@ pub struct UsageReport {
     pub micro_dollars: Option<u64>,
     /// Whether tokens count this `run`, or the whole `session` with earlier runs.
     pub tokens_of: &'static str,
-    /// The same of money.
+    /// The same for money.
     pub money_of: &'static str,
-    /// What this run spent; none if that is unknown.
+    /// The usage of this run; none if unknown.
     pub of_run: Option<SpentReport>,
 }
 
 impl LaneReport {
     pub(super) fn new(
         agent: &AgentRef,
-        run: &LaneRun,
+        run: LaneRun,
         substance: Option<String>,
-        reading: Option<&ReadingReport>,
+        reading: Option<ReadingReport>,
+        not_kept: Option<Failure>,
     ) -> Self {
-        let LaneRun { driven, lane, spent, over, uncounted, tree } = run;
-        let heard = &driven.heard;
-        let usage = |usage| UsageReport::new(usage, driven.counts, *spent);
-        let granted = heard.granted.as_ref();
+        let LaneRun { transcript, lane, spent, over, without_usage, tree } = &run;
+        let output = &transcript.output;
+        let usage = |usage| UsageReport::new(usage, transcript.counts, *spent);
+        let granted = output.granted.as_ref();
         Self {
             lane: *lane,
             agent: agent.to_string(),
-            recorded: driven.is_recorded,
-            outcome: driven.outcome.name(),
-            answer: heard.answer().map(str::to_owned),
+            recorded: transcript.is_recorded,
+            outcome: transcript.outcome.name(),
+            answer: output.answer().map(str::to_owned),
             substance,
-            session: heard.session.clone(),
-            asked_model: driven.asked_model.clone(),
-            model: heard.model.clone(),
-            usage: heard.usage.map(usage),
-            tools: heard.tools,
-            took_ms: driven.took.as_millis(),
-            bytes: driven.bytes,
-            end: driven.end.to_string(),
-            trouble: why(driven),
-            trouble_kind: unanswered(driven).map(|failure| failure.kind.name()),
-            stderr: driven.stderr.clone(),
+            session: output.session.clone(),
+            asked_model: transcript.asked_model.clone(),
+            model: output.model.clone(),
+            usage: output.usage.map(usage),
+            tools: output.tools,
+            took_ms: transcript.exit.took.as_millis(),
+            bytes: transcript.exit.bytes,
+            end: transcript.exit.end.to_string(),
+            trouble: why(transcript),
+            trouble_kind: unanswered(transcript).map(|failure| failure.kind.name()),
+            stderr: transcript.exit.stderr.clone(),
             rights: RightsReport {
                 mode: granted.and_then(|granted| granted.mode.clone()),
                 tools: granted.map(|granted| granted.tools.clone()),
-                excess: driven.excess.clone(),
+                excess: transcript.excess.clone(),
             },
             over_budget: over.map(OverBudgetReport::from),
-            uncounted_lanes: *uncounted,
+            lanes_without_usage: *without_usage,
             tree: tree.as_ref().map(TreeReport::new),
-            receipts: reading.and_then(|reading| reading.receipts.clone()),
-            unproven: reading.map_or_else(Vec::new, |reading| reading.unproven.clone()),
+            receipts: reading.as_ref().and_then(|reading| reading.receipts.clone()),
+            unproven: reading.as_ref().map_or_else(Vec::new, |reading| reading.unproven.clone()),
+            run,
+            reading,
+            not_kept,
+        }
+    }
+
+    /// Returns why the lane failed; `None` if it succeeded.
+    pub fn class(&self) -> Option<ErrorClass> {
+        let outcome = self.run.transcript.outcome;
+        if is_dirty(self.run.tree.as_ref()) && outcome != LaneOutcome::Cancelled {
+            Some(ErrorClass::TreeChanged)
+        } else if self.substance.is_some() {
+            Some(ErrorClass::NoAnswer)
+        } else if !self.unproven.is_empty() {
+            Some(ErrorClass::Refused)
+        } else {
+            ErrorClass::of_lane(outcome)
         }
     }
 }
 
-/// What a lane came to, inside of another report.
+/// A lane's report, inside of another one.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneSummary {
@@ -155,28 +183,28 @@ pub struct LaneSummary {
     pub outcome: &'static str,
     /// Why there is no answer.
     pub trouble: Option<String>,
-    /// What kind of trouble that is.
+    /// The kind of failure.
     pub trouble_kind: Option<&'static str>,
-    /// What it spent, if that is known.
+    /// The usage, if known.
     pub spent: Option<SpentReport>,
     /// The budget that it exceeded.
     pub over_budget: Option<OverBudgetReport>,
     /// How many earlier lanes its budgets cannot count.
-    pub uncounted_lanes: u64,
+    pub lanes_without_usage: u64,
 }
 
 impl LaneSummary {
     /// Sums up a lane.
     pub fn new(run: &LaneRun) -> Self {
-        let driven = &run.driven;
+        let transcript = &run.transcript;
         Self {
             id: run.lane,
-            outcome: driven.outcome.name(),
-            trouble: why(driven),
-            trouble_kind: unanswered(driven).map(|failure| failure.kind.name()),
+            outcome: transcript.outcome.name(),
+            trouble: why(transcript),
+            trouble_kind: unanswered(transcript).map(|failure| failure.kind.name()),
             spent: run.spent.map(SpentReport::from),
             over_budget: run.over.map(OverBudgetReport::from),
-            uncounted_lanes: run.uncounted,
+            lanes_without_usage: run.without_usage,
         }
     }
 }
@@ -187,27 +215,31 @@ impl LaneSummary {
 pub struct OverBudgetReport {
     /// `own`, which is also that of its run, or `day`.
     pub whose: &'static str,
-    /// What both count: `tokens` or `micro_dollars`.
+    /// The unit of both: `tokens` or `micro_dollars`.
     pub unit: &'static str,
-    /// What was spent.
+    /// The amount spent.
     pub spent: u64,
-    /// What may be spent.
-    pub cap: u64,
+    /// The limit.
+    pub budget: u64,
 }
 
-impl From<Overdraft> for OverBudgetReport {
-    fn from(over: Overdraft) -> Self {
-        let unit = match over.cap {
-            Cap::Tokens(_) => "tokens",
-            Cap::MicroDollars(_) => "micro_dollars",
+impl From<ExceededBudget> for OverBudgetReport {
+    fn from(over: ExceededBudget) -> Self {
+        let unit = match over.budget {
+            LaneBudget::Tokens(_) => "tokens",
+            LaneBudget::MicroDollars(_) => "micro_dollars",
         };
-        Self { whose: over.whose.name(), unit, spent: over.spent, cap: over.cap.most() }
+        Self { whose: over.whose.name(), unit, spent: over.spent, budget: over.budget.most() }
     }
 }
 
-/// Says that a lane exceeded a budget. One that was stopped for it has said so.
-pub fn over_budget_warning(driven: &LaneResult, over: Option<Overdraft>) -> Option<String> {
-    let over = over.filter(|_| driven.outcome != LaneOutcome::OverBudget)?;
+/// Returns the warning that a lane exceeded a budget; none for a lane that was stopped for it,
+/// which has its own message.
+pub fn over_budget_warning(
+    transcript: &LaneTranscript,
+    over: Option<ExceededBudget>,
+) -> Option<String> {
+    let over = over.filter(|_| transcript.outcome != LaneOutcome::OverBudget)?;
     Some(over.to_string())
 }
 
@@ -231,42 +263,43 @@ impl UsageReport {
     }
 }
 
-/// Says in one line what became of a lane.
-pub fn sentence(driven: &LaneResult, thin: Option<&str>) -> String {
-    let usage = driven.heard.usage.map_or(String::new(), |usage| {
+/// Summarizes a lane's result in one line.
+pub fn sentence(transcript: &LaneTranscript, thin: Option<&str>) -> String {
+    let usage = transcript.output.usage.map_or(String::new(), |usage| {
         format!(", {} tokens in, {} out", usage.input, usage.output)
     });
-    let name = driven.outcome.name();
-    let trouble = why(driven).map_or(String::new(), |why| format!(": {}", one_line(&why)));
+    let name = transcript.outcome.name();
+    let trouble = why(transcript).map_or(String::new(), |why| format!(": {}", one_line(&why)));
     let thin = thin.map_or(String::new(), |thin| format!(", but without substance: {thin}"));
-    let recorded = if driven.is_recorded { " (recorded)" } else { "" };
-    let seconds = driven.took.as_secs_f64();
+    let recorded = if transcript.is_recorded { " (recorded)" } else { "" };
+    let seconds = transcript.exit.took.as_secs_f64();
     format!("{name} after {seconds:.1} s{recorded}{usage}{trouble}{thin}")
 }
 
-/// Says why there is no answer, as far as the client says, or as it shows.
-pub fn why(driven: &LaneResult) -> Option<String> {
-    if driven.outcome == LaneOutcome::Answered {
+/// Returns why there is no answer, by the client's words or its end.
+pub fn why(transcript: &LaneTranscript) -> Option<String> {
+    if transcript.outcome == LaneOutcome::Answered {
         return None;
     }
-    let failure = unanswered(driven).map(ToString::to_string).or_else(|| driven.difference.clone());
-    let last = driven.stderr.lines().last().map(str::to_owned);
+    let failure =
+        unanswered(transcript).map(ToString::to_string).or_else(|| transcript.difference.clone());
+    let last = transcript.exit.stderr.lines().last().map(str::to_owned);
     failure.or(last).filter(|text| !text.is_empty())
 }
 
 /// Returns what went wrong, if that is why there is no answer.
-pub(super) fn unanswered(driven: &LaneResult) -> Option<&LaneFailure> {
-    driven.heard.failure().filter(|_| driven.outcome != LaneOutcome::Answered)
+pub(super) fn unanswered(transcript: &LaneTranscript) -> Option<&LaneFailure> {
+    transcript.output.failure().filter(|_| transcript.outcome != LaneOutcome::Answered)
 }
 
-/// Says what a lane did, or could have done, that it was not asked to.
+/// Returns warnings about what a lane did, or could have done, beyond its request.
 pub fn warnings(
     agent: &AgentRef,
-    driven: &LaneResult,
+    transcript: &LaneTranscript,
     tree: Option<&TreeVerdict>,
 ) -> impl Iterator<Item = String> {
-    let excess = (!driven.excess.is_empty()).then(|| {
-        let excess = one_line(&driven.excess.join(", "));
+    let excess = (!transcript.excess.is_empty()).then(|| {
+        let excess = one_line(&transcript.excess.join(", "));
         format!("{agent} started read-only, but the client reports more rights: {excess}")
     });
     let tree = tree.and_then(|verdict| verdict.warning(&agent.to_string()));

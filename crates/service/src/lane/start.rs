@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use convoke_domain::lane::cap::Meter;
+use convoke_domain::lane::budget::BudgetMeter;
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::pin::{Pin, before_prompt};
@@ -10,8 +10,9 @@ use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::lane::cassette::{CassetteMatching, CassetteRequest, LaneIdentity, shown};
-use convoke_engine::lane::drive::{Lane, LaneResult, Program, Runner, drive};
+use convoke_engine::lane::drive::{ClientProgram, LaneTranscript, Runner, drive};
 use convoke_engine::lane::replay::{Recorder, load};
+use convoke_engine::lane::supervisor::Supervision;
 
 use super::agent::{NO_TOOLS, cassette_failed, program, unable, variables};
 use super::{LaneError, LaneProgress, LaneRequest, OnProgress, lane_failed};
@@ -28,9 +29,9 @@ impl LaneRequest<'_> {
         scratch: &Path,
         reporter: &Reporter,
         pins: &[Pin],
-        mut meter: Option<&mut Meter>,
+        mut meter: Option<&mut BudgetMeter>,
         on_progress: &mut OnProgress<'_>,
-    ) -> Result<LaneResult, Failure> {
+    ) -> Result<LaneTranscript, Failure> {
         let recorder = self.record.map(|path| {
             let recorder = Recorder::start(path, session.environment.home());
             recorder.map_err(|source| cassette_failed(path, source))
@@ -49,21 +50,21 @@ impl LaneRequest<'_> {
             }
         };
         let prompt = before_prompt(pins, self.prompt);
-        let driven = self.choose(session, &prompt, scratch, &cancel, &mut notice)?;
+        let transcript = self.choose(session, &prompt, scratch, &cancel, &mut notice)?;
         if let (Some(recorder), Some(path)) = (recorder, self.record) {
-            let saved = recorder.save(&self.request(session), &driven);
+            let saved = recorder.save(&self.request(session), &transcript);
             // An answer that was paid for is not lost because it cannot be kept, too.
             if let Err(source) = saved {
                 let error = LaneError::Cassette { path: path.to_owned(), source };
                 reporter.warn(format!("the lane is not recorded: {}", with_causes(&error)));
             }
         }
-        let is_missing = driven.is_recorded && driven.outcome == LaneOutcome::NotStarted;
+        let is_missing = transcript.is_recorded && transcript.outcome == LaneOutcome::NotStarted;
         if is_missing {
             reporter
                 .note("hint: record it with `--record FILE`, or name a recorded lane's `--label`");
         }
-        Ok(driven)
+        Ok(transcript)
     }
 
     /// Runs the lane with the agent that answers, on the prompt as Convoke sends it.
@@ -74,7 +75,7 @@ impl LaneRequest<'_> {
         scratch: &Path,
         cancel: &Cancel,
         notice: &mut dyn FnMut(&LaneEvent),
-    ) -> Result<LaneResult, Failure> {
+    ) -> Result<LaneTranscript, Failure> {
         let folder =
             std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
         let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
@@ -87,35 +88,35 @@ impl LaneRequest<'_> {
             folder: &folder,
             scratch: &scratch,
         };
-        let mut run = |runner, request| {
-            let lane = Lane { runner, request, limits: self.limits, cancel };
-            drive(&lane, notice).map_err(lane_failed)
+        let supervision = Supervision { limits: self.limits, cancel };
+        let mut run = |runner: &Runner<'_>, request: &ClientRequest<'_>| {
+            drive(runner, request, supervision, notice).map_err(lane_failed)
         };
         match self.agent {
             AgentRef::Client(agent) => {
-                let program = Program {
+                let program = ClientProgram {
                     agent: *agent,
                     program: &program(*agent, session)?,
                     convoke: &session.environment.program(),
                     variables: variables(*agent, session, &scratch)?,
                 };
-                run(Runner::Program(program), request)
+                run(&Runner::Program(program), &request)
             }
             AgentRef::Http(name) => {
                 self.refuse_tools()?;
                 let Configured { endpoint, model, effort } = endpoint(session, name)?;
                 let model = self.model.or(Some(model.as_str()));
                 let effort = self.effort.or(effort.as_deref());
-                run(Runner::Http(&endpoint), ClientRequest { model, effort, ..request })
+                run(&Runner::Http(&endpoint), &ClientRequest { model, effort, ..request })
             }
             AgentRef::Replay(path) => {
                 let cassette = load(path).map_err(|source| cassette_failed(path, source))?;
-                run(Runner::Replay(&cassette, &self.identity(session)), request)
+                run(&Runner::Replay(&cassette, &self.identity(session)), &request)
             }
         }
     }
 
-    /// Returns the model that is asked for: an API has one in its configuration.
+    /// Returns the requested model: an API has one in its configuration.
     pub(super) fn asked_model(&self, session: &Session) -> Option<String> {
         let configured = || match self.agent {
             AgentRef::Http(name) => endpoint(session, name).ok().map(|configured| configured.model),
@@ -124,7 +125,7 @@ impl LaneRequest<'_> {
         self.model.map(str::to_owned).or_else(configured)
     }
 
-    /// An API keeps no session and has no tools; to say nothing would look like success.
+    /// Refuses sessions and tools for an API, which has neither; silence would look like success.
     fn refuse_tools(&self) -> Result<(), Failure> {
         match (self.resume, self.rights) {
             (Some(_), _) => Err(unable(self.agent, "a session to resume: it keeps none")),

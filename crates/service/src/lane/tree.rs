@@ -15,10 +15,10 @@ use serde::Serialize;
 use crate::observer::Reporter;
 use crate::session::Session;
 
-/// How long a snapshot may take before Convoke says what it does.
+/// How long a snapshot may take before Convoke reports it.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How long a look may always take, however short the limit of a lane is.
+/// The least time limit of a snapshot, for any limit of a lane.
 const LEAST: Duration = Duration::from_secs(10);
 
 /// The working tree as it was before one lane, or several parallel ones.
@@ -31,13 +31,13 @@ pub enum TreeWatch {
     Began(Box<Snapshot>),
 }
 
-/// How the tree is looked at.
+/// The settings for snapshots of the tree.
 pub struct TreeLook<'a> {
     /// The session whose project it is.
     pub session: &'a Session,
-    /// Who says that it takes long.
+    /// The reporter of a slow snapshot.
     pub reporter: &'a Reporter,
-    /// How long each lane may take, and with it each look.
+    /// The time limit of each lane, and of each snapshot.
     pub limit: Duration,
 }
 
@@ -54,7 +54,7 @@ impl TreeWatch {
         let taken = look.limited(&cancel, || Snapshot::take(project, &convoke, &cancel));
         match taken {
             (Ok(snapshot), _) => Self::Began(Box::new(snapshot)),
-            // Whoever asked to stop it wants no lane any more either, so nobody will have worked.
+            // A user who stops the snapshot stops the lane, too, so no agent will have worked.
             (Err(DirtyReason::LookStopped), false) => Self::Off,
             (Err(reason), is_late) => Self::Blind(named(reason, is_late)),
         }
@@ -91,7 +91,7 @@ fn named(reason: DirtyReason, is_late: bool) -> DirtyReason {
 }
 
 impl TreeLook<'_> {
-    /// Does something until its limit, says so if that takes long, and tells whether it was too long.
+    /// Runs `work` until its limit, reports a long wait, and tells whether the limit was exceeded.
     fn limited<T>(&self, cancel: &Cancel, work: impl FnOnce() -> T) -> (T, bool) {
         let is_late = AtomicBool::new(false);
         let late = &is_late;
@@ -114,7 +114,7 @@ impl TreeLook<'_> {
     }
 }
 
-/// Waits, and tells whether that was in vain.
+/// Waits, and tells whether the time ran out.
 fn is_waited(done: &Receiver<()>, most: Duration) -> bool {
     done.recv_timeout(most) == Err(RecvTimeoutError::Timeout)
 }
@@ -127,7 +127,7 @@ pub struct TreeReport {
     pub status: &'static str,
     /// Why it is unknown.
     pub reason: Option<&'static str>,
-    /// What changed.
+    /// The changed paths.
     pub paths: Vec<String>,
 }
 

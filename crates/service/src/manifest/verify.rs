@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::place;
 use crate::failure::{ErrorClass, Failure};
 
-/// What became of the files of a manifest.
+/// The result of verifying a manifest's files.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestVerifyReport {
@@ -47,7 +47,7 @@ pub fn verify_manifest(path: &Path) -> Result<ManifestVerifyReport, Failure> {
     let manifest = if is_record { folder.join(MANIFEST_FILE) } else { manifest };
     let verdict = match verify(&record) {
         Ok(verdict) => Some(verdict),
-        // A bundle need not have one.
+        // A bundle need not have a manifest.
         Err(VerifyError::Absent { .. }) if manifest.symlink_metadata().is_ok() => None,
         Err(error) => {
             let hint = "a manifest is written by `convoke manifest write`";

@@ -1,22 +1,23 @@
-//! What an agent has not been given yet, and whole conversations.
+//! An agent's unread messages, and whole conversations.
 
 use convoke_domain::message::Message;
 use convoke_domain::scope::AgentName;
 use convoke_store::agent::AgentChange;
-use convoke_store::message::{Addressed, Receipt};
+use convoke_store::message::{InboxFilter, MessageReceipt};
 use serde::Serialize;
 
+use crate::elsewhere;
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused, speaker};
 
-/// Whose messages are wanted, and which.
+/// A request for messages.
 #[derive(Debug, Clone)]
 pub struct InboxRequest {
-    /// Who reads; without it, the agent of the environment or session, else the person.
+    /// The reader; without it, the agent of the environment or session, else the person.
     pub agent: Option<AgentName>,
     /// Only unread messages, or all.
-    pub which: Addressed,
+    pub which: InboxFilter,
     /// The most messages, the newest.
     pub limit: usize,
     /// Only messages before this one.
@@ -25,9 +26,9 @@ pub struct InboxRequest {
     pub branch: Option<String>,
 }
 
-/// The messages that were asked for.
+/// The requested messages.
 pub struct Inbox {
-    /// Who reads them.
+    /// The reader.
     pub reader: AgentName,
     /// The messages, oldest first.
     pub messages: Vec<Message>,
@@ -42,7 +43,7 @@ pub struct Inbox {
 /// Messages that are left out because there are too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OlderMessages {
-    /// How many there are in all, with those that are listed.
+    /// How many there are in all, including the listed ones.
     pub count: usize,
     /// The first message that is listed.
     pub first: i64,
@@ -52,13 +53,13 @@ pub struct OlderMessages {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MessageReport {
-    /// Its number.
+    /// The message's number.
     pub id: i64,
     /// The message that it answers.
     pub re: Option<i64>,
-    /// Who says it.
+    /// The sender.
     pub from: String,
-    /// What kind of message it is, such as `direct`.
+    /// The kind of message, such as `direct`.
     pub kind: &'static str,
     /// The words.
     pub content: String,
@@ -84,6 +85,7 @@ impl MessageReport {
 pub fn inbox(session: &Session, request: &InboxRequest) -> Result<Inbox, Failure> {
     let workspace = Workspace::open(session, request.branch.as_deref())?;
     let Workspace { store, scope } = &workspace;
+    elsewhere::note(session, &workspace)?;
     let reader = speaker(request.agent.as_ref(), session)?;
     let InboxRequest { which, limit, before, .. } = *request;
     let messages = store.addressed_to(scope, &reader, which, before, limit).map_err(refused)?;
@@ -117,14 +119,14 @@ pub fn mark_read(inbox: &Inbox) -> Result<(), Failure> {
         store.add_agent(scope, reader, "human").map_err(refused)?;
     }
     let read: Vec<_> = inbox.messages.iter().map(|message| message.id).collect();
-    let receipt = Receipt { read: &read, known: read.last().copied() };
+    let receipt = MessageReceipt { read: &read, known: read.last().copied() };
     store.change_agent(scope, reader, &AgentChange::Received(receipt)).map_err(refused)
 }
 
 /// One conversation.
 #[derive(Debug, Clone)]
 pub struct MessageThread {
-    /// Who reads it.
+    /// The reader.
     pub reader: AgentName,
     /// Every message, oldest first.
     pub messages: Vec<Message>,

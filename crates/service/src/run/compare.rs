@@ -24,7 +24,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::lane::{LaneRequest, LaneRun, PinnedRules, lane_failed, sentence};
 use crate::session::Session;
 
-/// Asks for a plan in a single pass, beside the one of a run.
+/// A request for a plan in a single pass, to compare with a run's.
 #[derive(Debug, Clone)]
 pub struct CompareRequest {
     /// The run, or the beginning of its name.
@@ -51,7 +51,7 @@ pub struct CompareSideReport {
     pub input_tokens: u64,
     /// Tokens that models wrote.
     pub output_tokens: u64,
-    /// What it cost, in millionths of a dollar.
+    /// The cost, in millionths of a dollar.
     pub micro_dollars: Option<u64>,
     /// How long its lanes took together.
     pub seconds: u64,
@@ -61,19 +61,19 @@ pub struct CompareSideReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareReport {
-    /// Whether the panel's plan is what it came to in the end.
+    /// Whether the panel's plan is its final one.
     pub is_finished: bool,
-    /// What people decided in the panel's place, a line each.
+    /// People's decisions in the panel's place, a line each.
     pub decided: Vec<String>,
-    /// What the panel made.
+    /// The panel's side.
     pub panel: CompareSideReport,
-    /// What one agent made alone.
+    /// The single agent's side.
     pub single: CompareSideReport,
     /// That agent's plan.
     pub single_plan: String,
 }
 
-/// What came of asking for a single pass.
+/// The result of a single pass.
 #[derive(Debug, Clone)]
 pub enum CompareOutcome {
     /// There are two plans.
@@ -115,11 +115,12 @@ pub fn compare(session: &Session, request: &CompareRequest) -> Result<CompareOut
         reporter.say(format!("note: {decision}"));
     }
     let ran = single(session, request.limit, settings, &known.run.id)?;
-    reporter.say(sentence(&ran.driven, None));
-    let answer = ran.driven.heard.answer().filter(|_| ran.driven.outcome == LaneOutcome::Answered);
-    let Some(answer) = answer else { return Ok(CompareOutcome::NoPlan(ran.driven.outcome)) };
+    reporter.say(sentence(&ran.transcript, None));
+    let answer =
+        ran.transcript.output.answer().filter(|_| ran.transcript.outcome == LaneOutcome::Answered);
+    let Some(answer) = answer else { return Ok(CompareOutcome::NoPlan(ran.transcript.outcome)) };
     let single_plan = read(answer).text;
-    let (took, usage) = (ran.driven.took.as_secs(), ran.spent.unwrap_or_default());
+    let (took, usage) = (ran.transcript.exit.took.as_secs(), ran.spent.unwrap_or_default());
     let single = CompareSideReport::new("single", 1, &DesignPlan::new(&single_plan), usage, took);
     let report = CompareReport { is_finished, decided, panel, single, single_plan };
     Ok(CompareOutcome::Compared(Box::new(report)))
@@ -157,7 +158,7 @@ fn single(
         ..LaneRequest::new(&agent, &prompt)
     };
     let scratch = scratch::lane().map_err(lane_failed)?;
-    lane.run_watched(session, scratch.path(), &session.reporter())
+    lane.run_and_warn(session, scratch.path(), &session.reporter())
 }
 
 impl CompareSideReport {

@@ -21,23 +21,23 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// No reason is longer, in bytes: an agent is given it, and files hold it on one line.
+/// The longest reason, in bytes: prompts include it, and files hold it on one line.
 const LONGEST_REASON: usize = 4096;
 
-/// What a person decides in a run.
+/// A person's decision in a run.
 #[derive(Debug, Clone)]
 pub struct DecideRequest {
     /// The run, or the beginning of its name; the last one if it is left out.
     pub run: Option<RunId>,
-    /// What the person decided; see [`person_ruling`].
+    /// The decision; see [`person_ruling`].
     pub ruling: Ruling,
     /// Whether an earlier decision of a person may be changed.
     pub revisiting: Revisiting,
-    /// With what the run goes on.
+    /// The settings of the run.
     pub course: CourseRequest,
 }
 
-/// What came of a decision.
+/// The result of a decision.
 pub enum DecisionOutcome {
     /// The run acted on it, and ended.
     Acted(Box<EndedDesign>),
@@ -45,16 +45,16 @@ pub enum DecisionOutcome {
     Waiting(RunId),
 }
 
-/// What a run leaves to people, and what they decided.
+/// A run's matters for people, and their decisions.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunMattersReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
-    /// What is undecided, withheld and decided.
+    /// Undecided, withheld and decided matters.
     #[serde(flatten)]
     pub matters: MattersReport,
-    /// How the first undecided matter can be decided.
+    /// The command that decides the first undecided matter.
     #[serde(skip)]
     pub way_out: Option<String>,
 }
@@ -118,7 +118,7 @@ pub fn decide(
         let failure = Failure::new(ErrorClass::Prerequisite, DecisionError::Running(run.id));
         return Err(failure.hint("wait until it has ended: `convoke runs`"));
     }
-    // Only the process with the lock writes, so what is read from here on stays true.
+    // Only the process with the lock writes, so the state stays valid from here on.
     let lock = hold(session, &run.id)?;
     must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
     let (mut journal, events) = open_journal(&workspace, &run.id)?;

@@ -53,12 +53,12 @@ pub(crate) fn run_spending(
 pub struct KnownRun {
     /// The store, and where in it the project is.
     pub workspace: Workspace,
-    /// The run as the store lists it.
+    /// The run, as the store lists it.
     pub run: Run,
     pub(super) integrity: Integrity,
-    /// What its journal says.
+    /// The facts of its journal.
     pub facts: Facts,
-    /// What follows from that.
+    /// The state that follows from them.
     pub progress: DesignOutline,
 }
 
@@ -68,7 +68,7 @@ impl KnownRun {
         let workspace = Workspace::open(session, None)?;
         let run = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
         let integrity = journal_integrity(&workspace, &run.id)?;
-        // What cannot be read because it was changed is not told of as something unknown.
+        // A journal that is unreadable because of a change is not reported as an unknown one.
         let (_, events) = open_journal(&workspace, &run.id)
             .or_else(|failure| must_be_sound(&run.id, integrity).and(Err(failure)))?;
         let mut design = DesignWalk::fold(events);
@@ -98,7 +98,7 @@ impl KnownRun {
         self.spending().map(|spending| spending.total())
     }
 
-    /// Returns the warnings of a run that came to its end.
+    /// Returns the warnings of a completed run.
     pub(super) fn degraded(&self) -> &[String] {
         match &self.progress.next {
             Next::End(DesignEnding::Complete { degraded }) => degraded,

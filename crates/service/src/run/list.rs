@@ -1,4 +1,4 @@
-//! The runs of a project.
+//! Lists the runs of a project.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What a panel left to people, and what people decided: for terminals and for programs.
+//! A panel's matters for people, and people's decisions: for terminals and for programs.
 
 use convoke_domain::design::event::Settings;
 use convoke_domain::design::matter::{Matter, Ruling};
@@ -13,17 +13,17 @@ use serde::Serialize;
 pub struct MatterReport {
     /// Its id, such as `FINDING_2`.
     pub id: String,
-    /// Its title.
+    /// The matter's title.
     pub title: String,
-    /// What it says.
+    /// The matter's text.
     pub text: String,
-    /// What the panel made of it.
+    /// The panel's verdict.
     pub panel: &'static str,
-    /// How the panel voted.
+    /// The panel's votes.
     pub votes: String,
     /// Whether it is kept out of published files.
     pub withheld: bool,
-    /// What a person decided.
+    /// A person's decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<DecisionReport>,
     /// Whether the panel or a person accepted it.
@@ -31,13 +31,13 @@ pub struct MatterReport {
     pub is_accepted: bool,
 }
 
-/// What a person decided, for programs.
+/// A person's decision, for programs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecisionReport {
     /// `accept` or `reject`.
     pub choice: &'static str,
-    /// Why.
+    /// The reason.
     pub because: String,
     /// Whether the run has still to act on it.
     pub pending: bool,
@@ -67,15 +67,15 @@ impl MatterReport {
     }
 }
 
-/// The three lists that a person looks at.
+/// The three lists of matters for a person.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MattersReport {
-    /// What neither the panel nor a person decided.
+    /// Matters that neither the panel nor a person decided.
     pub undecided: Vec<MatterReport>,
-    /// What is kept out of published files.
+    /// Matters withheld from published files.
     pub withheld: Vec<MatterReport>,
-    /// What people decided.
+    /// Matters that people decided.
     pub decided: Vec<MatterReport>,
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn open(progress: &DesignOutline) -> Vec<&Matter> {
 }
 
 impl MattersReport {
-    /// Lists what is undecided, what is withheld, and what people decided; empty if there is nothing.
+    /// Lists undecided and withheld matters, and people's decisions; empty without any.
     pub fn text(&self) -> String {
         let section = |head: &str, matters: &[MatterReport], item: fn(&MatterReport) -> String| {
             let items: Vec<_> =
@@ -118,8 +118,8 @@ impl MattersReport {
     }
 }
 
-/// Says what a matter is about: its id and votes, and its text below. A title that only repeats the
-/// beginning of the text is left out.
+/// Renders a matter: its id and votes, and its text below. A title that only repeats the beginning
+/// of the text is left out.
 fn whole(matter: &MatterReport) -> String {
     let MatterReport { id, title, text, panel, votes, .. } = matter;
     let (title, text) = (line(title), line(text));
@@ -129,14 +129,14 @@ fn whole(matter: &MatterReport) -> String {
     format!("{id} ({panel}; {}){title}\n    {text}", line(votes))
 }
 
-/// Says what a person decided, on one line.
+/// Renders a person's decision, on one line.
 fn decision(matter: &Matter) -> String {
     let said = matter.ruling.as_ref().map_or_else(String::new, Ruling::line);
     let pending = if matter.is_pending { " (the plan is not revised yet)" } else { "" };
     format!("{} {said}{pending}", matter.id)
 }
 
-/// Says what people decided, a line each, without reasons that may be about security.
+/// Renders people's decisions, a line each, without reasons that may concern security.
 pub(super) fn decisions(progress: &DesignOutline) -> Vec<String> {
     let said = |matter: &Matter| {
         let ruling = matter.ruling.as_ref()?;
@@ -166,7 +166,7 @@ impl RunKind {
     }
 }
 
-/// Says how a matter can be decided.
+/// Returns the command that decides a matter.
 pub(crate) fn way_out(run: &RunId, matter: &Matter, kind: RunKind) -> String {
     match kind {
         RunKind::Real => {

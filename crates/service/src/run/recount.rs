@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use convoke_domain::design::rules::{VerdictChange, changes_line, verdict_changes};
 use convoke_domain::run::RunId;
-use convoke_engine::design::run::hashes;
+use convoke_engine::design::kept::hashes;
 use convoke_store::journal::Integrity;
 use serde::Serialize;
 
-use super::known::KnownRun;
 use super::matters::decisions;
 use super::report::RulesReport;
+use super::show::opened_run;
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -18,29 +18,30 @@ use crate::session::Session;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecountReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// `sound`, or the event at which the journal was changed.
     pub journal: String,
-    /// By which rules it was counted.
+    /// The rules that it was counted by.
     #[serde(flatten)]
     pub rules: RulesReport,
     /// Artifacts that are not as they were at the end of the run.
     pub differing: Vec<String>,
     /// Verdicts of the panel that other rules count otherwise; nothing if the journal keeps none.
     pub changed_verdicts: Option<Vec<ChangedVerdictReport>>,
-    /// What people decided, a line each.
+    /// People's decisions, a line each.
     pub decided: Vec<String>,
-    /// What differs between the rules that it began under and the present ones.
+    /// The difference between the rules that it began under and the present ones.
     #[serde(skip)]
     pub rules_difference: Option<String>,
     /// How the verdicts differ under other rules, in words; nothing if the journal keeps none.
     #[serde(skip)]
     pub verdicts_line: Option<String>,
     /// How many artifacts it has.
-    #[serde(skip)]
     pub artifacts: usize,
-    /// Whether it came to its end, so that there is something to compare with.
+    /// How many findings and decisions of the panel were counted again.
+    pub verdicts: usize,
+    /// Whether it completed, so that there is a record to compare with.
     #[serde(skip)]
     pub is_ended: bool,
     /// Whether the journal is sound, and nothing but other rules made a difference.
@@ -52,11 +53,11 @@ pub struct RecountReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedVerdictReport {
-    /// The finding or decision.
+    /// The finding or decision that the verdict is about.
     pub id: String,
-    /// What it was at the end of the run.
+    /// The verdict at the end of the run.
     pub recorded: Option<String>,
-    /// What it is now.
+    /// The verdict now.
     pub recounted: Option<String>,
 }
 
@@ -70,9 +71,9 @@ impl From<&VerdictChange> for ChangedVerdictReport {
     }
 }
 
-/// Counts a run again, and compares.
-pub fn recount_run(session: &Session, run: &RunId) -> Result<RecountReport, Failure> {
-    let known = KnownRun::open(session, run)?;
+/// Counts a run again, the newest one if none is named, and compares.
+pub fn recount_run(session: &Session, run: Option<&RunId>) -> Result<RecountReport, Failure> {
+    let known = opened_run(session, run)?;
     let integrity = known.integrity;
     let journal = match integrity {
         Integrity::Sound => "sound".to_owned(),
@@ -83,7 +84,7 @@ pub fn recount_run(session: &Session, run: &RunId) -> Result<RecountReport, Fail
     let recorded = known.facts.kept_verdicts();
     let verdicts = known.progress.results.verdicts();
     let changes = recorded.map(|recorded| verdict_changes(recorded, &verdicts));
-    // In a sound journal nothing but the rules can have changed what follows from it.
+    // In a sound journal only the rules can have changed the result.
     let difference = known.facts.rules().difference();
     let is_explained = differing.is_empty() || difference.is_some();
     Ok(RecountReport {
@@ -98,6 +99,7 @@ pub fn recount_run(session: &Session, run: &RunId) -> Result<RecountReport, Fail
         decided: decisions(&known.progress),
         rules_difference: difference,
         artifacts: counted.len(),
+        verdicts: verdicts.len(),
         is_ended: known.facts.kept().is_some(),
         is_same: is_explained && integrity == Integrity::Sound,
     })

@@ -1,4 +1,4 @@
-//! What is known of runs, for programs.
+//! Reports on runs, for programs.
 
 use std::collections::BTreeMap;
 
@@ -24,19 +24,19 @@ use crate::workspace::refused;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSummaryReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// `running`, `stopped` or `ended`.
     pub state: &'static str,
     /// Whether there were warnings; unknown before the end, and of runs of earlier versions.
     pub degraded: Option<bool>,
-    /// How many.
+    /// How many warnings there were.
     pub warnings: Option<usize>,
     /// How many matters neither the panel nor a person decided.
     pub undecided: Option<usize>,
     /// When it began.
     pub started_at: String,
-    /// What it designs.
+    /// The feature.
     pub feature: String,
 }
 
@@ -55,7 +55,7 @@ impl RunSummaryReport {
 pub(super) struct Conclusion {
     pub(super) warnings: Option<usize>,
     pub(super) undecided: Option<usize>,
-    /// Whether something came after the end that the run has still to act on.
+    /// Whether the run has still to act on an event after its end.
     pub(super) is_open: bool,
 }
 
@@ -77,46 +77,46 @@ impl Conclusion {
     }
 }
 
-/// What a run came to.
+/// The report on a run.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunShowReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// `running`, `stopped` or `ended`.
     pub state: &'static str,
-    /// What it designs.
+    /// The feature.
     pub feature: String,
     /// How it ended, in words.
     pub ending: String,
-    /// By which rules it was counted.
+    /// The rules that it was counted by.
     #[serde(flatten)]
     pub rules: RulesReport,
-    /// The warnings of a run that came to its end.
+    /// The warnings of a completed run.
     pub degraded: Vec<String>,
-    /// How many different models decided, and who answered for whom.
+    /// How many different models decided, and which agents answered for others.
     pub independence: Option<String>,
-    /// What is left to people, and what they decided.
+    /// Matters left to people, and their decisions.
     #[serde(flatten)]
     pub matters: MattersReport,
-    /// What the phases came to, as facts.
+    /// The results of the phases, as facts.
     #[serde(flatten)]
     pub results: ResultsReport,
     /// The artifacts' texts, by file name.
     pub artifacts: BTreeMap<String, String>,
-    /// Its lanes that ended.
+    /// The run's ended lanes.
     pub lanes: Vec<RunLaneReport>,
-    /// What it has cost.
+    /// The run's cost.
     pub cost: SpendingReport,
     /// Whether every answer was recorded.
     #[serde(skip)]
     pub is_rehearsal: bool,
-    /// Who took part; nothing if the journal does not say.
+    /// The participants; `None` if the journal does not name them.
     #[serde(skip)]
     pub panel: Option<Panel>,
 }
 
-/// By which rules a run was counted.
+/// The rules that a run was counted by.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RulesReport {
@@ -127,7 +127,7 @@ pub struct RulesReport {
 }
 
 impl RulesReport {
-    /// Says it of a run by its facts.
+    /// Describes the rules of a run by its facts.
     pub fn new(facts: &Facts) -> Self {
         Self { rules: RulesVersion::PRESENT.number(), written_under: facts.rules().number() }
     }
@@ -139,7 +139,7 @@ impl RulesReport {
 pub struct RunLaneReport {
     /// The lane's name, such as `sketch/Codex-Generic`.
     pub lane: String,
-    /// Who answered.
+    /// The agent that answered.
     pub agent: String,
     /// The model, as far as the client says.
     pub model: Option<String>,
@@ -151,12 +151,12 @@ pub struct RunLaneReport {
     pub input_tokens: Option<u64>,
     /// Tokens that the model wrote.
     pub output_tokens: Option<u64>,
-    /// What it cost, in millionths of a dollar.
+    /// The cost, in millionths of a dollar.
     pub micro_dollars: Option<u64>,
-    /// The step that asked it.
+    /// The step that needed it.
     #[serde(skip)]
     pub step: Step,
-    /// Who sat where, for people: `Claude · Architecture`.
+    /// The seat and its agent, for people: `Claude · Architecture`.
     #[serde(skip)]
     pub seat: String,
 }
@@ -165,21 +165,21 @@ pub struct RunLaneReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArtifactReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// The artifact's file name.
     pub artifact: String,
-    /// Its text.
+    /// The artifact's text.
     pub text: String,
 }
 
-/// What a run showed.
+/// The shown lines of a run.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayReport {
-    /// The run.
+    /// The run's id.
     pub run: String,
-    /// By which rules it was counted.
+    /// The rules that it was counted by.
     #[serde(flatten)]
     pub rules: RulesReport,
     /// Everything that was shown, in order.
@@ -190,9 +190,9 @@ pub struct ReplayReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunLineReport {
-    /// `text`, or `table` for how lanes stood.
+    /// `text`, or `table` for the states of lanes.
     pub kind: &'static str,
-    /// What it says.
+    /// The line's text.
     pub text: String,
 }
 
@@ -206,7 +206,7 @@ impl RunLineReport {
     }
 }
 
-/// Returns who answered: whom the lane's name says, unless another agent did.
+/// Returns the agent that answered: the one in the lane's name, unless another replaced it.
 fn holder(lane: &LaneId, end: &LaneEnd, settings: &Settings) -> Holder {
     let named = lane_holder(lane, &settings.panel);
     let answered = |holder: &Holder| settings.chosen(*holder).agent == end.agent;

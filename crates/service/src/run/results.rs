@@ -1,4 +1,4 @@
-//! What the phases of a design came to, for programs: facts, as they were before they became files.
+//! The results of a design's phases, for programs: facts, before they were rendered into files.
 
 use convoke_domain::design::decision::Decision;
 use convoke_domain::design::event::Settings;
@@ -14,13 +14,13 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResultsReport {
-    /// What the sketches differ on, with both sides and how each ended.
+    /// The contested decisions, with both sides and their results.
     pub decisions: Vec<ContestedDecisionReport>,
-    /// What reviewers found, in the order of the ballot.
+    /// The findings, in the order of the ballot.
     pub findings: Vec<PanelFindingReport>,
-    /// How the voters voted; nothing before they did.
+    /// The voters' votes; `None` before they voted.
     pub tally: Option<VoteTallyReport>,
-    /// How large the plan is; nothing before there is one.
+    /// The size of the plan; `None` without one.
     pub plan: Option<PlanSizeReport>,
     /// `drawn`, `missing` or `rejected`; nothing before its phase.
     pub diagram: Option<&'static str>,
@@ -34,23 +34,23 @@ pub struct ResultsReport {
 pub struct ContestedDecisionReport {
     /// Its id, such as `DECISION_1`.
     pub id: String,
-    /// What it is about.
+    /// A short title.
     pub title: String,
-    /// What the synthesis chose.
+    /// The option that the synthesis chose.
     pub chosen: String,
-    /// What another sketch chose.
+    /// The option of another sketch.
     pub alternative: String,
-    /// What speaks against what.
+    /// Why the sketches differ.
     pub tension: String,
-    /// How much depends on it.
+    /// The decision's weight.
     pub impact: &'static str,
-    /// What it touches.
+    /// The affected files or modules.
     pub affected: String,
-    /// What is to be done; nothing before the debates are over.
+    /// The chosen approach; `None` before the debates are over.
     pub resolution: Option<String>,
     /// `voted`, `fallback-to-synthesis`, `bucket-skipped` or `over-cap`.
     pub disposition: Option<&'static str>,
-    /// The case for what was chosen.
+    /// The case for the chosen option.
     pub thesis: Option<String>,
     /// The case for the alternative.
     pub antithesis: Option<String>,
@@ -58,7 +58,7 @@ pub struct ContestedDecisionReport {
     pub votes: Option<JudgeVotesReport>,
     /// Why it ended so.
     pub why: Option<String>,
-    /// What a person decided since.
+    /// A person's later decision.
     pub person: Option<String>,
 }
 
@@ -74,41 +74,41 @@ pub struct JudgeVotesReport {
     pub antithesis: usize,
 }
 
-/// What reviewers found, with how the panel voted on it.
+/// A finding of reviewers, with the panel's votes.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PanelFindingReport {
     /// Its id, such as `FINDING_2`.
     pub id: String,
-    /// Its title.
+    /// The finding's title.
     pub title: String,
     /// Whether it is about the planned change.
     pub in_scope: bool,
-    /// Which area it is about.
+    /// The finding's area.
     pub focus: Option<&'static str>,
     /// The reviewers that proposed it.
     pub proposers: Vec<String>,
-    /// What is wrong.
+    /// The concern itself.
     pub concern: String,
     /// How the plan should change.
     pub revision: Option<String>,
     /// Whether it is kept out of published files.
     pub withheld: bool,
-    /// What each voter said; nothing for an abstention.
+    /// The vote of each voter; `None` for an abstention.
     pub votes: Vec<FindingVoteReport>,
     /// How many votes there were of each kind; nothing before the vote.
     pub counts: Option<VoteCountsReport>,
-    /// What it comes to now, also by a person's decision.
+    /// The present verdict, including a person's decision.
     pub verdict: Option<&'static str>,
-    /// What the panel's votes come to.
+    /// The verdict by the panel's votes.
     pub panel: Option<&'static str>,
     /// A person's reason, if a person decided.
     pub person: Option<String>,
-    /// How the plan was revised for it.
+    /// What the revision did about it.
     pub note: Option<String>,
 }
 
-/// What a voter said of a finding.
+/// A voter's vote on a finding.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingVoteReport {
@@ -138,15 +138,15 @@ pub struct VoteCountsReport {
 pub struct VoteTallyReport {
     /// The voters.
     pub voters: Vec<String>,
-    /// How many of them voted on anything.
+    /// How many of them voted on any item.
     pub eligible: usize,
     /// How many findings the plan was revised for.
     pub accepted: usize,
-    /// What each reviewer scored.
+    /// Each reviewer's score.
     pub scores: Vec<ReviewerScoreReport>,
 }
 
-/// What a reviewer scored.
+/// A reviewer's score.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReviewerScoreReport {
@@ -162,11 +162,11 @@ pub struct ReviewerScoreReport {
     pub exonerated: usize,
     /// How many were rejected.
     pub rejected: usize,
-    /// How many findings about something else.
+    /// How many findings outside of the planned change.
     pub out_of_scope: usize,
     /// How many of those were accepted.
     pub out_of_scope_accepted: usize,
-    /// What all of it comes to.
+    /// The total of points.
     pub points: i64,
 }
 
@@ -184,9 +184,9 @@ pub struct PlanSizeReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PanelVoiceReport {
-    /// What the answer was for.
+    /// The part of the answer.
     pub part: &'static str,
-    /// The seat that it speaks for.
+    /// The seat that it answered for.
     pub seat: String,
     /// The agent whose seat it is.
     pub owner: String,

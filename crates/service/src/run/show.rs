@@ -1,4 +1,4 @@
-//! What a run came to, and what it showed.
+//! Reports on a run: its results, and its shown lines.
 
 use convoke_domain::design::render;
 use convoke_domain::run::RunId;
@@ -15,17 +15,22 @@ use crate::design::texts;
 use crate::failure::Failure;
 use crate::session::Session;
 
+/// Opens the named run, or the last one.
+pub(super) fn opened_run(session: &Session, run: Option<&RunId>) -> Result<KnownRun, Failure> {
+    match run {
+        Some(run) => KnownRun::open(session, run),
+        None => KnownRun::open(session, &last_run(session)?),
+    }
+}
+
 /// Opens the named run, or the last one, and warns if its journal was changed.
 pub(super) fn named_run(session: &Session, run: Option<&RunId>) -> Result<KnownRun, Failure> {
-    let known = match run {
-        Some(run) => KnownRun::open(session, run)?,
-        None => KnownRun::open(session, &last_run(session)?)?,
-    };
+    let known = opened_run(session, run)?;
     known.warn_if_changed(&session.reporter());
     Ok(known)
 }
 
-/// Shows what the named run came to, or the last one.
+/// Shows the report on the named run, or the last one.
 pub fn show_run(session: &Session, run: Option<&RunId>) -> Result<RunShowReport, Failure> {
     let known = named_run(session, run)?;
     let lanes = known.facts.ended();

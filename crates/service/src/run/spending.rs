@@ -1,7 +1,7 @@
-//! What a run has cost: by step, by seat, in all, and for each finding that was accepted.
+//! The cost of a run: by step, by seat, in all, and for each accepted finding.
 //!
-//! The ledger knows all lanes, also those that were asked twice or did not come to an end. Nothing
-//! was paid for a rehearsal; there the numbers are those that were recorded with the answers.
+//! The ledger holds all lanes, including second requests and those that did not end. A rehearsal
+//! costs nothing; its numbers were recorded with the answers.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use convoke_domain::lane::ledger::{LaneEntry, Sum};
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
-/// What a run has cost.
+/// The cost of a run.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpendingReport {
@@ -20,11 +20,11 @@ pub struct SpendingReport {
     pub is_recorded: bool,
     /// How many lanes were recorded and cost nothing.
     pub recorded_lanes: u64,
-    /// What each step cost.
+    /// The cost of each step.
     pub steps: Vec<SpendingRow>,
-    /// What each seat cost.
+    /// The cost of each seat.
     pub seats: Vec<SpendingRow>,
-    /// What the run cost.
+    /// The cost of the run.
     pub total: SpendingRow,
     /// How many findings were accepted.
     pub accepted_findings: u64,
@@ -42,13 +42,13 @@ pub struct SpendingRow {
     pub name: String,
     /// How many lanes there were.
     pub lanes: u64,
-    /// How many could not tell what they spent.
-    pub uncounted: u64,
+    /// How many reported no usage.
+    pub without_usage: u64,
     /// Tokens that models read.
     pub input_tokens: u64,
     /// Tokens that models wrote.
     pub output_tokens: u64,
-    /// What it cost, in millionths of a dollar.
+    /// The cost, in millionths of a dollar.
     pub micro_dollars: Option<u64>,
     /// The sum of all that the lanes reported.
     #[serde(skip)]
@@ -71,7 +71,7 @@ impl SpendingReport {
             let seat = purpose.role.clone().unwrap_or_else(|| "-".to_owned());
             let mut sum = Sum::of(entry);
             if is_recorded(entry) {
-                sum.uncounted = 0;
+                sum.without_usage = 0;
                 recorded_lanes += 1;
             }
             Some((Step::parse(phase), seat, sum))
@@ -80,12 +80,16 @@ impl SpendingReport {
         Self { recorded_lanes, ..Self::of(&lanes, accepted, false) }
     }
 
-    /// Counts from the journal what was recorded.
+    /// Sums the usage that the journal recorded with the answers.
     pub(super) fn recorded(ends: &[(&LaneId, &LaneEnd)], accepted: u64) -> Self {
         let lanes = ends.iter().map(|(id, end)| {
             let usage = end.usage.unwrap_or_default();
-            let uncounted = u64::from(end.usage.is_none());
-            (Some(id.step()), id.to_string(), Sum { lanes: 1, uncounted, usage, ..Sum::default() })
+            let without_usage = u64::from(end.usage.is_none());
+            (
+                Some(id.step()),
+                id.to_string(),
+                Sum { lanes: 1, without_usage, usage, ..Sum::default() },
+            )
         });
         Self::of(&lanes.collect::<Vec<_>>(), accepted, true)
     }
@@ -139,7 +143,7 @@ impl SpendingRow {
         Self {
             name,
             lanes: sum.lanes,
-            uncounted: sum.uncounted,
+            without_usage: sum.without_usage,
             input_tokens: sum.usage.input,
             output_tokens: sum.usage.output,
             micro_dollars: sum.usage.micro_dollars,

@@ -57,7 +57,7 @@ use crate::wake::WakeReport;
 pub enum StoreExportLine {
     /// The first line.
     Head {
-        /// What the file is.
+        /// The kind of file.
         convoke: String,
         /// The version of the export's form.
         version: u32,

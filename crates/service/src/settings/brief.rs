@@ -99,7 +99,7 @@ pub fn layers(flags: Layer, session: &Session) -> Result<BriefLayers, Failure> {
     })
 }
 
-/// Agents run in sandboxes that hide the user's folder; that is no mistake of anybody's.
+/// Agents run in sandboxes that hide the user's folder, which is not a mistake.
 fn out_of_reach(path: &Path) -> Diagnostic {
     Diagnostic::ConfigError { detail: format!("`{}`: permission denied", path.display()) }
 }

@@ -1,7 +1,11 @@
-//! Every setting by its name, whatever its section, and the place that its value comes from.
+//! Every setting by its name, over all sections, and the source of its value.
 
 use std::path::PathBuf;
 
+use convoke_domain::brief::diagnostic::Diagnostic;
+use convoke_domain::brief::name::DocumentPriority;
+use convoke_domain::brief::settings::Layer;
+use convoke_engine::brief::design_yaml::{DesignYaml, PATH as DESIGN_YAML};
 use serde::Serialize;
 use toml::{Table, Value};
 
@@ -29,6 +33,9 @@ pub enum ConfigOrigin {
     Local,
     /// `convoke.toml` of the project.
     Project,
+    /// `.moai/config/sections/design.yaml` of the project, which other tools own; it sets briefs alone.
+    #[serde(rename = "design.yaml")]
+    DesignYaml,
     /// The user's own `config.toml`.
     User,
     /// No place sets it.
@@ -53,7 +60,7 @@ impl CatalogKey {
         format!("{}.{}", self.section, self.name)
     }
 
-    /// Tells whether a value is what is expected.
+    /// Tells whether a value is valid.
     pub(crate) fn accepts(&self, value: &Value) -> bool {
         (self.accepts)(value)
     }
@@ -107,10 +114,37 @@ fn known<L: Default>(section: &'static str, keys: &'static [Key<L>]) -> Vec<Cata
     keys.iter().map(entry).collect()
 }
 
-/// What every place says, the strongest first; what a file may not set is left out.
+/// The values of every place, the strongest first, without those that a file may not set.
 pub(crate) struct Places<'a> {
     session: &'a Session,
-    files: [(ConfigOrigin, PathBuf, Table); 3],
+    files: [(ConfigOrigin, PathBuf, Table); 4],
+    /// Remarks about what `design.yaml` says and Convoke does not use.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// Reads the file that other tools own, without what a project's file may not set.
+fn design_yaml(session: &Session) -> DesignYaml {
+    let mut foreign = convoke_engine::brief::design_yaml::read(&session.project);
+    // The reader of the user's own file reports its mistakes.
+    let user = brief::layers(Layer::default(), session).map(|layers| layers.user);
+    foreign.hold_to(&user.unwrap_or_default(), &session.project);
+    foreign
+}
+
+/// Returns the settings of that file as Convoke's own files write them.
+fn brief_table(layer: Layer) -> Table {
+    let Layer { dir, auto_load, budget, priority, .. } = layer;
+    let names = |list: &DocumentPriority| {
+        list.names().iter().map(|name| Value::String(name.to_string())).collect()
+    };
+    let budget = budget.and_then(|budget| i64::try_from(budget.get()).ok());
+    let values = [
+        ("dir", dir.map(|dir| Value::String(dir.as_str().to_owned()))),
+        ("auto_load_on_design_command", auto_load.map(Value::Boolean)),
+        ("token_budget", budget.map(Value::Integer)),
+        ("priority", priority.as_ref().map(|list| Value::Array(names(list)))),
+    ];
+    values.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
 /// The value of a setting, and the place that it comes from.
@@ -135,12 +169,17 @@ impl<'a> Places<'a> {
         let mut project = project_file.parsed()?.clone();
         let author = Author::Committer;
         sift(&mut project, Origin { author, project: &session.project, user: &user });
+        let foreign = design_yaml(session);
+        let remarks = foreign.diagnostics.iter().map(Diagnostic::message).collect();
+        let brief = brief_table(foreign.layer);
+        let foreign = Table::from_iter([(brief::SECTION.to_owned(), Value::Table(brief))]);
         let files = [
             (ConfigOrigin::Local, local_file.path.clone(), local),
             (ConfigOrigin::Project, project_file.path.clone(), project),
+            (ConfigOrigin::DesignYaml, session.project.join(DESIGN_YAML), foreign),
             (ConfigOrigin::User, user_file.map(|file| file.path.clone()).unwrap_or_default(), user),
         ];
-        Ok(Self { session, files })
+        Ok(Self { session, files, remarks })
     }
 
     /// Returns the value that holds; `None` if it is the default.
@@ -168,9 +207,12 @@ impl<'a> Places<'a> {
         let author = match origin {
             ConfigOrigin::Local => local_author(&self.session.project, &table),
             ConfigOrigin::Project => Author::Committer,
-            ConfigOrigin::User | ConfigOrigin::Environment | ConfigOrigin::Default => return None,
+            ConfigOrigin::User
+            | ConfigOrigin::DesignYaml
+            | ConfigOrigin::Environment
+            | ConfigOrigin::Default => return None,
         };
-        let [_, _, (_, _, user)] = &self.files;
+        let [_, _, _, (_, _, user)] = &self.files;
         let refused = sift(&mut table, Origin { author, project: &self.session.project, user });
         let is_meant = |refused: &Refused| {
             refused.key == key.full_name()

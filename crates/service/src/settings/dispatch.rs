@@ -23,33 +23,33 @@ pub const SECTION: &str = "dispatch";
 /// Everything decided about dispatches before one is made.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where features and projects are, relative to the project.
+    /// The folder of features and projects, relative to the project.
     pub artifacts_root: PathBuf,
-    /// Which prompts.
+    /// The generation of prompts.
     pub profile: PromptProfile,
     /// The most rounds.
     pub max_iterations: u32,
-    /// How sections are taken out of documents.
+    /// How sections are selected from documents.
     pub rules: Rules,
     /// How a confirmation is judged.
     pub confirmation: ConfirmationLevel,
-    /// What a delta is measured against.
+    /// The measure for a delta.
     pub guard_base: GuardBase,
-    /// How a resumed session is spoken to.
+    /// The wording of a resumed prompt.
     pub resume_text: Wording,
     /// In which order a task's prompt comes.
     pub task_order: TaskOrder,
-    /// Whether a task is given two sections of the PRD instead of being sent to it.
+    /// Whether a task's prompt quotes two sections of the PRD instead of a reference to it.
     pub prd_sections: bool,
     /// Whether a copy of what the store knows of a feature's rounds is written beside it.
     pub state_file: bool,
     /// The roles.
     pub roles: Roles,
-    /// Files with what some roles are asked, relative to the project.
+    /// Files with the instructions of some roles, relative to the project.
     pub rubrics: BTreeMap<RoleName, PathBuf>,
     /// Files with how some roles are to answer, relative to the project.
     pub returns: BTreeMap<RoleName, PathBuf>,
-    /// What committed files change of roles that are built in or the user's.
+    /// The keys that committed files change in roles that are built in or the user's.
     pub changed: BTreeMap<RoleName, ChangedBy>,
 }
 
@@ -245,7 +245,7 @@ impl Settings {
         self.changed.get(role).cloned().unwrap_or_default()
     }
 
-    /// Says what committed files change of a role that the user knows otherwise.
+    /// Describes the keys that committed files change in a role that the user knows otherwise.
     pub fn change_notes(&self, role: &RoleName) -> Vec<String> {
         let note = |(file, keys): (&'static str, Vec<&'static str>)| {
             let keys = keys.join(", ");
@@ -315,7 +315,7 @@ mod tests {
 
     // The reference page lists the keys in words.
     #[test]
-    fn every_key_of_a_role_is_named_in_what_is_expected() {
+    fn the_expected_value_names_every_key_of_a_role() {
         let expected = KEYS.iter().find(|key| key.name == "roles").map(|key| key.expected);
         for key in RoleChange::KEYS {
             assert!(expected.is_some_and(|words| words.contains(key)), "{key}");

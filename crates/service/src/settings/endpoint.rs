@@ -1,5 +1,5 @@
-//! The `[lane.http.NAME]` sections: models' APIs. Only a user's own file may have them: a project that
-//! comes from somewhere must not choose where its user's prompts and keys are sent.
+//! The `[lane.http.NAME]` sections: models' APIs. Only a user's own file may have them: a foreign
+//! project must not choose where its user's prompts and keys are sent.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::{unknown, whole, wrong};
 use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::session::Session;
 
-/// What the APIs are below.
+/// The key of the table of APIs.
 pub const HTTP: &str = "http";
 
 /// No key is longer.
@@ -46,35 +46,35 @@ const KEYS: [(&str, &str, &str); 8] = [
 /// An API that the user configured.
 #[derive(Debug)]
 pub struct Configured {
-    /// Where and how it is spoken to.
+    /// The address and kind of the API.
     pub endpoint: Endpoint,
     /// The model to ask when no flag names one.
     pub model: String,
-    /// How hard it shall think when no flag says it.
+    /// The model's effort when no flag sets it.
     pub effort: Option<String>,
 }
 
 /// An API as configured, whether or not Convoke can use it.
 #[derive(Debug)]
 pub struct Listed {
-    /// Its name.
+    /// The API's name.
     pub name: String,
     /// Its address, if that is one.
     pub url: Option<String>,
     /// The model to ask when no flag names one.
     pub model: Option<String>,
-    /// Whether its key is there; `None` if that cannot be told.
+    /// Whether its key is set; `None` if unknown.
     pub key: Option<KeyState>,
-    /// What it comes to.
+    /// The usable configuration, or its error.
     pub configured: Result<Configured, Failure>,
 }
 
 /// Whether a key is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
-    /// None is asked for.
+    /// It needs no key.
     Unneeded,
-    /// It is.
+    /// Its key is set.
     Present,
     /// It is not configured, or Convoke may not use it.
     Missing,
@@ -107,7 +107,7 @@ pub fn listed(session: &Session) -> Result<Vec<Listed>, Failure> {
             Some(Some(EndpointError::NoKey { .. })) => Some(KeyState::Missing),
             Some(_) => None,
         };
-        // What is no address may hold what nobody should see.
+        // An invalid address may hold a secret, so it is not shown.
         let url = words("url").and_then(|url| Some(BaseUrl::parse(&url).ok()?.to_string()));
         Listed { name: name.clone(), url, model: words("model"), key, configured }
     };
@@ -247,7 +247,7 @@ fn is_private(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.permissions().mode().trailing_zeros() >= 6)
 }
 
-/// Elsewhere there is no mode to look at.
+/// On other systems there is no mode to check.
 #[cfg(not(unix))]
 fn is_private(_: &Path) -> bool {
     true

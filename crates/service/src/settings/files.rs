@@ -14,14 +14,14 @@ use super::{dispatch, health, lane, task, unknown, wake};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
-/// What the configuration of one project says. Clones share what was read.
+/// The configuration of one project. Clones share the parsed files.
 #[derive(Debug, Clone, Default)]
 pub struct SessionSettings {
     files: Arc<Mutex<Arc<ConfigFiles>>>,
 }
 
 impl SessionSettings {
-    /// Forgets what was read. A use case that writes a configuration file calls this afterwards.
+    /// Forgets the parsed files. A use case that writes a configuration file calls this afterwards.
     pub fn forget(&self) {
         *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
     }
@@ -31,7 +31,7 @@ impl SessionSettings {
     }
 }
 
-/// The files as they were when they were first needed, and what they came to.
+/// The files at their first use, and the settings from them.
 #[derive(Debug, Default)]
 pub(super) struct ConfigFiles {
     user: OnceLock<Option<ConfigFile>>,
@@ -116,7 +116,7 @@ impl ConfigFile {
         }
     }
 
-    /// Tells whether the system does not even let us look at the file.
+    /// Tells whether the system denies even access to the file's metadata.
     fn is_out_of_reach(&self) -> bool {
         let denied = Unreadable::PermissionDenied;
         matches!(&self.table, Err(ConfigError::Unreadable { reason, .. }) if *reason == denied)

@@ -13,9 +13,9 @@ pub const SECTION: &str = "health";
 /// Everything decided about asking agents whether they answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
-    /// How long what was found out counts.
+    /// How long a probe's result stays valid.
     pub remember: Duration,
-    /// How long is waited before an agent is asked again.
+    /// How long Convoke waits before it probes an agent again.
     pub pause: Duration,
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use convoke_domain::client::Client;
-use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::budget::LaneBudget;
 use toml::Value;
 
 use super::files::settle_once;
@@ -14,12 +14,12 @@ use crate::session::Session;
 /// The section's name.
 pub const SECTION: &str = "lane";
 
-/// What is decided about lanes.
+/// The settings of lanes.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// The most that lanes may spend in a day, over all projects. Every one of them holds: the
-    /// user's own, and a lower one that a project asks for.
-    pub budgets_per_day: Vec<Cap>,
+    /// user's own, and a lower one of a project.
+    pub budgets_per_day: Vec<LaneBudget>,
     /// Variables that clients may see beside those that they always see.
     pub pass_env: PassEnv,
 }
@@ -31,7 +31,7 @@ pub struct PassEnv(Vec<(Option<Client>, String)>);
 /// One place's opinion on these settings.
 #[derive(Debug, Clone, Default)]
 pub struct Layer {
-    budget_per_day: Option<Cap>,
+    budget_per_day: Option<LaneBudget>,
     pass_env: Option<PassEnv>,
 }
 
@@ -44,7 +44,7 @@ pub const KEYS: [Key<Layer>; 2] = [
         meaning: "the budget of a day for the lanes of all projects; when it is spent, Convoke starts no more lanes",
         from_text: text,
         set: |layer, value| {
-            layer.budget_per_day = Some(Cap::parse(value.as_str()?).ok()?);
+            layer.budget_per_day = Some(LaneBudget::parse(value.as_str()?).ok()?);
             Some(())
         },
     },
@@ -109,8 +109,8 @@ fn is_passable(name: &str) -> bool {
     is_plain && !is_reserved && name != "TMPDIR" && !name.ends_with("_CONFIG_CONTENT")
 }
 
-/// Returns what the environment and the files say about lanes. A budget that a project asks for
-/// holds beside the user's.
+/// Returns the settings of lanes from the environment and the files. A project's budget holds
+/// beside the user's.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
     settle_once(&session.settings.files().lane, || settle(session))
 }

@@ -1,4 +1,4 @@
-//! What is wrong with the configuration files, for commands that do not read the part in question.
+//! Finds errors in the configuration files, for commands that do not read the part in question.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::session::Session;
 const MOST: usize = 12;
 
 /// Returns a line for each unknown section or key, each value that cannot be used and each key that
-/// its file may not set; never a value. `told` is left out: the user reads it already.
+/// its file may not set; never a value. It leaves out `told`, which the user has already seen.
 pub fn remarks(session: &Session, told: Option<&Failure>) -> Vec<String> {
     let told = told.map(|failure| failure.error.to_string());
     let mut lines: Vec<_> = found(session)

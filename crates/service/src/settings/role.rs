@@ -7,7 +7,7 @@ use convoke_domain::dispatch::pattern::PathPattern;
 use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptForm, Proof, RoleName};
 use toml::Value;
 
-/// What a place says about one role.
+/// One place's changes to a role.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RoleChange {
     artifacts: Option<Vec<FeatureArtifact>>,
@@ -23,14 +23,14 @@ pub(super) struct RoleChange {
     pub(super) returns: Option<PathBuf>,
 }
 
-/// What is wrong with a role: the key, if one is, and what it must be.
+/// A mistake in a role: the key, if one has it, and the expected value.
 pub(super) struct RoleMistake {
     key: Option<String>,
     expected: String,
 }
 
-/// Says which role, which key of it and why, for a table of roles that cannot be used: the place
-/// below `dispatch.roles`, and what is expected there.
+/// Returns the first mistake in a table of roles: its place below `dispatch.roles`, and the
+/// expected value.
 pub(super) fn explain_roles(value: &Value) -> Option<(String, String)> {
     let Some(roles) = value.as_table() else { return Some((String::new(), "a table".to_owned())) };
     roles.iter().find_map(|(name, value)| {
@@ -73,7 +73,7 @@ impl RoleChange {
         Ok(change)
     }
 
-    /// Takes one key, or says what its value must be.
+    /// Sets one key, or returns the expected form of its value.
     fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
         let expects = |expected: &str| expected.to_owned();
         let truth = || value.as_bool().ok_or_else(|| expects("true or false"));

@@ -1,5 +1,5 @@
-//! The `[store]` section, which only a user's own file may have: a project that comes from somewhere
-//! must not choose where its user's memory is kept.
+//! The `[store]` section, which only a user's own file may have: a foreign project must not choose
+//! where its user's data is stored.
 
 use convoke_store::StoreLocation;
 use toml::{Table, Value};
@@ -45,13 +45,13 @@ fn configured(session: &Session) -> Result<Option<StoreLocation>, Failure> {
     })
 }
 
-/// What is wrong with a `[store]` section.
+/// A mistake in a `[store]` section.
 pub(super) enum StoreMistake {
     /// It is no table.
     Section,
     /// There is no such key.
     Key(String),
-    /// The path is no absolute one.
+    /// The path is not absolute.
     Path,
 }
 

@@ -1,38 +1,38 @@
-//! What a file that came with a repository may set.
+//! The settings that a file from a repository may change.
 //!
-//! `convoke.toml` is committed, so its author need not be the user: it may lower the user's limits and
-//! make checks stricter, never the opposite, it may not lead out of the project, and it has no say in
-//! the user's sessions, keys and addresses. `convoke.local.toml` is the user's own unless git tracks
-//! it, or leaves out its whole folder. A value that a file may not set is left out, with a
-//! remark that names the file, the key and the reason, never the value.
+//! `convoke.toml` is committed, so its author need not be the user: it may lower the user's limits
+//! and make checks stricter, never the opposite, it may not lead out of the project, and it has no
+//! say in the user's sessions, keys and addresses. `convoke.local.toml` is the user's own unless
+//! git tracks it, or leaves out its whole folder. A value that a file may not set is left out, with
+//! a remark that names the file, the key and the reason, never the value.
 
 use std::path::Path;
 
 use convoke_domain::dispatch::confirmation::ConfirmationLevel;
 use convoke_domain::dispatch::role::{RoleName, Roles};
-use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_engine::file::stays_inside;
 use convoke_engine::git::tracked::{GitTracking, is_left_out, tracking};
 use toml::{Table, Value};
 
 use super::{LOCAL_FILE, whole};
 
-/// Who wrote a file in a project.
+/// The author of a file in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Author {
     /// The user, for this copy of the project.
     User,
-    /// Anyone who could commit to the repository.
+    /// Any author who could commit to the repository.
     Committer,
 }
 
-/// What a file may do with one key.
+/// A file's right to set one key.
 #[derive(Debug, Clone, Copy)]
 enum Rule {
     /// A committed file may set at most what the user set, or else this default.
     Lower(u64),
     /// A committed file may set at most what the user set; by default there is no limit.
-    LowerCap,
+    LowerBudget,
     /// A committed file may set a level of confirmation at least as strict as the user's, or else
     /// the default.
     Level,
@@ -67,7 +67,7 @@ const RULES: [(&str, &str, Rule); 18] = [
     ("dispatch", "roles", Rule::Roles),
     ("health", "remember_minutes", Rule::Lower(10)),
     ("health", "pause_seconds", Rule::Lower(10)),
-    ("lane", "budget_per_day", Rule::LowerCap),
+    ("lane", "budget_per_day", Rule::LowerBudget),
     (
         "lane",
         "pass_env",
@@ -76,7 +76,7 @@ const RULES: [(&str, &str, Rule); 18] = [
     ("lane", "http", Rule::UsersFile("a project cannot choose where your prompts and keys go")),
 ];
 
-/// Where a user's data lies is never a project's to say.
+/// A project must not choose where a user's data is stored.
 const STORE: &str = "a project cannot choose where your data is kept";
 
 const LOOSER: &str = "a committed file can make this check stricter, not looser";
@@ -93,12 +93,12 @@ pub(super) struct Refused {
     pub(super) reason: &'static str,
 }
 
-/// Returns who wrote `convoke.local.toml`. Git is asked only if the answer matters.
+/// Returns the author of `convoke.local.toml`. It calls git only if the author matters.
 pub(super) fn local_author(project: &Path, table: &Table) -> Author {
     let matters = RULES.iter().any(|(section, key, _)| at(table, section, key).is_some());
     match matters.then(|| tracking(project, LOCAL_FILE)) {
         Some(GitTracking::Tracked) => Author::Committer,
-        // What is unpacked into an ignored folder, such as `node_modules`, came from elsewhere.
+        // A project unpacked into an ignored folder, such as `node_modules`, has another author.
         Some(GitTracking::Untracked) if is_left_out(project) => Author::Committer,
         Some(GitTracking::Untracked) | None => Author::User,
     }
@@ -107,7 +107,7 @@ pub(super) fn local_author(project: &Path, table: &Table) -> Author {
 /// A project's file, and what its values are judged against.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin<'a> {
-    /// Who wrote the file.
+    /// The file's author.
     pub(super) author: Author,
     /// The project's folder.
     pub(super) project: &'a Path,
@@ -138,8 +138,8 @@ pub(super) fn sift(table: &mut Table, origin: Origin<'_>) -> Vec<Refused> {
     refused
 }
 
-/// Takes out of a committed table of roles what weakens a role that the user knows: what proves its
-/// reading, and what makes it a reviewer at all.
+/// Removes from a committed table of roles the keys that weaken a role that the user knows: its
+/// proof of reading, and whether it is a reviewer.
 fn sift_roles(roles: &mut Value, user: Option<&Value>) -> Vec<Refused> {
     let known = Roles::default();
     let mut refused = Vec::new();
@@ -175,7 +175,7 @@ fn at<'a>(table: &'a Table, section: &str, key: &str) -> Option<&'a Value> {
 }
 
 impl Rule {
-    /// Returns why a value may not be set. What is no value of its kind at all is an error later.
+    /// Returns why a file may not set a value. A value of the wrong kind is an error later.
     fn refuses(
         self,
         value: &Value,
@@ -190,7 +190,9 @@ impl Rule {
                 let most = user.and_then(whole).unwrap_or(default);
                 (whole(value)? > most).then(raises)
             }
-            (Self::LowerCap, Author::Committer) => is_higher(cap(value)?, cap(user?)?).then(raises),
+            (Self::LowerBudget, Author::Committer) => {
+                is_higher(budget(value)?, budget(user?)?).then(raises)
+            }
             (Self::Level, Author::Committer) => {
                 let least = user.and_then(level).unwrap_or_default();
                 is_looser(level(value)?, least).then_some(LOOSER)
@@ -220,16 +222,17 @@ fn is_looser(level: ConfirmationLevel, than: ConfirmationLevel) -> bool {
     place(level) > place(than)
 }
 
-fn cap(value: &Value) -> Option<Cap> {
-    Cap::parse(value.as_str()?).ok()
+fn budget(value: &Value) -> Option<LaneBudget> {
+    LaneBudget::parse(value.as_str()?).ok()
 }
 
-/// Tokens and money cannot be compared; where a file caps one and the user the other, both hold.
-fn is_higher(cap: Cap, than: Cap) -> bool {
-    match (cap, than) {
-        (Cap::Tokens(one), Cap::Tokens(other))
-        | (Cap::MicroDollars(one), Cap::MicroDollars(other)) => one > other,
-        (Cap::Tokens(_), Cap::MicroDollars(_)) | (Cap::MicroDollars(_), Cap::Tokens(_)) => false,
+/// Tokens and money cannot be compared; where a file limits one and the user the other, both hold.
+fn is_higher(budget: LaneBudget, than: LaneBudget) -> bool {
+    match (budget, than) {
+        (LaneBudget::Tokens(one), LaneBudget::Tokens(other))
+        | (LaneBudget::MicroDollars(one), LaneBudget::MicroDollars(other)) => one > other,
+        (LaneBudget::Tokens(_), LaneBudget::MicroDollars(_))
+        | (LaneBudget::MicroDollars(_), LaneBudget::Tokens(_)) => false,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Settings as far as they can be used. A hook delivers the user's rules also when a file or a variable
-//! holds a mistake, and names the place of the mistake instead of failing.
+//! Settings as far as they can be used. A hook delivers the user's rules even if a file or a
+//! variable holds a mistake, and names the place of the mistake instead of failing.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ const MOST_MISTAKES: usize = 16;
 pub(super) struct UsableLayers<L> {
     /// Environment, local file, project's file, user's file.
     pub(super) layers: [L; 4],
-    /// Who wrote the local file.
+    /// The author of the local file.
     pub(super) author: Author,
     /// Files and variables with a mistake, as the user knows them.
     pub(super) left_out: Vec<String>,
@@ -51,6 +51,23 @@ pub(super) fn read_usable_layers<L: Default>(
     UsableLayers { layers, author, left_out }
 }
 
+/// Reads one section of the local file in another folder of the project, without what cannot be used.
+pub(super) fn read_usable_local<L: Default>(
+    session: &Session,
+    folder: &Path,
+    section: &str,
+    keys: &[Key<L>],
+) -> L {
+    let mut local = UsableFile::read(&folder.join(LOCAL_FILE));
+    if local.table.is_empty() {
+        return L::default();
+    }
+    let author = local_author(folder, &local.table);
+    let user = user_table(session);
+    sift(&mut local.table, Origin { author, project: folder, user: &user });
+    local.take(section, keys)
+}
+
 /// Returns what the user's own file says, as far as it can be read.
 pub(super) fn user_table(session: &Session) -> Table {
     user_file(session).1.table
@@ -70,7 +87,7 @@ fn user_file(session: &Session) -> (String, UsableFile) {
     (name, file)
 }
 
-/// A file, and whether something in it cannot be used.
+/// A file, and whether a part of it is unusable.
 #[derive(Default)]
 struct UsableFile {
     table: Table,
@@ -124,8 +141,8 @@ impl UsableFile {
     }
 }
 
-/// Returns a text without the line at a byte, and without what is below that line if it is the
-/// heading of a section: those keys would otherwise count for the section before.
+/// Returns a text without the line at a byte, and without the lines below it if it is the heading
+/// of a section: those keys would otherwise count for the section before.
 fn without_line(text: &str, at: usize) -> String {
     let (mut kept, mut seen, mut is_below) = (String::new(), 0, false);
     let at = at.min(text.len().saturating_sub(1));
@@ -164,7 +181,7 @@ mod tests {
             ("[wake]\nagent = 'june'\nclock = \n", "wake.agent = 'june'"),
             ("[wake]\nmode = x\nagent = 'june'\n", "wake.agent = 'june'"),
             ("[wake]\nagent = 'june'\nagent = 'max'\n", "wake.agent = 'june'"),
-            // What is below a broken heading does not count for the section before.
+            // Lines below a broken heading do not count for the section before.
             ("[wake]\nagent = 'june'\n[lane\nclock = 'UTC'\n", "wake.agent = 'june'"),
             ("[lane\nx = 1\n[wake]\nagent = 'june'\n", "wake.agent = 'june'"),
             // No value is made of half a line.

@@ -6,11 +6,12 @@ use convoke_domain::skill::choice::{PatternRule, SkillRule};
 use convoke_domain::token::Budget;
 use convoke_domain::wake::deeds::NextActionRule;
 use convoke_domain::wake::{WakeFit, WakeMode};
+use convoke_engine::git::checkout;
 use jiff::tz::Offset;
 
 use super::files::settle_once;
 use super::trust::Author;
-use super::usable::{UsableLayers, read_usable_layers};
+use super::usable::{UsableLayers, read_usable_layers, read_usable_local};
 use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, text, truth, whole};
 use crate::failure::Failure;
 use crate::session::Session;
@@ -60,21 +61,21 @@ pub struct Settings {
     pub budget: Budget,
     /// The most that it may cost without what a committed file says.
     pub own_budget: Budget,
-    /// How much an agent is told each time it wakes.
+    /// How much a wake-up tells its agent.
     pub mode: WakeMode,
-    /// What gives way when a wake-up costs more than its budget.
+    /// What is shortened when a wake-up costs more than its budget.
     pub fit: WakeFit,
     /// The clock that times are shown by.
     pub clock: Offset,
     /// How mentions are recognised.
     pub mentions: MentionRule,
-    /// What decides the next action.
+    /// The basis of the next action.
     pub next_action: NextActionRule,
-    /// What may choose a skill.
+    /// The sources that may name a skill.
     pub skill_rule: SkillRule,
     /// How the words of tasks choose a skill, where they may.
     pub patterns: PatternRule,
-    /// Whether an id of a collection is looked for only there.
+    /// Whether an id of a collection is searched only there.
     pub namespace_strict: bool,
 }
 
@@ -226,7 +227,8 @@ pub const KEYS: [Key<Layer>; 11] = [
 /// Collects what environment and files say about wake-ups.
 pub fn settings(session: &Session) -> Result<Settings, Failure> {
     settle_once(&session.settings.files().wake, || {
-        read_authored(session, SECTION, &KEYS).map(|(layers, author)| settled(layers, author))
+        let (layers, author) = read_authored(session, SECTION, &KEYS)?;
+        Ok(settled(with_binding(session, layers), author))
     })
 }
 
@@ -234,7 +236,29 @@ pub fn settings(session: &Session) -> Result<Settings, Failure> {
 /// mistake: a hook delivers in any case.
 pub fn settings_for_hook(session: &Session) -> (Settings, Vec<String>) {
     let UsableLayers { layers, author, left_out } = read_usable_layers(session, SECTION, &KEYS);
-    (settled(layers, author), left_out)
+    (settled(with_binding(session, layers), author), left_out)
+}
+
+/// Adds the agent that the user bound the project to elsewhere in it. A worktree has no local file of
+/// its own, and a folder with a `convoke.toml` below the repository's is the same project: a committed
+/// file must not take the agent away, and with it the user's rules.
+fn with_binding(session: &Session, mut layers: [Layer; 4]) -> [Layer; 4] {
+    let [variable, local, ..] = &mut layers;
+    if variable.agent.is_some() || local.agent.is_some() {
+        return layers;
+    }
+    let Some(checkout) = checkout(&session.project) else { return layers };
+    let main = checkout.common_dir.parent().filter(|_| checkout.common_dir.ends_with(".git"));
+    let own = session.project.canonicalize().ok();
+    let mut places = vec![checkout.root.as_path()];
+    places.extend(main.filter(|main| *main != checkout.root));
+    places.retain(|place| own.as_deref() != Some(place));
+    let read = |place| read_usable_local(session, place, SECTION, &KEYS);
+    if let Some(found) = places.into_iter().map(read).find(|found: &Layer| found.agent.is_some()) {
+        local.agent = found.agent;
+        local.orchestrator = local.orchestrator.take().or(found.orchestrator);
+    }
+    layers
 }
 
 fn settled(layers: [Layer; 4], author: Author) -> Settings {

@@ -9,7 +9,7 @@ use crate::failure::with_causes;
 use crate::hooks::{HooksReport, HooksTarget, hooks_status};
 use crate::session::Session;
 
-/// What is known of a client's hooks.
+/// The state of a client's hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClientHooks {
@@ -25,7 +25,7 @@ pub struct ClientHooks {
     pub problem: Option<String>,
 }
 
-/// Returns what is known of the hooks of every client that is on the PATH or has hooks.
+/// Returns the hooks' state for every client that is on the PATH or has hooks.
 pub fn hooks_of_clients(session: &Session) -> Vec<ClientHooks> {
     let found = Client::WITH_HOOKS.into_iter().map(|client| hooks_of(session, client));
     let is_there = |hooks: &ClientHooks| {

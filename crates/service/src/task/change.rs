@@ -1,4 +1,4 @@
-//! Changing one task, and remembering who did it.
+//! Changes one task, and records the actor.
 
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
@@ -11,12 +11,12 @@ use crate::failure::Failure;
 use crate::message::note_stranger;
 use crate::workspace::{Workspace, refused};
 
-/// What happens to a task.
+/// A change of a task.
 #[derive(Debug, Clone)]
 pub enum TaskStep {
-    /// It is completed; what is still open below it is left out.
+    /// It is completed; open tasks below it are skipped.
     Done,
-    /// It is left out, with what is still open below it.
+    /// It is skipped, with the open tasks below it.
     Skip,
     /// It gets a remark, on one line.
     Note(String),

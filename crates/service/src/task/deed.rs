@@ -31,17 +31,17 @@ pub struct VerdictRequest {
 pub struct DeedReport {
     /// The task's id.
     pub task: String,
-    /// What was recorded, such as `pass`.
+    /// The recorded word, such as `pass`.
     pub verdict: &'static str,
-    /// The role that did it.
+    /// The role that judged.
     pub role: String,
-    /// Who recorded it.
+    /// The agent that recorded it.
     pub recorded_by: String,
-    /// Why.
+    /// The reason.
     pub because: Option<String>,
     /// The message that it came with.
     pub message_id: Option<i64>,
-    /// The run that it is part of.
+    /// The run that the lane is part of.
     pub run: Option<String>,
     /// When it was recorded.
     pub at: String,
@@ -62,7 +62,7 @@ impl DeedReport {
         }
     }
 
-    /// Says it in a line.
+    /// Renders it in a line.
     pub fn line(&self) -> String {
         let why = self.because.as_ref().map_or(String::new(), |why| format!(": {why}"));
         format!("{} by {}, recorded by @{}{why}", self.verdict, self.role, self.recorded_by)

@@ -10,7 +10,7 @@ use super::{TaskDesk, filled_line, known_task};
 use crate::failure::{ErrorClass, Failure};
 use crate::workspace::{Workspace, refused};
 
-/// What changes about a task. If nothing is named, a person writes it.
+/// Changes to a task. Without any, a person writes them in an editor.
 #[derive(Debug, Clone)]
 pub struct EditRequest {
     /// The task.
@@ -19,7 +19,7 @@ pub struct EditRequest {
     pub title: Option<String>,
     /// Its new body; an empty one removes it.
     pub body: Option<String>,
-    /// How urgent it is among its siblings.
+    /// Its urgency among its siblings.
     pub priority: Option<TaskPriority>,
     /// All tasks that come before it.
     pub after: Option<Vec<TaskId>>,

@@ -1,11 +1,11 @@
-//! What was done to tasks, and taking it back.
+//! The history of tasks, and undo.
 
 use convoke_domain::task::history::TaskChange;
 use convoke_domain::task::id::TaskId;
 use convoke_store::task_history::RemovedTask;
 use serde::Serialize;
 
-use super::{TaskDesk, TaskReport};
+use super::{DeedReport, JudgedTask, TaskDesk, TaskReport, known_task};
 use crate::failure::Failure;
 use crate::workspace::{Workspace, refused};
 
@@ -31,17 +31,17 @@ impl RemovedTaskReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskChangeReport {
-    /// The step that it is part of; a step is undone as a whole.
-    pub step: i64,
+    /// The step that it is part of; a step is undone as a whole. A verdict is no part of one.
+    pub step: Option<i64>,
     /// When it was made.
     pub at: String,
-    /// Who made it.
+    /// The actor.
     pub actor: String,
     /// The task's id.
     pub task: String,
     /// The task's title afterwards.
     pub title: String,
-    /// What changed, in words.
+    /// The change, in words.
     pub what: String,
     /// Whether it undid an earlier step.
     pub undo: bool,
@@ -53,7 +53,7 @@ impl TaskChangeReport {
     /// Reports a change.
     pub fn new(change: &TaskChange) -> Self {
         Self {
-            step: change.step,
+            step: Some(change.step),
             at: change.at.to_string(),
             actor: change.actor.to_string(),
             task: change.task.to_string(),
@@ -63,6 +63,29 @@ impl TaskChangeReport {
             undone: change.is_undone,
         }
     }
+
+    /// Reports a verdict that was undone.
+    pub fn of_verdict(JudgedTask { task, deed }: &JudgedTask) -> Self {
+        Self {
+            step: None,
+            at: deed.at.clone(),
+            actor: deed.recorded_by.clone(),
+            task: deed.task.clone(),
+            title: task.content.clone(),
+            what: format!("{} by {}", deed.verdict, deed.role),
+            undo: false,
+            undone: true,
+        }
+    }
+}
+
+/// What was undone.
+#[derive(Debug, Clone)]
+pub enum UndoneStep {
+    /// The changes of a step; none where no step was left.
+    Changes(Vec<TaskChange>),
+    /// A verdict, which no longer counts.
+    Verdict(Box<JudgedTask>),
 }
 
 /// How many tasks were restored.
@@ -91,9 +114,17 @@ pub fn task_log(
     Ok(changes)
 }
 
-/// Undoes the last step and returns it; `None` without a step to undo.
-pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<Vec<TaskChange>, Failure> {
-    let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
+/// Undoes the last step or verdict, and returns it.
+pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<UndoneStep, Failure> {
+    let TaskDesk { session, workspace, actor } = desk;
+    let Workspace { store, scope } = workspace;
+    if let Some(deed) = store.undo_verdict(scope, session.now()).map_err(refused)? {
+        let task = known_task(workspace, &deed.task)?;
+        let what = format!("undid: {} by {} on {}", deed.kind.name(), deed.role, task.content);
+        store.record_event(scope, actor, &what, session.now()).map_err(refused)?;
+        let judged = JudgedTask { task, deed: DeedReport::new(&deed) };
+        return Ok(UndoneStep::Verdict(Box::new(judged)));
+    }
     let changes = store.undo_task_step(scope, session.now()).map_err(refused)?;
     if let Some(first) = changes.first() {
         let more = changes.len() - 1;
@@ -101,7 +132,7 @@ pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<Vec<TaskChange>, Failure> {
         let what = format!("undid: {} {}{others}", first.words(), first.after.content);
         store.record_event(scope, actor, &what, session.now()).map_err(refused)?;
     }
-    Ok(changes)
+    Ok(UndoneStep::Changes(changes))
 }
 
 /// Lists the removed tasks that can be restored.
@@ -110,7 +141,7 @@ pub fn removed_tasks(desk: &TaskDesk<'_>) -> Result<Vec<RemovedTask>, Failure> {
     store.removed_tasks(scope).map_err(refused)
 }
 
-/// Restores a removed task with what was removed with it.
+/// Restores a removed task with the parts that were removed with it.
 pub fn restore_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<RestoredCount, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
     let removed = removed_tasks(desk)?;

@@ -46,7 +46,7 @@ enum ImportError {
     NotHere { path: PathBuf, project: String, branch: String },
 }
 
-/// Where the tasks come from.
+/// The source of the tasks.
 #[derive(Debug, Clone)]
 pub enum ImportSource {
     /// A plan, from this folder or from the project's; or a database of june or otto.
@@ -58,7 +58,7 @@ pub enum ImportSource {
 /// Tasks to take over.
 #[derive(Debug, Clone)]
 pub struct ImportRequest {
-    /// Where they come from.
+    /// The source of the tasks.
     pub source: ImportSource,
     /// Whether each task that is not begun and has no parts gets an implementation and two reviews.
     pub adds_reviews: bool,
@@ -88,6 +88,7 @@ fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>
     note_not_taken(session, &plan);
     let titles: Vec<_> = plan.tasks.iter().map(|section| one_line(section.title)).collect();
     let titles: Vec<_> = titles.iter().map(String::as_str).collect();
+    follow_moved_plan(desk, &plan_file, &titles)?;
     let known = store.tasks_of_plan(scope, Some(&plan_file)).map_err(refused)?;
     note_changes(desk, &plan_file, &titles, &known)?;
     let checked = plan.tasks.iter().zip(&titles).filter(|(section, _)| section.is_done());
@@ -105,7 +106,31 @@ fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>
     Ok(ids)
 }
 
-/// Refuses a plan without tasks, and one whose tasks cannot be told apart.
+/// Lets the tasks of a plan whose file is gone follow it to this one, if they are the same tasks:
+/// otherwise each would be there twice.
+fn follow_moved_plan(desk: &TaskDesk<'_>, plan_file: &str, titles: &[&str]) -> Result<(), Failure> {
+    let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
+    let plans = store.plans(scope).map_err(refused)?;
+    if plans.iter().any(|plan| plan == plan_file) {
+        return Ok(());
+    }
+    let is_gone = |plan: &&String| matches!(session.project.join(plan).try_exists(), Ok(false));
+    for plan in plans.iter().filter(is_gone) {
+        let known = store.tasks_of_plan(scope, Some(plan)).map_err(refused)?;
+        let has = |title: &&str| known.iter().any(|task| task.content == **title);
+        if titles.iter().all(has) {
+            store.rename_plan(scope, plan, plan_file, session.now()).map_err(refused)?;
+            let words = format!("its tasks belong to `{plan_file}` now");
+            session
+                .reporter()
+                .say(format!("note: `{plan}` is gone and has the same tasks; {words}"));
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a plan without tasks, and one with tasks of the same title.
 fn check(plan: &ParsedPlan<'_>, path: PathBuf) -> Result<(), Failure> {
     if plan.tasks.is_empty() {
         return Err(Failure::new(ErrorClass::Refused, ImportError::NoTasks { path })
@@ -119,7 +144,7 @@ fn check(plan: &ParsedPlan<'_>, path: PathBuf) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells how many tasks are done from the start, because the plan says so.
+/// Reports how many tasks the plan marks as done.
 fn note_done(desk: &TaskDesk<'_>, ids: &[TaskId]) -> Result<(), Failure> {
     let Workspace { store, scope } = &desk.workspace;
     let mut done = Vec::new();
@@ -136,7 +161,7 @@ fn note_done(desk: &TaskDesk<'_>, ids: &[TaskId]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells which headings are no tasks although they may be meant as such.
+/// Reports headings that look like tasks and are not imported.
 fn note_not_taken(session: &Session, plan: &ParsedPlan<'_>) {
     let names: Vec<_> =
         plan.not_taken.iter().take(NAMED).map(|title| format!("`{title}`")).collect();
@@ -208,7 +233,7 @@ fn adopt(desk: &TaskDesk<'_>, path: &Path) -> Result<Vec<TaskId>, Failure> {
     let all = read_tasks(path, session.now())
         .map_err(|error| Failure::new(ErrorClass::Refused, error))?;
     let is_here = |found: &&ForeignTask| {
-        // A program that knew no projects or branches kept everything together.
+        // A program without projects or branches kept all tasks together.
         let folder = found.project.as_deref().and_then(|project| project.rsplit('/').next());
         folder.is_none_or(|folder| folder == scope.project)
             && found.branch.as_ref().is_none_or(|branch| *branch == scope.branch)
@@ -228,7 +253,7 @@ fn adopt(desk: &TaskDesk<'_>, path: &Path) -> Result<Vec<TaskId>, Failure> {
     Ok(ids)
 }
 
-/// Says what a database has instead.
+/// Describes the projects that a database has instead.
 fn elsewhere(all: &[ForeignTask]) -> Option<String> {
     let place = |found: &ForeignTask| {
         let name = |word: &Option<String>| word.clone().unwrap_or_else(|| "any".to_owned());

@@ -34,7 +34,7 @@ pub struct TaskListRequest {
 pub struct TaskListing {
     /// Every top task with everything below it.
     pub roots: Vec<TaskNode>,
-    /// What is listed of them.
+    /// Which of them are listed.
     pub filter: TaskFilter,
 }
 
@@ -43,7 +43,7 @@ pub struct TaskListing {
 pub struct BranchTasks {
     /// The branch.
     pub branch: String,
-    /// Its tasks.
+    /// The branch's tasks.
     pub listing: TaskListing,
 }
 
@@ -53,7 +53,7 @@ pub struct BranchTasks {
 pub struct BranchTasksReport {
     /// The branch.
     pub branch: String,
-    /// Its tasks.
+    /// The branch's tasks.
     pub tasks: Vec<TaskReport>,
 }
 
@@ -65,7 +65,7 @@ impl BranchTasks {
 }
 
 impl TaskListing {
-    /// Reports the roots with everything below them, or the tasks that the filter lets through.
+    /// Reports the roots with everything below them, or the tasks that pass the filter.
     pub fn reports(&self) -> Vec<TaskReport> {
         if self.filter.is_empty() {
             return self.roots.iter().map(|node| TaskReport::of_node(node, None)).collect();
@@ -110,7 +110,7 @@ pub(super) fn read(desk: &TaskDesk<'_>, scope: &Scope) -> Result<Vec<TaskNode>, 
     }))
 }
 
-/// Tells whether one of the rules says that a task's plan is cancelled.
+/// Tells whether one of the rules cancels a task's plan.
 fn is_cancelled(pins: &[Pin], task: &Task) -> bool {
     pins.iter().any(|pin| pin.plan.is_some() && pin.plan == task.plan_file)
 }
@@ -147,27 +147,27 @@ pub fn list_all_branches(
     Ok(found)
 }
 
-/// One task with its parts and what is recorded about it.
+/// One task with its parts and its records.
 #[derive(Debug, Clone)]
 pub struct ShownTask {
     /// The task.
     pub task: Task,
     /// Its parts, in their order.
     pub children: Vec<Task>,
-    /// What is recorded about it.
+    /// The task's records.
     pub deeds: Vec<DeedReport>,
     /// Whether its plan is cancelled.
     pub is_cancelled: bool,
 }
 
-/// One task with its parts and what is recorded about it, for programs.
+/// One task with its parts and its records, as commands print it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShownTaskReport {
     /// The task with its parts.
     #[serde(flatten)]
     pub task: TaskReport,
-    /// What is recorded about it.
+    /// The task's records.
     pub deeds: Vec<DeedReport>,
 }
 

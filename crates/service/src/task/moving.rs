@@ -1,17 +1,20 @@
 //! Giving tasks another parent or another branch.
 
+use convoke_domain::pin::Pin;
 use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
+use convoke_domain::text::shell_word;
 use convoke_store::task::Change;
-use convoke_store::task_edit::{Moved, Moving};
+use convoke_store::task_edit::{MovedTasks, TasksToMove};
 use serde::Serialize;
 
 use super::{TaskDesk, change};
 use crate::failure::Failure;
+use crate::pin::refuse_agents;
 use crate::project::count;
 use crate::workspace::{Workspace, checked_out, refused};
 
-/// Tasks that come to the desk's branch from another one.
+/// Tasks that move to the desk's branch from another one.
 #[derive(Debug, Clone)]
 pub struct BranchMove {
     /// The tasks, whose parts move with them; without them, every task of the branch.
@@ -32,9 +35,9 @@ pub struct MovedTasksReport {
     pub messages: usize,
     /// How many agents came with them.
     pub agents: usize,
-    /// Where they came from.
+    /// The branch that they came from.
     pub from_branch: String,
-    /// Where they are.
+    /// The branch that they are on now.
     pub branch: String,
 }
 
@@ -47,17 +50,40 @@ pub fn move_below(
     ids.iter().map(|id| change::apply(desk, id, &Change::Parent(parent))).collect()
 }
 
-/// Brings tasks of another branch to the desk's.
+/// Counts the user's rules that hold on a branch alone.
+fn own_rules(desk: &TaskDesk<'_>, branch: &str) -> Result<usize, Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let pins = store.all_pins(&scope.project).map_err(refused)?;
+    let is_own = |pin: &&Pin| {
+        pin.branch.as_deref() == Some(branch) && pin.task.is_none() && pin.plan.is_none()
+    };
+    Ok(if branch == scope.branch { 0 } else { pins.iter().filter(is_own).count() })
+}
+
+/// Brings tasks of another branch to the desk's. The user's rules for that branch come along only if
+/// the user does this: an agent could otherwise be rid of them.
 pub fn move_to_branch(
     desk: &TaskDesk<'_>,
     request: &BranchMove,
 ) -> Result<MovedTasksReport, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
     let from = request.from_branch.clone().unwrap_or_else(|| checked_out(session));
-    let moving = request.ids.as_ref().map_or(Moving::All, |ids| Moving::Tasks(ids));
+    let moving = match &request.ids {
+        Some(ids) => TasksToMove::Tasks(ids),
+        None if refuse_agents(session).is_ok() => TasksToMove::All,
+        None => TasksToMove::AllButRules,
+    };
+    let left = if matches!(moving, TasksToMove::AllButRules) { own_rules(desk, &from)? } else { 0 };
     let moved = store.move_tasks(scope, &from, moving, session.now()).map_err(refused)?;
-    let Moved { ids, renamed, messages, agents } = &moved;
+    let MovedTasks { ids, renamed, messages, agents } = &moved;
     let reporter = session.reporter();
+    if left > 0 {
+        let (rules, from) = (count(left, "rule"), shell_word(&from));
+        reporter.say(format!(
+            "note: {rules} of the user's stay on branch {from}; the user brings them along, in a \
+             terminal, with `convoke task move --all --from-branch {from}`"
+        ));
+    }
     if ids.is_empty() {
         reporter.note(format!(
             "note: branch {from} has no tasks; see `convoke task list --all-branches`"

@@ -1,15 +1,15 @@
-//! What to begin next, and beginning it.
+//! Chooses the task to start next, and starts it.
 
 use convoke_domain::scope::AgentName;
-use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::next::{Beginner, Obstacles, next_to_begin, of_plan_first};
 use convoke_domain::task::outline::clipped;
 use convoke_domain::task::tree::TaskNode;
+use convoke_domain::task::{Task, TaskState};
 use convoke_store::task::{ActivePlan, Change};
 
 use super::list::read;
-use super::{TaskDesk, change};
+use super::{TaskDesk, change, parent};
 use crate::failure::{ErrorClass, Failure};
 use crate::settings::wake::settings;
 use crate::workspace::{Workspace, refused};
@@ -25,13 +25,13 @@ struct NothingToStart(String);
 /// The task to begin next.
 #[derive(Debug, Clone)]
 pub enum NextTask {
-    /// This one.
+    /// This task.
     Task(Box<Task>),
     /// No task can be started, for this reason.
     Nothing(String),
 }
 
-/// Finds the task to begin next, or says why no task can begin.
+/// Finds the task to start next, or returns why no task can start.
 pub fn next_task(desk: &TaskDesk<'_>) -> Result<NextTask, Failure> {
     let actor = &desk.actor;
     let leads = actor.is_human() || *actor == settings(desk.session)?.orchestrator;
@@ -44,6 +44,11 @@ pub fn next_task(desk: &TaskDesk<'_>) -> Result<NextTask, Failure> {
         return Ok(NextTask::Task(Box::new(node.task.clone())));
     }
     others.extend(active);
+    if others.is_empty() {
+        let words = "there are no tasks yet; `convoke task add TITLE` adds one, and \
+                     `convoke task import FILE` those of a plan";
+        return Ok(NextTask::Nothing(words.to_owned()));
+    }
     Ok(NextTask::Nothing(Obstacles::among(&others).words()))
 }
 
@@ -102,5 +107,14 @@ pub fn start_task(desk: &TaskDesk<'_>, id: Option<&TaskId>) -> Result<Task, Fail
         let words = format!("note: `{id}` comes after {}, still open", ids.join(", "));
         desk.session.reporter().say(words);
     }
-    change::apply(desk, &id, &Change::Start(&desk.actor))
+    let closed = parent::closed_above(&desk.workspace, &id)?;
+    let task = change::apply(desk, &id, &Change::Start(&desk.actor))?;
+    for above in closed {
+        let state = TaskState::Stored(above.status).words();
+        desk.session.reporter().say(format!(
+            "note: {} was {state} and is in progress again, because {id} is part of it",
+            above.id
+        ));
+    }
+    Ok(task)
 }

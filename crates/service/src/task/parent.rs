@@ -34,6 +34,20 @@ pub(super) fn close(desk: &TaskDesk<'_>, closed: &Task) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns the closed tasks above one, nearest first.
+pub(super) fn closed_above(workspace: &Workspace, id: &TaskId) -> Result<Vec<Task>, Failure> {
+    let Workspace { store, scope } = workspace;
+    let mut closed = Vec::new();
+    let mut next = store.task(scope, id).map_err(refused)?.and_then(|task| task.parent);
+    for _ in 0..DEEPEST {
+        let Some(id) = next.take() else { break };
+        let Some(task) = store.task(scope, &id).map_err(refused)? else { break };
+        next.clone_from(&task.parent);
+        closed.extend(Some(task).filter(|task| task.status.is_closed()));
+    }
+    Ok(closed)
+}
+
 /// Returns a task that is open, although every part of it is closed and one was completed. Where a
 /// verdict is missing or against it, it stays open for a decision.
 fn ready(workspace: &Workspace, id: &TaskId) -> Result<Option<Task>, Failure> {

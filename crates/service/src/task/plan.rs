@@ -12,8 +12,8 @@ struct PlanOutside {
     path: PathBuf,
 }
 
-/// Returns a plan's path relative to the project, written one way only. It is given from this folder, or
-/// from the project's.
+/// Returns a plan's path relative to the project, written one way only. The given path is relative
+/// to this folder, or to the project's.
 pub fn plan_file(session: &Session, given: &Path) -> Result<String, Failure> {
     let outside = || Failure::new(ErrorClass::Usage, PlanOutside { path: given.to_owned() });
     let project = &session.project;

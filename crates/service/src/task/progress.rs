@@ -1,4 +1,4 @@
-//! How far the work of a branch is.
+//! The progress of a branch's work.
 
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
@@ -11,7 +11,7 @@ use super::list::read;
 use super::next::in_plan_order;
 use crate::failure::{ErrorClass, Failure};
 
-/// It cannot be told which task is meant.
+/// No task, or several tasks, match.
 #[derive(Debug, thiserror::Error)]
 enum NotOneTask {
     #[error("no task is in progress{whose}")]
@@ -20,13 +20,13 @@ enum NotOneTask {
     Several { whose: String, ids: Vec<String> },
 }
 
-/// How far the work of a branch is.
+/// The progress of a branch's work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskProgress {
     /// The task to work on, as in a wake-up; none if no task is open.
     pub current: Option<CurrentTask>,
-    /// How many tasks without parts are completed or left out.
+    /// How many tasks without parts are completed or skipped.
     pub closed: usize,
     /// How many tasks without parts there are.
     pub total: usize,
@@ -36,17 +36,17 @@ pub struct TaskProgress {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CurrentTask {
-    /// Its id.
+    /// The task's id.
     pub id: String,
-    /// What is to be done.
+    /// The task's title.
     pub title: String,
     /// Whether it is in progress.
     pub is_begun: bool,
-    /// Who does it.
+    /// The assigned agent.
     pub agent: Option<String>,
 }
 
-/// Returns how far the work of a branch is, and on which task it goes on.
+/// Returns the progress of a branch's work, and its current task.
 pub fn task_progress(desk: &TaskDesk<'_>) -> Result<TaskProgress, Failure> {
     let roots = read(desk, &desk.workspace.scope)?;
     let (active, _) = in_plan_order(desk, None)?;
@@ -67,7 +67,8 @@ impl CurrentTask {
     }
 }
 
-/// Counts tasks without parts: the closed ones, and all. What lies below a closed task is closed.
+/// Counts tasks without parts: the closed ones, and all. Every task below a closed one counts as
+/// closed.
 fn counts(nodes: &[TaskNode], is_below_closed: bool) -> (usize, usize) {
     nodes.iter().fold((0, 0), |(closed, total), node| {
         let is_closed = is_below_closed || node.is_closed();

@@ -30,25 +30,25 @@ pub struct TaskReport {
     pub id: String,
     /// The task that it is part of.
     pub parent: Option<String>,
-    /// Its title.
+    /// The task's title.
     pub content: String,
-    /// What else there is to say about it.
+    /// A longer description.
     pub body: Option<String>,
-    /// How far it is, such as `in_progress`.
+    /// The task's status, such as `in_progress`.
     pub status: &'static str,
     /// Whether it is open and belongs to a cancelled plan.
     pub cancelled: bool,
-    /// How urgent it is among its siblings.
+    /// Its urgency among its siblings.
     pub priority: &'static str,
-    /// The tasks that come before it.
+    /// The tasks that must be closed before it.
     pub after: Vec<String>,
     /// Those of them that are open.
     pub waits_for: Vec<String>,
-    /// Who does it.
+    /// The assigned agent.
     pub agent: Option<String>,
     /// The plan that it comes from, relative to the project.
     pub plan_file: Option<String>,
-    /// The skill to work by.
+    /// The skill that its agent works by.
     pub skill: Option<String>,
     /// The remark on it.
     pub notes: Option<String>,
@@ -58,9 +58,9 @@ pub struct TaskReport {
     pub updated_at: String,
     /// When it was completed.
     pub completed_at: Option<String>,
-    /// Whether it is the task to work on now; only a tree says so.
+    /// Whether it is the current task; only a tree reports it.
     pub current: bool,
-    /// Its parts.
+    /// The task's parts.
     pub children: Vec<TaskReport>,
 }
 

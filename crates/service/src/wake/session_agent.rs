@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::settings::wake::Settings;
 use crate::workspace::{Workspace, default_agent, refused};
 
-/// Nothing says whom a command is for.
+/// A command needs an agent, and nothing names one.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot wake an agent: this project has no default agent")]
 struct NoAgentSet;
@@ -20,7 +20,7 @@ pub(super) fn present_agent(
     settings: &Settings,
 ) -> Result<AgentName, Failure> {
     let sessions = session.environment.client_sessions();
-    // Where a client runs inside another, either could be meant.
+    // A client that runs inside another leaves it open which session counts.
     let present = match sessions.as_slice() {
         [(client, id)] => Some(ClientSession { client: *client, id }),
         _ => None,
@@ -28,7 +28,7 @@ pub(super) fn present_agent(
     let address = session_address(session, workspace, settings, present)?;
     address.map(|address| address.agent).ok_or_else(|| {
         Failure::new(ErrorClass::Refused, NoAgentSet)
-            .hint("name one, such as `convoke wake june`, the default orchestrator")
+            .hint("name one: `convoke wake NAME`; `convoke agent list` shows the agents")
             .hint("`convoke hooks install CLIENT --as NAME` sets one for this project")
     })
 }

@@ -9,9 +9,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::message::receive;
 use super::row::{Time, Word, one_of};
 use super::{SqliteStore, failed};
-use crate::agent::{AgentChange, AgentStore, Left, Removal};
+use crate::agent::{AgentChange, AgentLeftovers, AgentStore, Removal};
 use crate::error::StoreError;
-use crate::message::Receipt;
+use crate::message::MessageReceipt;
 
 impl AgentStore for SqliteStore {
     fn add_agent(&self, scope: &Scope, name: &AgentName, client: &str) -> Result<(), StoreError> {
@@ -113,11 +113,11 @@ impl AgentStore for SqliteStore {
         name: &AgentName,
         removal: Removal,
         now: Timestamp,
-    ) -> Result<Left, StoreError> {
+    ) -> Result<AgentLeftovers, StoreError> {
         let step = self.begin_step(scope, now).map_err(failed("remove the agent"))?;
         let left = left_by(&step.transaction, scope, name).map_err(failed("look at the agent"))?;
         let Some(left) = left else { return Err(StoreError::NoAgent { name: name.clone() }) };
-        let Left { tasks, unread } = left;
+        let AgentLeftovers { tasks, unread } = left;
         if removal == Removal::IfIdle && tasks + unread > 0 {
             return Err(StoreError::AgentBusy { name: name.clone(), tasks, unread });
         }
@@ -159,7 +159,7 @@ fn left_by(
     connection: &Connection,
     scope: &Scope,
     name: &AgentName,
-) -> rusqlite::Result<Option<Left>> {
+) -> rusqlite::Result<Option<AgentLeftovers>> {
     let values = params![scope.project, scope.branch, name.as_str()];
     let sql = "SELECT 1 FROM agents WHERE project = ?1 AND branch = ?2 AND name = ?3";
     if connection.query_row(sql, values, |_| Ok(())).optional()?.is_none() {
@@ -171,7 +171,7 @@ fn left_by(
     let tasks: u32 = connection.query_row(sql, values, |row| row.get(0))?;
     let sql = "SELECT count(*) FROM unread WHERE project = ?1 AND branch = ?2 AND agent = ?3";
     let unread: u32 = connection.query_row(sql, values, |row| row.get(0))?;
-    Ok(Some(Left { tasks: tasks as usize, unread: unread as usize }))
+    Ok(Some(AgentLeftovers { tasks: tasks as usize, unread: unread as usize }))
 }
 
 impl SqliteStore {
@@ -179,7 +179,7 @@ impl SqliteStore {
         &self,
         scope: &Scope,
         name: &AgentName,
-        receipt: Receipt<'_>,
+        receipt: MessageReceipt<'_>,
     ) -> rusqlite::Result<usize> {
         let transaction = self.begin()?;
         let changed = receive(&transaction, scope, name, receipt)?;

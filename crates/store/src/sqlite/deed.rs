@@ -4,11 +4,12 @@ use convoke_domain::scope::Scope;
 use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
 use convoke_domain::task::id::TaskId;
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::message::insert_event;
 use super::row::{Time, Word, one_of};
 use super::task::{find, no_task};
+use super::task_history::last_step;
 use super::{SqliteStore, failed};
 use crate::deed::{DeedStore, NewDeed};
 use crate::error::StoreError;
@@ -51,6 +52,29 @@ impl DeedStore for SqliteStore {
         Ok(recorded)
     }
 
+    fn undo_verdict(&self, scope: &Scope, now: Timestamp) -> Result<Option<TaskDeed>, StoreError> {
+        let failed = failed("undo the last verdict");
+        let transaction = self.begin().map_err(&failed)?;
+        let step = last_step(&transaction, scope).map_err(&failed)?;
+        let Some(deed) = last_verdict(&transaction, scope, step).map_err(&failed)? else {
+            return Ok(None);
+        };
+        if deed.run.is_some() || deed.message_id.is_some() {
+            let sql = "SELECT EXISTS (SELECT 1 FROM task_changes WHERE step = ?1 AND task = ?2)";
+            let values = params![step, deed.task.as_str()];
+            let is_of_step = transaction.query_row(sql, values, |row| row.get(0));
+            return if is_of_step.map_err(&failed)? {
+                Err(StoreError::JudgedSince { id: deed.task, role: deed.role })
+            } else {
+                Ok(None)
+            };
+        }
+        let sql = "UPDATE task_deeds SET superseded_at = ?2 WHERE id = ?1";
+        transaction.execute(sql, params![deed.id, Time(now)]).map_err(&failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(Some(deed))
+    }
+
     fn deeds_of_task(&self, scope: &Scope, task: &TaskId) -> Result<Vec<TaskDeed>, StoreError> {
         let sql = "SELECT * FROM task_deeds WHERE project = ?1 AND branch = ?2 AND task_id = ?3 \
                    AND superseded_at IS NULL ORDER BY id";
@@ -77,6 +101,20 @@ pub(super) fn supersede_verdicts(
                AND task_id = ?3 AND kind NOT IN ('work', 'dispatched') AND superseded_at IS NULL";
     let values = params![scope.project, scope.branch, task.as_str(), Time(now)];
     connection.execute(sql, values).map(drop)
+}
+
+/// Returns the last verdict that counts, if it came after a step.
+fn last_verdict(
+    connection: &Connection,
+    scope: &Scope,
+    step: Option<i64>,
+) -> rusqlite::Result<Option<TaskDeed>> {
+    let sql = "SELECT * FROM task_deeds WHERE project = ?1 AND branch = ?2 \
+               AND kind NOT IN ('work', 'dispatched') AND superseded_at IS NULL \
+               AND created_at > coalesce((SELECT at FROM task_steps WHERE id = ?3), '') \
+               ORDER BY id DESC LIMIT 1";
+    let values = params![scope.project, scope.branch, step];
+    connection.query_row(sql, values, read_deed).optional()
 }
 
 fn read_deed(row: &Row<'_>) -> rusqlite::Result<TaskDeed> {

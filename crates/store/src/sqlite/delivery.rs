@@ -1,14 +1,18 @@
 //! Sessions and deliveries in SQLite.
 
 use convoke_domain::client::Client;
-use convoke_domain::hook::{LastEvent, Losses, Memory, Noticed, View};
+use convoke_domain::hook::{LastEvent, Losses, Memory, NoticedEvent, View};
 use convoke_domain::scope::{Address, Scope};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::claim::{answering, claim, taken_messages};
 use super::row::{Time, Word};
 use super::{SqliteStore, failed, rows};
-use crate::delivery::{Activity, BoundSession, DeliveryStore, LastText, Session, Wording};
+use crate::delivery::{
+    Activity, BoundSession, Claimant, DeliveryStore, LastText, NewText, Session, TextChoice,
+    Wording,
+};
 use crate::error::StoreError;
 
 impl DeliveryStore for SqliteStore {
@@ -94,16 +98,21 @@ impl DeliveryStore for SqliteStore {
         &self,
         session: Session<'_>,
         entry: u32,
-        noticed: Noticed,
+        noticed: NoticedEvent,
+        claimant: Claimant<'_>,
         now: Timestamp,
     ) -> Result<Option<u32>, StoreError> {
         let notice = || {
             let transaction = self.begin()?;
             let before = view(&transaction, session, entry)?;
-            let (after, deliver) = before.hear(noticed, now);
+            let answering = answering(&transaction, session, entry, before, claimant, now)?;
+            let (after, deliver) = before.hear(noticed, answering, now);
             if after != before {
                 keep_view(&transaction, session, entry, after)?;
                 record_arrival(&transaction, session, now)?;
+            }
+            if deliver {
+                claim(&transaction, session, entry, after.losses.last, claimant, now)?;
             }
             transaction.commit()?;
             Ok(deliver.then_some(after.losses.last))
@@ -114,11 +123,11 @@ impl DeliveryStore for SqliteStore {
     fn keep_text(
         &self,
         session: Session<'_>,
-        loss: u32,
-        wording: &Wording,
+        text: NewText<'_>,
+        claimant: Claimant<'_>,
         now: Timestamp,
-        is_outdated: &dyn Fn(&Wording, Timestamp) -> bool,
-    ) -> Result<Wording, StoreError> {
+    ) -> Result<TextChoice, StoreError> {
+        let NewText { loss, wording, is_outdated, .. } = text;
         let (client, id) = (session.client.name(), session.id);
         let keep = || {
             let transaction = self.begin()?;
@@ -129,11 +138,19 @@ impl DeliveryStore for SqliteStore {
                 Ok((read_wording(row)?, made_at))
             };
             let kept = transaction.query_row(sql, params![client, id, loss], read).optional()?;
-            if let Some((kept, made_at)) = kept {
-                if !is_outdated(&kept, made_at) {
-                    return Ok(kept);
+            let is_replaced = match kept {
+                Some((kept, made_at)) if !is_outdated(&kept, made_at) => {
+                    return Ok(TextChoice::Deliver(kept));
                 }
-                // What was delivered of a text that this one replaces is no part of it.
+                Some(_) => true,
+                None => false,
+            };
+            let taken = taken_messages(&transaction, session, &text, claimant, now)?;
+            if !taken.is_empty() {
+                return Ok(TextChoice::Taken(taken));
+            }
+            if is_replaced {
+                // Deliveries of the replaced text do not count for this one.
                 let sql = "UPDATE memories SET delivered = min(delivered, ?3 - 1), \
                            arrived = min(arrived, ?3 - 1) WHERE client = ?1 AND session_id = ?2";
                 transaction.execute(sql, params![client, id, loss])?;
@@ -143,9 +160,18 @@ impl DeliveryStore for SqliteStore {
             transaction.execute(sql, params![client, id, loss])?;
             insert_wording(&transaction, session, loss, wording, now)?;
             transaction.commit()?;
-            Ok(wording.clone())
+            Ok(TextChoice::Deliver(wording.clone()))
         };
         keep().map_err(failed("keep the wake-up"))
+    }
+
+    fn is_settled(&self, session: Session<'_>) -> Result<bool, StoreError> {
+        let sql = "SELECT last > 0 AND NOT EXISTS (SELECT 1 FROM memories \
+                   WHERE client = ?1 AND session_id = ?2 AND delivered < last) \
+                   FROM losses WHERE client = ?1 AND session_id = ?2";
+        let values = params![session.client.name(), session.id];
+        let settled = self.read_first("find the session", sql, values, |row| row.get(0))?;
+        Ok(settled.unwrap_or(false))
     }
 
     fn delivered(
@@ -212,12 +238,13 @@ fn read_wording(row: &Row<'_>) -> rusqlite::Result<Wording> {
 /// Returns a session as one of its hook entries sees it.
 fn view(connection: &Connection, session: Session<'_>, entry: u32) -> rusqlite::Result<View> {
     let (client, id) = (session.client.name(), session.id);
-    let sql = "SELECT last, noticed_at, doubted, entries FROM losses \
+    let sql = "SELECT last, noticed_at, doubted, assumed, entries FROM losses \
                WHERE client = ?1 AND session_id = ?2";
     let losses = connection.query_row(sql, params![client, id], |row| {
         let at: Option<Time> = row.get(1)?;
         let at = at.map(|Time(at)| at);
-        Ok(Losses { last: row.get(0)?, at, doubted: row.get(2)?, entries: row.get(3)? })
+        let (last, doubted, assumed) = (row.get(0)?, row.get(2)?, row.get(3)?);
+        Ok(Losses { last, at, doubted, assumed, entries: row.get(4)? })
     });
     let sql = "SELECT heard, delivered, arrived, event, event_at FROM memories \
                WHERE client = ?1 AND session_id = ?2 AND entry = ?3";
@@ -239,12 +266,14 @@ fn keep_view(
     view: View,
 ) -> rusqlite::Result<()> {
     let (client, id) = (session.client.name(), session.id);
-    let Losses { last, at, doubted, entries } = view.losses;
-    let sql = "INSERT INTO losses (client, session_id, last, noticed_at, doubted, entries) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET last = excluded.last, \
-               noticed_at = excluded.noticed_at, doubted = excluded.doubted, \
+    let Losses { last, at, doubted, assumed, entries } = view.losses;
+    let sql = "INSERT INTO losses \
+               (client, session_id, last, noticed_at, doubted, assumed, entries) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET \
+               last = excluded.last, noticed_at = excluded.noticed_at, \
+               doubted = excluded.doubted, assumed = excluded.assumed, \
                entries = excluded.entries";
-    connection.execute(sql, params![client, id, last, at.map(Time), doubted, entries])?;
+    connection.execute(sql, params![client, id, last, at.map(Time), doubted, assumed, entries])?;
     let Memory { heard, delivered, arrived, event } = view.memory;
     let (mark, at) = (event.map(|last| last.mark.cast_signed()), event.map(|last| Time(last.at)));
     let sql = "INSERT INTO memories \

@@ -8,7 +8,7 @@ use rusqlite::{Row, params};
 
 use super::row::{Time, one_of, stored};
 use super::{SqliteStore, failed};
-use crate::dispatch::{DispatchStore, Post, Round};
+use crate::dispatch::{DispatchPost, DispatchStore, Round};
 use crate::error::StoreError;
 
 impl DispatchStore for SqliteStore {
@@ -41,11 +41,16 @@ impl DispatchStore for SqliteStore {
         self.read_all("read the ledger", sql, params![project], read_entry)
     }
 
-    fn keep_round(&self, scope: &Scope, post: Post<'_>, round: &Round) -> Result<(), StoreError> {
+    fn keep_round(
+        &self,
+        scope: &Scope,
+        post: DispatchPost<'_>,
+        round: &Round,
+    ) -> Result<(), StoreError> {
         let keep = || {
             let transaction = self.begin()?;
             let Scope { project, branch } = scope;
-            let Post { feature, role } = post;
+            let DispatchPost { feature, role } = post;
             let state = &round.state;
             let sql = "DELETE FROM resume_states WHERE project = ?1 AND branch = ?2 \
                        AND feature = ?3 AND role = ?4 AND iteration >= ?5";
@@ -76,7 +81,7 @@ impl DispatchStore for SqliteStore {
     fn round_before(
         &self,
         scope: &Scope,
-        post: Post<'_>,
+        post: DispatchPost<'_>,
         iteration: u32,
     ) -> Result<Option<Round>, StoreError> {
         let sql = "SELECT * FROM resume_states WHERE project = ?1 AND branch = ?2 \
@@ -89,7 +94,7 @@ impl DispatchStore for SqliteStore {
     fn name_session(
         &self,
         scope: &Scope,
-        post: Post<'_>,
+        post: DispatchPost<'_>,
         iteration: u32,
         agent_id: &str,
     ) -> Result<bool, StoreError> {
@@ -97,7 +102,7 @@ impl DispatchStore for SqliteStore {
                    AND feature = ?3 AND role = ?4 AND iteration = ( \
                      SELECT max(iteration) FROM resume_states WHERE project = ?1 AND branch = ?2 \
                      AND feature = ?3 AND role = ?4 AND iteration < ?5)";
-        let Post { feature, role } = post;
+        let DispatchPost { feature, role } = post;
         let values = params![scope.project, scope.branch, feature, role, iteration, agent_id];
         let named = self.change("name the session", sql, values)?;
         Ok(named > 0)

@@ -1,4 +1,4 @@
-//! What SQLite's errors mean to a caller, who knows no SQLite.
+//! Translates SQLite's errors for callers, which do not depend on SQLite.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use rusqlite::{Error, ErrorCode};
 use crate::error::{BackendTrouble, StoreError};
 use crate::location::StoreLocation;
 
-/// Says what was being done when the database refused.
+/// Returns the error for a failed operation.
 pub(super) fn failed(doing: &'static str) -> impl Fn(Error) -> StoreError {
     move |source| StoreError::Failed { doing, trouble: trouble(&source), source: source.into() }
 }
 
-/// Says which store could not be opened.
+/// Returns the error for a store that could not be opened.
 pub(super) fn not_opened(path: &Path) -> impl Fn(Error) -> StoreError {
     move |source| StoreError::Open {
         location: StoreLocation::file(path),
@@ -28,6 +28,7 @@ fn trouble(error: &Error) -> BackendTrouble {
             BackendTrouble::NotWritable
         }
         Some(ErrorCode::DiskFull) => BackendTrouble::Full,
+        Some(ErrorCode::SystemIoFailure) => BackendTrouble::Disk,
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => BackendTrouble::Busy,
         _ => BackendTrouble::Other,
     }

@@ -30,7 +30,7 @@ pub fn is_database(path: &Path) -> bool {
         && start == *MAGIC
 }
 
-/// Reads all tasks that were not removed. What has no time was made `now`.
+/// Reads all tasks that were not removed. A task without a time gets `now`.
 pub fn read_tasks(path: &Path, now: Timestamp) -> Result<Vec<ForeignTask>, ForeignError> {
     let failed = |source: rusqlite::Error| ForeignError::Database {
         path: path.to_owned(),

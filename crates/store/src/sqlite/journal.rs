@@ -14,7 +14,7 @@ use super::{SqliteStore, failed};
 use crate::error::StoreError;
 use crate::journal::{Entry, JournalStore, NewEvent, Run, beginning, link};
 
-/// How many events are read before they are handed over, while the store can be used again.
+/// How many events are read in one query; the store is usable between queries.
 const AT_ONCE: u32 = 64;
 
 impl JournalStore for SqliteStore {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_changed_behind_the_stores_back_is_noticed() {
+    fn every_change_behind_the_stores_back_is_noticed() {
         let cases = [
             ("UPDATE journal SET body = '{ }' WHERE seq = 2", 2),
             ("UPDATE journal SET kind = 'four' WHERE seq = 3", 3),

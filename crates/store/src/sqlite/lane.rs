@@ -92,7 +92,7 @@ impl LaneStore for SqliteStore {
     }
 
     fn lanes(&self, query: LaneQuery<'_>) -> Result<Vec<LaneEntry>, StoreError> {
-        // What is not asked for is left out, so that the rest is found by its index.
+        // Unused conditions are left out, so that the query uses its index.
         let run = if query.run.is_some() { "run = ?3" } else { "?3 IS NULL" };
         let open = if query.open { "ended_at IS NULL" } else { "TRUE" };
         let sql = format!(
@@ -157,7 +157,7 @@ fn last_count(
     Ok(found.flatten())
 }
 
-/// Reads what was spent, if it is known.
+/// Reads the usage, if it is known.
 fn read_usage(row: &Row<'_>) -> rusqlite::Result<Option<Usage>> {
     let Some(input) = amount(row, "input")? else { return Ok(None) };
     let count = |column| amount(row, column).map(Option::unwrap_or_default);
@@ -202,7 +202,7 @@ fn read_over(row: &Row<'_>, at: Timestamp) -> rusqlite::Result<RecordedEnding> {
         outcome: has_outcome.then(|| one_of(row, "outcome", LaneOutcome::parse)).transpose()?,
         end: row.get("end")?,
         why: row.get("why")?,
-        // A kind that only a later version knows is none.
+        // A kind that only a later version knows is left out.
         failure: kind.as_deref().and_then(FailureKind::parse),
         session: row.get("session")?,
         model: row.get("model")?,

@@ -11,7 +11,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::row::{Time, Word, one_of, stored};
 use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
-use crate::message::{Addressed, Heard, MessageStore, NewMessage, Receipt, Said};
+use crate::message::{
+    InboxFilter, MessageReceipt, MessageStore, NewMessage, ScopedMessage, StoredMessage,
+};
 
 impl MessageStore for SqliteStore {
     fn say(
@@ -19,7 +21,7 @@ impl MessageStore for SqliteStore {
         scope: &Scope,
         message: &NewMessage<'_>,
         now: Timestamp,
-    ) -> Result<Said, StoreError> {
+    ) -> Result<StoredMessage, StoreError> {
         let store = || {
             let transaction = self.begin()?;
             let said = insert(&transaction, scope, message, now)?;
@@ -35,7 +37,7 @@ impl MessageStore for SqliteStore {
         to: i64,
         message: &NewMessage<'_>,
         now: Timestamp,
-    ) -> Result<Said, StoreError> {
+    ) -> Result<StoredMessage, StoreError> {
         let failed = failed("store the message");
         let transaction = self.begin().map_err(&failed)?;
         thread::find(&transaction, scope, to)?.ok_or(StoreError::NoMessage { id: to })?;
@@ -46,7 +48,7 @@ impl MessageStore for SqliteStore {
         Ok(said)
     }
 
-    fn message(&self, scope: &Scope, id: i64) -> Result<Option<Heard>, StoreError> {
+    fn message(&self, scope: &Scope, id: i64) -> Result<Option<ScopedMessage>, StoreError> {
         thread::find(&self.connection(), scope, id)
     }
 
@@ -64,13 +66,13 @@ impl MessageStore for SqliteStore {
         &self,
         scope: &Scope,
         agent: &AgentName,
-        which: Addressed,
+        which: InboxFilter,
         before: Option<i64>,
         most: usize,
     ) -> Result<Vec<Message>, StoreError> {
         let found = match which {
-            Addressed::Unread => UNREAD,
-            Addressed::All => ADDRESSED,
+            InboxFilter::Unread => UNREAD,
+            InboxFilter::All => ADDRESSED,
         };
         let sql = format!(
             "SELECT messages.* FROM messages JOIN ({found} AND message_id < ?4 \
@@ -85,13 +87,13 @@ impl MessageStore for SqliteStore {
         &self,
         scope: &Scope,
         agent: &AgentName,
-        which: Addressed,
+        which: InboxFilter,
     ) -> Result<usize, StoreError> {
         let sql = match which {
-            Addressed::Unread => "SELECT coalesce(sum(messages), 0) FROM unread_counts \
+            InboxFilter::Unread => "SELECT coalesce(sum(messages), 0) FROM unread_counts \
                                   WHERE project = ?1 AND branch = ?2 AND agent = ?3"
                 .to_owned(),
-            Addressed::All => format!("SELECT count(*) FROM ({ADDRESSED})"),
+            InboxFilter::All => format!("SELECT count(*) FROM ({ADDRESSED})"),
         };
         let values = params![scope.project, scope.branch, agent.as_str()];
         let count = self.read_first("count the messages", &sql, values, |row| row.get(0))?;
@@ -138,16 +140,16 @@ const ADDRESSED: &str = "SELECT DISTINCT message_id FROM recipients \
      AND NOT EXISTS (SELECT 1 FROM messages WHERE id = message_id \
        AND project = ?1 AND branch = ?2 AND from_agent = ?3)";
 
-/// Those among them whose text the agent was not given yet.
+/// Selects those whose text the agent has not received yet.
 const UNREAD: &str =
     "SELECT message_id FROM unread WHERE project = ?1 AND branch = ?2 AND agent = ?3";
 
-/// Remembers what an agent was given; returns how many agents of that name there are.
+/// Records the messages that an agent received; returns how many agents have that name.
 pub(super) fn receive(
     connection: &Connection,
     scope: &Scope,
     agent: &AgentName,
-    receipt: Receipt<'_>,
+    receipt: MessageReceipt<'_>,
 ) -> rusqlite::Result<usize> {
     let sql = "DELETE FROM unread \
                WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND message_id = ?4";
@@ -168,7 +170,7 @@ pub(super) fn insert(
     scope: &Scope,
     message: &NewMessage<'_>,
     now: Timestamp,
-) -> rusqlite::Result<Said> {
+) -> rusqlite::Result<StoredMessage> {
     let at = not_before_last(connection, "messages", scope, now)?;
     let hop = hop_of_message(answering(connection, scope, message.from)?);
     let sql = "INSERT INTO messages \
@@ -187,10 +189,10 @@ pub(super) fn insert(
     connection.execute(sql, values)?;
     let id = connection.last_insert_rowid();
     add_recipients(connection, scope, id, message)?;
-    Ok(Said { id, hop })
+    Ok(StoredMessage { id, hop })
 }
 
-/// Adds something an agent did.
+/// Adds a deed of an agent.
 pub(super) fn insert_event(
     connection: &Connection,
     scope: &Scope,

@@ -1,4 +1,4 @@
-//! A store holds what agents and people said to each other, and is its user's alone.
+//! A store holds messages of agents and people, so only its user can read it.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -6,11 +6,11 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// What the names of a store's files end in: the database itself, its log, the log's index, and the
-/// lock of whoever makes it.
+/// The endings of a store's file names: the database itself, its log, the log's index, and the lock
+/// of the process that creates it.
 const FILES: [&str; 4] = ["", "-wal", "-shm", "-lock"];
 
-/// What a folder is called that is ours alone.
+/// The name of Convoke's own folder.
 const OURS: &str = "convoke";
 
 /// Creates a folder that only its owner can read. An existing folder keeps its permissions.
@@ -24,8 +24,8 @@ pub(super) fn make_file(path: &Path) {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).ok();
 }
 
-/// Takes from everybody else what an earlier version gave them: the files, and the folder if it has
-/// our name; any other may belong to another program.
+/// Removes the access that an earlier version gave to others: to the files, and to the folder if it
+/// has Convoke's name; any other may belong to another program.
 pub(super) fn tighten(path: &Path) {
     for end in FILES {
         let mut name: OsString = path.into();
@@ -62,7 +62,7 @@ mod tests {
         name.into()
     }
 
-    // What is in a store is nobody else's business, from its first moment on.
+    // Only its user can read a store, from its first moment on.
     #[test]
     fn a_store_is_its_users_alone() {
         let top = tempfile::tempdir().unwrap();
@@ -96,7 +96,7 @@ mod tests {
         }
         assert_eq!(mode(&folder), 0o700);
         SqliteStore::open(&top.path().join("store.db")).unwrap();
-        assert_eq!(mode(top.path()), 0o755, "another folder may be somebody else's");
+        assert_eq!(mode(top.path()), 0o755, "another folder may belong to another program");
         drop(store);
     }
 

@@ -10,7 +10,9 @@ use self::merge::merge;
 use super::row::Time;
 use super::{SqliteStore, failed, first_row};
 use crate::error::StoreError;
-use crate::project::{KnownProject, MOST_COUNTED, MergedProject, ProjectStore};
+use crate::project::{
+    KnownProject, MOST_COUNTED, MergedProject, ProjectStore, ProjectUse, REPLACED, WaitingCounts,
+};
 
 /// A use is written down at most this often.
 const AN_HOUR: SignedDuration = SignedDuration::from_hours(1);
@@ -34,6 +36,59 @@ impl ProjectStore for SqliteStore {
         name().map_err(failed("name the project"))
     }
 
+    fn project_at(&self, path: &str) -> Result<Option<KnownProject>, StoreError> {
+        let sql = "SELECT * FROM projects WHERE path = ?1";
+        self.read_first("find the project", sql, params![path], read_project)
+    }
+
+    fn projects_with_folder_id(&self, id: &str) -> Result<Vec<KnownProject>, StoreError> {
+        let sql = "SELECT * FROM projects WHERE folder_id = ?1 ORDER BY name";
+        self.read_all("find the project", sql, params![id], read_project)
+    }
+
+    fn keep_folder_id(&self, project: &str, id: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE projects SET folder_id = ?2 WHERE name = ?1";
+        self.change("keep the id of the project's folder", sql, params![project, id]).map(drop)
+    }
+
+    fn move_project(&self, project: &str, path: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE OR IGNORE projects SET path = ?2 WHERE name = ?1";
+        self.change("move the project", sql, params![project, path]).map(drop)
+    }
+
+    fn replace_project(&self, project: &KnownProject) -> Result<(), StoreError> {
+        let failed = failed("take the folder from the project");
+        let transaction = self.begin().map_err(&failed)?;
+        let numbered = (2..).map(|number: u64| format!(" {number}"));
+        let mut paths = std::iter::once(String::new())
+            .chain(numbered)
+            .map(|number| format!("{}{REPLACED}{number})", project.path));
+        // Another process may have been faster: then the project is at that path no more.
+        let sql = "UPDATE projects SET path = ?3 WHERE name = ?1 AND path = ?2";
+        let free = paths.find_map(|path| match name_of(&transaction, &path) {
+            Ok(None) => Some(Ok(path)),
+            Ok(Some(_)) => None,
+            Err(error) => Some(Err(error)),
+        });
+        if let Some(path) = free.transpose().map_err(&failed)? {
+            let values = params![project.name, project.path, path];
+            transaction.execute(sql, values).map_err(&failed)?;
+        }
+        transaction.commit().map_err(failed)
+    }
+
+    fn waiting(&self, project: &str, now: Timestamp) -> Result<WaitingCounts, StoreError> {
+        let tasks = self.open_branches(project)?.iter().map(|(_, count)| count).sum();
+        let sql = "SELECT (SELECT count(*) FROM pins WHERE project = ?1 AND removed_at IS NULL \
+                     AND plan_file IS NULL AND (until IS NULL OR until > ?2)), \
+                   (SELECT coalesce(sum(messages), 0) FROM unread_counts WHERE project = ?1)";
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let counted =
+            self.read_first("count what waits", sql, params![project, Time(now)], read)?;
+        let (rules, messages) = counted.unwrap_or_default();
+        Ok(WaitingCounts { tasks, rules, messages })
+    }
+
     fn projects(&self) -> Result<Vec<KnownProject>, StoreError> {
         let sql = "SELECT * FROM projects ORDER BY last_used DESC NULLS LAST, name";
         self.read_all("list the projects", sql, &[], read_project)
@@ -52,16 +107,17 @@ impl ProjectStore for SqliteStore {
         self.change("keep the project's repository", sql, values).map(drop)
     }
 
-    fn keep_use(&self, project: &str, now: Timestamp) -> Result<(), StoreError> {
+    fn keep_use(&self, project: &str, now: Timestamp) -> Result<ProjectUse, StoreError> {
         let sql = "SELECT 1 FROM projects WHERE name = ?1 AND last_used > ?2";
         let long_ago = now.checked_sub(AN_HOUR).unwrap_or(now);
         let doing = "keep when the project was used";
         let values = params![project, Time(long_ago)];
         if self.read_first(doing, sql, values, |_| Ok(()))?.is_some() {
-            return Ok(());
+            return Ok(ProjectUse::Again);
         }
         let sql = "UPDATE projects SET last_used = ?2 WHERE name = ?1";
-        self.change(doing, sql, params![project, Time(now)]).map(drop)
+        self.change(doing, sql, params![project, Time(now)])?;
+        Ok(ProjectUse::FirstOfHour)
     }
 
     fn count_tasks(&self, project: &str) -> Result<(u32, u32), StoreError> {
@@ -103,7 +159,8 @@ impl ProjectStore for SqliteStore {
             }
             None => MergedProject::default(),
         };
-        let sql = "UPDATE projects SET path = ?2, roots = NULL, remote = NULL WHERE name = ?1";
+        let sql = "UPDATE projects SET path = ?2, roots = NULL, remote = NULL, folder_id = NULL, \
+                   merged_into = NULL WHERE name = ?1";
         transaction.execute(sql, params![project, path]).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         Ok(merged)
@@ -118,6 +175,9 @@ impl ProjectStore for SqliteStore {
             return Err(StoreError::SameProject { name: from.to_owned() });
         }
         let merged = merge(&transaction, from, into)?;
+        let sql = "UPDATE projects SET merged_into = CASE name WHEN ?1 THEN ?2 END \
+                   WHERE name IN (?1, ?2)";
+        transaction.execute(sql, params![from, into]).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         Ok(merged)
     }
@@ -147,6 +207,8 @@ fn read_project(row: &Row<'_>) -> rusqlite::Result<KnownProject> {
         path: row.get("path")?,
         repository: read_repository(row)?,
         last_used: last_used.map(|Time(at)| at),
+        folder_id: row.get("folder_id")?,
+        merged_into: row.get("merged_into")?,
     })
 }
 

@@ -8,7 +8,7 @@ use rusqlite::{Row, params};
 use super::SqliteStore;
 use super::row::{Time, amount, one_of, stored};
 use crate::error::StoreError;
-use crate::review_loop::{LoopEntry, LoopName, LoopStore, Spent};
+use crate::review_loop::{AnswerUsage, LoopEntry, LoopName, LoopStore};
 
 impl LoopStore for SqliteStore {
     fn keep_answer(
@@ -74,7 +74,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LoopEntry> {
         role: row.get("role")?,
         passed: row.get("passed")?,
         text: row.get("text")?,
-        spent: Spent {
+        spent: AnswerUsage {
             input: amount(row, "input_tokens")?,
             output: amount(row, "output_tokens")?,
             micro_dollars: amount(row, "micro_dollars")?,

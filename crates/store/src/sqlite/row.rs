@@ -1,4 +1,4 @@
-//! Values of ours as the database keeps them.
+//! Convoke's values in the database's form.
 
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;

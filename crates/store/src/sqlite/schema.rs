@@ -1,4 +1,4 @@
-//! The shape of the tables, and how older shapes become the present one.
+//! The schema of the tables, and its migrations.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::location::StoreLocation;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 19] = [
+const MIGRATIONS: [&str; 21] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -34,12 +34,14 @@ const MIGRATIONS: [&str; 19] = [
     include_str!("0017.sql"),
     include_str!("0018.sql"),
     include_str!("0019.sql"),
+    include_str!("0020.sql"),
+    include_str!("0021.sql"),
 ];
 
 /// Tables of counts that triggers keep.
 pub(super) const DERIVED: [&str; 2] = ["unread_counts", "plan_counts"];
 
-/// What marks a database as ours: the letters `Conv`.
+/// Marks a database as Convoke's: the letters `Conv`.
 const APPLICATION: i32 = 0x436f_6e76;
 
 pub(super) const KNOWN: usize = MIGRATIONS.len();
@@ -62,7 +64,8 @@ pub(super) fn bring_up_to_date(
     if found == KNOWN {
         return Ok(());
     }
-    // Changing the journal mode fails when two try it at once, so new stores are made in turn.
+    // Changing the journal mode fails when two processes try it together, so new stores are created
+    // in turn.
     let lock_path = location().lock_file("lock");
     let folder = |source| StoreError::Folder { path: lock_path.clone(), source };
     let lock = OpenOptions::new().create(true).append(true).open(&lock_path).map_err(folder)?;
@@ -70,7 +73,7 @@ pub(super) fn bring_up_to_date(
     migrate(connection, KNOWN).map_err(not_opened)
 }
 
-/// Returns every table of ours, in the order of their names.
+/// Returns all of Convoke's tables, in the order of their names.
 pub(super) fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT name FROM sqlite_master \
                WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1";
@@ -118,8 +121,8 @@ pub(super) fn migrate(connection: &Connection, target: usize) -> rusqlite::Resul
     transaction.commit()
 }
 
-/// A database is ours if it is empty, or if it says so. The tables are asked
-/// for first: another process may make them, and their mark with them, between the two questions.
+/// A database is Convoke's if it is empty, or has Convoke's mark. Read the tables first: another
+/// process may create them, with their mark, between the two queries.
 fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
     let tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
@@ -157,7 +160,8 @@ mod tests {
         }
     }
 
-    // What its owner was known by says nothing any more, and nobody else would let it go.
+    // The old form of an owner no longer identifies a process, and no other process would release
+    // the agent.
     #[test]
     fn an_agent_that_is_taken_when_owners_get_marks_is_let_go() {
         let store = Connection::open_in_memory().unwrap();
@@ -173,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_somebody_else_is_making_is_not_waited_for_for_ever() {
+    fn a_store_in_creation_is_not_waited_for_for_ever() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");
         let lock = File::create(dir.path().join("store.db-lock")).unwrap();

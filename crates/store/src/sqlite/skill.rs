@@ -86,7 +86,7 @@ impl SkillStore for SqliteStore {
         let pin = || {
             let transaction = self.begin()?;
             transaction.execute(sql, params![project, branch, skill.bare(), version])?;
-            // What was injected before would otherwise be stronger.
+            // An earlier injection would otherwise take precedence.
             let release = "UPDATE skill_history SET released_at = injected_at \
                            WHERE project = ?1 AND branch = ?2 AND released_at IS NULL \
                            AND (skill = ?3 OR skill LIKE '%:' || ?3)";

@@ -3,7 +3,7 @@
 use convoke_domain::scope::Scope;
 use rusqlite::{Connection, params};
 
-use crate::task_edit::Moved;
+use crate::task_edit::MovedTasks;
 
 const STEP: &str = "(SELECT step FROM task_step_now)";
 
@@ -13,7 +13,7 @@ pub(super) fn take_talk(
     connection: &Connection,
     from: &Scope,
     to: &Scope,
-    moved: &mut Moved,
+    moved: &mut MovedTasks,
 ) -> rusqlite::Result<()> {
     let new = "project = ?1 AND branch = ?2 AND NOT EXISTS (SELECT 1 FROM agents AS there \
                WHERE there.project = ?1 AND there.branch = ?3 AND there.name = agents.name)";
@@ -43,7 +43,7 @@ pub(super) fn take_talk(
     moved.messages = change("messages", here)?;
     moved.agents = change("agents", new)?;
     change("sessions", here)?;
-    // Whom a message was to on both branches has it once.
+    // A recipient on both branches gets the message once.
     for table in ["recipients", "unread"] {
         let sql = format!("DELETE FROM {table} WHERE {here}");
         connection.execute(&sql, params![from.project, from.branch])?;

@@ -23,7 +23,9 @@ use self::adopt::adopt;
 use self::dependency::{joined, refuse_missing, refuse_waiting_circle};
 pub(super) use self::row::read_task;
 use self::surroundings::PlanRows;
-use self::tree::{BELOW, close_below, height, refuse_circle, refuse_depth, take_over_plan};
+use self::tree::{
+    BELOW, close_below, height, open_above, refuse_circle, refuse_depth, take_over_plan,
+};
 use super::deed::supersede_verdicts;
 use super::row::Time;
 use super::skill::release_pins;
@@ -139,9 +141,9 @@ impl TaskStore for SqliteStore {
         scope: &Scope,
         agent: Option<&AgentName>,
     ) -> Result<ActivePlan, StoreError> {
-        // Plans are looked at from the last change backwards until one has an open task. Without
-        // any open task the search would go through all of them, so that is asked first. As EXISTS
-        // the questions would become joins, which read every task.
+        // The query walks through plans from the last change backwards until one has an open task.
+        // Without any open task the walk would visit all plans, so the query checks that first.
+        // Written with EXISTS, the conditions would become joins, which read every task.
         let of_agent = if agent.is_some() { "AND assigned_agent = ?3" } else { "AND ?3 IS NULL" };
         let open = format!(
             "SELECT 1 FROM tasks AS open WHERE project = ?1 AND branch = ?2 {of_agent} \
@@ -213,6 +215,7 @@ impl TaskStore for SqliteStore {
         match change {
             Change::Start(agent) => {
                 set_status(TaskStatus::InProgress)?;
+                open_above(transaction, scope, id, now).map_err(&failed)?;
                 if task.agent.is_none() && !agent.is_human() {
                     set("assigned_agent", &agent.as_str())?;
                 }

@@ -18,7 +18,7 @@ use super::task::tree::BELOW;
 use super::task::{find, free_id, list, next_order, no_task, tasks_of};
 use super::{SqliteStore, failed};
 use crate::error::StoreError;
-use crate::task_edit::{Moved, Moving, TaskEdit, TaskEditStore};
+use crate::task_edit::{MovedTasks, TaskEdit, TaskEditStore, TasksToMove};
 
 impl TaskEditStore for SqliteStore {
     fn edit_task(
@@ -85,32 +85,67 @@ impl TaskEditStore for SqliteStore {
         &self,
         scope: &Scope,
         from_branch: &str,
-        moving: Moving<'_>,
+        moving: TasksToMove<'_>,
         now: Timestamp,
-    ) -> Result<Moved, StoreError> {
+    ) -> Result<MovedTasks, StoreError> {
         let failed = failed("move the tasks");
         let from = Scope { branch: from_branch.to_owned(), ..scope.clone() };
         let step = self.begin_step(scope, now).map_err(&failed)?;
         let tasks = match moving {
-            Moving::All => tasks_of(&step.transaction, &from)?,
-            Moving::Tasks(ids) => with_parts(&step.transaction, &from, ids)?,
+            TasksToMove::All | TasksToMove::AllButRules => tasks_of(&step.transaction, &from)?,
+            TasksToMove::Tasks(ids) => with_parts(&step.transaction, &from, ids)?,
         };
-        let mut moved = Moved::default();
+        let mut moved = MovedTasks::default();
         if from != *scope {
-            let whole = matches!(moving, Moving::All);
             let plans: BTreeSet<_> =
                 tasks.iter().filter_map(|task| task.plan_file.clone()).collect();
             moved = carry(&step.transaction, &from, scope, tasks)?;
-            let rules = if whole {
-                take_talk(&step.transaction, &from, scope, &mut moved)
-                    .and_then(|()| take_rules(&step.transaction, &from, scope))
-            } else {
-                copy_cancellations(&step.transaction, &from, scope, &plans, now)
+            if !matches!(moving, TasksToMove::Tasks(_)) {
+                take_talk(&step.transaction, &from, scope, &mut moved).map_err(&failed)?;
+            }
+            let rules = match moving {
+                TasksToMove::All => take_rules(&step.transaction, &from, scope),
+                TasksToMove::AllButRules | TasksToMove::Tasks(_) => {
+                    copy_cancellations(&step.transaction, &from, scope, &plans, now)
+                }
             };
             rules.map_err(&failed)?;
         }
         step.commit().map_err(failed)?;
         Ok(moved)
+    }
+
+    fn plans(&self, scope: &Scope) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT plan FROM plan_counts WHERE project = ?1 AND branch = ?2 AND plan <> '' \
+                   AND open + closed > 0 ORDER BY plan";
+        let values = params![scope.project, scope.branch];
+        self.read_all("list the plans", sql, values, |row| row.get(0))
+    }
+
+    fn rename_plan(
+        &self,
+        scope: &Scope,
+        from: &str,
+        to: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let failed = failed("rename the plan");
+        let step = self.begin_step(scope, now).map_err(&failed)?;
+        let sql = "UPDATE tasks SET plan_file = ?4 \
+                   WHERE project = ?1 AND branch = ?2 AND plan_file = ?3";
+        let values = params![scope.project, scope.branch, from, to];
+        step.transaction.execute(sql, values).map_err(&failed)?;
+        let sql = "INSERT INTO pins (project, branch, plan_file, text, until, created_at) \
+                   SELECT project, branch, ?4, text, until, ?5 FROM pins \
+                   WHERE project = ?1 AND branch = ?2 AND plan_file = ?3 AND removed_at IS NULL \
+                   ORDER BY id LIMIT 1";
+        let values = params![scope.project, scope.branch, from, to, Time(now)];
+        if step.transaction.execute(sql, values).map_err(&failed)? > 0 {
+            let sql = "INSERT INTO pin_moves (step, pin_id) \
+                       VALUES ((SELECT step FROM task_step_now), last_insert_rowid())";
+            step.transaction.execute(sql, []).map_err(&failed)?;
+        }
+        step.commit().map_err(failed)
     }
 }
 
@@ -155,9 +190,9 @@ pub(super) fn carry(
     from: &Scope,
     to: &Scope,
     tasks: Vec<Task>,
-) -> Result<Moved, StoreError> {
+) -> Result<MovedTasks, StoreError> {
     let failed = failed("move the tasks");
-    let (mut moved, mut names) = (Moved::default(), BTreeMap::new());
+    let (mut moved, mut names) = (MovedTasks::default(), BTreeMap::new());
     let after: BTreeMap<_, _> =
         tasks.iter().map(|task| (task.id.clone(), task.after.clone())).collect();
     let tasks = top_down(tasks);
@@ -249,7 +284,7 @@ pub(super) fn bring_rules_back(
     connection.execute(sql, params![step, Time(now)]).map(drop)
 }
 
-/// Lets what is recorded about a task, and its rules, follow it back to where it was.
+/// Moves the records of a task, and its rules, back to its earlier branch.
 pub(super) fn bring_records_back(
     connection: &Connection,
     scope: &Scope,
@@ -276,7 +311,7 @@ pub(super) fn bring_records_back(
     Ok(())
 }
 
-/// Lets what is recorded about a task, and the rules that hold while it is open, follow it.
+/// Moves the records of a task, and the rules that hold while it is open, with it.
 fn take_along(
     connection: &Connection,
     from: &Scope,

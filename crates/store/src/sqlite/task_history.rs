@@ -1,4 +1,4 @@
-//! What was done to tasks, in SQLite.
+//! The history of tasks in SQLite.
 
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::TaskStatus;
@@ -111,12 +111,11 @@ impl TaskHistoryStore for SqliteStore {
     }
 }
 
-/// Returns the last step that was not taken back and takes nothing back. The step that is under way is
-/// not one of them.
-fn last_step(connection: &Connection, scope: &Scope) -> rusqlite::Result<Option<i64>> {
+/// Returns the last step that is neither undone nor an undo. The step in progress does not count.
+pub(super) fn last_step(connection: &Connection, scope: &Scope) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT id FROM task_steps WHERE project = ?1 AND branch = ?2 \
                AND undoes IS NULL AND undone_by IS NULL AND NOT is_final \
-               AND id <> (SELECT step FROM task_step_now) ORDER BY id DESC LIMIT 1";
+               AND id IS NOT (SELECT step FROM task_step_now) ORDER BY id DESC LIMIT 1";
     connection.query_row(sql, params![scope.project, scope.branch], |row| row.get(0)).optional()
 }
 
@@ -168,7 +167,7 @@ fn put_back(
     Ok(changed > 0)
 }
 
-/// Says why a task cannot be restored.
+/// Returns the error if a task cannot be restored.
 fn refuse_unless_removed(
     connection: &Connection,
     scope: &Scope,

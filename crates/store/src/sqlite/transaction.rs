@@ -1,4 +1,4 @@
-//! Changes that are made as a whole, or not at all.
+//! Changes that succeed completely or not at all.
 
 use std::ops::Deref;
 use std::sync::MutexGuard;

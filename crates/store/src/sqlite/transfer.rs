@@ -18,7 +18,7 @@ use super::{SqliteStore, failed};
 use crate::error::StoreError;
 use crate::transfer::{FORMAT, TransferError, TransferStore};
 
-/// What the first line says that it is.
+/// The kind of file in the first line.
 const KIND: &str = "store export";
 
 /// Belongs to a transaction that is under way, and is never taken along.
@@ -45,8 +45,8 @@ fn without_arrivals<T>(
     Ok(filled)
 }
 
-/// Tables that are filled by looking at a project or by a client's hook, so that rows in them do not
-/// make a store one with something in it.
+/// Tables that commands and hooks fill as a side effect, so that rows in them do not make a store
+/// count as used.
 const INCIDENTAL: [&str; 2] = ["firings", "projects"];
 
 impl TransferStore for SqliteStore {
@@ -82,7 +82,7 @@ impl TransferStore for SqliteStore {
         write: &mut dyn FnMut(&str) -> io::Result<()>,
     ) -> Result<u64, TransferError> {
         let failed = failed("export the store");
-        // What is read in a transaction is of one moment.
+        // A transaction reads one state of the store.
         let connection = self.connection();
         let moment = connection.unchecked_transaction().map_err(&failed)?;
         let head = json!({
@@ -130,7 +130,7 @@ impl TransferStore for SqliteStore {
     }
 }
 
-/// Says whether changes of tasks are written down as steps.
+/// Sets whether changes of tasks are recorded as steps.
 fn note(connection: &Connection, step: Option<i64>) -> rusqlite::Result<()> {
     connection.execute(&format!("UPDATE {STEP_NOW} SET step = ?1"), [step]).map(drop)
 }
@@ -247,7 +247,7 @@ fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>
     super::rows(connection, sql, &[&table], |row| row.get(0))
 }
 
-/// Puts a row into a table; the database refuses wrong kinds of values. The caller has looked at the
+/// Puts a row into a table; the database refuses wrong kinds of values. The caller has checked the
 /// names.
 fn insert(connection: &Connection, table: &str, row: &Map<String, Value>) -> Result<(), String> {
     let values: Vec<_> = row

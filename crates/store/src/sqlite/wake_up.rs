@@ -9,8 +9,8 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::message::{insert, receive};
 use super::{SqliteStore, failed};
 use crate::error::StoreError;
-use crate::message::Said;
-use crate::wake_up::{Pending, WakeUpEnd, WakeUpStore};
+use crate::message::StoredMessage;
+use crate::wake_up::{PendingWakeUp, WakeUpEnd, WakeUpStore};
 
 impl WakeUpStore for SqliteStore {
     fn pending(
@@ -18,13 +18,13 @@ impl WakeUpStore for SqliteStore {
         scope: &Scope,
         agent: &AgentName,
         after: Option<i64>,
-    ) -> Result<Option<Pending>, StoreError> {
+    ) -> Result<Option<PendingWakeUp>, StoreError> {
         let sql = "SELECT max(message_id), max(hop) FROM unread \
                    WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND message_id > ?4 \
                    AND hop <= ?5 HAVING count(*) > 0";
         let after = after.unwrap_or(0);
         let values = params![scope.project, scope.branch, agent.as_str(), after, MOST_HOPS];
-        let read = |row: &Row<'_>| Ok(Pending { newest: row.get(0)?, hop: row.get(1)? });
+        let read = |row: &Row<'_>| Ok(PendingWakeUp { newest: row.get(0)?, hop: row.get(1)? });
         self.read_first("look for messages that wait", sql, values, read)
     }
 
@@ -52,7 +52,7 @@ impl WakeUpStore for SqliteStore {
         owner: &Owner,
         end: &WakeUpEnd<'_>,
         now: Timestamp,
-    ) -> Result<Option<Said>, StoreError> {
+    ) -> Result<Option<StoredMessage>, StoreError> {
         let store = || {
             let transaction = self.begin()?;
             let Owner { pid, mark } = owner;

@@ -1,6 +1,6 @@
-//! What is recorded about tasks.
+//! Records about tasks.
 
-use convoke_store::task_edit::Moving;
+use convoke_store::task_edit::TasksToMove;
 
 use super::*;
 
@@ -60,7 +60,7 @@ pub(super) fn deeds_are_kept(store: &dyn Store) {
     assert_eq!(store.recent_events(&here(), 9).unwrap().len(), 3, "nothing is half recorded");
 }
 
-// W-38: a verdict is about the work that was done before it, not about what is begun later.
+// W-38: a verdict judges the work before it, not work that starts later.
 pub(super) fn verdicts_end_with_a_new_start(store: &dyn Store) {
     let task = add(store, "1", None, None);
     record(store, &task, DeedKind::Dispatched, "spec-reviewer", 1);
@@ -141,7 +141,9 @@ pub(super) fn verdicts_follow_a_moved_task(store: &dyn Store) {
     };
     store.record_deed(&here(), &new, at(2)).unwrap();
     let count = |scope: &Scope| store.deeds_of_task(scope, &task).unwrap().len();
-    store.move_tasks(&there, "main", Moving::Tasks(std::slice::from_ref(&task)), at(3)).unwrap();
+    store
+        .move_tasks(&there, "main", TasksToMove::Tasks(std::slice::from_ref(&task)), at(3))
+        .unwrap();
     assert_eq!((count(&here()), count(&there)), (0, 1));
     store.undo_task_step(&there, at(4)).unwrap();
     assert_eq!((count(&here()), count(&there)), (1, 0));

@@ -2,7 +2,7 @@
 
 use convoke_domain::dispatch::rate::{DispatchMode, LedgerEntry};
 use convoke_domain::dispatch::resume::ResumeState;
-use convoke_store::dispatch::{Post, Round};
+use convoke_store::dispatch::{DispatchPost, Round};
 
 use super::*;
 
@@ -45,7 +45,7 @@ fn round(iteration: u32, agent_id: Option<&str>) -> Round {
 
 // D-60: asking for the same round again finds what there was before it.
 pub(super) fn rounds_are_kept(store: &dyn Store) {
-    let post = Post { feature: "031", role: "spec-reviewer" };
+    let post = DispatchPost { feature: "031", role: "spec-reviewer" };
     let before = |iteration| store.round_before(&here(), post, iteration).unwrap();
     assert_eq!(before(5), None);
     assert!(!store.name_session(&here(), post, 2, "a").unwrap());
@@ -58,7 +58,7 @@ pub(super) fn rounds_are_kept(store: &dyn Store) {
     // Beginning again forgets what came later.
     store.keep_round(&here(), post, &round(2, None)).unwrap();
     assert_eq!(before(9), Some(round(2, None)));
-    let other = Post { role: "design-reviewer", ..post };
+    let other = DispatchPost { role: "design-reviewer", ..post };
     store.keep_round(&here(), other, &round(1, Some("b"))).unwrap();
     let names: Vec<_> =
         store.rounds(&here(), "031").unwrap().into_iter().map(|(role, _)| role).collect();
@@ -99,7 +99,7 @@ pub(super) fn loops_are_kept(store: &dyn Store) {
         role: role.to_owned(),
         passed,
         text: "{}".to_owned(),
-        spent: Spent { input: Some(7), output: None, micro_dollars: Some(5) },
+        spent: AnswerUsage { input: Some(7), output: None, micro_dollars: Some(5) },
         at: at(1),
     };
     assert_eq!(store.last_stop(&here(), name).unwrap(), None);

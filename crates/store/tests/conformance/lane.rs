@@ -97,7 +97,7 @@ pub(super) fn counters_become_differences(store: &dyn Store) {
     assert_eq!(run(Some("s"), Some(usage(160, Some(20))), "s"), Some(more));
     assert_eq!(store.last_count("codex", "s").unwrap(), Some(usage(160, Some(20))));
     assert_eq!(run(Some("s"), None, "s"), None, "nothing was said");
-    // What that run spent is in the next count.
+    // The next count includes that run's usage.
     let both = Usage { reasoning: 0, ..usage(40, Some(0)) };
     assert_eq!(run(Some("s"), Some(usage(200, Some(20))), "s"), Some(both));
     assert_eq!(run(Some("s"), Some(usage(50, None)), "s"), Some(usage(50, None)), "it began anew");
@@ -118,7 +118,7 @@ pub(super) fn lanes_are_closed_once(store: &dyn Store) {
     let other = store.begin_lane(&here(), &begun(1)).unwrap();
     assert!(store.close_lane(other, Some(LaneOutcome::Cancelled), at(9)).unwrap());
     assert_eq!(store.lane(other).unwrap().unwrap().state(), "cancelled");
-    // Whoever ran it knows best how it ended, even late.
+    // The process that ran the lane knows best how it ended, even late.
     store.end_lane(id, &ending(None, "s")).unwrap();
     assert_eq!(store.lane(id).unwrap().unwrap().state(), "answered");
 }

@@ -1,6 +1,7 @@
-//! What every store guarantees, one rule at a time, against a fresh store each.
+//! The guarantees of every store, one rule at a time, each against a fresh store.
 #![expect(clippy::unwrap_used, reason = "a rule that cannot be set up fails")]
 
+mod claims;
 mod deed;
 mod dispatch;
 mod journal;
@@ -22,7 +23,7 @@ use convoke_domain::agent::AgentStatus;
 use convoke_domain::client::Client;
 use convoke_domain::dispatch::gate::TriedClient;
 use convoke_domain::dispatch::review_loop::LoopStop;
-use convoke_domain::hook::{Moment, Noticed, Trace};
+use convoke_domain::hook::{Moment, NoticedEvent, Trace};
 use convoke_domain::message::MessageKind;
 use convoke_domain::owner::Owner;
 use convoke_domain::pin::{Pin, PinText};
@@ -35,23 +36,27 @@ use convoke_domain::task::outline::TaskCounts;
 use convoke_domain::task::{Task, TaskStatus};
 use jiff::{SignedDuration, Timestamp};
 
-use convoke_store::agent::{AgentChange, Left, Removal};
+use convoke_store::agent::{AgentChange, AgentLeftovers, Removal};
 use convoke_store::deed::NewDeed;
-use convoke_store::delivery::{Activity, LastText, Session, Wording};
+use convoke_store::delivery::{
+    Activity, Claimant, LastText, NewText, Session, TextChoice, Wording,
+};
 use convoke_store::error::StoreError;
 use convoke_store::install::Install;
-use convoke_store::message::{Addressed, NewMessage, Receipt};
+use convoke_store::message::{InboxFilter, MessageReceipt, NewMessage};
 use convoke_store::pin::{NewPin, Reach};
-use convoke_store::review_loop::{LoopEntry, LoopName, Spent};
+use convoke_store::review_loop::{AnswerUsage, LoopEntry, LoopName};
 use convoke_store::skill::Injection;
 use convoke_store::task::{ActivePlan, Change, NewTask};
-use convoke_store::wake_up::{Pending, WakeUpEnd};
+use convoke_store::wake_up::{PendingWakeUp, WakeUpEnd};
 use convoke_store::{Store, StoreLocation};
 
 type Rule = (&'static str, fn(&dyn Store));
 
-/// What every backend must do.
-const RULES: [Rule; 68] = [
+/// The rules for every backend.
+const RULES: [Rule; 72] = [
+    ("a loss belongs to the process that answers it", claims::losses_are_claimed),
+    ("a message is given to one session at a time", claims::messages_are_claimed),
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
     ("a cancelled plan is not active", pin::a_cancelled_plan_is_not_active),
     ("rules follow the tasks of a renamed branch", pin::rules_follow_their_tasks),
@@ -91,6 +96,7 @@ const RULES: [Rule; 68] = [
     ("a task cannot become part of itself", task::no_circles),
     ("the active plan is the one changed last that has an open task", task::active_plan),
     ("the repository of a project is kept", project::repositories_are_kept),
+    ("a project is known by its folder's id", project::projects_are_known_by_their_folders_ids),
     ("a project gets another folder", project::projects_are_attached),
     ("two projects become one, and nothing is lost", project::projects_are_merged),
     ("messages of a merged project stay unread", project::merged_messages_stay_unread),
@@ -101,6 +107,7 @@ const RULES: [Rule; 68] = [
     ("tasks move to another branch with their parts", task_edit::tasks_change_their_branch),
     ("every change of a task is logged", task_history::every_change_is_logged),
     ("steps are undone one after the other", task_history::steps_are_undone),
+    ("undo brings everything of a task back", task_history::undo_brings_everything_back),
     ("removed tasks are restored", task_history::removed_tasks_are_restored),
     ("branches with tasks are listed", task::branches_are_listed),
     ("urgent tasks are found outside a plan", task::urgent_tasks_elsewhere),
@@ -124,7 +131,7 @@ const RULES: [Rule; 68] = [
 
 type RuleOfTwo = (&'static str, fn(&dyn Store, &dyn Store));
 
-/// What every backend must do with two of its stores.
+/// The rules for every backend with two of its stores.
 const RULES_OF_TWO: [RuleOfTwo; 2] = [
     ("everything is exported and imported", transfer::everything_is_exported_and_imported),
     ("a bad export is refused and changes nothing", transfer::bad_exports_are_refused),
@@ -145,7 +152,7 @@ fn every_backend_conforms() {
         let folder = tempfile::tempdir().unwrap();
         let mut numbers = 0..;
         let mut make = || make(folder.path(), numbers.next().unwrap());
-        // What is printed is shown only when a test fails.
+        // The test runner shows this output only for a failed test.
         for (rule, holds) in RULES {
             eprintln!("{backend}: {rule}");
             let store = make();

@@ -1,5 +1,6 @@
 //! Rules about projects, sessions, deliveries, settings files and skills.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
@@ -24,8 +25,8 @@ pub(super) fn sessions_are_bound(store: &dyn Store) {
     assert_eq!(store.bound(Session { client: Client::Codex, id: "s-1" }).unwrap(), None);
     let later = Session { client: Client::Codex, id: "s-2" };
     store.bind(later, &Address { scope: here(), agent: name("june") }).unwrap();
-    store.notice(session, 1, event(Moment::Began, Trace::Unknown), at(1)).unwrap();
-    store.notice(later, 1, event(Moment::Began, Trace::Unknown), at(2)).unwrap();
+    store.notice(session, 1, event(Moment::Began, Trace::Unknown), claimant(), at(1)).unwrap();
+    store.notice(later, 1, event(Moment::Began, Trace::Unknown), claimant(), at(2)).unwrap();
     let sessions = store.sessions(&here().project).unwrap();
     let found = sessions.iter().map(|session| (session.id.as_str(), session.noticed_at));
     assert_eq!(found.collect::<Vec<_>>(), [("s-2", Some(at(2))), ("s-1", Some(at(1)))]);
@@ -69,30 +70,55 @@ pub(super) fn setups_are_kept(store: &dyn Store) {
     assert_eq!(store.setup("/p").unwrap(), steps[1..]);
 }
 
-/// An event like no other.
-fn event(moment: Moment, trace: Trace) -> Noticed {
+/// An event that differs from all others.
+pub(super) fn event(moment: Moment, trace: Trace) -> NoticedEvent {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    Noticed { moment, trace, mark: NEXT.fetch_add(1, Ordering::Relaxed), entries: 4 }
+    NoticedEvent { moment, trace, mark: NEXT.fetch_add(1, Ordering::Relaxed), entries: 4 }
 }
 
 // Hooks in the settings and in a plugin: the second report finds the first.
 pub(super) fn events_are_answered_once(store: &dyn Store) {
     let session = Session { client: Client::Claude, id: "s" };
     let began = event(Moment::Began, Trace::Unknown);
-    let hear = |entry, second| store.notice(session, entry, began, at(second)).unwrap();
+    let hear = |entry, second| store.notice(session, entry, began, claimant(), at(second)).unwrap();
     assert_eq!((hear(1, 10), hear(1, 10)), (Some(1), None), "before it is delivered");
     assert_eq!((hear(2, 11), hear(2, 12)), (Some(1), None), "another entry, the same loss");
-    store.keep_text(session, 1, &wording("text"), at(12), &never).unwrap();
+    keep(store, session, 1, &wording("text"), at(12), &never);
     assert_eq!(store.delivered(session, 2, 1, at(12)).unwrap(), [2]);
     assert_eq!(store.delivered(session, 1, 1, at(12)).unwrap(), [1, 2], "all that have answered");
     assert_eq!(hear(1, 13), None, "and after it was");
     assert_eq!(hear(1, 60), Some(2), "much later it is another event");
 }
 
-fn wording(text: &str) -> Wording {
+/// Keeps a text of an agent that has no messages, and returns the one to deliver.
+pub(super) fn keep(
+    store: &dyn Store,
+    session: Session<'_>,
+    loss: u32,
+    wording: &Wording,
+    now: Timestamp,
+    is_outdated: &dyn Fn(&Wording, Timestamp) -> bool,
+) -> Wording {
+    let agent = &Address { scope: here(), agent: name("june") };
+    let text = NewText { loss, wording, agent, is_outdated };
+    let choice = store.keep_text(session, text, claimant(), now).unwrap();
+    let kept = match choice {
+        TextChoice::Deliver(kept) => Some(kept),
+        TextChoice::Taken(_) => None,
+    };
+    kept.unwrap()
+}
+
+/// A process among others that have all ended.
+pub(super) fn claimant() -> Claimant<'static> {
+    static OWNER: LazyLock<Owner> = LazyLock::new(|| Owner { pid: 1, mark: "one".to_owned() });
+    Claimant { owner: &OWNER, is_gone: &|_| true }
+}
+
+pub(super) fn wording(text: &str) -> Wording {
     Wording {
         text: text.to_owned(),
-        messages: vec![5, 7],
+        messages: Vec::new(),
         newest_known: Some(9),
         record_bytes: 100,
         entries: 4,
@@ -100,39 +126,45 @@ fn wording(text: &str) -> Wording {
     }
 }
 
-fn never(_: &Wording, _: Timestamp) -> bool {
+pub(super) fn never(_: &Wording, _: Timestamp) -> bool {
     false
 }
 
-// A text that is outdated before it was delivered whole gives way to a fresh one, which every entry
-// delivers.
+// A text that is outdated before its complete delivery is replaced by a fresh one, which every
+// entry delivers.
 pub(super) fn outdated_texts_are_replaced(store: &dyn Store) {
     let session = Session { client: Client::Claude, id: "s-1" };
     for entry in [1, 2] {
-        store.notice(session, entry, event(Moment::Began, Trace::Unknown), at(3)).unwrap();
+        store
+            .notice(session, entry, event(Moment::Began, Trace::Unknown), claimant(), at(3))
+            .unwrap();
     }
-    store.keep_text(session, 1, &wording("old"), at(3), &never).unwrap();
+    keep(store, session, 1, &wording("old"), at(3), &never);
     store.delivered(session, 1, 1, at(3)).unwrap();
     let is_old = |kept: &Wording, made_at: Timestamp| kept.text == "old" && made_at == at(3);
-    let replace = |text| store.keep_text(session, 1, &wording(text), at(9), &is_old).unwrap();
+    let replace = |text| keep(store, session, 1, &wording(text), at(9), &is_old);
     assert_eq!((replace("new"), replace("newer")), (wording("new"), wording("new")));
     let prompted = event(Moment::Prompted, Trace::Unknown);
-    assert_eq!(store.notice(session, 1, prompted, at(10)).unwrap(), Some(1), "its part is another");
+    assert_eq!(
+        store.notice(session, 1, prompted, claimant(), at(10)).unwrap(),
+        Some(1),
+        "its part is another"
+    );
     assert_eq!(store.delivered(session, 2, 1, at(10)).unwrap(), [2]);
     assert_eq!(store.delivered(session, 1, 1, at(10)).unwrap(), [1, 2]);
-    let other = Noticed { entries: 2, ..event(Moment::Began, Trace::Unknown) };
-    assert_eq!(store.notice(session, 1, other, at(11)).unwrap(), None, "another split");
+    let other = NoticedEvent { entries: 2, ..event(Moment::Began, Trace::Unknown) };
+    assert_eq!(store.notice(session, 1, other, claimant(), at(11)).unwrap(), None, "another split");
 }
 
 // W-20e
 pub(super) fn losses_are_answered(store: &dyn Store) {
     let session = Session { client: Client::Claude, id: "s-1" };
-    let notice =
-        |entry, moment| store.notice(session, entry, event(moment, Trace::Unknown), at(3)).unwrap();
-    assert_eq!(notice(1, Moment::Prompted), None);
+    let notice = |entry, moment| {
+        store.notice(session, entry, event(moment, Trace::Unknown), claimant(), at(3)).unwrap()
+    };
     assert_eq!(notice(1, Moment::Began), Some(1));
     assert_eq!(notice(1, Moment::Prompted), Some(1), "nobody said that it arrived");
-    let kept = |text| store.keep_text(session, 1, &wording(text), at(1), &never).unwrap();
+    let kept = |text| keep(store, session, 1, &wording(text), at(1), &never);
     assert_eq!((kept("first"), kept("second")), (wording("first"), wording("first")));
     assert_eq!(store.delivered(session, 1, 1, at(2)).unwrap(), [1]);
     assert_eq!(notice(1, Moment::Prompted), None);
@@ -140,7 +172,7 @@ pub(super) fn losses_are_answered(store: &dyn Store) {
     assert_eq!(notice(1, Moment::Began), Some(2));
     assert_eq!(notice(2, Moment::Prompted), Some(2), "who missed it catches up");
     let other = Session { client: Client::Claude, id: "s-2" };
-    let began = store.notice(other, 1, event(Moment::Began, Trace::Unknown), at(3));
+    let began = store.notice(other, 1, event(Moment::Began, Trace::Unknown), claimant(), at(3));
     assert_eq!(began.unwrap(), Some(1));
 }
 
@@ -149,8 +181,9 @@ pub(super) fn arrivals_are_kept(store: &dyn Store) {
     let session = Session { client: Client::Claude, id: "s-1" };
     let address = Address { scope: here(), agent: name("june") };
     store.bind(session, &address).unwrap();
-    let notice =
-        |entry, moment, trace| store.notice(session, entry, event(moment, trace), at(9)).unwrap();
+    let notice = |entry, moment, trace| {
+        store.notice(session, entry, event(moment, trace), claimant(), at(9)).unwrap()
+    };
     let activity = || store.activity(Client::Claude, &here().project).unwrap();
     assert_eq!(activity(), Activity::default());
     store.fired(Client::Claude, &here().project, at(1)).unwrap();
@@ -158,7 +191,7 @@ pub(super) fn arrivals_are_kept(store: &dyn Store) {
     assert_eq!(store.last_text(session, 1).unwrap(), None);
     for entry in [1, 2] {
         notice(entry, Moment::Began, Trace::Unknown);
-        store.keep_text(session, 1, &wording("text"), at(3), &never).unwrap();
+        keep(store, session, 1, &wording("text"), at(3), &never);
     }
     store.delivered(session, 1, 1, at(4)).unwrap();
     let last = |entry| store.last_text(session, entry).unwrap().unwrap();
@@ -167,12 +200,12 @@ pub(super) fn arrivals_are_kept(store: &dyn Store) {
     assert!(last(1).arrived && !last(2).arrived);
     let known = Activity { fired_at: Some(at(2)), delivered_at: Some(at(4)), arrived_at: None };
     assert_eq!(activity(), known, "one part is not all of it");
-    // The second entry died before it could say that it had printed its part.
+    // The second entry died before it could confirm its part.
     assert_eq!(notice(2, Moment::Prompted, Trace::Found), None);
     assert_eq!(activity(), Activity { arrived_at: Some(at(9)), ..known });
     assert_eq!(store.activity(Client::Claude, "other").unwrap(), Activity::default());
     assert_eq!(notice(1, Moment::Prompted, Trace::Missing), Some(2), "it was forgotten");
-    store.keep_text(session, 2, &wording("new"), at(9), &never).unwrap();
+    keep(store, session, 2, &wording("new"), at(9), &never);
     assert_eq!(last(1).wording, wording("new"));
     assert_eq!(activity().delivered_at, None, "texts of earlier losses go");
 }
@@ -219,7 +252,7 @@ pub(super) fn skills(store: &dyn Store) {
     assert_eq!(of(&other).unwrap().version.as_deref(), Some("9"));
 }
 
-// Section 10.1: the version is an agent's for as long as the plan has something open.
+// Section 10.1: an agent keeps the version while the plan has open tasks.
 pub(super) fn pins_are_released(store: &dyn Store) {
     let (one, two) = (add(store, "1", None, Some("p.md")), add(store, "2", None, Some("p.md")));
     let skill = SkillId::parse("superpowers:x").unwrap();
@@ -244,7 +277,7 @@ pub(super) fn pins_are_released(store: &dyn Store) {
     assert_eq!(pin().as_deref(), Some("4.0.0"));
     set_status(store, &two, TaskStatus::Skipped, 3);
     assert_eq!(pin(), None);
-    // What it worked by is still known.
+    // The agent's skill is still known.
     assert!(store.last_injection(&here(), &name("june"), Some("p.md")).unwrap().is_some());
     set_status(store, &two, TaskStatus::Pending, 4);
     assert_eq!(pin(), None);

@@ -1,7 +1,8 @@
 //! The user's rules.
 
-use convoke_store::task_edit::Moving;
+use convoke_store::task_edit::TasksToMove;
 
+use super::memory::{claimant, keep, wording};
 use super::*;
 
 fn pin(store: &dyn Store, text: &str, reach: Reach, task: Option<&TaskId>) -> Pin {
@@ -79,6 +80,22 @@ pub(super) fn receipts_are_kept(store: &dyn Store) {
     let last = store.last_receipt(one.id).unwrap().unwrap();
     assert_eq!((last.client.as_str(), last.session.as_str(), last.at), ("claude", "s-1", at(5)));
     assert_eq!(store.last_receipt(two.id).unwrap().unwrap().at, at(3));
+    // A rule has arrived with the text that it was given in, and no earlier one.
+    let session = Session { client: Client::Claude, id: "s-1" };
+    let notice = |moment, trace, second| {
+        let noticed = NoticedEvent { moment, trace, mark: second, entries: 1 };
+        let second = i64::try_from(second).unwrap();
+        store.notice(session, 1, noticed, claimant(), at(second)).unwrap();
+    };
+    let arrived = || store.last_receipt(one.id).unwrap().unwrap().arrived_at;
+    notice(Moment::Began, Trace::Unknown, 5);
+    keep(store, session, 1, &wording("text"), at(5), &|_, _| false);
+    store.delivered(session, 1, 1, at(5)).unwrap();
+    assert_eq!(arrived(), None);
+    notice(Moment::Prompted, Trace::Found, 60);
+    assert_eq!(arrived(), Some(at(60)));
+    store.pins_delivered(&[one.id], "claude", "s-1", at(90)).unwrap();
+    assert_eq!(arrived(), None, "given again, and not seen since");
 }
 
 // A branch that is renamed keeps its rules, its cancelled plans and the rules of its tasks; undoing
@@ -96,7 +113,7 @@ pub(super) fn rules_follow_their_tasks(store: &dyn Store) {
     let all = texts(store, &here(), 9);
     assert_eq!(all.len(), 4);
     let active = |scope: &Scope| store.active_plan(scope, None).unwrap();
-    store.move_tasks(&there, "main", Moving::All, at(3)).unwrap();
+    store.move_tasks(&there, "main", TasksToMove::All, at(3)).unwrap();
     assert_eq!((texts(store, &there, 9), active(&there)), (all.clone(), ActivePlan::Nothing));
     assert_eq!(texts(store, &here(), 9), ["everywhere"]);
     store.undo_task_step(&there, at(4)).unwrap();
@@ -107,13 +124,13 @@ pub(super) fn rules_follow_their_tasks(store: &dyn Store) {
     let on_empty = PinText::parse("on empty").unwrap();
     let new = NewPin { text: &on_empty, reach: Reach::Branch, task: None, plan: None, until: None };
     store.add_pin(&empty, &new, at(4)).unwrap();
-    store.move_tasks(&there, "empty", Moving::All, at(4)).unwrap();
+    store.move_tasks(&there, "empty", TasksToMove::All, at(4)).unwrap();
     assert_eq!(texts(store, &there, 9), ["everywhere", "on empty"]);
     let last = store.pins(&there, at(4)).unwrap().last().unwrap().id;
     store.remove_pin(&here().project, last, at(4)).unwrap();
     // One task alone takes its own rules along; its plan is cancelled there, too.
     let alone = [task.clone()];
-    store.move_tasks(&there, "main", Moving::Tasks(&alone), at(5)).unwrap();
+    store.move_tasks(&there, "main", TasksToMove::Tasks(&alone), at(5)).unwrap();
     let cancelled = text.as_str();
     assert_eq!(texts(store, &there, 9), ["everywhere", "with the task", cancelled]);
     assert_eq!(texts(store, &here(), 9), ["everywhere", "on main", cancelled]);

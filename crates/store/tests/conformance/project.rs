@@ -36,6 +36,37 @@ pub(super) fn repositories_are_kept(store: &dyn Store) {
     assert!(store.open_branches("app-2").unwrap().is_empty());
 }
 
+pub(super) fn projects_are_known_by_their_folders_ids(store: &dyn Store) {
+    let app = store.project_name("/one/app/.git", "app").unwrap();
+    assert_eq!(store.project_at("/gone").unwrap(), None);
+    store.keep_folder_id(&app, "1234").unwrap();
+    let known = store.project_at("/one/app/.git").unwrap().unwrap();
+    assert_eq!(known.folder_id.as_deref(), Some("1234"));
+    assert_eq!(store.projects_with_folder_id("1234").unwrap(), std::slice::from_ref(&known));
+    assert!(store.projects_with_folder_id("12").unwrap().is_empty());
+    // Another repository takes its folder, twice.
+    store.replace_project(&known).unwrap();
+    store.replace_project(&known).unwrap();
+    assert_eq!(store.project_name("/one/app/.git", "app").unwrap(), "app-2");
+    let second = store.project_at("/one/app/.git").unwrap().unwrap();
+    store.replace_project(&second).unwrap();
+    let projects = store.projects().unwrap();
+    assert!(projects.iter().all(|known| known.is_replaced() && known.folder() == "/one/app"));
+    store.move_project(&app, "/new/app/.git").unwrap();
+    assert_eq!(store.project_name("/new/app/.git", "app").unwrap(), "app");
+    // A folder that has a project keeps it.
+    store.move_project("app-2", "/new/app/.git").unwrap();
+    assert_eq!(store.project_name("/new/app/.git", "app").unwrap(), "app");
+    assert!(store.waiting("app-2", at(1)).unwrap().is_empty());
+    add(store, "open", None, None);
+    assert_eq!(store.waiting("app", at(1)).unwrap().tasks, 1);
+    store.merge_projects("app", "app-2").unwrap();
+    let merged = store.project_at("/new/app/.git").unwrap().unwrap();
+    assert_eq!(merged.merged_into.as_deref(), Some("app-2"));
+    store.merge_projects("app-2", "app").unwrap();
+    assert_eq!(store.project_at("/new/app/.git").unwrap().unwrap().merged_into, None);
+}
+
 pub(super) fn projects_are_attached(store: &dyn Store) {
     let app = store.project_name("/old/app", "app").unwrap();
     add(store, "kept", None, None);
@@ -79,7 +110,7 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
     assert!(store.tasks(&from).unwrap().is_empty());
     assert_eq!(store.removed_tasks(&into).unwrap().len(), 1);
     assert_eq!(store.agents(&from).unwrap(), []);
-    // Only what was done here can be undone: theirs has another id now.
+    // Only this project's own changes can be undone: the merged task has another id now.
     store.undo_task_step(&into, at(9)).unwrap();
     let tasks = store.tasks(&into).unwrap();
     assert_eq!(tasks.iter().filter(|task| task.content != "mine").count(), 2);
@@ -120,28 +151,31 @@ pub(super) fn merged_messages_stay_unread(store: &dyn Store) {
         .change_agent(
             &into,
             &june,
-            &AgentChange::Received(Receipt { read: &[seen], known: Some(seen) }),
+            &AgentChange::Received(MessageReceipt { read: &[seen], known: Some(seen) }),
         )
         .unwrap();
     store
         .change_agent(
             &from,
             &max,
-            &AgentChange::Received(Receipt { read: &[seen], known: Some(seen) }),
+            &AgentChange::Received(MessageReceipt { read: &[seen], known: Some(seen) }),
         )
         .unwrap();
     store
         .change_agent(
             &into,
             &max,
-            &AgentChange::Received(Receipt { read: &[unread], known: Some(unread) }),
+            &AgentChange::Received(MessageReceipt { read: &[unread], known: Some(unread) }),
         )
         .unwrap();
     assert_eq!(store.merge_projects("other", "app").unwrap().messages, 1);
-    let addressed = store.addressed_to(&into, &june, Addressed::Unread, None, 9).unwrap();
+    let addressed = store.addressed_to(&into, &june, InboxFilter::Unread, None, 9).unwrap();
     let addressed: Vec<_> = addressed.into_iter().map(|message| message.id).collect();
     assert_eq!(addressed, [unread], "unread stays unread, and read stays read");
-    assert_eq!(store.count_addressed_to(&into, &june, Addressed::Unread).unwrap(), 1);
+    assert_eq!(store.count_addressed_to(&into, &june, InboxFilter::Unread).unwrap(), 1);
+    let known = store.agent(&into, &june).unwrap().unwrap().last_seen;
+    let pending = store.pending(&into, &june, known).unwrap().map(|pending| pending.newest);
+    assert_eq!(pending, Some(unread), "and still wakes its agent");
     let last_seen = store.agent(&into, &max).unwrap().unwrap().last_seen;
     assert_eq!(last_seen, Some(unread), "what it had not seen here, either");
 }

@@ -1,10 +1,10 @@
 //! Rules about agents, messages and deeds.
 
-use convoke_store::task_edit::Moving;
+use convoke_store::task_edit::TasksToMove;
 
 use super::*;
 
-fn say(
+pub(super) fn say(
     store: &dyn Store,
     scope: &Scope,
     from: &str,
@@ -41,14 +41,14 @@ pub(super) fn addressing(store: &dyn Store) {
     let mentioned = say(store, &far, "june", None, std::slice::from_ref(&backend), 1);
     let direct = say(store, &here(), "june", Some("backend"), &[], 2);
     say(store, &here(), "backend", None, std::slice::from_ref(&backend), 3); // Its own.
-    say(store, &here(), "june", None, &[], 4); // To nobody.
+    say(store, &here(), "june", None, &[], 4); // Without an addressee.
     let both = say(store, &here(), "june", Some("backend"), std::slice::from_ref(&backend), 5);
     let namesake = say(store, &far, "backend", None, std::slice::from_ref(&backend), 6);
     let ids = |which, before, most| {
         let found = store.addressed_to(&here(), &name("backend"), which, before, most).unwrap();
         found.into_iter().map(|message| message.id).collect::<Vec<_>>()
     };
-    for which in [Addressed::Unread, Addressed::All] {
+    for which in [InboxFilter::Unread, InboxFilter::All] {
         assert_eq!(ids(which, None, 9), [mentioned, direct, both, namesake]);
         assert_eq!(ids(which, Some(both), 9), [mentioned, direct]);
         assert_eq!(ids(which, None, 2), [both, namesake], "the last ones, oldest first");
@@ -60,7 +60,7 @@ pub(super) fn addressing(store: &dyn Store) {
     assert_eq!(messages[0].mentions, [backend]);
 }
 
-// W-21: what was given is read, whatever its place; the rest stays unread, and waits no more once
+// W-21: a delivered message is read, at any position; the rest stays unread, and stops waiting once
 // the agent knows of it.
 pub(super) fn messages_are_read_one_by_one(store: &dyn Store) {
     let june = name("june");
@@ -70,13 +70,13 @@ pub(super) fn messages_are_read_one_by_one(store: &dyn Store) {
     say(store, &elsewhere, "ana", Some("june"), &[], 5);
     store.add_agent(&here(), &june, "claude").unwrap();
     let receive = |read: &[i64], known| {
-        let receipt = Receipt { read, known };
+        let receipt = MessageReceipt { read, known };
         store.change_agent(&here(), &june, &AgentChange::Received(receipt)).unwrap();
     };
     let state = || {
-        let found = store.addressed_to(&here(), &june, Addressed::Unread, None, 9).unwrap();
+        let found = store.addressed_to(&here(), &june, InboxFilter::Unread, None, 9).unwrap();
         let unread: Vec<_> = found.into_iter().map(|message| message.id).collect();
-        let count = store.count_addressed_to(&here(), &june, Addressed::Unread).unwrap();
+        let count = store.count_addressed_to(&here(), &june, InboxFilter::Unread).unwrap();
         assert_eq!(count, unread.len());
         let seen = store.agent(&here(), &june).unwrap().unwrap().last_seen;
         (unread, store.pending(&here(), &june, seen).unwrap().map(|pending| pending.newest))
@@ -94,9 +94,9 @@ pub(super) fn messages_are_read_one_by_one(store: &dyn Store) {
     assert_eq!(state().0, [ids[0], ids[3]]);
     let later = to_june(9);
     assert_eq!(state(), (vec![ids[0], ids[3], later], Some(later)));
-    let all = store.addressed_to(&here(), &june, Addressed::All, None, 9).unwrap();
+    let all = store.addressed_to(&here(), &june, InboxFilter::All, None, 9).unwrap();
     assert_eq!(all.len(), 5, "what was read is still there");
-    let far = store.count_addressed_to(&elsewhere, &june, Addressed::Unread).unwrap();
+    let far = store.count_addressed_to(&elsewhere, &june, InboxFilter::Unread).unwrap();
     assert_eq!(far, 1, "a namesake's are its own");
 }
 
@@ -104,7 +104,7 @@ pub(super) fn messages_are_read_one_by_one(store: &dyn Store) {
 pub(super) fn seeing_only_grows(store: &dyn Store) {
     let june = name("june");
     let change = |change: &AgentChange<'_>| store.change_agent(&here(), &june, change);
-    let known = |id| AgentChange::Received(Receipt { read: &[], known: Some(id) });
+    let known = |id| AgentChange::Received(MessageReceipt { read: &[], known: Some(id) });
     assert!(matches!(change(&known(1)), Err(StoreError::NoAgent { .. })));
     store.add_agent(&here(), &june, "claude").unwrap();
     change(&known(7)).unwrap();
@@ -140,7 +140,7 @@ pub(super) fn agents_are_renamed(store: &dyn Store) {
         .change_agent(
             &here(),
             &june,
-            &AgentChange::Received(Receipt { read: &[first], known: Some(first) }),
+            &AgentChange::Received(MessageReceipt { read: &[first], known: Some(first) }),
         )
         .unwrap();
     let next = say(store, &here(), "backend", Some("june"), &[], 3);
@@ -156,7 +156,7 @@ pub(super) fn agents_are_renamed(store: &dyn Store) {
     store.undo_task_step(&here(), at(3)).unwrap();
     let undone = store.task(&here(), &task).unwrap().unwrap();
     assert_eq!((undone.agent, undone.status), (Some(july.clone()), TaskStatus::Pending));
-    let unread = store.addressed_to(&here(), &july, Addressed::Unread, None, 9).unwrap();
+    let unread = store.addressed_to(&here(), &july, InboxFilter::Unread, None, 9).unwrap();
     assert_eq!(unread.iter().map(|message| message.id).collect::<Vec<_>>(), [next]);
     let messages = store.recent_messages(&here(), 9).unwrap();
     assert_eq!((&messages[0].to, &messages[1].from), (&Some(july.clone()), &july));
@@ -172,7 +172,7 @@ pub(super) fn agents_are_removed(store: &dyn Store) {
     let remove = |removal| store.remove_agent(&here(), &june, removal, at(4));
     assert!(matches!(remove(Removal::Anyway), Err(StoreError::NoAgent { .. })));
     store.add_agent(&here(), &june, "claude").unwrap();
-    assert_eq!(remove(Removal::IfIdle).unwrap(), Left { tasks: 0, unread: 0 });
+    assert_eq!(remove(Removal::IfIdle).unwrap(), AgentLeftovers { tasks: 0, unread: 0 });
     store.add_agent(&here(), &june, "claude").unwrap();
     let task = NewTask { agent: Some(&june), ..NewTask::titled("a") };
     let task = store.add_tasks(&here(), &[task], at(1)).unwrap().remove(0);
@@ -182,11 +182,11 @@ pub(super) fn agents_are_removed(store: &dyn Store) {
     let busy = remove(Removal::IfIdle);
     assert!(matches!(busy, Err(StoreError::AgentBusy { tasks: 1, unread: 1, .. })), "{busy:?}");
     assert!(store.agent(&here(), &june).unwrap().is_some());
-    assert_eq!(remove(Removal::Anyway).unwrap(), Left { tasks: 1, unread: 1 });
+    assert_eq!(remove(Removal::Anyway).unwrap(), AgentLeftovers { tasks: 1, unread: 1 });
     assert_eq!(store.agent(&here(), &june).unwrap(), None);
     assert_eq!(store.task(&here(), &task).unwrap().unwrap().agent, None);
     assert_eq!(store.bound(session).unwrap(), None);
-    assert_eq!(store.addressed_to(&here(), &june, Addressed::All, None, 9).unwrap().len(), 1);
+    assert_eq!(store.addressed_to(&here(), &june, InboxFilter::All, None, 9).unwrap().len(), 1);
 }
 
 // W-9
@@ -200,7 +200,8 @@ pub(super) fn deeds_in_order(store: &dyn Store) {
     assert_eq!(found, [("did two", at(5)), ("did three", at(6))]);
 }
 
-// W-21, W-22: one wake-up at a time, of everything that waits; what is said meanwhile is one hop on.
+// W-21, W-22: one wake-up at a time, with all waiting messages; a message sent meanwhile is one hop
+// further.
 pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
     let (june, owner) = (name("june"), Owner { pid: 7, mark: "boot 70".to_owned() });
     let other = |pid| Owner { pid, ..owner.clone() };
@@ -218,7 +219,7 @@ pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
         mentions: &[],
     };
     let answered = |seen| WakeUpEnd {
-        received: Receipt { read: &[], known: Some(seen) },
+        received: MessageReceipt { read: &[], known: Some(seen) },
         answered: true,
         message: Some(message),
     };
@@ -228,8 +229,8 @@ pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
     assert_eq!(pending(None), None);
     let first = say(store, &here(), "ana", Some("june"), &[], 1);
     let last = say(store, &here(), "ana", Some("june"), &[], 2);
-    assert_eq!(pending(None), Some(Pending { newest: last, hop: 0 }));
-    assert_eq!(pending(Some(first)), Some(Pending { newest: last, hop: 0 }));
+    assert_eq!(pending(None), Some(PendingWakeUp { newest: last, hop: 0 }));
+    assert_eq!(pending(Some(first)), Some(PendingWakeUp { newest: last, hop: 0 }));
     assert!(begin(8, &owner) && !begin(8, &other(8)));
     let agent = store.agent(&here(), &june).unwrap().unwrap();
     assert_eq!((agent.status, agent.owner), (AgentStatus::Busy, Some(owner.clone())));
@@ -246,16 +247,16 @@ pub(super) fn wake_ups_are_taken_once(store: &dyn Store) {
     assert_eq!((agent.last_seen, agent.compacted_at), (Some(last), None));
     assert_eq!(end(&owner, &answered(last)), None, "it ended before");
     assert_eq!(store.pending(&here(), &backend, None).unwrap(), None, "a chain too long");
-    assert_eq!(store.addressed_to(&here(), &backend, Addressed::All, None, 9).unwrap()[0].hop, 9);
+    assert_eq!(store.addressed_to(&here(), &backend, InboxFilter::All, None, 9).unwrap()[0].hop, 9);
     say(store, &here(), "june", Some("backend"), &[], 3);
     let waiting = store.pending(&here(), &backend, None).unwrap().unwrap();
     assert_eq!(waiting.hop, 0, "nobody woke her for this one");
     assert!(begin(0, &owner));
-    end(&owner, &WakeUpEnd { received: Receipt::default(), answered: false, message: None });
+    end(&owner, &WakeUpEnd { received: MessageReceipt::default(), answered: false, message: None });
     assert_eq!(store.agent(&here(), &june).unwrap().unwrap().last_seen, Some(last));
 }
 
-// What is said in another scope stays there, unless one of ours is addressed.
+// A message in another scope stays there, unless it is addressed to an agent of this one.
 pub(super) fn answers_are_threaded(store: &dyn Store) {
     let far = Scope::new("other", "main");
     let backend = Address { scope: here(), agent: name("backend") };
@@ -300,7 +301,7 @@ pub(super) fn talk_follows_a_branch(store: &dyn Store) {
     let unread = say(store, &here(), "ana", Some("june"), &[], 2);
     let to_there = Address { scope: there.clone(), agent: name("max") };
     say(store, &here(), "ana", Some("max"), std::slice::from_ref(&to_there), 3);
-    let receipt = Receipt { read: &[read], known: Some(read) };
+    let receipt = MessageReceipt { read: &[read], known: Some(read) };
     store.change_agent(&here(), &june, &AgentChange::Received(receipt)).unwrap();
     let session = Session { client: Client::Claude, id: "s" };
     store.bind(session, &Address { scope: here(), agent: june.clone() }).unwrap();
@@ -309,13 +310,13 @@ pub(super) fn talk_follows_a_branch(store: &dyn Store) {
             let found = store.addressed_to(scope, agent, which, None, 9).unwrap();
             found.into_iter().map(|message| message.id).collect::<Vec<_>>()
         };
-        let unread = store.count_addressed_to(scope, &june, Addressed::Unread).unwrap();
+        let unread = store.count_addressed_to(scope, &june, InboxFilter::Unread).unwrap();
         let recent = store.recent_messages(scope, 9).unwrap().len();
-        let of_june = (ids(&june, Addressed::All), ids(&june, Addressed::Unread), unread);
-        (of_june, ids(&name("max"), Addressed::Unread).len(), recent)
+        let of_june = (ids(&june, InboxFilter::All), ids(&june, InboxFilter::Unread), unread);
+        (of_june, ids(&name("max"), InboxFilter::Unread).len(), recent)
     };
     let all = (vec![read, unread], vec![unread], 1);
-    let moved = store.move_tasks(&there, "main", Moving::All, at(4)).unwrap();
+    let moved = store.move_tasks(&there, "main", TasksToMove::All, at(4)).unwrap();
     assert_eq!((moved.messages, moved.agents), (3, 1), "max is there already");
     assert_eq!(state(&there), (all.clone(), 1, 3));
     assert_eq!(state(&here()), ((vec![], vec![], 0), 0, 0));
@@ -329,8 +330,8 @@ pub(super) fn talk_follows_a_branch(store: &dyn Store) {
     assert!(store.agent(&there, &june).unwrap().is_none());
     // A single task takes no message along, and a branch without tasks all that it has.
     let ids: Vec<_> = store.tasks(&here()).unwrap().into_iter().map(|task| task.id).collect();
-    let moved = store.move_tasks(&there, "main", Moving::Tasks(&ids), at(6)).unwrap();
+    let moved = store.move_tasks(&there, "main", TasksToMove::Tasks(&ids), at(6)).unwrap();
     assert_eq!((moved.messages, moved.agents), (0, 0));
-    let moved = store.move_tasks(&there, "main", Moving::All, at(7)).unwrap();
+    let moved = store.move_tasks(&there, "main", TasksToMove::All, at(7)).unwrap();
     assert_eq!((moved.ids.len(), moved.messages), (0, 3));
 }

@@ -100,7 +100,7 @@ pub(super) fn plans_are_imported_once(store: &dyn Store) {
     assert_eq!(import(&["Task 1: renamed", "Task 2: b", "Task 3: c"]), 1);
     add(store, "Fix 4 bugs", None, Some("p.md"));
     assert_eq!(import(&["Task 4: d"]), 1, "only tasks have numbers");
-    // What is done is completed if it is new; what is here stays as it is.
+    // A new task that is done in the plan is completed; an existing task stays unchanged.
     let titles = ["Task 1: a", "Task 5: e", "Task 6: f"];
     let new = store.import_tasks(&here(), "p.md", &titles, &titles[..2], at(2)).unwrap();
     let task = |id| store.task(&here(), id).unwrap().unwrap();
@@ -139,7 +139,7 @@ pub(super) fn active_plan(store: &dyn Store) {
     assert_eq!(plan(None), ActivePlan::WithoutFile);
 }
 
-// W-5, W-6: the current task, what is above it and near it, and how many the rest are.
+// W-5, W-6: the current task, the tasks above and near it, and the number of the others.
 pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
     let plan = Some("large.md");
     let titles: Vec<_> = (0..400).map(|n| format!("Task {n}: do it")).collect();
@@ -168,7 +168,7 @@ pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
         assert!(around.contains(near), "{near}");
     }
     assert!(!around.contains(&other) && !around.contains(&ids[399]));
-    // Work that is begun comes before everything else, in a large plan, too.
+    // Started work comes first, in a large plan, too.
     let begun = add(store, "deep", Some(&ids[390]), None);
     set_status(store, &begun, TaskStatus::InProgress, 3);
     let around = read(None, 100);
@@ -182,14 +182,14 @@ pub(super) fn large_plans_are_read_in_part(store: &dyn Store) {
     let task = |id| store.task(&here(), id).unwrap().unwrap();
     assert_eq!(store.place(&here(), &task(&ids[150])).unwrap(), (151, 400));
     assert_eq!(store.place(&here(), &task(&part)).unwrap(), (1, 1));
-    // Counts follow whatever happens to tasks.
+    // Counts follow every change of tasks.
     store.remove_task(&here(), &ids[399], at(4)).unwrap();
     store.change_task(&here(), &ids[398], &Change::Parent(Some(&other)), at(4)).unwrap();
     set_status(store, &ids[0], TaskStatus::Pending, 4);
     assert!(read(None, 100).contains(&ids[0]), "what is opened again comes first");
 }
 
-// What is urgent is found outside the plan that is being worked on.
+// Urgent tasks outside of the current plan are found.
 pub(super) fn urgent_tasks_elsewhere(store: &dyn Store) {
     let titles = [
         ("first", Some("a.md"), TaskPriority::High),
@@ -222,6 +222,16 @@ pub(super) fn urgent_tasks_elsewhere(store: &dyn Store) {
     assert_eq!(urgent(Some("b.md"), None, 9), "none", "what is closed or waits is not urgent");
     let is_open = |plan| store.is_open_elsewhere(&here(), plan).unwrap();
     assert!(is_open(Some("b.md")) && is_open(None) && is_open(Some("c.md")));
+    let text = PinText::of_cancelled_plan("b.md", None).unwrap();
+    let (reach, plan) = (Reach::Branch, Some("b.md"));
+    let new = NewPin { text: &text, reach, task: None, plan, until: None };
+    store.add_pin(&here(), &new, at(4)).unwrap();
+    assert_eq!(urgent(None, None, 9), "", "what is cancelled is not urgent");
+    set_status(store, &ids[3], TaskStatus::Completed, 4);
+    set_status(store, &ids[4], TaskStatus::Completed, 4);
+    assert!(!is_open(None) && is_open(Some("b.md")), "nor does it keep a branch open");
+    assert_eq!(store.resume_plan(&here(), "b.md", at(4)).unwrap(), 1);
+    assert!(is_open(None));
     ids[1..].iter().for_each(|id| set_status(store, id, TaskStatus::Completed, 5));
     assert!(!is_open(Some("b.md")) && !is_open(None));
     set_status(store, &ids[1], TaskStatus::Pending, 6);
@@ -236,7 +246,7 @@ pub(super) fn branches_are_listed(store: &dyn Store) {
     assert_eq!(listed, [("feature/x".to_owned(), 2), ("main".to_owned(), 1)]);
 }
 
-// W-5: nothing open hides below something closed.
+// W-5: no open task is hidden below a closed one.
 pub(super) fn closing_cascades(store: &dyn Store) {
     let top = add(store, "top", None, None);
     let part = add(store, "part", Some(&top), None);

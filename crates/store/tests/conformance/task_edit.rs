@@ -4,7 +4,7 @@ use convoke_domain::task::Task;
 use convoke_domain::task::order::SiblingPlace;
 use convoke_domain::task::priority::TaskPriority;
 use convoke_domain::task::tree::in_order;
-use convoke_store::task_edit::{Moving, TaskEdit};
+use convoke_store::task_edit::{TaskEdit, TasksToMove};
 
 use super::*;
 
@@ -109,7 +109,7 @@ pub(super) fn tasks_change_their_branch(store: &dyn Store) {
     "taken".clone_into(&mut taken.content);
     store.adopt_tasks(&other, vec![taken]).unwrap();
     let moving = [top.clone(), last.clone()];
-    let moved = store.move_tasks(&other, "main", Moving::Tasks(&moving), at(2)).unwrap();
+    let moved = store.move_tasks(&other, "main", TasksToMove::Tasks(&moving), at(2)).unwrap();
     assert_eq!(moved.ids.len(), 3);
     assert_eq!(moved.renamed.len(), 1);
     let new = moved.renamed[0].1.clone();
@@ -120,10 +120,10 @@ pub(super) fn tasks_change_their_branch(store: &dyn Store) {
     assert_eq!(contents(store, &here()), ["stays"]);
     assert!(there(&top).order > 1, "behind those that are there");
     let missing = [stays, top.clone()];
-    let missing = store.move_tasks(&other, "main", Moving::Tasks(&missing), at(3));
+    let missing = store.move_tasks(&other, "main", TasksToMove::Tasks(&missing), at(3));
     assert!(matches!(missing, Err(StoreError::NoTask { .. })));
     assert_eq!(contents(store, &here()), ["stays"], "all or none");
-    let all = store.move_tasks(&here(), "feature/x", Moving::All, at(4)).unwrap();
+    let all = store.move_tasks(&here(), "feature/x", TasksToMove::All, at(4)).unwrap();
     assert_eq!((all.ids.len(), store.tasks(&other).unwrap().len()), (5, 0));
     // Undoing a move brings the tasks back, under the ids that they had.
     store.undo_task_step(&here(), at(5)).unwrap();

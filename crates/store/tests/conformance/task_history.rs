@@ -44,7 +44,7 @@ pub(super) fn every_change_is_logged(store: &dyn Store) {
     assert_eq!(store.task_log(&here(), None, 2).unwrap().len(), 2, "the last ones");
     let elsewhere = Scope::new("app", "other");
     assert!(store.task_log(&elsewhere, None, 9).unwrap().is_empty());
-    // What is refused leaves no trace.
+    // A refused change leaves no trace.
     assert!(store.change_task(&here(), &id, &Change::Note("y"), at(5)).is_err());
     store.import_tasks(&here(), "p.md", &[], &[], at(5)).unwrap();
     assert_eq!(log(store, None).len(), 10);
@@ -110,6 +110,26 @@ pub(super) fn steps_are_undone(store: &dyn Store) {
     assert!(log.iter().all(|change| change.is_undo || change.is_undone));
 }
 
+// Everything that an edit or an assignment changed is as before.
+pub(super) fn undo_brings_everything_back(store: &dyn Store) {
+    let (first, then) = (add(store, "first", None, None), add(store, "then", None, None));
+    let edit = TaskEdit {
+        body: Some("text"),
+        priority: Some(TaskPriority::High),
+        after: Some(std::slice::from_ref(&first)),
+        ..TaskEdit::default()
+    };
+    store.edit_task(&here(), &then, &edit, at(2)).unwrap();
+    let june = name("june");
+    store.change_task(&here(), &then, &Change::Agent(Some(&june)), at(3)).unwrap();
+    store.undo_task_step(&here(), at(4)).unwrap();
+    let task = get(store, &then);
+    assert_eq!((task.agent, task.priority, task.after), (None, TaskPriority::High, vec![first]));
+    store.undo_task_step(&here(), at(5)).unwrap();
+    let task = get(store, &then);
+    assert_eq!((task.body, task.priority, task.after), (None, TaskPriority::Normal, vec![]));
+}
+
 pub(super) fn removed_tasks_are_restored(store: &dyn Store) {
     let top = add(store, "top", None, None);
     let part = add(store, "part", Some(&top), None);
@@ -129,5 +149,17 @@ pub(super) fn removed_tasks_are_restored(store: &dyn Store) {
     assert!(matches!(restore(&top), Err(StoreError::NotRemoved { .. })));
     assert!(matches!(restore(&TaskId::parse("t-zzzzz").unwrap()), Err(StoreError::NoTask { .. })));
     assert_eq!(restore(&early).unwrap(), 1);
+    // What was removed may wait for what has come to wait for it.
+    let after = |id: &TaskId, after: &TaskId| {
+        let edit = TaskEdit { after: Some(std::slice::from_ref(after)), ..TaskEdit::default() };
+        store.edit_task(&here(), id, &edit, at(5)).unwrap();
+    };
+    let [one, two, three] = ["1", "2", "3"].map(|content| add(store, content, None, None));
+    after(&one, &two);
+    after(&two, &three);
+    store.remove_task(&here(), &two, at(6)).unwrap();
+    after(&three, &one);
+    assert!(matches!(restore(&two), Err(StoreError::Waits { .. })));
+    assert_eq!(removed(), ["2"], "what is refused changes nothing");
     assert!(store.removed_tasks(&Scope::new("app", "other")).unwrap().is_empty());
 }

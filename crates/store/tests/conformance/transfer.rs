@@ -35,6 +35,17 @@ fn fill(store: &dyn Store) {
     let text = PinText::parse("Never push").unwrap();
     let pin = NewPin { text: &text, reach: Reach::Project, task: None, plan: None, until: None };
     store.add_pin(&here(), &pin, at(5)).unwrap();
+    let role = DeedRole::parse("spec-reviewer").unwrap();
+    let deed = NewDeed {
+        task: &first,
+        kind: DeedKind::Pass,
+        role: &role,
+        actor: &june,
+        reason: Some("fine"),
+        message_id: Some(said.id),
+        run: None,
+    };
+    store.record_deed(&here(), &deed, at(5)).unwrap();
     store.begin_run(&run(), &here(), "Add a search", at(1)).unwrap();
     let event = NewEvent { at_ms: i64::MAX, kind: "begun", body: "{\"a\":1}" };
     store.append(&run(), 1, &[event]).unwrap();
@@ -63,7 +74,7 @@ fn source(other: &dyn Store) -> Vec<String> {
 pub(super) fn everything_is_exported_and_imported(store: &dyn Store, other: &dyn Store) {
     let lines = source(other);
     assert!(lines.iter().all(|line| !line.contains('\n')));
-    // A name and a firing of a hook do not make a store one with something in it.
+    // A name and a hook's call do not make a store count as used.
     store.project_name("/somewhere", "somewhere").unwrap();
     let rows = import(store, &lines).unwrap();
     assert_eq!(rows, lines.len() as u64 - 2);
@@ -77,7 +88,7 @@ pub(super) fn everything_is_exported_and_imported(store: &dyn Store, other: &dyn
     assert_eq!(message.len(), 2);
 }
 
-/// What is wrong with a file, in which line, and the file.
+/// The defect of a file, its line, and the file.
 type Case = (&'static str, Option<usize>, Vec<String>);
 
 fn find(lines: &[String], table: &str) -> usize {
@@ -85,14 +96,17 @@ fn find(lines: &[String], table: &str) -> usize {
     lines.iter().position(|line| line.starts_with(&start)).unwrap()
 }
 
-/// What somebody may put into a line. Each replaces a part of the line of a table.
-const HOSTILE: [(&str, &str, &str, &str); 26] = [
+/// Defects that a hostile or damaged file may have. Each replaces a part of the line of a table.
+const HOSTILE: [(&str, &str, &str, &str); 29] = [
     ("not a row", "tasks", "{\"table\"", "{\"x\":1,\"table\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"sqlite_master\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"task_step_now\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"tasks\\\" DROP\""),
     ("no column", "tasks", "\"body\"", "\"x\\\", \\\"body\""),
     ("has control characters", "tasks", "first ", "first \\n- forged"),
+    ("has control characters", "events", "did it", "did\\n## it"),
+    ("has control characters", "agents", "\"june\"", "\"ju\u{2028}ne\""),
+    ("`role` has an unexpected", "task_deeds", "spec-reviewer", "Spec reviewer"),
     ("is not an id", "tasks", "\"id\":\"", "\"id\":\"../"),
     ("is not a time", "tasks", "1970-01-01T", "yesterday "),
     ("CHECK constraint", "tasks", "\"pending\"", "\"approved\""),
@@ -155,13 +169,6 @@ fn hostile_files(lines: &[String]) -> Vec<Case> {
     let itself = format!("\"parent_id\":\"{id}\"");
     circle[task] = circle[task].replace("\"parent_id\":null", &itself);
     cases.push(("contains itself", None, circle));
-    let rule = find(lines, "pins");
-    let rules = (0..300).map(|n| lines[rule].replacen("\"id\":1", &format!("\"id\":{}", n + 1), 1));
-    let mut many = [&lines[..rule], &rules.collect::<Vec<_>>(), &lines[rule + 1..]].concat();
-    let rows = format!("\"rows\":{}", lines.len() - 2);
-    let end = many.len() - 1;
-    many[end] = many[end].replace(&rows, &format!("\"rows\":{}", lines.len() - 2 + 299));
-    cases.push(("more than 50 rules", None, many));
     for name in ["version", "schema"] {
         let mut later = lines.to_vec();
         let at = later[0].find(&format!("\"{name}\":")).unwrap() + name.len() + 3;

@@ -17,8 +17,7 @@ use convoke_domain::design::walk::{DesignWalk, LaneNeed, Need, Next};
 
 use super::lane_end;
 
-/// The events of a run that came to its end, and of a person who decides one matter again and again
-/// after it.
+/// The events of a completed run, and of a person who decides one matter repeatedly after it.
 pub(super) fn whole_run(count: usize) -> Vec<Stamped> {
     let mut design = DesignWalk::default();
     let mut events = Vec::with_capacity(count);
@@ -47,7 +46,7 @@ pub(super) fn whole_run(count: usize) -> Vec<Stamped> {
     events
 }
 
-/// What a world without surprises has to say.
+/// Returns the events of a world without failures.
 fn found(need: Need) -> Vec<Event> {
     match need {
         Need::SetUp => vec![Event::SetUp(Box::new(SetUp::Ready(Ready {
@@ -110,7 +109,7 @@ fn settings() -> Settings {
     }
 }
 
-/// Does what a run does with every event: it looks what comes next, and shows what is new.
+/// Does what a run does with every event: it computes the next need, and shows new notices.
 pub(super) fn walked(events: Vec<Stamped>) -> DesignWalk {
     let mut design = DesignWalk::default();
     let mut shown = 0;

@@ -1,9 +1,9 @@
-//! Two hundred lanes at once, of a client that says a hundred lines a second: what all processes of
-//! Convoke's take together while they listen.
+//! Two hundred parallel lanes of a client that prints a hundred lines a second: the CPU and memory
+//! of all of Convoke's processes while they listen.
 //!
-//! The lanes run as those of a design do, through the engine's `many`, in a process of their own, so
-//! that nothing of the measuring is measured. Each lane has a guardian, which counts too. The clients
-//! do not: they are somebody else's.
+//! The lanes run as those of a design do, through the engine's `many`, in a process of their own,
+//! so that the measuring itself is not included. Each lane has a guardian, which counts too. The
+//! clients do not: they are not part of Convoke.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -16,28 +16,28 @@ use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::queue::LaneLimits;
 use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::cancel::Cancel;
-use convoke_engine::lane::drive::{Lane, Program, Runner, drive};
+use convoke_engine::lane::drive::{ClientProgram, Runner, drive};
 use convoke_engine::lane::many::{self, EnoughAnswers, QueueEvent, QueuedLane};
-use convoke_engine::lane::supervisor::Limits;
+use convoke_engine::lane::supervisor::{Limits, Supervision};
 
 use super::Client;
 use crate::bench::{MB, Row, binary, memory, stopwatch};
 use crate::process::command;
 use crate::{Error, say};
 
-/// How many lanes run at once.
+/// The number of parallel lanes.
 const LANES: usize = 200;
 
-/// How many lines each client says in a second.
+/// How many lines each client prints in a second.
 const LINES: u32 = 100;
 
-/// How long is measured.
+/// The time span of the measurement.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// How long anything here may take; it takes much less.
+/// The limit of every step here; it takes much less.
 const LONG: Duration = Duration::from_mins(10);
 
-/// How many lines are heard between two notes of their number.
+/// How many lines are read between two notes of their number.
 const NOTED: u64 = 500;
 
 const LINE: &str = "{\"type\":\"assistant\",\"uuid\":\"u\",\"session_id\":\"s\",\"message\":\
@@ -60,7 +60,7 @@ pub(super) fn measure() -> Result<Vec<Row>, Error> {
     taken.map(|taken| rows(&taken))
 }
 
-/// What was taken by the process that runs the lanes, and by the guardians.
+/// The use of the process that runs the lanes, and of the guardians.
 struct Taken {
     /// In hundredths of a core.
     shares: [f64; 2],
@@ -134,7 +134,7 @@ fn until(what: &str, holds: impl Fn() -> bool) -> Result<(), Error> {
     Err(format!("waited in vain until {what}").into())
 }
 
-/// What the system says of a process, from its state on.
+/// Returns the system's fields about a process, from its state on.
 fn fields(pid: u32) -> Option<Vec<String>> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
@@ -162,13 +162,13 @@ fn pss(pid: u32) -> Option<usize> {
     Some(line.trim().strip_suffix(" kB")?.parse::<usize>().ok()? * 1024)
 }
 
-/// Says lines for ever, as many in a second as a client that says much.
+/// Prints lines forever, at the rate of a client with much output.
 pub fn talk() -> Result<(), Error> {
     let mut out = File::options().write(true).open("/dev/stdout")?;
     let pause = Duration::from_secs(1) / LINES;
     let mut owed = pause;
     loop {
-        // Whoever woke too late makes up for it.
+        // A client that woke too late catches up.
         while owed >= pause {
             out.write_all(LINE.as_bytes())?;
             owed -= pause;
@@ -215,7 +215,7 @@ fn lane(
     let (convoke, program) = (binary(), folder.join("claude"));
     let path = ("PATH".into(), "/usr/bin:/bin".into());
     let text = |path: &Path| path.display().to_string();
-    let runner = Runner::Program(Program {
+    let runner = Runner::Program(ClientProgram {
         agent: convoke_domain::client::Client::Claude,
         program: &program,
         convoke: &convoke,
@@ -231,6 +231,6 @@ fn lane(
         scratch: &text(scratch),
     };
     let limits = Limits { wall: LONG, first_byte: LONG, stall: LONG, grace: Duration::ZERO };
-    drive(&Lane { runner, request, limits, cancel }, tell)?;
+    drive(&runner, &request, Supervision { limits, cancel }, tell)?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Several rounds of one session, and several sessions at once.
+//! Several rounds of one session, and several parallel sessions.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::{Driver, Row, holds, is_quick, setup, timed};
 use crate::Error;
 use crate::model_server::Reply;
 
-/// How many lanes of one client run at once, for one user.
+/// How many lanes of one client run in parallel, for one user.
 const AT_ONCE: usize = 4;
 
 pub(super) fn check(client: &'static str, bin: &Path) -> Result<Vec<Row>, Error> {
@@ -27,8 +27,8 @@ pub(super) fn check(client: &'static str, bin: &Path) -> Result<Vec<Row>, Error>
     let killed = timed(|| {
         driver.server.will_reply([Reply::Silence]);
         driver.ask_and_kill("second", &resumed)?;
-        driver.nobody_is_left()?;
-        Ok("nobody left".to_owned())
+        driver.no_process_is_left()?;
+        Ok("no process left".to_owned())
     })?;
     let (mut second, mut answers) = (Value::Null, 1);
     let resumed = timed(|| {
@@ -59,7 +59,8 @@ fn answered(driver: &Driver<'_>, prompt: &str, more: &[&str]) -> Result<Value, E
     Ok(report)
 }
 
-/// Every answer has two tokens to the stand-in; a client may count those of earlier rounds again.
+/// The stand-in counts two tokens for every answer; a client may count those of earlier rounds
+/// again.
 fn counted(first: &Value, second: &Value, answers: u64) -> Result<(), Error> {
     let output = |report: &Value| report["usage"]["output_tokens"].as_u64().unwrap_or_default();
     let earlier = match second["usage"]["tokens_of"].as_str() {
@@ -72,8 +73,7 @@ fn counted(first: &Value, second: &Value, answers: u64) -> Result<(), Error> {
     Err(format!("miscounted: {first:#}{second:#}").into())
 }
 
-/// A session that could write is resumed by one that may only read: what it was once allowed to do,
-/// it may not do any more.
+/// A read-only lane resumes a session that could write: it may no longer write.
 fn demoted(client: &'static str, bin: &Path) -> Result<String, Error> {
     let driver = Driver::new(client, bin)?;
     let written = |name: &str| driver.user.project().join(name);
@@ -91,13 +91,13 @@ fn demoted(client: &'static str, bin: &Path) -> Result<String, Error> {
     }
 }
 
-/// Lanes of one user at once do not meet in what their client keeps: each has a session of its own,
-/// and each session goes on.
+/// Parallel lanes of one user do not collide in their client's files: each has its own session, and
+/// each session can be resumed.
 fn at_once(client: &'static str, bin: &Path) -> Result<String, Error> {
     let driver = Driver::new(client, bin)?;
     if !is_quick(client) {
-        // They make what they keep sessions in when they are first started, and some of them cannot
-        // do that twice at once.
+        // Clients create their session storage on their first start, and some of them cannot do
+        // that in parallel.
         answered(&driver, "hello", &[])?;
     }
     let reports = all_at_once(&driver, &vec![Vec::new(); AT_ONCE])?;
@@ -112,7 +112,7 @@ fn at_once(client: &'static str, bin: &Path) -> Result<String, Error> {
     for (report, session) in again.iter().zip(&sessions) {
         holds(report, "session", &json!(session))?;
     }
-    driver.nobody_is_left()?;
+    driver.no_process_is_left()?;
     Ok("answered".to_owned())
 }
 

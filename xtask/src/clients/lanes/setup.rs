@@ -1,5 +1,5 @@
-//! How each client is led to the stand-in for its model, and by which tools its agent reads and
-//! writes.
+//! How each client is directed to the stand-in for its model, and by which tools its agent reads
+//! and writes.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::clients::user::User;
 use crate::clients::{claude, codex};
 use crate::model_server::{Answer, ModelServer};
 
-/// Its own model, so that it asks nobody which one to use; and few retries.
+/// A fixed model, so that it sends no request to choose one; and few retries.
 const GEMINI: &str = r#"{ "security": { "auth": { "selectedType": "gemini-api-key" } },
     "privacy": { "usageStatisticsEnabled": false }, "telemetry": { "enabled": false },
     "general": { "enableAutoUpdate": false, "maxAttempts": 2 },
@@ -45,7 +45,7 @@ pub(in crate::clients) fn configure(
             let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", server.url()));
             vec![key("OPENAI_API_KEY"), url, ("OPENAI_MODEL".to_owned(), "stand-in".to_owned())]
         }
-        other => return Err(format!("nobody knows how to drive {other}").into()),
+        other => return Err(format!("there is no setup for {other}").into()),
     })
 }
 
@@ -63,7 +63,7 @@ fn call(name: &'static str, input: Value) -> Answer {
     Answer::Tool { name, input }
 }
 
-/// The model wants to look at a file.
+/// Returns the model's request to read a file.
 pub(super) fn reads(client: &str, path: &str) -> Answer {
     match client {
         "claude" => call("Read", json!({ "file_path": path })),

@@ -1,11 +1,11 @@
-//! What is left of a record: the lines and the fields that reads are told by, and nothing that says
-//! who recorded it, when, and with which prompts.
+//! Scrubs a record: keeps the lines and fields that show reads, and removes who recorded it, when,
+//! and with which prompts.
 
 use serde_json::{Map, Value, json};
 
 use super::super::user::User;
 
-/// Fields that are kept, wherever they are.
+/// Fields that are kept, at any depth.
 const KEPT: [&str; 47] = [
     "type",
     "session_id",
@@ -81,7 +81,7 @@ fn with_plain_calls(text: &str) -> String {
     })
 }
 
-/// Prompts, settings and what else the vendors write are not looked at by anybody.
+/// Prompts, settings and other texts of the vendors are not needed.
 fn is_kept(line: &Value) -> bool {
     let payload = line["payload"]["type"].as_str().unwrap_or_default();
     match line["type"].as_str().unwrap_or_default() {
@@ -131,7 +131,7 @@ fn numbered(mut line: Value, number: usize) -> Value {
     line
 }
 
-/// Replaces folders, and what is different every time.
+/// Replaces folders, and values that differ in every run.
 fn anonymous(text: &str, user: &User) -> String {
     let text = text.replace(&user.project().display().to_string(), "/project");
     let text = text.replace(&user.home().display().to_string(), "/home");

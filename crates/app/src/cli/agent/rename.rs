@@ -1,4 +1,4 @@
-//! `convoke agent rename`: another name for an agent, wherever the old one is stored.
+//! `convoke agent rename`: renames an agent in all records of the store.
 
 use convoke_domain::scope::AgentName;
 use convoke_service::agent::rename_agent;

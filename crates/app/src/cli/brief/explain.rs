@@ -1,8 +1,5 @@
-//! The table of what became of every document, for a person.
+//! The table of every document's outcome, for a person.
 
-use std::fmt::Write;
-
-use comfy_table::{CellAlignment, Table, presets};
 use convoke_domain::brief::{Brief, BriefEntry, DocumentOutcome, Folder};
 use convoke_domain::cut::{Border, Cut};
 use convoke_domain::markdown::{bare, lines};
@@ -11,23 +8,34 @@ use convoke_domain::text::Text;
 use convoke_domain::token::{Budget, Tokens};
 use convoke_engine::brief::LoadedBrief;
 
-pub(super) fn table(loaded: &LoadedBrief, brief: &Brief<'_>) -> String {
-    let mut page = head(loaded, brief);
+use crate::terminal::grid::{Grid, Overflow};
+use crate::terminal::styled::{Ink, StyledLine};
+
+/// Returns the table, none of its lines wider than some columns as far as words allow.
+pub(super) fn table(loaded: &LoadedBrief, brief: &Brief<'_>, columns: usize) -> Vec<StyledLine> {
+    let mut page = folded(&head(loaded, brief), columns);
     match &loaded.folder {
         Folder::GateClosed => {
-            page.push_str("\nnot loaded: the project disables automatic loading\n");
+            page.extend(folded("\nnot loaded: the project disables automatic loading", columns));
         }
-        Folder::Missing => page.push_str("\nnot loaded: the folder does not exist\n"),
+        Folder::Missing => {
+            page.extend(folded("\nnot loaded: the folder does not exist", columns));
+        }
         Folder::Searched(_) => {
             let budget = loaded.settings.budget;
-            let rows = brief.entries().iter().map(|entry| row(entry, budget));
-            page.push_str(&render(rows));
+            page.extend(render(brief.entries().iter().map(|entry| row(entry, budget)), columns));
         }
     }
     for diagnostic in &loaded.diagnostics {
-        writeln!(page, "note: {}: {}", diagnostic.code(), diagnostic.message()).ok();
+        let note = format!("note: {}: {}", diagnostic.code(), diagnostic.message());
+        page.extend(folded(&note, columns));
     }
     page
+}
+
+/// Folds lines below what follows their first word.
+pub(super) fn folded(text: &str, columns: usize) -> Vec<StyledLine> {
+    text.lines().flat_map(|line| StyledLine::plain(line).folded(columns, 8)).collect()
 }
 
 fn head(loaded: &LoadedBrief, brief: &Brief<'_>) -> String {
@@ -48,46 +56,50 @@ fn head(loaded: &LoadedBrief, brief: &Brief<'_>) -> String {
     )
 }
 
-pub(super) type Row = [String; 5];
+/// A document's row: four cells about it, and its outcome.
+pub(super) struct Row {
+    pub(super) cells: [String; 4],
+    pub(super) outcome: String,
+    pub(super) ink: Ink,
+}
 
-pub(super) fn render(rows: impl Iterator<Item = Row>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["\nbrief", "\nchars", "\ntokens", "\nshare", "\nresult"]);
-    table.add_rows(rows);
-    for column in table.column_iter_mut().skip(1).take(3) {
-        column.set_cell_alignment(CellAlignment::Right);
+pub(super) fn render(rows: impl Iterator<Item = Row>, columns: usize) -> Vec<StyledLine> {
+    let header = ["brief", "chars", "tokens", "share", "result"];
+    let mut grid = Grid::new(header, Overflow::Fold).right(&[1, 2, 3]);
+    for Row { cells, outcome, ink } in rows {
+        let cells = cells.iter().map(|cell| StyledLine::plain(cell));
+        grid.push(cells.chain([StyledLine::new(ink, &outcome)]));
     }
-    table.lines().fold(String::new(), |page, line| {
-        page + line.trim_end().strip_prefix(' ').unwrap_or_default() + "\n"
-    })
+    std::iter::once(StyledLine::default()).chain(grid.lines(columns)).collect()
 }
 
 fn row(entry: &BriefEntry<'_>, budget: Budget) -> Row {
     let name = entry.name.to_string();
-    let numbers = |text: Text<'_>, cost: Tokens, fate: String| {
-        [name.clone(), text.chars().to_string(), cost.to_string(), share(cost, budget), fate]
-    };
     let blank = String::new;
-    match entry.fate {
-        DocumentOutcome::Absent => [name, blank(), blank(), blank(), "absent".to_owned()],
-        DocumentOutcome::Unreadable(reason) => {
-            [name, blank(), blank(), blank(), format!("unreadable: {reason}")]
-        }
+    let nothing = [name.clone(), blank(), blank(), blank()];
+    let numbers = |text: Text<'_>| {
+        let cost = entry.cost;
+        [name.clone(), text.chars().to_string(), cost.to_string(), share(cost, budget)]
+    };
+    let (cells, outcome, ink) = match entry.fate {
+        DocumentOutcome::Absent => (nothing, "absent".to_owned(), Ink::Quiet),
+        DocumentOutcome::Unreadable(reason) => (nothing, format!("unreadable: {reason}"), Ink::Bad),
         DocumentOutcome::Scaffold(text) => {
-            let fate = "skipped: scaffold, _TBD_ only".to_owned();
-            [name, text.chars().to_string(), blank(), blank(), fate]
+            let cells = [name.clone(), text.chars().to_string(), blank(), blank()];
+            (cells, "skipped: scaffold, _TBD_ only".to_owned(), Ink::Quiet)
         }
         DocumentOutcome::Whole(text) => {
             let line = first_content_line(text.as_str()).unwrap_or_default();
-            numbers(text, entry.cost, format!("kept whole; written from line {line} on"))
+            (numbers(text), format!("kept whole; written from line {line} on"), Ink::Good)
         }
         DocumentOutcome::Cut(text, cut) => {
-            let kept = text.before(cut.at);
-            numbers(kept, entry.cost, cut_words(text, cut))
+            (numbers(text.before(cut.at)), cut_words(text, cut), Ink::Caution)
         }
-        DocumentOutcome::Dropped(text, why) => numbers(text, entry.cost, format!("dropped: {why}")),
-    }
+        DocumentOutcome::Dropped(text, why) => {
+            (numbers(text), format!("dropped: {why}"), Ink::Caution)
+        }
+    };
+    Row { cells, outcome, ink }
 }
 
 fn cut_words(text: Text<'_>, cut: Cut) -> String {

@@ -9,7 +9,8 @@ use convoke_domain::token::{Budget, Tokens};
 use convoke_engine::brief::collect::SecretHandling;
 use convoke_service::brief::files::{BriefDocumentReport, BriefFilesReport, BriefFilesRequest};
 
-use super::explain::{Row, render, share};
+use super::explain::{Row, folded, render, share};
+use crate::terminal::styled::{Ink, StyledLine};
 
 /// Which documents, and how they are written.
 #[derive(Debug, Clone, clap::Args)]
@@ -69,7 +70,7 @@ impl FilesArgs {
     }
 }
 
-pub(super) fn table(report: &BriefFilesReport) -> String {
+pub(super) fn table(report: &BriefFilesReport, columns: usize) -> Vec<StyledLine> {
     let budget = Budget::at_least_one(report.budget);
     let used = Tokens::from_tenths(report.used_x10);
     let counted = if report.exact { "exact for" } else { "an" };
@@ -80,19 +81,22 @@ pub(super) fn table(report: &BriefFilesReport) -> String {
         share(used, budget),
         report.tokenizer,
     );
-    head + &render(report.documents.iter().map(|document| row(document, budget)))
+    let rows = report.documents.iter().map(|document| row(document, budget));
+    folded(&head, columns).into_iter().chain(render(rows, columns)).collect()
 }
 
 fn row(document: &BriefDocumentReport, budget: Budget) -> Row {
     let cost = Tokens::from_tenths(document.tokens_x10);
     let reason = document.reason.as_deref().unwrap_or_default();
-    let (numbers, outcome) = match (document.char_offset, document.file_chars) {
-        (Some(at), Some(chars)) => (true, format!("cut at {at} of {chars} {reason}")),
-        (None, Some(_)) if document.text.is_some() => (true, "kept whole".to_owned()),
-        (None, Some(_)) => (true, format!("dropped: {reason}")),
-        (_, None) => (false, format!("omitted: {reason}")),
+    let (numbers, outcome, ink) = match (document.char_offset, document.file_chars) {
+        (Some(at), Some(chars)) => (true, format!("cut at {at} of {chars} {reason}"), Ink::Caution),
+        (None, Some(_)) if document.text.is_some() => (true, "kept whole".to_owned(), Ink::Good),
+        (None, Some(_)) => (true, format!("dropped: {reason}"), Ink::Caution),
+        (_, None) => (false, format!("omitted: {reason}"), Ink::Quiet),
     };
     let number = |text: String| if numbers { text } else { String::new() };
     let chars = document.file_chars.map(|chars| chars.to_string()).unwrap_or_default();
-    [document.path.clone(), chars, number(cost.to_string()), number(share(cost, budget)), outcome]
+    let cells =
+        [document.path.clone(), chars, number(cost.to_string()), number(share(cost, budget))];
+    Row { cells, outcome, ink }
 }

@@ -1,19 +1,19 @@
-//! With what a run goes on, on the command line.
+//! The settings of a run, on the command line.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use convoke_domain::lane::cap::SaidCap;
+use convoke_domain::lane::budget::WrittenBudget;
 use convoke_service::design::CourseRequest;
 
 use crate::cli::lane::{PinArgs, seconds};
 
-/// What can be said anew when a run is resumed.
+/// Options that a user can change when resuming a run.
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct CourseArgs {
     /// Stop the run after this many tokens or dollars, such as `2M` or `$20`
-    #[arg(long, value_name = "AMOUNT", value_parser = SaidCap::parse)]
-    budget: Option<SaidCap>,
+    #[arg(long, value_name = "AMOUNT", value_parser = WrittenBudget::parse)]
+    budget: Option<WrittenBudget>,
 
     /// Stop each lane after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = seconds())]

@@ -1,6 +1,6 @@
 //! The heavy part of a design in a process of its own: being that process.
 
-use convoke_domain::design::heavy::Worked;
+use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::run::RunId;
 use convoke_service::design::run_worker;
 
@@ -27,9 +27,9 @@ impl WorkerArgs {
         let worked = run_worker(&app.session, &self.run, &self.course.request());
         let worked = worked.unwrap_or_else(|failure| {
             output.failure(&failure);
-            Worked::gave_up("internal-error")
+            WorkerResult::gave_up("internal-error")
         });
         output.data(&format!("{}\n", worked.line()))?;
-        Ok(if worked == Worked::Complete { Exit::Done } else { Exit::LaneFailed })
+        Ok(if worked == WorkerResult::Complete { Exit::Done } else { Exit::LaneFailed })
     }
 }

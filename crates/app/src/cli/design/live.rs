@@ -42,7 +42,7 @@ impl Live {
         Self { session: session.clone(), progress, until: Some(until), drawing: Some(drawing) }
     }
 
-    /// Changes what is known, at the present time.
+    /// Changes the progress, at the present time.
     pub(super) fn update<T>(&self, change: impl FnOnce(&mut DesignProgress, Timestamp) -> T) -> T {
         let now = self.session.now();
         change(&mut lock(&self.progress), now)

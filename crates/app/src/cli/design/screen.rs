@@ -1,5 +1,5 @@
-//! How a design is shown: at a terminal a line for each phase and rows that live while agents work;
-//! elsewhere every line of the design as it comes.
+//! The display of a design: at a terminal a line for each phase and rows that live while agents
+//! work; elsewhere every line of the design as it comes.
 
 use std::time::Duration;
 
@@ -30,18 +30,18 @@ const MOST_FEATURE_LINES: usize = 6;
 #[error("cannot continue the run: the output pipe was closed")]
 struct Unheard;
 
-/// What a design is shown on.
+/// The display of a design.
 pub(in crate::cli) struct Screen<'o> {
     output: &'o mut Output,
     manner: Manner,
     verbosity: Verbosity,
-    /// The last plan that was not shown: a person sees it before being asked about it.
+    /// The last plan that was not shown: a person sees it before a question about it.
     plan: Option<String>,
 }
 
-/// How it is shown.
+/// The manner of display.
 enum Manner {
-    /// Not at all: a report in JSON follows.
+    /// Nothing: a report in JSON follows.
     Silent,
     /// Line by line.
     Plain,
@@ -105,8 +105,9 @@ impl<'o> Screen<'o> {
                 Ok(())
             }
             Notice::Artifact(artifact) => self.artifact(artifact, rendered),
-            Notice::Warning(text) | Notice::Words(text) => self.markdown(text),
-            // The rows say how lanes stand, and the last screen shows results and all warnings.
+            Notice::Warning(_) | Notice::Note(_) => self.markdown(&rendered.text()),
+            // The rows show the states of lanes, and the last screen shows results and all
+            // warnings.
             Notice::ArtifactSaved { .. }
             | Notice::LaneBoard(_)
             | Notice::Reminder(_)
@@ -115,14 +116,14 @@ impl<'o> Screen<'o> {
         }
     }
 
-    /// Texts are in files and in `show`; who wants all of them now says so.
+    /// Texts are in files and in `show`; `-v` shows all of them now.
     fn artifact(&mut self, artifact: &ToldArtifact, rendered: &Line) -> Result<(), Failure> {
-        let whole = rendered.text();
+        let text = rendered.text();
         if self.verbosity == Verbosity::Verbose {
-            return self.markdown(&whole);
+            return self.markdown(&text);
         }
         if matches!(artifact, ToldArtifact::Plan(_) | ToldArtifact::RevisedPlan(_)) {
-            self.plan = Some(whole.to_string());
+            self.plan = Some(text.to_string());
         }
         Ok(())
     }
@@ -149,7 +150,7 @@ fn unheard(failure: Failure) -> Failure {
     Failure::new(ErrorClass::Prerequisite, Unheard)
 }
 
-/// Says what is designed, and who takes part.
+/// Renders the feature and the panel.
 fn opening(run: &RunId, settings: &Settings, columns: usize) -> Vec<StyledLine> {
     let (first, rest) = (StyledLine::new(Ink::Heading, "Design  "), StyledLine::plain("        "));
     let feature = StyledLine::new(Ink::Strong, &settings.feature);

@@ -1,4 +1,4 @@
-//! What is said of a design that ended.
+//! Prints the report on a design that ended.
 
 use convoke_service::design::{DesignReport, warning_count};
 
@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::terminal::summary;
 use convoke_service::failure::Failure;
 
-/// Says how it ended, and what can be done next: on one screen at a terminal.
+/// Prints how it ended, and the next commands: on one screen at a terminal.
 pub(in crate::cli) fn tell(
     app: &App,
     report: &DesignReport,
@@ -41,7 +41,7 @@ pub(in crate::cli) fn tell(
     Ok(exit)
 }
 
-/// Says what a person has still to look at: what is withheld, and what is undecided.
+/// Prints the matters left to a person: withheld and undecided ones.
 fn left_to_people(report: &DesignReport, output: &Output) {
     let held = &report.matters.withheld;
     if !held.is_empty() {

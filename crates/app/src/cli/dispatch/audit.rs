@@ -31,7 +31,7 @@ impl Args {
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {
-                report.found.iter().try_for_each(|paste| output.data(&line(paste)))?;
+                report.found.iter().try_for_each(|paste| output.lines(&line(paste), 4))?;
                 let violations = report.violations();
                 let allowed = report.found.len() - violations;
                 output.data(&format!("{violations} pasted, {allowed} allowed\n"))?;

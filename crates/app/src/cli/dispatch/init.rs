@@ -11,7 +11,7 @@ use crate::output::Output;
 /// Create a feature's folder and a reviewer of the project's own
 ///
 /// Makes `spec.md`, `design.md`, `plan.md` and `tasks.md` below `docs/features/001-NAME`, the file
-/// that says what the reviewer is asked, and its entry in `convoke.toml`. Never changes a file that
+/// with the reviewer's instructions, and its entry in `convoke.toml`. Never changes a file that
 /// exists, and says what to run next.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -1,4 +1,4 @@
-//! What a prompt is made of, as the user names it.
+//! The materials of a prompt, as the user names them.
 
 use std::path::PathBuf;
 

@@ -69,7 +69,7 @@ impl NextArgs {
 }
 
 fn sentence(report: &NextRoundReport) -> String {
-    let committed = report.committed.as_ref().map_or(String::new(), |what| format!("; {what}"));
+    let committed = report.committed.as_ref().map_or(String::new(), |result| format!("; {result}"));
     match (&report.agent_id, report.delta_chars) {
         (Some(agent_id), Some(delta)) if report.reason == "final_round" => {
             format!("resume {agent_id}: the final round, {delta} characters changed{committed}")

@@ -31,7 +31,7 @@ impl Args {
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text if report.roles.is_empty() => output.data("No dispatches yet.\n")?,
-            Format::Text => output.data(&table(&report))?,
+            Format::Text => output.lines(&table(&report), 4)?,
         }
         Ok(Exit::Done)
     }
@@ -42,7 +42,7 @@ fn show_histories(app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match app.format {
         Format::Json => output.json(&report)?,
         Format::Text if report.features.is_empty() => output.data("No review histories.\n")?,
-        Format::Text => output.data(&history_table(&report))?,
+        Format::Text => output.lines(&history_table(&report), 4)?,
     }
     Ok(Exit::Done)
 }

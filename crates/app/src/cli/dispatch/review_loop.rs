@@ -10,15 +10,15 @@ use convoke_service::dispatch::{
     ReviewLoopReport, ReviewLoopRequest, also_wrote_lines, issue_lines, review_loop,
 };
 use convoke_service::failure::Failure;
+use convoke_service::sarif::ReviewLog;
 
-use super::MaybeFeature;
+use super::{LABEL, MaybeFeature};
 use crate::app::{App, Format};
 use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
+use crate::cli::sarif::SarifArgs;
 use crate::exit::Exit;
 use crate::output::Output;
-
-/// The columns that a line has.
-const COLUMNS: usize = 80;
+use crate::terminal::styled::{Ink, StyledLine};
 
 /// Run a command's reviewers until all approve, with fixes in between
 ///
@@ -77,19 +77,29 @@ pub(super) struct Args {
     task: Option<TaskId>,
 
     #[command(flatten)]
-    allowance: BudgetArgs,
+    call_budget: BudgetArgs,
+
+    #[command(flatten)]
+    sarif: SarifArgs,
 }
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let FinishedLoop { report, hint } = review_loop(&app.session, &self.request(app))?;
+        let sarif = self.sarif.prepare(&app.session)?;
+        let ended = review_loop(&app.session, &self.request(app));
+        let logged = sarif.write(|| ReviewLog::of_loop(&app.session, &ended));
+        let FinishedLoop { report, hint, .. } = ended?;
         match app.format {
             Format::Json => output.json(&report)?,
-            Format::Text => output.data(&lines(&report))?,
+            Format::Text => {
+                let columns = output.page_size().0;
+                output.sheet(&lines(&report, columns), LABEL)?;
+            }
         }
         if let Some(hint) = hint {
             output.say(&format!("hint: {hint}"));
         }
+        logged?;
         Ok(report.class().map_or(Exit::Done, Exit::from))
     }
 
@@ -108,45 +118,53 @@ impl Args {
             proof: Proof::of(self.require_proof),
             rules: self.rules.rules(),
             task: self.task.clone(),
-            budget: self.allowance.settle(&app.session, "dispatch loop"),
+            budget: self.call_budget.settle(&app.session, "dispatch loop"),
         }
     }
 }
 
-fn lines(report: &ReviewLoopReport) -> String {
-    let mut lines = vec![format!("{:<6} {:<26} {:<6} {:>8}", "round", "role", "", "tokens")];
+fn lines(report: &ReviewLoopReport, columns: usize) -> Vec<StyledLine> {
+    let header = format!("{:<6} {:<26} {:<6} {:>8}", "round", "role", "", "tokens");
+    let mut lines = vec![StyledLine::new(Ink::Strong, &header)];
+    let plain = |text: String| StyledLine::plain(&text);
     for (at, answer) in report.answers.iter().enumerate() {
         lines.push(answer_line(answer));
         let is_last = !report.answers[at + 1..].iter().any(|later| later.role == answer.role);
         if is_last {
-            lines.extend(answer.also_wrote.iter().flat_map(|words| also_wrote_lines(words)));
-            lines.extend(answer.light.iter().flat_map(issue_lines));
+            let words = answer.also_wrote.iter();
+            lines.extend(words.flat_map(|words| also_wrote_lines(words, columns)).map(plain));
+            let light = answer.light.iter().flat_map(|issue| issue_lines(issue, columns));
+            lines.extend(light.map(plain));
         }
     }
     for LoopFindingReport { id, fate, issue, .. } in &report.findings {
         let text = format!("{id} {fate:<8} ");
-        let room = COLUMNS - text.len();
-        lines.push(text + &hanging(&issue.text(), room, 2));
+        let room = columns.saturating_sub(text.len());
+        let text = text + &hanging(&issue.text(), room, 2);
+        lines.extend(text.lines().map(StyledLine::plain));
     }
-    lines.push(cost_line(report));
+    lines.push(plain(cost_line(report)));
     let s = if report.rounds == 1 { "" } else { "s" };
-    lines.push(format!("{} after {} round{s}", report.stop, report.rounds));
-    lines.join("\n") + "\n"
+    lines.push(plain(format!("{} after {} round{s}", report.stop, report.rounds)));
+    lines
 }
 
-fn answer_line(answer: &LoopAnswerReport) -> String {
-    let verdict = match answer.passed {
-        Some(true) => "PASS",
-        Some(false) => "FAIL",
-        None if answer.is_void => "none",
-        // It was called again; Convoke does not know what was done meanwhile.
-        None if answer.is_by_hand => "again",
-        None => "fixed",
+fn answer_line(answer: &LoopAnswerReport) -> StyledLine {
+    let (verdict, ink) = match answer.passed {
+        Some(true) => ("PASS", Ink::Good),
+        Some(false) => ("FAIL", Ink::Bad),
+        None if answer.is_void => ("none", Ink::Caution),
+        // The user called the loop again; Convoke does not know what happened meanwhile.
+        None if answer.is_by_hand => ("again", Ink::Plain),
+        None => ("fixed", Ink::Plain),
     };
     let tokens = answer.input_tokens.zip(answer.output_tokens).map(|(read, wrote)| read + wrote);
     let unknown = if answer.is_by_hand { "-" } else { "?" };
     let tokens = tokens.map_or(unknown.to_owned(), |tokens| tokens.to_string());
-    format!("{:<6} {:<26} {verdict:<6} {tokens:>8}", answer.round, answer.role)
+    StyledLine::plain(&format!("{:<6} {:<26} ", answer.round, answer.role))
+        .with(ink, verdict)
+        .with(Ink::Plain, &" ".repeat(6_usize.saturating_sub(verdict.len())))
+        .with(Ink::Plain, &format!(" {tokens:>8}"))
 }
 
 fn cost_line(report: &ReviewLoopReport) -> String {

@@ -6,11 +6,13 @@ use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_service::dispatch::{FinishedRound, RunRoundRequest, run_round};
 use convoke_service::failure::Failure;
+use convoke_service::sarif::ReviewLog;
 
 use super::next::NextArgs;
 use super::show_check;
 use crate::app::{App, Format};
 use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
+use crate::cli::sarif::SarifArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -51,7 +53,10 @@ pub(super) struct RunArgs {
     task: Option<TaskId>,
 
     #[command(flatten)]
-    allowance: BudgetArgs,
+    call_budget: BudgetArgs,
+
+    #[command(flatten)]
+    sarif: SarifArgs,
 }
 
 impl RunArgs {
@@ -61,17 +66,21 @@ impl RunArgs {
             client: self.client.clone(),
             model: self.model.clone(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
-            budget: self.allowance.settle(&app.session, "dispatch run"),
+            budget: self.call_budget.settle(&app.session, "dispatch run"),
             proof: Proof::of(self.require_proof),
             task: self.task.clone(),
             rules: self.rules.rules(),
         };
-        let FinishedRound { report, class } = run_round(&app.session, request)?;
+        let sarif = self.sarif.prepare(&app.session)?;
+        let ended = run_round(&app.session, request);
+        let logged = sarif.write(|| ReviewLog::of_round(&app.session, &ended));
+        let FinishedRound { report, class, .. } = ended?;
         match (app.format, &report.judged) {
             (Format::Json, _) => output.json(&report)?,
             (Format::Text, Some(judged)) => show_check(judged, output)?,
             (Format::Text, None) => {}
         }
+        logged?;
         Ok(class.map_or(Exit::Done, Exit::from))
     }
 }

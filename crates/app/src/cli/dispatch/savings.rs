@@ -33,7 +33,7 @@ impl Args {
         let framing = if self.bare { MeasuredParts::Bare } else { MeasuredParts::Whole };
         let report = savings(&app.session, self.features.clone(), framing)?;
         match app.format {
-            Format::Text => output.data(&table(&report))?,
+            Format::Text => output.lines(&table(&report), 4)?,
             Format::Json => output.json(&report)?,
         }
         Ok(Exit::Done)

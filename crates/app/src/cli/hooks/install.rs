@@ -1,5 +1,5 @@
-//! `convoke hooks install` and `uninstall`: our entries in a client's settings, and whose sessions
-//! they wake.
+//! `convoke hooks install` and `uninstall`: Convoke's entries in a client's settings, and the agent
+//! that they wake.
 
 use convoke_domain::scope::AgentName;
 use convoke_service::failure::Failure;

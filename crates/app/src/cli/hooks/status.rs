@@ -1,5 +1,5 @@
-//! `convoke hooks status`: what is known about a client's hooks, from its settings to the agent, and
-//! why nothing is delivered if nothing is.
+//! `convoke hooks status`: the state of a client's hooks, from its settings to the agent, and why
+//! they deliver nothing if they do not.
 
 use convoke_service::failure::Failure;
 use convoke_service::hooks::{DeliveryObstacle, HooksReport};
@@ -11,7 +11,7 @@ use crate::cli::status::hooks_row;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Prints what is known; without installed hooks the answer is no.
+/// Prints the state; without installed hooks the check fails.
 pub(super) fn print(report: &HooksReport, app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match app.format {
         Format::Json => output.json(report)?,
@@ -41,7 +41,7 @@ pub(super) fn print_all(
     Ok(if is_installed { Exit::Done } else { Exit::No })
 }
 
-/// Says what is known, from the settings to the agent.
+/// Renders the state, from the settings to the agent.
 fn lines(report: &HooksReport) -> String {
     let state = match (report.entries, report.trust) {
         (0, _) if report.plugin.is_some() => "installed".to_owned(),

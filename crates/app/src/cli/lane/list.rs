@@ -1,6 +1,6 @@
 //! `convoke lane list`, `show` and `stop`: which lanes there are.
 
-use convoke_domain::lane::cap::dollars;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::lane::ledger::LaneEntry;
 use convoke_service::failure::Failure;
 use convoke_service::lane::{
@@ -67,7 +67,7 @@ fn listing(entries: &[LaneEntry], clock: Offset) -> Grid {
 }
 
 impl OneArgs {
-    /// Prints everything that is known of a lane.
+    /// Prints the record of a lane.
     pub(super) fn show(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         print(app, &show(&app.session, self.id)?, output)
     }

@@ -1,4 +1,4 @@
-//! What a person sees while a lane runs: on a terminal one line that moves, elsewhere plain lines.
+//! The display of a running lane: on a terminal one moving line, elsewhere plain lines.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,13 +13,13 @@ use jiff::Timestamp;
 use crate::output::Voice;
 use crate::terminal::activity::LaneActivity;
 
-/// How often the line moves when nothing is said.
+/// How often the line moves without a new event.
 const TICK: Duration = Duration::from_secs(1);
 
 /// How much of a tool's name is shown, so that the line stays one line.
 const MOST_SHOWN: usize = 30;
 
-/// What is known of a lane that runs.
+/// The state of a running lane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Status {
     since: Timestamp,
@@ -60,9 +60,9 @@ impl<'a> Live<'a> {
         Self { voice, session, status: Mutex::new(Status::new(session.now())) }
     }
 
-    /// Shows what was said.
+    /// Shows an event.
     pub(super) fn notice(&self, event: &LaneEvent) {
-        // The line itself says which tool was last.
+        // The line itself shows the last tool.
         let words = progress_line(event).filter(|_| !matches!(event, LaneEvent::Tool(_)));
         self.status().activity.take(event);
         if let Some(words) = words {
@@ -71,7 +71,7 @@ impl<'a> Live<'a> {
         self.draw();
     }
 
-    /// Draws the line every second, for as long as what is returned lives.
+    /// Draws the line every second, until the returned value is dropped.
     pub(super) fn tick<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Ticking {
         let (sender, receiver) = channel::<()>();
         scope.spawn(move || {
@@ -102,7 +102,7 @@ fn is_tick(error: std::sync::mpsc::RecvTimeoutError) -> bool {
     error == std::sync::mpsc::RecvTimeoutError::Timeout
 }
 
-/// What is worth saying while it works.
+/// Returns the line for an event that is worth showing while the agent works.
 pub(crate) fn progress_line(event: &LaneEvent) -> Option<String> {
     let line = match event {
         LaneEvent::Session(id) => format!("session {id}"),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_said_is_one_short_line() {
+    fn every_event_is_one_short_line() {
         for name in ["", "\r\n\t\0", "\u{1b}]0;x\u{7}", "a\u{2028}b\u{85}c", &"ü".repeat(500)] {
             let mut status = Status::new(at(0));
             status.activity.take(&LaneEvent::Tool(name.to_owned()));

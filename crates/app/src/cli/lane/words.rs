@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use convoke_domain::client::Client;
-use convoke_domain::lane::cap::Cap;
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_engine::lane::agent_ref::AgentRef;
 pub(in crate::cli) use convoke_service::lane::model_name;
 use convoke_service::lane::{CallBudget, PinnedRules};
@@ -13,13 +13,13 @@ use convoke_service::session::Session;
 
 use super::seconds;
 
-/// Flags of every command that runs lanes by itself.
+/// Flags of every command that runs lanes.
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct BudgetArgs {
     /// Stop after this many tokens or dollars, such as `200k` or `$2.50`; with `--run`, all lanes
     /// of that run count
-    #[arg(long, value_name = "AMOUNT", value_parser = Cap::parse)]
-    pub(in crate::cli) budget: Option<Cap>,
+    #[arg(long, value_name = "AMOUNT", value_parser = LaneBudget::parse)]
+    pub(in crate::cli) budget: Option<LaneBudget>,
 
     /// Group the lanes under this name; `convoke usage --by run` adds them up
     #[arg(long, value_name = "NAME", value_parser = model_name)]
@@ -51,7 +51,7 @@ impl PinArgs {
     }
 }
 
-/// Reads on the command line who shall answer.
+/// Parses the agent of a lane.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cli) struct AgentWord;
 
@@ -72,7 +72,7 @@ impl TypedValueParser for AgentWord {
         StringValueParser::new().try_map(read).parse_ref(command, argument, value)
     }
 
-    /// What a shell can complete.
+    /// The values that a shell can complete.
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(Client::ALL.into_iter().map(|agent| PossibleValue::new(agent.name()))))
     }

@@ -48,7 +48,7 @@ fn lines(report: &ManifestVerifyReport) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Says what could not be compared.
+/// Renders which files could not be compared.
 fn notes(report: &ManifestVerifyReport) -> Vec<String> {
     let mut notes = Vec::new();
     if !report.compared {

@@ -1,4 +1,4 @@
-//! What was done to tasks, and taking it back.
+//! The history of tasks, and undo.
 
 use std::num::NonZeroUsize;
 
@@ -7,8 +7,8 @@ use convoke_domain::task::id::TaskId;
 use convoke_service::failure::Failure;
 use convoke_service::settings::wake;
 use convoke_service::task::{
-    RemovedTaskReport, TaskChangeReport, TaskDesk, removed_tasks, restore_task, task_log,
-    undo_task_step,
+    JudgedTask, RemovedTaskReport, TaskChangeReport, TaskDesk, UndoneStep, removed_tasks,
+    restore_task, task_log, undo_task_step,
 };
 use convoke_store::task_history::RemovedTask;
 use jiff::Timestamp;
@@ -67,7 +67,7 @@ fn line(change: &TaskChange, clock: Offset) -> String {
     format!("{}  @{}  {undo}{}{undone}", time(change.at, clock), change.actor, deed(change))
 }
 
-/// Says what was done to which task.
+/// Describes a change of a task.
 fn deed(change: &TaskChange) -> String {
     format!("{}  {} {}", change.words(), change.task, change.after.content)
 }
@@ -77,12 +77,28 @@ fn time(moment: Timestamp, clock: Offset) -> String {
 }
 
 pub(super) fn undo(desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    let changes = undo_task_step(desk)?;
+    let changes = match undo_task_step(desk)? {
+        UndoneStep::Changes(changes) => changes,
+        UndoneStep::Verdict(judged) => return print_verdict(&judged, app, output),
+    };
     match app.format {
         Format::Json => output.json(&reports(&changes))?,
         Format::Text => print_undone(&changes, wake::settings(&app.session)?.clock, output)?,
     }
     Ok(if changes.is_empty() { Exit::No } else { Exit::Done })
+}
+
+fn print_verdict(judged: &JudgedTask, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    match app.format {
+        Format::Json => output.json(&[TaskChangeReport::of_verdict(judged)])?,
+        Format::Text => {
+            let JudgedTask { task, deed } = judged;
+            let text =
+                format!("undid a verdict:\n  {}  {} {}\n", deed.line(), task.id, task.content);
+            output.data(&text)?;
+        }
+    }
+    Ok(Exit::Done)
 }
 
 fn print_undone(changes: &[TaskChange], clock: Offset, output: &mut Output) -> Result<(), Failure> {

@@ -130,7 +130,7 @@ fn print_branches(all: &[BranchTasks], app: &App, output: &mut Output) -> Result
     Ok(Exit::Done)
 }
 
-/// Prints one task with its parts and what is recorded about it.
+/// Prints one task with its parts and its records.
 pub(super) fn print_detail(
     shown: &ShownTask,
     app: &App,
@@ -180,7 +180,7 @@ pub(super) fn line(task: &Task) -> String {
     with_status(task, if task.is_waiting() { "waiting" } else { task.status.name() })
 }
 
-/// Renders a task of a list on one line; one of a cancelled plan says so.
+/// Renders a task of a list on one line, with a note for one of a cancelled plan.
 fn node_line(node: &TaskNode) -> String {
     match node.state {
         TaskState::Cancelled => with_status(&node.task, TaskState::Cancelled.words()),
@@ -194,7 +194,7 @@ fn with_status(task: &Task, status: &str) -> String {
     format!("{}  {}  [{status}]{}", task.id, task.content, extra(task))
 }
 
-/// What is unusual about a task: what it waits for, and its priority.
+/// Renders the unusual properties of a task: the tasks it waits for, and its priority.
 pub(super) fn extra(task: &Task) -> String {
     let ids: Vec<_> = task.waits_for.iter().map(TaskId::as_str).collect();
     let waits =

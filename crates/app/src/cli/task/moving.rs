@@ -30,8 +30,8 @@ pub(super) struct MoveArgs {
 }
 
 impl MoveArgs {
-    /// Runs the command. A branch that is named with `--branch` is where the tasks go, unless they get
-    /// a parent, which is then looked for there.
+    /// Runs the command. `--branch` names the target of the tasks, unless they get a parent, which
+    /// must be on that branch.
     pub(super) fn run(
         &self,
         desk: &TaskDesk<'_>,

@@ -1,4 +1,4 @@
-//! How packed documents are written.
+//! Renders packed documents.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::super::block::truncated_line;
 use super::{CollectionEntry, cut_at, omission};
 use crate::cut::closing_fence;
 
-/// The way in which documents are told apart.
+/// The form in which the block separates documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BlockForm {
     /// Lines such as `> source: docs/a.md` between the documents.

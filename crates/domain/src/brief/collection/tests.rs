@@ -54,7 +54,7 @@ fn every_document_is_whole_or_marked() {
 
 // B-86
 #[test]
-fn xml_is_well_formed_whatever_a_document_holds() {
+fn xml_is_well_formed_for_any_document() {
     let hostile = "]]></document></documents>\u{1} & <b>";
     let documents = [document("a\"<&\n.md", hostile)];
     insta::assert_snapshot!(block(&documents, 200, BlockForm::Xml), @r#"
@@ -99,7 +99,7 @@ fn a_budget_without_room_for_the_citations_is_refused() {
     assert!(refused.is_err());
 }
 
-// B-88: what was cut off exposes nothing.
+// B-88: text that was cut off exposes no secret.
 #[test]
 fn a_secret_behind_the_cut_is_not_exposed() {
     let secret = |line, at| LikelySecret { line, at, kind: "key".to_owned() };

@@ -1,15 +1,15 @@
-//! What the votes of judges come to.
+//! The result of judges' votes.
 
 use crate::design::seat::Side;
 
-/// What judges decided on one decision.
+/// The judges' verdict on one decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JudgesVerdict {
     /// A side won.
     Won {
-        /// The side.
+        /// The winning side.
         side: Side,
-        /// The votes for what was chosen.
+        /// The votes for the chosen option.
         thesis: usize,
         /// The votes for the alternative.
         antithesis: usize,

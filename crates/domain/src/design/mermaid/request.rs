@@ -1,15 +1,15 @@
-//! How a check of diagrams is asked for in words.
+//! Parses the words of a request to check diagrams.
 
-/// What is asked of a check.
+/// A request to check diagrams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// The file to check; what is said to us if there is none.
+    /// The file to check; standard input if absent.
     pub input: Option<String>,
-    /// Whether the text is Markdown, whatever it looks like.
+    /// Whether the text is Markdown, regardless of its form.
     pub markdown: bool,
-    /// The log that is told of a refusal.
+    /// The log that records a refusal.
     pub log: Option<String>,
-    /// Which step that log is told.
+    /// The step that the log entry names.
     pub step: String,
 }
 
@@ -19,13 +19,13 @@ impl Default for Request {
     }
 }
 
-/// A request that is wrong. The log is told of that, too, as far as it was named.
+/// An invalid request. The log records it, too, if the request named one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("usage: {what}")]
 pub struct Misuse {
-    /// What is wrong.
+    /// The error.
     what: String,
-    /// The request up to there.
+    /// The request up to the error.
     pub request: Request,
 }
 

@@ -27,7 +27,7 @@ struct Entry<'a> {
     /// As it was written.
     title: &'a str,
     is_underlined: bool,
-    /// The part that its words name.
+    /// The part that the title names, if any.
     part: Option<PlanPart>,
 }
 
@@ -59,7 +59,7 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// What parts are called as well, where a heading is marked as one.
+/// Other names of parts, for marked headings.
 const ALIASES: [(&str, PlanPart); 12] = [
     ("Files to modify or create", PlanPart::Files),
     ("Files to modify and create", PlanPart::Files),
@@ -88,7 +88,7 @@ impl Outline {
                 Some(part) => Some(format!("## {part}")),
                 None => shifted(entry, level),
             };
-            // A line of two dashes below a heading of ours is no part of it.
+            // An underline below a heading that Convoke rewrites is not part of it.
             if let Some(new) = new.or_else(|| entry.is_underlined.then(|| atx(entry))) {
                 headings.insert(entry.line, new);
             }
@@ -151,7 +151,7 @@ fn entries<'a>(lines: &[&'a str]) -> Vec<Entry<'a>> {
     found
 }
 
-/// Tells whether a line in bold or with a number can be meant as a heading of a plan.
+/// Tells whether a line in bold or with a number may be a heading of a plan.
 fn is_meant(entry: &Entry<'_>) -> bool {
     entry.part.is_some() || entry.task().is_some() || numbered(entry.title).is_some()
 }
@@ -180,7 +180,7 @@ fn loose(line: &str) -> Option<&str> {
     (!is_far_in && (is_bold || after_number.is_some())).then_some(text)
 }
 
-/// Splits `1. Title` or `1) Title`; the number may stand in bold with its title.
+/// Splits `1. Title` or `1) Title`; number and title may be in bold.
 fn numbered(title: &str) -> Option<(&str, &str)> {
     let title = title.trim_start_matches(['*', '_']);
     let end = title.find(|c: char| !c.is_ascii_digit() && c != '.').filter(|end| *end > 0)?;
@@ -198,7 +198,7 @@ fn without_marks(title: &str) -> &str {
     numbered(title).map_or(title, |(_, rest)| rest.trim_matches(edges))
 }
 
-/// Reads `Task 2: Title` in any case, with whatever between number and title.
+/// Reads `Task 2: Title` in any case, with any separator between number and title.
 pub(super) fn task_name(title: &str) -> Option<(&str, &str)> {
     let rest = title.get(..4).filter(|word| word.eq_ignore_ascii_case("task"))?;
     let rest = &title[rest.len()..];
@@ -222,7 +222,7 @@ fn level_of_parts(entries: &[Entry<'_>]) -> usize {
 }
 
 /// Returns the entries that begin parts, by their places. A heading of another level is one only if
-/// no heading of the right level is, and if it does not stand among the tasks.
+/// no heading of the right level is, and if it is not among the tasks.
 fn chosen_parts(entries: &[Entry<'_>], level: usize) -> BTreeMap<usize, PlanPart> {
     let places = |part: PlanPart| -> Vec<usize> {
         let all = || entries.iter().enumerate().filter(|(_, entry)| entry.part == Some(part));

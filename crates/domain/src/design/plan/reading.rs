@@ -27,8 +27,8 @@ pub struct PlanReading {
 }
 
 impl PlanReading {
-    /// Says what was changed, for whoever compares the plan with the answer; nothing if nothing was.
-    /// Asides are not named here: they are left out of every answer.
+    /// Describes the changes, for a person who compares the plan with the answer; `None` without
+    /// changes. The note does not name asides: Convoke leaves them out of every answer.
     pub fn note(&self) -> Option<String> {
         let said: Vec<_> = self.talk.iter().map(|words| quote::phrase(words)).collect();
         let left_out = (!said.is_empty()).then(|| format!("left out {}", said.join(", ")));
@@ -92,8 +92,8 @@ fn rewrite(text: &str, rewritten: &mut usize) -> String {
     without_blank_lines(&plan).to_owned()
 }
 
-/// Returns what stands in fences that may hold the plan: each by the rules of Markdown, and all
-/// between the first and the last fence line, because agents put code into a plan in a fence.
+/// Returns the fenced texts that may hold the plan: each by the rules of Markdown, and all between
+/// the first and the last fence line, because agents put code into a plan in a fence.
 fn fenced(text: &str) -> Vec<Range<usize>> {
     let mut fences = Fences::default();
     let (mut offset, mut open) = (0, None);
@@ -240,7 +240,7 @@ Count retries.
     }
 
     #[test]
-    fn what_stands_around_a_plan_is_left_out_and_named() {
+    fn text_around_a_plan_is_left_out_and_named() {
         let fenced = format!("Here is the plan:\n\n~~~markdown\n{PLAN}\n~~~\n\nLet me know!");
         let note = reads(&fenced, PLAN);
         assert_eq!(note, Some("left out \"Here is the plan:\", \"Let me know!\"".to_owned()));

@@ -5,7 +5,7 @@ use crate::design::quote;
 use crate::markdown::heading::Heading;
 use crate::markdown::{bare, lines};
 
-/// How an agent begins to speak of what follows, in lower case.
+/// Words with which an agent introduces its plan, in lower case.
 const BEFORE: [&str; 30] = [
     "here is",
     "here's",
@@ -39,7 +39,7 @@ const BEFORE: [&str; 30] = [
     "ecco",
 ];
 
-/// How an agent speaks of what it wrote, in lower case.
+/// Words with which an agent talks about its finished plan, in lower case.
 const AFTER: [&str; 34] = [
     "let me know",
     "would you like",
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn talk_around_a_plan_is_told_from_its_words() {
+    fn talk_around_a_plan_is_no_part_of_it() {
         for (text, plan, talk) in [
             ("Here is the plan:\n\n## Approach\nx", "## Approach\nx", &["Here is the plan:"][..]),
             ("Le voici :\n## Approach\nx", "## Approach\nx", &["Le voici :"]),

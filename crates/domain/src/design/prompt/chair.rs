@@ -1,12 +1,12 @@
-//! What the chair is asked. It writes what a person would write in a design meeting, and never
-//! counts.
+//! The chair's prompts. The chair writes what a person would write in a design meeting, and never
+//! counts votes.
 
 use super::super::quote::{self, Tag};
 use super::super::sketch::SketchPanel;
 use super::data;
 use super::template::fill;
 
-/// A text from outside, with what the chair is told it is.
+/// A text from outside, with the label that the chair sees.
 struct Material<'a> {
     label: &'a str,
     tag: Tag,
@@ -14,7 +14,7 @@ struct Material<'a> {
 }
 
 impl Material<'_> {
-    /// Nothing is said of a text that is empty.
+    /// Returns `None` for an empty text.
     fn render(&self) -> Option<String> {
         let given = !self.text.trim().is_empty();
         given.then(|| format!("{}:\n\n{}", self.label, quote::delimited(self.tag, self.text)))
@@ -49,18 +49,18 @@ const fn current_plan(text: &str) -> Material<'_> {
     Material { label: "The plan", tag: Tag::Plan, text }
 }
 
-/// Asks for questions that clear up the feature, all at once.
+/// Requests all clarifying questions about the feature in one answer.
 pub fn questions(feature_text: &str) -> String {
     chair(include_str!("chair/questions.md"), &[FORM], &[feature(feature_text)])
 }
 
-/// Asks for the interview about scope. `answered` is what was cleared up before.
+/// Requests the interview about scope. `answered` holds the answers to the clarifying questions.
 pub fn scope(feature_text: &str, answered: &str) -> String {
     let material = [feature(feature_text), discussion(answered)];
     chair(include_str!("chair/scope.md"), &[FORM], &material)
 }
 
-/// Asks for the synthesis and the contested decisions. Each sketch comes with its label; a full
+/// Requests the synthesis and the contested decisions. Each sketch comes with its label; a full
 /// panel's has highlights that a quick one has no seats for.
 pub fn synthesis(
     feature_text: &str,
@@ -81,20 +81,20 @@ pub fn synthesis(
     chair(include_str!("chair/synthesis.md"), &[("HIGHLIGHTS", highlights)], &material)
 }
 
-/// What a plan is written from.
+/// The material for a plan.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanMaterial<'a> {
-    /// What is to be built.
+    /// The feature to build.
     pub feature: &'a str,
     /// The file of the interview about scope; may be empty.
     pub discussion: &'a str,
-    /// What the sketches came to.
+    /// The synthesis of the sketches.
     pub synthesis: &'a str,
     /// How contested decisions were resolved; may be empty.
     pub resolutions: &'a str,
 }
 
-/// Asks for the plan.
+/// Requests the plan.
 pub fn plan(plan: &PlanMaterial<'_>) -> String {
     let material = [
         feature(plan.feature),
@@ -109,26 +109,26 @@ const fn resolutions(text: &str) -> Material<'_> {
     Material { label: "How contested decisions were resolved", tag: Tag::Resolutions, text }
 }
 
-/// Asks which remarks mean the same.
+/// Requests groups of remarks that mean the same.
 pub fn merge(listing: &str) -> String {
     let remarks = Material { label: "The remarks", tag: Tag::Findings, text: listing };
     chair(include_str!("chair/merge.md"), &[], &[remarks])
 }
 
-/// What a plan is revised from.
+/// The material for a revision.
 #[derive(Debug, Clone, Copy)]
 pub struct Revision<'a> {
-    /// What is to be built.
+    /// The feature to build.
     pub feature: &'a str,
     /// The file of the interview about scope, which still binds; may be empty.
     pub discussion: &'a str,
-    /// The plan as it is.
+    /// The present plan.
     pub plan: &'a str,
     /// The findings that were accepted.
     pub findings: &'a str,
 }
 
-/// Asks for the plan with the accepted findings worked in.
+/// Requests the plan with the accepted findings worked in.
 pub fn revision(revision: &Revision<'_>) -> String {
     let findings =
         Material { label: "The accepted findings", tag: Tag::Findings, text: revision.findings };
@@ -141,7 +141,7 @@ pub fn revision(revision: &Revision<'_>) -> String {
     chair(include_str!("chair/revision.md"), &[PLAN_FORM], &material)
 }
 
-/// Asks for the plan with a person's decision worked in. The decision stands where findings do.
+/// Requests the plan with a person's decision worked in. The decision takes the place of findings.
 pub fn ruling(revision: &Revision<'_>) -> String {
     let decision = Material { label: "The decision", tag: Tag::Findings, text: revision.findings };
     let material = [
@@ -153,7 +153,7 @@ pub fn ruling(revision: &Revision<'_>) -> String {
     chair(include_str!("chair/ruling.md"), &[PLAN_FORM], &material)
 }
 
-/// What the interview about the design looks at. All but the plan may be empty.
+/// The material for the interview about the design. All but the plan may be empty.
 #[derive(Debug, Clone, Copy)]
 pub struct Interview<'a> {
     /// The file of the interview about scope.
@@ -164,11 +164,11 @@ pub struct Interview<'a> {
     pub contested: &'a str,
     /// How they were resolved.
     pub resolutions: &'a str,
-    /// The plan as it is.
+    /// The present plan.
     pub plan: &'a str,
 }
 
-/// Asks for the interview about the design.
+/// Requests the interview about the design.
 pub fn interview(interview: &Interview<'_>) -> String {
     let material = [
         discussion(interview.discussion),
@@ -180,20 +180,20 @@ pub fn interview(interview: &Interview<'_>) -> String {
     chair(include_str!("chair/interview.md"), &[FORM], &material)
 }
 
-/// Asks for the plan with the author's answers worked in.
+/// Requests the plan with the author's answers worked in.
 pub fn update(plan: &str, answers: &str) -> String {
     let material = [current_plan(plan), discussion(answers)];
     chair(include_str!("chair/update.md"), &[PLAN_FORM], &material)
 }
 
-/// Asks for the diagram.
+/// Requests the diagram.
 pub fn diagram(feature_text: &str, plan: &str) -> String {
     let material = [feature(feature_text), current_plan(plan)];
     chair(include_str!("chair/diagram.md"), &[], &material)
 }
 
-/// What the chair's answers look like, without a word that an answer could mean. A chair that missed
-/// the form is shown it once more.
+/// The form of the chair's answers, with placeholders only. A chair that missed the form sees it
+/// once more.
 pub const PLAN_SKELETON: &str = include_str!("chair/plan-skeleton.md");
 /// A revision's.
 pub const REVISION_SKELETON: &str = concat!(
@@ -210,7 +210,7 @@ pub const GROUPS_SKELETON: &str = "    GROUP N: R…, R…\n";
 /// A diagram's.
 pub const DIAGRAM_SKELETON: &str = "    ```mermaid\n    …\n    ```\n";
 
-/// Asks again, with one line for each defect of the answer before, and the form that was missed.
+/// Repeats a request, with one line for each defect of the earlier answer, and the required form.
 pub fn with_complaints(prompt: &str, defects: &[String], form: &str) -> String {
     let listed: Vec<_> =
         defects.iter().map(|defect| format!("- {}", quote::line(defect))).collect();

@@ -1,32 +1,32 @@
-//! What the two sides of a debate are asked.
+//! The prompts for the two sides of a debate.
 
 use super::super::quote::{self, Tag};
 use super::super::seat::Side;
 use super::template::fill;
 use super::{EFFORT, data, settled};
 
-/// What a debate is about.
+/// The material of a debate.
 #[derive(Debug, Clone, Copy)]
 pub struct Debate<'a> {
-    /// What is to be built.
+    /// The feature to build.
     pub feature: &'a str,
-    /// What its author answered; may be empty.
+    /// The author's answers; may be empty.
     pub discussion: &'a str,
-    /// What the sketches came to.
+    /// The synthesis of the sketches.
     pub synthesis: &'a str,
     /// The decision as its file has it.
     pub decision_block: &'a str,
-    /// What the synthesis chose.
+    /// The option that the synthesis chose.
     pub chosen: &'a str,
     /// The strongest alternative.
     pub alternative: &'a str,
     /// Why the sketches differ.
     pub tension: &'a str,
-    /// What the decision touches.
+    /// The files that the decision affects.
     pub affected_files: &'a str,
 }
 
-/// What a debater is asked. Material stands last, after all that is asked.
+/// Returns a debater's prompt. The material comes last, after all instructions.
 pub fn debate(side: Side, debate: &Debate<'_>) -> String {
     let role = match side {
         Side::Thesis => include_str!("debate/thesis.md"),

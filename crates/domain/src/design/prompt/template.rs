@@ -1,7 +1,7 @@
 //! Texts with gaps, filled in one pass.
 
-/// Fills every `{NAME}` of a text. What is filled in is not looked at again, so no value can open a
-/// gap of its own. A line that is one gap and gets nothing is left out with the blank line after it.
+/// Fills every `{NAME}` of a text. Values are not searched for gaps, so no value can open one. A
+/// line that is only a gap with an empty value is left out with the blank line after it.
 pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let value =
         |name: &str| values.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
@@ -28,7 +28,7 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled.trim_end().to_owned() + "\n"
 }
 
-/// Finds the first gap: what stands before it, its name, and what follows.
+/// Finds the first gap: the text before it, its name, and the text after it.
 fn gap(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('{')?;
     let (name, after) = rest.split_once('}')?;

@@ -167,7 +167,7 @@ fn the_examples_are_what_the_parsers_read() {
     let remarks = reviewing::remarks(&shown.replace("What is wrong, and where.", "Zero.")).unwrap();
     assert_eq!(remarks[0].focus.map(FocusArea::word), Some("correctness"));
     assert!(remarks[0].revision.is_some());
-    let six = (0..6).map(|n| merging::Raised {
+    let six = (0..6).map(|n| merging::RaisedRemark {
         proposer: "A".to_owned(),
         remark: reviewing::remarks(&format!("1. {n}")).unwrap().remove(0),
     });
@@ -218,7 +218,7 @@ fn the_chair_is_shown_what_the_rules_read() {
 }
 
 proptest! {
-    // Whatever stands in a text from outside, a prompt has the same tags, once each.
+    // For any text from outside, a prompt has the same tags, once each.
     #[test]
     fn no_text_can_close_its_delimiter(
         text in "(</?|< / )(panel_(feature|plan|findings|ballot|sketch)|reviewer_plan|debater_decision|defense_content)( >|>)|\n|[a-z]{0,4}|\\{MATERIAL\\}",

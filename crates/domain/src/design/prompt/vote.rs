@@ -1,29 +1,29 @@
-//! What judges and voters are asked.
+//! The prompts of judges and voters.
 
 use super::super::quote::{self, Tag};
 use super::super::voting_block::MarkerWord;
 use super::template::fill;
 use super::{EFFORT, Reader, data, settled};
 
-/// A ballot was rendered by us, so its own tags are kept. It is given with the question, because a
-/// client that may only read cannot be counted on to read outside of the project.
+/// Convoke rendered the ballot, so its tags are kept. It is part of the prompt, because a read-only
+/// client may not be able to read outside of the project.
 const READ: &str = "The ballot is at the end.";
 
-/// What judges and voters are given to decide by. A line of it that could be repeated as a vote is
-/// marked, so that it is none.
+/// The texts that judges and voters decide by. A line that could be repeated as a vote is marked,
+/// so that its copy does not count.
 #[derive(Debug, Clone, Copy)]
 pub struct Decided<'a> {
-    /// What is to be built.
+    /// The feature to build.
     pub feature: &'a str,
-    /// What its author answered; may be empty.
+    /// The author's answers; may be empty.
     pub discussion: &'a str,
-    /// What is voted on.
+    /// The items to vote on.
     pub ballot: &'a str,
-    /// The word in the marker lines. Without one, votes are asked for in lines alone.
+    /// The word in the marker lines. Without one, the prompt requests votes in plain lines.
     pub word: Option<&'a MarkerWord>,
 }
 
-/// What a judge of the debates is asked.
+/// Returns the prompt of a judge of the debates.
 pub fn judge(decided: &Decided<'_>, reader: Reader) -> String {
     let form = Form {
         item: "decision",
@@ -45,16 +45,16 @@ pub fn judge(decided: &Decided<'_>, reader: Reader) -> String {
     )
 }
 
-/// Who votes on findings.
+/// A voter's role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VoterRole {
-    /// The first voter, who is told to be scrupulous and to work hard wherever it runs.
+    /// The first voter, whose prompt demands scruple and effort in any client.
     SeniorReviewer,
-    /// The others, and whoever sits in for them.
+    /// The other voters, and their replacements.
     SeniorEngineer,
 }
 
-/// What a voter is asked about findings on a plan.
+/// Returns the prompt of a voter on findings about a plan.
 pub fn voter(role: VoterRole, decided: &Decided<'_>, plan: &str, reader: Reader) -> String {
     let (who, measure, effort) = match role {
         VoterRole::SeniorReviewer => {
@@ -88,8 +88,8 @@ pub fn voter(role: VoterRole, decided: &Decided<'_>, plan: &str, reader: Reader)
     )
 }
 
-/// How votes are to be written. The example has a placeholder for every word that could mean
-/// something, so repeating it casts no vote.
+/// The form of votes. The example has a placeholder for every significant word, so repeating it
+/// casts no vote.
 struct Form {
     item: &'static str,
     id: &'static str,

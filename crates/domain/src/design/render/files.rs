@@ -1,4 +1,4 @@
-//! The artifacts of a design: what its phases came to, file by file.
+//! The artifacts of a design: the results of its phases, file by file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use crate::design::progress::Shown;
 use crate::design::resolution;
 use crate::design::tally as votes;
 
-/// What the tally says when no reviewer answered.
+/// The tally's text if no reviewer answered.
 const NOT_REVIEWED: &str = "No reviewer answered — the plan was not reviewed.\n";
 
-/// What a published file says instead of a reason that may be about security.
+/// The text that replaces a reason that may concern security in a published file.
 const WITHHELD: &str = "the reason is withheld";
 
 /// Renders every artifact that there is so far, by file name.

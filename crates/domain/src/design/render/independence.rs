@@ -8,10 +8,11 @@ use crate::design::outline::Voice;
 use crate::design::quote;
 use crate::design::seat::Holder;
 
-/// Stands for a model that no client names.
+/// Represents a model that no client names.
 const UNKNOWN: &str = "unknown";
 
-/// States who answered for whom, with which model, and how many different ones voted.
+/// Lists which agent answered for which seat, with which model, and counts the different models
+/// that voted.
 pub(super) fn independence(voices: &[Voice], settings: &Settings) -> String {
     let name = |holder| settings.panel.named(holder).name();
     let rows = voices.iter().map(|voice| {
@@ -38,7 +39,8 @@ pub(super) fn independence(voices: &[Voice], settings: &Settings) -> String {
     )
 }
 
-/// Says in one sentence how many different models decided, and who answered for whom.
+/// Summarizes in one sentence how many different models decided, and which agents answered for
+/// others.
 pub fn independence_in_short(voices: &[Voice], settings: &Settings) -> Option<String> {
     let name = |holder: Holder| settings.panel.named(holder).name();
     let mut replaced = BTreeMap::<_, usize>::new();
@@ -61,13 +63,13 @@ pub fn independence_in_short(voices: &[Voice], settings: &Settings) -> Option<St
     (!voices.is_empty()).then(|| parts.join("; "))
 }
 
-/// Says of those who voted and those who judged how many different models they were.
+/// Counts the different models among the voters and among the judges.
 fn counts(voices: &[Voice], settings: &Settings) -> impl Iterator<Item = String> {
     [LaneKind::Vote, LaneKind::Judge].into_iter().filter_map(|kind| count(kind, voices, settings))
 }
 
-/// Counts the different models among those who decided. Where an agent does not say its model,
-/// the one that it was asked for counts; two of which neither is known may be two.
+/// Counts the different models among those that decided. Where a client does not report its model,
+/// the requested model counts; two unknown models count as two.
 fn count(kind: LaneKind, voices: &[Voice], settings: &Settings) -> Option<String> {
     let of_part: Vec<_> = voices.iter().filter(|voice| voice.kind == kind).collect();
     let model_of = |voice: &&Voice| {

@@ -3,7 +3,7 @@
 use crate::design::quote::after_list_mark;
 use crate::lane::substance::is_provenance;
 
-/// Words that turn against what was said before them.
+/// Words that contradict the words before them.
 const CONTRASTS: [&str; 21] = [
     "but",
     "however",
@@ -28,7 +28,7 @@ const CONTRASTS: [&str; 21] = [
     "nonetheless",
 ];
 
-/// Words that ask for something, or say what is not there.
+/// Words that demand a change, or report a gap.
 const DEMANDS: [&str; 42] = [
     "should",
     "must",
@@ -74,7 +74,7 @@ const DEMANDS: [&str; 42] = [
     "olvida",
 ];
 
-/// The beginnings of words for what is wrong.
+/// The beginnings of words for defects.
 const FAULTS: [&str; 44] = [
     "concern",
     "issue",
@@ -122,20 +122,20 @@ const FAULTS: [&str; 44] = [
     "риск",
 ];
 
-/// Words behind which demands and faults say that there are none.
+/// Words that negate the demands and faults behind them.
 const NONE: [&str; 18] = [
     "no", "none", "nothing", "without", "zero", "nor", "kein", "keine", "keinen", "nichts", "ohne",
     "aucun", "aucune", "sans", "ningún", "ninguna", "sin", "нет",
 ];
 
-/// Words behind which only faults do: "does not lock, and should" asks for something.
+/// Words that negate only the faults behind them: "does not lock, and should" is still a demand.
 const NOT: [&str; 5] = ["not", "pas", "nicht", "non", "не"];
 
 /// Turns and demands in scripts without blanks.
 const UNBROKEN: [&str; 10] =
     ["但", "不过", "然而", "缺少", "应该", "应当", "ただし", "しかし", "すべき", "하지만"];
 
-/// How a sentence begins that says what was looked at.
+/// Beginnings of sentences that describe the reviewer's checks.
 const LOOKED: [&str; 14] = [
     "i",
     "we",
@@ -153,8 +153,8 @@ const LOOKED: [&str; 14] = [
     "he",
 ];
 
-/// Finds a sentence that raises an issue: one with a word for that, or one about a file that does not
-/// say that the file was looked at.
+/// Finds a sentence that raises an issue: one with a word for that, or one about a file that is not
+/// only a report of checking it.
 pub(super) fn concern<'t>(lines: impl Iterator<Item = &'t str>) -> Option<&'t str> {
     let mut sentences = lines.flat_map(sentences);
     sentences.find(|sentence| raises(sentence))
@@ -201,7 +201,7 @@ fn names_fault(words: &[&str]) -> bool {
     false
 }
 
-/// Tells whether a sentence says more of a file than that it was looked at.
+/// Tells whether a sentence says more about a file than that it was checked.
 fn is_about_file(text: &str, words: &[&str]) -> bool {
     const FEWEST: usize = 4;
     let (files, others): (Vec<_>, Vec<_>) =
@@ -216,7 +216,7 @@ mod tests {
 
     // P-161, P-259
     #[test]
-    fn a_concern_is_told_from_what_was_looked_at() {
+    fn a_concern_differs_from_a_report_of_checks() {
         for line in [
             "However, the cap of zero is open.",
             "The plan is fine. The lock in the queue should be taken first.",

@@ -3,7 +3,7 @@
 use crate::design::finding::FindingScope;
 use crate::markdown::heading::Heading;
 
-/// What a chapter of a review holds.
+/// The content of a review's chapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chapter {
     /// Findings of this scope.

@@ -8,7 +8,7 @@ use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::table::{cells, is_delimiter, is_row};
 use crate::markdown::{bare, lines};
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Number,
@@ -47,8 +47,8 @@ const HEADS: [(&str, Column); 24] = [
     ("n°", Column::Number),
 ];
 
-/// Reads every table outside of code whose rows are findings. None at all are an empty list; a table
-/// that could mean something else is nothing.
+/// Reads every table outside of code whose rows are findings. Returns an empty list without such a
+/// table, and `None` if a table is ambiguous.
 pub(super) fn remarks(answer: &str) -> Option<Vec<Remark>> {
     let mut fences = Fences::default();
     let mut chapters = Chapters::default();
@@ -104,7 +104,7 @@ fn remark(row: &str, names: &[&str], columns: &[Column], scope: FindingScope) ->
         let at = columns.iter().position(|column| *column == wanted)?;
         Some(values[at].trim()).filter(|value| !plain(value).is_empty())
     };
-    // A cell is a tag from end to end, so what follows the tags is not looked for.
+    // A cell is a tag from end to end, so the text behind the tags is ignored.
     let cell = format!("{}:", value(Column::Focus)?);
     let focus = Tags::peel(&cell);
     let said = Tags::peel(value(Column::Concern)?);

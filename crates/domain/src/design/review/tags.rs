@@ -12,7 +12,7 @@ pub(super) struct Tags<'a> {
 }
 
 impl<'a> Tags<'a> {
-    /// Takes off every tag that means something, in whatever order they stand.
+    /// Removes every known tag, in any order.
     pub(super) fn peel(text: &'a str) -> Self {
         let mut tags = Tags { rest: text, ..Tags::default() };
         while let Some((tag, rest)) = tag(tags.rest) {
@@ -54,7 +54,7 @@ fn after_focus_label(text: &str) -> Option<&str> {
     rest.strip_prefix(['=', ':']).map(|rest| rest.trim_start_matches(['*', '_', ' ']))
 }
 
-/// Splits off what may be a tag: `[…]`, `(…)`, `focus-area=…`, or a word with a colon or dash.
+/// Splits off a possible tag: `[…]`, `(…)`, `focus-area=…`, or a word with a colon or dash.
 fn tag(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`'));
     for (opened, closed) in [('[', ']'), ('(', ')')] {
@@ -72,8 +72,8 @@ fn tag(text: &str) -> Option<(&str, &str)> {
     (label > 0 || ended).then(|| (&text[..end], after_tag(rest)))
 }
 
-/// Passes over what ends a tag: the emphasis that it stands in, and a colon or dash. Emphasis after
-/// that belongs to the words.
+/// Skips the end of a tag: the emphasis around it, and a colon or dash. Emphasis after that belongs
+/// to the words.
 fn after_tag(rest: &str) -> &str {
     let rest = rest.trim_start_matches(['*', '`', '_']);
     let marks = |c: char| c.is_whitespace() || matches!(c, ':' | '\u{2014}' | '\u{2013}');

@@ -1,4 +1,4 @@
-//! What scripts ask of a session file: one key of it, or to write one.
+//! The requests of scripts about a session file: one key of it, or to write one.
 
 use super::{is_plain_path, is_token_session, value_of};
 
@@ -7,22 +7,22 @@ use super::{is_plain_path, is_token_session, value_of};
 pub struct KeyOrder {
     /// The file; empty if the script has none.
     pub file: String,
-    /// The key.
+    /// The key's name.
     pub key: String,
-    /// What is said if the file says nothing.
+    /// The output if the file has no value.
     pub default: Option<String>,
 }
 
-/// A key that cannot be told.
+/// A request for a key that fails.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyOrderError {
-    /// A flag without its value.
+    /// A flag without a value.
     #[error("read-session-key: {0} requires a value")]
     MissingValue(String),
-    /// A flag that there is not.
+    /// An unknown flag.
     #[error("read-session-key: unknown flag: {0}")]
     UnknownFlag(String),
-    /// A flag that must be there.
+    /// A required flag is missing.
     #[error("read-session-key: {0} is required")]
     MissingFlag(&'static str),
     /// There is no such file, and nothing to say instead.
@@ -31,8 +31,8 @@ pub enum KeyOrderError {
 }
 
 impl KeyOrder {
-    /// Reads a script's words. Whoever forgets the file is told so, also with a default: only an
-    /// empty one says that there is none.
+    /// Parses a script's words. A missing file argument is an error even with a default; only an
+    /// empty argument means that there is no file.
     pub fn parse(words: &[String]) -> Result<Self, KeyOrderError> {
         let (mut file, mut key, mut default) = (None, None, None);
         let mut words = words.iter();
@@ -54,7 +54,7 @@ impl KeyOrder {
         Ok(Self { file, key, default })
     }
 
-    /// Returns what is printed, given the file's text if it could be read.
+    /// Returns the output, given the file's text if it could be read.
     pub fn answer<'o>(&'o self, text: Option<&'o str>) -> Result<&'o str, KeyOrderError> {
         match (text, &self.default) {
             (None, None) => Err(KeyOrderError::Unreadable(self.file.clone())),
@@ -67,38 +67,38 @@ impl KeyOrder {
     }
 }
 
-/// A session file is wanted.
+/// A request to write a session file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteOrder {
-    /// Where.
+    /// The file to write.
     pub output: String,
-    /// What stands in it.
+    /// The file's content.
     pub text: String,
 }
 
 /// A session file that cannot be written so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteOrderError {
-    /// A word that there is not.
+    /// An unknown word.
     #[error("ERROR=Unknown argument: {0}")]
     Unknown(String),
-    /// A flag without its value.
+    /// A flag without a value.
     #[error("ERROR=Missing value for {0}")]
     MissingValue(&'static str),
-    /// What must be there is not.
+    /// A required option is missing.
     #[error("ERROR=Missing required arguments: --output, --repo-unavailable")]
     Missing,
-    /// A value that is none.
+    /// An invalid value.
     #[error("ERROR=Invalid {flag}: {must}")]
     Invalid {
         /// The flag.
         flag: &'static str,
-        /// What it must be.
+        /// The required form.
         must: &'static str,
     },
 }
 
-/// What a value must be.
+/// The required form of a value.
 #[derive(Clone, Copy)]
 enum Kind {
     OneLine,

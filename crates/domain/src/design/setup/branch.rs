@@ -3,7 +3,7 @@
 use super::branch_name;
 use super::entry_gate::GateWords;
 
-/// What is known about the checked-out branch.
+/// Facts about the checked-out branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BranchFacts {
     /// Its name; empty when a commit is checked out.
@@ -12,7 +12,7 @@ pub struct BranchFacts {
     pub is_main: bool,
     /// Whether it is one of the user's own.
     pub is_user_branch: bool,
-    /// What the user's own branches begin with.
+    /// The prefix of the user's own branches.
     pub user_prefix: String,
 }
 
@@ -37,7 +37,7 @@ impl BranchFacts {
         ]
     }
 
-    /// Returns the facts as whoever called gave them, once the gate has let them pass.
+    /// Returns the facts as the caller gave them, after the gate has accepted them.
     pub fn given(words: &GateWords) -> Self {
         Self {
             current: words.current_branch.clone(),
@@ -61,7 +61,7 @@ pub fn user_prefix(user_name: &str) -> String {
     }
 }
 
-/// What was given with `--branch-info` lacks one of its four keys.
+/// The value of `--branch-info` lacks one of its four keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("**⚠ --branch-info is incomplete. Falling back to create-branch.sh --check.**")]
 pub struct IncompleteBranchInfo;
@@ -85,16 +85,16 @@ pub fn parse_branch_info(value: &str) -> Result<GateWords, IncompleteBranchInfo>
 /// Which branch a design is made on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BranchChoice {
-    /// The one that is checked out.
+    /// The checked-out branch.
     Keep,
-    /// A new one.
+    /// A new branch.
     Create {
-        /// What is said about the one that is left.
+        /// The warning about the branch that is left.
         warning: Option<String>,
     },
-    /// Whoever asks must say: it is the user's own, but seems to be about something else.
+    /// The user must choose: the branch is the user's own, but its name suggests another feature.
     Doubtful {
-        /// What is said if a new one is made.
+        /// The warning if a new branch is made.
         warning: String,
     },
 }
@@ -130,12 +130,12 @@ pub fn kept(branch: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("ERROR: Failed to create branch: {name}")]
 pub struct BranchNotCreated {
-    /// The branch.
+    /// The name of the branch.
     pub name: String,
 }
 
 impl BranchNotCreated {
-    /// How the program ends.
+    /// The exit code.
     pub const CODE: u8 = 2;
 }
 
@@ -241,7 +241,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_is_given_is_read_or_incomplete(value in "([A-Z_]{0,14}=?[a-z ]{0,5} ?){0,6}|.*") {
+        fn any_branch_info_is_parsed_or_incomplete(value in "([A-Z_]{0,14}=?[a-z ]{0,5} ?){0,6}|.*") {
             if let Ok(words) = parse_branch_info(&value) {
                 for word in [&words.current_branch, &words.is_main, &words.user_prefix] {
                     prop_assert!(!word.contains(char::is_whitespace));

@@ -1,12 +1,12 @@
-//! What the branch of a feature is called, and whether a branch is about a feature.
+//! The name of a feature's branch, and whether a branch belongs to a feature.
 
 /// A whole name is shorter than this, in characters.
 const LIMIT: usize = 50;
 
-/// What a branch is called whose feature has no words.
+/// The name of a branch whose feature has no words.
 const NAMELESS: &str = "feature";
 
-/// Words that say nothing about what something is about.
+/// Words without a meaning of their own.
 const EMPTY_WORDS: [&str; 18] = [
     "a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "is", "it", "of", "on", "or",
     "the", "to", "with",
@@ -37,15 +37,15 @@ fn slug(feature: &str, room: usize) -> String {
         slug.push_str(&word);
     }
     if slug.is_empty() {
-        // Not even one word fits, or there is none.
+        // Not even one word fits, or the feature has no words.
         let word = words(feature).next().unwrap_or_else(|| NAMELESS.to_owned());
         slug = word.chars().take(room.max(1)).collect();
     }
     slug
 }
 
-/// Returns a text's words, in small letters. What is neither a letter nor a digit is between words,
-/// but an apostrophe is inside of one.
+/// Returns a text's words, in small letters. Any character other than a letter or digit separates
+/// words, except an apostrophe, which is part of one.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let text: String = text.chars().filter(|c| !matches!(c, '\'' | '’')).collect();
     let lower = text.to_lowercase();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     proptest! {
-        // What git takes for a branch's name: `git check-ref-format`.
+        // Git's rules for a branch's name: `git check-ref-format`.
         #[test]
         fn every_feature_has_a_name_that_git_takes(feature in ".*", taken in 0_usize..12) {
             let left = std::cell::Cell::new(taken);

@@ -1,43 +1,43 @@
 //! A session's folder that a script wants removed, and why it may not be.
 
-/// What makes a folder one that may be removed: the original's mark, or the one of a run of ours.
+/// Files that mark a folder as removable: the original's mark, or that of a Convoke run.
 pub const MARKERS: [&str; 2] = [".larch-keepalive", ".convoke-run"];
 
 /// A folder that is not removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CleanupError {
-    /// A word that there is not.
+    /// An unknown option.
     #[error("Unknown option: {0}")]
     UnknownOption(String),
     /// None was named.
     #[error("ERROR: --dir is required and must be non-empty")]
     NoFolder,
-    /// It lies where sessions do not.
+    /// The folder is outside of the roots for sessions.
     #[error("ERROR: --dir must be under {roots} (got: {dir})")]
     NotUnder {
-        /// Where sessions lie.
+        /// The roots for sessions.
         roots: String,
-        /// The folder.
+        /// The refused folder.
         dir: String,
     },
     /// It is a link, or no folder.
     #[error("ERROR: --dir must be a folder and no link to one (got: {0})")]
     NoFolderItself(String),
-    /// Nobody marked it as a session's.
+    /// The folder has no session marker.
     #[error("ERROR: --dir must hold .larch-keepalive or .convoke-run (got: {0})")]
     NoMarker(String),
-    /// The system refused.
+    /// The system refused to delete it.
     #[error("ERROR: --dir cannot be removed (got: {dir}): {why}")]
     Refused {
-        /// The folder.
+        /// The refused folder.
         dir: String,
-        /// What the system said.
+        /// The system's message.
         why: String,
     },
 }
 
 impl CleanupError {
-    /// How the program ends.
+    /// The exit code.
     pub const CODE: u8 = 1;
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     // P-381
     #[test]
-    fn who_removed_what_is_one_line() {
+    fn a_removal_is_logged_on_one_line() {
         let line = audit_line("2026-03-04T05:06:07Z", 7, 6, "my shell\n", "/tmp/a\nb");
         assert_eq!(line, "2026-03-04T05:06:07Z pid=7 ppid=6 parent=my_shell dir=/tmp/a_b\n");
         assert!(audit_line("t", 7, 6, "", "/x").contains(" parent=? "));

@@ -3,7 +3,7 @@
 //! Only a branch of the user's own, or a caller that vouches for the branch, opens it. That some
 //! branch is checked out does not.
 
-/// What the gate says.
+/// The gate's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
     /// The default branch must be checked out.
@@ -28,19 +28,19 @@ impl Gate {
     }
 }
 
-/// The gate was asked wrongly.
+/// Invalid arguments of the gate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GateError {
-    /// A flag without its value.
+    /// A flag without a value.
     #[error("GATE_ERROR=missing value for {0}")]
     MissingValue(String),
-    /// A flag that there is not.
+    /// An unknown flag.
     #[error("GATE_ERROR=unknown flag: {0}")]
     UnknownFlag(String),
-    /// A word that is no flag.
+    /// A word that is not a flag.
     #[error("GATE_ERROR=unknown argument: {0}")]
     UnknownArgument(String),
-    /// A flag that must be there.
+    /// A required flag is missing.
     #[error("GATE_ERROR=missing required flag {0}")]
     MissingFlag(&'static str),
     /// Neither of the two modes.
@@ -52,38 +52,38 @@ pub enum GateError {
     /// Neither `true` nor `false`.
     #[error("GATE_ERROR=invalid value for {flag}: {value}")]
     InvalidValue {
-        /// The flag.
+        /// The flag with the invalid value.
         flag: &'static str,
-        /// What was given.
+        /// The given value.
         value: String,
     },
-    /// Who implements cannot answer for a branch.
+    /// The implementing workflow cannot vouch for a branch.
     #[error("GATE_ERROR=--branch-info-supplied not allowed for mode=implement")]
     NotForImplement,
 }
 
 impl GateError {
-    /// How the program ends.
+    /// The exit code.
     pub const CODE: u8 = 4;
 }
 
-/// What a design tells the gate.
+/// The gate's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateWords {
     /// The branch; empty when a commit is checked out.
     pub current_branch: String,
-    /// `true` or `false`, as it was given.
+    /// `true` or `false`, unparsed.
     pub is_main: String,
-    /// `true` or `false`, as it was given.
+    /// `true` or `false`, unparsed.
     pub is_user_branch: String,
-    /// What the user's own branches begin with.
+    /// The prefix of the user's own branches.
     pub user_prefix: String,
-    /// Whether whoever called answers for these facts.
+    /// Whether the caller vouches for these facts.
     pub branch_info_supplied: bool,
 }
 
 impl GateWords {
-    /// Asks the gate for a design.
+    /// Runs the gate for a design.
     pub fn ask(&self) -> Result<Gate, GateError> {
         let supplied = self.branch_info_supplied.to_string();
         entry_gate(&[
@@ -110,7 +110,7 @@ const IS_USER_BRANCH: &str = "--is-user-branch";
 const USER_PREFIX: &str = "--user-prefix";
 const BRANCH_INFO_SUPPLIED: &str = "--branch-info-supplied";
 
-/// The flags, as far as they were given.
+/// The given flags.
 #[derive(Default)]
 struct Given<'a> {
     mode: Option<&'a str>,
@@ -121,7 +121,8 @@ struct Given<'a> {
     branch_info_supplied: Option<&'a str>,
 }
 
-/// Decides from flags and their values. Every flag is looked for before any value is judged.
+/// Decides by flags and their values. It checks that every flag is present before it judges any
+/// value.
 pub fn entry_gate(arguments: &[&str]) -> Result<Gate, GateError> {
     let given = read(arguments)?;
     let required = |value: Option<_>, flag| value.ok_or(GateError::MissingFlag(flag));
@@ -175,7 +176,7 @@ fn truth(flag: &'static str, value: &str) -> Result<bool, GateError> {
     }
 }
 
-/// Keeps what was given on the error's one line.
+/// Keeps the given value on the error's single line.
 fn shown(value: &str) -> String {
     value.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
@@ -201,7 +202,7 @@ mod tests {
 
     // P-45, P-46, P-49, P-50, P-51
     #[test]
-    fn only_the_users_own_branch_or_somebody_who_answers_for_it_opens_the_gate() {
+    fn only_the_users_own_branch_or_a_vouching_caller_opens_the_gate() {
         for (mode, branch, is_main, is_own, more, said) in [
             ("implement", "main", true, false, "", STRICT),
             ("implement", "ann/x", false, true, "", CONTINUE),
@@ -226,7 +227,7 @@ mod tests {
 
     // P-47, P-48
     #[test]
-    fn a_wrong_question_is_answered_with_what_is_wrong() {
+    fn invalid_arguments_are_explained() {
         let all = "--current-branch main --is-main true --is-user-branch false --user-prefix ann";
         for (line, said) in [
             (format!("--mode x {all}"), "invalid mode: x"),
@@ -294,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_asked_there_is_one_answer(
+        fn every_request_has_one_answer(
             words in prop::collection::vec("--[a-z-]{0,12}|true|false|design|.*", 0..14)
         ) {
             let words: Vec<_> = words.iter().map(String::as_str).collect();

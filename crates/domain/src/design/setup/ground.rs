@@ -5,11 +5,12 @@ use super::Refusal;
 /// On which branch a design works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BranchRule {
-    /// On what is checked out, which stays as it is.
+    /// On the checked-out branch or commit, unchanged.
     Stay,
     /// On a new branch that begins at the commit that is checked out.
     New,
-    /// Where the original's gate says, which wants a clean default branch or one of the user's own.
+    /// As the original's gate decides, which requires a clean default branch or one of the user's
+    /// own.
     Seed,
 }
 
@@ -32,7 +33,7 @@ impl BranchRule {
     }
 }
 
-/// What becomes of a design on a tree with uncommitted changes.
+/// How a design treats a tree with uncommitted changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirtyTree {
     /// It does not begin.

@@ -1,37 +1,37 @@
-//! A branch that a script asks about, or wants by name.
+//! A script's request about branches.
 
 use super::branch::BranchFacts;
 
-/// What a script wants of branches.
+/// A script's request about branches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BranchOrder {
-    /// What is known about the one that is checked out.
+    /// Print facts about the checked-out branch.
     Check,
-    /// A new one.
+    /// Create a new branch.
     Create(String),
 }
 
 /// A branch that a script does not get.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NewBranchError {
-    /// A word that there is not.
+    /// An unknown option.
     #[error("Unknown option: {0}")]
     UnknownOption(String),
-    /// A flag without its value.
+    /// A flag without a value.
     #[error("ERROR: --branch requires a value")]
     MissingValue,
-    /// Nothing was asked.
+    /// No mode was given.
     #[error("ERROR: --check or --branch is required")]
     NoMode,
     /// It would not be the user's own.
     #[error("ERROR: Branch name must start with '{prefix}/': {name}")]
     NotOwn {
-        /// What the user's own branches begin with.
+        /// The prefix of the user's own branches.
         prefix: String,
         /// The branch.
         name: String,
     },
-    /// It is there already.
+    /// The branch already exists.
     #[error("ERROR: Branch already exists: {0}")]
     Exists(String),
     /// The remote could not be reached.
@@ -46,7 +46,7 @@ pub enum NewBranchError {
 }
 
 impl NewBranchError {
-    /// How the program ends.
+    /// Returns the exit code.
     pub const fn code(&self) -> u8 {
         match self {
             Self::Exists(_) => 1,
@@ -89,7 +89,7 @@ pub fn check_own(facts: &BranchFacts, name: &str) -> Result<(), NewBranchError> 
     Err(NewBranchError::NotOwn { prefix: prefix.clone(), name: name.to_owned() })
 }
 
-/// Returns what is printed about a branch that was made.
+/// Returns the output for a created branch.
 pub fn created(name: &str) -> [String; 2] {
     [format!("BRANCH_NAME={name}"), "ACTION=created".to_owned()]
 }

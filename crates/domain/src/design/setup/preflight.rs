@@ -1,15 +1,15 @@
-//! What must be true of a checkout before a design begins on it.
+//! The conditions on a checkout before a design begins on it.
 
 use super::entry_gate::Gate;
 
-/// Whether there are changes that nobody committed.
+/// Whether there are uncommitted changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cleanliness {
-    /// There are none.
+    /// No changes.
     Clean,
     /// There are some, or files that git does not know.
     Dirty,
-    /// It could not be told.
+    /// Git could not tell.
     Unknown,
 }
 
@@ -23,13 +23,13 @@ pub enum PreflightError {
     NotOnMain {
         /// The default branch.
         main: String,
-        /// The one that is checked out.
+        /// The checked-out branch.
         branch: String,
     },
     /// There are changes.
     #[error("Working tree is not clean. Commit or stash changes first.")]
     NotClean,
-    /// Whether there are changes could not be told.
+    /// Git could not tell whether there are changes.
     #[error("Could not determine working-tree cleanliness (helper produced no CLEAN= line).")]
     CleanUnknown,
     /// The remote could not be reached.
@@ -47,7 +47,7 @@ pub enum PreflightError {
 }
 
 impl PreflightError {
-    /// How the program ends.
+    /// Returns the exit code.
     pub const fn code(&self) -> u8 {
         match self {
             Self::NotOnMain { .. } => 1,
@@ -57,22 +57,22 @@ impl PreflightError {
     }
 }
 
-/// What is not looked at.
+/// Checks to leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Skips {
-    /// Which branch is checked out.
+    /// The check of the checked-out branch.
     pub branch: bool,
     /// Whether it is clean. Only scripts may ask for this.
     pub clean: bool,
 }
 
-/// A word of a script that there is not.
+/// An unknown word of a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Unknown option: {0}")]
 pub struct UnknownOption(pub String);
 
 impl UnknownOption {
-    /// How the program ends.
+    /// The exit code.
     pub const CODE: u8 = 3;
 }
 
@@ -90,7 +90,7 @@ impl Skips {
         Ok(skips)
     }
 
-    /// Tells whether the checked-out branch is brought up to date: only if everything was looked at.
+    /// Tells whether to update the checked-out branch: only if no check was left out.
     pub const fn updates(self) -> bool {
         !self.branch && !self.clean
     }
@@ -125,10 +125,10 @@ pub fn check(
 /// The most that is shown of what git lists.
 const MOST_SHOWN: usize = 256;
 
-/// What came of asking git about a tree.
+/// Git's answer about a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probe {
-    /// Git listed what is changed or new.
+    /// Git listed changed or new files.
     Listed(String),
     /// Git ended with a code and some words.
     Failed(i32, String),
@@ -136,16 +136,16 @@ pub enum Probe {
     NotRun(String),
 }
 
-/// What a script wants to be told where git fails.
+/// The result that a script expects where git fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitFailure {
     /// That nothing is known of the tree.
     Unknown,
-    /// That the tree is clean where `git status` fails, and nothing where git does not even run.
+    /// That the tree is clean where `git status` fails, and unknown where git does not run.
     Passed,
 }
 
-/// Returns what a script is told about a tree, and its exit code.
+/// Returns the output about a tree, and the exit code.
 pub fn clean_lines(found: &Probe, failure: GitFailure) -> (Vec<String>, u8) {
     let brief = |text: &str| {
         let line: String = text.trim_end().chars().take(MOST_SHOWN).collect();
@@ -191,7 +191,7 @@ mod tests {
 
     // P-58
     #[test]
-    fn a_script_is_told_whether_a_tree_is_clean() {
+    fn a_script_learns_whether_a_tree_is_clean() {
         let told = |found, failure| {
             let (lines, code) = clean_lines(&found, failure);
             (lines.join("|"), code)

@@ -1,54 +1,54 @@
-//! A session that a script sets up: what it wants, what its folder is called, and what is printed.
+//! Sets up a session for a script: its options, its folder's name, and its output.
 
 use crate::design::session_env::is_plain_path;
 use crate::lane::health::AgentHealth;
 use crate::text::one_line;
 
-/// What a script wants.
+/// A script's options.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct SessionOrder {
-    /// What the folder's name begins with.
+    /// The prefix of the folder's name.
     pub prefix: String,
     /// Whether nothing is checked first.
     pub skip_preflight: bool,
     /// Whether it does not matter which branch is checked out.
     pub skip_branch_check: bool,
-    /// Whether nobody wants to know which repository it is.
+    /// Whether to leave out the detection of the repository.
     pub skip_repo_check: bool,
-    /// Whether agents are looked for.
+    /// Whether to probe agents.
     pub check_reviewers: bool,
-    /// Whether Codex is not asked.
+    /// Whether to leave out Codex's probe.
     pub skip_codex_probe: bool,
-    /// Whether Cursor is not asked.
+    /// Whether to leave out Cursor's probe.
     pub skip_cursor_probe: bool,
-    /// What whoever calls knows already.
+    /// The caller's session file, with facts it already has.
     pub caller_env: Option<String>,
-    /// Where to write who answers.
+    /// The file to write the agents' health to.
     pub write_health: Option<String>,
-    /// Where to write what the next workflow should know.
+    /// The session file to write for the next workflow.
     pub write_session_env: Option<String>,
 }
 
-/// A session that is asked for wrongly.
+/// Invalid options of a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SessionOrderError {
-    /// It has no name.
+    /// The prefix is empty.
     #[error("session-setup: --prefix is required")]
     NoPrefix,
-    /// Its name would be a path.
+    /// The prefix would be a path.
     #[error("session-setup: --prefix must be a plain name")]
     BadPrefix,
-    /// A flag without its value.
+    /// A flag without a value.
     #[error("session-setup: {0} requires a value")]
     MissingValue(String),
-    /// A word that there is not.
+    /// An unknown option.
     #[error("session-setup: unknown option: {0}")]
     UnknownOption(String),
 }
 
 impl SessionOrderError {
-    /// How the program ends.
+    /// The exit code.
     pub const CODE: u8 = 4;
 }
 
@@ -97,25 +97,25 @@ pub fn clone_tag(folder_name: &str) -> String {
     if tag.is_empty() { "_".to_owned() } else { tag }
 }
 
-/// Whose a session's folder is.
+/// The owner of a session's folder.
 #[derive(Debug, Clone, Copy)]
 pub struct Keepalive<'a> {
-    /// The process that made it.
+    /// The process that made the session.
     pub pid: u32,
-    /// The process that asked for it.
+    /// The process that requested the session.
     pub parent: i32,
-    /// The project.
+    /// The path of the project.
     pub clone_path: &'a str,
-    /// The session.
+    /// The session's id.
     pub session_id: &'a str,
-    /// What the folder's name begins with.
+    /// The prefix of the folder's name.
     pub prefix: &'a str,
     /// When, in UTC.
     pub created: &'a str,
 }
 
 impl Keepalive<'_> {
-    /// Returns the text that asks programs that tidy up to pass the folder by.
+    /// Returns the text that tells cleanup programs to keep the folder.
     pub fn text(&self) -> String {
         let Self { pid, parent, clone_path, session_id, prefix, created } = self;
         format!(
@@ -142,19 +142,19 @@ pub fn repository_of(url: &str) -> Option<String> {
     (parts.len() == 2 && parts.iter().all(is_name)).then(|| path.to_owned())
 }
 
-/// What was found out about an agent.
+/// The probe's result for one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reviewer {
     /// Whether its program is there.
     pub is_available: bool,
-    /// Whether it answers, from whoever knows; nothing if nobody does.
+    /// Whether the agent answers, if its health is known.
     pub is_healthy: Option<bool>,
     /// Why it does not answer.
     pub error: Option<String>,
 }
 
 impl Reviewer {
-    /// Returns what is known after it was asked; one that nobody asked is not counted on.
+    /// Returns the result of a probe; an agent that was not probed counts as unavailable.
     pub fn asked(health: &AgentHealth) -> Self {
         let error = match health {
             AgentHealth::Sick(cause) => cause.clone(),
@@ -165,19 +165,19 @@ impl Reviewer {
     }
 }
 
-/// What was found out about both.
+/// The results for both agents.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reviewers {
-    /// The first.
+    /// The result for Codex.
     pub codex: Reviewer,
-    /// The second.
+    /// The result for Cursor.
     pub cursor: Reviewer,
-    /// Why nobody could be asked.
+    /// Why no agent could be probed.
     pub trouble: Option<String>,
 }
 
 impl Reviewers {
-    /// Returns what is printed about them. Where nobody says that one answers, it does not.
+    /// Returns the output about both agents. An agent of unknown health counts as unhealthy.
     pub fn lines(&self) -> Vec<String> {
         let both = [("CODEX", &self.codex), ("CURSOR", &self.cursor)];
         let available =
@@ -192,7 +192,7 @@ impl Reviewers {
         available.into_iter().chain(healthy).chain(errors).chain(trouble).chain(gone).collect()
     }
 
-    /// Returns the health file. What nobody knows is not healthy.
+    /// Returns the health file. An agent of unknown health counts as unhealthy.
     pub fn health_file(&self) -> String {
         let (codex, cursor) = (self.codex.counts(), self.cursor.counts());
         format!("CODEX_HEALTHY={codex}\nCURSOR_HEALTHY={cursor}\nGEMINI_HEALTHY=false\n")
@@ -206,7 +206,7 @@ impl Reviewer {
     }
 }
 
-/// Tells whether a path for the times of a workflow looks like one: absolute, and plain.
+/// Tells whether a path is valid for a workflow's ledger of times: absolute, and plain.
 pub fn is_ledger_path(path: &str) -> bool {
     path.starts_with('/') && is_plain_path(path) && !path.split('/').any(|part| part == "..")
 }
@@ -224,7 +224,7 @@ mod tests {
 
     // P-61, P-62
     #[test]
-    fn a_session_is_asked_for_by_flags() {
+    fn a_session_is_requested_by_flags() {
         let order = parsed(
             "--prefix claude-design --skip-repo-check --check-reviewers --skip-branch-check \
              --caller-env /p/e --write-health /p/e.health --skip-codex-probe --skip-cursor-probe",
@@ -274,7 +274,7 @@ mod tests {
 
     // P-65, P-80, T-43
     #[test]
-    fn what_nobody_knows_is_not_healthy() {
+    fn unknown_health_is_not_healthy() {
         let sick = Reviewer::asked(&AgentHealth::Sick(Some("no\nanswer".to_owned())));
         let unknown = Reviewer { is_available: true, is_healthy: None, error: None };
         let found = Reviewers { codex: sick, cursor: unknown, trouble: Some("a=b".to_owned()) };
@@ -329,7 +329,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_asked_there_is_one_answer(
+        fn every_request_has_one_answer(
             words in prop::collection::vec("--[a-z-]{0,18}|--prefix|[a-z/.]{0,4}|.*", 0..8)
         ) {
             if let Ok(order) = SessionOrder::parse(&words) {

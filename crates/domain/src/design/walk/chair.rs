@@ -1,9 +1,10 @@
-//! What only the chair can write, checked before anything is built on it.
+//! The chair's documents, checked before any phase uses them.
 
 use super::{LaneNeed, Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::lane_id::{ChairTask, LaneKind};
+use crate::design::notice::DesignNote;
 use crate::design::progress::unnumbered_warning;
 use crate::design::seat::Holder;
 use crate::design::{prompt, quote};
@@ -12,19 +13,19 @@ use crate::lane::collected::CollectedStatus;
 /// Something that the chair writes.
 #[derive(Clone, Copy)]
 pub(super) struct Task {
-    /// What its lanes are asked for.
+    /// The kind of document its lanes write.
     pub(super) word: ChairTask,
-    /// How it is called in a warning.
+    /// The document's name in a warning.
     pub(super) noun: &'static str,
-    /// What it looks like, shown to a chair that missed it.
+    /// The required form, shown to a chair that missed it.
     pub(super) form: &'static str,
 }
 
-/// An answer that is not what was asked for.
+/// An answer with defects.
 pub(super) struct Flawed<T> {
-    /// What is wrong with it, one defect each.
+    /// The defects, one each.
     pub(super) defects: Vec<String>,
-    /// What can be used of it, if no answer is better.
+    /// The usable part, in case no answer is better.
     pub(super) salvaged: Option<T>,
 }
 
@@ -35,21 +36,21 @@ impl<T> Flawed<T> {
     }
 }
 
-/// What the chair said.
+/// The result of a request to the chair.
 pub(super) enum Said<T> {
-    /// What was asked for, taken apart.
+    /// The requested document, parsed.
     Well(T),
-    /// Something else, also when every agent was told what is wrong with it. This is the best of it.
+    /// A document with defects, although every agent received the list of them. This is the best one.
     Badly(Flawed<T>),
-    /// Nothing. Nobody who could be the chair answered.
+    /// No agent in the chair answered.
     Nothing,
 }
 
 impl<'f> Walk<'f> {
-    /// Has the chair write something. `check` takes an answer apart or says what is wrong with it.
-    /// An answer that cannot be used is asked for once more, with its defects; so is one that was cut
-    /// off, whatever there is of it. After that, or if the agent does not answer, the next one is
-    /// asked. An agent that only missed the form keeps its seat.
+    /// Has the chair write a document. `check` parses an answer or returns its defects. Convoke
+    /// requests an unusable answer once more, with its defects; likewise one that was cut off.
+    /// After that, or if the agent does not answer, the next agent gets the request. An agent that
+    /// only missed the form keeps its seat.
     pub(super) fn chair<T>(
         &mut self,
         task: Task,
@@ -90,11 +91,11 @@ impl<'f> Walk<'f> {
         Ok(flawed.into_iter().min_by_key(lacks).map_or(Said::Nothing, Said::Badly))
     }
 
-    /// Says what was left out of an answer before it was read.
+    /// Warns of parts that were left out of an answer before parsing.
     fn heard<T>(&mut self, task: Task, end: &LaneEnd, said: T) -> T {
-        let words = without_asides(&end.answer).1.words();
-        if !words.is_empty() {
-            self.say(format!("**ℹ The chair's {}: left out {}.**", task.noun, words.join(", ")));
+        let asides = without_asides(&end.answer).1.words();
+        if !asides.is_empty() {
+            self.note(DesignNote::LeftOut { noun: task.noun, asides });
         }
         said
     }
@@ -129,8 +130,8 @@ impl<'f> Walk<'f> {
         self.state.roster.lose(holder);
     }
 
-    /// Says that an agent missed the form twice. It keeps its seat: the next thing that it writes may
-    /// well be right.
+    /// Warns that an agent missed the form twice. It keeps its seat: its next document may well be
+    /// right.
     fn chair_missed(&mut self, holder: Holder, task: Task, defects: &[String]) {
         let name = self.settings.panel.named(holder).name();
         let (noun, defects) = (task.noun, in_short(defects));
@@ -140,14 +141,14 @@ impl<'f> Walk<'f> {
         self.warn(unnumbered_warning(&text));
     }
 
-    /// Says that the chair's answer could not be used as it is.
+    /// Warns that the chair's answer was unusable in its form.
     pub(super) fn chair_was_poor(&mut self, task: Task, defects: &[String]) {
         let text = format!("The chair's {} is incomplete ({}).", task.noun, in_short(defects));
         self.warn(unnumbered_warning(&text));
     }
 }
 
-/// Takes an answer apart, or says what is wrong with it. The beginning of one may look whole.
+/// Parses an answer, or returns its defects. The beginning of an answer may look complete.
 fn checked<T>(end: &LaneEnd, check: &dyn Fn(&str) -> Result<T, Flawed<T>>) -> Result<T, Flawed<T>> {
     let found = check(&end.answer);
     if !end.is_cut_off() {
@@ -158,7 +159,7 @@ fn checked<T>(end: &LaneEnd, check: &dyn Fn(&str) -> Result<T, Flawed<T>>) -> Re
     Err(Flawed { defects: vec![defect], salvaged })
 }
 
-/// Names the first defects, and says how many more there are.
+/// Names the first defects, and counts the others.
 fn in_short(defects: &[String]) -> String {
     const NAMED: usize = 3;
     let named: Vec<_> = defects.iter().take(NAMED).map(|defect| quote::line(defect)).collect();

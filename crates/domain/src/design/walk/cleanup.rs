@@ -1,13 +1,13 @@
-//! Steps 4 and 5: what was not taken up, handing over, and what went wrong on the way.
+//! Steps 4 and 5: rejected findings, the export, and the warnings of the run.
 
 use super::phases::Passage;
 use super::rulings::left_to_people;
 use super::{DesignEnding, Halt, Need, Walk, Walked, heavy};
 use crate::design::event::Export;
-use crate::design::notice::{Notice, ToldArtifact};
+use crate::design::notice::{DesignNote, Notice, ToldArtifact};
 use crate::design::progress::{Saved, Step};
 
-/// Says what was not taken up. The heavy part ends with it.
+/// Reports the rejected findings. The heavy part ends with it.
 pub(super) fn rejected(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Rejected);
     match walk.results().voted_review() {
@@ -19,7 +19,7 @@ pub(super) fn rejected(walk: &mut Walk<'_>) -> Walked<Passage> {
     heavy::end(walk)
 }
 
-/// Hands over what was made, and says once more what went wrong.
+/// Exports the design, and repeats the warnings.
 pub(super) fn clean_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Cleanup);
     walk.results().is_independence_stated = true;
@@ -40,7 +40,7 @@ pub(super) fn clean_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     Ok(Passage::On)
 }
 
-/// Hands what was made to the workflow that asked for it.
+/// Exports the design to the workflow that requested it.
 fn export(walk: &mut Walk<'_>) -> Walked<()> {
     let facts = walk.facts;
     let mut failed = None;
@@ -50,15 +50,11 @@ fn export(walk: &mut Walk<'_>) -> Walked<()> {
         walk.state.at(*at);
         let Export::Failed { folder, why } = export else { return Ok(()) };
         failed = Some(why.clone());
-        let place = walk.crumbs().place(Step::Cleanup);
-        walk.say(format!(
-            "**⚠ {place} — design manifest export failed. Parent /implement will rerun /design. \
-             Preserving {folder} for inspection.**"
-        ));
+        walk.note(DesignNote::NotExported { folder: folder.clone() });
         remind(walk);
     }
     match failed {
-        // What a person decided changes the files, and they are handed over after that.
+        // A person's decision changes the files, and the export comes after that.
         _ if ruled.is_some() => Ok(()),
         Some(why) if !facts.is_export_due() => Err(Halt::End(DesignEnding::NotExported(why))),
         _ => Err(Halt::Need(Need::Export)),

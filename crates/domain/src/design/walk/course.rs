@@ -1,18 +1,18 @@
-//! A walk that goes on with every event, and one from the first event.
+//! A walk that continues with every event, and one from the first event.
 
 use super::phases::go;
 use super::state::WalkState;
-use super::{DesignEnding, Failed, Next, Walk};
+use super::{DesignEnding, FailedStep, Next, Walk};
 use crate::design::event::{Event, Settings, Stamped};
-use crate::design::facts::{Earlier, Facts};
-use crate::design::heavy::Worked;
-use crate::design::notice::{LogMark, Notice, NoticeLog};
+use crate::design::facts::{EarlierNotices, Facts};
+use crate::design::heavy::WorkerResult;
+use crate::design::notice::{DesignNote, LogMark, Notice, NoticeLog};
 use crate::design::outline::{DesignOutline, PhaseResults};
 use crate::design::progress::Step;
 use crate::design::seat::Available;
 
-/// A design under way. It takes in events and says what they come to; a new event repeats only the
-/// phase that waited for it, so a whole run costs as much as its events.
+/// A design in progress. It takes in events and derives the present state; a new event repeats only
+/// the phase that waited for it, so that the cost of a run grows with its events.
 #[derive(Debug, Clone, Default)]
 pub struct DesignWalk {
     facts: Facts,
@@ -39,17 +39,17 @@ impl DesignWalk {
         design
     }
 
-    /// Takes in an event. What was said once is not said again: a second answer changes nothing.
+    /// Takes in an event. A second answer to the same request changes nothing.
     pub fn take(&mut self, stamped: Stamped) {
         let is_failed_worker =
-            matches!(&stamped.event, Event::Worked { worked: Worked::Failed(_), .. });
-        // A worker shows nothing itself; what went wrong until it failed is told with its failure.
+            matches!(&stamped.event, Event::Worked { worked: WorkerResult::Failed(_), .. });
+        // A worker shows nothing itself; its warnings appear with its failure.
         let warnings = is_failed_worker.then(|| {
             self.advance();
             self.log.warnings.clone()
         });
         let is_resumed = stamped.event == Event::Resumed;
-        // What such an event says is used by phases that may be done.
+        // Phases that are already done may use such an event.
         if matches!(stamped.event, Event::Begun(_) | Event::Worked { .. } | Event::WordDrawn(..)) {
             self.settled = None;
         }
@@ -63,7 +63,7 @@ impl DesignWalk {
         }
     }
 
-    /// Asks those again who gave no answer that can be used, if the design ended for that reason.
+    /// Repeats the lanes without a usable answer, if the design ended for that reason.
     fn resume(&mut self) {
         self.advance();
         let Some(Present { next: Next::End(DesignEnding::Failed(failed)), .. }) = &self.present
@@ -71,13 +71,13 @@ impl DesignWalk {
             return;
         };
         let failed = failed.clone();
-        let Earlier { mut notices, repeated } = self.facts.forget(&failed);
+        let EarlierNotices { mut notices, repeated } = self.facts.forget(&failed);
         let repeated = repeated.min(self.log.shown.len());
         notices.extend(self.log.shown.drain(repeated..));
-        notices.push(Notice::Words(format!("**ℹ Resumed: {}. Asking again.**", failed.why)));
+        notices.push(Notice::Note(DesignNote::AsksAgain { why: failed.why.clone() }));
         (self.settled, self.present) = (None, None);
         self.advance();
-        self.facts.begin_again(Earlier { notices, repeated: self.log.shown.len() });
+        self.facts.begin_again(EarlierNotices { notices, repeated: self.log.shown.len() });
     }
 
     /// Walks as far as the facts go.
@@ -100,7 +100,7 @@ impl DesignWalk {
         self.present = Some(Present { state: walk.state, next });
     }
 
-    /// Returns what is known.
+    /// Returns the facts so far.
     pub const fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -110,7 +110,7 @@ impl DesignWalk {
         self.facts
     }
 
-    /// Returns what is needed to go on, or how the design ended.
+    /// Returns the next need, or how the design ended.
     pub fn upcoming(&mut self) -> Next {
         self.advance();
         self.present.as_ref().map_or_else(never_begun, |present| present.next.clone())
@@ -134,13 +134,13 @@ impl DesignWalk {
         told_after(&self.facts, &self.log, count).cloned().collect()
     }
 
-    /// Returns what each phase came to.
+    /// Returns the result of each phase.
     pub fn results(&mut self) -> Option<&PhaseResults> {
         self.advance();
         self.present.as_ref().map(|present| &present.state.results)
     }
 
-    /// Returns everything that the design has come to so far.
+    /// Returns the present state of the design.
     pub fn outline(&mut self) -> DesignOutline {
         self.advance();
         match (&self.present, self.facts.settings()) {
@@ -205,22 +205,22 @@ fn nothing() -> DesignOutline {
 
 fn never_begun() -> Next {
     let why = "it was never begun".to_owned();
-    Next::End(DesignEnding::Failed(Failed { why, step: Step::Setup, lanes: Vec::new() }))
+    Next::End(DesignEnding::Failed(FailedStep { why, step: Step::Setup, lanes: Vec::new() }))
 }
 
-/// Returns everything that was shown. What was shown before something was begun again stays shown.
+/// Returns all shown notices. Those from before a repeated step stay.
 fn told<'a>(facts: &'a Facts, log: &'a NoticeLog) -> impl Iterator<Item = &'a Notice> {
     told_after(facts, log, 0)
 }
 
-/// The same without the first so many, which are not even looked at.
+/// The same without the first notices, which it does not visit.
 fn told_after<'a>(
     facts: &'a Facts,
     log: &'a NoticeLog,
     count: usize,
 ) -> impl Iterator<Item = &'a Notice> {
     let (earlier, repeated): (&[Notice], _) = match facts.earlier() {
-        Some(Earlier { notices, repeated }) => (notices, *repeated),
+        Some(EarlierNotices { notices, repeated }) => (notices, *repeated),
         None => (&[], 0),
     };
     let anew = repeated + count.saturating_sub(earlier.len());

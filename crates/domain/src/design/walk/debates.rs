@@ -17,7 +17,8 @@ use crate::design::resolution::{self, Resolution};
 use crate::design::seat::{Seat, SeatPart, Side};
 use crate::lane::collected::CollectedStatus;
 
-/// Debates and judges what is contested. Agents that fail here are asked again later.
+/// Debates and judges the contested decisions. An agent that fails here stays available for later
+/// phases.
 pub(super) fn dialectic(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Dialectic);
     let synthesis = walk.state.results.synthesis.clone().unwrap_or_default();
@@ -73,7 +74,7 @@ fn resolve(walk: &mut Walk<'_>, synthesis: &Synthesis) -> Walked<Vec<Resolution>
     Ok(resolved.into_iter().flatten().collect())
 }
 
-/// Runs every debate, both sides in parallel, and says which of them judges may see.
+/// Runs every debate, both sides in parallel, and returns which of them judges may see.
 fn debate_all(walk: &mut Walk<'_>, synthesis: &Synthesis, selected: usize) -> Walked<Vec<Debated>> {
     let (panel, available) = (&walk.settings.panel, walk.state.roster.available);
     let seats: Vec<_> =

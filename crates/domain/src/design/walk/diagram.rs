@@ -47,7 +47,7 @@ fn no_diagram(walk: &mut Walk<'_>, report: &Report) {
     let line = report.warning(&walk.crumbs()).unwrap_or_else(failed);
     walk.results().diagram = Some(DiagramResult::Missing);
     if !report.is_safe() {
-        // Tokens alone: the text of a diagram that was refused goes nowhere.
+        // Tokens alone: the text of a refused diagram must not reach a log.
         let tokens = report.tokens();
         let issue = format!("- **Step 3b — architecture diagram rejected:** {tokens}");
         walk.results().issues.push(issue);
@@ -70,7 +70,7 @@ fn safe(answer: &str) -> Result<String, Flawed<String>> {
     let (spoken, _) = without_asides(answer);
     let document = document(&spoken);
     let report = mermaid::check(document, true);
-    // What was refused is kept to say why, and shown to no one.
+    // A refused diagram is kept to explain the refusal, and never shown.
     let flawed = |defect: String| {
         let (defects, salvaged) = (vec![defect], Some(document.to_owned()));
         Err(Flawed { defects, salvaged })
@@ -81,7 +81,7 @@ fn safe(answer: &str) -> Result<String, Flawed<String>> {
     if !report.is_one_diagram() {
         return flawed("there must be exactly one fence that begins with ```mermaid".to_owned());
     }
-    // Whatever is said around it is not part of the diagram.
+    // Text around the diagram is not part of it.
     let mut fences = Fences::default();
     let mut is_ours = false;
     let fence = lines(document).filter(|line| match fences.feed(bare(line)) {

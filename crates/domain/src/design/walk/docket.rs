@@ -1,7 +1,7 @@
-//! What the panel decided and left undecided, with what people have decided since.
+//! The panel's decisions and undecided matters, with people's later decisions.
 
 use crate::design::decision::Decision;
-use crate::design::facts::Ruled;
+use crate::design::facts::RecordedRuling;
 use crate::design::finding::{Finding, FindingId, FindingScope};
 use crate::design::matter::{Matter, MatterId, MatterVerdict, Ruling, RulingChoice};
 use crate::design::outcome;
@@ -10,14 +10,14 @@ use crate::design::quote;
 use crate::design::resolution::Resolution;
 use crate::design::tally::{Counted, FindingVerdict};
 
-/// What holds of a matter before a decision on it.
+/// The state of a matter before a decision on it.
 pub(super) struct EarlierRuling {
     ruling: Option<Ruling>,
-    /// How the plan was revised for it.
+    /// What the revision did about it.
     note: Option<String>,
 }
 
-/// Changes what a finding comes to.
+/// Changes the verdict on a finding.
 fn rule_finding(review: &mut VotedReview, id: FindingId, ruling: &Ruling) {
     let counted = review.tally.items.iter_mut().find(|counted| counted.id == id);
     let Some(counted) = counted else { return };
@@ -58,8 +58,8 @@ impl PhaseResults {
         EarlierRuling { ruling: self.rulings.ruled.get(&id).cloned(), note }
     }
 
-    /// Forgets a decision that the run could not act on. The decision that changes it says what
-    /// counts instead.
+    /// Forgets a decision that the run could not act on. The decision that changes it counts
+    /// instead.
     pub(super) fn reinstate(&mut self, id: MatterId, before: EarlierRuling) {
         match before.ruling {
             Some(ruling) => self.rulings.ruled.insert(id, ruling),
@@ -85,7 +85,7 @@ impl PhaseResults {
         self.decisions().get(number.checked_sub(1)?)
     }
 
-    /// Says what the plan has to be revised for, unless a decision changes nothing in it.
+    /// Returns the reason for revising the plan, unless a decision changes nothing in it.
     pub(super) fn task(&self, ruling: &Ruling, before: Option<&Ruling>) -> Option<String> {
         let before = before.map(|ruling| ruling.choice);
         let because = quote::line(&ruling.because);
@@ -135,14 +135,14 @@ impl PhaseResults {
     }
 
     /// Lists what can be decided, with all decisions of people, also those not acted on yet.
-    pub(super) fn matters(&self, rulings: &[Ruled]) -> Vec<Matter> {
+    pub(super) fn matters(&self, rulings: &[RecordedRuling]) -> Vec<Matter> {
         let decisions = self.resolutions.iter().flatten().filter(|entry| entry.is_open());
         let decisions = decisions.map(|entry| self.contested_matter(entry));
         let review = self.voted().into_iter();
         let findings = review.flat_map(|review| review.findings.iter().zip(&review.voted.items));
         let findings = findings.map(|(finding, counted)| of_finding(finding, counted));
         let mut matters: Vec<_> = decisions.chain(findings).collect();
-        for (place, Ruled { ruling, .. }) in rulings.iter().enumerate() {
+        for (place, RecordedRuling { ruling, .. }) in rulings.iter().enumerate() {
             let matter = matters.iter_mut().find(|matter| matter.id == ruling.matter);
             if let Some(matter) = matter {
                 matter.ruling = Some(ruling.clone());

@@ -1,33 +1,26 @@
-//! The heavy part of a design, where a process of its own does it: nothing is shown until it is over,
-//! and then what was made.
+//! The heavy part of a design, run by a worker process: nothing is shown until the worker ends,
+//! then its results.
 
 use super::phases::Passage;
 use super::{DesignEnding, Halt, Walk, Walked};
-use crate::design::facts::Worker;
-use crate::design::heavy::Worked;
-use crate::design::notice::{Notice, ToldArtifact};
+use crate::design::facts::FinishedWorker;
+use crate::design::heavy::WorkerResult;
+use crate::design::notice::{DesignNote, Notice, ToldArtifact};
 use crate::design::outline::{DiagramResult, ReviewResult, VotedReview};
 use crate::design::progress::Step;
 
-/// From here on another process goes on, if that was asked for. Those that failed before stay told.
+/// From here on a worker process continues, if the request says so. Failures of earlier workers
+/// stay visible.
 pub(super) fn begin(walk: &mut Walk<'_>) {
     if !walk.settings.is_heavy() {
         return;
     }
     let facts = walk.facts;
-    let place = walk.crumbs().place(Step::Sketches);
-    for Worker { at, worked, folder, warnings } in facts.workers() {
+    for FinishedWorker { at, worked, folder, warnings } in facts.workers() {
         walk.state.at(*at);
-        let Worked::Failed(reason) = worked else { continue };
-        let then = if walk.settings.nested {
-            "No design manifest will be exported. Parent /implement will see MANIFEST_FAILED at \
-             Step 1 and re-invoke /design."
-                .to_owned()
-        } else {
-            format!("Preserving {folder} for inspection.")
-        };
-        let why = reason.as_str();
-        walk.say(format!("**⚠ {place} — heavy worker subagent failed: {why}. {then}**"));
+        let WorkerResult::Failed(reason) = worked else { continue };
+        let (why, folder) = (reason.as_str().to_owned(), folder.clone());
+        walk.note(DesignNote::WorkerFailed { why, folder });
         walk.tell(Notice::StepBegins { step: Step::Cleanup, with: None });
         for warning in warnings {
             walk.tell(Notice::Reminder(warning.clone()));
@@ -36,12 +29,12 @@ pub(super) fn begin(walk: &mut Walk<'_>) {
     walk.state.is_heavy = true;
 }
 
-/// Ends the heavy part before people are asked about the plan.
+/// Ends the heavy part before the interview about the plan.
 pub(super) fn end_before_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     if walk.settings.auto { Ok(Passage::On) } else { end(walk) }
 }
 
-/// Everything is there that another process was to do; if there was one.
+/// Ends the heavy part: all its results are there, if a worker had it.
 pub(super) fn end(walk: &mut Walk<'_>) -> Walked<Passage> {
     if !std::mem::take(&mut walk.state.is_heavy) {
         return Ok(Passage::On);
@@ -76,13 +69,12 @@ fn show_artifacts(walk: &mut Walk<'_>) {
     match results.diagram {
         Some(DiagramResult::Drawn(fence)) => walk.show(ToldArtifact::Diagram(fence)),
         Some(DiagramResult::Rejected) => {
-            walk.say("**⚠ Architecture diagram unavailable (rejected by sanitizer).**");
+            walk.note(DesignNote::DiagramRejected);
         }
-        Some(DiagramResult::Missing) | None => walk
-            .say("**⚠ Architecture diagram unavailable (Step 3b generation failed in subagent).**"),
+        Some(DiagramResult::Missing) | None => walk.note(DesignNote::DiagramMissing),
     }
     match with(VotedReview::has_rejected) {
         Some(review) => walk.show(ToldArtifact::Rejected(review)),
-        None => walk.say("## Plan Review — All Suggestions Implemented"),
+        None => walk.note(DesignNote::NothingRejected),
     }
 }

@@ -1,4 +1,4 @@
-//! Steps 1c, 1d and 3.5: what people are asked, and what they answered.
+//! Steps 1c, 1d and 3.5: the interviews with people.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use super::plan::update;
 use super::{PersonQuestion, Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::decision;
-use crate::design::discussion::{self, Ground, Questions, Round, Settled, render};
+use crate::design::discussion::{self, Ground, InterviewDecision, Questions, Round, render};
 use crate::design::event::{QuestionId, Reply};
 use crate::design::lane_id::ChairTask;
-use crate::design::notice::ToldArtifact;
+use crate::design::notice::{DesignNote, ToldArtifact};
 use crate::design::outline::{SettledScope, VotedReview};
 use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::render::accepted_findings;
 use crate::design::resolution;
 
-/// Asks what has to be clear before the first sketch.
+/// Asks the questions that must be settled before the first sketch.
 pub(super) fn scope_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Questions);
     if walk.settings.auto {
@@ -50,12 +50,12 @@ pub(super) fn scope_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     Ok(Passage::On)
 }
 
-/// Asks clarifying questions, all at once. Those that the step has no room for are returned; the
-/// next one asks them.
+/// Asks clarifying questions together. Returns those beyond the step's limit; the next step asks
+/// them.
 fn clarify(
     walk: &mut Walk<'_>,
     feature: &str,
-) -> Walked<(Vec<Settled>, Vec<discussion::ChairQuestion>)> {
+) -> Walked<(Vec<InterviewDecision>, Vec<discussion::ChairQuestion>)> {
     let questions = questions(walk, ChairTask::Questions, &|| prompt::questions(feature))?;
     answered_by_code(walk, Round::Clarifying, &questions);
     let (open, _) = questions.to_ask(Round::Clarifying);
@@ -68,14 +68,12 @@ fn clarify(
     }
     let left = questions.beyond(Round::Clarifying);
     if !left.is_empty() {
-        let (here, next) = (Step::Questions, Step::DiscussionOne.number());
-        let text = format!("ℹ {} — {} more in step {next}", walk.crumbs().place(here), left.len());
-        walk.say(text);
+        walk.note(DesignNote::MoreQuestions(left.len()));
     }
     Ok((cleared, left))
 }
 
-/// Asks what is still open when the plan was reviewed, and has the plan changed for it.
+/// Asks the questions that are open after the review, and has the plan revised for the answers.
 pub(super) fn design_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::DiscussionTwo);
     if walk.settings.auto {
@@ -119,7 +117,7 @@ pub(super) fn design_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     Ok(Passage::On)
 }
 
-/// Has the chair write questions. Where it does not, there are none.
+/// Has the chair write questions. If it fails, there are no questions.
 fn questions(
     walk: &mut Walk<'_>,
     word: ChairTask,
@@ -145,12 +143,15 @@ fn questions(
     })
 }
 
-/// Says what the chair settled by the code itself, so that a person can object.
-fn answered_by_code(walk: &mut Walk<'_>, round: Round, questions: &Questions) -> Vec<Settled> {
+/// Reports decisions that the chair derived from the code, so that a person can object.
+fn answered_by_code(
+    walk: &mut Walk<'_>,
+    round: Round,
+    questions: &Questions,
+) -> Vec<InterviewDecision> {
     let settled = questions.answered_by_code();
-    let crumbs = walk.crumbs();
     for decision in &settled {
-        walk.say(round.answered_by_code(decision, &crumbs));
+        walk.note(DesignNote::AnsweredByCode(round, decision.clone()));
     }
     settled
 }
@@ -160,7 +161,7 @@ fn interview(
     round: Round,
     number: usize,
     question: &discussion::ChairQuestion,
-) -> Walked<Settled> {
+) -> Walked<InterviewDecision> {
     let reply = walk.ask(PersonQuestion {
         id: QuestionId::Interview(round, number + 1),
         title: question.title.clone(),
@@ -175,9 +176,14 @@ fn interview(
     })
 }
 
-fn interview_over(walk: &mut Walk<'_>, round: Round, settled: &[Settled], deferred: usize) {
+fn interview_over(
+    walk: &mut Walk<'_>,
+    round: Round,
+    settled: &[InterviewDecision],
+    deferred: usize,
+) {
     if deferred > 0 {
-        walk.say(round.deferral());
+        walk.note(DesignNote::Deferred(round));
     }
     walk.tell(round.resolved(settled.len(), walk.state.elapsed()));
 }

@@ -15,7 +15,7 @@ use crate::design::seat::{Available, Holder, Seat};
 use crate::design::voting_block::{Poll, Reading};
 use crate::lane::collected::CollectedStatus;
 
-/// Has debates judged. Who is there now sits; who was lost before may be back.
+/// Has debates judged. All agents available now are seated; one that failed before may be back.
 pub(super) fn judge_contests(
     walk: &mut Walk<'_>,
     contests: &[Contest<'_>],
@@ -39,7 +39,7 @@ pub(super) fn judge_contests(
     Ok(contests.iter().map(resolution).collect())
 }
 
-/// Asks the judges about a ballot, and reads what they decide.
+/// Sends a ballot to the judges, and reads their votes.
 fn judgements(
     walk: &mut Walk<'_>,
     text: &str,
@@ -114,7 +114,7 @@ fn judge_lane(seat: &Seat) -> LaneId {
     LaneId::new(LaneKind::Judge, &seat.label)
 }
 
-/// Says that a judge gave no answer.
+/// Returns the warning that a judge gave no answer.
 fn judge_failed(judge: &str, reason: &str) -> String {
     let reason = if reason.is_empty() { "it gave no readable answer" } else { reason };
     unnumbered_warning(&format!("{judge} judge failed — {reason}. It casts no vote."))

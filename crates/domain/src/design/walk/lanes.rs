@@ -1,4 +1,4 @@
-//! Lanes on the way: what came of them, and how they stood meanwhile.
+//! Lanes of a walk: their results, and their states over time.
 
 use super::{DesignEnding, Halt, LaneNeed, Need, Walk, Walked, seconds};
 use crate::design::board::{Board, Cell, Standing, Table};
@@ -15,7 +15,7 @@ pub(super) struct Watched<'w> {
 }
 
 impl<'w> Watched<'w> {
-    /// Makes a board on which nobody has been asked.
+    /// Makes a board on which no lane has started.
     pub(super) fn new(table: Table, seats: &[Seat], will_do: &'w dyn Fn(&LaneEnd) -> bool) -> Self {
         let cell = |seat: &Seat| Cell {
             label: seat.label.clone(),
@@ -27,15 +27,15 @@ impl<'w> Watched<'w> {
 }
 
 impl<'f> Walk<'f> {
-    /// Returns what a lane is asked; nothing if it answered. The way is walked again with every event,
-    /// and what agents are asked is the longest of all that is written on it.
+    /// Returns a lane's prompt; empty if the lane has ended. The walk repeats with every event, and
+    /// prompts are the longest texts it writes.
     pub(super) fn prompt_of(&self, id: &LaneId, prompt: impl FnOnce() -> String) -> String {
         let is_over = self.facts.lane(id).is_some_and(|course| course.ended.is_some());
         if is_over { String::new() } else { prompt() }
     }
 
-    /// Returns what came of lanes, in their order, when all of them are over. With a board each
-    /// stands for a place on it.
+    /// Returns the results of lanes, in their order, when all have ended. With a board, each lane
+    /// belongs to a cell of it.
     pub(super) fn lanes(
         &mut self,
         requests: Vec<LaneNeed>,
@@ -62,7 +62,7 @@ impl<'f> Walk<'f> {
         Err(Halt::Need(Need::Lanes(open.collect())))
     }
 
-    /// Follows lanes through time, and shows how they stand whenever that changes.
+    /// Follows lanes through time, and shows their states whenever one changes.
     fn show_course(
         &mut self,
         requests: &[LaneNeed],

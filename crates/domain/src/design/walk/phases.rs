@@ -10,11 +10,11 @@ use crate::design::notice::LogMark;
 /// A phase: a function over the facts that leaves its result with the others.
 type Phase = fn(&mut Walk<'_>) -> Walked<Passage>;
 
-/// Where the walk goes when a phase is done.
+/// The next phase after a completed one.
 pub(super) enum Passage {
     /// To the next phase.
     On,
-    /// Through the same phase again, for the next of several things.
+    /// Through the same phase again, for the next of several items.
     Again,
 }
 
@@ -35,8 +35,8 @@ const PHASES: [Phase; 13] = [
     rulings::rulings,
 ];
 
-/// Walks from the present phase as far as the facts go. `settle` is told of every phase that is done,
-/// with the state that the next one begins in.
+/// Walks from the present phase as far as the facts go. It calls `settle` after every completed
+/// phase, with the state that the next one begins in.
 pub(super) fn go(walk: &mut Walk<'_>, settle: &mut dyn FnMut(&WalkState, LogMark)) -> Next {
     let halt = loop {
         let Some(phase) = PHASES.get(walk.state.place) else {

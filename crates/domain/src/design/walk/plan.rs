@@ -10,7 +10,7 @@ use crate::design::aside::without_asides;
 use crate::design::design_file::DesignFile;
 use crate::design::finding::{Finding, FindingId};
 use crate::design::lane_id::ChairTask;
-use crate::design::notice::ToldArtifact;
+use crate::design::notice::{DesignNote, ToldArtifact};
 use crate::design::outcome;
 use crate::design::outline::{DesignPlan, PhaseResults};
 use crate::design::parts;
@@ -20,10 +20,10 @@ use crate::design::prompt::{self, PLAN_SKELETON};
 use crate::design::resolution;
 use crate::design::rules::RulesVersion;
 
-/// What is said when nothing that the chair wrote is one.
+/// The error if no document of the chair is a plan.
 const NO_PLAN: &str = "no agent wrote a usable plan";
 
-/// What is wrong with a revision that revises nothing.
+/// The defect of a revision that equals the plan.
 const UNCHANGED: &str = "the plan is the same as before; change it for what was accepted, or return \
     it once more and say in the resolutions why it needs no change";
 
@@ -61,7 +61,7 @@ pub(super) fn plan(walk: &mut Walk<'_>) -> Walked<Passage> {
     Ok(Passage::On)
 }
 
-/// Has the plan revised for findings, and returns what was done about each.
+/// Has the plan revised for findings, and returns the revision's words about each.
 pub(super) fn revise(
     walk: &mut Walk<'_>,
     plan: DesignPlan,
@@ -88,7 +88,7 @@ pub(super) fn revise(
             Ok((plan, notes.collect()))
         }
         Said::Well((reading, resolutions)) => Ok((keep(walk, &reading), resolutions)),
-        // A plan that has all it needs is not given up for one that has not.
+        // A complete plan is not replaced by an incomplete one.
         Said::Badly(Flawed { defects, .. }) => {
             walk.chair_was_poor(REVISE, &defects);
             Ok((plan, not_revised(findings)))
@@ -101,7 +101,7 @@ pub(super) fn revise(
     }
 }
 
-/// Returns what takes a revision of a plan apart. The first that changes nothing is a defect, so
+/// Returns the parser of a plan's revision. The first revision that changes nothing is a defect, so
 /// that Convoke asks the chair again; a second one is the chair's answer. Runs that began under
 /// earlier rules hold no second answer.
 pub(super) fn changing(
@@ -138,10 +138,10 @@ pub(super) fn update(walk: &mut Walk<'_>, plan: DesignPlan, answers: &str) -> Wa
     }
 }
 
-/// Keeps a plan, and says how it differs from what the chair wrote.
+/// Keeps a plan, and reports how it differs from the chair's text.
 pub(super) fn keep(walk: &mut Walk<'_>, reading: &PlanReading) -> DesignPlan {
-    if let Some(note) = reading.note() {
-        walk.say(format!("**ℹ The chair's plan: {note}.**"));
+    if let Some(changes) = reading.note() {
+        walk.note(DesignNote::ChangedPlan(changes));
     }
     let plan = DesignPlan::new(&reading.text);
     walk.results().plan = Some(plan.clone());
@@ -159,7 +159,7 @@ fn whole(answer: &str) -> Result<PlanReading, Flawed<PlanReading>> {
     Err(Flawed { defects, salvaged: Some(reading).filter(|reading| is_begun(&reading.text)) })
 }
 
-/// A revised plan, and what was done about each finding.
+/// A revised plan, and its words about each finding.
 pub(super) type Revised = (PlanReading, BTreeMap<FindingId, String>);
 
 /// Takes a revision apart, if its plan has all it needs.
@@ -176,7 +176,7 @@ pub(super) fn is_same(before: &str, after: &str) -> bool {
     before.split_whitespace().eq(after.split_whitespace())
 }
 
-/// Says of a finding that the plan was not changed for it, and what the chair says of that.
+/// Returns the note that the plan was not changed for a finding, with the chair's words.
 pub(super) fn left_as_it_was(note: Option<&str>) -> String {
     let said = note.map_or_else(String::new, |note| format!(" The chair says: {note}"));
     format!("The chair left the plan as it was.{said}")

@@ -6,30 +6,30 @@ use crate::design::quote;
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonQuestion {
-    /// Its name.
+    /// The question's id.
     pub id: QuestionId,
-    /// What it is about, in a few words.
+    /// A short title.
     pub title: String,
-    /// What is asked.
+    /// The question's text.
     pub text: String,
-    /// Answers to choose from; there may be none.
+    /// Answers to choose from; may be empty.
     pub options: Vec<String>,
-    /// What is taken if nobody says otherwise.
+    /// The answer that counts if the person gives no other.
     pub recommended: String,
-    /// Whether an answer in other words will do, too.
+    /// Whether free text is an answer, too.
     pub is_open: bool,
 }
 
-/// An answer that nobody can have meant.
+/// Input that cannot be an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoAnswer {
     /// A number without an option.
     #[error("option {0} does not exist")]
     NoOption(String),
-    /// Words where only options will do.
+    /// Free text where only options count.
     #[error("`{0}` is not one of the options")]
     Other(String),
-    /// Keys that move a cursor where there is none to move.
+    /// Keys that move a cursor, at a prompt without one.
     #[error("unrecognized input; type a number or text")]
     Keys,
 }
@@ -38,8 +38,8 @@ pub enum NoAnswer {
 const SHOWN: usize = 40;
 
 impl PersonQuestion {
-    /// Reads an answer: nothing for the recommendation, the number of an option, or words. Where only
-    /// options will do, the beginning of one is enough, and it is returned whole.
+    /// Reads an answer: nothing for the recommendation, the number of an option, or words. Where
+    /// only options count, the beginning of one is enough, and it is returned whole.
     pub fn read(&self, answer: &str) -> Result<Reply, NoAnswer> {
         let answer = answer.trim();
         if answer.is_empty() {
@@ -88,8 +88,8 @@ fn is_number(answer: &str) -> bool {
     !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Tells whether something was pressed that is no letter: a terminal that reads lines sends arrows
-/// and the like as they are.
+/// Tells whether the input contains control keys: a terminal in line mode sends arrows and similar
+/// keys as they are.
 pub fn has_keys(answer: &str) -> bool {
     answer.contains(|c: char| c.is_control() && c != '\t')
 }
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(question(&[], true).read("10"), Ok(words("10")));
     }
 
-    // Whoever looks for an option with the arrows has not chosen one.
+    // Pressing arrow keys chooses no option.
     #[test]
     fn keys_are_no_words() {
         for is_open in [true, false] {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn only_options_will_do_where_it_is_not_open() {
+    fn only_options_answer_a_closed_question() {
         let asked = question(&["A new branch", "Keep it", "Kick it"], false);
         for (answer, option) in
             [("2", "Keep it"), ("ke", "Keep it"), ("A NEW", "A new branch"), ("1)", "A new branch")]

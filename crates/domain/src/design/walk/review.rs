@@ -17,8 +17,8 @@ use crate::design::citation;
 use crate::design::event::Boundary;
 use crate::design::finding::Finding;
 use crate::design::lane_id::{ChairTask, LaneKind};
-use crate::design::merge::{self, Raised};
-use crate::design::notice::{Notice, ToldArtifact};
+use crate::design::merge::{self, RaisedRemark};
+use crate::design::notice::{DesignNote, Notice, ToldArtifact};
 use crate::design::outcome;
 use crate::design::outline::{DesignPlan, PhaseResults, ReviewResult, VotedReview};
 use crate::design::policy::Policy;
@@ -67,8 +67,8 @@ pub(super) fn review(walk: &mut Walk<'_>) -> Walked<Passage> {
     decide(walk, plan, findings, voters, reviewers)
 }
 
-/// Marks what findings cite and what does not exist. A run of an earlier version, in which voters
-/// were asked without, is told as it was.
+/// Marks citations that do not exist. A run of an earlier version, whose voters saw no marks, is
+/// rendered without them.
 fn mark_citations(walk: &mut Walk<'_>, findings: &mut [Finding]) -> Walked<()> {
     if let Some((at, missing)) = walk.facts.citations() {
         walk.state.at(at);
@@ -113,7 +113,7 @@ fn findings(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) -> Walked<Vec<Finding>> 
     let raised = reviews.iter().flat_map(|review| {
         let proposer = panel.attribution(&review.seat);
         let found = remarks(review.answer).unwrap_or_default();
-        found.into_iter().map(move |remark| Raised { proposer: proposer.clone(), remark })
+        found.into_iter().map(move |remark| RaisedRemark { proposer: proposer.clone(), remark })
     });
     let groups = merge::distinct(raised.collect());
     if groups.len() < 2 {
@@ -146,7 +146,7 @@ fn findings(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) -> Walked<Vec<Finding>> 
     Ok(merge::findings(groups))
 }
 
-/// Counts, says what came of it, and has the plan revised.
+/// Counts the votes, reports the result, and has the plan revised.
 fn decide(
     walk: &mut Walk<'_>,
     plan: DesignPlan,
@@ -173,7 +173,7 @@ fn decide(
         walk.show(ToldArtifact::Declined(Arc::clone(&review)));
     }
     if outcome::all_rejected(&review.findings, &review.tally) {
-        walk.say(outcome::ALL_REJECTED);
+        walk.note(DesignNote::AllRejected);
     }
     let before = plan.text.clone();
     let (plan, notes) = revise(walk, plan, &review.accepted())?;
@@ -188,12 +188,12 @@ fn decide(
     Ok(Passage::On)
 }
 
-/// Says why a review is none.
+/// Returns why an answer is no review.
 fn flaw(answer: &str, policy: Policy) -> Option<(CollectedStatus, String)> {
     review::flaw(answer, policy).map(|flaw| (CollectedStatus::NotSubstantive, flaw))
 }
 
-/// What a reviewer is asked. The host has a form of its own when it sits in.
+/// Returns a reviewer's prompt. The host has its own form when it replaces a reviewer.
 fn asked(seat: &Seat, feature: &str, plan: &str) -> String {
     match reader(seat) {
         Reader::Host => prompt::host_review(personality(seat), feature, plan),

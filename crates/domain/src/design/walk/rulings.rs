@@ -6,41 +6,34 @@ use super::plan::{changing, is_same, keep, left_as_it_was, plan_was_left};
 use super::state::Roster;
 use super::{DesignEnding, Halt, Need, Walk, Walked};
 use crate::design::event::Export;
-use crate::design::facts::Ruled;
+use crate::design::facts::RecordedRuling;
 use crate::design::lane_id::ChairTask;
-use crate::design::matter::{Matter, MatterId, Ruling};
-use crate::design::notice::ToldArtifact;
+use crate::design::matter::{MatterId, Ruling};
+use crate::design::notice::{DesignNote, ReasonDisplay, ToldArtifact};
 use crate::design::outline::PhaseResults;
 use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::quote;
 
-/// What is said of a finding until the plan is revised for it.
+/// The text about a finding until the plan is revised for it.
 const NOT_YET: &str = "The plan has still to be revised for it.";
 
-/// What is said of a finding if the revision says nothing of it.
+/// The text about a finding that the revision does not mention.
 const NOT_SAID: &str = "The plan was revised; the agent did not say how.";
 
-/// Says what the panel left to a person: what is withheld, and what is undecided.
+/// Reports the matters that the panel left to a person: withheld and undecided ones.
 pub(super) fn left_to_people(walk: &mut Walk<'_>) {
     let matters = walk.state.results.matters(&[]);
     let withheld: Vec<_> = matters.iter().filter(|matter| matter.is_withheld).collect();
     if !withheld.is_empty() {
         let accepted = withheld.iter().filter(|matter| matter.is_accepted()).count();
-        let (count, ids) = (findings(withheld.len()), ids(&withheld));
-        walk.say(format!(
-            "**ℹ Withheld from published files: {count} out of scope that may be about \
-             security ({ids}; {accepted} accepted).**"
-        ));
+        let findings = withheld.iter().map(|matter| matter.id).collect();
+        walk.note(DesignNote::Withheld { findings, accepted });
     }
-    let open: Vec<_> = matters.iter().filter(|matter| matter.is_open()).collect();
+    let open = matters.iter().filter(|matter| matter.is_open());
+    let open: Vec<_> = open.map(|matter| (matter.id, matter.panel)).collect();
     if !open.is_empty() {
-        let listed = open.iter().map(|matter| format!("{} ({})", matter.id, matter.panel));
-        let listed: Vec<_> = listed.collect();
-        walk.say(format!(
-            "**ℹ Undecided: {}. `convoke decide` lists them and records your decisions.**",
-            listed.join(", ")
-        ));
+        walk.note(DesignNote::Undecided(open));
     }
 }
 
@@ -50,7 +43,7 @@ pub(super) fn left_to_people(walk: &mut Walk<'_>) {
 pub(super) fn rulings(walk: &mut Walk<'_>) -> Walked<Passage> {
     let rulings = walk.facts.rulings();
     let place = walk.state.results.rulings.done;
-    let Some(Ruled { at, ruling, exports }) = rulings.get(place) else {
+    let Some(RecordedRuling { at, ruling, exports }) = rulings.get(place) else {
         let available = walk.state.before_rulings.unwrap_or(walk.state.roster.available);
         walk.state.roster.available = available;
         return Err(Halt::End(walk.complete()));
@@ -67,7 +60,8 @@ pub(super) fn rulings(walk: &mut Walk<'_>) -> Walked<Passage> {
             return Err(halt);
         };
         walk.results().reinstate(ruling.matter, before);
-        walk.say(format!("**ℹ {}**", ruling.changed_to(changed)));
+        let (before, after) = (ruling.clone(), changed.clone());
+        walk.note(DesignNote::RulingChanged { before, after });
     }
     walk.results().rulings.done += 1;
     let next = rulings.get(place + 1).map(|next| next.exports);
@@ -83,10 +77,9 @@ fn rule(walk: &mut Walk<'_>, place: usize, ruling: &Ruling) -> Walked<()> {
     walk.state.roster = Roster::FULL;
     walk.state.asked.clear();
     let id = ruling.matter;
-    let because = quote::line(&ruling.because);
     let is_withheld = walk.state.results.is_withheld(id);
-    let because = if is_withheld { String::new() } else { format!(": {because}") };
-    walk.say(format!("**ℹ A person {} {id}{because}**", ruling.choice.past()));
+    let reason = if is_withheld { ReasonDisplay::Withheld } else { ReasonDisplay::Shown };
+    walk.note(DesignNote::Ruled { ruling: ruling.clone(), reason });
     let before = walk.results().rule(ruling);
     let Some(task) = walk.state.results.task(ruling, before.as_ref()) else {
         walk.done(&format!("{id} {}; the plan is unchanged", ruling.choice.past()));
@@ -130,7 +123,7 @@ fn rule(walk: &mut Walk<'_>, place: usize, ruling: &Ruling) -> Walked<()> {
     Ok(())
 }
 
-/// Hands the changed files to the workflow that asked. `first` is the first attempt since the
+/// Exports the changed files to the calling workflow. `first` is the first attempt since the
 /// decision, and `next` the first since the one after it.
 fn export_again(walk: &mut Walk<'_>, first: usize, next: Option<usize>) -> Walked<()> {
     let facts = walk.facts;
@@ -140,22 +133,13 @@ fn export_again(walk: &mut Walk<'_>, first: usize, next: Option<usize>) -> Walke
     for (at, export) in since {
         walk.state.at(*at);
         let Export::Failed { why, .. } = export else { return Ok(()) };
-        let text = format!("design manifest export failed: {}", quote::line(why));
-        let line = walk.crumbs().warning(Step::Decisions, &text, walk.state.elapsed());
-        walk.say(line);
-        failed = Some(why.clone());
+        let (why, seconds) = (why.clone(), walk.state.elapsed());
+        walk.note(DesignNote::NotExportedAgain { why: why.clone(), seconds });
+        failed = Some(why);
     }
     match failed {
         _ if next.is_some() => Ok(()),
         Some(why) if !facts.is_export_due() => Err(Halt::End(DesignEnding::NotExported(why))),
         Some(_) | None => Err(Halt::Need(Need::Export)),
     }
-}
-
-fn ids(matters: &[&Matter]) -> String {
-    matters.iter().map(|matter| matter.id.to_string()).collect::<Vec<_>>().join(", ")
-}
-
-fn findings(count: usize) -> String {
-    format!("{count} finding{}", if count == 1 { "" } else { "s" })
 }

@@ -11,26 +11,26 @@ use crate::design::quote;
 use crate::design::seat::{Holder, Seat};
 use crate::lane::collected::CollectedStatus;
 
-/// A phase in which every seat is asked.
+/// A phase in which every seat answers.
 pub(super) struct SeatedPhase<'p> {
-    /// What its lanes are asked for.
+    /// The kind of work of its lanes.
     pub(super) kind: LaneKind,
-    /// How it is called in a warning.
+    /// The answer's name in a warning.
     pub(super) noun: &'static str,
-    /// Where its progress is shown.
+    /// The board that shows its progress.
     pub(super) table: Table,
-    /// What a seat is asked.
+    /// Returns a seat's prompt.
     pub(super) prompt: &'p dyn Fn(&Seat) -> String,
-    /// What is wrong with an answer, if anything is.
+    /// Returns the flaw of an answer, if it has one.
     pub(super) flaw: &'p dyn Fn(&str) -> Option<(CollectedStatus, String)>,
-    /// What a seat is asked once more, after an answer with this flaw.
+    /// Returns the second prompt of a seat, after an answer with this flaw.
     pub(super) again: &'p dyn Fn(&Seat, &str, &str) -> String,
     /// Whether the beginning of an answer that was cut off is worth having.
     pub(super) takes_beginnings: bool,
 }
 
 impl SeatedPhase<'_> {
-    /// Says why an answer cannot be used.
+    /// Returns why an answer cannot be used.
     fn refuses(&self, end: &LaneEnd) -> Option<String> {
         let flaw = || (self.flaw)(&end.answer).map(|(_, reason)| reason);
         if end.status == CollectedStatus::Ok {
@@ -41,19 +41,19 @@ impl SeatedPhase<'_> {
     }
 }
 
-/// An answer that will do, and the seat that gave it.
+/// A usable answer, and the seat that gave it.
 pub(super) struct Taken<'f> {
     pub(super) seat: Seat,
     pub(super) answer: &'f str,
 }
 
-/// An answer that will do, or the end of the lane and why there is none.
+/// A usable answer, or the end of the lane and why it gave none.
 type Found<'f> = Result<Taken<'f>, (&'f LaneEnd, String)>;
 
 impl<'f> Walk<'f> {
-    /// Asks every seat. Where an agent fails, the host is asked in its place, once, and the agent not
-    /// at all any more; a seat that has no answer even then is left empty. An agent that answers in
-    /// another form is asked once more before that, and keeps its seat for later phases.
+    /// Asks every seat. If an agent fails, the host replaces it, once, and the agent is out of the
+    /// run; a seat without an answer even then stays empty. An agent whose answer has the wrong
+    /// form gets a second request first, and keeps its seat for later phases.
     pub(super) fn seated(
         &mut self,
         seats: &[Seat],
@@ -82,7 +82,8 @@ impl<'f> Walk<'f> {
         Ok(places.into_iter().filter_map(Result::ok).collect())
     }
 
-    /// Asks seats, each for its place, and those once more that answered in another form.
+    /// Asks seats, each for its place, and repeats the request to those that answered in another
+    /// form.
     fn asked_twice(
         &mut self,
         asked: &[(usize, Seat)],
@@ -137,7 +138,7 @@ impl<'f> Walk<'f> {
         }
     }
 
-    /// Takes an answer that will do; else returns why not.
+    /// Takes a usable answer, or returns why it is unusable.
     fn taken(&mut self, seat: &Seat, end: &'f LaneEnd, phase: &SeatedPhase<'_>) -> Found<'f> {
         self.keep_answer(&seat.file, end);
         if let Some(reason) = phase.refuses(end) {
@@ -171,8 +172,8 @@ impl<'f> Walk<'f> {
             self.left_empty(seat, &reason, phase);
             return;
         }
-        // Nobody failed if nothing may be spent any more.
-        if end.status == CollectedStatus::CapHit {
+        // A spent budget is not an agent's failure.
+        if end.status == CollectedStatus::BudgetSpent {
             return;
         }
         // An answer in another form says nothing about the next one.
@@ -197,7 +198,7 @@ impl<'f> Walk<'f> {
         }
     }
 
-    /// Says that not even the host fills a seat, and which.
+    /// Warns that a seat stays empty because even the host failed.
     fn left_empty(&mut self, seat: &Seat, reason: &str, phase: &SeatedPhase<'_>) {
         let name = self.settings.panel.named(Holder::Host).name();
         let (noun, label) = (phase.noun, &seat.label);

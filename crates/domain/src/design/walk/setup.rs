@@ -1,9 +1,9 @@
-//! Steps 0 and 1: who is there, and on which branch.
+//! Steps 0 and 1: the available agents, and the branch.
 
 use super::phases::Passage;
 use super::{DesignEnding, Halt, Need, Walk, Walked};
 use crate::design::event::{Health, Occasion};
-use crate::design::notice::Notice;
+use crate::design::notice::{DesignNote, Notice};
 use crate::design::progress::Step;
 use crate::design::setup::{Begins, Ready, SetUp};
 
@@ -13,15 +13,15 @@ pub(super) fn set_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.state.at(at);
     match set_up {
         SetUp::Refused(refusal) => {
-            walk.say_all(&refusal.lines);
+            walk.note_set_up(&refusal.lines);
             return Err(Halt::End(DesignEnding::Refused(refusal.code)));
         }
-        SetUp::Ready(ready) => walk.say_all(&ready.setup_lines),
-        // A person has not said yet where it begins.
+        SetUp::Ready(ready) => walk.note_set_up(&ready.setup_lines),
+        // A person has not decided yet where it begins.
         SetUp::Undecided { .. } => return Err(Halt::Need(Need::SetUp)),
     }
     if walk.settings.is_rehearsal {
-        walk.say("**ℹ This is a rehearsal: every answer was recorded.**");
+        walk.note(DesignNote::Rehearsal);
     }
     let Health { available, warnings } = walk.probe(Occasion::SetUp)?;
     walk.state.roster.available = *available;
@@ -43,6 +43,6 @@ pub(super) fn branch(walk: &mut Walk<'_>) -> Walked<Passage> {
             walk.tell(Notice::StepBegins { step: Step::Branch, with });
         }
     }
-    walk.say_all(branch_lines);
+    walk.note_set_up(branch_lines);
     Ok(Passage::On)
 }

@@ -1,4 +1,4 @@
-//! Steps 2a to 2a.4: sketches that know nothing of each other, and what they come to.
+//! Steps 2a to 2a.4: independent sketches, and their synthesis.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub(super) fn sketches(walk: &mut Walk<'_>) -> Walked<Passage> {
     Ok(Passage::On)
 }
 
-/// What is to be built, with all that is known about it.
+/// Returns the feature with all documents and answers about it.
 fn feature_for_sketches(walk: &Walk<'_>) -> String {
     let documents = match walk.settings.documents.as_slice() {
         [] => String::new(),
@@ -97,7 +97,7 @@ fn synthesis(walk: &mut Walk<'_>, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
     Ok(Synthesis { text, decisions: decision::in_order(decisions, &labels) })
 }
 
-/// Leaves out decisions whose two sides are one, which nobody could argue for.
+/// Leaves out decisions whose two sides are equal: they leave nothing to argue.
 fn contests(walk: &mut Walk<'_>, decisions: Vec<Decision>) -> Vec<Decision> {
     let (contests, others): (Vec<_>, Vec<_>) =
         decisions.into_iter().partition(Decision::is_contest);
@@ -142,7 +142,7 @@ fn side_by_side(sketches: &[(&str, &str)]) -> String {
     sketches.iter().map(sketch).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Says why a sketch is none.
+/// Returns why an answer is no sketch.
 fn thin(answer: &str) -> Option<(CollectedStatus, String)> {
     sketch::flaw(answer).map(|flaw| (CollectedStatus::NotSubstantive, flaw.to_string()))
 }

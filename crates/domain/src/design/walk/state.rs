@@ -1,4 +1,4 @@
-//! How far a walk came: the phase, the time, who can be asked, and what the phases came to.
+//! The state of a walk: the phase, the time, the available agents, and the phases' results.
 
 use super::seconds;
 use crate::design::event::{LaneId, Millis, Settings};
@@ -6,7 +6,7 @@ use crate::design::outline::PhaseResults;
 use crate::design::progress::Step;
 use crate::design::seat::{Available, Holder};
 
-/// How far a walk came. Cheap to copy: long texts are shared.
+/// The state of a walk. Cheap to copy: long texts are shared.
 #[derive(Debug, Clone)]
 pub(super) struct WalkState {
     /// The place of the present phase in the table.
@@ -18,7 +18,7 @@ pub(super) struct WalkState {
     /// Every lane of this step so far.
     pub(super) asked: Vec<LaneId>,
     pub(super) roster: Roster,
-    /// Who could be asked before people decided anything.
+    /// The available agents before any decision of a person.
     pub(super) before_rulings: Option<Available>,
     /// Whether a process of its own does what comes now; then nothing is shown.
     pub(super) is_heavy: bool,
@@ -26,7 +26,7 @@ pub(super) struct WalkState {
 }
 
 impl WalkState {
-    /// A design that was asked for, and nothing more.
+    /// The state of a design that has only been requested.
     pub(super) fn new(begun: Millis, settings: &Settings) -> Self {
         Self {
             place: 0,
@@ -51,10 +51,10 @@ impl WalkState {
     }
 }
 
-/// Who can be asked. An agent that failed is not asked again.
+/// The available agents. An agent that failed gets no further request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Roster {
-    /// Which of the two agents can be asked.
+    /// Which of the two agents are available.
     pub(super) available: Available,
     /// Whether the host failed.
     pub(super) is_host_lost: bool,
@@ -85,8 +85,8 @@ impl Roster {
         }
     }
 
-    /// Returns who can be the chair, in the order in which they are asked. A host that failed as
-    /// something else is asked after all others.
+    /// Returns the candidates for the chair, in order. A host that failed at another task comes
+    /// last.
     pub(super) fn chairs(self) -> Vec<Holder> {
         let mut order = [Holder::Host, Holder::First, Holder::Second];
         order.rotate_left(usize::from(self.is_host_lost));

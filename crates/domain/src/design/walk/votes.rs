@@ -6,6 +6,7 @@ use crate::design::correction::{after_note, after_warning, withdrawn_warning};
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::finding::Finding;
 use crate::design::lane_id::LaneKind;
+use crate::design::notice::DesignNote;
 use crate::design::outline::PhaseResults;
 use crate::design::progress::unnumbered_warning;
 use crate::design::prompt::{self, Decided, VoterRole};
@@ -18,7 +19,7 @@ use crate::design::vote::{
 use crate::design::voting_block::{Poll, Reading};
 use crate::lane::collected::CollectedStatus;
 
-/// Asks three voters. One that fails has no vote; nobody takes its place.
+/// Asks three voters. One that fails has no vote and no replacement.
 pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding], ballot: &str) -> Walked<Vec<Voter>> {
     let PhaseResults { scope, plan, .. } = walk.state.results.clone();
     let plan = plan.unwrap_or_default();
@@ -50,7 +51,7 @@ pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding], ballot: &str) -> 
             let left = seats.iter().zip(&is_there).filter(|(_, is_there)| **is_there);
             let left: Vec<_> = left.map(|(seat, _)| seat.label.as_str()).collect();
             walk.warn(voter_failed(&seat.label, &end.reason, &left));
-            if end.status != CollectedStatus::CapHit {
+            if end.status != CollectedStatus::BudgetSpent {
                 walk.state.roster.lose(seat.runner);
             }
             Votes::default()
@@ -63,7 +64,7 @@ pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding], ballot: &str) -> 
     Ok(voters)
 }
 
-/// Takes a voter's votes, and says what is not as it should be with them.
+/// Takes a voter's votes, and warns of irregular ones.
 fn voted(
     walk: &mut Walk<'_>,
     seat: &Seat,
@@ -96,7 +97,7 @@ fn voted(
         walk.warn(warning);
     }
     if let Some(note) = after_note(&who, &cast.after) {
-        walk.say(note);
+        walk.note(DesignNote::AfterVotes(note));
     }
     if let Some(words) = &cast.disowned {
         walk.warn(disowned_warning(&who, words));
@@ -112,7 +113,7 @@ fn voted(
     cast
 }
 
-/// The first voter is told to be scrupulous.
+/// The first voter's prompt demands scruple.
 const fn role(place: usize) -> VoterRole {
     if place == 0 { VoterRole::SeniorReviewer } else { VoterRole::SeniorEngineer }
 }

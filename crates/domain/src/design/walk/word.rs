@@ -6,8 +6,9 @@ use crate::design::policy::Policy;
 use crate::design::voting_block::{MarkerWord, Poll};
 
 impl<'f> Walk<'f> {
-    /// Returns the word for a ballot, which none of the texts holds that its lanes are given. There is
-    /// none by the original's rules, and where lanes answered before words were drawn.
+    /// Returns the marker word of a ballot, which occurs in none of the texts that its lanes
+    /// receive. There is no word under the original's rules, or if lanes answered before words
+    /// existed.
     pub(super) fn marker_word(
         &mut self,
         poll: Poll,

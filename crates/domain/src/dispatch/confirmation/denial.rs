@@ -1,4 +1,4 @@
-//! Sentences in which an answer says that it did not read a file.
+//! Sentences in which an answer denies having read a file.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(super) fn denied<'a>(spoken: &str, expected: &[ExpectedFile<'a>]) -> BTreeSe
     sentences.flat_map(|sentence| words(sentence).filter_map(file).collect::<Vec<_>>()).collect()
 }
 
-/// Tells whether a sentence says that its writer did not read something.
+/// Tells whether a sentence denies a read.
 fn denies(sentence: &str) -> bool {
     const NEGATIONS: [&str; 6] = ["not", "never", "cannot", "unable", "failed", "without"];
     const READING: [&str; 9] =

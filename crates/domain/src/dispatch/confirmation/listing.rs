@@ -5,7 +5,7 @@ use super::{ExpectedFile, FeatureArtifact, Meant, meant};
 /// Marks that people and models put around words.
 pub(super) const DECORATION: &str = " \t\r\"'*_`\u{201c}\u{201d}";
 
-/// Words after which a list names what was not read.
+/// Words after which a list names files that the agent did not read.
 const EXCEPTIONS: [&str; 17] = [
     "none",
     "neither",
@@ -66,9 +66,9 @@ pub(super) struct List<'a> {
     pub(super) is_pure: bool,
 }
 
-/// Reads `name (N lines)` entries up to the end of the first sentence. A piece that says anything
-/// else, such as "design.md (not found)", is no entry, and neither is anything after a word such as
-/// "none" or "except".
+/// Reads `name (N lines)` entries up to the end of the first sentence. A piece with any other
+/// words, such as "design.md (not found)", is no entry, and neither is any text after a word such
+/// as "none" or "except".
 pub(super) fn list<'a>(rest: &'a str, expected: &[ExpectedFile<'_>]) -> List<'a> {
     let (sentence, after) = rest.split_once(". ").unwrap_or((rest, ""));
     let mut found = List { entries: Vec::new(), is_pure: after.trim().is_empty() };
@@ -83,7 +83,7 @@ pub(super) fn list<'a>(rest: &'a str, expected: &[ExpectedFile<'_>]) -> List<'a>
     found
 }
 
-/// Tells whether a piece of a list begins to name what was not read.
+/// Tells whether a piece of a list begins to name files that the agent did not read.
 fn excepts(piece: &str) -> bool {
     let outside = piece.split('(').next().unwrap_or_default().to_lowercase();
     let mut words = outside.split(|c: char| !c.is_alphanumeric());
@@ -109,7 +109,7 @@ fn pieces(sentence: &str) -> Vec<&str> {
     pieces.into_iter().flat_map(|piece| piece.split(" and ")).collect()
 }
 
-/// Reads one entry: a file's name, or an artifact's label, and perhaps how many lines it has.
+/// Reads one entry: a file's name, or an artifact's label, and optionally its number of lines.
 fn entry<'a>(piece: &'a str, expected: &[ExpectedFile<'_>]) -> Option<(&'a str, Option<u64>)> {
     let piece = piece.trim_matches(is_decoration).trim_end_matches('.');
     let piece = piece.trim_end_matches(is_decoration);

@@ -2,7 +2,7 @@
 
 use super::{FEWEST_CHARACTERS, QuotationPlace, Span};
 
-/// A part of a text that stands in quotes.
+/// A part of a text in quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Excerpt {
     /// Where it begins, its quote included.
@@ -14,7 +14,7 @@ pub(super) struct Excerpt {
 /// Quotes, and what closes them.
 const QUOTES: [(char, char); 3] = [('"', '"'), ('`', '`'), ('\u{201c}', '\u{201d}')];
 
-/// Finds what is long enough to be a quotation. Blocks of code are not looked into.
+/// Finds quotations of sufficient length. Blocks of code are left out.
 pub(super) fn excerpts(text: &str) -> Vec<Excerpt> {
     let mut found = Vec::new();
     let mut is_code = false;
@@ -25,7 +25,7 @@ pub(super) fn excerpts(text: &str) -> Vec<Excerpt> {
             let has_mark = line.trim_start().starts_with("```");
             let is_plain = !is_code && !has_mark;
             is_code ^= has_mark;
-            // As long as what it stands for, so that places stay what they are.
+            // As long as the replaced line, so that offsets stay valid.
             plain.push_str(&if is_plain { line.to_owned() } else { " ".repeat(line.len()) });
         }
         found.extend(block(&plain, at));
@@ -52,7 +52,7 @@ fn block(paragraph: &str, at: usize) -> Option<Excerpt> {
     Some(Excerpt { start: at + start?, end: at + end, text: lines.join("\n").trim().to_owned() })
 }
 
-/// Takes what stands between quotes in a paragraph.
+/// Takes the text between quotes in a paragraph.
 fn inline(paragraph: &str, at: usize) -> Vec<Excerpt> {
     let mut found = Vec::new();
     let mut place = 0;
@@ -64,7 +64,7 @@ fn inline(paragraph: &str, at: usize) -> Vec<Excerpt> {
         let close = QUOTES.iter().find(|(mark, _)| *mark == open).map_or(open, |(_, close)| *close);
         let inside = start + open.len_utf8();
         place = inside;
-        // A mark of inches or a lone back-tick closes nowhere.
+        // A mark of inches or a lone back-tick has no closing mark.
         let Some(length) = paragraph.get(inside..).and_then(|rest| rest.find(close)) else {
             continue;
         };
@@ -84,8 +84,8 @@ fn is_in_block(paragraph: &str, at: usize) -> bool {
     line.trim_start().starts_with('>')
 }
 
-/// Looks for quoted words in a file, first where they are said to be. Runs of whitespace, marks of
-/// emphasis and the shape of quotes do not matter; `…` stands for anything.
+/// Looks for quoted words in a file, first on the cited lines. Runs of whitespace, marks of
+/// emphasis and the shape of quotes do not matter; `…` matches any text.
 pub(super) fn find(quoted: &str, text: &str, cited: Option<Span>) -> QuotationPlace {
     let text = Words::of(text);
     let quoted = Words::of(quoted).joined;

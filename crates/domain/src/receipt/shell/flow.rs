@@ -1,10 +1,10 @@
-//! What passes through a pipeline, from program to program.
+//! The content that passes through a pipeline, from program to program.
 
 use super::super::Lines;
 use super::program::{Role, Style};
 use super::syntax::{Command, Pipeline, Word};
 
-/// What a pipeline shows so far.
+/// The content that a pipeline shows so far.
 pub(super) struct Showing {
     pub(super) files: Vec<Word>,
     pub(super) lines: Lines,
@@ -13,17 +13,17 @@ pub(super) struct Showing {
     pub(super) is_search: bool,
 }
 
-/// What passes through a pipeline.
+/// The content that passes through a pipeline.
 pub(super) enum Flow {
     /// Nothing that is in a file.
     Nothing,
     /// Lines of these files.
     Files(Showing),
-    /// Nobody knows.
+    /// Unknown.
     Doubt,
 }
 
-/// Follows what is shown through a pipeline.
+/// Follows the shown text through a pipeline.
 pub(super) fn flow(pipeline: &Pipeline) -> Flow {
     let mut flow = Flow::Nothing;
     for command in &pipeline.commands {
@@ -59,7 +59,7 @@ fn after(flow: Flow, command: &Command) -> Flow {
     }
 }
 
-/// Shows only some of what is shown already.
+/// Shows only a part of the already shown text.
 fn narrowed(before: Showing, lines: Lines, style: Style) -> Showing {
     let style = if style == Style::Plain { before.style } else { style };
     let lines = match (before.lines, lines) {

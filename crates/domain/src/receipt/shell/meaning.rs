@@ -1,8 +1,8 @@
-//! Which files a command could mean that Convoke does not know, and lines with numbers before them.
+//! Which files an unknown command could have read, and lines with numbers before them.
 
 use super::super::path::base_name;
 
-/// Which files a command could mean.
+/// Which files a command could have read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// Those that its words name, or whose names fit a pattern among them.
@@ -21,12 +21,12 @@ fn is_name_character(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Tells whether a name stands in a text, not as a part of a longer one.
+/// Tells whether a text contains a name that is not part of a longer one.
 pub(in super::super) fn mentions(text: &str, name: &str) -> bool {
     places(text, name).next().is_some()
 }
 
-/// Returns where a name stands in a text.
+/// Returns the positions of a name in a text.
 pub(in super::super) fn places<'a>(
     text: &'a str,
     name: &'a str,

@@ -1,4 +1,4 @@
-//! What well-known programs show of the files they are given.
+//! How well-known programs show their files.
 
 mod options;
 mod range;
@@ -7,7 +7,7 @@ use self::options::{Options, options};
 use super::super::Lines;
 use super::syntax::{Command, Tail, Word};
 
-/// What a program does with files.
+/// A program's use of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Role {
     /// It shows these lines of its files, or of what it is passed if it has none.
@@ -16,9 +16,9 @@ pub(super) enum Role {
     Finds { files: Vec<Word> },
     /// It shows nothing that is in a file.
     Hides,
-    /// It goes to another folder; without a word, home.
+    /// It changes the folder; without an argument, to the home folder.
     Moves { to: Option<Word> },
-    /// Nobody knows.
+    /// Unknown.
     Other,
 }
 
@@ -39,7 +39,7 @@ const MUTE: [&str; 17] = [
     "mv", "chmod", "sleep", "pushd",
 ];
 
-/// Programs that speak, but not of what is in files.
+/// Programs whose output does not come from files.
 const TALKING: [&str; 30] = [
     "echo",
     "printf",
@@ -77,7 +77,7 @@ const TALKING: [&str; 30] = [
 const RUNNERS: [&str; 9] =
     ["sudo", "command", "nice", "nohup", "time", "exec", "builtin", "stdbuf", "timeout"];
 
-/// What git can show of files.
+/// Subcommands of git that can show files.
 const GIT_SHOWS: [&str; 6] = ["show", "diff", "blame", "grep", "cat-file", "annotate"];
 
 impl Role {
@@ -239,7 +239,7 @@ fn search(arguments: &[Word]) -> Role {
     let has_pattern = given.value("-e").is_some() || given.value("-f").is_some();
     let shift = usize::from(!has_pattern && !given.files.is_empty());
     let pattern = given.files.drain(..shift).next();
-    // What every line matches shows every line.
+    // A pattern that matches every line shows every line.
     match pattern.as_ref().and_then(Word::literal) {
         Some("" | "^" | "$" | ".*") if !given.has_any("vmo") && given.files.len() == 1 => {
             let style = if given.has_any("n") { Style::Numbered } else { Style::Plain };

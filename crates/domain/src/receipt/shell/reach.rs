@@ -1,10 +1,10 @@
-//! How far a command reaches that Convoke does not know.
+//! Which files an unknown command could have read.
 
 use super::Reach;
 use super::program::{is_bare, is_reader, program};
 use super::syntax::{Pipeline, Tail, Word};
 
-/// Tells which files a pipeline could mean that nobody understands.
+/// Tells which files a pipeline could have read that Convoke does not understand.
 pub(super) fn reach(pipeline: &Pipeline) -> Reach {
     let words = || pipeline.commands.iter().flat_map(|command| &command.words);
     let runs_on_names = words().any(|word| word.text == "xargs" || word.text.starts_with("-exec"));
@@ -19,8 +19,8 @@ pub(super) fn reach(pipeline: &Pipeline) -> Reach {
     if reads_unknown || (runs_on_names && !names_some) { Reach::Anything } else { Reach::Words }
 }
 
-/// A loop reads what its list names, if it has one; else it may read anything. So does one that
-/// makes names out of its list.
+/// Returns the reach of a loop: the files that its list names, if it has one; else any file. A loop
+/// that makes names out of its list may read any file, too.
 pub(super) fn compound_reach(pipeline: &Pipeline) -> Reach {
     let words: Vec<&Word> = pipeline.commands.iter().flat_map(|command| &command.words).collect();
     let list = pipeline.commands.first().map_or(&[][..], |command| command.words.as_slice());
@@ -37,7 +37,7 @@ pub(super) fn compound_reach(pipeline: &Pipeline) -> Reach {
     if reads && has_unknown && !has_list { Reach::Anything } else { Reach::Words }
 }
 
-/// Tells which files a word could mean that the shell changes.
+/// Tells which files a word could name after the shell's expansion.
 pub(super) fn word_reach(word: &Word) -> Reach {
     if is_bare(word) { Reach::Anything } else { Reach::Words }
 }

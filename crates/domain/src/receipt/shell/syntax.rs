@@ -1,7 +1,7 @@
 //! As much of a shell's syntax as is needed to tell which programs run on which files.
 //!
-//! Syntax that Convoke does not know makes the result less certain, never wrong: a word knows which part
-//! of it is only known once the shell runs.
+//! Syntax that Convoke does not know makes the result less certain, never wrong: a word records
+//! which part of it only the shell can expand.
 
 mod lexer;
 
@@ -10,7 +10,7 @@ use self::lexer::{Lexed, Operator, Token, lex};
 /// How the last part of a word is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tail {
-    /// It stands there.
+    /// It is literal text.
     Literal,
     /// It is a pattern.
     Glob,
@@ -22,7 +22,7 @@ pub(super) enum Tail {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
-    /// What is before the last slash stands there.
+    /// The text before the last slash is literal.
     pub(super) is_folder_known: bool,
     pub(super) tail: Tail,
     /// It holds a command of its own.
@@ -37,11 +37,11 @@ impl Word {
     }
 }
 
-/// One program with its words, and where its output goes.
+/// One program with its words, and the target of its output.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Command {
     pub(super) words: Vec<Word>,
-    /// The file that it is given on its standard input.
+    /// The file on its standard input.
     pub(super) input: Option<Word>,
     /// Its standard output does not reach the agent.
     pub(super) is_output_away: bool,
@@ -52,7 +52,7 @@ pub(super) struct Command {
 /// How a pipeline depends on the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joint {
-    /// Not at all.
+    /// Unconditionally.
     Then,
     /// It runs if that one succeeded.
     And,
@@ -69,7 +69,7 @@ pub(super) struct Pipeline {
     pub(super) is_compound: bool,
     /// It follows a subshell, whose folder it does not share.
     pub(super) follows_subshell: bool,
-    /// As it was written, with the texts that are given to it.
+    /// The pipeline's text, with its here-documents.
     pub(super) text: String,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Parser<'a> {
 
     fn operator(&mut self, operator: Operator, at: usize) {
         if self.depth > 0 {
-            // Each command of a loop is kept, so that its programs can be looked at.
+            // Each command of a loop is kept, so that its programs can be examined.
             self.finish_command();
             return;
         }
@@ -178,7 +178,7 @@ impl<'a> Parser<'a> {
         self.start = end;
         let given = std::mem::take(&mut self.given);
         if self.commands.is_empty() {
-            // `a ) && b`: what follows the bracket depends on what was in it.
+            // `a ) && b`: the command behind the bracket depends on the one inside.
             if next != Joint::Then {
                 self.joint = next;
             }

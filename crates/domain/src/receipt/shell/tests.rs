@@ -8,7 +8,7 @@ fn run<'a>(command: &'a str, ended: CommandEnd, output: ShellOutput<'a>) -> Vec<
     seen(&ShellRun { command, folder: Some("/p"), ended, output })
 }
 
-/// Says in a few words what was seen.
+/// Summarizes the seen files.
 fn told(seen: &[Seen]) -> String {
     let words = seen.iter().map(|seen| match seen {
         Seen::Lines { path, lines: Lines::Whole, .. } => format!("all {path}"),
@@ -28,7 +28,7 @@ fn told(seen: &[Seen]) -> String {
 }
 
 #[test]
-fn readers_show_what_they_are_asked_for() {
+fn readers_show_the_requested_lines() {
     for (command, expected) in [
         ("cat a.md", "all /p/a.md"),
         ("cat ./docs/../a.md", "all /p/a.md"),
@@ -148,7 +148,7 @@ fn what_shows_nothing_is_no_read() {
 }
 
 #[test]
-fn what_nobody_understands_is_in_doubt() {
+fn an_unknown_command_is_in_doubt() {
     for (command, expected) in [
         ("python3 -c \"print(open('a.md').read())\"", "perhaps"),
         ("python3 <<EOF\nopen('a.md')\nEOF", "perhaps"),
@@ -217,7 +217,7 @@ fn a_failure_is_no_read_and_hides_none() {
         ("cat a.md | head -3", CommandEnd::Unknown, "x", "1-3 /p/a.md"),
         ("cat a.md", CommandEnd::Unknown, "x", "all /p/a.md"),
         ("cat a.md", CommandEnd::Unknown, missing, "nothing /p/a.md"),
-        // The text may speak of files that are missing.
+        // The text may mention missing files.
         ("cat a.md", CommandEnd::Unknown, "If a.md is missing: No such file", "all /p/a.md"),
         ("cat a.md || echo none", CommandEnd::Well, missing, "nothing /p/a.md"),
     ] {

@@ -1,4 +1,4 @@
-//! How many tasks there are, and the line that stands for those that are not shown.
+//! Counts of tasks, and the line that replaces hidden ones.
 
 use crate::task::tree::TaskNode;
 
@@ -28,7 +28,7 @@ impl TaskCounts {
         Self { open: self.open + other.open, closed: self.closed + other.closed }
     }
 
-    /// Returns what is left without some of them.
+    /// Returns the counts without some tasks.
     #[must_use]
     pub const fn less(self, other: Self) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl TaskCounts {
         }
     }
 
-    /// Renders the line that stands for tasks that are not shown.
+    /// Renders the line that replaces hidden tasks.
     pub(super) fn line(self, which: &str) -> Option<String> {
         let Self { open, closed } = self;
         let number = open + closed;

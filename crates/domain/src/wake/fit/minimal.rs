@@ -1,22 +1,23 @@
-//! What is said where a wake-up does not fit in any shape: the task, the message, where to look.
+//! The smallest wake-up, for a budget that no other shape fits: the task, the message, and the
+//! commands that show the rest.
 
 use super::{ShorteningStep, WakeLimits, WakeUp};
 use crate::message::quote;
-use crate::pin::{self, Pin, left_out_line};
+use crate::pin::{self, Pin, left_out_line, short_left_out_line};
 use crate::scope::AgentName;
 use crate::text::{CharOffset, Text};
 use crate::token::Tokenizer;
 use crate::wake::NewMessage;
 use crate::wake::layout::unread_line;
 
-/// What is not to be missed.
+/// The facts that even the smallest wake-up holds.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::wake) struct Minimal<'a> {
-    /// Who wakes.
+    /// The agent that wakes.
     pub(in crate::wake) reader: &'a AgentName,
-    /// Its current task.
+    /// The title of the agent's current task.
     pub(in crate::wake) task: Option<&'a str>,
-    /// What woke it.
+    /// The message that woke it.
     pub(in crate::wake) message: Option<&'a NewMessage>,
     /// The stored message that this is.
     pub(in crate::wake) message_id: Option<i64>,
@@ -27,10 +28,11 @@ pub(in crate::wake) struct Minimal<'a> {
 }
 
 impl Minimal<'_> {
-    /// Says as much as fits of: the user's rules, that there is no room, the current task, the
-    /// message, how many are unread, and the command that prints everything. Rules are left out only
-    /// where there is no room for anything else but what counts the messages, and then they are
-    /// counted. A room too small even for that holds the start of the command.
+    /// Renders as much as fits of: the user's rules, that there is no room, the current task, the
+    /// message, how many are unread, and the command that prints everything. Rules are left out
+    /// only if the remaining text is only the count of messages, and then they are counted: rules come before messages. A room
+    /// too small even for that holds the start of a command,
+    /// the one that lists the rules if there are any.
     pub(in crate::wake) fn wake_up(&self, room: WakeLimits, tokenizer: &dyn Tokenizer) -> WakeUp {
         let everything = format!("`convoke wake {} --budget 8000`", self.reader);
         let short = Some(format!("Left out: {everything}"));
@@ -38,7 +40,7 @@ impl Minimal<'_> {
         let all = self.pins.len();
         let rules = match all {
             0 => vec![String::new()],
-            _ => [pin::block(self.pins, all), pin::bare_block(self.pins, all)]
+            _ => [pin::block(self.pins), pin::bare_block(self.pins, all)]
                 .map(|rules| rules + "\n\n")
                 .to_vec(),
         };
@@ -54,19 +56,23 @@ impl Minimal<'_> {
         });
         let count = (all > 0).then(|| left_out_line(all));
         let counts = [[&count, &unread, &short], [&count, &unread, &None], [&count, &None, &None]];
+        let hint = (all > 0).then(|| short_left_out_line(all));
+        let counts = counts.into_iter().chain([[&hint, &unread, &None], [&hint, &None, &None]]);
         let counts = counts.map(|parts| (lines(&parts), Vec::new(), 0));
-        let counts = counts.into_iter().filter(|(text, ..)| !text.is_empty());
+        let counts = counts.filter(|(text, ..)| !text.is_empty());
         let mut texts = whole.chain(fewer).chain(counts);
-        let (text, read, shown) = texts
-            .find(|(text, ..)| room.holds(text, tokenizer))
-            .unwrap_or_else(|| (start(&everything, room, tokenizer), Vec::new(), 0));
+        let (text, read, shown) =
+            texts.find(|(text, ..)| room.holds(text, tokenizer)).unwrap_or_else(|| {
+                let command = hint.as_ref().unwrap_or(&everything);
+                (start(command, room, tokenizer), Vec::new(), 0)
+            });
         let mut steps = vec![ShorteningStep::Minimal];
         steps.extend((shown < all).then_some(ShorteningStep::FewerPins));
         WakeUp::new(text, read, steps, room, tokenizer)
     }
 
-    /// Returns what is said beside the rules, from the most to the least, with the messages that it
-    /// holds whole.
+    /// Returns candidates for the text beside the rules, longest first, each with the ids of the
+    /// messages that it holds completely.
     fn others(&self, room: WakeLimits, everything: &str) -> Vec<(String, Vec<i64>)> {
         let (reader, tokens) = (self.reader, room.budget.get());
         let short = Some(format!("Left out: {everything}"));

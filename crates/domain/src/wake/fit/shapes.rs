@@ -1,10 +1,13 @@
-//! Every shape of plan, skill, list and inbox that can be thought of, at every budget: the text
-//! fits, every message is given whole or announced, and whatever else is missing is named.
+//! Generated plans, skills, lists and inboxes at every budget: the text fits, every message is
+//! complete or announced, and the text names every other part that it leaves out.
+
+mod hostile;
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use self::hostile::hostile_plans;
 use super::*;
 use crate::message::ActivityLine;
 use crate::pin::Pin;
@@ -81,7 +84,7 @@ fn list(tasks: usize, title: &str) -> Vec<String> {
     (1..=tasks).map(line).collect()
 }
 
-/// What a wake-up is made of; `unread` messages, of which the facts hold the newest eleven.
+/// The material of a wake-up; of the `unread` messages, the facts hold the newest eleven.
 struct Material<'a> {
     roots: &'a [TaskNode],
     short: &'a [TaskNode],
@@ -156,6 +159,7 @@ impl Material<'_> {
         assert!(!woken.over_budget, "{what}");
         self.check_messages(&woken, room, what);
         self.check_rules(&woken, room, what);
+        Self::check_quotation(text, what);
         let says = |step, words: &str| {
             let is_said = !woken.steps.contains(&step) || text.contains(words);
             assert!(is_said, "{what}: {step:?} without {words}\n{text}");
@@ -167,8 +171,9 @@ impl Material<'_> {
         }
         says(ShorteningStep::LessActivity, "left out");
         says(ShorteningStep::NoActivity, "left out");
-        says(ShorteningStep::PlanTask, "> shortened: without ");
-        says(ShorteningStep::PlanFiles, "> shortened: without ");
+        says(ShorteningStep::PlanTask, "(shortened: without ");
+        says(ShorteningStep::PlanFiles, "(shortened: without ");
+        says(ShorteningStep::NoPlan, "(shortened: without ");
         says(ShorteningStep::NearTasks, "`convoke task tree`");
         says(ShorteningStep::FewTasks, "`convoke task tree`");
         says(ShorteningStep::ShortMessage, "characters more: `convoke inbox june --mark`]");
@@ -178,8 +183,8 @@ impl Material<'_> {
         woken
     }
 
-    /// Every rule is given whole and first, or counted; while one is missing, nothing else is shown
-    /// but what counts messages.
+    /// Every rule is complete and first, or counted; while one is missing, the text shows only the
+    /// count of messages beside.
     #[track_caller]
     fn check_rules(&self, woken: &WakeUp, room: WakeLimits, what: &str) {
         let text = &woken.text;
@@ -198,7 +203,23 @@ impl Material<'_> {
         assert!(!is_other, "{what}: {text}");
     }
 
-    /// Every unread message is given whole, cut with a mark, or counted; no other is.
+    /// No line of the plan can be taken for one of Convoke's own.
+    #[track_caller]
+    fn check_quotation(text: &str, what: &str) {
+        let Some(section) = text.split("## Active Plan\n").nth(1) else { return };
+        let mut lines = section.lines();
+        assert!(lines.next().is_some_and(|line| line.starts_with("**File:** ")), "{what}");
+        let is_ours = |line: &str| line.is_empty() || line.starts_with("(shortened: without ");
+        let own = lines.skip_while(|line| line.starts_with('>') || is_ours(line));
+        let next = own.into_iter().next();
+        assert!(next.is_none_or(|line| line.starts_with("## Current ")), "{what}: {next:?}");
+        let is_unseen = |c: char| c != '\n' && c != '\t' && crate::text::is_disruptive(c);
+        let plan = section.split("\n## Current ").next().unwrap_or_default();
+        assert!(!plan.contains(is_unseen), "{what}: {plan:?}");
+        assert!(!plan.to_ascii_lowercase().contains("</system-reminder"), "{what}");
+    }
+
+    /// Every unread message is complete, cut with a mark, or counted; no other is.
     #[track_caller]
     fn check_messages(&self, woken: &WakeUp, room: WakeLimits, what: &str) {
         let text = &woken.text;
@@ -258,7 +279,7 @@ fn every_shape_fits_and_nothing_is_left_out_in_silence() {
     }
 }
 
-// The list gives way before the skill does, and what it leaves is used.
+// The list shrinks before the skill does, and the skill uses its room.
 #[test]
 fn four_hundred_tasks_leave_the_skill_its_room() {
     let roots = grown(&list(400, "another ordinary part of the whole thing"));
@@ -287,32 +308,7 @@ fn four_hundred_tasks_leave_the_skill_its_room() {
     }
 }
 
-// A title as long as a book moves nothing else out.
-#[test]
-fn a_long_title_does_not_displace_a_message() {
-    let title = "and another thing ".repeat(1700);
-    let roots = grown(&list(3, &title[..400]));
-    let short = grown(&list(3, &title[..60]));
-    let unread = ["please hurry".to_owned()];
-    for budget in [200, 300, 1000, 8000] {
-        let material = Material {
-            roots: &roots,
-            short: &short,
-            plan: "",
-            skill: "Do it.",
-            unread: &unread,
-            pins: &[],
-            profile: WakeProfile::Orchestrator,
-            order: SectionOrder::Contract,
-        };
-        let room = WakeLimits::from(Budget::at_least_one(budget));
-        let woken = material.check(room, "long title");
-        assert_eq!(woken.text.contains("please hurry"), woken.read == [1], "{}", woken.text);
-        assert!(budget < 1000 || woken.read == [1], "{}", woken.text);
-    }
-}
-
-// Where nothing fits, as much as fits says where to look.
+// If nothing fits, the beginning of the commands that show the rest is the text.
 #[test]
 fn the_smallest_budget_is_kept() {
     let roots = grown(&list(3, "x"));
@@ -341,7 +337,7 @@ fn the_smallest_budget_is_kept() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    // W-21: delivered and announced are what was unread before, in every step.
+    // W-21: in every step, the delivered and the announced messages together are the unread ones.
     #[test]
     fn no_message_is_lost(
         lengths in prop::collection::vec(prop_oneof![0_usize..80, 0_usize..3000, 29_000_usize..31_000], 0..25),
@@ -351,9 +347,12 @@ proptest! {
         tasks in 1_usize..120,
         skill_lines in 0_usize..600,
         rules in prop::collection::vec(prop_oneof![1_usize..80, 1_usize..2000], 0..12),
+        plan in prop_oneof![0_usize..6, Just(99)],
         is_agent in any::<bool>(),
         is_hook in any::<bool>(),
     ) {
+        let usual = "# Plan\n\nWords.\n\n### Task 2: Build\n\nMore words.\n".to_owned();
+        let plan = hostile_plans().into_iter().nth(plan).map_or(usual, |(_, plan)| plan);
         let rules: Vec<_> = rules.iter().map(|length| "r".repeat(*length)).collect();
         let rules: Vec<_> = rules.iter().map(String::as_str).collect();
         let unread: Vec<_> = lengths
@@ -366,7 +365,7 @@ proptest! {
         let material = Material {
             roots: &roots,
             short: &roots,
-            plan: "# Plan\n\nWords.\n\n### Task 2: Build\n\nMore words.\n",
+            plan: &plan,
             skill: &skill,
             unread: &unread,
             pins: &pins(&rules),

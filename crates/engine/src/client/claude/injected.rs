@@ -9,8 +9,8 @@ pub(super) fn injected(transcript: &Path, from: u64) -> Option<InjectedTexts> {
     read_lines(transcript, from, line)
 }
 
-/// What hooks gave is an attachment; a compaction leaves a boundary behind which the
-/// agent has nothing of what was before.
+/// Text from hooks is an attachment; after the boundary of a compaction, the agent has nothing of
+/// the text before it.
 fn line(found: &mut InjectedTexts, line: &str) {
     if line.contains("\"compact_boundary\"") && is(line, "/subtype", "compact_boundary") {
         *found = InjectedTexts::default();

@@ -2,14 +2,18 @@
 
 use crate::client::{ClientCommand, ClientRequest, Rights};
 
+/// What it says to a command without a prompt.
+pub(super) const NO_PROMPT: Option<&str> =
+    Some("input must be provided either through stdin or as a prompt argument");
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     // Without its pieces, an answer that takes minutes to write looks like a stall.
     let pieces = "--include-partial-messages";
     command.arguments(&["-p", "--output-format=stream-json", "--verbose", pieces]);
     match request.rights {
-        // A tool that is not listed is not there, whatever the settings permit; so the settings can
-        // stay, and with them the hooks that put an agent back where it was. Tools of servers are
-        // not in that list, so there must be no servers.
+        // A tool that is not listed is unavailable, even if the settings permit it; so the settings
+        // can stay, and with them the hooks that deliver wake-ups. Tools of servers are not in that
+        // list, so there must be no servers.
         Rights::ReadOnly => command.arguments(&[
             "--tools=Read,Grep,Glob",
             "--permission-mode=dontAsk",
@@ -22,7 +26,7 @@ pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     command.option("--resume", request.resume);
 }
 
-/// Tells whether a tool is one of those that a reader is given.
+/// Tells whether a tool is one of a read-only agent's.
 pub(super) fn is_reader_tool(tool: &str) -> bool {
     ["Read", "Grep", "Glob"].contains(&tool)
 }

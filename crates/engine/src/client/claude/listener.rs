@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::{answered, failure};
-use crate::client::listener::{Dialect, Said};
+use crate::client::listener::{Dialect, EventQueue};
 use crate::client::message_line::Line;
 use crate::json::{count, micro_dollars, more_tokens, parse, tokens};
 
@@ -29,12 +29,12 @@ struct Details<'a> {
     thinking: Option<&'a RawValue>,
 }
 
-/// How Claude Code speaks.
+/// The output format of Claude Code.
 #[derive(Debug, Default)]
 pub(super) struct Claude;
 
 impl Dialect for Claude {
-    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
+    fn line(&mut self, line: &str, said: &mut EventQueue) -> Option<()> {
         let line = Line::parse(line).filter(Line::is_of_a_session)?;
         line.introduce(said);
         match (line.kind.as_ref(), line.subtype().as_ref()) {
@@ -47,8 +47,8 @@ impl Dialect for Claude {
     }
 }
 
-fn assistant(line: &Line<'_>, said: &mut Said) {
-    // What the client itself says about an error looks as if the agent said it.
+fn assistant(line: &Line<'_>, said: &mut EventQueue) {
+    // The client's own message about an error looks like the agent's text.
     if parse::<bool>(line.is_api_error_message) == Some(true) {
         return said.trouble(trouble(line, &line.message_text()));
     }
@@ -61,7 +61,7 @@ fn trouble(line: &Line<'_>, words: &str) -> LaneFailure {
     answered(count(line.error_status), words)
 }
 
-fn result(line: &Line<'_>, said: &mut Said) {
+fn result(line: &Line<'_>, said: &mut EventQueue) {
     if let Some(usage) = usage(line) {
         said.usage(usage);
     }

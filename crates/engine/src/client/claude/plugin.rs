@@ -1,20 +1,20 @@
-//! Our plugin in Claude Code: it provides the hooks, so the user writes no settings.
+//! Convoke's plugin in Claude Code: it provides the hooks, so the user writes no settings.
 
 use crate::hooks::document::{Item, Shape, parse};
 
-/// What our plugin is called, before the marketplace that it comes from.
+/// The plugin's name, before the marketplace that it comes from.
 const NAME: &str = "convoke@";
 
-/// What a settings file says about our plugin.
+/// The state of Convoke's plugin in a settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginSwitch {
     /// It is switched on, by this name.
     On(String),
-    /// It is switched off, also where weaker settings switch it on.
+    /// It is disabled, even if weaker settings enable it.
     Off,
 }
 
-/// Returns what a settings file says about our plugin, if it says anything.
+/// Returns the state of Convoke's plugin in a settings file, if it mentions the plugin.
 pub fn plugin_switch(settings: &str) -> Option<PluginSwitch> {
     let root = parse(settings).ok()??;
     let plugins = root.member("enabledPlugins")?.items();
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_switched_on_is_there() {
+    fn only_an_enabled_plugin_counts() {
         let on = r#"{"hooks":{},"enabledPlugins":{"a@b":true,"convoke@mine":true}}"#;
         assert_eq!(plugin_switch(on), Some(PluginSwitch::On("convoke@mine".to_owned())));
         let off = r#"{"enabledPlugins":{"convoke@mine":false,"my-convoke@mine":true}} // off"#;

@@ -1,4 +1,4 @@
-//! What Claude Code's record of a session says about the tokens that it used.
+//! Usage of tokens in Claude Code's record of a session.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -34,8 +34,8 @@ struct Usage {
     cache_create: u64,
 }
 
-/// Reads what was used, answer by answer; `None` if there is no such record. An answer stands in the
-/// record once for each of its parts, and is counted once, as it stands last.
+/// Reads the usage of each answer; `None` without such a record. The record holds a line for each
+/// part of an answer; an answer counts once, by its last line.
 pub fn spent(path: &Path) -> Option<Vec<HostUse>> {
     let mut found: Vec<HostUse> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();

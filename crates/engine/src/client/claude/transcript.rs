@@ -24,17 +24,17 @@ struct Line<'a> {
     subtype: Option<Cow<'a, str>>,
     #[serde(borrow)]
     uuid: Option<Cow<'a, str>>,
-    /// `null` where a conversation begins; absent in what is printed.
+    /// `null` where a conversation begins; absent in printed events.
     #[serde(default, rename = "parentUuid", deserialize_with = "follows")]
     parent: Follows,
-    /// What a compaction follows.
+    /// The message before a compaction.
     #[serde(borrow, rename = "logicalParentUuid")]
     logical_parent: Option<Cow<'a, str>>,
     #[serde(rename = "isMeta")]
     is_meta: Option<bool>,
     #[serde(rename = "isCompactSummary")]
     is_summary: Option<bool>,
-    /// Only what is printed writes it so.
+    /// Only printed events spell it this way.
     #[serde(borrow)]
     session_id: Option<Cow<'a, str>>,
     #[serde(borrow, rename = "compactMetadata", alias = "compact_metadata")]
@@ -55,7 +55,7 @@ struct Line<'a> {
     attachment: Option<&'a RawValue>,
 }
 
-/// What a compaction leaves as it was.
+/// The messages that a compaction preserves.
 #[derive(Deserialize)]
 struct Compaction<'a> {
     #[serde(borrow, rename = "preservedMessages", alias = "preserved_messages")]
@@ -68,14 +68,14 @@ struct Preserved<'a> {
     uuids: Vec<Cow<'a, str>>,
 }
 
-/// Which results a client takes out of the conversation without compacting it.
+/// Results that a client removes from the conversation without compacting it.
 #[derive(Deserialize)]
 struct Clearing<'a> {
     #[serde(borrow, rename = "compactedToolIds", alias = "compacted_tool_ids")]
     calls: Vec<Cow<'a, str>>,
 }
 
-/// What a command printed.
+/// A command's output.
 #[derive(Deserialize)]
 struct Printed<'a> {
     #[serde(borrow)]
@@ -180,14 +180,14 @@ impl Line<'_> {
     }
 }
 
-/// Takes in a line; `None` if it is none of this client's.
+/// Takes in a line; `None` if this client did not write it.
 pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     let line: Line<'_> = serde_json::from_str(text).ok()?;
     // Messages also follow lines of kinds that say nothing here.
     if let Some(name) = &line.uuid {
         recorder.thread().add(name, line.follows(), line.role(), line.side());
     }
-    // Others print lines of the same kinds, but none of theirs has a number of its own.
+    // Other clients print lines of the same kinds, but without an id.
     line.uuid.as_ref().filter(|_| {
         matches!(line.kind.as_ref(), "user" | "assistant" | "attachment" | "system" | "result")
     })?;
@@ -198,7 +198,7 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     if let Some(folder) = &line.cwd {
         recorder.enter(folder);
     }
-    // What is printed names the folder once, and then the agent goes where it likes.
+    // Printed events name the folder once, and the agent may change it later.
     let is_told = line.cwd.is_some() && line.kind != "system";
     recorder.has_shell(if is_told { Shell::IsNew } else { Shell::GoesOn });
     match line.kind.as_ref() {
@@ -212,8 +212,8 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     Some(())
 }
 
-/// A compaction leaves a boundary: the agent has nothing of what was before but a summary, some
-/// messages that are named, and the files that are attached again behind it.
+/// A compaction leaves a boundary: of the text before it, the agent has only a summary, some named
+/// messages, and the files attached again behind it.
 fn system(line: &Line<'_>, recorder: &mut Recorder<'_>) {
     match line.subtype.as_deref() {
         Some("compact_boundary") => {
@@ -252,7 +252,7 @@ fn assistant(line: &Line<'_>, recorder: &mut Recorder<'_>) {
                 let id = block.id.as_deref().unwrap_or_default();
                 recorder.calls(id, by, tool(block), message.id.as_deref());
             }
-            // A record of a subagent's own is told from a line about one only at its end.
+            // Only at its end is a subagent's own record distinguishable from a line about one.
             "text" if line.parent_tool_use_id.is_none() => {
                 let text = string(block.text).unwrap_or_default();
                 recorder.says(message.id.as_deref(), &text);
@@ -297,7 +297,7 @@ fn user(line: &Line<'_>, recorder: &mut Recorder<'_>) {
     }
 }
 
-/// A text in place of a prompt. A file that a prompt mentions may stand in it as a JSON string.
+/// A text in place of a prompt. A file that a prompt mentions may be in it as a JSON string.
 fn given(by: FileReader, text: &str, recorder: &mut Recorder<'_>) {
     let quoted = text.split_once("Result of calling the Read tool: ").map(|(_, rest)| rest);
     let quoted = quoted.and_then(|rest| {
@@ -339,7 +339,7 @@ fn result(block: &Block<'_>, shown: Option<&RawValue>, recorder: &mut Recorder<'
     let is_shorter =
         |text: &str| printed.as_ref().is_some_and(|whole| text.len() < whole.trim().len());
     let output = match text.as_deref() {
-        // The agent is given the beginning, and told where the rest is.
+        // The agent receives the beginning, and the path of the rest.
         Some(text) if text.starts_with("<persisted-output>") => ShellOutput::Cut(text),
         Some(text) if text.starts_with("Command running in background") => ShellOutput::Unknown,
         Some(text) if is_shorter(text) => ShellOutput::Cut(text),

@@ -3,6 +3,9 @@
 use crate::client::command::one_line;
 use crate::client::{ClientCommand, ClientRequest, Rights};
 
+/// What it says to a command without a prompt.
+pub(super) const NO_PROMPT: Option<&str> = Some("no prompt provided via stdin");
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     // Without plugins, because it would wait for a list of them at its end.
     command.arguments(&["exec", "--json", "--skip-git-repo-check", "--disable", "plugins"]);
@@ -22,7 +25,7 @@ pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     command.arguments(&["-"]);
 }
 
-/// What goes into TOML must not end its string.
+/// Tells whether a text fits into a TOML string without ending it.
 fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }

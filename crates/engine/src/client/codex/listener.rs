@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::told;
-use crate::client::listener::{Dialect, Exit, Said};
+use crate::client::listener::{Dialect, EventQueue, Exit};
 use crate::json::{count, parse, string, tokens};
 
 #[derive(Deserialize)]
@@ -61,15 +61,15 @@ struct Error<'a> {
     message: Option<&'a RawValue>,
 }
 
-/// How Codex speaks.
+/// The output format of Codex.
 #[derive(Debug, Default)]
 pub(super) struct Codex {
-    /// Tools whose beginning was said and whose end is to come.
+    /// Tools that have started and not yet ended.
     running: HashSet<String>,
 }
 
 impl Dialect for Codex {
-    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
+    fn line(&mut self, line: &str, said: &mut EventQueue) -> Option<()> {
         let line: Line<'_> = serde_json::from_str(line).ok()?;
         match line.kind.as_ref() {
             "thread.started" => said.session(&string(line.thread_id)?),
@@ -85,14 +85,14 @@ impl Dialect for Codex {
                 let words = error.and_then(|error| string(error.message));
                 said.ends_in(told(&words.unwrap_or(Cow::Borrowed("the turn failed"))));
             }
-            // It goes on: it connects anew, or the end of the turn is to come.
+            // It continues: it connects again, or the end of the turn will follow.
             "error" => said.trouble(told(&string(line.message)?)),
             _ => return None,
         }
         Some(())
     }
 
-    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+    fn exits(&mut self, exit: &Exit, said: &mut EventQueue) {
         let by_code = (exit.code == Some(2)).then_some(FailureKind::RefusedFlags);
         if let (false, Some(failure)) = (said.has_ended(), exit.failure(by_code)) {
             said.trouble(failure);
@@ -101,7 +101,7 @@ impl Dialect for Codex {
 }
 
 impl Codex {
-    fn item(&mut self, line: &Line<'_>, item: &Item<'_>, said: &mut Said) {
+    fn item(&mut self, line: &Line<'_>, item: &Item<'_>, said: &mut EventQueue) {
         let is_completed = line.kind == "item.completed";
         match item.kind.as_ref() {
             "agent_message" if is_completed => said.text(&string(item.text).unwrap_or_default()),
@@ -120,8 +120,8 @@ impl Codex {
         }
     }
 
-    /// A tool is said once: when it begins, or when it ends if its beginning was not said.
-    fn tool(&mut self, id: &str, name: &str, is_completed: bool, said: &mut Said) {
+    /// Reports a tool once: at its start, or at its end if the client did not report the start.
+    fn tool(&mut self, id: &str, name: &str, is_completed: bool, said: &mut EventQueue) {
         let is_known = self.running.contains(id);
         if !is_known {
             said.tool(name);

@@ -18,7 +18,7 @@ const MOST_SHOWN_BYTES: usize = 40_000;
 /// it does not.
 const SURELY_SHOWN_BYTES: usize = 400;
 
-/// Events that say what no item says.
+/// Events without an equivalent item.
 const WANTED_EVENTS: [&str; 3] = ["task_complete\"", "turn_complete\"", "thread_rolled_back\""];
 
 #[derive(Deserialize)]
@@ -33,14 +33,14 @@ struct Line<'a> {
     thread_id: Option<Cow<'a, str>>,
 }
 
-/// What a conversation begins with when it was compacted.
+/// The beginning of a conversation after a compaction.
 #[derive(Deserialize)]
 struct Compacted<'a> {
     #[serde(borrow)]
     replacement_history: Option<Vec<&'a RawValue>>,
 }
 
-/// What a tool of somebody else's gave.
+/// The result of a tool of an MCP server.
 #[derive(Deserialize)]
 struct McpResult<'a> {
     #[serde(borrow)]
@@ -108,7 +108,7 @@ struct Item<'a> {
     status: Option<Cow<'a, str>>,
 }
 
-/// Takes in a line; `None` if it is none of this client's.
+/// Takes in a line; `None` if this client did not write it.
 pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     if is_mere_event(text) {
         return Some(());
@@ -131,7 +131,7 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     Some(())
 }
 
-/// Half of a rollout are events that repeat what its items say. They are long, and told by their
+/// Half of a rollout are events that repeat its items. They are long, and recognized by their
 /// bytes: in a text that quotes such a line, the quotation marks are escaped.
 fn is_mere_event(text: &str) -> bool {
     let is_wanted = || WANTED_EVENTS.iter().any(|kind| text.contains(kind));
@@ -148,7 +148,7 @@ fn rollout(kind: &str, payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
         }
         ("turn_context", _) => payload.cwd.iter().for_each(|folder| recorder.enter(folder)),
         ("event_msg", Some("task_complete" | "turn_complete")) => recorder.ends_turn(),
-        // A count that makes no sense may mean everything.
+        // A nonsensical count may mean all turns.
         ("event_msg", Some("thread_rolled_back")) => {
             recorder.drops_turns(number(payload.num_turns).unwrap_or(usize::MAX));
         }
@@ -181,15 +181,15 @@ fn message(payload: &Payload<'_>, recorder: &mut Recorder<'_>) {
     }
 }
 
-/// The client also writes in the user's name what surrounds a prompt, between tags or under a
-/// heading of its own. A prompt that looks like that is not counted: then a rollback takes away more
-/// than it did, and never less.
+/// The client also writes context around a prompt in the user's name, between tags or under a
+/// heading. A prompt that looks like that does not count: then a rollback removes more turns than
+/// it did, and never fewer.
 fn is_prompt(text: &str) -> bool {
     let text = text.trim_start();
     !text.starts_with('<') && !text.starts_with("# AGENTS.md instructions")
 }
 
-/// The conversation is replaced by a summary and what is kept beside it.
+/// A summary and a few kept messages replace the conversation.
 fn compacted(payload: &RawValue, recorder: &mut Recorder<'_>) {
     recorder.forgets(|_| true);
     let kept =
@@ -292,7 +292,7 @@ fn item_completed(item: &RawValue, recorder: &mut Recorder<'_>) {
         (None, _) => CommandEnd::Unknown,
     };
     let output = match output.as_deref() {
-        // Which part was shown is not told.
+        // The record does not tell which part was shown.
         Some(text) if text.len() > MOST_SHOWN_BYTES => ShellOutput::Cut(""),
         Some(text) if text.len() > SURELY_SHOWN_BYTES => ShellOutput::Printed(text),
         Some(text) => ShellOutput::Whole(text),

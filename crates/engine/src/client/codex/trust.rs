@@ -1,7 +1,7 @@
-//! Whether Codex runs our entries: it skips those that its user has not trusted, without a word.
+//! Whether Codex runs Convoke's entries: it silently skips those that its user has not trusted.
 //!
-//! Trust is kept in `config.toml`, per file, event and place, with a hash of the entry. We only read
-//! it; trusting is for the user to do.
+//! Trust is kept in `config.toml`, per file, event and place, with a hash of the entry. Convoke
+//! only reads it; only the user can trust an entry.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,18 @@ use convoke_domain::client::Client;
 use serde_json::{Value, json};
 use toml::Table;
 
+use crate::client::hook_wiring::START_AND_PROMPT;
 use crate::hooks::command::is_ours;
 use crate::skill::hash;
 
-/// What Codex makes of our entries, from the worst to the best.
+/// Codex's trust in Convoke's entries, from the worst to the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookTrust {
-    /// Its user was never asked, or said no.
+    /// The user has not decided, or refused.
     NotTrusted,
     /// An entry is not the one that was trusted.
     Changed,
-    /// Its user switched one off.
+    /// The user disabled one.
     Off,
     /// All of them run.
     Trusted,
@@ -38,7 +39,8 @@ impl HookTrust {
     }
 }
 
-/// Returns the least that Codex makes of our entries in a settings file; `None` if there are none.
+/// Returns the lowest trust that Codex has in Convoke's entries of a settings file; `None` without
+/// entries.
 pub fn trust(settings: &str, path: &Path, config: &str) -> Option<HookTrust> {
     let settings: Value = serde_json::from_str(settings).ok()?;
     let config: Table = config.parse().unwrap_or_default();
@@ -57,8 +59,8 @@ pub fn trust(settings: &str, path: &Path, config: &str) -> Option<HookTrust> {
     all.into_iter().min()
 }
 
-/// Tells whether Codex reads the settings in a project's folder: its user was asked whether they trust
-/// it. `roots` are the folders that Codex may know it by.
+/// Tells whether Codex reads the settings in a project's folder: the user has declared it trusted.
+/// `roots` are the paths under which Codex may have recorded it.
 pub fn trusts_folder(config: &str, roots: &[PathBuf]) -> bool {
     let config: Table = config.parse().unwrap_or_default();
     let level = |root: &PathBuf| {
@@ -69,7 +71,9 @@ pub fn trusts_folder(config: &str, roots: &[PathBuf]) -> bool {
 }
 
 fn is_our_entry(entry: &Value) -> bool {
-    entry["command"].as_str().is_some_and(|command| is_ours(command, Client::Codex))
+    entry["command"]
+        .as_str()
+        .is_some_and(|command| is_ours(command, Client::Codex, START_AND_PROMPT))
 }
 
 fn of_entry(state: Option<&toml::Value>, event: &str, group: &Value, entry: &Value) -> HookTrust {
@@ -143,7 +147,7 @@ mod tests {
         assert!(!trusts_folder("not toml [", &[PathBuf::from("/a/b")]));
     }
 
-    // The least trusted entry counts, beside whatever others have written.
+    // The least trusted entry counts, regardless of entries that others wrote.
     #[test]
     fn one_entry_that_is_not_trusted_is_enough() {
         let entry = |part: u8| {
@@ -159,7 +163,7 @@ mod tests {
         assert_eq!(found, Some(HookTrust::NotTrusted));
     }
 
-    // What Codex 0.166.0 wrote when a user trusted these entries.
+    // Codex 0.166.0 wrote these hashes when a user trusted the entries.
     #[test]
     fn the_fingerprint_is_the_one_that_codex_keeps() {
         for (event, matcher, entry, hash) in [

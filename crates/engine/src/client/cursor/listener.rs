@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::{complaint, told};
-use crate::client::listener::{Dialect, Exit, Said};
+use crate::client::listener::{Dialect, EventQueue, Exit};
 use crate::client::message_line::Line;
 use crate::json::{more_tokens, parse, string, tokens};
 
@@ -24,17 +24,17 @@ struct Tokens<'a> {
     output: Option<&'a RawValue>,
 }
 
-/// How Cursor speaks. On failure it prints no event, only words.
+/// The output format of Cursor. On failure it prints no event, only text.
 #[derive(Debug, Default)]
 pub(super) struct Cursor;
 
 impl Dialect for Cursor {
-    fn line(&mut self, text: &str, said: &mut Said) -> Option<()> {
+    fn line(&mut self, text: &str, said: &mut EventQueue) -> Option<()> {
         let Some(line) = Line::parse(text).filter(is_ours) else {
             return plain_words(text, said);
         };
-        // The model has a name for people there (`Claude 4.5 Sonnet`), which is not the one that is
-        // asked for (`sonnet-4.5`) and would look like another model.
+        // The model has a name for people there (`Claude 4.5 Sonnet`), which differs from the
+        // requested one (`sonnet-4.5`) and would look like another model.
         said.session(&string(line.session_id)?);
         match (line.kind.as_ref(), line.subtype().as_ref()) {
             ("assistant", _) => line.speak(said),
@@ -45,7 +45,7 @@ impl Dialect for Cursor {
         Some(())
     }
 
-    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+    fn exits(&mut self, exit: &Exit, said: &mut EventQueue) {
         if let (false, Some(failure)) = (said.has_ended(), exit.failure(None)) {
             said.ends_in(failure);
         }
@@ -59,7 +59,7 @@ fn is_ours(line: &Line<'_>) -> bool {
 }
 
 /// Some complaints come on stdout, between the events.
-fn plain_words(text: &str, said: &mut Said) -> Option<()> {
+fn plain_words(text: &str, said: &mut EventQueue) -> Option<()> {
     said.trouble(complaint(text)?);
     Some(())
 }
@@ -71,7 +71,7 @@ fn tool_name(value: Option<&RawValue>) -> String {
     named.map_or_else(|| "tool".to_owned(), |key| key.trim_end_matches("ToolCall").to_owned())
 }
 
-fn result(line: &Line<'_>, said: &mut Said) {
+fn result(line: &Line<'_>, said: &mut EventQueue) {
     // Not documented, but some versions say it.
     if let Some(usage) = parse::<Tokens<'_>>(line.usage).and_then(|tokens| usage(&tokens)) {
         said.usage(usage);

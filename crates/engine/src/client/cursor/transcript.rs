@@ -90,7 +90,7 @@ struct Success<'a> {
     stdout: Option<&'a RawValue>,
 }
 
-/// Takes in a line; `None` if it is none of this client's.
+/// Takes in a line; `None` if this client did not write it.
 pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     let line: Line<'_> = serde_json::from_str(text).ok()?;
     line.session_id.filter(|_| line.uuid.is_none())?;
@@ -151,7 +151,7 @@ fn returned(id: &str, used: &Used<'_>, recorder: &mut Recorder<'_>) {
         let outcome = if success.exceeded_limit == Some(true) {
             Outcome::cut_file(Some(Lines::Some), text.as_deref().unwrap_or_default())
         } else {
-            // Without its text, nothing says that the file was shown.
+            // Without its text, there is no proof that the file was shown.
             Outcome::file(text.is_none().then_some(Lines::Some), text.as_deref())
         };
         return recorder.returns(id, &outcome);

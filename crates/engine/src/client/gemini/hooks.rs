@@ -19,8 +19,8 @@ pub(super) const WIRING: HookWiring = HookWiring {
     answer: additional_context,
 };
 
-/// The start of a session is no moment to answer: Gemini drops what it is given then when the
-/// session is cleared or resumed. Before the agent works, Convoke hears of it for the first time.
+/// Convoke does not answer the start of a session: Gemini drops a text from that event when the
+/// session is cleared or resumed. The event before the agent works is the first one with an answer.
 fn moment(event: &str, _: Option<&str>) -> Option<Moment> {
     (event == "BeforeAgent").then_some(Moment::Resumed)
 }

@@ -17,8 +17,8 @@ pub(super) fn injected(transcript: &Path, _: u64) -> Option<InjectedTexts> {
     Some(replay.finish())
 }
 
-/// Every line adds a message, changes one, or replaces all of them; what is there at the end
-/// is what the agent has. Of each message only our own text is kept.
+/// Every line adds a message, changes one, or replaces all of them; the remaining messages are
+/// those that the agent has. Only Convoke's text of each message is kept.
 #[derive(Default)]
 struct Replay {
     messages: Vec<Option<String>>,
@@ -57,7 +57,7 @@ impl Replay {
     }
 
     fn finish(self) -> InjectedTexts {
-        // A record that says nothing at all is not understood.
+        // A record without any message was not understood.
         let complete_until = (!self.messages.is_empty()).then_some(Timestamp::MAX);
         InjectedTexts::of(self.messages.into_iter().flatten().collect(), complete_until)
     }

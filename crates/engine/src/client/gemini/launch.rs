@@ -3,6 +3,9 @@
 use crate::client::command::one_line;
 use crate::client::{ClientCommand, ClientRequest, Rights};
 
+/// What it says to a command without a prompt.
+pub(super) const NO_PROMPT: Option<&str> = Some("no input provided via stdin");
+
 /// No setting is stronger than an administrator's policy. The mode alone is not enough: with a tool
 /// listed as allowed in a project's settings, an agent in the mode `plan` runs its shell.
 const READ_ONLY_POLICY: &str = r#"# A reader has no tools but these.

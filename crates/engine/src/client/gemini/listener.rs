@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::{answered, complaint, of_status, told};
-use crate::client::listener::{Dialect, Exit, Said};
+use crate::client::listener::{Dialect, EventQueue, Exit};
 use crate::json::{count, more_tokens, parse, string, tokens};
 
 #[derive(Deserialize)]
@@ -57,26 +57,26 @@ struct Error<'a> {
     code: Option<&'a RawValue>,
 }
 
-/// What stderr says where no events were asked for.
+/// The JSON on stderr when no events were requested.
 #[derive(Deserialize)]
 struct Report<'a> {
     #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 
-/// How Gemini speaks.
+/// The output format of Gemini.
 #[derive(Debug, Default)]
 pub(super) struct Gemini {
-    /// A message comes in pieces; this is what has come of it.
+    /// A message comes in pieces; these are the pieces so far.
     message: String,
-    /// What last went wrong: an end in an error does not always say which.
+    /// The last failure: an end in an error does not always name it.
     trouble: Option<LaneFailure>,
-    /// What the turn ended in, if its words did not tell the kind.
+    /// The failure at the end of the turn, if its words did not show the kind.
     unknown: Option<LaneFailure>,
 }
 
 impl Dialect for Gemini {
-    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
+    fn line(&mut self, line: &str, said: &mut EventQueue) -> Option<()> {
         let line: Line<'_> = serde_json::from_str(line).ok()?;
         match line.kind.as_ref() {
             "init" => {
@@ -112,7 +112,7 @@ impl Dialect for Gemini {
         self.message.clear();
     }
 
-    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+    fn exits(&mut self, exit: &Exit, said: &mut EventQueue) {
         self.finish_message(said);
         let by_code = exit.code.and_then(of_code);
         if let (Some(failure), Some(kind)) = (self.unknown.take(), by_code) {
@@ -125,11 +125,11 @@ impl Dialect for Gemini {
 }
 
 impl Gemini {
-    fn finish_message(&mut self, said: &mut Said) {
+    fn finish_message(&mut self, said: &mut EventQueue) {
         said.text(&std::mem::take(&mut self.message));
     }
 
-    fn result(&mut self, status: &str, line: &Line<'_>, said: &mut Said) {
+    fn result(&mut self, status: &str, line: &Line<'_>, said: &mut EventQueue) {
         self.finish_message(said);
         if let Some(stats) = parse::<Stats<'_>>(line.stats) {
             if let Some(usage) = usage(&stats) {
@@ -164,8 +164,8 @@ fn of_code(code: i32) -> Option<FailureKind> {
     }
 }
 
-/// At the beginning it says the name that was asked for; here, the one that it stands for. Where
-/// several worked, nothing says whose the answer is.
+/// The first event gives the requested name; this one gives the model behind it. If several models
+/// worked, the answer's model is unknown.
 fn only_model(value: Option<&RawValue>) -> Option<String> {
     let models: BTreeMap<String, &RawValue> = parse(value)?;
     let mut names = models.into_keys();

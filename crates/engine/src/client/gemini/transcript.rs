@@ -12,7 +12,7 @@ use crate::json::{content_text, number, owned, parse, string};
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::reads::tool::{Outcome, Tool, asked, foreign, shown};
 
-/// What is printed is a tool's whole output. The agent is given so many bytes of it, or less.
+/// Printed events hold a tool's full output. The agent receives at most this many bytes of it.
 const MOST_SHOWN_BYTES: usize = 40_000;
 
 /// A line of either kind: events have a name, messages have a number.
@@ -104,7 +104,7 @@ struct Replaced<'a> {
     messages: Option<Vec<&'a RawValue>>,
 }
 
-/// Takes in a line; `None` if it is none of this client's.
+/// Takes in a line; `None` if this client did not write it.
 pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     let line: Line<'_> = serde_json::from_str(text).ok()?;
     if let Some(set) = line.set {
@@ -175,8 +175,8 @@ fn told(line: &Line<'_>, recorder: &mut Recorder<'_>) {
     }
 }
 
-/// A message among all that are kept. Who has answered is not heard again, or what was read since
-/// would seem to be read before.
+/// Takes a message that the record repeats. After an answer it ignores repeated messages, or later
+/// reads would seem to come before the answer.
 fn told_again(line: &Line<'_>, recorder: &mut Recorder<'_>) {
     if line.tool_calls.is_some() || !recorder.has_spoken() {
         told(line, recorder);
@@ -206,7 +206,7 @@ fn lines(given: &Parameters<'_>) -> Lines {
     asked(number(given.offset).map(|line| line.saturating_add(1)), number(given.limit))
 }
 
-/// What is printed is for people: a line about the result, not what the agent saw.
+/// A printed result is for people: a line about the result, not what the agent saw.
 fn printed_result(line: &Line<'_>, id: &str, recorder: &mut Recorder<'_>) {
     if line.status.as_deref() != Some("success") {
         return recorder.returns(id, &Outcome::FAILED);
@@ -270,8 +270,8 @@ fn file(text: &str) -> Outcome<'_> {
     Outcome::file(lines, Some(body))
 }
 
-/// Its shell's output stands among other words, and its end is not told. Of a long one the agent is
-/// given the beginning and the end.
+/// The shell's output is among other words, without a mark at its end. Of a long output the agent
+/// receives the beginning and the end.
 fn framed(text: &str) -> Outcome<'_> {
     let is_cut = text.starts_with("Output too large") || text.contains(" characters omitted] ...");
     let text = text.strip_prefix("Output: ").unwrap_or(text);

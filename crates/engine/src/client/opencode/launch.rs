@@ -2,9 +2,12 @@
 
 use crate::client::{ClientCommand, ClientRequest, Rights};
 
-/// An agent of our own, because permissions that are set for all are overruled by a project's file.
-/// Tools are denied by name as well as all together: what a project might say of an agent of this
-/// name is merged with this, key by key.
+/// What it says to a command without a prompt.
+pub(super) const NO_PROMPT: Option<&str> = Some("you must provide a message or a command");
+
+/// A separate agent, because a project's file overrules permissions that are set for all agents.
+/// Tools are denied by name as well as all together: opencode merges a project's settings for an
+/// agent of this name with these, key by key.
 const READER: &str = concat!(
     r#"{"agent":{"convoke-reader":{"mode":"primary","description":"Reads and answers","#,
     r#""permission":{"*":"deny","bash":"deny","edit":"deny","write":"deny","patch":"deny","#,

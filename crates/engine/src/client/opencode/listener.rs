@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::{answered, failure};
-use crate::client::listener::{Dialect, Exit, Said};
+use crate::client::listener::{Dialect, EventQueue, Exit};
 use crate::json::{count, micro_dollars, more_tokens, parse, string, tokens};
 
 #[derive(Deserialize)]
@@ -72,20 +72,20 @@ struct ErrorData<'a> {
     status: Option<&'a RawValue>,
 }
 
-/// How opencode speaks. Its end is its exit, and its usage the sum of its steps.
+/// The output format of opencode. Its exit ends the turn, and its usage is the sum of its steps.
 #[derive(Debug, Default)]
 pub(super) struct Opencode {
     spent: Usage,
-    /// Whether a step did not say what it spent, so that nobody knows the sum any more.
-    is_uncounted: bool,
+    /// Whether a step reported no usage, so that the sum is unknown.
+    is_usage_unknown: bool,
     /// The last message: its name, and its parts.
     message: (String, String),
-    /// What went wrong since the agent last spoke.
+    /// The failure since the agent's last message.
     failure: Option<LaneFailure>,
 }
 
 impl Dialect for Opencode {
-    fn line(&mut self, line: &str, said: &mut Said) -> Option<()> {
+    fn line(&mut self, line: &str, said: &mut EventQueue) -> Option<()> {
         let line: Line<'_> = serde_json::from_str(line).ok()?;
         said.session(&string(line.session)?);
         let part: Option<Part<'_>> = parse(line.part);
@@ -95,9 +95,9 @@ impl Dialect for Opencode {
             "tool_use" => said.tool(&string(part?.tool)?),
             "step_finish" => {
                 let spent = usage(&part?);
-                self.is_uncounted |= spent.is_none();
+                self.is_usage_unknown |= spent.is_none();
                 self.spent = self.spent.plus(spent.unwrap_or_default());
-                if !self.is_uncounted {
+                if !self.is_usage_unknown {
                     said.usage(self.spent);
                 }
             }
@@ -115,7 +115,7 @@ impl Dialect for Opencode {
         self.message = Default::default();
     }
 
-    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+    fn exits(&mut self, exit: &Exit, said: &mut EventQueue) {
         if exit.code.is_none() {
             return;
         }
@@ -130,7 +130,7 @@ impl Dialect for Opencode {
 }
 
 impl Opencode {
-    fn text(&mut self, part: &Part<'_>, said: &mut Said) {
+    fn text(&mut self, part: &Part<'_>, said: &mut EventQueue) {
         let (name, text) = (string(part.message).unwrap_or_default(), string(part.text));
         let text = text.unwrap_or_default();
         let (last, words) = &mut self.message;

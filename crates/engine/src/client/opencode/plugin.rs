@@ -1,10 +1,10 @@
-//! The plugin through which opencode calls us.
+//! The plugin through which opencode calls Convoke.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-/// The plugin, calling whatever `convoke` is found.
+/// The plugin, which calls the first `convoke` on the PATH.
 const PLUGIN: &str = include_str!("plugin.js");
 
 /// The line that names the program.
@@ -16,16 +16,17 @@ pub(super) fn plugin(program: &Path) -> String {
     PLUGIN.replacen(PROGRAM, &named, 1)
 }
 
-/// Returns the program that our plugin calls; `None` if it is not ours.
+/// Returns the program that Convoke's plugin calls; `None` for another plugin.
 pub(super) fn plugin_program(text: &str) -> Option<PathBuf> {
     let mut lines = text.lines().filter(|_| is_our_plugin(text));
     let named = lines.find_map(|line| line.strip_prefix("const PROGRAM = ")?.strip_suffix(';'))?;
     serde_json::from_str::<String>(named).ok().map(PathBuf::from)
 }
 
-/// Tells our plugin by its first line.
+/// Recognizes Convoke's plugin by its first line, also where a user wrote something above it: opencode loads it
+/// from there, too.
 pub(super) fn is_our_plugin(text: &str) -> bool {
-    text.lines().next() == PLUGIN.lines().next()
+    PLUGIN.lines().next().is_some_and(|first| text.lines().any(|line| line == first))
 }
 
 #[cfg(test)]

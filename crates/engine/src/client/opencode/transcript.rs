@@ -71,7 +71,7 @@ struct Metadata {
     truncated: Option<bool>,
 }
 
-/// Takes in a line; `None` if it is none of this client's.
+/// Takes in a line; `None` if this client did not write it.
 pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     let line: Line<'_> = serde_json::from_str(text).ok()?;
     line.session?;

@@ -2,6 +2,9 @@
 
 use crate::client::{ClientCommand, ClientRequest, Rights};
 
+/// What it says to a command without a prompt.
+pub(super) const NO_PROMPT: Option<&str> = Some("no input provided via stdin");
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     // Without its pieces, an answer that takes minutes to write looks like a stall.
     command.arguments(&["--output-format=stream-json", "--include-partial-messages"]);

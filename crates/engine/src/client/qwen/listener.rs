@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::client::failure::told;
-use crate::client::listener::{Dialect, Exit, Said};
+use crate::client::listener::{Dialect, EventQueue, Exit};
 use crate::client::message_line::Line;
 use crate::json::{count, parse, string, tokens};
 
@@ -53,18 +53,18 @@ struct Retry {
     keeps_text: bool,
 }
 
-/// How Qwen Code speaks: as Claude Code does, with other numbers and other failures.
+/// The output format of Qwen Code: Claude Code's, with other numbers and other failures.
 #[derive(Debug, Default)]
 pub(super) struct Qwen {
-    /// What was said of the message that is being written.
+    /// The text so far of the current message.
     begun: String,
-    /// What was said of it when a connection broke. It asks again then, and leaves this in front of
-    /// the whole answer.
+    /// The text so far when a connection broke. The client then asks again, and leaves this text
+    /// before the complete answer.
     torn: String,
 }
 
 impl Dialect for Qwen {
-    fn line(&mut self, text: &str, said: &mut Said) -> Option<()> {
+    fn line(&mut self, text: &str, said: &mut EventQueue) -> Option<()> {
         let line = Line::parse(text).filter(Line::is_of_a_session)?;
         line.introduce(said);
         match line.kind.as_ref() {
@@ -78,7 +78,7 @@ impl Dialect for Qwen {
         Some(())
     }
 
-    fn exits(&mut self, exit: &Exit, said: &mut Said) {
+    fn exits(&mut self, exit: &Exit, said: &mut EventQueue) {
         let by_code = match exit.code {
             Some(41) => Some(FailureKind::Auth),
             // Turns; time or calls.
@@ -91,9 +91,9 @@ impl Dialect for Qwen {
     }
 }
 
-fn assistant(line: &Line<'_>, said: &mut Said) {
+fn assistant(line: &Line<'_>, said: &mut EventQueue) {
     let text = line.message_text();
-    // What the client itself says about an error looks as if the agent said it.
+    // The client's own message about an error looks like the agent's text.
     if text.starts_with("[API Error:") {
         return said.trouble(told(&text));
     }
@@ -129,13 +129,13 @@ impl Qwen {
         }
     }
 
-    /// Returns an answer without what was said of it before a connection broke.
+    /// Returns an answer without the text from before a broken connection.
     fn whole(&self, answer: String) -> String {
         let rest = answer.strip_prefix(self.torn.as_str()).filter(|rest| !rest.trim().is_empty());
         rest.map(str::to_owned).unwrap_or(answer)
     }
 
-    fn result(&self, line: &Line<'_>, said: &mut Said) {
+    fn result(&self, line: &Line<'_>, said: &mut EventQueue) {
         if let Some(usage) = usage(line) {
             said.usage(usage);
         }

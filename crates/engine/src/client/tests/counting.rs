@@ -36,7 +36,7 @@ fn counted(agent: Client, counts: &[&str]) -> Vec<u64> {
     events.collect::<Vec<_>>().into_iter().filter_map(tokens).collect()
 }
 
-// What nobody can have spent is unknown; as nothing it would be free.
+// An impossible count is unknown; as zero it would be free.
 #[test]
 fn what_cannot_be_is_not_counted() {
     for agent in Client::ALL {
@@ -49,9 +49,9 @@ fn what_cannot_be_is_not_counted() {
     }
 }
 
-// What is left out is as unknown as what cannot be.
+// A missing count is unknown, like an impossible one.
 #[test]
-fn what_is_not_said_is_not_counted() {
+fn missing_counts_are_unknown() {
     for (agent, line) in LAST {
         let (before, object) = line.rsplit_once('{').unwrap();
         let empty = format!("{before}{{{}", object.trim_start_matches(|c| c != '}'));

@@ -48,7 +48,7 @@ fn a_reader_has_nothing_to_write_with() {
 }
 
 #[test]
-fn rights_are_said_again_on_resume() {
+fn rights_are_sent_again_on_resume() {
     let request = ClientRequest {
         model: Some("large"),
         effort: Some("high"),
@@ -117,7 +117,7 @@ fn a_writer_is_given_no_more_than_files() {
     }
 }
 
-// It stands in a string of a configuration.
+// The effort is inside a string of a configuration.
 #[test]
 fn an_effort_is_one_word() {
     let request = ClientRequest { effort: Some("high\"\nsandbox_mode=\"none"), ..REQUEST };

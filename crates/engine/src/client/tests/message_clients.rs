@@ -205,7 +205,7 @@ fn qwen_answers() {
     );
 }
 
-// A connection broke in the middle of an answer, and the client asked again.
+// A connection broke in the middle of an answer, and the client sent the request again.
 #[test]
 fn what_qwen_said_before_it_asked_again_is_no_part_of_the_answer() {
     let piece = |text: &str| {
@@ -240,7 +240,7 @@ fn what_qwen_said_before_it_asked_again_is_no_part_of_the_answer() {
         (vec![start.clone(), piece("A"), retry(true), piece("B"), retry(true), result("ABC")], "C"),
         // Nothing came after it: then that is the answer.
         (vec![start.clone(), piece("Yes"), retry(true), result("Yes")], "Yes"),
-        // An earlier message was torn.
+        // An earlier message was cut off.
         (
             vec![
                 start.clone(),
@@ -314,7 +314,7 @@ fn cursor_fails_in_words() {
         .check(&["failed Other: Something broke"], LaneOutcome::Failed);
 }
 
-// What a resumed session remembers is more than it was started with now.
+// A resumed session may keep more rights than it was started with now.
 #[test]
 fn rights_beyond_those_asked_for_are_named() {
     let granted = |mode: &str, tools: &[&str]| GrantedRights {

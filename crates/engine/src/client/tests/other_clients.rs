@@ -121,7 +121,7 @@ fn gemini_answers() {
 }
 
 #[test]
-fn what_is_said_to_gemini_ends_what_it_was_saying() {
+fn a_prompt_to_gemini_ends_its_message() {
     let said = r#"{"type":"message","role":"assistant","content":"Yes.","delta":true}"#;
     let heard = r#"{"type":"message","role":"user","content":"go on"}"#;
     run(Client::Gemini, &[said, heard, said], "", 0)
@@ -129,7 +129,7 @@ fn what_is_said_to_gemini_ends_what_it_was_saying() {
 }
 
 #[test]
-fn of_several_models_none_is_said_to_answer() {
+fn of_several_models_none_is_named() {
     let line = r#"{"type":"result","status":"success","stats":{"models":{"a":{},"b":{}}}}"#;
     run(Client::Gemini, &[line], "", 0).check(&["ended"], LaneOutcome::NoOutput);
 }
@@ -162,7 +162,7 @@ fn gemini_fails_by_words_and_code() {
     }
 }
 
-// A connection broke: the end does not say why, but what was said before it does.
+// A connection broke: the end gives no reason, but the message before it does.
 #[test]
 fn gemini_says_beforehand_what_it_ended_in() {
     let trouble = r#"{"type":"error","severity":"error","message":"Model stream ended."}"#;
@@ -211,9 +211,9 @@ fn gemini_was_speaking_when_it_ended() {
 
 const STEP: &str = r#"{"type":"step_finish","sessionID":"s","part":{"reason":"stop","messageID":"m","tokens":{"total":1242,"input":200,"output":35,"reasoning":7,"cache":{"write":1,"read":1000}},"cost":0.000384}}"#;
 
-// Lanes at once share one database.
+// Parallel lanes share one database.
 #[test]
-fn opencodes_that_meet_are_told_from_those_that_fail() {
+fn a_clash_of_opencodes_is_no_failure() {
     for (stderr, expected) in [
         (
             "Error: Unexpected error\n\ndatabase is locked",

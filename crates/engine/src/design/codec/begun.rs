@@ -6,7 +6,7 @@ use convoke_domain::design::progress::Prefix;
 use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::seat::{Holder, Named, Panel};
 use convoke_domain::design::setup::ground::{BranchRule, DirtyTree};
-use convoke_domain::lane::cap::SaidCap;
+use convoke_domain::lane::budget::WrittenBudget;
 use serde::{Deserialize, Serialize};
 
 use super::{CodecError, Reader};
@@ -85,7 +85,7 @@ impl From<&Settings> for BegunBody {
             allow_dirty: settings.dirty_tree == DirtyTree::Allowed,
             branch_info: settings.branch_info.clone(),
             feature_dir: settings.feature_dir.clone(),
-            budget: settings.budget.as_ref().map(|cap| cap.text().to_owned()),
+            budget: settings.budget.as_ref().map(|budget| budget.text().to_owned()),
         }
     }
 }
@@ -98,8 +98,8 @@ impl BegunBody {
         let panel = Panel::new(named(first)?, named(second)?, named(host)?);
         let panel = read.known(&first.word, panel.ok())?;
         let policy = read.known(&self.policy, Policy::parse(&self.policy))?;
-        let cap = |text: String| read.known(&text, SaidCap::parse(&text).ok());
-        let budget = self.budget.map(cap).transpose()?;
+        let budget = |text: String| read.known(&text, WrittenBudget::parse(&text).ok());
+        let budget = self.budget.map(budget).transpose()?;
         let rule = |word: String| read.known(&word, BranchRule::parse(&word));
         let branch_rule = self.branch_rule.map(rule).transpose()?.unwrap_or(BranchRule::Seed);
         Ok(Settings {

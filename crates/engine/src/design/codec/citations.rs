@@ -1,4 +1,4 @@
-//! Citations that are no evidence, as they stand in the journal.
+//! Citations that are no evidence, in the journal's form.
 
 use convoke_domain::design::citation::{Citation, Missing};
 use convoke_domain::design::event::Event;

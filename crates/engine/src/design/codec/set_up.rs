@@ -1,4 +1,4 @@
-//! How a run was set up, as the journal keeps it.
+//! The setup of a run, in the journal's form.
 
 use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
 use serde::{Deserialize, Serialize};

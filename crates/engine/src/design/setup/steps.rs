@@ -10,7 +10,7 @@ use convoke_domain::design::setup::preflight::{PreflightError, Skips, check};
 use super::{STALL_MARK, TREE_LIMIT, cleanliness};
 use crate::git::branch::{NoWorkTree, REMOTE, WorkTree};
 
-/// Returns what is known about the branch. Where there is none, that is known.
+/// Returns the facts about the branch. Outside of a working tree it returns empty facts.
 pub fn branch_facts(folder: &Path) -> BranchFacts {
     match WorkTree::at(folder) {
         Ok(tree) => facts(&tree),
@@ -43,16 +43,16 @@ pub fn create_branch(
 /// A checkout that a script may not begin on.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
-    /// It was judged.
+    /// A check refused it.
     #[error(transparent)]
     Preflight(#[from] PreflightError),
-    /// There is none.
+    /// The folder is not in a working tree.
     #[error(transparent)]
     NoWorkTree(#[from] NoWorkTree),
 }
 
 impl StepError {
-    /// How the program ends.
+    /// Returns the exit code.
     pub const fn code(&self) -> u8 {
         match self {
             Self::Preflight(error) => error.code(),
@@ -61,7 +61,7 @@ impl StepError {
     }
 }
 
-/// Judges a checkout, fetches the default branch, and brings it up to date if all was looked at.
+/// Checks a checkout, fetches the default branch, and updates it if no check was left out.
 pub fn preflight(folder: &Path, skips: Skips, fetch_limit: Duration) -> Result<(), StepError> {
     let tree = WorkTree::at(folder)?;
     let main = tree.default_branch();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::process::command;
 
-/// A project with one commit, and perhaps a remote that it was cloned from.
+/// A project with one commit, and optionally a remote that it was cloned from.
 struct Stage {
     folder: tempfile::TempDir,
     main: &'static str,
@@ -31,7 +31,7 @@ fn commit(folder: &Path, name: &str, text: &str) -> String {
 }
 
 impl Stage {
-    /// A project that nobody shares.
+    /// A project without a remote.
     fn alone() -> Self {
         let stage = Self { folder: tempfile::tempdir().unwrap(), main: "main" };
         fs::create_dir(stage.project()).unwrap();
@@ -52,7 +52,7 @@ impl Stage {
         stage
     }
 
-    /// Tells the project who works in it, and that nobody's own settings count.
+    /// Sets the project's author, and disables the user's own settings.
     fn introduce(&self) {
         let settings =
             [("user.name", "Ann Lee"), ("user.email", "a@b.c"), ("commit.gpgsign", "false")];
@@ -104,7 +104,7 @@ impl Stage {
         }
     }
 
-    /// Sets up in vain, and returns the first line and the code.
+    /// Runs a setup that must fail, and returns the first line and the code.
     fn refused(&self, change: impl FnOnce(&mut SetUpRequest<'_>)) -> (String, u8) {
         let before = (self.head(), self.git(&["branch", "--list"]));
         let outcome = self.try_with(change).unwrap();
@@ -270,7 +270,7 @@ fn a_branch_that_git_does_not_make_is_named() {
 
 // P-11, P-20, P-21, P-35, P-42, P-53
 #[test]
-fn whoever_answers_for_a_branch_may_begin_on_it() {
+fn a_caller_that_vouches_for_a_branch_may_begin_on_it() {
     let stage = Stage::alone();
     stage.git(&["checkout", "--quiet", "-b", "elsewhere"]);
     let info = "IS_MAIN=false IS_USER_BRANCH=false USER_PREFIX=bob CURRENT_BRANCH=elsewhere";
@@ -320,7 +320,7 @@ fn what_a_stuck_run_left_in_gits_folder_is_outdated() {
 fn a_folder_without_git_or_without_a_commit_is_no_place_to_begin() {
     let nowhere = Stage { folder: tempfile::tempdir().unwrap(), main: "main" };
     fs::create_dir(nowhere.project()).unwrap();
-    // Whatever lies above the temporary folder does not count.
+    // Folders above the temporary folder do not count.
     fs::write(nowhere.project().join(".git"), "gitdir: /nowhere").unwrap();
     let error = nowhere.try_with(|_| {}).unwrap_err();
     assert!(matches!(error, SetUpError::NoWorkTree(NoWorkTree::Outside { .. })), "{error:?}");
@@ -348,7 +348,7 @@ fn a_folder_may_be_called_anything() {
     assert_eq!(tree.branch().as_deref(), Some("main"));
 }
 
-// P-42: without the original's gate every branch will do, and it stays as it is.
+// P-42: without the original's gate a design works on any branch, and does not change it.
 #[test]
 fn a_design_stays_on_any_branch_and_changes_none() {
     let stage = Stage::shared("main");
@@ -360,7 +360,7 @@ fn a_design_stays_on_any_branch_and_changes_none() {
     assert_eq!((stage.head(), stage.git(&["branch", "--all", "--verbose"])), before);
 }
 
-// P-42: `--branch` makes one at the commit that is checked out, and says so.
+// P-42: `--branch` makes a branch at the checked-out commit, and reports it.
 #[test]
 fn a_new_branch_begins_where_the_user_is() {
     let stage = Stage::shared("main");

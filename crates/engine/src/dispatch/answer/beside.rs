@@ -1,4 +1,4 @@
-//! What an answer says beside its verdict and its issues.
+//! The text of an answer beside its verdict and its issues.
 
 use convoke_domain::dispatch::also_wrote::said;
 use convoke_domain::markdown::fence;
@@ -10,9 +10,9 @@ use super::tree::{Tree, folded};
 /// Keys of an issue whose words a report shows by themselves, beside its description.
 const OF_ISSUE: [&str; 4] = ["severity", "category", "location", "suggestion"];
 
-/// Returns everything that a reviewer wrote beside its verdict: the words around its object, without
-/// thinking and the confirmation, and what the object and its issues hold under other keys. An
-/// answer without such an object is returned as it was said.
+/// Returns everything that a reviewer wrote beside its verdict: the words around its object,
+/// without thinking and the confirmation, and the values of other keys of the object and its
+/// issues. An answer without such an object is returned unchanged.
 pub fn beside(answer: &str) -> String {
     let Ok(block) = last_block(answer.trim_start_matches('\u{feff}')) else {
         return said(answer);
@@ -39,7 +39,7 @@ pub fn beside(answer: &str) -> String {
     around.into_iter().chain(of_review).chain(of_issues).collect::<Vec<_>>().join("\n")
 }
 
-/// Tells whether a report shows a value whole: words, or nothing at all.
+/// Tells whether a report shows a value completely: words, or null.
 fn is_shown(value: &Tree) -> bool {
     match value {
         Tree::Null | Tree::Text(_) | Tree::Number(_) => true,

@@ -1,4 +1,4 @@
-//! The last block of an answer, and other places that speak of approval.
+//! The last block of an answer, and other places that mention approval.
 
 use convoke_domain::design::aside::without_asides;
 use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt};
@@ -11,11 +11,11 @@ use super::tree::Tree;
 /// The block that an answer ends with.
 #[derive(Debug)]
 pub(super) struct Block<'a> {
-    /// What the answer says before it, with the line that opens its fence.
+    /// The answer's text before the block, with the line that opens its fence.
     pub(super) before: &'a str,
     /// The block itself, without its fence.
     pub(super) text: &'a str,
-    /// What it says as JSON.
+    /// The block's parsed JSON.
     pub(super) value: Tree,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn last_block(answer: &str) -> Result<Block<'_>, Ambiguity> {
     Err(no_block(body))
 }
 
-/// Says why an answer ends with no block that can be read.
+/// Returns why an answer does not end with a readable block.
 fn no_block(body: &str) -> Ambiguity {
     let keys = verdict_keys(body);
     let Some(at) = keys.last().filter(|_| body.contains('{')) else {
@@ -55,7 +55,7 @@ fn no_block(body: &str) -> Ambiguity {
     }
 }
 
-/// Says why a fenced block that is not JSON has no verdict.
+/// Returns why a fenced block that is not JSON has no verdict.
 fn unread(text: &str, before: &str) -> Doubt {
     match verdict_keys(text).len() + verdict_keys(before).len() {
         0 => Doubt::NoObject,
@@ -87,7 +87,7 @@ fn is_rule(line: &str) -> bool {
     line.len() >= 3 && ["-", "*", "_"].iter().any(|mark| line.replace(mark, "").is_empty())
 }
 
-/// Returns what is before and inside the fence that a text ends with. The opening line counts as
+/// Returns the text before and inside the fence that a text ends with. The opening line counts as
 /// before: a verdict can hide behind the name of the language.
 fn last_fence(body: &str) -> Option<(&str, &str)> {
     let mut fences = Fences::default();

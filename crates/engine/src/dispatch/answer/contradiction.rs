@@ -1,4 +1,4 @@
-//! Keys that say something else than `approved`.
+//! Keys that contradict `approved`.
 
 use convoke_domain::dispatch::review::Severity;
 
@@ -29,7 +29,7 @@ const AFFIRMING_WORDS: [&str; 13] = [
     "compliant",
 ];
 
-/// Parts of keys whose value says how it is.
+/// Parts of keys whose value describes the state.
 const STATING: [&str; 7] = ["status", "state", "result", "outcome", "assess", "overall", "vote"];
 
 /// Parts of keys that refuse unless they are empty, zero or false.
@@ -165,18 +165,18 @@ pub(super) fn contradiction(review: &Tree, approved: bool) -> Option<&str> {
     })
 }
 
-/// What a key says by being there, or by being true.
+/// The meaning of a key that is present, or true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
-    /// Its value states the verdict.
+    /// The key's value states the verdict.
     Verdict,
     /// It refuses unless its value is nothing.
     Forbids,
-    /// It says that there is no reason to refuse.
+    /// It denies a reason to refuse.
     Clears,
     /// It approves unless its value is false.
     Affirms,
-    /// Its value says how it is.
+    /// The key's value describes the state.
     States,
     /// Nothing about the verdict.
     Nothing,
@@ -225,7 +225,7 @@ fn meaning(name: &str, words: &[String]) -> Meaning {
     };
     if is_negated(&forbids) {
         let is_kind = words.first().is_some_and(|word| word == "non");
-        // What does not block may be listed.
+        // Issues that do not block may be listed.
         if is_kind { Meaning::Nothing } else { Meaning::Clears }
     } else if has(&FORBIDDING) || counts() || is_negated(&affirms) || needs_work(words) {
         Meaning::Forbids
@@ -240,7 +240,7 @@ fn meaning(name: &str, words: &[String]) -> Meaning {
     }
 }
 
-/// Tells whether a key says that something must be done first: `requires_changes`, `needs_a_fix`.
+/// Tells whether a key demands work first: `requires_changes`, `needs_a_fix`.
 fn needs_work(words: &[String]) -> bool {
     let begins_with = |beginnings: &[&str]| words.iter().any(|word| begins(word, beginnings));
     begins_with(&["need", "requir", "must"])
@@ -280,13 +280,13 @@ fn has_condition(value: &Tree) -> bool {
         && words.any(|word| begins(word, &PLAIN_CONDITIONS))
 }
 
-/// Tells whether a value by itself is a word for a refusal.
+/// Tells whether a value alone is a word for a refusal.
 fn blocks(value: &Tree) -> bool {
     value.words().is_some_and(|text| BLOCKING.contains(&folded(&text).as_str()))
 }
 
-/// Tells whether a verdict in words says the opposite of `approved`. An approval has to be said in
-/// a few words that approve, without a condition.
+/// Tells whether a verdict in words says the opposite of `approved`. An approval must consist of a
+/// few approving words, without a condition.
 fn opposes(value: &Tree, approved: bool) -> bool {
     let text = match value {
         Tree::Bool(same) => return *same != approved,
@@ -312,7 +312,7 @@ fn first_word(text: &str) -> String {
     words.into_iter().find(|word| !word.is_empty()).unwrap_or_default().to_lowercase()
 }
 
-/// Tells whether a value is empty, zero, false or null, or says that there is nothing.
+/// Tells whether a value is empty, zero, false or null, or a word for nothing.
 fn is_nothing(value: &Tree) -> bool {
     const NONE: [&str; 10] =
         ["none", "no", "nothing", "zero", "0", "false", "found", "issues", "blockers", "warnings"];

@@ -1,4 +1,4 @@
-//! Which answers are reviews, and which are not.
+//! Tests which answers are reviews, and which are not.
 
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ fn long_and_deep_answers_are_read() {
 }
 
 /// Returns whether a text ends with one complete object that approves and is the only one that
-/// speaks of approval, found in another way than the reader's: character by character.
+/// mentions approval, found in another way than the reader's: character by character.
 fn ends_with_one_approving_object(answer: &str) -> bool {
     let only = answer.to_lowercase().matches("approved").count() == 1;
     let body = answer.trim_end().trim_end_matches(['`', '~']).trim_end();
@@ -62,7 +62,7 @@ fn ends_with_one_approving_object(answer: &str) -> bool {
     only && objects.count() == 1
 }
 
-/// What hostile answers are glued together from.
+/// The pieces of hostile answers.
 const PIECES: [&str; 22] = [
     "{\"approved\": true, \"issues\": []}",
     "{\"approved\": true, \"issues\": []}",

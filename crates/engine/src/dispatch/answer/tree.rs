@@ -46,7 +46,7 @@ impl Tree {
         found
     }
 
-    /// Returns a word or a number as text, trimmed; nothing where there is none.
+    /// Returns a word or a number as text, trimmed; `None` for any other value.
     pub(super) fn words(&self) -> Option<String> {
         let text = match self {
             Self::Text(text) => text.trim().to_owned(),
@@ -87,7 +87,7 @@ pub(super) fn folded(key: &str) -> String {
 }
 
 impl fmt::Display for Tree {
-    /// Writes the value as JSON; a text by itself is written as it is.
+    /// Writes the value as JSON; a plain text is written without quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Self::Text(text) = self {
             return f.write_str(text.trim());
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        // Every digit counts: what is shown is what the agent wrote.
+        // Every digit counts: the report shows what the agent wrote.
         #[test]
         fn a_number_is_read_as_it_was_written(number in -1e9..1e9_f64) {
             let written = format!("{number:?}");

@@ -1,4 +1,4 @@
-//! What a demanded file says, also where its bytes are not UTF-8.
+//! The content of a demanded file, even if its bytes are not UTF-8.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const WINDOWS: [char; 32] = [
     '\u{2dc}', '\u{2122}', '\u{161}', '\u{203a}', '\u{153}', '\u{9d}', '\u{17e}', '\u{178}',
 ];
 
-/// A file as it is now.
+/// The present content of a file.
 pub(super) enum Now {
     Text(String),
     /// Bytes that are not UTF-8, as a text in every way that clients make one of them.

@@ -154,7 +154,7 @@ impl Line {
         })
     }
 
-    /// Returns the line for something that was said.
+    /// Returns the line for an event.
     pub(super) fn of(at: Duration, event: &LaneEvent, clean: &dyn Fn(&str) -> String) -> Self {
         let at_ms = millis(at);
         let failed = |failure: &event::LaneFailure| FailureLine {
@@ -196,7 +196,7 @@ impl Line {
         Self::End { how: end.to_string(), took_ms: millis(took) }
     }
 
-    /// Returns what was said, and when; `None` if it names a failure of no known kind.
+    /// Returns the event and its time; `None` if it names a failure of unknown kind.
     pub(super) fn event(self) -> Option<(Duration, LaneEvent)> {
         let failed = |kind: &str, message| {
             Some(event::LaneFailure { kind: event::FailureKind::parse(kind)?, message })

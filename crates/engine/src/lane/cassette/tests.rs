@@ -43,7 +43,7 @@ fn everything() -> CassetteEntry {
 }
 
 #[test]
-fn what_is_recorded_is_read_again() {
+fn a_recording_is_read_again() {
     let ends = [
         ProcessEnd::Exited(3),
         ProcessEnd::Signalled(9),
@@ -120,7 +120,7 @@ fn a_broken_line_is_named() {
 
 // Not the next one in line, and no label unless the entry allows it.
 #[test]
-fn an_answer_is_found_by_what_is_asked() {
+fn an_answer_is_found_by_its_request() {
     let asked = |prompt: &str, label| LaneIdentity::new(prompt, Some("opus"), None, label, None);
     let hash = |prompt| asked(prompt, None).hash;
     let entries = vec![
@@ -141,7 +141,7 @@ fn an_answer_is_found_by_what_is_asked() {
 }
 
 #[test]
-fn what_is_asked_is_prompt_model_and_session() {
+fn a_request_is_prompt_model_and_session() {
     let home = Some(Path::new("/home/june/"));
     let asked = |prompt: &str, model, resume| LaneIdentity::new(prompt, model, resume, None, home);
     let one = asked("Look at /home/june/x.\nNow.", None, None);

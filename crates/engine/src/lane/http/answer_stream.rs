@@ -17,12 +17,12 @@ pub(super) struct AnswerStream<'a> {
     pub(super) head: Option<Head>,
     pub(super) listener: Listener,
     events: Events,
-    /// What came, where it is no stream of events.
+    /// The response, if it is not a stream of events.
     whole: Vec<u8>,
     pub(super) is_over: bool,
 }
 
-/// An answer that came to its end.
+/// A completed answer.
 pub(super) enum Closed {
     Answered(Vec<LaneEvent>),
     Refused(Head, String),
@@ -40,7 +40,7 @@ impl<'a> AnswerStream<'a> {
         }
     }
 
-    /// Takes in bytes. What is kept of them is without the key.
+    /// Takes in bytes. The kept copy is without the key.
     pub(super) fn bytes(&mut self, bytes: &[u8], kept: &mut File) -> Vec<LaneEvent> {
         let is_stream = self.head.as_ref().is_some_and(|head| head.is_stream);
         if !is_stream {
@@ -58,7 +58,7 @@ impl<'a> AnswerStream<'a> {
                 Some(key) => key.hidden_in(&data).into_owned(),
                 None => data,
             };
-            // A full disk must not stop the server from being heard.
+            // A full disk must not stop the reading of the response.
             writeln!(kept, "{data}").ok();
             events.extend(self.listener.event(&data));
             if self.listener.is_over() {
@@ -69,7 +69,8 @@ impl<'a> AnswerStream<'a> {
         events
     }
 
-    /// Takes in that nothing follows. The events of what is no answer come as an error.
+    /// Takes in the end of the response. For a response without an answer, the events come as an
+    /// error.
     pub(super) fn closed(&mut self) -> Result<Closed, Vec<LaneEvent>> {
         let Some(head) = self.head.take() else { return Err(self.listener.closed()) };
         let text = String::from_utf8_lossy(&self.whole).into_owned();

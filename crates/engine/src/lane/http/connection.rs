@@ -1,4 +1,4 @@
-//! The door to the network: a request made and its answer handed on, in a thread of its own.
+//! The only use of the network: makes a request and passes on its response, in a thread of its own.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use super::endpoint::Endpoint;
 use crate::lane::supervisor::Limits;
 
-/// How much is read at once.
+/// How much is read in one call.
 const CHUNK: usize = 64 * 1024;
 
 /// How much of a refusal is read.
 const LONGEST_REFUSAL: usize = 64 * 1024;
 
-/// How much longer than a limit of ours a connection is left alone; whoever waits for it gives up
-/// earlier, and says why.
+/// How much longer than Convoke's limit a connection may last; the waiting thread gives up earlier,
+/// and gives the reason.
 const SLACK: Duration = Duration::from_secs(1);
 
 /// The start of an answer.
@@ -29,17 +29,17 @@ pub(super) struct Head {
     pub(super) retry_after: Option<String>,
 }
 
-/// What the thread that speaks with the server hands on.
+/// A message from the thread that talks to the server.
 pub(super) enum News {
     Head(Head),
     Bytes(Vec<u8>),
-    /// Nothing follows.
+    /// The end of the response.
     Closed,
     Broken {
         is_reset: bool,
         words: String,
     },
-    /// Somebody wants it to stop.
+    /// The user stopped Convoke.
     Cancelled,
 }
 
@@ -51,10 +51,10 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Makes the request and hands on what comes, until nobody wants it any more.
+    /// Makes the request and passes on the response, until the receiver is gone.
     pub(super) fn send(self, agent: &Agent, news: &SyncSender<News>) {
         let heard = self.exchange(agent, |piece| news.send(piece).is_ok());
-        // Whoever listened may be gone.
+        // The receiver may be gone.
         news.send(match heard {
             Ok(()) => News::Closed,
             Err(error) => broken(&error),
@@ -70,7 +70,7 @@ impl Request {
         let kind: Option<String> = header(CONTENT_TYPE);
         let is_events = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
         let is_answer = response.status().is_success();
-        // A refusal is words, whatever its type says.
+        // A refusal is plain text, regardless of its content type.
         let is_stream = is_events && is_answer;
         let status = response.status().as_u16();
         let mut goes_on =
@@ -92,8 +92,8 @@ impl Request {
     }
 }
 
-/// Asks whether anybody answers at an address, whatever it says. Neither a key nor a prompt is sent.
-/// If nobody does, returns why in words.
+/// Checks whether an address answers, with any reply. It sends neither a key nor a prompt. Without
+/// a reply, it returns the reason in words.
 pub(super) fn is_answered(endpoint: &Endpoint, most: Duration) -> Result<(), String> {
     let limits = Limits { wall: most, first_byte: most, stall: most, grace: most };
     let answer = agent(endpoint, limits).get(endpoint.url.to_string()).call();
@@ -111,8 +111,8 @@ fn broken(error: &ureq::Error) -> News {
     News::Broken { is_reset: resets.contains(&error.kind()), words: error.to_string() }
 }
 
-/// What speaks with the server. It follows nobody elsewhere, keeps nothing, and on this machine asks
-/// no proxy.
+/// Returns the HTTP agent. It follows no redirect, keeps no connection, and uses no proxy for this
+/// machine.
 pub(super) fn agent(endpoint: &Endpoint, limits: Limits) -> Agent {
     let mut config = Agent::config_builder()
         .http_status_as_error(false)
@@ -131,7 +131,7 @@ pub(super) fn agent(endpoint: &Endpoint, limits: Limits) -> Agent {
     config.build().into()
 }
 
-/// Whom the machine trusts, we trust.
+/// Trusts the certificates that the machine trusts.
 fn encryption() -> TlsConfig {
     let found = rustls_native_certs::load_native_certs();
     let roots = found.certs.iter().map(|root| Certificate::from_der(root).to_owned());

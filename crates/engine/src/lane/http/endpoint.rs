@@ -1,4 +1,4 @@
-//! A model's API that a user configured: where it is, how it is spoken to, and with which key.
+//! A model's API that a user configured: its address, its kind, and its key.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::net::IpAddr;
 
 use ureq::http::Uri;
 
-/// A way to speak to a model.
+/// The kind of an API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
-    /// `OpenAI`'s Chat Completions, which most local servers speak.
+    /// `OpenAI`'s Chat Completions, which most local servers support.
     Chat,
     /// `OpenAI`'s Responses.
     Responses,
@@ -45,7 +45,7 @@ impl Api {
     }
 }
 
-/// A secret. It is shown nowhere, also not by accident.
+/// A secret. No output shows it, not even by accident.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
@@ -72,11 +72,11 @@ impl fmt::Debug for ApiKey {
 /// An API at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// How it is spoken to.
+    /// The kind of API.
     pub api: Api,
     /// Its base address, such as `http://127.0.0.1:11434/v1`.
     pub url: BaseUrl,
-    /// What it wants to see.
+    /// The API's key.
     pub key: Option<ApiKey>,
     /// The longest answer, in tokens.
     pub max_tokens: Option<u64>,
@@ -115,7 +115,7 @@ pub struct BaseUrl(String);
 /// Why an address cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// It is none, or of another kind.
+    /// It is not an address, or of another kind.
     #[error("it must be an `http` or `https` address without a query")]
     NotAnAddress,
     /// It carries a name or a password.
@@ -141,12 +141,12 @@ impl BaseUrl {
         Ok(Self(text.trim_end_matches('/').to_owned()))
     }
 
-    /// Tells whether what is sent there can be read on the way.
+    /// Tells whether others can read a request on its way.
     pub fn is_open(&self) -> bool {
         !self.is_encrypted() && !self.is_loopback()
     }
 
-    /// Tells whether what is sent there is encrypted.
+    /// Tells whether requests are encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.0.to_ascii_lowercase().starts_with("https:")
     }
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_hidden_wherever_it_stands() {
+    fn a_key_is_hidden_at_any_position() {
         let key = ApiKey::new("k-1").unwrap();
         assert_eq!(key.hidden_in("no: k-1, k-1!"), "no: ***, ***!");
         assert_eq!(key.hidden_in("no"), "no");

@@ -1,10 +1,10 @@
 //! Server-sent events, cut out of bytes however they come.
 
-/// No event that means something is longer, also not one that brings the longest answer at once; a
-/// stream that has one is given up.
+/// The longest event; even one with the longest answer is shorter. Convoke gives up a stream with a
+/// longer one.
 const LONGEST_EVENT: usize = 16 * 1024 * 1024;
 
-/// What servers put before everything, and nobody wants.
+/// A mark that some servers put before everything.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// An event was longer than any may be.

@@ -1,5 +1,5 @@
-//! What is sent to a model's API, and what its answers mean. Nothing here opens a connection, so
-//! every format is tested with strings.
+//! The requests to a model's API, and the meaning of its responses. This module opens no
+//! connection, so every format is tested with strings.
 
 mod chat;
 mod messages;
@@ -16,7 +16,7 @@ use crate::json::believed;
 /// The longest answer, in bytes.
 pub(super) const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
 
-/// What is said of a longer one, in whatever pieces it came.
+/// The message about a longer one, in any number of pieces.
 const TOO_LONG: &str = "the answer is longer than 16 MB";
 
 /// Returns the body of a request.
@@ -35,8 +35,8 @@ pub(super) fn request(endpoint: &Endpoint, asked: &ClientRequest<'_>) -> Map<Str
     body
 }
 
-/// Returns a request that asks for less, where a server refused one for a field that can be done
-/// without, or that has an older name.
+/// Returns a smaller request, if the server refused one because of an optional field, or one with
+/// an older name.
 pub(super) fn lesser(body: &Map<String, Value>, refusal: &str) -> Option<Map<String, Value>> {
     let mut lesser = body.clone();
     if refusal.contains("stream_options") {
@@ -84,10 +84,10 @@ fn told(value: &Value) -> LaneFailure {
     answered(status.unwrap_or_default(), &words)
 }
 
-/// How a turn came to its end.
+/// The end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Stop {
-    /// The model has said what it has to say.
+    /// The model completed its answer.
     Said,
     /// It was cut off, or says no.
     Failed(LaneFailure),
@@ -108,7 +108,7 @@ impl Stop {
     }
 }
 
-/// What was counted so far, where not everything is counted at once.
+/// The counts so far, where they come in several events.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     input: Option<u64>,
@@ -116,19 +116,19 @@ struct Counts {
     output: Option<u64>,
 }
 
-/// What is known of an answer while it comes.
+/// The state of an answer while it arrives.
 #[derive(Debug, Default)]
 struct Answer {
     text: String,
-    /// What the model says instead of an answer.
+    /// The model's refusal.
     refusal: String,
     model: Option<String>,
     usage: Option<Usage>,
     counts: Counts,
-    /// Whether some of it cannot be told, so that nobody knows the whole.
-    is_uncounted: bool,
+    /// Whether a count is unknown, and so the total.
+    is_usage_unknown: bool,
     stop: Option<Stop>,
-    /// The server has said that nothing follows.
+    /// The server has announced the end.
     is_over: bool,
 }
 
@@ -173,7 +173,7 @@ impl Listener {
         Self { api, answer: Answer::default(), is_told: false, told_model: None }
     }
 
-    /// Takes in the data of one event. What is not understood is passed over.
+    /// Takes in the data of one event. Unknown data is ignored.
     pub(super) fn event(&mut self, data: &str) -> Vec<LaneEvent> {
         let answer = &mut self.answer;
         if let Ok(value) = serde_json::from_str::<Value>(data) {
@@ -188,7 +188,7 @@ impl Listener {
         if answer.is_over { self.closed() } else { self.news() }
     }
 
-    /// Takes in an answer that came at once, from a server that does not stream.
+    /// Takes in an answer in one piece, from a server that does not stream.
     pub(super) fn whole(&mut self, body: &str) -> Vec<LaneEvent> {
         let Ok(value) = serde_json::from_str::<Value>(body) else { return Vec::new() };
         let answer = &mut self.answer;
@@ -203,7 +203,7 @@ impl Listener {
         self.closed()
     }
 
-    /// Takes in that nothing follows. A turn of which no end was said has not ended.
+    /// Takes in the end of the response. A turn without an end event has not ended.
     pub(super) fn closed(&mut self) -> Vec<LaneEvent> {
         let mut events = self.news();
         if std::mem::replace(&mut self.is_told, true) {
@@ -214,7 +214,7 @@ impl Listener {
         if !text.trim().is_empty() {
             events.push(LaneEvent::Text(text.clone()));
         }
-        events.extend(answer.usage.filter(|_| !answer.is_uncounted).map(LaneEvent::Usage));
+        events.extend(answer.usage.filter(|_| !answer.is_usage_unknown).map(LaneEvent::Usage));
         let refusal = std::mem::take(&mut answer.refusal);
         let stop = match answer.stop.take() {
             Some(Stop::Said) if text.trim().is_empty() && !refusal.trim().is_empty() => {
@@ -237,7 +237,7 @@ impl Listener {
         self.closed()
     }
 
-    /// Tells whether the turn ended and was told.
+    /// Tells whether the turn ended and was reported.
     pub(super) fn is_over(&self) -> bool {
         self.is_told
     }
@@ -251,12 +251,12 @@ impl Listener {
     }
 }
 
-/// A part of a count; what is none, or cannot be, counts nothing.
+/// A part of a count; an invalid or impossible one counts as zero.
 fn count(value: &Value) -> u64 {
     tokens(value).unwrap_or_default()
 }
 
-/// How many tokens were spent; `None` where nothing is said, or what cannot be.
+/// A number of tokens; `None` if it is missing or impossible.
 fn tokens(value: &Value) -> Option<u64> {
     believed(value.as_u64())
 }

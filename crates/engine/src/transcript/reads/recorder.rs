@@ -1,4 +1,4 @@
-//! What a session did, while its record is read.
+//! The state of a session while its record is read.
 
 mod conversation;
 
@@ -15,13 +15,13 @@ use super::thread::Thread;
 use super::tool::{Call, Outcome, Tool, files_found};
 use super::{FinalAnswer, LineCount, RecordEnding, SessionRecord, WantedReads};
 
-/// Nobody asks for the text of larger files.
+/// The largest file whose text is compared.
 const MOST_TEXT_BYTES: usize = 4 * 1024 * 1024;
 
 /// All texts together.
 const MOST_KEPT_BYTES: usize = 64 * 1024 * 1024;
 
-/// An answer is kept up to this.
+/// The longest kept part of an answer.
 const MOST_ANSWER_BYTES: usize = 1024 * 1024;
 
 /// Calls without a result yet. Clients wait for results, so there are few.
@@ -33,24 +33,24 @@ pub(crate) struct Recorder<'a> {
     folder: Option<String>,
     calls: HashMap<String, Call>,
     reads: Vec<Read>,
-    /// Where each read stands in the record.
+    /// The position of each read in the record.
     places: Vec<Place>,
     /// The message whose line is read.
     message: Option<String>,
     /// The step before each message, where a client may go back to one.
     begun: HashMap<String, usize>,
-    /// The step before each turn of the user's that the conversation has, where a client counts
-    /// those when it goes back.
+    /// The step before each turn of the user's in the conversation, for clients that count turns in
+    /// a rollback.
     turns: Vec<usize>,
-    /// Which message follows which, where a client says.
+    /// The order of messages, if the client records it.
     thread: Thread,
     step: usize,
     last_call: usize,
     kept_bytes: usize,
     answer: Option<FinalAnswer>,
-    /// What was said last, and in which message; not known to be the answer yet.
+    /// The last text, and its message; it may or may not be the answer.
     said: Option<(Option<String>, FinalAnswer)>,
-    /// The line of the record that has what was said last, and the one that has the answer.
+    /// The record's line with the last text, and the one with the answer.
     said_in: Option<String>,
     answered_in: Option<String>,
     has_main: bool,
@@ -59,12 +59,12 @@ pub(crate) struct Recorder<'a> {
     printed: Option<String>,
 }
 
-/// What becomes of a shell after a command.
+/// Whether a command's shell continues with the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shell {
     /// Every command has its own.
     IsNew,
-    /// It goes on where it is, and nothing in the record says where.
+    /// It continues in its folder, which the record does not name.
     GoesOn,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Takes note of what becomes of shells.
+    /// Records whether shells continue.
     pub(crate) fn has_shell(&mut self, shell: Shell) {
         self.shell = shell;
     }
@@ -139,7 +139,7 @@ impl<'a> Recorder<'a> {
         self.calls.get(id).map(|call| &call.tool)
     }
 
-    /// A call has a result.
+    /// Takes in the result of a call.
     pub(crate) fn returns(&mut self, id: &str, outcome: &Outcome<'_>) {
         self.step += 1;
         let Some(call) = self.calls.remove(id) else { return };
@@ -167,7 +167,7 @@ impl<'a> Recorder<'a> {
                 let (ended, output) = (outcome.ended, outcome.output);
                 let run = ShellRun { command, folder: folder.as_deref(), ended, output };
                 let found = shell::seen(&run);
-                // A command that shows no file at all is about none.
+                // A command that shows no file is about none.
                 let about = if found.is_empty() { About::Another } else { About::TheFile };
                 self.looks_for(&call, id, outcome, about);
                 for seen in found {
@@ -187,8 +187,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Looks for the text of every file in an output, whatever was called. `about` tells whether it
-    /// can be about a file that it names.
+    /// Searches an output of any call for the text of every file. `about` tells whether it can be
+    /// about a file that it names.
     fn looks_for(&mut self, call: &Call, id: &str, outcome: &Outcome<'_>, about: About) {
         let (output, is_seen) = match (outcome.output.seen(), outcome.output) {
             (Some(output), _) => (output, true),
@@ -216,7 +216,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// The agent is given a text without a call: a prompt, or what is left of a conversation.
+    /// Takes in a text without a call: a prompt, or the rest of a conversation.
     pub(crate) fn given(&mut self, by: FileReader, text: &str) {
         self.step += 1;
         for sought in found_in(text, text, About::TheFile, self.wanted.texts) {
@@ -234,7 +234,7 @@ impl<'a> Recorder<'a> {
         self.keep(by, "", Seen::Lines { path, lines, text });
     }
 
-    /// The agent says something, in one piece or in several of the same message.
+    /// Takes in a text of the agent, in one piece or in several of the same message.
     pub(crate) fn says(&mut self, message: Option<&str>, text: &str) {
         self.step += 1;
         let same =
@@ -250,12 +250,12 @@ impl<'a> Recorder<'a> {
         self.said_in.clone_from(&self.message);
     }
 
-    /// Tells whether the agent has said anything that may be its answer.
+    /// Tells whether the agent has written a text that may be its answer.
     pub(crate) fn has_spoken(&self) -> bool {
         self.said.is_some() || self.answer.is_some()
     }
 
-    /// The agent's turn is over: what it said last is its answer.
+    /// Ends the agent's turn: its last text is its answer.
     pub(crate) fn ends_turn(&mut self) {
         if let Some((_, answer)) = self.said.take() {
             let is_judged =
@@ -268,7 +268,7 @@ impl<'a> Recorder<'a> {
     }
 
     pub(crate) fn finish(mut self, lines: LineCount, ending: RecordEnding) -> SessionRecord {
-        // Whoever says something, goes on working and is never heard again has not answered.
+        // An agent that writes a text, continues to work and writes nothing more has not answered.
         if self.said.as_ref().is_some_and(|(_, said)| said.step > self.last_call) {
             self.ends_turn();
         }
@@ -318,7 +318,7 @@ impl<'a> Recorder<'a> {
 
     fn bounded(&mut self, path: &str, text: ShownText) -> ShownText {
         let length = match &text {
-            ShownText::Exactly(it) | ShownText::Among(it) | ShownText::Cut(it) => it.len(),
+            ShownText::Exactly(text) | ShownText::Among(text) | ShownText::Cut(text) => text.len(),
             ShownText::Image | ShownText::Unknown => 0,
         };
         let is_too_long = length > MOST_TEXT_BYTES || self.kept_bytes + length > MOST_KEPT_BYTES;
@@ -335,7 +335,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// Returns the files whose text an output holds. What is JSON holds the texts in it.
+/// Returns the files whose text an output contains. In a JSON output, its strings are searched.
 fn found_in<'a>(output: &str, words: &str, about: About, texts: &'a [Sought]) -> Vec<&'a Sought> {
     if texts.is_empty() {
         return Vec::new();

@@ -19,7 +19,7 @@ fn session(client: Client, lines: &[Value]) -> SessionRecord {
     .unwrap()
 }
 
-/// How a file of three lines stands.
+/// Returns the state of a file of three lines.
 fn standing(session: &SessionRecord) -> ReadState {
     let demanded = [Demanded { name: "a", path: "/p/a.md", now: Contents::Text("1\n2\n3\n") }];
     let answered = session.answer.as_ref().map(|answer| answer.step);
@@ -62,7 +62,7 @@ fn read_whole(id: &str) -> [Value; 2] {
 }
 
 #[test]
-fn the_answer_is_what_was_said_last_without_a_call() {
+fn the_answer_is_the_last_text_without_a_call() {
     let [call, result] = read_whole("1");
     let mut aside = call.clone();
     aside["message"]["id"] = json!("m");
@@ -74,7 +74,7 @@ fn the_answer_is_what_was_said_last_without_a_call() {
             Some("done"),
             ReadState::Whole,
         ),
-        // Said, then worked on, then never heard again.
+        // A text, then a call, then nothing more.
         (vec![says("m", "I read"), call.clone(), result.clone()], None, ReadState::Whole),
         (
             vec![
@@ -107,7 +107,7 @@ fn claudes_results_tell_how_much_was_shown() {
         (json!("1\t1\n2\t2\n3\t3\n4\t"), part(1, 4), "Whole"),
         (json!("     1→1\n     2→2\n     3→3\n     4→"), part(1, 4), "Whole"),
         (json!("1\n2\n3\n"), part(1, 4), "Whole"),
-        // What stands beside the content was not shown.
+        // A field beside the content was not shown.
         (json!("2\t2"), part(1, 4), "Range { first: 2, last: 2 }"),
         (json!("1\t1\n2\t"), part(1, 4), "Range { first: 1, last: 2 }"),
         (json!("1\t1\n[2 lines cut]"), part(1, 4), "Range { first: 1, last: 1 }"),
@@ -155,7 +155,7 @@ fn claudes_results_tell_how_much_was_shown() {
 }
 
 #[test]
-fn what_claudes_other_tools_show_is_told() {
+fn claudes_other_tools_show_files_too() {
     let null = Value::Null;
     let part = ReadState::Part { lines: vec![], of: Some(3) };
     let not_read = ReadState::NotRead { attempts: 0 };
@@ -337,7 +337,7 @@ proptest! {
         }
     }
 
-    // Lines with the right names and anything for values.
+    // Lines with the right names and any values.
     #[test]
     fn any_values_are_read(
         kind in "user|assistant|attachment|result|response_item|item.completed|tool_use|tool_result|gemini|text|tool_call|message",

@@ -1,7 +1,7 @@
 //! Which messages of a record lead to its answer.
 //!
 //! When a user goes back in a conversation, the client does not rewrite its record: the next prompt
-//! follows an earlier message, and the agent is no longer shown what lies behind that one.
+//! follows an earlier message, and the agent no longer sees the messages after that one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,10 +22,10 @@ struct Message {
     before: Option<usize>,
 }
 
-/// What a message follows.
+/// The predecessor of a message.
 #[derive(Clone, Default)]
 pub(crate) enum Follows {
-    /// A message of this name.
+    /// A message with this name.
     Named(String),
     /// Nothing: a conversation begins.
     Nothing,
@@ -34,9 +34,9 @@ pub(crate) enum Follows {
     LineBefore,
 }
 
-/// What a message is in a conversation.
+/// The role of a message in a conversation.
 pub(crate) enum Role {
-    /// The user asks for something.
+    /// A prompt of the user.
     Prompt,
     /// The agent's, or a piece of it; the pieces of one have one name.
     Reply(Option<String>),
@@ -44,7 +44,7 @@ pub(crate) enum Role {
     Aside,
 }
 
-/// In whose conversation a message is.
+/// The conversation that a message belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Main,
@@ -81,8 +81,8 @@ impl Thread {
         branch
     }
 
-    /// A message that is named and missing was lost with its line; the client goes on with what it
-    /// has.
+    /// A message that is named and missing was lost with its line; the client continues with the
+    /// rest.
     fn followed_by(&self, message: &Message) -> Option<usize> {
         match &message.follows {
             Follows::Named(name) => self.places.get(name).copied().or(message.before),
@@ -101,8 +101,8 @@ pub(crate) struct Branch<'a> {
 }
 
 impl Branch<'_> {
-    /// Tells whether a message lies on a branch that was left. Of the results of several calls in
-    /// one reply, only the last leads on, and the others belong to it too.
+    /// Tells whether a message is on an abandoned branch. Of the results of several calls in one
+    /// reply, only the last leads on, and the others belong to it too.
     pub(crate) fn is_left(&self, name: &str) -> bool {
         let mut at = self.thread.places.get(name).copied();
         let side = |place: usize| self.thread.messages.get(place).map(|message| message.side);

@@ -1,4 +1,4 @@
-//! Tools that agents call, and what came of it, in one shape for all clients.
+//! Calls of tools and their results, in one form for all clients.
 
 use convoke_domain::receipt::shell::{CommandEnd, ShellOutput};
 use convoke_domain::receipt::{FileReader, Lines, ShownText};
@@ -7,26 +7,26 @@ use convoke_domain::receipt::{FileReader, Lines, ShownText};
 pub(crate) struct Call {
     pub(crate) by: FileReader,
     pub(crate) tool: Tool,
-    /// Where the session was when it was made.
+    /// The session's folder at the time of the call.
     pub(crate) folder: Option<String>,
 }
 
-/// What is called.
+/// The kind of call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Tool {
-    /// A file is to be shown.
+    /// It shows a file.
     File { path: String, lines: Lines },
-    /// Matching lines are to be shown; in a file, a folder, or wherever the session is.
+    /// It shows matching lines in a file, a folder, or the session's folder.
     Search { path: Option<String> },
-    /// A command is to be run.
+    /// It runs a command.
     Shell { command: String, folder: Option<String> },
-    /// A tool of somebody else's that may show files.
+    /// A third-party tool that may show files.
     Foreign { words: String },
     /// Nothing that shows files.
     Other,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outcome<'a> {
     pub(crate) ended: CommandEnd,
@@ -63,7 +63,7 @@ impl<'a> Outcome<'a> {
     pub(crate) const IMAGE: Self =
         Self { ended: CommandEnd::Well, output: ShellOutput::Unknown, lines: None, is_image: true };
 
-    /// What a command or a tool put out.
+    /// Returns the result with this output.
     pub(crate) const fn of(ended: CommandEnd, output: ShellOutput<'a>) -> Self {
         Self { ended, output, lines: None, is_image: false }
     }
@@ -72,7 +72,7 @@ impl<'a> Outcome<'a> {
         self.ended == CommandEnd::Badly
     }
 
-    /// Returns what was shown of a file.
+    /// Returns the shown text of a file.
     pub(crate) fn text(&self) -> ShownText {
         match self.output {
             _ if self.is_image => ShownText::Image,
@@ -83,7 +83,7 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// Returns the lines that were asked for by a first line and a number of lines.
+/// Returns the lines requested by a first line and a number of lines.
 pub(crate) fn asked(first: Option<usize>, count: Option<usize>) -> Lines {
     match (first, count) {
         (None | Some(0 | 1), None) => Lines::Whole,
@@ -104,8 +104,7 @@ pub(crate) const fn shown(first: usize, last: usize, total: usize) -> Lines {
     }
 }
 
-/// A tool of somebody else's is in doubt if its name says that it reads; what it was given are its
-/// words.
+/// A third-party tool is in doubt if its name suggests reading; its input counts as its words.
 pub(crate) fn foreign(name: &str, input: &str) -> Tool {
     let lower = name.to_ascii_lowercase();
     let may_read = lower.starts_with("mcp") || lower.contains("read") || lower.contains("view");
@@ -113,7 +112,7 @@ pub(crate) fn foreign(name: &str, input: &str) -> Tool {
 }
 
 /// Returns the files that a search names: above their matches (`File: file`), before each match
-/// (`file:3:…`), or not at all if it was asked for one.
+/// (`file:3:…`), or not at all if the search was limited to one.
 pub(crate) fn files_found<'a>(output: &'a str, target: Option<&'a str>) -> Vec<&'a str> {
     let has_matches = !output.trim().is_empty() && !output.starts_with("No ");
     let mut found: Vec<&str> = target.into_iter().filter(|_| has_matches).collect();

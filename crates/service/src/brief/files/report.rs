@@ -9,7 +9,7 @@ use convoke_domain::token::Vocabulary;
 use convoke_engine::brief::collect::Collected;
 use serde::Serialize;
 
-/// What packing named documents came to. Fields are only ever added.
+/// The result of packing named documents. Fields are only ever added.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefFilesReport {
@@ -17,15 +17,15 @@ pub struct BriefFilesReport {
     pub documents: Vec<BriefDocumentReport>,
     /// Binary files that only a folder or pattern named.
     pub binaries: Vec<String>,
-    /// What looks like a secret in the texts below.
+    /// Likely secrets in the texts below.
     pub secrets: Vec<BriefSecretReport>,
     /// The most tokens that the block may cost, with citations and marks.
     pub budget: u64,
-    /// What it costs, in tenths of a token.
+    /// The block's cost, in tenths of a token.
     pub used_x10: u64,
-    /// Which documents give way when not all fit.
+    /// Which documents are cut or dropped when not all fit.
     pub policy: &'static str,
-    /// What tokens were counted by.
+    /// The tokenizer.
     pub tokenizer: &'static str,
     /// Whether token counts are a real model's or an estimate.
     pub exact: bool,
@@ -42,9 +42,9 @@ pub struct BriefDocumentReport {
     pub path: String,
     /// `whole`, `cut`, `dropped` or `unreadable`.
     pub fate: &'static str,
-    /// Why, where that is not clear from the fate.
+    /// Why, where the outcome does not show it.
     pub reason: Option<String>,
-    /// What its text in the block costs, or would have cost, in tenths of a token.
+    /// The cost of its text in the block, or of the dropped text, in tenths of a token.
     pub tokens_x10: u64,
     /// Where it was cut, in characters.
     pub char_offset: Option<usize>,
@@ -58,7 +58,7 @@ pub struct BriefDocumentReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefSecretReport {
-    /// The document.
+    /// The document's path.
     pub path: String,
     /// The line, counted from 1.
     pub line: usize,

@@ -1,4 +1,4 @@
-//! What a loop keeps of an answer, and how it is read again.
+//! The records of a loop's answers, and how they are read.
 
 use convoke_domain::dispatch::review::{Issue, Review};
 use convoke_domain::dispatch::review_loop::{LoopStop, ReviewAnswer, identity};
@@ -6,7 +6,7 @@ use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::dispatch::answer::kept;
 use convoke_engine::skill::hash;
-use convoke_store::review_loop::{LoopEntry, Spent};
+use convoke_store::review_loop::{AnswerUsage, LoopEntry};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,34 +16,34 @@ use crate::failure::{ErrorClass, Failure};
 use crate::lane::LaneRun;
 
 /// Sums up what an answer cost, with the lanes that led to it; unknown if one of them did not say.
-pub(super) fn spent(ran: &LaneRun, earlier: &[LaneRun]) -> Spent {
+pub(super) fn spent(ran: &LaneRun, earlier: &[LaneRun]) -> AnswerUsage {
     let all = || earlier.iter().chain([ran]).map(|ran| ran.spent);
     let sum = |part: fn(&Usage) -> Option<u64>| {
         let parts = all().map(|usage| usage.as_ref().and_then(part));
         parts.sum::<Option<u64>>()
     };
-    Spent {
+    AnswerUsage {
         input: sum(|usage| Some(usage.input)),
         output: sum(|usage| Some(usage.output)),
         micro_dollars: sum(|usage| usage.micro_dollars),
     }
 }
 
-/// What a pass is worth later: it holds for these files, only as far as it was proven, and beside
-/// these words.
+/// The basis of a pass: it holds for these files, as far as it was proven, with these words beside
+/// it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Grounds {
     /// The reviewed files as a tree in git's own store, if git could tell.
     pub(super) tree: Option<String>,
-    /// Whether the record proves that everything was read.
+    /// Whether the record proves complete reading.
     pub(super) proven: bool,
-    /// What the reviewer wrote beside its verdict.
+    /// The reviewer's text beside its verdict.
     pub(super) also_wrote: Option<String>,
 }
 
 impl Grounds {
-    /// Reads what was kept of an answer; an entry of an earlier version proves nothing.
+    /// Reads a recorded answer; an entry of an earlier version proves nothing.
     pub(super) fn of(entry: &LoopEntry) -> Self {
         serde_json::from_str(&entry.text).unwrap_or_default()
     }
@@ -74,7 +74,7 @@ pub(super) fn review_text(role: &str, review: Option<&Review>, grounds: &Grounds
     })
 }
 
-/// Reads what was kept of reviewers.
+/// Reads the reviewers' recorded answers.
 pub(super) fn answers(entries: &[LoopEntry]) -> Vec<ReviewAnswer> {
     let answer = |entry: &LoopEntry| {
         let passed = entry.passed?;
@@ -104,7 +104,7 @@ pub(super) fn issues(entry: &LoopEntry) -> Vec<Issue> {
     reviews.into_iter().flat_map(|review| review.issues).collect()
 }
 
-/// Returns what speaks against a pass in an answer, with ids that stay the same in every round.
+/// Returns the issues of an answer that prevent a pass, with ids that stay the same in every round.
 pub(super) fn findings(entry: &LoopEntry) -> Vec<(String, Issue)> {
     let counted = issues(entry).into_iter().filter(|issue| issue.severity.counts());
     let with_id = |issue| (hash(identity(&entry.role, &issue))[..12].to_owned(), issue);
@@ -122,9 +122,9 @@ pub(super) fn stop_of(outcome: LaneOutcome) -> LoopStop {
     }
 }
 
-/// Returns why a loop ends at a reviewer's answer that counts neither way. It is not kept, so the
-/// next call asks that reviewer again. `outcome` is of the lane that ran last: Convoke may have been
-/// stopped while it asked for the verdict alone.
+/// Returns why a loop ends at a reviewer's answer that counts neither way. The answer is not
+/// recorded, so that reviewer answers again in the next call. `outcome` is of the last lane: the
+/// user may have stopped Convoke during the second request.
 pub(super) fn without_verdict(judged: &Judged, outcome: LaneOutcome) -> Option<LoopStop> {
     match (&judged.ambiguity, judged.lacks_proof) {
         (Some(_), _) if matches!(outcome, LaneOutcome::OverBudget | LaneOutcome::Cancelled) => {

@@ -1,4 +1,4 @@
-//! What a loop reviews, and whether that is still what its reviewers approved.
+//! The files that a loop reviews, and whether they are still the approved ones.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub(super) fn documents(
     reviewers.map(document).collect()
 }
 
-/// Says so if files changed while all could only read, but for those that are ours.
+/// Warns if files changed while all agents were read-only, except Convoke's own files.
 pub(super) fn warn_of_changes(verdict: Option<TreeVerdict>, reporter: &Reporter) {
     let Some(mut verdict) = verdict else { return };
     let ours = [STATE_FILE, history::FILE];
@@ -54,7 +54,7 @@ impl Course<'_> {
         look(&self.session.project, &watched)
     }
 
-    /// Says whether what an earlier call found approved is still what was reviewed.
+    /// Tells whether the files that an earlier call approved are still the reviewed ones.
     pub(super) fn still_approved(&self, entries: &[LoopEntry]) -> LoopStop {
         let last = entries.iter().filter(|entry| entry.passed.is_some());
         let last = last.max_by_key(|entry| (entry.iteration, entry.at));

@@ -1,4 +1,4 @@
-//! What a loop checks before it spends anything, and what it advises at its end.
+//! A loop's checks before it spends anything, and its hint at the end.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::settings::dispatch::ChangedBy;
 
 impl Course<'_> {
-    /// Tells the user what committed files change of the roles that the loop asks, and returns it.
+    /// Warns of keys that committed files change in the loop's roles, and returns them.
     pub(super) fn say_changes(&self) -> BTreeMap<String, ChangedBy> {
         let command = &self.request.command;
         let roles = self.reviewers.iter().chain(&self.fixer);
@@ -23,8 +23,8 @@ impl Course<'_> {
         changed.filter(|(_, by)| !by.is_empty()).collect()
     }
 
-    /// Checks every reviewer, and the fixer if there is one, as far as that needs no agent. One that
-    /// cannot be asked must not be found out after others were paid.
+    /// Checks every reviewer, and the fixer if there is one, as far as that needs no agent. An
+    /// unusable agent must not come to light after others were paid.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let fix_client = self.request.fix_client();
         let reviewers = self.reviewers.iter().map(|role| (role, &self.request.client));
@@ -35,7 +35,7 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// Says what to do after a loop that ended without an approval.
+    /// Returns the hint after a loop that ended without an approval.
     pub(super) fn hint(&self, stop: LoopStop) -> Option<String> {
         let reset = match &self.request.feature {
             Some(feature) => format!("convoke dispatch reset --feature {}", feature.display()),

@@ -1,4 +1,4 @@
-//! What came of a loop of reviews.
+//! The report on a loop of reviews.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::dispatch::report::IssueWords;
 use crate::failure::ErrorClass;
 use crate::settings::dispatch::ChangedBy;
 
-/// What came of a loop of reviews.
+/// The report on a loop of reviews.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReviewLoopReport {
@@ -29,32 +29,32 @@ pub struct ReviewLoopReport {
     pub findings: Vec<LoopFindingReport>,
     /// Findings that were there and are not any more.
     pub accepted: usize,
-    /// What all of it cost.
+    /// The cost of the loop.
     pub cost: LoopCostReport,
-    /// What committed files change of the roles, by role.
+    /// The keys that committed files change, by role.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub role_changed_by: BTreeMap<String, ChangedBy>,
 }
 
-/// An answer of a loop.
+/// One answer in a loop.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopAnswerReport {
-    /// The round.
+    /// The round's number, from one.
     pub round: u32,
-    /// Who answered.
+    /// The role that answered.
     pub role: String,
     /// Nothing for the one that fixes.
     pub passed: Option<bool>,
     /// How many findings it has.
     pub findings: usize,
-    /// What it read, if that is known.
+    /// Tokens that the model read, if known.
     pub input_tokens: Option<u64>,
-    /// What it wrote, if that is known.
+    /// Tokens that the model wrote, if known.
     pub output_tokens: Option<u64>,
-    /// What it cost, if that is known.
+    /// The cost, if known.
     pub micro_dollars: Option<u64>,
-    /// What the reviewer wrote beside its verdict.
+    /// The reviewer's text beside its verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub also_wrote: Option<String>,
     /// Every issue of the answer, also those that weigh nothing against a pass.
@@ -64,27 +64,27 @@ pub struct LoopAnswerReport {
     pub light: Vec<IssueWords>,
     /// Whether the answer does not count: it has no verdict, or no proof.
     pub is_void: bool,
-    /// Whether a person was to fix what was found.
+    /// Whether a person had to fix the findings.
     #[serde(skip)]
     pub is_by_hand: bool,
 }
 
-/// A finding of a loop.
+/// One finding in a loop.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopFindingReport {
     /// Its id, the same in every round.
     pub id: String,
-    /// Who found it.
+    /// The role that found it.
     pub role: String,
     /// The finding, in the words it was found in first.
     #[serde(flatten)]
     pub issue: IssueWords,
-    /// What became of it.
+    /// The finding's state.
     pub fate: &'static str,
 }
 
-/// What all of it cost, as far as it was told.
+/// The cost of the loop, as far as clients reported it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopCostReport {
@@ -92,7 +92,7 @@ pub struct LoopCostReport {
     pub tokens: u64,
     /// All money.
     pub micro_dollars: u64,
-    /// Whether every answer said what it cost.
+    /// Whether every answer's cost is known.
     pub is_complete: bool,
     /// The tokens for each accepted finding.
     pub tokens_per_accepted: Option<u64>,

@@ -6,24 +6,24 @@ use rusqlite::{Connection, Row, params};
 
 use super::{messages, read_message};
 use crate::error::StoreError;
-use crate::message::Heard;
+use crate::message::ScopedMessage;
 use crate::sqlite::{failed, rows};
 
-/// What can be heard in a scope.
+/// Selects messages that are visible in a scope.
 const HEARD: &str = "((messages.project = ?1 AND messages.branch = ?2) OR EXISTS ( \
      SELECT 1 FROM recipients WHERE message_id = messages.id \
      AND recipients.project = ?1 AND recipients.branch = ?2))";
 
-/// Finds a message that can be heard in a scope.
+/// Finds a message that is visible in a scope.
 pub(super) fn find(
     connection: &Connection,
     scope: &Scope,
     id: i64,
-) -> Result<Option<Heard>, StoreError> {
+) -> Result<Option<ScopedMessage>, StoreError> {
     let sql = format!("SELECT * FROM messages WHERE id = ?3 AND {HEARD}");
     let read = |row: &Row<'_>| {
         let scope = Scope { project: row.get("project")?, branch: row.get("branch")? };
-        Ok(Heard { scope, message: read_message(connection, row)? })
+        Ok(ScopedMessage { scope, message: read_message(connection, row)? })
     };
     let found = rows(connection, &sql, params![scope.project, scope.branch, id], read);
     Ok(found.map_err(failed("find the message"))?.pop())

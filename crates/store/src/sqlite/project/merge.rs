@@ -1,4 +1,4 @@
-//! Bringing everything of one project into another.
+//! Moves all records of one project into another.
 
 use convoke_domain::scope::Scope;
 use rusqlite::{Connection, params};
@@ -19,7 +19,7 @@ pub(super) fn merge(
     let failed = failed("merge the projects");
     let mut merged = MergedProject::default();
     let note = |step: Option<i64>| connection.execute("UPDATE task_step_now SET step = ?1", [step]);
-    // What moves as a whole is no step of anybody's work.
+    // Moving a whole project is not a step that an agent can undo.
     note(Some(0)).map_err(&failed)?;
     let sql = "SELECT DISTINCT branch FROM tasks WHERE project = ?1";
     let branches = rows(connection, sql, params![from], |row| row.get(0)).map_err(&failed)?;
@@ -48,7 +48,7 @@ pub(super) fn merge(
             "agents" => merged.agents = count,
             _ => {}
         }
-        // What can be there once is there already.
+        // The target already has records that can exist only once.
         let sql = format!("DELETE FROM \"{table}\" WHERE project = ?1");
         connection.execute(&sql, [from]).map_err(&failed)?;
     }

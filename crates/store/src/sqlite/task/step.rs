@@ -34,7 +34,7 @@ impl SqliteStore {
 }
 
 impl Step<'_> {
-    /// Says that this step takes another back.
+    /// Marks this step as the undo of another.
     pub(in crate::sqlite) fn mark_undo_of(&self, undone: i64) -> rusqlite::Result<()> {
         let connection = &self.transaction;
         connection.execute("UPDATE task_steps SET undoes = ?1 WHERE id = ?2", [undone, self.id])?;
@@ -51,7 +51,7 @@ impl Step<'_> {
         let sql = "DELETE FROM task_changes WHERE step = ?1 AND before = after";
         transaction.execute(sql, [id])?;
         let nothing = "NOT EXISTS (SELECT 1 FROM task_changes WHERE step = ?1)";
-        // What follows tasks to another branch cannot be undone where no task moved.
+        // Moves that follow tasks to another branch cannot be undone where no task moved.
         for table in ["pin_moves", "talk_moves", "session_moves"] {
             let sql = format!("DELETE FROM {table} WHERE step = ?1 AND {nothing}");
             transaction.execute(&sql, [id])?;

@@ -19,10 +19,10 @@ use crate::task::Surroundings;
 /// How many tasks are read on each side of the current one, on every level.
 const AROUND: usize = 16;
 
-/// How many tasks are looked at for the first one.
+/// How many tasks are checked for the first one.
 const CANDIDATES: usize = 32;
 
-/// How many tasks are looked at in all, where tasks wait for each other.
+/// How many tasks are checked in all, where tasks wait for each other.
 const LOOKS: Range<usize> = 0..256;
 
 /// One plan, or the tasks without one.
@@ -80,7 +80,7 @@ impl PlanRows<'_> {
         if agent.is_none() {
             add(self.ready_path(None, &[], &mut LOOKS.clone())?);
         }
-        // What the leaf consisted of, or, where everything is done, the first of it.
+        // The parts of the leaf, or the first ones if all are done.
         let leaf = path.last().map(|task| &task.id);
         add(self.first(leaf, "", AROUND)?);
         Ok(found)
@@ -107,8 +107,8 @@ impl PlanRows<'_> {
         Ok(())
     }
 
-    /// Returns open tasks that are begun, each after what it is part of. Only so many are looked at,
-    /// those that were changed last.
+    /// Returns started open tasks, each after its parents. It checks a limited number, those that
+    /// changed last.
     fn begun(self) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
             "SELECT * FROM tasks WHERE project = ?1 AND branch = ?2 AND plan_file IS ?3 \
@@ -127,8 +127,8 @@ impl PlanRows<'_> {
         Ok(begun)
     }
 
-    /// Returns the way to the first task below a parent that waits for no other, begun ones first, then
-    /// by priority; empty if none is found within so many looks.
+    /// Returns the path to the first task below a parent that waits for no other, started ones
+    /// first, then by priority; empty if the limit of checks is reached first.
     fn ready_path(
         self,
         parent: Option<&TaskId>,
@@ -151,7 +151,7 @@ impl PlanRows<'_> {
         Ok(Vec::new())
     }
 
-    /// Returns the first open tasks below a parent in the order in which they are to be done.
+    /// Returns the first open tasks below a parent, in working order.
     fn open_in_turn(
         self,
         parent: Option<&TaskId>,
@@ -235,8 +235,8 @@ impl PlanRows<'_> {
         Ok(None)
     }
 
-    /// Returns the way to the first open task that an agent holds. Only so many of its tasks are
-    /// looked at, those at the top first.
+    /// Returns the path to the first open task of an agent. It checks a limited number of its
+    /// tasks, those at the top first.
     fn path_to_first_of(self, agent: &AgentName) -> Result<Vec<Task>, StoreError> {
         let Scope { project, branch } = self.scope;
         let mut paths = Vec::new();
@@ -264,7 +264,7 @@ impl PlanRows<'_> {
         Ok(first.unwrap_or_default())
     }
 
-    /// Returns the way from the top to a task, unless something on it is closed.
+    /// Returns the path from the top to a task, unless a task on it is closed.
     fn open_path(self, task: Task) -> Result<Option<Vec<Task>>, StoreError> {
         let mut path = vec![task];
         while let Some(parent) = self.parent_in_plan(&path[0])? {

@@ -1,4 +1,4 @@
-//! What lies above and below a task in SQLite.
+//! Tasks above and below a task in SQLite.
 
 use convoke_domain::scope::Scope;
 use convoke_domain::task::DEEPEST;
@@ -8,10 +8,12 @@ use rusqlite::{Connection, params};
 
 use super::{find, no_task};
 use crate::error::StoreError;
-use crate::sqlite::row::Time;
+use crate::sqlite::deed::supersede_verdicts;
+use crate::sqlite::row::{Time, Word};
+use crate::sqlite::rows;
 
 /// Returns a task and everything above it, nearest first. A damaged store may hold a circle, so the
-/// way ends where no tree can be.
+/// walk ends at the greatest depth.
 fn upwards(connection: &Connection, scope: &Scope, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
     let mut way = Vec::new();
     let mut next = Some(id.clone());
@@ -36,7 +38,7 @@ pub(super) fn refuse_circle(
     Ok(())
 }
 
-/// Refuses to put something of a height below a parent that is too deep for it.
+/// Refuses to move a subtree of some height below a parent that is too deep for it.
 pub(super) fn refuse_depth(
     connection: &Connection,
     scope: &Scope,
@@ -49,7 +51,8 @@ pub(super) fn refuse_depth(
     Ok(())
 }
 
-/// What is below a task, with its distance; it ends even if a damaged store holds a circle.
+/// Selects the tasks below a task, with their distance; it ends even if a damaged store holds a
+/// circle.
 pub(in crate::sqlite) const BELOW: &str = "WITH RECURSIVE below (id, depth) AS ( \
       SELECT ?3, 1 UNION \
       SELECT tasks.id, depth + 1 FROM tasks JOIN below ON tasks.parent_id = below.id \
@@ -67,7 +70,7 @@ pub(super) fn height(
     Ok(height as usize)
 }
 
-/// What becomes part of a task comes from its plan.
+/// Gives new parts of a task the task's plan.
 pub(super) fn take_over_plan(
     connection: &Connection,
     scope: &Scope,
@@ -96,4 +99,30 @@ pub(super) fn close_below(
          AND status IN ('pending', 'in_progress') AND id IN (SELECT id FROM below)"
     );
     connection.execute(&sql, params![scope.project, scope.branch, id.as_str(), Time(now)])
+}
+
+/// Opens the closed tasks above a task that is begun, because it is part of them.
+pub(super) fn open_above(
+    connection: &Connection,
+    scope: &Scope,
+    id: &TaskId,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let sql = "WITH RECURSIVE above (id, depth) AS ( \
+                 SELECT parent_id, 1 FROM tasks \
+                   WHERE project = ?1 AND branch = ?2 AND id = ?3 UNION \
+                 SELECT tasks.parent_id, depth + 1 FROM tasks JOIN above ON tasks.id = above.id \
+                   WHERE project = ?1 AND branch = ?2 AND depth < 1000) \
+               SELECT id FROM tasks WHERE project = ?1 AND branch = ?2 AND deleted_at IS NULL \
+               AND status IN ('completed', 'skipped') AND id IN (SELECT id FROM above)";
+    let values = params![scope.project, scope.branch, id.as_str()];
+    let closed = rows(connection, sql, values, |row| row.get(0).map(|Word(id): Word<TaskId>| id))?;
+    for id in closed {
+        let sql = "UPDATE tasks SET status = 'in_progress', updated_at = ?4, completed_at = NULL \
+                   WHERE project = ?1 AND branch = ?2 AND id = ?3";
+        let values = params![scope.project, scope.branch, id.as_str(), Time(now)];
+        connection.execute(sql, values)?;
+        supersede_verdicts(connection, scope, &id, now)?;
+    }
+    Ok(())
 }

@@ -10,14 +10,15 @@ use crate::error::StoreError;
 use crate::sqlite::row::stored;
 use crate::sqlite::{failed, first_row};
 
-/// How many are looked at on each side of the plan: some may wait, or belong to another agent.
+/// How many are checked on each side of the plan: some may wait, or belong to another agent.
 const LOOKS: usize = 64;
 
 /// The cancellation of a task's plan.
 const CANCELLED: &str = "SELECT 1 FROM pins WHERE pins.project = ?1 AND pins.branch = ?2 \
      AND pins.plan_file = tasks.plan_file AND removed_at IS NULL";
 
-/// Returns what is on both sides of a plan in an index, so that the plan itself is not read.
+/// Returns the ranges on both sides of a plan in an index, so that the query does not read the plan
+/// itself.
 const fn sides(plan: Option<&str>) -> &'static [&'static str] {
     match plan {
         Some(_) => &["plan_file IS NULL AND ?3 <> ''", "plan_file < ?3", "plan_file > ?3"],
@@ -33,7 +34,8 @@ pub(super) fn is_open_elsewhere(
 ) -> Result<bool, StoreError> {
     for side in sides(plan) {
         let sql = format!(
-            "SELECT 1 FROM tasks WHERE project = ?1 AND branch = ?2 AND {side} \
+            "SELECT 1 FROM tasks INDEXED BY open_tasks_by_place \
+             WHERE project = ?1 AND branch = ?2 AND {side} \
              AND deleted_at IS NULL AND status IN ('pending', 'in_progress') \
              AND ({CANCELLED} LIMIT 1) IS NULL LIMIT 1"
         );
@@ -57,7 +59,8 @@ pub(super) fn elsewhere(
     let mut found = Vec::new();
     for side in sides(plan) {
         let sql = format!(
-            "SELECT * FROM tasks WHERE project = ?1 AND branch = ?2 AND {side} \
+            "SELECT * FROM tasks INDEXED BY urgent_tasks \
+             WHERE project = ?1 AND branch = ?2 AND {side} \
              AND deleted_at IS NULL AND status IN ('pending', 'in_progress') AND priority = 'high' \
              AND (?4 IS NULL OR assigned_agent = ?4) AND ({CANCELLED} LIMIT 1) IS NULL \
              ORDER BY plan_file, sort_index LIMIT ?5"

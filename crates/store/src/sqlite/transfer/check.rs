@@ -1,38 +1,31 @@
-//! Whether a row of a file is one that Convoke could have written. The database checks kinds of values
-//! and keys; what is here would otherwise only be noticed when a command reads the row.
+//! Whether a row of a file is one that Convoke could have written. The database checks kinds of
+//! values and keys; without the checks here, other errors would appear only when a command reads
+//! the row.
 
 use std::path::Path;
 
 use convoke_domain::agent::AgentStatus;
 use convoke_domain::message::MessageKind;
-use convoke_domain::pin::{MOST, PinText};
+use convoke_domain::pin::PinText;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::task::DEEPEST;
+use convoke_domain::task::deed::DeedRole;
 use convoke_domain::task::id::TaskId;
+use convoke_domain::text::is_disruptive;
 use jiff::Timestamp;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
-/// Columns whose texts are names on one line.
-const NAMES: [&str; 12] = [
-    "project",
-    "branch",
-    "name",
-    "agent",
-    "actor",
-    "from_agent",
-    "to_agent",
-    "assigned_agent",
-    "client",
-    "plan_file",
-    "path",
-    "remote",
-];
+/// Columns whose texts are on one line. Paths are not: folders and files may have any name.
+const LINES: [&str; 4] = ["project", "branch", "client", "remote"];
+
+/// Columns with names that Convoke prints as they are, in front of what their bearers said or did.
+const NAMES: [&str; 6] = ["name", "agent", "actor", "from_agent", "to_agent", "assigned_agent"];
 
 /// Columns with a time, besides those that end with `_at`.
 const TIMES: [&str; 3] = ["at", "last_used", "until"];
 
-/// Says what is wrong with a row.
+/// Returns the error in a row.
 pub(super) fn row(table: &str, row: &Map<String, Value>) -> Result<(), String> {
     for (column, value) in row {
         let checked = match value {
@@ -57,7 +50,8 @@ fn cell(table: &str, column: &str, text: &str) -> Result<(), String> {
             let parsed = text.split_whitespace().map(TaskId::parse);
             parsed.collect::<Result<Vec<_>, _>>().map(drop).map_err(|error| error.to_string())
         }
-        ("tasks", "content") => one_line(text),
+        ("tasks", "content") | ("events", "verb_phrase") => one_line(text),
+        ("task_deeds", "role") => known(DeedRole::parse(text).is_ok()),
         ("task_changes", "before" | "after") => image(text),
         ("pins", "text") => {
             PinText::parse(text).map(drop).map_err(|error| format!("is not a rule: {error}"))
@@ -70,7 +64,10 @@ fn cell(table: &str, column: &str, text: &str) -> Result<(), String> {
         ("agents", "status") => known(AgentStatus::parse(text).is_some()),
         ("runs", "id") | ("journal", "run_id") => known(RunId::parse(text).is_ok()),
         ("runs", "state") => known(RunState::parse(text).is_some()),
-        (_, name) if NAMES.contains(&name) => one_line(text),
+        (_, name) if LINES.contains(&name) => one_line(text),
+        (_, name) if NAMES.contains(&name) && text.contains(is_disruptive) => {
+            Err("has control characters".to_owned())
+        }
         (_, name) if name.ends_with("_at") || TIMES.contains(&name) => {
             let time = text.parse::<Timestamp>();
             time.map(drop).map_err(|_| "is not a time".to_owned())
@@ -83,8 +80,8 @@ fn one_line(text: &str) -> Result<(), String> {
     if text.contains(char::is_control) { Err("has control characters".to_owned()) } else { Ok(()) }
 }
 
-/// Says what is wrong with all rows together: tasks that are parts of themselves or of too many
-/// others, and more rules than can hold at the same time.
+/// Returns an error that several rows cause together: tasks that are parts of themselves or nested
+/// too deeply. Merged projects may have more rules than one can add.
 pub(super) fn together(connection: &Connection) -> rusqlite::Result<Option<String>> {
     let deepest = i64::try_from(DEEPEST).unwrap_or(i64::MAX);
     let sql = "WITH RECURSIVE above (project, branch, id, depth) AS ( \
@@ -93,17 +90,11 @@ pub(super) fn together(connection: &Connection) -> rusqlite::Result<Option<Strin
                    JOIN above ON tasks.project = above.project AND tasks.branch = above.branch \
                    AND tasks.id = above.id WHERE tasks.parent_id IS NOT NULL AND depth <= ?1) \
                SELECT EXISTS (SELECT 1 FROM above WHERE depth > ?1)";
-    if connection.query_row(sql, [deepest], |row| row.get(0))? {
-        return Ok(Some("a task contains itself, or is nested too deeply".to_owned()));
-    }
-    let sql = "SELECT max(rules) FROM (SELECT count(*) AS rules FROM pins WHERE removed_at IS NULL \
-               AND plan_file IS NULL AND until IS NULL AND task_id IS NULL GROUP BY project, branch)";
-    let rules: Option<i64> = connection.query_row(sql, [], |row| row.get(0))?;
-    let is_many = rules.is_some_and(|rules| usize::try_from(rules).is_ok_and(|rules| rules > MOST));
-    Ok(is_many.then(|| format!("a project has more than {MOST} rules")))
+    let is_bad: bool = connection.query_row(sql, [deepest], |row| row.get(0))?;
+    Ok(is_bad.then(|| "a task contains itself, or is nested too deeply".to_owned()))
 }
 
-/// What a step left becomes a task again when the step is undone, so it must be fit for one.
+/// An undo restores a task from this state, so it must be a valid one.
 fn image(text: &str) -> Result<(), String> {
     let Ok(Value::Object(image)) = serde_json::from_str(text) else {
         return Err("is not a JSON object".to_owned());

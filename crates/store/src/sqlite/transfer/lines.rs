@@ -24,7 +24,7 @@ impl<'a> Lines<'a> {
         Self { read, number: 0 }
     }
 
-    /// Says what is wrong with the line that was read last.
+    /// Returns the error for the line that was read last.
     pub(super) fn wrong(&self, why: impl Into<String>) -> TransferError {
         TransferError::Line { line: self.number, why: why.into() }
     }
@@ -67,7 +67,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Refuses anything behind the last line.
+    /// Refuses text behind the last line.
     pub(super) fn nothing_more(&mut self) -> Result<(), TransferError> {
         let mut rest = [0];
         self.number += 1;

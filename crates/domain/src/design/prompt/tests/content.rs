@@ -1,8 +1,8 @@
-//! What each prompt must say.
+//! The required content of each prompt.
 
 use super::*;
 
-/// A prompt's words, wherever its lines break.
+/// Returns a prompt's words without its line breaks.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -17,7 +17,7 @@ fn says(prompt: &str, all: &[&str]) {
 
 // P-104, P-105, P-106, P-107
 #[test]
-fn a_sketch_is_asked_for_from_one_angle() {
+fn a_sketch_prompt_has_one_angle() {
     for (personality, emphasis) in [
         (
             Personality::Arch,
@@ -58,7 +58,7 @@ fn a_sketch_is_asked_for_from_one_angle() {
 
 // P-109, P-110, P-111, P-112, P-289
 #[test]
-fn a_reviewer_is_told_what_to_look_for_and_how_to_answer() {
+fn a_review_prompt_names_the_areas_and_the_form() {
     for (personality, emphasis) in [
         (Personality::Arch, "keep concerns apart"),
         (Personality::Edge, "goes wrong at the boundaries"),
@@ -163,14 +163,14 @@ fn debaters_argue_for_one_side_by_the_same_rules() {
             )
         );
         assert!(prompt.ends_with("- **Chosen**: In the client\n</debater_decision>\n"));
-        // The number of sketches is not said: it differs from run to run.
+        // The prompt does not state the number of sketches, which differs between runs.
         assert!(!prompt.contains("5 sketches") && !prompt.contains("4 sketches"));
     }
 }
 
 // P-226
 #[test]
-fn a_judge_is_told_what_both_words_mean() {
+fn a_judges_prompt_explains_both_words() {
     let ballot = "<defense_content>\nx\n</defense_content>";
     let asked = |reader| judge(&on_ballot(ballot, ANSWERED), reader);
     let (vendor, host) = (asked(Reader::Vendor), asked(Reader::Host));
@@ -196,7 +196,7 @@ fn a_judge_is_told_what_both_words_mean() {
 
 // P-260, P-265, P-266, P-267
 #[test]
-fn a_voter_is_told_what_each_vote_means() {
+fn a_voters_prompt_explains_each_vote() {
     let first = a_voter(VoterRole::SeniorReviewer, "the ballot", Reader::Host);
     says(
         &first,
@@ -233,7 +233,7 @@ fn a_voter_is_told_what_each_vote_means() {
 
 // P-169, P-172, P-174, P-187, P-188, P-243, P-244, P-291
 #[test]
-fn the_chair_is_told_what_each_document_must_hold() {
+fn the_chairs_prompts_list_the_required_parts() {
     let all = chair_prompts();
     let prompt = |name: &str| &all.iter().find(|(known, _)| *known == name).unwrap().1;
     says(

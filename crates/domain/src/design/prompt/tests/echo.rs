@@ -84,7 +84,7 @@ fn dialectic(texts: &[String]) -> String {
     judging::ballot(&[contest], &Hidden::of(&Panel::default())).text.unwrap_or_default()
 }
 
-/// What an answer with some of these lines has voted.
+/// Returns the votes in an answer with some of these lines.
 fn repeated(prompt: &str, chosen: &[usize]) -> (usize, bool) {
     let lines: Vec<_> = prompt.lines().collect();
     let said: Vec<_> = chosen.iter().map(|place| lines[*place]).collect();
@@ -128,8 +128,8 @@ fn echo() -> impl Strategy<Value = (String, Vec<usize>)> {
 }
 
 proptest! {
-    // P-268, P-228: no line of a question is a vote, and neither are some of them in a row, whichever
-    // texts it shows.
+    // P-268, P-228: for any quoted texts, no line of a prompt is a vote, and neither is a sequence
+    // of its lines.
     #[test]
     fn an_answer_that_only_repeats_the_prompt_casts_no_vote((prompt, places) in echo()) {
         prop_assert_eq!(repeated(&prompt, &places), (0, false), "{}", prompt);

@@ -1,4 +1,4 @@
-//! What voters and judges are given, and which of their words count.
+//! The ballots of voters and judges, and which of their words count.
 
 use super::super::*;
 use super::world::{World, block, in_block, synthesis, votes, word};
@@ -9,9 +9,9 @@ fn contested() -> World {
     World::new().answer("chair/synthesis", synthesis(&block(1, "Where")))
 }
 
-// P-171, P-242: what people answered holds for everybody who comes later.
+// P-171, P-242: people's answers are part of all later prompts.
 #[test]
-fn answers_reach_everybody_who_comes_later() {
+fn answers_are_part_of_all_later_prompts() {
     let questions = "### Question 1: Offline\n- **Question**: How long?\n- **Recommended**: a day\n\n\
         ### Question 2: Mobile\n- **Question**: Phones?\n- **Recommended**: no\n";
     let mut world = contested().answer("chair/scope", questions);
@@ -26,7 +26,7 @@ fn answers_reach_everybody_who_comes_later() {
     }
 }
 
-// P-226, P-267: a vote on something that was not shown would be a guess.
+// P-226, P-267: a vote on a text that was not shown would be a guess.
 #[test]
 fn voters_and_judges_see_what_they_decide_on() {
     let run = contested().run();
@@ -44,7 +44,7 @@ fn voters_and_judges_see_what_they_decide_on() {
     }
 }
 
-// P-268: what is said outside of the marker lines, or between those of another ballot, is no vote.
+// P-268: text outside of the marker lines, or between those of another ballot, is no vote.
 #[test]
 fn only_votes_between_the_marker_lines_count() {
     let block = |vote| format!("{}\nFINDING_1: {vote}\n{}\n", word().begin(), word().end());
@@ -162,7 +162,7 @@ fn the_original_has_no_marker_lines() {
     run.shows("**⚠ Codex voter voted on FINDING_1 twice; the first vote counts.**");
 }
 
-// A run of an earlier version has no word, and comes to the same when it is told again.
+// A run of an earlier version has no word, and a replay gives the same result.
 #[test]
 fn answers_that_came_before_there_were_words_are_read_as_they_were() {
     let mut world = contested()

@@ -1,4 +1,4 @@
-//! Runs in which answers come to no end of their own.
+//! Runs in which answers are cut off.
 
 use super::super::*;
 use super::world::{World, plan, review, votes, words};
@@ -10,7 +10,7 @@ fn a_sketch_that_was_cut_off_counts_if_it_says_enough() {
     let long = World::new().cut_off("sketch/Cursor-Edge", beginning.clone()).run();
     long.shows("**⚠ Cursor-Edge sketch is only a beginning: it was cut off.**");
     long.shows("| Cursor-Edge: ✅ 1m1s |");
-    assert_eq!(long.lanes("sketch/Cursor-Edge/host"), [], "nobody is asked instead");
+    assert_eq!(long.lanes("sketch/Cursor-Edge/host"), [], "there is no replacement");
     assert!(long.prompts("chair/synthesis").iter().all(|prompt| prompt.contains(&beginning)));
     let DesignEnding::Complete { degraded } = &long.ending else { panic!("{:?}", long.ending) };
     assert_eq!(degraded.len(), 1);
@@ -25,7 +25,7 @@ fn a_sketch_that_was_cut_off_counts_if_it_says_enough() {
 }
 
 #[test]
-fn a_chair_that_was_cut_off_is_asked_to_be_shorter() {
+fn a_chair_that_was_cut_off_gets_a_request_for_a_shorter_answer() {
     let short = World::new()
         .answer("review/", "NO_ISSUES_FOUND")
         .cut_off("chair/plan/claude", plan("begun"))
@@ -35,7 +35,7 @@ fn a_chair_that_was_cut_off_is_asked_to_be_shorter() {
     assert!(again[0].contains("cut off at its longest; it must be shorter"), "{again:?}");
     assert!(short.file("plan.txt").contains("short"));
     assert_eq!(short.ending, DesignEnding::Complete { degraded: Vec::new() });
-    // What looks whole may lack its last tasks.
+    // A plan that looks complete may lack its last tasks.
     let never = World::new()
         .answer("review/", "NO_ISSUES_FOUND")
         .cut_off("chair/plan/claude", plan("begun"))

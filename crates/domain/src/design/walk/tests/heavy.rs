@@ -3,7 +3,7 @@
 use super::super::*;
 use super::run::Run;
 use super::world::World;
-use crate::design::heavy::Worked;
+use crate::design::heavy::WorkerResult;
 use crate::design::outline::DesignOutline;
 
 fn heavy() -> World {
@@ -57,7 +57,7 @@ fn what_a_worker_made_is_shown_when_it_is_done() {
 
 // P-321: a diagram that is missing is missed.
 #[test]
-fn a_missing_diagram_is_told_after_the_work() {
+fn a_missing_diagram_is_reported_after_the_work() {
     let refused = heavy().answer("chair/diagram", "```mermaid\nflowchart TD\n  A[a|b] --> B\n```");
     let refused = shown(&refused.run());
     let line = "**⚠ Architecture diagram unavailable (rejected by sanitizer).**".to_owned();
@@ -83,17 +83,17 @@ fn two_sketches_are_not_worth_a_worker() {
     let quick = |subagent: bool| {
         let mut world = World::new();
         (world.settings.quick, world.settings.subagent) = (true, subagent);
-        // They are asked for differently, and come to the same.
+        // The requests differ, and the results are equal.
         DesignOutline { settings: None, ..world.run().progress }
     };
     assert_eq!(quick(true), quick(false));
 }
 
-// P-322, P-323: a worker that failed ends the run, and whoever resumes it has it go on.
+// P-322, P-323: a worker that failed ends the run, and resuming the run starts another.
 #[test]
-fn a_worker_that_failed_is_told_and_can_be_followed() {
+fn a_failed_worker_is_reported_and_can_be_followed() {
     let mut world = heavy();
-    world.workers = vec![Worked::nothing_made()];
+    world.workers = vec![WorkerResult::nothing_made()];
     let run = world.run();
     let reason = "worker-yielded-without-artifacts";
     assert_eq!(run.ending, DesignEnding::HeavyFailed(reason.to_owned()));

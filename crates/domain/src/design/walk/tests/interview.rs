@@ -1,8 +1,8 @@
-//! What is said around the questions to a person.
+//! The lines around questions to a person.
 
 use super::world::World;
 
-// P-173: what the code answers is not asked, but said.
+// P-173: a question that the code answers is reported instead of asked.
 #[test]
 fn what_the_code_answers_is_reported() {
     let question = |number: usize, title: &str, last: &str| {
@@ -25,9 +25,9 @@ fn what_the_code_answers_is_reported() {
     }
 }
 
-// P-168: one step has room for four; the others are asked in the next one.
+// P-168: one step asks at most four questions; the next one asks the others.
 #[test]
-fn questions_that_a_step_has_no_room_for_are_asked_in_the_next() {
+fn questions_beyond_a_steps_limit_move_to_the_next() {
     let question = |number: usize| {
         format!(
             "### Question {number}: Matter {number}\n- Question: Is it so?\n- Recommended: yes\n\n"

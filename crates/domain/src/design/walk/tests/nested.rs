@@ -1,4 +1,4 @@
-//! Designs that another workflow asked for.
+//! Designs that another workflow requested.
 
 use super::super::*;
 use super::world::World;
@@ -13,7 +13,8 @@ fn nested() -> World {
     world
 }
 
-// P-17, P-96, P-97, P-384: whoever asked shows what was made; here it is only said that it is there.
+// P-17, P-96, P-97, P-384: the calling workflow shows the artifacts; the nested design only
+// announces them.
 #[test]
 fn a_nested_design_is_quiet() {
     let run = nested().run();
@@ -43,14 +44,15 @@ fn a_nested_design_is_quiet() {
     assert!(may_be_empty.iter().all(|name| run.files().contains_key(*name)));
 }
 
-// P-336: without another workflow nothing is handed to anybody.
+// P-336: a design without a calling workflow is not exported.
 #[test]
 fn a_design_of_ones_own_is_not_exported() {
     let run = World::new().run();
     assert_eq!(run.facts.exports(), []);
 }
 
-// P-335, P-378, P-379: a failure is said before warnings are repeated, and can be tried again.
+// P-335, P-378, P-379: the failure comes before repeated warnings, and the export can be tried
+// again.
 #[test]
 fn what_cannot_be_handed_over_is_kept() {
     let mut world = nested().failing("sketch/Cursor-Arch", "no tokens");
@@ -69,7 +71,7 @@ fn what_cannot_be_handed_over_is_kept() {
 
 // P-294: of a diagram that was refused only the reasons leave the run.
 #[test]
-fn a_refused_diagram_is_for_the_log_of_whoever_asked() {
+fn a_refused_diagram_is_for_the_callers_log() {
     let diagram = "```mermaid\nflowchart TD\n  A[a|b] --> B\n```\n";
     let run = nested().answer("chair/diagram", diagram).run();
     let issue = "- **Step 3b — architecture diagram rejected:** pipe-in-node-label";

@@ -1,4 +1,4 @@
-//! What a person decides after the panel.
+//! A person's decisions after the panel.
 
 use super::super::*;
 use super::run::Run;
@@ -64,7 +64,7 @@ fn what_no_voter_decided_is_decided_by_a_person_and_the_plan_revised() {
     assert!(!standing(&decided, "FINDING_1").is_open() && standing(&decided, "OOS_1").is_open());
 }
 
-// A split vote is nobody's decision; without a change of the plan no agent is needed.
+// A split vote decides nothing; without a change of the plan no agent is needed.
 #[test]
 fn a_tie_is_ended_by_a_person_without_an_agent() {
     let run = tied().run();
@@ -166,7 +166,7 @@ fn a_later_decision_replaces_one_that_no_agent_acted_on() {
     again.shows("decision changed: FINDING_1 accepted for another reason; no agent");
 }
 
-// What the plan was revised for stays, where only a change of it could not be acted on.
+// The revised plan stays if only a change of the decision could not be acted on.
 #[test]
 fn a_decision_that_was_acted_on_holds_again_when_its_change_is_taken_back() {
     let run = tied().run();
@@ -198,7 +198,7 @@ fn a_decision_makes_an_ended_run_unfinished() {
     assert!(facts.kept().is_none());
 }
 
-// Only what failed is asked again, not what an earlier decision had an answer for.
+// Only the failed lane runs again, not one that answered for an earlier decision.
 #[test]
 fn an_earlier_decision_is_not_acted_on_again() {
     let run = tied().run();
@@ -216,7 +216,7 @@ fn an_earlier_decision_is_not_acted_on_again() {
     assert_eq!(asked, ["chair/decided-2/claude"]);
 }
 
-// What one person decided another can change, and the plan follows.
+// One person can change another's decision, and the plan follows.
 #[test]
 fn a_changed_decision_is_taken_back_in_the_plan() {
     let run = tied().run();
@@ -231,9 +231,9 @@ fn a_changed_decision_is_taken_back_in_the_plan() {
     assert_eq!(tally.matches("rejected by a person: it does not").count(), 1, "{tally}");
 }
 
-// P-286: a hole is told to the person who ran the review, and to no published file.
+// P-286: a vulnerability is shown to the person who ran the review, and is in no published file.
 #[test]
-fn what_is_withheld_is_counted_and_a_person_can_decide_it() {
+fn withheld_findings_are_counted_and_a_person_can_decide_them() {
     let review = format!(
         "1. [correctness] The draft in src/draft.rs is not synced. {}\n\
          2. [OUT_OF_SCOPE] [security] Tokens are in the log of src/log.rs:1-9.\n",
@@ -258,7 +258,7 @@ fn what_is_withheld_is_counted_and_a_person_can_decide_it() {
     assert!(!standing(&decided, "OOS_1").is_accepted());
 }
 
-// P-334, P-335: whoever asked gets the files that tell of the decision.
+// P-334, P-335: the calling workflow gets the files with the decision.
 #[test]
 fn a_nested_design_is_handed_over_again() {
     let mut world = tied();
@@ -304,7 +304,7 @@ fn the_seed_leaves_no_finding_undecided() {
     }
 }
 
-// A decision for which the chair changes nothing is told of, and the plan not called revised.
+// If the chair changes nothing for a decision, the run says so and does not call the plan revised.
 #[test]
 fn a_decision_that_changes_no_plan_is_not_called_a_revision() {
     let run = tied().run();

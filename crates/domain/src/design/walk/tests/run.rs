@@ -1,4 +1,4 @@
-//! What a run in a world of tables came to.
+//! The result of a run in a world of tables.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Run {
         self.files().get(name).map_or("(none)", |text| &**text).to_owned()
     }
 
-    /// Returns what lanes were asked whose names begin so.
+    /// Returns the prompts of lanes whose names begin so.
     pub(super) fn prompts(&self, start: &str) -> Vec<&str> {
         let asked = self.prompts.iter().filter(|(id, _)| id.starts_with(start));
         asked.map(|(_, prompt)| prompt.as_str()).collect()

@@ -1,11 +1,11 @@
-//! Runs in which agents answer, but not in the form that they were asked for.
+//! Runs in which agents answer in another form than the prompt requests.
 
 use super::super::*;
 use super::world::{World, plan, review};
 
 // A slip of form costs an agent the seat of this phase at most.
 #[test]
-fn an_answer_in_another_form_is_asked_for_once_more() {
+fn an_answer_in_another_form_is_requested_once_more() {
     use Holder::{First, Host};
     let prose = format!("I think that src/draft.rs should be synced, {}.", "and so on ".repeat(20));
     let once = World::new()
@@ -48,7 +48,7 @@ fn an_answer_in_another_form_is_asked_for_once_more() {
 }
 
 #[test]
-fn a_poor_chair_is_told_why_and_then_the_next_agent_is_asked() {
+fn a_poor_chair_gets_its_defects_and_then_the_next_agent_a_request() {
     let poor = "## Approach\nA plan without any tasks.";
     let run = World::new()
         .answer("chair/plan/claude", poor)
@@ -68,14 +68,14 @@ fn a_poor_chair_is_told_why_and_then_the_next_agent_is_asked() {
     }
     assert!(again.contains("    ### Task 1: …\n    **Files:** …\n"), "{again}");
     assert_eq!(run.file("plan.txt"), plan("new"));
-    // It missed the form of one thing, and is still the chair for the next.
+    // The agent missed the form of one document, and is still the chair for the next.
     assert_eq!(run.lanes("chair/diagram"), [("chair/diagram/claude", Holder::Host)]);
     // When all have tried, the best of it counts.
     let all = World::new().answer("chair/plan", poor).answer("review/", "NO_ISSUES_FOUND").run();
     assert_eq!(all.lanes("chair/plan").len(), 6);
     all.shows("**⚠ The chair's plan is incomplete (");
     assert_eq!(all.file("plan.txt"), "## Approach\nA plan without any tasks.\n");
-    // What has no part of a plan is none.
+    // A text without any part of a plan is no plan.
     let formless = World::new().answer("chair/plan", "I'd love to help!").run();
     formless.shows("**⚠ The chair's plan is incomplete (");
     let DesignEnding::Failed(failed) = formless.ending else { panic!("{:?}", formless.ending) };
@@ -83,7 +83,7 @@ fn a_poor_chair_is_told_why_and_then_the_next_agent_is_asked() {
     let other = World::new().failing("chair/plan/claude", "not logged in").run();
     other.shows("**⚠ Claude failed as the chair — not logged in. Asking the next agent.**");
     assert_eq!(other.lanes("chair/plan")[1], ("chair/plan/cursor", Holder::First));
-    let nobody = World::new().failing("chair/plan", "gone").run();
-    let DesignEnding::Failed(failed) = nobody.ending else { panic!("{:?}", nobody.ending) };
+    let silent = World::new().failing("chair/plan", "gone").run();
+    let DesignEnding::Failed(failed) = silent.ending else { panic!("{:?}", silent.ending) };
     assert_eq!((failed.why.as_str(), failed.lanes.len()), ("no agent wrote a usable plan", 3));
 }

@@ -1,12 +1,12 @@
-//! What is warned of on the way.
+//! Warnings during a run.
 
 use super::super::DesignEnding;
 use super::world::{World, block, sketch, synthesis};
 use crate::design::render::independence_in_short;
 
-// The same words twice say no more than once, and whose seat stays empty is said.
+// A repeated warning appears once, and names the seat that stays empty.
 #[test]
-fn seats_that_fail_are_told_apart() {
+fn each_failed_seat_has_its_own_warning() {
     let both = World::new()
         .failing("sketch/Cursor-", "no quota")
         .failing("sketch/Cursor-Edge/host", "gone")
@@ -17,7 +17,7 @@ fn seats_that_fail_are_told_apart() {
     both.shows("**⚠ Claude sketch failed (Cursor-Edge): gone. Going on without it.**");
 }
 
-// The chair may put findings together, but not without a word all of them.
+// The chair may merge findings, but merging all of them leads to a remark.
 #[test]
 fn one_group_of_all_findings_is_remarked_on() {
     let more = |count: usize| {
@@ -38,9 +38,9 @@ fn one_group_of_all_findings_is_remarked_on() {
     assert!(!merged(2, "GROUP 1: R1, R2").contains("findings together"));
 }
 
-// A vote in a form that does not count is an abstention, and whoever reads on must know of it.
+// A vote in a form that does not count is an abstention, and the report must say so.
 #[test]
-fn votes_that_do_not_count_are_told_of() {
+fn votes_that_do_not_count_give_a_warning() {
     let run = World::new()
         .answer("chair/synthesis", synthesis(&block(1, "Where")))
         .answer("judge/Codex", "**DECISION_1** — THESIS because it is shown better")
@@ -55,9 +55,9 @@ fn votes_that_do_not_count_are_told_of() {
     }
 }
 
-// Three votes of one model are one opinion, and whoever reads the end must see that.
+// Three votes of one model are one opinion, and the final lines must show that.
 #[test]
-fn how_many_models_decided_is_said_at_the_end() {
+fn the_number_of_models_is_shown_at_the_end() {
     let two = synthesis(&block(1, "Where"));
     let full = World::new().answer("chair/synthesis", two).run();
     let voices = "3 answered, 3 of them different models";
@@ -79,7 +79,7 @@ fn how_many_models_decided_is_said_at_the_end() {
     assert!(!nested.run().shown().contains("Independence"));
 }
 
-// P-218, P-220, P-230: the panel of judges keeps its size, and a judge that is lost is told of.
+// P-218, P-220, P-230: the panel of judges keeps its size, and a lost judge leads to a warning.
 #[test]
 fn a_judge_that_fails_is_a_warning_and_the_run_is_degraded() {
     let contested = || World::new().answer("chair/synthesis", synthesis(&block(1, "Where")));
@@ -97,9 +97,10 @@ fn a_judge_that_fails_is_a_warning_and_the_run_is_degraded() {
     assert_eq!(degraded, [silent, refusing, said]);
 }
 
-// P-218: the probe of that moment decides on judges, and says so where the run counted on an agent.
+// P-218: the probe before judging decides which judges vote, and a warning names an agent that the
+// run had counted on.
 #[test]
-fn an_agent_that_fails_its_probe_before_judging_is_told_of_once() {
+fn an_agent_that_fails_its_probe_before_judging_gives_one_warning() {
     let mut world = World::new().answer("chair/synthesis", synthesis(&block(1, "Where")));
     world.judges.second = false;
     let warning = "**⚠ Codex cannot judge (health check failed). Claude judges in its place.**";
@@ -108,7 +109,7 @@ fn an_agent_that_fails_its_probe_before_judging_is_told_of_once() {
     assert_eq!(run.lanes("judge/").len(), 3);
     // Later phases go by the session.
     assert_eq!(run.lanes("vote/Codex").len(), 1);
-    // An agent that the run had given up is not warned of again.
+    // There is no second warning about an agent that the run had already lost.
     world.health.second = false;
     assert!(!world.run().shown().contains("cannot judge"));
 }

@@ -41,7 +41,7 @@ fn a_run_goes_through_every_step_in_order() {
 
 // P-7, P-101, P-102, P-162, P-264
 #[test]
-fn lanes_follow_who_is_there() {
+fn lanes_follow_the_available_agents() {
     use Holder::{First, Host, Second};
     for (first, second, sketches, reviews, voters) in [
         (
@@ -74,7 +74,7 @@ fn lanes_follow_who_is_there() {
 
 // P-91, P-93, P-163, P-164, P-165, P-251, P-383
 #[test]
-fn who_fails_is_replaced_and_not_asked_again() {
+fn a_failed_agent_is_replaced_for_the_rest_of_the_run() {
     let run = World::new()
         .failing("sketch/Cursor-Edge", "no quota")
         .answer("sketch/Cursor-Edge/host", sketch())
@@ -115,9 +115,9 @@ fn votes_decide_what_becomes_of_findings() {
         "No findings were raised — voting was not needed.\n"
     );
     assert_eq!(nothing.lanes("vote/"), []);
-    let nobody = World::new().failing("vote/", "gone").run();
-    nobody.shows("**⚠ No voter answered. No finding is accepted until a person decides.**");
-    assert_eq!(nobody.file("accepted-plan-findings.md"), "");
+    let voteless = World::new().failing("vote/", "gone").run();
+    voteless.shows("**⚠ No voter answered. No finding is accepted until a person decides.**");
+    assert_eq!(voteless.file("accepted-plan-findings.md"), "");
 }
 
 // P-196, P-198, P-199, P-200, P-202, P-204, P-210, P-212, P-216, P-218, P-233, P-239
@@ -173,7 +173,7 @@ fn a_changed_tree_stops_the_way() {
     let run = world.run();
     run.shows("the working tree is dirty after sketch-collection: src/draft.rs");
     assert!(matches!(run.ending, DesignEnding::Complete { .. }), "it was put in order");
-    // Nobody is asked anything with `--auto`, but for this; and every boundary is looked at.
+    // With `--auto`, this is the only question; and Convoke checks the tree at every boundary.
     for boundary in Boundary::ALL {
         let two = format!("{}\n{}", block(1, "Where"), block(2, "When"));
         let mut world = World::new().answer("chair/synthesis", synthesis(&two));
@@ -187,7 +187,7 @@ fn a_changed_tree_stops_the_way() {
 
 // P-170, P-175, P-178, P-179, P-184
 #[test]
-fn people_are_asked_and_their_answers_are_kept() {
+fn peoples_answers_are_kept() {
     let question = |number: usize, title: &str| {
         format!(
             "### Question {number}: {title}\n- **Question**: Is it so?\n- **Options**: yes; no\n\
@@ -207,16 +207,16 @@ fn people_are_asked_and_their_answers_are_kept() {
     assert!(file.contains("- **Resolution**: yes\n"), "{file}");
 }
 
-// Whoever resumes a run that nobody could go on with has them asked again, and nobody else.
+// Resuming a failed run repeats only the lanes that failed.
 #[test]
 fn a_run_that_failed_goes_on_when_it_is_resumed() {
     let dirty = Tree::Suspect { status: "dirty".to_owned(), detail: "a.rs".to_owned() };
-    let nobody = World::new().failing("sketch/", "no quota").run();
-    assert!(matches!(nobody.ending, DesignEnding::Failed(_)), "{:?}", nobody.ending);
+    let failed_run = World::new().failing("sketch/", "no quota").run();
+    assert!(matches!(failed_run.ending, DesignEnding::Failed(_)), "{:?}", failed_run.ending);
     let mut later = World::new();
     later.trees.insert("sketch-collection", vec![dirty]);
-    let resumed = later.resume(&nobody);
-    assert!(resumed.shown().starts_with(&nobody.shown()));
+    let resumed = later.resume(&failed_run);
+    assert!(resumed.shown().starts_with(&failed_run.shown()));
     resumed.shows(
         "**ℹ Resumed: no agent produced a usable sketch. Asking again.**\n📊 Sketches (regular): | Cursor-Arch: ⏳ |",
     );
@@ -226,7 +226,7 @@ fn a_run_that_failed_goes_on_when_it_is_resumed() {
 
     let unplanned = World::new().failing("chair/plan", "gone").run();
     let still = World::new().failing("chair/plan", "still gone").resume(&unplanned);
-    assert_eq!(still.lanes("").len(), 3, "three chairs, and nobody who had answered");
+    assert_eq!(still.lanes("").len(), 3, "three chairs, and no lane that had answered");
     assert!(matches!(still.ending, DesignEnding::Failed(_)));
     let planned = World::new().resume(&still);
     assert_eq!(planned.lanes("chair/plan"), [("chair/plan/claude", Holder::Host)]);
@@ -236,9 +236,9 @@ fn a_run_that_failed_goes_on_when_it_is_resumed() {
     assert_eq!(planned.shown().matches("> **🔶 2b: full plan**").count(), 1);
 }
 
-// P-91, P-94: an answer that is none fails at once, and whoever takes the seat is shown on it.
+// P-91, P-94: an unusable answer fails immediately, and the table shows the replacement.
 #[test]
-fn the_table_shows_answers_that_will_not_do_and_who_replaces_them() {
+fn the_table_shows_unusable_answers_and_their_replacements() {
     let run = World::new()
         .answer("sketch/Codex-Pragmatic", "OK")
         .answer("sketch/Codex-Pragmatic/host", sketch())
@@ -257,7 +257,7 @@ fn the_table_shows_answers_that_will_not_do_and_who_replaces_them() {
     reviewed.shows("📊 Reviewers: | Cursor-Arch: ❌ 1m1s | Cursor-Edge: ⏳ |");
 }
 
-// P-108: nobody who sketches sees what another sketched.
+// P-108: no prompt for a sketch contains another sketch.
 #[test]
 fn sketches_know_nothing_of_each_other() {
     let run = World::new().answer("sketch/Cursor-Arch", format!("MARK {}", sketch())).run();
@@ -269,7 +269,7 @@ fn sketches_know_nothing_of_each_other() {
 
 // P-189, P-240, P-242, P-247, P-248
 #[test]
-fn a_plan_is_written_from_what_was_settled_and_replaced_as_a_whole() {
+fn a_plan_is_written_from_settled_decisions_and_replaced_as_a_whole() {
     let two = format!("{}\n{}", block(1, "Where"), block(2, "When"));
     let run = World::new().answer("chair/synthesis", synthesis(&two)).run();
     run.shows("## Approach Synthesis\n\nAll agree on a local copy.");
@@ -297,7 +297,7 @@ fn a_diagram_that_will_not_do_is_left_out() {
 
 // P-3, P-4, P-12, P-96, P-97
 #[test]
-fn inside_of_other_work_only_what_was_saved_is_said() {
+fn a_nested_design_only_announces_saved_artifacts() {
     let mut world = World::new();
     world.settings.nested = true;
     world.settings.prefix = crate::design::progress::Prefix::parse("1.::design plan");
@@ -319,7 +319,7 @@ fn a_good_plan_is_not_given_up_for_a_bad_revision() {
     assert!(run.file("accepted-plan-findings.md").contains("the plan was not revised for it"));
 }
 
-// A revision that changes nothing is asked for once more, and then told of.
+// Convoke requests a revision that changes nothing once more, and then warns of it.
 #[test]
 fn a_plan_that_the_chair_leaves_as_it_was_is_not_called_revised() {
     let same = format!(
@@ -359,7 +359,7 @@ fn no_name_hides_behind_what_cannot_be_seen() {
 }
 
 #[test]
-fn what_contradicts_itself_is_said() {
+fn contradictory_answers_give_a_warning() {
     let same = block(1, "Where").replace("A table", "a file!");
     let two = format!("{same}\n{}", block(2, "When"));
     let run = World::new().answer("chair/synthesis", synthesis(&two)).run();

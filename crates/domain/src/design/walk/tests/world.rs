@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::super::*;
 use super::run::Run;
 use crate::design::event::{Chosen, Event, Export, LaneEnd, Recovery, Stamped, Tree};
-use crate::design::heavy::Worked;
+use crate::design::heavy::WorkerResult;
 use crate::design::lane_id::LaneKind;
 use crate::design::matter::{MatterId, Ruling, RulingChoice};
 use crate::design::policy::Policy;
@@ -18,18 +18,18 @@ use crate::design::voting_block::MarkerWord;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::health::AgentHealth::Sick;
 
-/// The world of a run: what everybody answers, by the name of the lane.
+/// The world of a run: every answer, by the name of the lane.
 pub(super) struct World {
     pub(super) settings: Settings,
     pub(super) health: Available,
     pub(super) judges: Available,
     pub(super) answers: BTreeMap<&'static str, Result<String, &'static str>>,
-    /// What was said by those who failed because they were cut off.
+    /// The partial answers of lanes that were cut off.
     pub(super) beginnings: BTreeMap<&'static str, String>,
     pub(super) trees: BTreeMap<&'static str, Vec<Tree>>,
     pub(super) replies: BTreeMap<&'static str, &'static str>,
     pub(super) exports: Vec<Export>,
-    pub(super) workers: Vec<Worked>,
+    pub(super) workers: Vec<WorkerResult>,
     /// The words that are drawn first for every ballot.
     pub(super) words: Vec<MarkerWord>,
     /// Whether no word is drawn, as before there were any.
@@ -135,7 +135,7 @@ pub(super) fn word() -> MarkerWord {
     MarkerWord::from_random(7)
 }
 
-/// Votes as they are asked for.
+/// Votes in the requested form.
 pub(super) fn in_block(votes: &str) -> String {
     format!("I weighed them.\n\n{}\n{}\n{}\n", word().begin(), votes.trim_end(), word().end())
 }
@@ -144,7 +144,7 @@ pub(super) fn votes(first: &str, second: &str) -> String {
     in_block(&format!("FINDING_1: {first} — it is so\nOOS_1: {second} — worth an issue\n"))
 }
 
-/// What a poll's lanes are asked for.
+/// The kind of lanes that a poll starts.
 const fn lanes_of(poll: Poll) -> LaneKind {
     match poll {
         Poll::Judges => LaneKind::Judge,
@@ -249,7 +249,7 @@ impl World {
         }
     }
 
-    /// Finds out what is needed.
+    /// Returns the events that satisfy a need.
     fn found(&self, need: Need, facts: &Facts) -> Vec<Event> {
         match need {
             Need::SetUp => vec![Event::SetUp(Box::new(SetUp::Ready(ready())))],

@@ -1,11 +1,11 @@
-//! A program's arguments, told apart as most programs do.
+//! Parses a program's arguments by the usual conventions.
 
 use super::super::syntax::Word;
 
-/// What a program was given.
+/// A program's parsed arguments.
 #[derive(Debug, Default)]
 pub(super) struct Options {
-    /// Letters that stood behind a single dash.
+    /// Letters behind a single dash.
     letters: String,
     /// Options with their values.
     valued: Vec<(String, String)>,
@@ -72,8 +72,8 @@ pub(super) fn options(arguments: &[Word], valued: &str) -> Options {
 }
 
 impl Options {
-    /// Takes the letters of one argument, up to one that takes a value; returns that one with what
-    /// is left.
+    /// Takes the letters of one argument, up to one that takes a value; returns that one with the
+    /// rest.
     fn letters_of<'a>(&mut self, text: &'a str, valued: &str) -> Option<(char, &'a str)> {
         for (index, letter) in text.char_indices().skip(1) {
             self.letters.push(letter);

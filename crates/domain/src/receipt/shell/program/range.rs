@@ -16,7 +16,7 @@ pub(super) fn sed_printing(script: &str) -> Option<Lines> {
     match parts.as_slice() {
         [] => None,
         [part] => printed(part),
-        // Several ranges: what is shown is known, but not as one range.
+        // Several ranges: the shown lines are known, but are not one range.
         several => several.iter().all(|part| printed(part).is_some()).then_some(Lines::Some),
     }
 }

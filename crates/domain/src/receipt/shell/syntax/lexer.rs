@@ -2,7 +2,7 @@
 
 use super::{Tail, Word};
 
-/// What stands between commands.
+/// An operator between commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Pipe,
@@ -20,11 +20,11 @@ pub(super) enum Token {
     Operator(Operator),
     /// `< file`
     Input(Word),
-    /// Standard output goes somewhere else.
+    /// Standard output is redirected.
     OutputAway,
-    /// Complaints go somewhere else.
+    /// Standard error is redirected.
     ErrorsAway,
-    /// The text in the script that a command is given, by its number.
+    /// The here-document of a command, by its number.
     Given(usize),
 }
 
@@ -32,7 +32,7 @@ pub(super) enum Token {
 #[derive(Debug, Default)]
 pub(super) struct Lexed {
     pub(super) tokens: Vec<(usize, Token)>,
-    /// Texts that commands are given in the script itself.
+    /// The here-documents of the script.
     pub(super) given: Vec<String>,
 }
 
@@ -156,7 +156,7 @@ impl Lexer<'_> {
         self.output(if is_error && !is_both { Token::ErrorsAway } else { Token::OutputAway })
     }
 
-    /// Takes where a stream goes; returns `away` if that is out of sight.
+    /// Parses the target of a stream; returns `away` if the agent does not see it.
     fn output(&mut self, away: Token) -> Option<Token> {
         let joins = self.rest().starts_with(">&");
         let _found = ["&>>", "&>", ">>", ">|", ">&", ">"].iter().any(|operator| self.eat(operator));
@@ -239,7 +239,7 @@ impl Lexer<'_> {
         (self.at > start).then(|| Token::Word(word.finished()))
     }
 
-    /// `{a,b}` stands for several words.
+    /// `{a,b}` expands to several words.
     fn is_list(&self) -> bool {
         let inside = self.rest().split(['}', ' ', '\n']).next().unwrap_or_default();
         inside.contains(',')
@@ -289,7 +289,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Takes what the shell puts something else for.
+    /// Skips a part of a word that the shell expands.
     fn expansion(&mut self, word: &mut Growing) {
         let start = self.at;
         if self.eat("`") {
@@ -332,7 +332,7 @@ impl Lexer<'_> {
     }
 }
 
-/// A word while it is read.
+/// A word that is still being read.
 #[derive(Default)]
 struct Growing {
     text: String,

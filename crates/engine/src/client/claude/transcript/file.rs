@@ -11,7 +11,7 @@ use crate::json::{number, parse, string};
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::reads::tool::{Outcome, shown};
 
-/// What a file's result holds beside what the agent saw.
+/// Fields of a file's result beside the shown content.
 #[derive(Deserialize)]
 pub(super) struct Shown<'a> {
     #[serde(borrow, rename = "type")]
@@ -35,11 +35,11 @@ pub(super) struct File<'a> {
     total_lines: Option<&'a RawValue>,
 }
 
-/// What came of a call that shows a file. The content is what the agent saw; what stands beside it
-/// may be more.
+/// The result of a call that shows a file. The content is what the agent saw; fields beside it may
+/// hold more.
 pub(super) struct FileResult<'a> {
     pub(super) id: &'a str,
-    /// The lines that were asked for.
+    /// The requested lines.
     pub(super) asked: Lines,
     pub(super) is_notebook: bool,
     pub(super) text: Option<&'a str>,
@@ -94,8 +94,7 @@ impl FileResult<'_> {
         recorder.returns(self.id, &outcome);
     }
 
-    /// A subagent's record does not say how many lines a file has. What was not limited goes to the
-    /// end.
+    /// A subagent's record does not give the file's length. A read without a limit goes to the end.
     const fn without_end(&self, first: usize, last: usize) -> Lines {
         match self.asked {
             Lines::Whole if first <= 1 => Lines::Whole,
@@ -115,7 +114,7 @@ fn split_note(text: &str) -> (&str, &str) {
 }
 
 /// Returns the number of the first line, the numbered lines without their numbers, and whether
-/// anything else follows.
+/// other text follows.
 fn numbered_head(body: &str) -> Option<(usize, String, bool)> {
     let body = body.trim_end_matches('\n');
     if let Some((first, text)) = without_numbers(body) {

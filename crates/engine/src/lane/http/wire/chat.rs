@@ -1,4 +1,4 @@
-//! Chat Completions, as `OpenAI` began them and most servers speak them.
+//! Chat Completions, as `OpenAI` began them and most servers implement them.
 
 use convoke_domain::lane::event::Usage;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ pub(super) fn request(
 ) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("messages".to_owned(), json!([{ "role": "user", "content": prompt }]));
-    // Without it, a stream does not say what was spent.
+    // Without it, a stream does not report usage.
     body.insert("stream_options".to_owned(), json!({ "include_usage": true }));
     body.extend(max_tokens.map(|most| ("max_tokens".to_owned(), json!(most))));
     body.extend(effort.map(|effort| ("reasoning_effort".to_owned(), json!(effort))));
@@ -32,7 +32,7 @@ pub(super) fn event(value: &Value, answer: &mut Answer) {
     let said = choice.get("delta").unwrap_or(&choice["message"]);
     answer.add(&said["content"]);
     answer.refuse(&said["refusal"]);
-    // What was spent is said after this, if at all.
+    // The usage comes after this, if the server reports it.
     match choice["finish_reason"].as_str() {
         None => {}
         Some("stop") => answer.stop = Some(Stop::Said),

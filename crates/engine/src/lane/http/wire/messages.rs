@@ -1,11 +1,11 @@
-//! Messages, as Anthropic speaks them.
+//! Anthropic's Messages.
 
 use convoke_domain::lane::event::Usage;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Counts, Stop, tokens, told};
 
-/// This API wants to be told; every model of these years can do as much.
+/// This API requires a limit; every current model supports this one.
 const USUAL_MAX_TOKENS: u64 = 8192;
 
 pub(super) fn request(
@@ -37,7 +37,7 @@ pub(super) fn event(value: &Value, answer: &mut Answer) {
     }
 }
 
-/// Takes in a message that came at once.
+/// Takes in a message in one piece.
 pub(super) fn whole(message: &Value, answer: &mut Answer) {
     answer.model(&message["model"]);
     usage(&message["usage"], answer);
@@ -61,8 +61,8 @@ fn stop(reason: &Value, answer: &mut Answer) {
     }
 }
 
-/// Counts grow from event to event, and not every event has all of them; what none has said is not
-/// known. What came from a cache or went into one is not among the input here, and is elsewhere.
+/// Takes in counts. They grow from event to event, and not every event has all of them; one that no
+/// event has is unknown. Unlike other APIs, this one does not include cached tokens in the input.
 fn usage(value: &Value, answer: &mut Answer) {
     if !value.is_object() {
         return;
@@ -70,7 +70,7 @@ fn usage(value: &Value, answer: &mut Answer) {
     let names =
         ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"];
     let said = names.map(|name| Some(&value[name]).filter(|count| !count.is_null()).map(tokens));
-    answer.is_uncounted |= said.contains(&Some(None));
+    answer.is_usage_unknown |= said.contains(&Some(None));
     let [fresh, written, cached, output] = said.map(Option::flatten);
     let (written, cached) = (written.unwrap_or_default(), cached.unwrap_or_default());
     let before = answer.counts;

@@ -1,4 +1,4 @@
-//! Responses, as `OpenAI` speaks them.
+//! `OpenAI`'s Responses.
 
 use convoke_domain::lane::event::Usage;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ pub(super) fn request(
 ) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("input".to_owned(), json!(prompt));
-    // Nothing goes on from here, so nothing needs to be kept there.
+    // Convoke never continues a response, so the server need not store it.
     body.insert("store".to_owned(), json!(false));
     body.extend(max_tokens.map(|most| ("max_output_tokens".to_owned(), json!(most))));
     body.extend(effort.map(|effort| ("reasoning".to_owned(), json!({ "effort": effort }))));
@@ -31,7 +31,7 @@ pub(super) fn event(value: &Value, answer: &mut Answer) {
     }
 }
 
-/// Takes in a response with everything in it, which knows better than its pieces did.
+/// Takes in a complete response, which is more reliable than its pieces.
 pub(super) fn whole(response: &Value, answer: &mut Answer) {
     answer.model(&response["model"]);
     if response["usage"].is_object() {

@@ -1,4 +1,4 @@
-//! What servers say, as strings.
+//! Servers' responses, as strings.
 
 use proptest::prelude::*;
 
@@ -54,7 +54,7 @@ fn failed(events: &[LaneEvent]) -> Option<(FailureKind, &str)> {
 }
 
 #[test]
-fn each_api_is_asked_in_its_own_words() {
+fn each_api_has_its_own_request() {
     assert_eq!(
         asked(Api::Chat, Some(9)),
         json!({ "model": "m-1", "stream": true,
@@ -75,7 +75,7 @@ fn each_api_is_asked_in_its_own_words() {
     );
 }
 
-// What no model can have used is unknown; as nothing it would be free.
+// An impossible count is unknown; as zero it would be free.
 #[test]
 fn what_cannot_be_is_not_counted() {
     let has_usage =
@@ -100,7 +100,7 @@ fn what_cannot_be_is_not_counted() {
 }
 
 #[test]
-fn a_server_that_knows_less_is_asked_for_less() {
+fn a_server_that_refuses_a_field_gets_a_smaller_request() {
     let Value::Object(body) = asked(Api::Chat, Some(9)) else { panic!() };
     let less = lesser(&body, "Unrecognized request argument supplied: stream_options").unwrap();
     assert!(!less.contains_key("stream_options") && less.contains_key("max_tokens"));
@@ -126,12 +126,12 @@ fn chat_is_understood() {
     ];
     let expected = [model("m-1"), text("It is 42."), usage(100, 64, 20, 8), ended("It is 42.")];
     assert_eq!(heard(Api::Chat, &events), expected);
-    // The same at once.
+    // The same in one piece.
     let message = json!({ "role": "assistant", "content": "It is 42." });
     let whole = json!({ "model": "m-1", "usage": spent,
         "choices": [{ "message": message, "finish_reason": "stop" }] });
     assert_eq!(Listener::new(Api::Chat).whole(&whole.to_string()), expected);
-    // A stream that breaks off has said something, and has no end.
+    // A stream that breaks off has a text, and no end.
     assert_eq!(heard(Api::Chat, &events[..4]), [model("m-1"), text("It is 42.")]);
 }
 
@@ -234,7 +234,7 @@ fn an_end_that_is_no_answer_says_so() {
 }
 
 #[test]
-fn a_refusal_is_told_by_its_status_and_its_words() {
+fn a_refusals_kind_follows_from_its_status_and_words() {
     use FailureKind::{Auth, Other, RateLimited};
     for (status, body, later, kind, words) in [
         (401, "{\"error\":{\"message\":\"bad key\"}}", None, Auth, "answers 401: bad key"),

@@ -1,15 +1,15 @@
-//! What the client takes out of the conversation again.
+//! Removals from the conversation by the client.
 
 use convoke_domain::receipt::{FileReader, Read};
 
 use super::Recorder;
 use crate::transcript::reads::thread::Thread;
 
-/// Where a read stands in a record.
+/// The position of a read in a record.
 pub(crate) struct Place {
-    /// The message that has it.
+    /// The message with the read.
     pub(crate) message: Option<String>,
-    /// The call that it came of.
+    /// The call that led to it.
     pub(crate) call: Option<String>,
 }
 
@@ -29,13 +29,13 @@ impl Recorder<'_> {
         }
     }
 
-    /// Takes note of which message is read, to be found again when the client goes back to it.
+    /// Records the current message, so that a rollback can find it.
     pub(crate) fn begins_message(&mut self, message: &str) {
         self.message = Some(message.to_owned());
         self.begun.entry(message.to_owned()).or_insert(self.step);
     }
 
-    /// The client takes everything out of the conversation from a message on.
+    /// Removes all messages from one on, as the client does.
     pub(crate) fn rewinds(&mut self, message: &str) {
         if let Some(begun) = self.begun.get(message).copied() {
             self.goes_back_to(begun);
@@ -47,7 +47,7 @@ impl Recorder<'_> {
         self.turns.push(self.step);
     }
 
-    /// The client takes the user's last turns out of the conversation, with all that came of them.
+    /// Removes the user's last turns from the conversation, with all their results.
     pub(crate) fn drops_turns(&mut self, count: usize) {
         if count == 0 {
             return;
@@ -70,7 +70,8 @@ impl Recorder<'_> {
         &mut self.thread
     }
 
-    /// What lies on a branch of the conversation that does not lead to the answer was gone by then.
+    /// Drops reads on branches of the conversation that do not lead to the answer: the agent no
+    /// longer had them.
     pub(super) fn leaves_branches(&mut self) {
         let at = self.answer.as_ref().map_or(self.step, |answer| answer.step);
         let branch = self.thread.branch(self.answered_in.as_deref());

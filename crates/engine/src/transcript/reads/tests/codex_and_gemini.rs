@@ -60,7 +60,7 @@ fn what_comes_between_the_answer_and_the_end_of_a_turn_is_late() {
     let ended = json!({"type": "turn.completed"});
     let lines = [said, ran, ended];
     assert_eq!(standing(&session(Client::Codex, &lines)), ReadState::OnlyAfterAnswer);
-    // Who is stopped before the end was still at work.
+    // An agent that is stopped before the end was still at work.
     assert_eq!(standing(&session(Client::Codex, &lines[..2])), ReadState::Whole);
 }
 

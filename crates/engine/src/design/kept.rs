@@ -1,4 +1,4 @@
-//! What the journal keeps of a design that came to its end.
+//! The journal's record of a completed design.
 
 use convoke_domain::design::event::Kept;
 use convoke_domain::design::outline::DesignOutline;
@@ -7,7 +7,7 @@ use convoke_domain::design::render;
 use crate::skill::hash;
 
 /// Returns what a design ended with.
-pub(super) fn kept(outline: &DesignOutline) -> Kept {
+pub fn kept(outline: &DesignOutline) -> Kept {
     let undecided = outline.matters.iter().filter(|matter| matter.is_open()).count();
     Kept {
         files: hashes(outline),

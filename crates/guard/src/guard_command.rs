@@ -1,4 +1,4 @@
-//! What a guardian is told on its command line, and which program reads it.
+//! The command line of a guardian, and the program that parses it.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -7,24 +7,25 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The small program, which is looked for beside Convoke's own.
+/// The name of the small program, beside Convoke's own.
 pub const SMALL_PROGRAM: &str = "convoke-guard";
 
-/// Tells this guardian from those of other builds, which may read other words or do other things.
-const BUILD: u64 = fingerprint(include_str!("ward.rs"), fingerprint(include_str!("lib.rs"), 0));
+/// Identifies this build's guardian: other builds may use other words or behave differently.
+const BUILD: u64 =
+    fingerprint(include_str!("guard_command.rs"), fingerprint(include_str!("lib.rs"), 0));
 
-/// A client to be looked after.
+/// A client to supervise.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ward {
+pub struct GuardCommand {
     /// The client's program.
     pub program: PathBuf,
-    /// Its arguments.
+    /// The client's arguments.
     pub arguments: Vec<OsString>,
-    /// What it reads on its stdin; without it, nothing.
+    /// The file for the client's stdin; without it, stdin is empty.
     pub stdin: Option<PathBuf>,
-    /// How long it may take to stop when it is asked to; rounded down to milliseconds.
+    /// How long the client may take to stop after the request; rounded down to milliseconds.
     pub grace: Duration,
-    /// Where to write how it ended: a file in a folder of the lane's own.
+    /// The file for the client's end, in the lane's own folder.
     pub report: PathBuf,
     /// The process that wants to know, and that removes that folder.
     pub owner: u32,
@@ -33,35 +34,36 @@ pub struct Ward {
 /// Returns the program that is to guard a client, and its arguments.
 ///
 /// That is the small one beside Convoke's own program, or without it Convoke itself.
-pub fn guardian(convoke: &Path, ward: &Ward) -> (PathBuf, Vec<OsString>) {
+pub fn guardian(convoke: &Path, guarded: &GuardCommand) -> (PathBuf, Vec<OsString>) {
     let small = convoke.with_file_name(SMALL_PROGRAM);
     if is_program(&small) {
         let build = format!("{BUILD:x}").into();
         let known = ["--build".into(), build, "--convoke".into(), convoke.into()];
-        return (small, known.into_iter().chain(ward.words()).collect());
+        return (small, known.into_iter().chain(guarded.words()).collect());
     }
-    (convoke.to_owned(), std::iter::once("guard".into()).chain(ward.words()).collect())
+    (convoke.to_owned(), std::iter::once("guard".into()).chain(guarded.words()).collect())
 }
 
 fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Reads what the small program is told. If a Convoke of another build started it, that Convoke
-/// takes its place, because only it knows what its words mean; then this does not return.
-pub fn hand_over(arguments: &[OsString]) -> io::Result<Option<Ward>> {
+/// Parses the small program's command line. If a Convoke of another build started it, this process
+/// executes that Convoke instead, because only it knows what its words mean; then this does not
+/// return.
+pub fn hand_over(arguments: &[OsString]) -> io::Result<Option<GuardCommand>> {
     let [build, number, convoke, path, words @ ..] = arguments else { return Ok(None) };
     if build != "--build" || convoke != "--convoke" {
         return Ok(None);
     }
     if number.to_str() == Some(format!("{BUILD:x}").as_str()) {
-        return Ok(Ward::parse(words));
+        return Ok(GuardCommand::parse(words));
     }
     Err(super::command(Path::new(path)).arg("guard").args(words).exec())
 }
 
-impl Ward {
-    /// Writes the words that [`Ward::parse`] reads.
+impl GuardCommand {
+    /// Writes the words that [`GuardCommand::parse`] reads.
     fn words(&self) -> impl Iterator<Item = OsString> {
         let option = |name: &str, value: &OsStr| [name.into(), value.to_owned()];
         let numbers = [("--owner", self.owner.to_string()), ("--grace-ms", self.grace_ms())];
@@ -130,9 +132,10 @@ mod tests {
 
     #[test]
     fn words_that_are_not_a_guardians_are_refused() {
-        let ward = Ward::parse(&words("--report r --owner 7 --grace-ms 10 -- client --flag"));
-        let ward = ward.unwrap();
-        assert_eq!((ward.owner, ward.arguments), (7, words("--flag")));
+        let guarded =
+            GuardCommand::parse(&words("--report r --owner 7 --grace-ms 10 -- client --flag"));
+        let guarded = guarded.unwrap();
+        assert_eq!((guarded.owner, guarded.arguments), (7, words("--flag")));
         for wrong in [
             "",
             "--help",
@@ -144,7 +147,7 @@ mod tests {
             "--report r --owner 7 --grace-ms 10 --feed",
             "--report r --owner 7 --grace-ms 10 --more x -- client",
         ] {
-            assert_eq!(Ward::parse(&words(wrong)), None, "{wrong}");
+            assert_eq!(GuardCommand::parse(&words(wrong)), None, "{wrong}");
         }
     }
 
@@ -152,17 +155,18 @@ mod tests {
     fn the_small_program_is_preferred_if_it_is_there_and_can_be_started() {
         let folder = tempfile::tempdir().unwrap();
         let convoke = folder.path().join("convoke");
-        let ward = Ward::parse(&words("--report r --owner 7 --grace-ms 10 -- client")).unwrap();
-        let chosen = || guardian(&convoke, &ward);
+        let guarded =
+            GuardCommand::parse(&words("--report r --owner 7 --grace-ms 10 -- client")).unwrap();
+        let chosen = || guardian(&convoke, &guarded);
         assert_eq!(chosen().0, convoke);
         assert_eq!(chosen().1[0], "guard");
-        assert_eq!(Ward::parse(&chosen().1[1..]), Some(ward.clone()));
+        assert_eq!(GuardCommand::parse(&chosen().1[1..]), Some(guarded.clone()));
         let small = folder.path().join(SMALL_PROGRAM);
         std::fs::write(&small, "").unwrap();
         assert_eq!(chosen().0, convoke, "it cannot be started");
         std::fs::set_permissions(&small, std::fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(chosen().0, small);
-        assert_eq!(hand_over(&chosen().1).unwrap(), Some(ward.clone()));
+        assert_eq!(hand_over(&chosen().1).unwrap(), Some(guarded.clone()));
     }
 
     #[test]
@@ -175,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn a_written_command_line_is_read(
             bytes in proptest::collection::vec(proptest::collection::vec(1_u8.., 0..9), 3..8),
             grace in any::<u32>(),
             owner in any::<u32>(),
@@ -184,7 +188,7 @@ mod tests {
             let mut words = bytes.into_iter().map(OsString::from_vec);
             let mut path = || PathBuf::from(words.next().unwrap_or_default());
             let (program, report, stdin) = (path(), path(), path());
-            let ward = Ward {
+            let guarded = GuardCommand {
                 program,
                 report,
                 stdin: has_stdin.then_some(stdin),
@@ -192,8 +196,8 @@ mod tests {
                 grace: Duration::from_millis(grace.into()),
                 owner,
             };
-            let words: Vec<_> = ward.words().collect();
-            prop_assert_eq!(Ward::parse(&words), Some(ward));
+            let words: Vec<_> = guarded.words().collect();
+            prop_assert_eq!(GuardCommand::parse(&words), Some(guarded));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Caps: how much lanes may spend, and whether another may start.
+//! Budgets: how much lanes may spend, and whether another may start.
 
 use std::fmt;
 
@@ -6,26 +6,26 @@ use super::counted::UsageScope;
 use super::event::{LaneEvent, Usage};
 use super::ledger::Sum;
 
-/// The most that may be spent.
+/// The most that a lane or run may spend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cap {
+pub enum LaneBudget {
     /// Tokens: all of the prompts and the answers, also those that came from a cache.
     Tokens(u64),
-    /// Money, in millionths of a dollar. A client that does not say what it costs counts as nothing.
+    /// Money, in millionths of a dollar. A client without a reported cost counts as zero.
     MicroDollars(u64),
 }
 
-/// A cap in the words of the person who set it.
+/// A budget in the words of the person who set it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SaidCap {
+pub struct WrittenBudget {
     text: String,
-    cap: Cap,
+    budget: LaneBudget,
 }
 
-impl SaidCap {
-    /// Reads a cap, and keeps the words.
-    pub fn parse(text: &str) -> Result<Self, InvalidCap> {
-        Ok(Self { text: text.to_owned(), cap: Cap::parse(text)? })
+impl WrittenBudget {
+    /// Parses a budget, and keeps the words.
+    pub fn parse(text: &str) -> Result<Self, InvalidBudget> {
+        Ok(Self { text: text.to_owned(), budget: LaneBudget::parse(text)? })
     }
 
     /// Returns the words.
@@ -33,36 +33,36 @@ impl SaidCap {
         &self.text
     }
 
-    /// Returns the cap.
-    pub const fn cap(&self) -> Cap {
-        self.cap
+    /// Returns the budget.
+    pub const fn budget(&self) -> LaneBudget {
+        self.budget
     }
 }
 
-/// A text that is no cap.
+/// A text that does not name a budget.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it must be tokens such as 200k or 1.5M, or money such as $2.50")]
-pub struct InvalidCap;
+pub struct InvalidBudget;
 
-/// A cap under which nothing more may be spent.
+/// A budget that is spent: no further lane may start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reached {
-    /// The cap.
-    pub cap: Cap,
+pub struct SpentBudget {
+    /// The budget.
+    pub budget: LaneBudget,
     /// What was spent.
     pub sum: Sum,
 }
 
-/// Whose cap it is.
+/// The lanes that share a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
+pub enum BudgetOwner {
     /// A lane's own, or its run's.
     Own,
-    /// That of the day, for everything.
+    /// The budget of the day, for all lanes.
     Day,
 }
 
-impl Whose {
+impl BudgetOwner {
     /// Returns the word that programs read.
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,49 +72,49 @@ impl Whose {
     }
 }
 
-/// A cap that was gone over: what was being spent when it was reached was paid for.
+/// A budget that lanes exceeded: the tokens in flight when it was reached had to be paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Overdraft {
-    /// Whose it is.
-    pub whose: Whose,
-    /// The cap.
-    pub cap: Cap,
-    /// What was spent, in what the cap counts.
+pub struct ExceededBudget {
+    /// The lanes that share it.
+    pub whose: BudgetOwner,
+    /// The budget.
+    pub budget: LaneBudget,
+    /// What was spent, in what the budget counts.
     pub spent: u64,
 }
 
-/// Watches over a cap while a lane runs. A client that goes on after it said that it spent too much
-/// is to be stopped; one that has nothing left to say has paid for its answer.
+/// Watches a budget while a lane runs. A client that goes on after reporting that it exceeded the
+/// budget is stopped; one that has ended its turn has already paid for its answer.
 #[derive(Debug, Clone, Copy)]
-pub struct Meter {
-    /// The cap.
-    pub cap: Cap,
-    /// What others spent under it before.
+pub struct BudgetMeter {
+    /// The budget.
+    pub budget: LaneBudget,
+    /// The usage of other lanes under it.
     pub already: Sum,
-    /// What the client's counters count.
+    /// The scope of the client's counters.
     pub counts: UsageScope,
-    /// What they said of the same session before, if that is known.
+    /// The counters' earlier values for the same session, if known.
     pub before: Option<Usage>,
-    /// What the lane has spent.
+    /// The lane's usage.
     pub spent: Usage,
-    /// Whether it was to be stopped.
+    /// Whether the lane had to stop.
     pub stopped: bool,
 }
 
-impl Meter {
-    /// Takes in what is said, and tells whether the lane is to be stopped now.
+impl BudgetMeter {
+    /// Takes in an event, and tells whether the lane must stop now.
     pub fn stops_at(&mut self, event: &LaneEvent) -> bool {
         if let LaneEvent::Usage(said) = event {
             self.spent = self.counts.of_run(*said, self.before).unwrap_or_default();
         }
         let goes_on = !matches!(event, LaneEvent::Usage(_) | LaneEvent::Ended(_));
-        self.stopped |= goes_on && self.cap.allows(self.sum()).is_err();
+        self.stopped |= goes_on && self.budget.allows(self.sum()).is_err();
         self.stopped
     }
 
-    /// Returns the cap that was reached, if the lane was stopped for it.
-    pub fn reached(&self) -> Option<Reached> {
-        self.stopped.then(|| Reached { cap: self.cap, sum: self.sum() })
+    /// Returns the budget that was reached, if the lane was stopped for it.
+    pub fn reached(&self) -> Option<SpentBudget> {
+        self.stopped.then(|| SpentBudget { budget: self.budget, sum: self.sum() })
     }
 
     fn sum(&self) -> Sum {
@@ -122,15 +122,15 @@ impl Meter {
     }
 }
 
-impl Cap {
+impl LaneBudget {
     /// Reads `200000`, `200k`, `1.5M tokens` or `$2.50`.
-    pub fn parse(text: &str) -> Result<Self, InvalidCap> {
+    pub fn parse(text: &str) -> Result<Self, InvalidBudget> {
         let text = text.trim();
         if let Some(dollars) = text.strip_prefix('$') {
-            return scaled(dollars.trim_start(), 6).map(Self::MicroDollars).ok_or(InvalidCap);
+            return scaled(dollars.trim_start(), 6).map(Self::MicroDollars).ok_or(InvalidBudget);
         }
         let number = ["tokens", "token"].iter().find_map(|unit| text.strip_suffix(unit));
-        Self::tokens(number.map_or(text, str::trim_end)).ok_or(InvalidCap)
+        Self::tokens(number.map_or(text, str::trim_end)).ok_or(InvalidBudget)
     }
 
     fn tokens(number: &str) -> Option<Self> {
@@ -148,12 +148,12 @@ impl Cap {
     }
 
     /// Returns by how much more was spent than may be, if it was.
-    pub fn overdraft(self, whose: Whose, usage: Usage) -> Option<Overdraft> {
+    pub fn excess(self, whose: BudgetOwner, usage: Usage) -> Option<ExceededBudget> {
         let spent = self.spent(usage);
-        (spent > self.most()).then_some(Overdraft { whose, cap: self, spent })
+        (spent > self.most()).then_some(ExceededBudget { whose, budget: self, spent })
     }
 
-    /// Returns what was spent, in what it counts.
+    /// Returns the spent amount in the limit's unit.
     fn spent(self, usage: Usage) -> u64 {
         match self {
             Self::Tokens(_) => usage.tokens(),
@@ -176,19 +176,18 @@ impl Cap {
         }
     }
 
-    /// Returns how many lanes it cannot be held against: they are over, and did not say what they
-    /// spent in what it counts.
-    pub const fn blind_to(self, sum: Sum) -> u64 {
-        let unknown = sum.uncounted.saturating_sub(sum.running);
+    /// Returns how many lanes ended without saying what they spent, in what the budget counts.
+    pub const fn lanes_without_usage(self, sum: Sum) -> u64 {
+        let unknown = sum.without_usage.saturating_sub(sum.running);
         match self {
             Self::Tokens(_) => unknown,
             Self::MicroDollars(_) => unknown.saturating_add(sum.without_money),
         }
     }
 
-    /// Says whether another lane may start when this was spent.
-    pub fn allows(self, sum: Sum) -> Result<(), Reached> {
-        if self.is_reached(sum.usage) { Err(Reached { cap: self, sum }) } else { Ok(()) }
+    /// Tells whether another lane may start after this usage.
+    pub fn allows(self, sum: Sum) -> Result<(), SpentBudget> {
+        if self.is_reached(sum.usage) { Err(SpentBudget { budget: self, sum }) } else { Ok(()) }
     }
 }
 
@@ -203,7 +202,7 @@ fn scaled(number: &str, digits: usize) -> Option<u64> {
     format!("{whole}{part:0<digits$}").parse().ok()
 }
 
-impl fmt::Display for Cap {
+impl fmt::Display for LaneBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tokens(tokens) => write!(f, "{tokens} tokens"),
@@ -212,20 +211,20 @@ impl fmt::Display for Cap {
     }
 }
 
-impl fmt::Display for Reached {
+impl fmt::Display for SpentBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let spent = self.cap.shown(self.cap.spent(self.sum.usage));
-        write!(f, "used {spent} of {}", self.cap)
+        let spent = self.budget.shown(self.budget.spent(self.sum.usage));
+        write!(f, "used {spent} of {}", self.budget)
     }
 }
 
-impl fmt::Display for Overdraft {
+impl fmt::Display for ExceededBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whose = match self.whose {
-            Whose::Own => "its",
-            Whose::Day => "the day's",
+            BudgetOwner::Own => "its",
+            BudgetOwner::Day => "the day's",
         };
-        write!(f, "over {whose} budget: {} of {}", self.cap.shown(self.spent), self.cap)
+        write!(f, "over {whose} budget: {} of {}", self.budget.shown(self.spent), self.budget)
     }
 }
 
@@ -249,18 +248,18 @@ mod tests {
     #[test]
     fn caps_are_tokens_or_money() {
         for (text, expected) in [
-            ("200", Cap::Tokens(200)),
-            ("200k", Cap::Tokens(200_000)),
-            (" 200K ", Cap::Tokens(200_000)),
-            ("1.5M tokens", Cap::Tokens(1_500_000)),
-            ("1 token", Cap::Tokens(1)),
-            (".5k", Cap::Tokens(500)),
-            ("0", Cap::Tokens(0)),
-            ("$2.50", Cap::MicroDollars(2_500_000)),
-            ("$ 1", Cap::MicroDollars(1_000_000)),
-            ("$0.000001", Cap::MicroDollars(1)),
+            ("200", LaneBudget::Tokens(200)),
+            ("200k", LaneBudget::Tokens(200_000)),
+            (" 200K ", LaneBudget::Tokens(200_000)),
+            ("1.5M tokens", LaneBudget::Tokens(1_500_000)),
+            ("1 token", LaneBudget::Tokens(1)),
+            (".5k", LaneBudget::Tokens(500)),
+            ("0", LaneBudget::Tokens(0)),
+            ("$2.50", LaneBudget::MicroDollars(2_500_000)),
+            ("$ 1", LaneBudget::MicroDollars(1_000_000)),
+            ("$0.000001", LaneBudget::MicroDollars(1)),
         ] {
-            assert_eq!(Cap::parse(text), Ok(expected), "{text}");
+            assert_eq!(LaneBudget::parse(text), Ok(expected), "{text}");
         }
         let nonsense = [
             "",
@@ -283,11 +282,11 @@ mod tests {
             "१",
         ];
         for text in nonsense {
-            assert_eq!(Cap::parse(text), Err(InvalidCap), "{text}");
+            assert_eq!(LaneBudget::parse(text), Err(InvalidBudget), "{text}");
         }
     }
 
-    // A cap that is reached starts nothing more.
+    // A budget that is reached starts nothing more.
     #[test]
     fn a_cap_that_is_reached_allows_nothing_more() {
         let usage = |input, output, micro_dollars| Usage {
@@ -298,7 +297,7 @@ mod tests {
             ..Usage::default()
         };
         let sum = |usage| Sum { lanes: 1, usage, ..Sum::default() };
-        for (cap, usage, allowed) in [
+        for (budget, usage, allowed) in [
             ("100", usage(60, 39, None), true),
             ("100", usage(60, 40, None), false),
             ("0", usage(0, 0, None), false),
@@ -306,37 +305,43 @@ mod tests {
             ("$1", usage(60, 40, Some(999_999)), true),
             ("$1", usage(60, 40, Some(1_000_000)), false),
         ] {
-            let cap = Cap::parse(cap).unwrap();
-            assert_eq!(cap.allows(sum(usage)).is_ok(), allowed, "{cap} {usage:?}");
+            let budget = LaneBudget::parse(budget).unwrap();
+            assert_eq!(budget.allows(sum(usage)).is_ok(), allowed, "{budget} {usage:?}");
         }
-        let reached = Cap::Tokens(100).allows(sum(usage(60, 41, None))).unwrap_err();
+        let reached = LaneBudget::Tokens(100).allows(sum(usage(60, 41, None))).unwrap_err();
         assert_eq!(reached.to_string(), "used 101 of 100 tokens");
-        let reached = Cap::MicroDollars(5000).allows(sum(usage(1, 1, Some(3_456_789))));
+        let reached = LaneBudget::MicroDollars(5000).allows(sum(usage(1, 1, Some(3_456_789))));
         assert_eq!(reached.unwrap_err().to_string(), "used $3.46 of $0.005");
     }
 
-    // Who still runs has time to say it.
+    // A running lane can still report its usage.
     #[test]
     fn a_cap_knows_what_it_cannot_see() {
-        let sum = Sum { lanes: 9, uncounted: 3, running: 1, without_money: 4, ..Sum::default() };
-        assert_eq!([Cap::Tokens(1), Cap::MicroDollars(1)].map(|cap| cap.blind_to(sum)), [2, 6]);
+        let sum =
+            Sum { lanes: 9, without_usage: 3, running: 1, without_money: 4, ..Sum::default() };
+        assert_eq!(
+            [LaneBudget::Tokens(1), LaneBudget::MicroDollars(1)]
+                .map(|budget| budget.lanes_without_usage(sum)),
+            [2, 6]
+        );
     }
 
     #[test]
-    fn what_was_spent_beyond_a_cap_is_told() {
+    fn usage_beyond_a_budget_is_reported() {
         let usage =
             Usage { input: 60, output: 41, micro_dollars: Some(370_000), ..Usage::default() };
-        let told =
-            |cap: &str, whose| Some(Cap::parse(cap).unwrap().overdraft(whose, usage)?.to_string());
-        let own = |cap| told(cap, Whose::Own);
+        let told = |budget: &str, whose| {
+            Some(LaneBudget::parse(budget).unwrap().excess(whose, usage)?.to_string())
+        };
+        let own = |budget| told(budget, BudgetOwner::Own);
         assert_eq!(own("100").as_deref(), Some("over its budget: 101 of 100 tokens"));
         assert_eq!(own("$0.25").as_deref(), Some("over its budget: $0.37 of $0.25"));
-        assert_eq!(told("$0", Whose::Day).unwrap(), "over the day's budget: $0.37 of $0.00");
+        assert_eq!(told("$0", BudgetOwner::Day).unwrap(), "over the day's budget: $0.37 of $0.00");
         assert_eq!((own("101"), own("$0.37")), (None, None), "all of it may be spent");
     }
 
     #[test]
-    fn who_goes_on_after_spending_too_much_is_stopped() {
+    fn a_client_that_goes_on_over_its_budget_is_stopped() {
         use super::super::event::TurnEnd;
         let used = |input| LaneEvent::Usage(Usage { input, ..Usage::default() });
         let (text, end) = (
@@ -344,39 +349,39 @@ mod tests {
             LaneEvent::Ended(TurnEnd { answer: None, failure: None }),
         );
         let session = UsageScope { tokens: CounterScope::Session, money: CounterScope::Session };
-        let meter = Meter {
-            cap: Cap::Tokens(100),
+        let meter = BudgetMeter {
+            budget: LaneBudget::Tokens(100),
             already: Sum { usage: Usage { input: 50, ..Usage::default() }, ..Sum::default() },
             counts: session,
             before: Some(Usage { input: 1000, ..Usage::default() }),
             spent: Usage::default(),
             stopped: false,
         };
-        let play = |mut meter: Meter, events: &[&LaneEvent]| {
+        let play = |mut meter: BudgetMeter, events: &[&LaneEvent]| {
             let at = events.iter().position(|event| meter.stops_at(event));
             (at, meter.reached().map(|reached| reached.sum.usage.input))
         };
         assert_eq!(play(meter, &[&text, &used(1049), &text]), (None, None));
         assert_eq!(play(meter, &[&used(1051), &text, &text]), (Some(1), Some(101)));
         assert_eq!(play(meter, &[&used(1051), &end]), (None, None), "it has paid for its answer");
-        let unknown = Meter { before: None, ..meter };
+        let unknown = BudgetMeter { before: None, ..meter };
         assert_eq!(play(unknown, &[&used(1051), &text]), (None, None));
     }
 
     proptest! {
         #[test]
         fn any_text_is_a_cap_or_none(text in "\\PC*") {
-            drop(Cap::parse(&text));
+            drop(LaneBudget::parse(&text));
         }
 
         #[test]
         fn numbers_are_read_as_they_stand(number in any::<u64>()) {
-            prop_assert_eq!(Cap::parse(&number.to_string()), Ok(Cap::Tokens(number)));
+            prop_assert_eq!(LaneBudget::parse(&number.to_string()), Ok(LaneBudget::Tokens(number)));
         }
 
         #[test]
         fn money_is_shown_as_it_is_read(micro in 0_u64..1_000_000) {
-            prop_assert_eq!(Cap::parse(&dollars(micro)), Ok(Cap::MicroDollars(micro)));
+            prop_assert_eq!(LaneBudget::parse(&dollars(micro)), Ok(LaneBudget::MicroDollars(micro)));
         }
     }
 }

@@ -1,0 +1,6 @@
+//! The version of Qwen Code that `cargo xtask clients` installs and drives.
+
+use crate::client::ClientRelease;
+
+/// Convoke's tests drive this version.
+pub(super) const TESTED: ClientRelease = ClientRelease::new(0, 24, 4);

@@ -1,0 +1,69 @@
+//! Where a run begins: its branch and its working tree.
+
+use std::time::Duration;
+
+use convoke_domain::design::event::{Reply, Settings};
+use convoke_domain::design::setup::SetUp;
+use convoke_domain::design::setup::ground::DirtyTree;
+use convoke_engine::design::setup::{self, UnrelatedBranch};
+
+use super::question;
+use super::stage::{Stage, stopped, unanswered};
+use crate::failure::{ErrorClass, Failure};
+
+/// How long a remote may take.
+const FETCH_LIMIT: Duration = Duration::from_secs(30);
+
+impl Stage<'_> {
+    /// Gets the branch and the folder ready.
+    pub(super) fn set_up(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
+        let mut set_up = self.find_ground(settings)?;
+        if let SetUp::Ready(ready) = &mut set_up {
+            self.ready = Some(ready.clone());
+            if settings.dirty_tree == DirtyTree::Allowed {
+                ready.tree_before = Some(self.tree_digest()?);
+                self.ready = Some(ready.clone());
+            }
+        }
+        Ok(set_up)
+    }
+
+    fn set_up_with(&self, settings: &Settings, doubt: UnrelatedBranch) -> Result<SetUp, Failure> {
+        let request = setup::SetUpRequest {
+            folder: &self.session.project,
+            feature: &settings.feature,
+            branch_info: self.beginning.branch_info.as_deref(),
+            branch_rule: settings.branch_rule,
+            dirty_tree: settings.dirty_tree,
+            no_branch: self.beginning.no_branch,
+            doubt,
+            strict_fetch: false,
+            fetch_limit: FETCH_LIMIT,
+        };
+        setup::set_up(&request).map_err(|error| {
+            let hint = error.hint();
+            Failure::new(ErrorClass::Prerequisite, error).hint(hint)
+        })
+    }
+
+    /// Finds the run's starting point, and asks a person if it is doubtful.
+    fn find_ground(&mut self, settings: &Settings) -> Result<SetUp, Failure> {
+        let doubt = if settings.auto { UnrelatedBranch::Create } else { UnrelatedBranch::Ask };
+        self.front_end.works(Some("preparing the branch"));
+        let found = self.set_up_with(settings, doubt);
+        self.front_end.works(None);
+        let found = found?;
+        let SetUp::Undecided { branch } = &found else { return Ok(found) };
+        let question = question::branch(branch);
+        let keeps = match self.ask(&question) {
+            Some(Reply::Words(words)) => words == question.options[1],
+            Some(Reply::Recommended) => false,
+            None if self.session.is_stopped() => return Err(stopped(&self.run)),
+            None => return Err(unanswered(&self.run)),
+        };
+        self.set_up_with(
+            settings,
+            if keeps { UnrelatedBranch::Keep } else { UnrelatedBranch::Create },
+        )
+    }
+}

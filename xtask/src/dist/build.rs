@@ -1,0 +1,125 @@
+//! The programs for one system, built so that they run on older ones, too.
+
+use std::path::{Path, PathBuf};
+
+use super::target::{Libc, OLDEST_GLIBC, Target};
+use crate::process::{command, output};
+use crate::tools::{AUDITABLE, add_zig};
+use crate::{Error, root, say};
+
+/// Everything that is shipped to be run. The others are looked for beside the first.
+pub const PROGRAMS: [&str; 3] = ["convoke", "convoke-guard", "convoke-diagram"];
+
+/// Makes sure that Rust can build for a system; fails with the reason why not.
+pub fn prepare(target: Target) -> Result<(), String> {
+    if !target.is_built_here() {
+        let system = if target.libc == Libc::Apple { "macOS" } else { "Linux" };
+        return Err(format!("it is built on {system} only"));
+    }
+    let sysroot = output("rustc", &["--print", "sysroot"]).map_err(|error| error.to_string())?;
+    let library = Path::new(sysroot.trim()).join("lib/rustlib").join(target.triple).join("lib");
+    if library.is_dir() {
+        return Ok(());
+    }
+    output("rustup", &["target", "add", target.triple])
+        .map(|_| ())
+        .map_err(|error| format!("Rust's standard library for it cannot be installed: {error}"))
+}
+
+/// Builds the programs and returns where they are.
+pub fn build(target: Target) -> Result<Vec<PathBuf>, Error> {
+    let triple = target.triple;
+    let mut cargo = command(AUDITABLE.path()?);
+    cargo.arg("auditable");
+    match target.libc {
+        Libc::Apple => cargo.args(["build", "--target", triple]),
+        Libc::Musl => cargo.args(["zigbuild", "--target", triple]),
+        Libc::Glibc => {
+            let (major, minor) = OLDEST_GLIBC;
+            cargo.args(["zigbuild", "--target", &format!("{triple}.{major}.{minor}")])
+        }
+    };
+    cargo.args(["--profile", "dist", "--locked"]);
+    cargo.args(["--package", "convoke", "--package", "convoke-diagram"]);
+    cargo.env("RUSTFLAGS", remapped_paths()?).env("CARGO_PROFILE_DIST_STRIP", "symbols");
+    if target.libc != Libc::Apple {
+        add_zig(&mut cargo)?;
+    }
+    say(&format!("$ {cargo:?}"));
+    let status = cargo.status()?;
+    if !status.success() {
+        return Err(format!("cannot build for {triple}: {status}").into());
+    }
+    let folder = root().join("target").join(triple).join("dist");
+    let programs: Vec<_> = PROGRAMS.iter().map(|program| folder.join(program)).collect();
+    programs.iter().try_for_each(|program| check(target, program))?;
+    Ok(programs)
+}
+
+/// Returns compiler flags that keep this machine's folders out of the programs.
+fn remapped_paths() -> Result<String, Error> {
+    let cargo = output("sh", &["-c", "printf %s \"${CARGO_HOME:-$HOME/.cargo}\""])?;
+    let rust = output("rustc", &["--print", "sysroot"])?.trim().to_owned();
+    let own = root().display().to_string();
+    let pairs = [(own, "/convoke"), (cargo, "/cargo"), (rust, "/rust")];
+    let flags = pairs.map(|(from, to)| format!("--remap-path-prefix={from}={to}"));
+    Ok(flags.join(" "))
+}
+
+/// Fails if a program needs more of its system than its package promises.
+fn check(target: Target, program: &Path) -> Result<(), Error> {
+    let path = program.display().to_string();
+    match target.libc {
+        Libc::Apple => Ok(()),
+        Libc::Glibc => {
+            let needed = newest_glibc(&output("readelf", &["--wide", "--version-info", &path])?);
+            let needed = needed.ok_or_else(|| format!("{path} names no version of glibc"))?;
+            let (major, minor) = needed;
+            say(&format!("{path}: needs glibc {major}.{minor}"));
+            if needed > OLDEST_GLIBC {
+                let (most, least) = OLDEST_GLIBC;
+                return Err(format!(
+                    "{path} needs glibc {major}.{minor}, and its packages promise {most}.{least}"
+                )
+                .into());
+            }
+            Ok(())
+        }
+        Libc::Musl => {
+            if output("readelf", &["--wide", "--dynamic", &path])?.contains("(NEEDED)") {
+                return Err(format!("{path} needs libraries, and is to need none").into());
+            }
+            say(&format!("{path}: needs no library"));
+            Ok(())
+        }
+    }
+}
+
+/// Returns the newest version of glibc that a program asks for, from what `readelf` prints.
+fn newest_glibc(versions: &str) -> Option<(u32, u32)> {
+    let names = versions.split("Name: GLIBC_").skip(1);
+    let numbers = names.filter_map(|rest| {
+        let name = rest.split_whitespace().next()?;
+        let (major, minor) = name.split_once('.')?;
+        let minor = minor.split('.').next()?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    });
+    numbers.max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_version_of_glibc_counts() {
+        let printed = "  0x0010:   Name: GLIBC_2.4  Flags: none  Version: 5\n\
+             0x0020:   Name: GLIBC_2.34  Flags: none  Version: 4\n\
+             0x0030:   Name: GLIBC_2.2.5  Flags: none  Version: 3\n\
+             0x0040:   Name: GCC_3.0  Flags: none  Version: 2\n";
+        assert_eq!(newest_glibc(printed), Some((2, 34)));
+        assert!(newest_glibc(printed) > Some(OLDEST_GLIBC));
+        assert_eq!(newest_glibc("No version information found in this file."), None);
+        assert_eq!(newest_glibc("Name: GLIBC_PRIVATE  Flags: none"), None);
+    }
+}

@@ -1,0 +1,218 @@
+//! Packages as their users meet them: installed without a network, and run.
+
+mod launcher;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+use super::kit::{Mode, add_text, set_mode};
+use super::project::Project;
+use super::target::{Libc, Target};
+use super::{DistRequest, PackageKind, archive};
+use crate::process::{command, output, run};
+use crate::{Error, say};
+
+/// A client that writes down which program started it, and answers.
+const CLIENT: &str = r#"#!/bin/sh
+[ "$1" = --version ] && { echo 1.0; exit; }
+cat > /dev/null
+{ cat "/proc/$PPID/comm" || ps -o comm= -p "$PPID"; } > 'PARENT' 2> /dev/null
+echo '{"type":"system","subtype":"init","session_id":"s","uuid":"1","model":"m"}'
+echo '{"type":"result","subtype":"success","is_error":false,"uuid":"2","result":"Hello.","session_id":"s","usage":{"input_tokens":1,"output_tokens":1}}'
+"#;
+
+/// Installs and runs the packages of one system, as far as this machine can.
+pub(super) fn packages(
+    project: &Project,
+    target: Target,
+    request: &DistRequest,
+    packages: &Path,
+) -> Result<(), Error> {
+    let check = PackageCheck { project, target, packages };
+    check.checksums()?;
+    if request.wants(PackageKind::Deb) && target.debian.is_some() {
+        check.lint()?;
+    }
+    if !target.runs_here() {
+        say(&format!("{}: this machine cannot run its programs", target.triple));
+        return Ok(());
+    }
+    if request.wants(PackageKind::Tar) {
+        check.archive()?;
+    }
+    if request.wants(PackageKind::Deb) && target.debian.is_some() {
+        check.debian()?;
+    }
+    // npm and pip refuse packages for another C library than the machine's own.
+    if target.libc == Libc::Musl {
+        return Ok(());
+    }
+    if request.wants(PackageKind::Npm) {
+        check.npm()?;
+        launcher::check(target)?;
+    }
+    if request.wants(PackageKind::Wheel) {
+        check.wheel()?;
+    }
+    Ok(())
+}
+
+struct PackageCheck<'a> {
+    project: &'a Project,
+    target: Target,
+    packages: &'a Path,
+}
+
+impl PackageCheck<'_> {
+    /// Returns the one package whose name begins and ends so.
+    fn package(&self, begin: &str, end: &str) -> Result<String, Error> {
+        for entry in fs::read_dir(self.packages)? {
+            let path = entry?.path();
+            let name = super::file_name(&path);
+            if name.starts_with(begin) && name.ends_with(end) {
+                return Ok(path.display().to_string());
+            }
+        }
+        Err(format!("there is no package `{begin}…{end}`").into())
+    }
+
+    fn checksums(&self) -> Result<(), Error> {
+        let program = if cfg!(target_os = "macos") { "shasum -a 256" } else { "sha256sum" };
+        let line = format!("cd \"$0\" && {program} --check SHA256SUMS");
+        output("sh", &["-c", &line, &self.packages.display().to_string()]).map(|_| ())
+    }
+
+    fn lint(&self) -> Result<(), Error> {
+        let end = format!("_{}.deb", self.target.debian.unwrap_or_default());
+        let package = self.package("convoke_", &end)?;
+        run("lintian", &["--allow-root", "--fail-on", "error,warning", &package])
+    }
+
+    fn archive(&self) -> Result<(), Error> {
+        let folder = tempfile::tempdir()?;
+        let name = archive::name(&self.project.version, self.target.triple);
+        let file = self.package(&name, ".tar.xz")?;
+        let into = folder.path().display().to_string();
+        output("tar", &["--extract", "--file", &file, "--directory", &into])?;
+        let root = folder.path().join(&name);
+        for document in ["LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY-LICENSES.txt", "README.md"] {
+            expect_file(&root.join(document))?;
+        }
+        expect_file(&root.join("man/man1/convoke.1"))?;
+        expect_file(&root.join("completions/_convoke"))?;
+        self.try_programs("the archive", &root.join("convoke"))
+    }
+
+    fn debian(&self) -> Result<(), Error> {
+        let folder = tempfile::tempdir()?;
+        let end = format!("_{}.deb", self.target.debian.unwrap_or_default());
+        let into = folder.path().display().to_string();
+        output("dpkg-deb", &["--extract", &self.package("convoke_", &end)?, &into])?;
+        expect_file(&folder.path().join("usr/share/man/man1/convoke-brief-rest.1.gz"))?;
+        expect_file(&folder.path().join("usr/share/bash-completion/completions/convoke"))?;
+        self.try_programs("the Debian package", &folder.path().join("usr/bin/convoke"))
+    }
+
+    /// Installs as a user does, but for the registry: no script of a package runs, and nothing is
+    /// fetched.
+    fn npm(&self) -> Result<(), Error> {
+        let folder = tempfile::tempdir()?;
+        let version = &self.project.version;
+        let own = self.package(&format!("convoke-{}-{version}", self.target.npm), ".tgz")?;
+        let main = self.package(&format!("convoke-{version}"), ".tgz")?;
+        let prefix = folder.path().display().to_string();
+        let options =
+            ["--global", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"];
+        run("npm", &[&["install"], &options[..], &[&prefix, &main, &own]].concat())?;
+        self.try_programs("the npm packages", &folder.path().join("bin/convoke"))
+    }
+
+    fn wheel(&self) -> Result<(), Error> {
+        let folder = tempfile::tempdir()?;
+        let environment = folder.path().display().to_string();
+        run("python3", &["-m", "venv", &environment])?;
+        let pip = folder.path().join("bin/pip").display().to_string();
+        let wheel = self.package("convoke-", &format!("{}.whl", self.target.wheel))?;
+        let options = ["install", "--quiet", "--disable-pip-version-check", "--no-index", &wheel];
+        run(&pip, &options)?;
+        expect_file(&folder.path().join("share/man/man1/convoke.1"))?;
+        self.try_programs("the wheel", &folder.path().join("bin/convoke"))
+    }
+
+    /// Runs what only works if all programs were found.
+    fn try_programs(&self, package: &str, convoke: &Path) -> Result<(), Error> {
+        let home = Home::new(convoke)?;
+        let version = home.run(&["--version"])?;
+        let expected = format!("convoke {}\n", self.project.version);
+        if String::from_utf8_lossy(&version.stdout) != expected {
+            return Err(format!("{package}: `--version` prints {version:?}").into());
+        }
+        home.expect(0, &["design", "--rehearse", "--auto"])?;
+        home.expect(2, &["no-such-command"])?;
+        add_text("flowchart TD\n  A --> B\n", &home.path("good.mmd"))?;
+        add_text("flowchart TD\n  A --> --> B\n", &home.path("bad.mmd"))?;
+        home.expect(0, &["mermaid", "check", "--syntax", "good.mmd"])?;
+        home.expect(1, &["mermaid", "check", "--syntax", "bad.mmd"])?;
+        home.expect(0, &["lane", "run", "--agent", "claude", "Say hello"])?;
+        let parent = fs::read_to_string(home.path("parent"))?;
+        if !parent.contains("convoke-guard") {
+            return Err(format!("{package}: `{}` guards the client", parent.trim()).into());
+        }
+        say(&format!("{package}: a design, a diagram and a guarded lane work"));
+        Ok(())
+    }
+}
+
+/// A home folder of a user that has a client and nothing else.
+struct Home {
+    folder: TempDir,
+    convoke: PathBuf,
+}
+
+impl Home {
+    fn new(convoke: &Path) -> Result<Self, Error> {
+        let home = Self { folder: tempfile::tempdir()?, convoke: convoke.to_owned() };
+        let client = home.path("clients/claude");
+        let parent = home.path("parent").display().to_string();
+        add_text(&CLIENT.replace("PARENT", &parent), &client)?;
+        set_mode(&client, Mode::Program)?;
+        Ok(home)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut convoke = command(&self.convoke);
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.path("clients").display());
+        convoke.args(arguments).current_dir(self.folder.path()).env("PATH", path);
+        for variable in ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
+            convoke.env(variable, self.folder.path());
+        }
+        convoke
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<Output, Error> {
+        let program = self.convoke.display();
+        Ok(self.command(arguments).output().map_err(|error| format!("{program}: {error}"))?)
+    }
+
+    fn expect(&self, code: i32, arguments: &[&str]) -> Result<(), Error> {
+        let done = self.run(arguments)?;
+        if done.status.code() == Some(code) {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&done.stderr);
+        let program = self.convoke.display();
+        let words = arguments.join(" ");
+        Err(format!("`{program} {words}`: {}, expected {code}\n{said}", done.status).into())
+    }
+}
+
+fn expect_file(path: &Path) -> Result<(), Error> {
+    if path.is_file() { Ok(()) } else { Err(format!("{} is missing", path.display()).into()) }
+}
