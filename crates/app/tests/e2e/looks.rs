@@ -121,13 +121,15 @@ fn an_explained_brief_fits_every_width() {
     }
 }
 
+/// A finding that needs more than one line at any width.
+const LONG: &str = "The number of attempts is never said, so that no test can tell when it ends. ";
+
 #[test]
 fn a_checked_answer_fits_every_width() {
-    let long = "The number of attempts is never said, so that nobody can test when it ends. ";
     let answer = format!(
         "Files read: design.md, spec.md\n{{\"approved\": false, \"issues\": [{{\"severity\": \
          \"blocker\", \"description\": \"{}\", \"location\": \"{FEATURE}/spec.md:3\"}}]}}",
-        long.repeat(4)
+        LONG.repeat(4)
     );
     let project = crate::dispatch::project().file("answer.txt", &answer);
     let role = "implement/security-reviewer";
@@ -141,11 +143,10 @@ fn a_checked_answer_fits_every_width() {
 
 #[test]
 fn a_loop_fits_every_width() {
-    let long = "The number of attempts is never said, so that no test can tell when it ends. ";
     let failed = format!(
         "{{\"approved\": false, \"issues\": [{{\"severity\": \"blocker\", \"description\": \
          \"{}\", \"location\": \"spec.md:3\"}}]}}",
-        long.repeat(4)
+        LONG.repeat(4)
     );
     let project = reviewed(&[("a-1", PASS), ("b-1", &failed)]);
     let words = [&LOOP[..], &["--no-fix"]].concat();
