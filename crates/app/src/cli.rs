@@ -97,7 +97,9 @@ pub struct Cli {
     command: Command,
 }
 
+// A command line needs the options of one command, so clap builds no other's.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
     Brief(brief::Args),
     Dispatch(Box<dispatch::Args>),
