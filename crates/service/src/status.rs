@@ -22,7 +22,7 @@ use crate::session::Session;
 use crate::settings::lane;
 use crate::settings::wake::settings_for_hook;
 use crate::task::{TaskDesk, TaskPlace, TaskProgress, task_progress};
-use crate::workspace::{Workspace, refused, speaker};
+use crate::workspace::{Workspace, reader, refused};
 
 pub use self::hooks::{ClientHooks, hooks_of_clients};
 
@@ -180,7 +180,7 @@ fn unread(
     workspace: &Workspace,
     agent: Option<&str>,
 ) -> Result<Vec<UnreadMessages>, Failure> {
-    let mut readers = vec![speaker(None, session)?];
+    let mut readers = vec![reader(None, session)?];
     readers.extend(agent.and_then(|agent| AgentName::parse(agent).ok()));
     readers.dedup();
     let Workspace { store, scope } = workspace;

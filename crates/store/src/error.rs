@@ -131,6 +131,12 @@ pub enum StoreError {
         /// The task.
         id: TaskId,
     },
+    /// The user did what an agent undoes.
+    #[error("cannot undo {what}: the user did this, and an agent undoes only what agents did")]
+    OfUser {
+        /// What was done last.
+        what: &'static str,
+    },
     /// A role judged the task after its last step, in a dispatch or with a message.
     #[error(
         "cannot undo the last step of `{id}`: after it, {role} judged the task in a dispatch or with \
@@ -266,6 +272,11 @@ impl StoreError {
             Self::CannotUndo { .. } => {
                 return Some(
                     "`convoke task log` lists the changes; `convoke task edit` changes the task",
+                );
+            }
+            Self::OfUser { .. } => {
+                return Some(
+                    "only the user can undo it, with `convoke task undo` in their own terminal",
                 );
             }
             Self::JudgedSince { .. } => {
