@@ -121,7 +121,7 @@ pub struct SpentToday {
 /// Returns the state of a project for one screen. It starts no agent.
 pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let workspace = Workspace::open(session, None)?;
-    let tasks = TaskDesk::open(session, &TaskPlace::default(), task_progress)?;
+    let tasks = TaskDesk::open_to_read(session, &TaskPlace::default(), task_progress)?;
     elsewhere::note(session, &workspace)?;
     let (agent, agent_from) =
         agent_of_sessions(session, &workspace, &settings_for_hook(session))?.unzip();
