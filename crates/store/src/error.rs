@@ -274,11 +274,7 @@ impl StoreError {
                     "`convoke task log` lists the changes; `convoke task edit` changes the task",
                 );
             }
-            Self::OfUser { .. } => {
-                return Some(
-                    "only the user can undo it, with `convoke task undo` in their own terminal",
-                );
-            }
+            Self::OfUser { .. } => return Some("only the user can undo it, in their own terminal"),
             Self::JudgedSince { .. } => {
                 return Some(
                     "record another verdict: `convoke task pass ID --by ROLE` or `convoke task fail`",

@@ -62,12 +62,12 @@ impl Obstacles {
     /// Counts the open tasks.
     pub fn among(nodes: &[TaskNode]) -> Self {
         let mut found = Self::default();
-        for node in nodes {
-            if node.state == TaskState::Cancelled {
-                found.cancelled += Self::among(&node.children).cancelled.max(1);
-            } else if node.is_closed() {
-                continue;
-            } else if node.state == TaskState::Waiting {
+        let is_cancelled = |node: &&TaskNode| node.state == TaskState::Cancelled;
+        for node in nodes.iter().filter(is_cancelled) {
+            found.cancelled += Self::among(&node.children).cancelled.max(1);
+        }
+        for node in nodes.iter().filter(|node| !node.is_closed()) {
+            if node.state == TaskState::Waiting {
                 found.waiting += 1;
             } else if node.children.iter().any(|part| !part.is_closed()) {
                 let below = Self::among(&node.children);
