@@ -247,7 +247,13 @@ impl Output {
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn usage(&mut self, error: &clap::Error) -> Exit {
         if error.use_stderr() {
-            converse(|stderr| write!(stderr, "{}", error.render().ansi()));
+            // It repeats arguments, which may hold anything.
+            let text = error.render().to_string();
+            let text = for_terminal(&text);
+            converse(|stderr| match text.strip_prefix("error:") {
+                Some(rest) => write!(stderr, "{ERROR}error:{ERROR:#}{rest}"),
+                None => write!(stderr, "{text}"),
+            });
             return Exit::Usage;
         }
         let help = error.render();

@@ -2,11 +2,15 @@
 //!
 //! Nothing here can hang or fill the memory: only regular files are opened, and only up to a limit.
 
+mod draft;
+
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use convoke_domain::finding::{FileFinding, Unreadable};
+
+pub use self::draft::{DraftReaders, draft, sweep_drafts};
 
 /// Reads a file that must be inside `dir`. A link may point anywhere inside it.
 ///
@@ -105,7 +109,7 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if before.as_ref().is_some_and(|before| before.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
     }
-    let mut file = temporary(folder)?;
+    let mut file = draft(folder, DraftReaders::Everyone)?;
     file.write_all(bytes)?;
     if let Some(before) = before {
         file.as_file().set_permissions(before.permissions())?;
@@ -118,7 +122,7 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Puts a file that only its user can read where a path says, as [`put`] does.
 pub fn put_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().tempfile_in(folder)?;
+    let mut file = draft(folder, DraftReaders::User)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
@@ -153,15 +157,13 @@ pub fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Makes a file that others may read, as far as its user lets them.
-fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
+/// Opens a file for writing over what it holds, for its user alone, and creates it if it is missing.
+pub fn open_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false);
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    without_waiting(&mut options).open(path)
 }
 
 /// Opens a regular file for reading, however long it is; `None` for any other kind.

@@ -22,7 +22,9 @@ pub use self::install::{
     HooksChange, HooksDryRunReport, InstallHooksRequest, install_hooks, is_same, uninstall_hooks,
 };
 pub(crate) use self::status::agent_of_sessions;
-pub use self::status::{DeliveryObstacle, HooksReport, hooks_status, is_there, obstacle};
+pub use self::status::{
+    DeliveryObstacle, FailedHook, HooksReport, hooks_status, is_there, obstacle,
+};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
@@ -160,6 +162,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
+    path.parent().into_iter().for_each(file::sweep_drafts);
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done.map_err(|source| unwritable(path, source)),

@@ -22,7 +22,7 @@ use crate::session::Session;
 use crate::settings::lane;
 use crate::settings::wake::settings_for_hook;
 use crate::task::{TaskDesk, TaskPlace, TaskProgress, task_progress};
-use crate::workspace::{Workspace, refused, speaker};
+use crate::workspace::{Workspace, reader, refused};
 
 pub use self::hooks::{ClientHooks, hooks_of_clients};
 
@@ -121,7 +121,7 @@ pub struct SpentToday {
 /// Returns the state of a project for one screen. It starts no agent.
 pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let workspace = Workspace::open(session, None)?;
-    let tasks = TaskDesk::open(session, &TaskPlace::default(), task_progress)?;
+    let tasks = TaskDesk::open_to_read(session, &TaskPlace::default(), task_progress)?;
     elsewhere::note(session, &workspace)?;
     let (agent, agent_from) =
         agent_of_sessions(session, &workspace, &settings_for_hook(session))?.unzip();
@@ -180,7 +180,7 @@ fn unread(
     workspace: &Workspace,
     agent: Option<&str>,
 ) -> Result<Vec<UnreadMessages>, Failure> {
-    let mut readers = vec![speaker(None, session)?];
+    let mut readers = vec![reader(None, session)?];
     readers.extend(agent.and_then(|agent| AgentName::parse(agent).ok()));
     readers.dedup();
     let Workspace { store, scope } = workspace;

@@ -44,7 +44,7 @@ pub use self::report::{AddedTasksReport, TaskReport};
 use crate::elsewhere;
 use crate::failure::Failure;
 use crate::session::Session;
-use crate::workspace::{Workspace, refused, speaker};
+use crate::workspace::{Workspace, reader, refused, speaker};
 
 /// The branch of the tasks, and the actor.
 #[derive(Debug, Clone, Default)]
@@ -63,6 +63,16 @@ pub struct TaskDesk<'a> {
 }
 
 impl<'a> TaskDesk<'a> {
+    /// Opens the tasks of a branch for `work` that changes nothing. It also works where Convoke cannot
+    /// tell which agent is acting.
+    pub fn open_to_read<T>(
+        session: &'a Session,
+        place: &TaskPlace,
+        work: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        Self::open_for(reader(place.actor.as_ref(), session)?, session, place, work)
+    }
+
     /// Opens the tasks of a branch for `work`. If another branch has a missing task, the failure
     /// names that branch.
     pub fn open<T>(
@@ -70,8 +80,16 @@ impl<'a> TaskDesk<'a> {
         place: &TaskPlace,
         work: impl FnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        Self::open_for(speaker(place.actor.as_ref(), session)?, session, place, work)
+    }
+
+    fn open_for<T>(
+        actor: AgentName,
+        session: &'a Session,
+        place: &TaskPlace,
+        work: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let mut workspace = Workspace::open(session, place.branch.as_deref())?;
-        let actor = speaker(place.actor.as_ref(), session)?;
         workspace.store = workspace.store.acting_for(actor.clone());
         workspace.keep_repository(session);
         let desk = Self { session, workspace, actor };

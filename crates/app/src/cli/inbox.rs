@@ -71,6 +71,7 @@ impl Args {
                 limit: self.limit.get(),
                 before: self.before,
                 branch: self.branch.clone(),
+                marks: self.mark,
             },
         )?;
         let Inbox { reader, messages, older, other_branch, .. } = &inbox;

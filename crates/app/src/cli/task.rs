@@ -187,11 +187,42 @@ struct AssignArgs {
     agent: Option<AgentName>,
 }
 
+impl Command {
+    /// Tells whether the command changes no task.
+    const fn only_reads(&self) -> bool {
+        match self {
+            Self::List(_)
+            | Self::Search(_)
+            | Self::Tree
+            | Self::Show(_)
+            | Self::Next
+            | Self::Log(_) => true,
+            Self::Restore(args) => args.only_lists(),
+            Self::Add(_)
+            | Self::Start(_)
+            | Self::Change(_)
+            | Self::Edit(_)
+            | Self::Reorder(_)
+            | Self::Move(_)
+            | Self::Pass(_)
+            | Self::Fail(_)
+            | Self::Rm(_)
+            | Self::Undo
+            | Self::Import(_) => false,
+        }
+    }
+}
+
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let place = TaskPlace { branch: self.branch.clone(), actor: self.actor.clone() };
-        TaskDesk::open(&app.session, &place, |desk| self.run_at(desk, app, output))
+        let run = |desk: &TaskDesk<'_>| self.run_at(desk, app, output);
+        if self.command.only_reads() {
+            TaskDesk::open_to_read(&app.session, &place, run)
+        } else {
+            TaskDesk::open(&app.session, &place, run)
+        }
     }
 
     fn run_at(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> Result<Exit, Failure> {

@@ -347,3 +347,16 @@ fn settings_that_lead_out_of_the_project_are_refused() {
     project.stdout(&["hooks", "install", "gemini"]);
     assert!(fs::read_to_string(project.path(".gemini/real.json")).unwrap().contains("convoke"));
 }
+
+// The author's comma was there for our entries; without them it would be one too many.
+#[test]
+fn a_comma_before_our_entries_goes_with_them() {
+    let project =
+        Project::new().in_repository("main").file(".claude/settings.json", "{ // only\n}\n");
+    let path = project.path(".claude/settings.json");
+    project.stdout(&["hooks", "install", "claude"]);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("{ // only", "{/*mine*/ \"mine\": 1, // only")).unwrap();
+    project.stdout(&["hooks", "uninstall", "claude"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{/*mine*/ \"mine\": 1 // only\n}\n");
+}

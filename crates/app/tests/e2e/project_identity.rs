@@ -213,6 +213,24 @@ fn a_worktree_has_the_projects_agent() {
     assert!(hooks.stdout.contains("@june"), "{hooks}");
 }
 
+// The main checkout's file binds its worktrees too, so renaming in a worktree changes it.
+#[test]
+fn an_agent_that_is_renamed_in_a_worktree_keeps_its_sessions() {
+    let project = Project::new();
+    repository(&project, "app", None);
+    done(&project, "app", &["hooks", "install", "claude", "--as", "june"]);
+    done(&project, "app", &["pin", "add", "Never push"]);
+    git(&project, &["-C", "app", "worktree", "add", "-q", "../tree", "-b", "feature"]);
+    let renamed = done(&project, "tree", &["agent", "rename", "june", "july"]);
+    assert!(renamed.stderr.contains("app/convoke.local.toml` names @july too"), "{renamed}");
+    let local = fs::read_to_string(project.path("app/convoke.local.toml")).unwrap();
+    assert_eq!(local, "[wake]\nagent = \"july\"\n");
+    for folder in ["tree", "app"] {
+        let hooks = project.run(&["-C", folder, "hooks", "status", "claude", "--user"]);
+        assert!(hooks.stdout.contains("@july"), "{folder}: {hooks}");
+    }
+}
+
 #[test]
 fn a_committed_file_in_a_subfolder_takes_no_rule_away() {
     for name in ["convoke.toml", ".moai", "convoke.local.toml"] {

@@ -15,6 +15,7 @@ use super::{HooksError, HooksTarget, read, remove, write};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::LOCAL_FILE;
+use crate::settings::wake::other_places;
 use crate::settings::wake::settings;
 use crate::workspace::{Workspace, default_agent, open_store, refused};
 
@@ -270,18 +271,37 @@ fn show_to_git(store: &dyn Store, session: &Session) -> Result<(), Failure> {
     store.forget_install(&known).map_err(refused)
 }
 
-/// Changes the name in the file that binds this project, if it is there. Tells which file it is.
+/// Changes the name in every file that binds this project: its own, and those of the working tree and
+/// of the main checkout. Tells which files they are.
 pub fn rebind(
     session: &Session,
     from: &AgentName,
     to: &AgentName,
-) -> Result<Option<PathBuf>, Failure> {
-    let path = path(session, HooksLevel::Project)?;
-    let Some(text) = read(&path)? else { return Ok(None) };
-    if bound(&text).map_err(|source| unusable(&path, source))?.as_ref() != Some(from) {
-        return Ok(None);
+) -> Result<Vec<PathBuf>, Failure> {
+    let own = path(session, HooksLevel::Project)?;
+    let others = other_places(session).into_iter().map(|place| place.join(LOCAL_FILE));
+    let mut changed = Vec::new();
+    for path in std::iter::once(own).chain(others) {
+        if rebind_in(session, &path, from, to)? {
+            changed.push(path);
+        }
     }
-    let renamed = bind(&text, to).map_err(|source| unusable(&path, source))?;
+    session.settings.forget();
+    Ok(changed)
+}
+
+/// Changes the name in one file; tells whether it was there.
+fn rebind_in(
+    session: &Session,
+    path: &Path,
+    from: &AgentName,
+    to: &AgentName,
+) -> Result<bool, Failure> {
+    let Some(text) = read(path)? else { return Ok(false) };
+    if bound(&text).map_err(|source| unusable(path, source))?.as_ref() != Some(from) {
+        return Ok(false);
+    }
+    let renamed = bind(&text, to).map_err(|source| unusable(path, source))?;
     let store = open_store(session)?;
     let known = path.display().to_string();
     // Convoke's entry stays its own under the new name.
@@ -292,7 +312,6 @@ pub fn rebind(
         let install = Install { original, installed, installed_at: session.now() };
         store.remember_install(&known, Client::Claude, &install).map_err(refused)?;
     }
-    write(&path, &renamed)?;
-    session.settings.forget();
-    Ok(Some(path))
+    write(path, &renamed)?;
+    Ok(true)
 }

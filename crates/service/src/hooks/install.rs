@@ -17,6 +17,7 @@ use super::{
     write,
 };
 use crate::failure::{ErrorClass, Failure};
+use crate::hook::failure_file;
 use crate::session::Session;
 use crate::workspace::{open_store, refused};
 
@@ -100,6 +101,10 @@ pub fn install_hooks(
     remember_folders(&*store, &path, &target.base(session)?, client, session)?;
     write(&path, &install.installed)?;
     binding.carry_out(target, session)?;
+    // A later reason for which hooks deliver nothing may be a full disk.
+    if let Some(file) = failure_file(session, client) {
+        file.make_room().ok();
+    }
     if client == Client::Codex {
         reporter.say(
             "note: Codex skips hooks until you trust them: run `/hooks` in it once; it reads no \

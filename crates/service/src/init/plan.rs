@@ -91,7 +91,7 @@ fn project_state(
     found: &InitFindings,
     blocked: &[Client],
 ) -> Result<ProjectState, Failure> {
-    let progress = TaskDesk::open(session, &TaskPlace::default(), task_progress)?;
+    let progress = TaskDesk::open_to_read(session, &TaskPlace::default(), task_progress)?;
     let clients = found.clients.iter().filter_map(|found| Client::parse(&found.client));
     Ok(ProjectState {
         current: progress.current,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::elsewhere;
 use crate::failure::Failure;
 use crate::session::Session;
-use crate::workspace::{Workspace, refused, speaker};
+use crate::workspace::{Workspace, reader, refused, speaker};
 
 /// A request for messages.
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub struct InboxRequest {
     pub before: Option<i64>,
     /// Another branch than the checked-out one.
     pub branch: Option<String>,
+    /// Whether the messages are to count as read afterwards; then it must be known who reads.
+    pub marks: bool,
 }
 
 /// The requested messages.
@@ -86,7 +88,8 @@ pub fn inbox(session: &Session, request: &InboxRequest) -> Result<Inbox, Failure
     let workspace = Workspace::open(session, request.branch.as_deref())?;
     let Workspace { store, scope } = &workspace;
     elsewhere::note(session, &workspace)?;
-    let reader = speaker(request.agent.as_ref(), session)?;
+    let whose = if request.marks { speaker } else { reader };
+    let reader = whose(request.agent.as_ref(), session)?;
     let InboxRequest { which, limit, before, .. } = *request;
     let messages = store.addressed_to(scope, &reader, which, before, limit).map_err(refused)?;
     let first = messages.first().map(|message| message.id);
@@ -140,7 +143,7 @@ pub fn thread(
     branch: Option<&str>,
 ) -> Result<MessageThread, Failure> {
     let Workspace { store, scope } = Workspace::open(session, branch)?;
-    let reader = speaker(agent, session)?;
+    let reader = reader(agent, session)?;
     let messages = store.thread(&scope, id).map_err(refused)?;
     Ok(MessageThread { reader, messages })
 }

@@ -2,7 +2,7 @@
 
 use convoke_domain::task::history::TaskChange;
 use convoke_domain::task::id::TaskId;
-use convoke_store::task_history::RemovedTask;
+use convoke_store::task_history::{RemovedTask, Undoer};
 use serde::Serialize;
 
 use super::{DeedReport, JudgedTask, TaskDesk, TaskReport, known_task};
@@ -114,18 +114,21 @@ pub fn task_log(
     Ok(changes)
 }
 
-/// Undoes the last step or verdict, and returns it.
+/// Undoes the last step or verdict, and returns it. An agent undoes only what agents did, also under
+/// another name.
 pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<UndoneStep, Failure> {
     let TaskDesk { session, workspace, actor } = desk;
     let Workspace { store, scope } = workspace;
-    if let Some(deed) = store.undo_verdict(scope, session.now()).map_err(refused)? {
+    let is_agents = session.environment.is_agents();
+    let undoer = if is_agents { Undoer::Agent } else { Undoer::User };
+    if let Some(deed) = store.undo_verdict(scope, undoer, session.now()).map_err(refused)? {
         let task = known_task(workspace, &deed.task)?;
         let what = format!("undid: {} by {} on {}", deed.kind.name(), deed.role, task.content);
         store.record_event(scope, actor, &what, session.now()).map_err(refused)?;
         let judged = JudgedTask { task, deed: DeedReport::new(&deed) };
         return Ok(UndoneStep::Verdict(Box::new(judged)));
     }
-    let changes = store.undo_task_step(scope, session.now()).map_err(refused)?;
+    let changes = store.undo_task_step(scope, undoer, session.now()).map_err(refused)?;
     if let Some(first) = changes.first() {
         let more = changes.len() - 1;
         let others = if more > 0 { format!(" and {more} more") } else { String::new() };

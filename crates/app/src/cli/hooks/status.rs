@@ -2,7 +2,7 @@
 //! they deliver nothing if they do not.
 
 use convoke_service::failure::Failure;
-use convoke_service::hooks::{DeliveryObstacle, HooksReport};
+use convoke_service::hooks::{DeliveryObstacle, FailedHook, HooksReport};
 use convoke_service::pin::PinReport;
 use convoke_service::status::ClientHooks;
 
@@ -67,6 +67,9 @@ fn lines(report: &HooksReport) -> String {
     };
     lines.push(format!("fired: {}", when(&report.fired_at)));
     lines.push(format!("delivered: {}{arrived}", when(&report.delivered_at)));
+    if let Some(FailedHook { at, event, why }) = &report.failed {
+        lines.push(format!("failed: at {at}, the hook of {event} delivered nothing: {why}"));
+    }
     if !report.left_out.is_empty() {
         let list: Vec<_> = report.left_out.iter().map(|name| format!("`{name}`")).collect();
         let list = list.join(" and ");

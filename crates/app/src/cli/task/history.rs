@@ -29,6 +29,13 @@ pub(super) struct RestoreArgs {
     id: Option<TaskId>,
 }
 
+impl RestoreArgs {
+    /// Tells whether this lists the removed tasks.
+    pub(super) const fn only_lists(&self) -> bool {
+        self.id.is_none()
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub(super) struct LogArgs {
     /// Show only changes to this task

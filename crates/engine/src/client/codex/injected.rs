@@ -13,7 +13,7 @@ pub(super) fn injected(transcript: &Path, from: u64) -> Option<InjectedTexts> {
 fn line(found: &mut InjectedTexts, line: &str) {
     const KIND: &str = "/payload/internal_chat_message_metadata_passthrough/content_item_kinds/0";
     if line.contains("\"compacted\"") && is(line, "/type", "compacted") {
-        *found = InjectedTexts::default();
+        found.forget();
     } else if line.contains(MARK) && is(line, KIND, "hooks.additional_context") {
         found.gave(texts(line, "/payload/content"));
     } else if line.contains("\"assistant\"") {
