@@ -99,6 +99,16 @@ pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Puts a file at a path, in one step. It replaces a link itself: a file put among other programs'
 /// files must not change a link's target.
 pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put_in_one_step(path, bytes).map_err(without_path)
+}
+
+/// Returns an error without the name of a temporary file, which tells a user nothing: the caller names
+/// the file that it wanted to write.
+fn without_path(error: io::Error) -> io::Error {
+    if error.raw_os_error().is_some() { error } else { error.kind().into() }
+}
+
+fn put_in_one_step(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let before = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
@@ -118,11 +128,14 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Puts a file that only its user can read where a path says, as [`put`] does.
 pub fn put_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    let write = || {
+        let mut file = tempfile::Builder::new().tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(without_path)
 }
 
 /// Opens a private file for appending, and creates it if it is missing. It checks the kind before

@@ -19,13 +19,19 @@ use crate::workspace::{Workspace, refused};
 /// folders, and a repository that the folder only points to. Each has the command that helps. Nothing
 /// is brought here without that command: anyone can imitate a repository.
 fn lines(session: &Session, workspace: &Workspace) -> Result<Vec<String>, Failure> {
+    let lines = facts(session, workspace)?;
+    Ok(lines.into_iter().map(|line| format!("note: {line}")).collect())
+}
+
+/// Returns the same lines for a report, without a word before them.
+pub(crate) fn facts(session: &Session, workspace: &Workspace) -> Result<Vec<String>, Failure> {
     let lines = [
         branches(workspace)?,
         rules_of_gone_branches(session, workspace)?,
         folders::line(session, workspace)?,
         unproven(session),
     ];
-    Ok(lines.into_iter().flatten().map(|line| format!("note: {line}")).collect())
+    Ok(lines.into_iter().flatten().collect())
 }
 
 /// Returns what a hook says: rules of branches that are gone, and a folder that is gone or merged.

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use clap::{Command, CommandFactory, FromArgMatches};
 
 use super::Cli;
-use super::sheet::hung;
+use super::sheet::{COLUMNS, hung};
+use crate::output::help_width;
 
 /// Which commands the help lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,8 @@ impl Cli {
     /// Reads a command line.
     pub fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
         let (extent, words) = asked_extent(words);
-        let mut command = grouped(extent);
+        let columns = help_width();
+        let mut command = grouped_in(extent, columns).term_width(columns);
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
@@ -64,12 +66,16 @@ fn asked_extent(words: &[OsString]) -> (HelpExtent, Vec<OsString>) {
 
 /// Returns the whole command line, with its commands in groups.
 pub fn grouped(extent: HelpExtent) -> Command {
+    grouped_in(extent, COLUMNS)
+}
+
+fn grouped_in(extent: HelpExtent, columns: usize) -> Command {
     let command = Cli::command();
-    let template = template(&command, extent);
+    let template = template(&command, extent, columns);
     command.help_template(template)
 }
 
-fn template(command: &Command, extent: HelpExtent) -> String {
+fn template(command: &Command, extent: HelpExtent, columns: usize) -> String {
     let header = *command.get_styles().get_header();
     let literal = *command.get_styles().get_literal();
     let line = |name: &str| {
@@ -77,7 +83,7 @@ fn template(command: &Command, extent: HelpExtent) -> String {
             Some(found) => found.get_about().map(ToString::to_string).unwrap_or_default(),
             None => "Show this help, or a command's; `--all` lists plumbing, too".to_owned(),
         };
-        let text = hung(&format!("  {name:<NAME$}"), &about);
+        let text = hung(&format!("  {name:<NAME$}"), &about, columns);
         text.replacen(name, &format!("{literal}{name}{literal:#}"), 1)
     };
     let group = |(title, names): (&str, Vec<&str>)| {

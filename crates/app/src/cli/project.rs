@@ -1,6 +1,7 @@
 //! `convoke project`: the projects that the store knows, and their folders.
 
 use clap::Subcommand;
+use convoke_domain::message::day_and_hours;
 use convoke_service::failure::Failure;
 use convoke_service::project::{
     MergedProjectReport, ProjectReport, ProjectTakeover, attach_project, count, list_projects,
@@ -95,8 +96,7 @@ fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
         Format::Json => output.json(&reports)?,
         Format::Text => {
             let clock = wake::settings(&app.session)?.clock;
-            let shown =
-                |at: Timestamp| clock.to_datetime(at).strftime("%Y-%m-%d %H:%M").to_string();
+            let shown = |at: Timestamp| day_and_hours(at, clock);
             for report in &reports {
                 let used = report.last_used_at.map_or("unknown".to_owned(), shown);
                 output.data(&lines(report, &used))?;

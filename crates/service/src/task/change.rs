@@ -52,7 +52,7 @@ pub(super) fn apply(
     id: &TaskId,
     change: &Change<'_>,
 ) -> Result<Task, Failure> {
-    let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
+    let TaskDesk { session, workspace: Workspace { store, scope }, actor, .. } = desk;
     let reporter = session.reporter();
     let before = store.task(scope, id).map_err(refused)?.map(|task| task.status);
     let closed = store.change_task(scope, id, change, session.now()).map_err(refused)?;
@@ -89,7 +89,7 @@ fn verb(change: &Change<'_>) -> Option<&'static str> {
 
 /// Removes a task with everything below it.
 pub fn remove_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<RemovedCount, Failure> {
-    let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
+    let TaskDesk { session, workspace: Workspace { store, scope }, actor, .. } = desk;
     let content = store.task(scope, id).map_err(refused)?.map(|task| task.content);
     let removed = store.remove_task(scope, id, session.now()).map_err(refused)?;
     let deed = format!("removed {}", content.unwrap_or_default());

@@ -114,9 +114,9 @@ pub fn task_log(
     Ok(changes)
 }
 
-/// Undoes the last step or verdict, and returns it.
+/// Undoes the last step or verdict, and returns it; its changes are marked as undone.
 pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<UndoneStep, Failure> {
-    let TaskDesk { session, workspace, actor } = desk;
+    let TaskDesk { session, workspace, actor, .. } = desk;
     let Workspace { store, scope } = workspace;
     if let Some(deed) = store.undo_verdict(scope, session.now()).map_err(refused)? {
         let task = known_task(workspace, &deed.task)?;
@@ -125,7 +125,9 @@ pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<UndoneStep, Failure> {
         let judged = JudgedTask { task, deed: DeedReport::new(&deed) };
         return Ok(UndoneStep::Verdict(Box::new(judged)));
     }
-    let changes = store.undo_task_step(scope, session.now()).map_err(refused)?;
+    let mut changes = store.undo_task_step(scope, session.now()).map_err(refused)?;
+    // The store returns them as they were before.
+    changes.iter_mut().for_each(|change| change.is_undone = true);
     if let Some(first) = changes.first() {
         let more = changes.len() - 1;
         let others = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -143,7 +145,7 @@ pub fn removed_tasks(desk: &TaskDesk<'_>) -> Result<Vec<RemovedTask>, Failure> {
 
 /// Restores a removed task with the parts that were removed with it.
 pub fn restore_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<RestoredCount, Failure> {
-    let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
+    let TaskDesk { session, workspace: Workspace { store, scope }, actor, .. } = desk;
     let removed = removed_tasks(desk)?;
     let restored = store.restore_task(scope, id, session.now()).map_err(refused)?;
     let found = removed.iter().find(|removed| removed.task.id == *id);

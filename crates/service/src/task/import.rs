@@ -21,7 +21,7 @@ use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
 /// No plan a person writes is larger.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
+pub(super) const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// So many headings that are no tasks are named.
 const NAMED: usize = 3;
