@@ -293,6 +293,15 @@ impl From<io::Error> for Refusal {
 mod tests {
     use super::*;
 
+    // Such a name tells a user nothing: the caller names the file that it wanted to write.
+    #[test]
+    fn an_error_does_not_name_a_temporary_file() {
+        for write in [put, put_private] {
+            let error = write(Path::new("/proc/self/x.txt"), b"x").unwrap_err();
+            assert!(!error.to_string().contains(".tmp"), "{error}");
+        }
+    }
+
     const LIMIT: u64 = 100;
 
     #[track_caller]

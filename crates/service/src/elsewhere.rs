@@ -131,6 +131,13 @@ pub(crate) fn name_branch(failure: Failure, workspace: &Workspace) -> Failure {
     }
 }
 
+/// Tells whether another branch of the project has open tasks.
+pub(crate) fn has_tasks_on_other_branch(workspace: &Workspace) -> Result<bool, Failure> {
+    let Workspace { store, scope } = workspace;
+    let branches = store.open_branches(&scope.project).map_err(refused)?;
+    Ok(branches.iter().any(|(branch, _)| *branch != scope.branch))
+}
+
 fn branches(workspace: &Workspace) -> Result<Option<String>, Failure> {
     let Workspace { store, scope } = workspace;
     let mut others = store.open_branches(&scope.project).map_err(refused)?;

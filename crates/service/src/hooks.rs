@@ -56,7 +56,7 @@ enum HooksError {
     Plugin { name: String },
     #[error("cannot read `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
-    #[error("cannot change `{}`", path.display())]
+    #[error("cannot use `{}`", path.display())]
     Settings { path: PathBuf, source: SettingsError },
     #[error("cannot change `{}`: it leads out of the project", path.display())]
     Outside { path: PathBuf },

@@ -145,6 +145,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let state = ProjectState {
         current: tasks.current.clone(),
         waiting: missed_folder(session, &workspace)?.map(|folder| folder.command),
+        has_tasks_on_other_branch: elsewhere::has_tasks_on_other_branch(&workspace)?,
         plan: first_plan(session, &tasks),
         clients: with.iter().chain(&without).filter_map(program).collect(),
         without_hooks: without_hooks.map(|client| client.name()).filter(|_| lacks_hooks).collect(),
