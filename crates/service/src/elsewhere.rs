@@ -4,14 +4,13 @@ mod folders;
 
 use convoke_domain::pin::Pin;
 use convoke_domain::scope::Scope;
-use convoke_domain::text::shell_word;
+use convoke_domain::text::{counted, shell_word};
 use convoke_engine::git::{checkout, is_branch_gone, unproven_git_folder};
 use convoke_store::error::StoreError;
 use convoke_store::project::MOST_COUNTED;
 
 pub(crate) use self::folders::{attach_command, missed_folder};
 use crate::failure::Failure;
-use crate::project::count;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -66,7 +65,7 @@ fn rules_of_gone_branches(
     let Some(checkout) = checkout(&session.project) else { return Ok(None) };
     let gone = found.into_iter().filter(|(branch, _)| is_branch_gone(&checkout, branch));
     Ok(gone.max_by_key(|(_, rules)| *rules).map(|(branch, rules)| {
-        let (rules, branch) = (count(rules, "rule"), shell_word(branch));
+        let (rules, branch) = (counted(rules, "rule"), shell_word(branch));
         format!(
             "branch {branch}, which is gone, has {rules} of the user; the user brings them here, in \
              a terminal, with `convoke task move --all --from-branch {branch}`"

@@ -2,9 +2,10 @@
 
 use clap::Subcommand;
 use convoke_domain::message::day_and_hours;
+use convoke_domain::text::counted;
 use convoke_service::failure::Failure;
 use convoke_service::project::{
-    MergedProjectReport, ProjectReport, ProjectTakeover, attach_project, count, list_projects,
+    MergedProjectReport, ProjectReport, ProjectTakeover, attach_project, list_projects,
     merge_project,
 };
 use convoke_service::settings::wake;
@@ -83,7 +84,7 @@ impl Args {
 fn counts(merged: &MergedProjectReport) -> String {
     let MergedProjectReport { tasks, messages, rules, agents, .. } = *merged;
     let counts = [(tasks, "task"), (messages, "message"), (rules, "rule"), (agents, "agent")];
-    counts.map(|(number, thing)| count(number, thing)).join(", ")
+    counts.map(|(number, thing)| counted(number, thing)).join(", ")
 }
 
 const fn takeover(force: bool) -> ProjectTakeover {

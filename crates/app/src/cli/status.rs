@@ -2,7 +2,7 @@
 
 use convoke_domain::design::progress::elapsed;
 use convoke_domain::lane::budget::dollars;
-use convoke_domain::text::{fitting, one_line};
+use convoke_domain::text::{counted, fitting, one_line};
 use convoke_service::failure::Failure;
 use convoke_service::status::{
     ClientHooks, OpenDesign, RunningLane, SpentToday, StatusReport, UnreadMessages, status,
@@ -115,7 +115,7 @@ fn task(tasks: &TaskProgress, elsewhere: &[String]) -> String {
 fn progress(tasks: &TaskProgress) -> String {
     match tasks.total {
         0 => "no tasks on this branch".to_owned(),
-        total => format!("{} of {total} tasks closed", tasks.closed),
+        total => format!("{} of {} closed", tasks.closed, counted(total, "task")),
     }
 }
 

@@ -3,6 +3,7 @@
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::{Task, TaskState, TaskStatus};
+use convoke_domain::text::counted;
 use convoke_store::task::Change;
 use serde::Serialize;
 
@@ -57,7 +58,7 @@ pub(super) fn apply(
     let before = store.task(scope, id).map_err(refused)?.map(|task| task.status);
     let closed = store.change_task(scope, id, change, session.now()).map_err(refused)?;
     if closed > 0 {
-        reporter.say(format!("note: skipped its {closed} open subtasks"));
+        reporter.say(format!("note: skipped its {}", counted(closed, "open subtask")));
     }
     let task = known_task(&desk.workspace, id)?;
     let is_repeated = before == Some(task.status);

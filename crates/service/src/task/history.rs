@@ -127,7 +127,9 @@ pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<UndoneStep, Failure> {
     }
     let mut changes = store.undo_task_step(scope, session.now()).map_err(refused)?;
     // The store returns them as they were before.
-    changes.iter_mut().for_each(|change| change.is_undone = true);
+    for change in &mut changes {
+        change.is_undone = true;
+    }
     if let Some(first) = changes.first() {
         let more = changes.len() - 1;
         let others = if more > 0 { format!(" and {more} more") } else { String::new() };

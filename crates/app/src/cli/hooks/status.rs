@@ -49,6 +49,8 @@ fn lines(report: &HooksReport, clock: Offset) -> String {
     let state = match (report.entries, report.trust) {
         (0, _) if report.plugin.is_some() => "installed".to_owned(),
         (0, _) => "not installed".to_owned(),
+        (1, None) => "installed (1 entry)".to_owned(),
+        (1, Some(trust)) => format!("installed (1 entry), {trust}"),
         (count, None) => format!("installed ({count} entries)"),
         (count, Some(trust)) => format!("installed ({count} entries), {trust}"),
     };
