@@ -33,7 +33,7 @@ fn a_session_is_given_to_another_agent() {
     assert!(hook(&project, "s-1").stdout.contains("You are @me"));
     let used = json_of(&project, &["agent", "use", "max"]);
     let expected = json!({
-        "client": "claude", "session_id": "s-1", "agent": "max", "added": false, "before": "me",
+        "client": "claude", "session_id": "s-1", "agent": "max", "added": true, "before": "me",
     });
     assert_eq!(used, expected);
     let woken = hook(&project, "s-1");
