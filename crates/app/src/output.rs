@@ -48,6 +48,9 @@ static AREA: Mutex<LiveArea> = Mutex::new(LiveArea::empty());
 /// The width of a line if no terminal reports one.
 const COLUMNS: usize = 80;
 
+/// How far the rest of a folded message is indented.
+const HANG: usize = 2;
+
 /// The pager, if the user names no other.
 const PAGER: &str = "command -v less > /dev/null || exit 127; exec less -R";
 
@@ -272,7 +275,9 @@ impl Output {
         }
         converse(|stderr| {
             let mut line = |style: Style, word: &str, text: &str| {
-                writeln!(stderr, "{style}{word}:{style:#} {}", for_terminal(text))
+                let told = folded_for_stderr(&format!("{word}: {}", for_terminal(text)));
+                let rest = told.strip_prefix(word).unwrap_or(&told);
+                writeln!(stderr, "{style}{word}:{style:#}{}", rest.trim_start_matches(':'))
             };
             line(ERROR, "error", &failure.error.to_string())?;
             let mut cause = failure.error.source();
@@ -325,6 +330,19 @@ fn unbroken(document: &str) -> String {
 /// Cuts a line so that it is one where it is drawn: of two, only the last could be drawn over.
 fn drawable(line: &str) -> String {
     fitting(line, width().unwrap_or(usize::MAX))
+}
+
+/// Breaks the lines of a message at blanks where the terminal on stderr is narrower; without one they
+/// stay as they are.
+fn folded_for_stderr(text: &str) -> String {
+    let Some(columns) = width() else { return text.to_owned() };
+    let lines: Vec<_> = text.split('\n').map(|line| folded(line, columns, HANG)).collect();
+    lines.join("\n")
+}
+
+/// Returns the width of help: the terminal's, or the usual one.
+pub fn help_width() -> usize {
+    stdout_width().unwrap_or(COLUMNS)
 }
 
 /// Returns the width of the terminal on stdout.

@@ -103,6 +103,16 @@ pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Puts a file at a path, in one step. It replaces a link itself: a file put among other programs'
 /// files must not change a link's target.
 pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put_in_one_step(path, bytes).map_err(without_path)
+}
+
+/// Returns an error without the name of a temporary file, which tells a user nothing: the caller names
+/// the file that it wanted to write.
+fn without_path(error: io::Error) -> io::Error {
+    if error.raw_os_error().is_some() { error } else { error.kind().into() }
+}
+
+fn put_in_one_step(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let before = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
@@ -122,11 +132,14 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Puts a file that only its user can read where a path says, as [`put`] does.
 pub fn put_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = draft(folder, DraftReaders::User)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    let write = || {
+        let mut file = draft(folder, DraftReaders::User)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(without_path)
 }
 
 /// Opens a private file for appending, and creates it if it is missing. It checks the kind before
@@ -281,6 +294,15 @@ impl From<io::Error> for Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // Such a name tells a user nothing: the caller names the file that it wanted to write.
+    #[test]
+    fn an_error_does_not_name_a_temporary_file() {
+        for write in [put, put_private] {
+            let error = write(Path::new("/proc/self/x.txt"), b"x").unwrap_err();
+            assert!(!error.to_string().contains(".tmp"), "{error}");
+        }
+    }
 
     const LIMIT: u64 = 100;
 

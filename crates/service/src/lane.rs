@@ -37,7 +37,7 @@ pub use self::budget::{CallBudget, is_paid, without_usage_warning};
 pub use self::event_line::LaneEventLine;
 pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
 pub use self::list::{LaneList, StoppedLane, list, show, stop};
-pub use self::one::{LaneChecks, run_one};
+pub use self::one::{LaneChecks, must_be_filled, run_one};
 pub use self::pins::PinnedRules;
 pub use self::reading::ReadingReport;
 pub(crate) use self::record::day;

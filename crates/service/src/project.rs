@@ -89,12 +89,6 @@ impl MergedProjectReport {
     }
 }
 
-/// Formats a count with its noun: `2 tasks`.
-pub fn count(number: usize, thing: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{number} {thing}{ending}")
-}
-
 /// Tells whether the folder of a project is gone; an inaccessible one is not.
 pub(crate) fn is_gone(known: &KnownProject) -> bool {
     matches!(Path::new(&known.path).try_exists(), Ok(false))

@@ -42,6 +42,11 @@ struct ProjectError {
 }
 
 impl Session {
+    /// Returns the project's folder as an absolute path, also where it was named by a relative one.
+    pub fn absolute_project(&self) -> PathBuf {
+        std::path::absolute(&self.project).unwrap_or_else(|_| self.project.clone())
+    }
+
     /// Returns a session by the machine's clock that nothing stops and nothing observes.
     pub fn new(project: PathBuf, environment: Environment) -> Self {
         Self {

@@ -34,7 +34,7 @@ pub use self::history::{
 pub use self::import::{ImportRequest, ImportSource, import_tasks};
 pub use self::list::{
     BranchTasks, BranchTasksReport, ShownTask, ShownTaskReport, TaskListRequest, TaskListing,
-    TaskTree, list_all_branches, list_tasks, show_task, task_tree,
+    TaskTree, list_all_branches, list_tasks, show_task, task_report, task_tree,
 };
 pub use self::moving::{BranchMove, MovedTasksReport, move_below, move_to_branch};
 pub use self::next::{NextTask, next_task, start_task};
@@ -60,6 +60,8 @@ pub struct TaskDesk<'a> {
     session: &'a Session,
     workspace: Workspace,
     actor: AgentName,
+    /// Whether the caller named the actor, so that it may be a typo.
+    is_actor_named: bool,
 }
 
 impl<'a> TaskDesk<'a> {
@@ -92,7 +94,8 @@ impl<'a> TaskDesk<'a> {
         let mut workspace = Workspace::open(session, place.branch.as_deref())?;
         workspace.store = workspace.store.acting_for(actor.clone());
         workspace.keep_repository(session);
-        let desk = Self { session, workspace, actor };
+        let is_actor_named = place.actor.is_some();
+        let desk = Self { session, workspace, actor, is_actor_named };
         let done = work(&desk);
         desk.workspace.mark_folder(session);
         done.map_err(|failure| elsewhere::name_branch(failure, &desk.workspace))

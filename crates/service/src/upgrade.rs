@@ -68,7 +68,7 @@ pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
     let schema = schema_versions(&location).map_err(refused)?;
     behind.extend(schema.and_then(store_words));
     let mut hooks = Vec::new();
-    let project = std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+    let project = session.absolute_project();
     let bases =
         [(HooksLevel::Project, Some(project)), (HooksLevel::User, session.environment.home())];
     for (level, base) in bases {

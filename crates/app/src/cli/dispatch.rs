@@ -19,7 +19,7 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::dispatch::role::{PromptProfile, RoleName};
 use convoke_domain::finding::{FileFinding, Unreadable};
-use convoke_domain::text::hanging;
+use convoke_domain::text::{counted, hanging};
 use convoke_engine::file;
 use convoke_service::dispatch::{
     AnswerCheckReport, DispatchRoleReport, ForgottenRoundsReport, PostName, forget_rounds, roles,
@@ -135,7 +135,9 @@ impl MaybeFeature {
         let ForgottenRoundsReport { forgotten } = report;
         match app.format {
             Format::Json => output.json(&report)?,
-            Format::Text => output.data(&format!("deleted the rounds of {forgotten} roles\n"))?,
+            Format::Text => {
+                output.data(&format!("deleted the rounds of {}\n", counted(forgotten, "role")))?
+            }
         }
         Ok(Exit::Done)
     }

@@ -6,7 +6,8 @@ use std::mem::ManuallyDrop;
 use clap::{Command, CommandFactory, FromArgMatches};
 
 use super::Cli;
-use super::sheet::hung;
+use super::sheet::{COLUMNS, hung};
+use crate::output::help_width;
 
 /// Which commands the help lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +41,10 @@ impl Cli {
     /// Reads a command line.
     pub fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
         let (extent, words) = asked_extent(words);
-        let command = if may_show_help(&words) { grouped(extent) } else { Self::command() };
+        let columns = help_width();
+        let command = if may_show_help(&words) { grouped_in(extent, columns) } else { Self::command() };
         // The process needs it until its end or never again; freeing it takes as long as parsing.
-        let mut command = ManuallyDrop::new(command);
+        let mut command = ManuallyDrop::new(command.term_width(columns));
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
@@ -75,13 +77,17 @@ fn is_help(word: &OsString) -> bool {
 
 /// Returns the whole command line, with its commands in groups.
 pub fn grouped(extent: HelpExtent) -> Command {
+    grouped_in(extent, COLUMNS)
+}
+
+fn grouped_in(extent: HelpExtent, columns: usize) -> Command {
     let command = Cli::command();
     let mut built = command.clone();
     built.build(); // Each command describes itself only when it is built.
-    command.help_template(template(&built, extent))
+    command.help_template(template(&built, extent, columns))
 }
 
-fn template(command: &Command, extent: HelpExtent) -> String {
+fn template(command: &Command, extent: HelpExtent, columns: usize) -> String {
     let header = *command.get_styles().get_header();
     let literal = *command.get_styles().get_literal();
     let line = |name: &str| {
@@ -89,7 +95,7 @@ fn template(command: &Command, extent: HelpExtent) -> String {
             Some(found) => found.get_about().map(ToString::to_string).unwrap_or_default(),
             None => "Show this help, or a command's; `--all` lists plumbing, too".to_owned(),
         };
-        let text = hung(&format!("  {name:<NAME$}"), &about);
+        let text = hung(&format!("  {name:<NAME$}"), &about, columns);
         text.replacen(name, &format!("{literal}{name}{literal:#}"), 1)
     };
     let group = |(title, names): (&str, Vec<&str>)| {

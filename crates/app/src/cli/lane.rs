@@ -23,7 +23,7 @@ use convoke_service::agents::first_usable_agent;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::lane::{
     BudgetNotice, LaneChecks, LaneEventLine, LaneProgress, LaneReport, LaneRequest, ReadingReport,
-    TreeWatching, over_budget_warning, run_one, sentence, version_of, warnings,
+    TreeWatching, must_be_filled, over_budget_warning, run_one, sentence, version_of, warnings,
 };
 use convoke_service::session::Session;
 
@@ -181,6 +181,7 @@ impl Args {
 impl RunArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let prompt = self.prompt()?;
+        must_be_filled(&prompt)?;
         let agent = match &self.agent {
             Some(agent) => agent.clone(),
             None => first_usable_agent(&app.session)?,

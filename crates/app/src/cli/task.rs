@@ -22,7 +22,7 @@ use convoke_service::failure::Failure;
 use convoke_service::task::{
     AddTasksRequest, AddedTasksReport, NextTask, TaskDesk, TaskPlace, TaskReport, TaskStep,
     add_tasks, change_task, filled_line, next_task, remove_task, show_task, start_task,
-    task_in_progress,
+    task_in_progress, task_report,
 };
 
 use crate::app::{App, Format};
@@ -232,9 +232,9 @@ impl Args {
             Command::Search(args) => args.run(desk, app, output),
             Command::Tree => tree::tree(desk, app, output),
             Command::Show(args) => list::print_detail(&show_task(desk, &args.id)?, app, output),
-            Command::Next => print_next(next_task(desk)?, app, output),
+            Command::Next => print_next(next_task(desk)?, desk, app, output),
             Command::Start(args) => {
-                print_changed(&start_task(desk, args.id.as_ref())?, app, output)
+                print_changed(&start_task(desk, args.id.as_ref())?, desk, app, output)
             }
             Command::Change(command) => {
                 let (id, step) = command.step();
@@ -242,7 +242,7 @@ impl Args {
                     Some(id) => id.clone(),
                     None => task_in_progress(desk)?,
                 };
-                print_changed(&change_task(desk, &id, &step)?, app, output)
+                print_changed(&change_task(desk, &id, &step)?, desk, app, output)
             }
             Command::Edit(args) => args.run(desk, app, output),
             Command::Reorder(args) => args.run(desk, app, output),
@@ -294,17 +294,27 @@ impl AddArgs {
 }
 
 /// Prints a task as it is after a change.
-fn print_changed(task: &Task, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+fn print_changed(
+    task: &Task,
+    desk: &TaskDesk<'_>,
+    app: &App,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     match app.format {
-        Format::Json => output.json(&TaskReport::alone(task))?,
+        Format::Json => output.json(&task_report(desk, task)?)?,
         Format::Text => output.data(&format!("{}\n", list::line(task)))?,
     }
     Ok(Exit::Done)
 }
 
-fn print_next(next: NextTask, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+fn print_next(
+    next: NextTask,
+    desk: &TaskDesk<'_>,
+    app: &App,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     match next {
-        NextTask::Task(task) => print_changed(&task, app, output),
+        NextTask::Task(task) => print_changed(&task, desk, app, output),
         NextTask::Nothing(why) => {
             match app.format {
                 Format::Json => output.json(&None::<TaskReport>)?,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use convoke_domain::text::for_terminal;
 
-use super::{BACK, converse_after, drawable};
+use super::{BACK, converse_after, drawable, folded_for_stderr};
 
 /// Messages on stderr of one of several parallel workers, under its name.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +41,7 @@ impl Voice {
         let back = if std::mem::replace(&mut *was_drawn, is_drawn) { BACK } else { "" };
         let line = for_terminal(line);
         let line = name.map_or(line.clone(), |name| format!("{name}: {line}").into());
-        let line = if is_drawn { drawable(&line).into() } else { line };
+        let line = if is_drawn { drawable(&line) } else { folded_for_stderr(&line) };
         converse_after(back, |stderr| writeln!(stderr, "{line}"));
     }
 }

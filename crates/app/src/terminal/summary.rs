@@ -3,6 +3,7 @@
 
 use convoke_domain::design::progress::elapsed;
 use convoke_domain::design::quote::line;
+use convoke_domain::text::counted;
 use convoke_service::design::{DesignReport, spent_in_words};
 use convoke_service::run::SpendingReport;
 
@@ -50,11 +51,10 @@ fn head(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     };
     let title = StyledLine::default().with(ink, words);
     let mut lines = title.wrapped(columns, &StyledLine::default(), &StyledLine::default());
-    let size = overview
-        .results
-        .plan
-        .as_ref()
-        .map(|plan| format!("{} tasks, {} words", plan.tasks, plan.words));
+    let size =
+        overview.results.plan.as_ref().map(|plan| {
+            format!("{}, {}", counted(plan.tasks, "task"), counted(plan.words, "word"))
+        });
     let facts = [
         size.filter(|_| report.is_planned),
         Some(format!("took {}", elapsed(overview.seconds))),

@@ -32,8 +32,9 @@ fn a_session_is_given_to_another_agent() {
     project.stdout(&["hooks", "install", "claude", "--entries", "1"]);
     assert!(hook(&project, "s-1").stdout.contains("You are @me"));
     let used = json_of(&project, &["agent", "use", "max"]);
-    let expected =
-        json!({ "client": "claude", "session_id": "s-1", "agent": "max", "before": "me" });
+    let expected = json!({
+        "client": "claude", "session_id": "s-1", "agent": "max", "added": true, "before": "me",
+    });
     assert_eq!(used, expected);
     let woken = hook(&project, "s-1");
     assert!(woken.stdout.contains("Build it (@max, pending)  <-- CURRENT"), "{woken}");

@@ -84,9 +84,10 @@ fn a_rehearsal_needs_no_agent_and_shows_everything() {
     let missing = project.run(&["show", &run, "--artifact", "tallly"]);
     assert!(missing.stderr.contains("hint: did you mean `tally`?"), "{missing}");
     let unknown = project.run(&["show", &run, "--artifact", "nonsense"]);
-    let list = "hint: known artifacts: plan, tally, diagram, synthesis, decisions, resolutions, independence, ";
+    let list = "hint: known artifacts: plan, tally, diagram, synthesis, decisions, resolutions, independence; ";
     assert!(unknown.stderr.contains(list), "{unknown}");
-    assert!(unknown.stderr.contains(", voting-tally.md\n"), "{unknown}");
+    assert!(unknown.stderr.contains(&format!("`convoke show {run}` names all ")), "{unknown}");
+    assert!(project.stdout(&["show", &run]).contains("voting-tally.md"));
 }
 
 // P-268, P-269: a voter without marker lines counts, and a note at the end says so; a voter that

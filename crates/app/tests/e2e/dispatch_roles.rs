@@ -190,7 +190,7 @@ fn rounds_without_a_feature_are_in_the_store() {
     assert!(second["prompt"].as_str().unwrap().contains("+fn main() {}"), "{second}");
     assert!(!project.path(".resume-state.json").exists());
     assert!(!project.path(".review-history.md").exists());
-    assert_eq!(project.stdout(&["dispatch", "reset"]), "deleted the rounds of 1 roles");
+    assert_eq!(project.stdout(&["dispatch", "reset"]), "deleted the rounds of 1 role");
 }
 
 // A mistake is named with role, key and reason.

@@ -37,10 +37,8 @@ fn an_unchanged_file_gets_its_old_bytes_back() {
     assert_snapshot!(project.run(&["hooks", "uninstall", "claude"]).stable(&project), @"
     exit: 0
     --- stdout
-    TOP/project/.claude/settings.json  not installed
-    fired: never
-    delivered: never
-    not delivered: no hooks are installed; run `convoke hooks install claude`
+    removed 8 hook entries from TOP/project/.claude/settings.json
+    sessions here no longer belong to @me
     --- stderr
     ");
     assert_eq!(fs::read_to_string(&path).unwrap(), ODD);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_engine::git::tracked::{GitTracking, exclude_file, is_shown, tracking};
+use convoke_engine::git::{GitRefusal, refusal};
 use convoke_engine::hooks::binding::{bind, bound, unbind};
 use convoke_engine::hooks::{HooksLevel, settings_file, trusted};
 use convoke_engine::toml_text::TomlTextError;
@@ -38,6 +39,8 @@ struct FileChange {
 enum BindError {
     #[error("cannot bind this project to @{agent}: git tracks `{LOCAL_FILE}`, or git failed")]
     Committed { agent: AgentName },
+    #[error("cannot bind this project to @{agent}: git refuses to work here: {why}")]
+    Refused { agent: AgentName, why: String },
     #[error("cannot bind sessions to `human`: the name means you")]
     Human,
     #[error("cannot change `{}`", path.display())]
@@ -105,12 +108,7 @@ impl Binding {
         if level == HooksLevel::Project
             && tracking(&session.project, LOCAL_FILE) == GitTracking::Tracked
         {
-            let client = target.client.name();
-            return Err(Failure::new(ErrorClass::Refused, BindError::Committed { agent })
-                .hint(format!("if it is committed, remove it: `git rm --cached {LOCAL_FILE}`"))
-                .hint(format!(
-                    "`convoke hooks install {client} --user` binds all your projects instead"
-                )));
+            return Err(committed(agent, target, session));
         }
         let after = bind(text, &agent).map_err(|source| unusable(&path, source))?;
         let instead = here.map_or_else(String::new, |old| format!(" instead of @{old}"));
@@ -142,6 +140,27 @@ impl Binding {
         }
         Ok(())
     }
+}
+
+/// Returns why the project's own file cannot name an agent: git delivers it, or refuses to say.
+fn committed(agent: AgentName, target: &HooksTarget, session: &Session) -> Failure {
+    let client = target.client.name();
+    let instead =
+        format!("`convoke hooks install {client} --user` binds all your projects instead");
+    match refusal(&session.project) {
+        Some(refusal) => {
+            let error = BindError::Refused { agent, why: refusal.why.clone() };
+            Failure::new(ErrorClass::Prerequisite, error).hint(git_remedy(&refusal)).hint(instead)
+        }
+        None => Failure::new(ErrorClass::Refused, BindError::Committed { agent })
+            .hint(format!("if it is committed, remove it: `git rm --cached {LOCAL_FILE}`"))
+            .hint(instead),
+    }
+}
+
+/// Returns what to do about git's refusal.
+pub(crate) fn git_remedy(refusal: &GitRefusal) -> String {
+    format!("if you trust the repository's owner, run `{}`", refusal.command)
 }
 
 fn unusable(path: &Path, source: TomlTextError) -> Failure {

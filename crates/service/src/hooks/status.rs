@@ -14,7 +14,7 @@ use convoke_store::delivery::Activity;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{HooksTarget, malformed, plugin, read};
+use super::{FolderTrust, HooksTarget, codex_trust_steps, malformed, plugin, read};
 use crate::elsewhere::hook_lines;
 use crate::failure::Failure;
 use crate::hook::failure_file;
@@ -156,16 +156,14 @@ impl HooksTarget {
             let why = format!("the hooks call {}, which does not exist", program.display());
             return Some(DeliveryObstacle::new(why, format!("run `{}`", self.again())));
         }
-        if !self.is_folder_trusted(session) {
+        let folder = self.folder_trust(session);
+        if folder == FolderTrust::Missing {
             let why = "Codex reads no settings in a folder that you have not trusted";
-            return Some(DeliveryObstacle::new(
-                why,
-                "start `codex` here once and trust the folder",
-            ));
+            return Some(DeliveryObstacle::new(why, codex_trust_steps(folder)));
         }
         let trust = trust.filter(|trust| *trust != HookTrust::Trusted)?;
         let why = format!("Codex skips the hooks, which are {}", trust.words());
-        Some(DeliveryObstacle::new(why, "run `/hooks` in Codex"))
+        Some(DeliveryObstacle::new(why, codex_trust_steps(folder)))
     }
 
     /// Returns the command that installs these hooks.

@@ -91,7 +91,7 @@ impl InitFindings {
     pub(super) fn of_folder(session: &Session) -> Self {
         let repository = checkout(&session.project);
         Self {
-            folder: session.project.display().to_string(),
+            folder: session.absolute_project().display().to_string(),
             branch: repository.map(|found| found.branch.unwrap_or_else(|| "(detached)".into())),
             clients: Vec::new(),
             guidance: Vec::new(),

@@ -3,6 +3,7 @@
 use convoke_domain::lane::budget::dollars;
 use convoke_domain::lane::event::{FailureKind, Usage};
 use convoke_domain::lane::ledger::LaneEntry;
+use convoke_domain::message::day_and_hours;
 use convoke_domain::text::one_line;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -179,7 +180,7 @@ fn characters(count: u64) -> String {
 
 /// Shows a time by a clock.
 pub fn shown(at: Timestamp, clock: Offset) -> String {
-    clock.to_datetime(at).strftime("%Y-%m-%d %H:%M").to_string()
+    day_and_hours(at, clock)
 }
 
 /// Shows a duration in seconds.

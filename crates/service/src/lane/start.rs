@@ -76,8 +76,7 @@ impl LaneRequest<'_> {
         cancel: &Cancel,
         notice: &mut dyn FnMut(&LaneEvent),
     ) -> Result<LaneTranscript, Failure> {
-        let folder =
-            std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+        let folder = session.absolute_project();
         let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
         let request = ClientRequest {
             prompt,

@@ -102,7 +102,7 @@ pub const KEYS: [Key<Layer>; 11] = [
     Key {
         name: "agent",
         expected: "an agent's name",
-        default: "none",
+        default: "no agent",
         meaning: "the agent of sessions without another one; `convoke hooks install` sets it",
         from_text: text,
         set: |layer, value| {

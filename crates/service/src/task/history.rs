@@ -114,10 +114,10 @@ pub fn task_log(
     Ok(changes)
 }
 
-/// Undoes the last step or verdict, and returns it. An agent undoes only what agents did, also under
+/// Undoes the last step or verdict, and returns it; its changes are marked as undone. An agent undoes only what agents did, also under
 /// another name.
 pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<UndoneStep, Failure> {
-    let TaskDesk { session, workspace, actor } = desk;
+    let TaskDesk { session, workspace, actor, .. } = desk;
     let Workspace { store, scope } = workspace;
     let is_agents = session.environment.is_agents();
     let undoer = if is_agents { Undoer::Agent } else { Undoer::User };
@@ -128,7 +128,11 @@ pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<UndoneStep, Failure> {
         let judged = JudgedTask { task, deed: DeedReport::new(&deed) };
         return Ok(UndoneStep::Verdict(Box::new(judged)));
     }
-    let changes = store.undo_task_step(scope, undoer, session.now()).map_err(refused)?;
+    let mut changes = store.undo_task_step(scope, undoer, session.now()).map_err(refused)?;
+    // The store returns them as they were before.
+    for change in &mut changes {
+        change.is_undone = true;
+    }
     if let Some(first) = changes.first() {
         let more = changes.len() - 1;
         let others = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -146,7 +150,7 @@ pub fn removed_tasks(desk: &TaskDesk<'_>) -> Result<Vec<RemovedTask>, Failure> {
 
 /// Restores a removed task with the parts that were removed with it.
 pub fn restore_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<RestoredCount, Failure> {
-    let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
+    let TaskDesk { session, workspace: Workspace { store, scope }, actor, .. } = desk;
     let removed = removed_tasks(desk)?;
     let restored = store.restore_task(scope, id, session.now()).map_err(refused)?;
     let found = removed.iter().find(|removed| removed.task.id == *id);

@@ -285,6 +285,14 @@ pub(super) fn answers_are_threaded(store: &dyn Store) {
     }
     assert_eq!(ids(&far, asked), [(asked, None)], "the answers are not to it");
     assert!(store.thread(&here(), unheard).is_err());
+    let visible = |scope: &Scope, before, most| {
+        let found = store.visible_messages(scope, before, most).unwrap();
+        found.into_iter().map(|message| message.id).collect::<Vec<_>>()
+    };
+    assert_eq!(visible(&here(), None, 9), [asked, answer, deeper]);
+    assert_eq!(visible(&here(), Some(deeper), 1), [answer], "the last ones before it");
+    assert_eq!(visible(&far, None, 9), [asked, unheard]);
+    assert_eq!(store.count_visible_messages(&here()).unwrap(), 3);
     assert_eq!(store.message(&here(), asked).unwrap().unwrap().scope, far);
     assert_eq!(store.message(&here(), unheard).unwrap(), None);
 }

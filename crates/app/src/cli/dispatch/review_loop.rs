@@ -1,6 +1,7 @@
 //! `convoke dispatch loop`: all reviewers of a command, until they approve or it must end.
 
 use convoke_domain::dispatch::role::Proof;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::text::hanging;
 use convoke_engine::client::Rights;
@@ -124,7 +125,7 @@ impl Args {
 }
 
 fn lines(report: &ReviewLoopReport, columns: usize) -> Vec<StyledLine> {
-    let header = format!("{:<6} {:<26} {:<6} {:>8}", "round", "role", "", "tokens");
+    let header = format!("{:<6} {:<26} {:<7} {:>8}", "round", "role", "verdict", "tokens");
     let mut lines = vec![StyledLine::new(Ink::Strong, &header)];
     let plain = |text: String| StyledLine::plain(&text);
     for (at, answer) in report.answers.iter().enumerate() {
@@ -163,7 +164,7 @@ fn answer_line(answer: &LoopAnswerReport) -> StyledLine {
     let tokens = tokens.map_or(unknown.to_owned(), |tokens| tokens.to_string());
     StyledLine::plain(&format!("{:<6} {:<26} ", answer.round, answer.role))
         .with(ink, verdict)
-        .with(Ink::Plain, &" ".repeat(6_usize.saturating_sub(verdict.len())))
+        .with(Ink::Plain, &" ".repeat(7_usize.saturating_sub(verdict.len())))
         .with(Ink::Plain, &format!(" {tokens:>8}"))
 }
 
@@ -171,10 +172,9 @@ fn cost_line(report: &ReviewLoopReport) -> String {
     let LoopCostReport { tokens, micro_dollars, is_complete, tokens_per_accepted, .. } =
         &report.cost;
     let least = if *is_complete { "" } else { "at least " };
-    let money = |micro: u64| format!("{}.{:04} $", micro / 1_000_000, micro % 1_000_000 / 100);
     let all = match micro_dollars {
         0 => format!("{least}{tokens} tokens"),
-        micro => format!("{least}{tokens} tokens, {}", money(*micro)),
+        micro => format!("{least}{tokens} tokens, {}", dollars(*micro)),
     };
     match tokens_per_accepted {
         Some(each) => format!("{all}; {each} tokens for each of {} accepted", report.accepted),
