@@ -221,7 +221,7 @@ fn a_server_that_is_not_there_is_named() {
     drop(listener);
     let outcome = run(&with_api("chat", &url), &[]);
     assert_eq!(outcome.code, Some(4), "{outcome}");
-    assert!(outcome.stderr.contains("not_started after "), "{outcome}");
+    assert!(outcome.stderr.contains("not started after "), "{outcome}");
     assert!(outcome.stderr.contains(&format!("cannot reach {url}: ")), "{outcome}");
 }
 

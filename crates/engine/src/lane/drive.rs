@@ -143,13 +143,17 @@ fn run_program(
         supervision,
     };
     let exit = supervisor::run(&child_process, &mut |stream, words| {
-        take(match (stream, words) {
+        let events = match (stream, words) {
             (Stream::Stdout, OutputLine::Line(text)) => listener.stdout_line(text),
             (Stream::Stderr, OutputLine::Line(text)) => listener.stderr_line(text),
             (Stream::Stdout, OutputLine::TooLong(bytes)) => listener.long_line(bytes),
             // A line on stderr ends no turn, and is not the answer.
-            (Stream::Stderr, OutputLine::TooLong(_)) => Vec::new(),
-        })
+            (Stream::Stderr, OutputLine::TooLong(_)) => return take(Vec::new()),
+        };
+        match take(events) {
+            TurnState::GoesOn if listener.only_complains() => TurnState::TriesAgain,
+            state => state,
+        }
     })?;
     take(listener.exited(match exit.end {
         ProcessEnd::Exited(code) => Some(code),

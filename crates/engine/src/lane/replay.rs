@@ -74,7 +74,10 @@ fn played(
             return Some(end);
         }
         take(vec![event.clone()]);
-        last = Some(due);
+        // As in a lane that runs, trouble is not output.
+        if !matches!(event, LaneEvent::Trouble(_)) {
+            last = Some(due);
+        }
     }
     (!wait(entry.took.mul_f64(pace).min(wall), watch, cancel)).then_some(ProcessEnd::Cancelled)
 }

@@ -2,6 +2,8 @@
 //! version.
 
 use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
@@ -59,9 +61,29 @@ pub fn check_agent(agent: &AgentRef, rights: Rights, session: &Session) -> Resul
         AgentRef::Client(client) => program(*client, session).map(drop),
         AgentRef::Http(_) if rights == Rights::Write => Err(unable(agent, NO_TOOLS)),
         AgentRef::Http(name) => endpoint(session, name).map(drop),
-        AgentRef::Replay(path) => {
-            load(path).map(drop).map_err(|source| cassette_failed(path, source))
+        AgentRef::Replay(path) => load(path).map(drop).map_err(|source| unplayable(path, source)),
+    }
+}
+
+/// Refuses a file of recorded lanes that is not there.
+pub(super) fn find_cassette(path: &Path) -> Result<(), Failure> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(unplayable(path, ReplayError::Io(error)))
         }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Returns the error for a file of recorded lanes that cannot be played.
+pub(super) fn unplayable(path: &Path, source: ReplayError) -> Failure {
+    match source {
+        ReplayError::Io(error) if error.kind() == ErrorKind::NotFound => {
+            let missing = LaneError::NoCassette { path: path.to_owned() };
+            Failure::new(ErrorClass::Prerequisite, missing)
+                .hint("`convoke lane run --record FILE` records a lane, which `replay:FILE` plays")
+        }
+        source => cassette_failed(path, source),
     }
 }
 

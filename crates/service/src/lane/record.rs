@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 use tracing::Span;
 
+use super::agent::find_cassette;
 use super::budget::{is_paid, without_usage_warning};
 use super::ending::{
     ending, failed_ending, never_begun, not_started, refused_ending, stopped_by_budget,
@@ -57,12 +58,14 @@ impl LaneRequest<'_> {
         scratch: &Path,
         reporter: &Reporter,
     ) -> Result<LaneRun, Failure> {
-        self.run_with_progress(session, scratch, reporter, &mut |progress| {
+        let run = self.run_with_progress(session, scratch, reporter, &mut |progress| {
             if let LaneProgress::Said(event) = progress {
                 reporter.lane(event);
             }
             ControlFlow::Continue(())
-        })
+        });
+        reporter.lane_over();
+        run
     }
 
     /// Runs it in the project, tells a caller what happens meanwhile, and records it. Under a
@@ -89,6 +92,10 @@ impl LaneRequest<'_> {
         span: &Span,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneRun, Failure> {
+        // A recording that is not there is a mistake of the request, and no lane.
+        if let AgentRef::Replay(path) = self.agent {
+            find_cassette(path)?;
+        }
         let ledger = OpenLedger::open(session, reporter);
         let Admission { refusal, without_usage } =
             self.admission(session, ledger.as_ref(), reporter)?;
