@@ -4,6 +4,7 @@ mod audit;
 mod check;
 mod gate;
 mod init;
+mod lanes;
 mod materials;
 mod next;
 mod prompt;

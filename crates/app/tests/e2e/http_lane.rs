@@ -200,12 +200,12 @@ fn goes_wrong(reply: Reply, outcome: &str, words: &str) -> Value {
 fn too_long_an_answer_is_reported_in_one_way() {
     let huge = chunk(&"x".repeat(6 * 1024 * 1024));
     let most = "x".repeat(17 * 1024 * 1024);
-    let at_once = json!({ "model": "m-1", "choices": [{ "message": { "content": most } }] });
-    let at_once = head("200 OK", "application/json") + &at_once.to_string();
+    let in_one_piece = json!({ "model": "m-1", "choices": [{ "message": { "content": most } }] });
+    let in_one_piece = head("200 OK", "application/json") + &in_one_piece.to_string();
     for reply in [
         Reply::Says(stream(&[huge.clone(), huge.clone(), huge])),
         Reply::Says(stream(&[chunk(&most)])),
-        Reply::Hangs(at_once),
+        Reply::Hangs(in_one_piece),
     ] {
         let report = goes_wrong(reply, "failed", "the answer is longer than 16 MB");
         assert_eq!(report["end"], "exited 0");

@@ -231,7 +231,7 @@ impl Facts {
     }
 
     /// Tells whether a lane of this kind was started.
-    pub fn is_asked(&self, kind: LaneKind) -> bool {
+    pub fn has_started(&self, kind: LaneKind) -> bool {
         self.lanes.keys().any(|id| id.kind() == kind)
     }
 

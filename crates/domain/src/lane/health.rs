@@ -219,27 +219,20 @@ impl Attempt<'_> {
 
     /// Describes a probe without an answer and without an error of the client's, by its end.
     fn silence(&self) -> (String, String) {
-        match self.end {
-            ProcessEnd::Exited(0) if self.outcome == LaneOutcome::NoOutput => (
-                " exited successfully but produced no output".to_owned(),
-                "ended without an answer".to_owned(),
-            ),
-            ProcessEnd::Exited(code) if code != 0 => (
+        if let ProcessEnd::Signalled(signal) = self.end {
+            let form = " did not complete (possible crash or system kill)";
+            return (form.to_owned(), format!("was killed by signal {signal} before it answered"));
+        }
+        match self.end.exit_code() {
+            Some(0) if self.outcome == LaneOutcome::NoOutput => {
+                let form = " exited successfully but produced no output";
+                (form.to_owned(), "ended without an answer".to_owned())
+            }
+            Some(code) if code != 0 => (
                 format!(" failed with exit code {code}"),
                 format!("ended with exit code {code} before it answered"),
             ),
-            ProcessEnd::Signalled(signal) => (
-                " did not complete (possible crash or system kill)".to_owned(),
-                format!("was killed by signal {signal} before it answered"),
-            ),
-            ProcessEnd::Exited(_)
-            | ProcessEnd::WallLimit
-            | ProcessEnd::FirstByteLimit
-            | ProcessEnd::StallLimit
-            | ProcessEnd::BudgetLimit
-            | ProcessEnd::Cancelled
-            | ProcessEnd::NotStarted
-            | ProcessEnd::Lost => {
+            Some(_) | None => {
                 (format!(": {}", self.outcome.name()), self.outcome.words().to_owned())
             }
         }

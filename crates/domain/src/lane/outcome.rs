@@ -185,6 +185,21 @@ impl fmt::Display for ProcessEnd {
 }
 
 impl ProcessEnd {
+    /// Returns the code of a process that exited by itself.
+    pub const fn exit_code(self) -> Option<i32> {
+        match self {
+            Self::Exited(code) => Some(code),
+            Self::Signalled(_)
+            | Self::WallLimit
+            | Self::FirstByteLimit
+            | Self::StallLimit
+            | Self::BudgetLimit
+            | Self::Cancelled
+            | Self::NotStarted
+            | Self::Lost => None,
+        }
+    }
+
     /// Returns the end as a person reads it.
     pub fn words(self) -> String {
         match self {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use convoke_domain::client::Client;
 use convoke_domain::lane::event::LaneEvent;
-use convoke_domain::lane::outcome::{ClientOutput, LaneCourse, LaneOutcome, ProcessEnd, outcome};
+use convoke_domain::lane::outcome::{ClientOutput, LaneCourse, LaneOutcome, outcome};
 
 use super::agent_ref::AgentRef;
 use super::cassette::{Cassette, LaneIdentity};
@@ -155,16 +155,6 @@ fn run_program(
             state => state,
         }
     })?;
-    take(listener.exited(match exit.end {
-        ProcessEnd::Exited(code) => Some(code),
-        ProcessEnd::Signalled(_)
-        | ProcessEnd::WallLimit
-        | ProcessEnd::FirstByteLimit
-        | ProcessEnd::StallLimit
-        | ProcessEnd::BudgetLimit
-        | ProcessEnd::Cancelled
-        | ProcessEnd::NotStarted
-        | ProcessEnd::Lost => None,
-    }));
+    take(listener.exited(exit.end.exit_code()));
     Ok(exit)
 }

@@ -77,7 +77,7 @@ fn ask(asked: &Asked<'_>, pause: Duration, cancel: &Cancel) -> AgentHealth {
         }
         match attempt(asked, number, cancel) {
             Ok(()) => return AgentHealth::Healthy,
-            Err(_) if cancel.is_asked() => return AgentHealth::NotAsked,
+            Err(_) if cancel.is_cancelled() => return AgentHealth::NotAsked,
             Err(Refusal { failure, is_lasting }) => {
                 last = Some(failure);
                 // Another attempt would only cost time.
@@ -98,7 +98,7 @@ fn waited(pause: Duration, cancel: &Cancel) -> bool {
     });
     receiver.recv_timeout(pause).ok();
     drop(watch);
-    !cancel.is_asked()
+    !cancel.is_cancelled()
 }
 
 /// Why an agent did not answer as it should.

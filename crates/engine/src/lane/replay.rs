@@ -86,7 +86,7 @@ fn played(
 fn wait(until: Duration, watch: Stopwatch, cancel: &Cancel) -> bool {
     let (sender, woken) = sync_channel(1);
     let watching = cancel.watch(move || sender.try_send(()).unwrap_or_default());
-    while !cancel.is_asked() {
+    while !cancel.is_cancelled() {
         let left = until.saturating_sub(watch.elapsed());
         if left.is_zero() {
             return true;

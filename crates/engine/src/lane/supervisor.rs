@@ -254,7 +254,7 @@ impl Attention {
     ) -> Option<ProcessEnd> {
         let mut open = 2;
         while open > 0 {
-            if cancel.is_asked() {
+            if cancel.is_cancelled() {
                 return Some(ProcessEnd::Cancelled);
             }
             let (deadline, end) = self.deadline();

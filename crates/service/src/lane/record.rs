@@ -122,7 +122,7 @@ impl LaneRequest<'_> {
         };
         let pins = self.pins(session, ledger.as_ref().map(|ledger| &ledger.workspace), reporter);
         let is_unwanted =
-            session.cancel().is_asked() || on_progress(LaneProgress::Began(id)).is_break();
+            session.cancel().is_cancelled() || on_progress(LaneProgress::Began(id)).is_break();
         let transcript = if is_unwanted {
             Ok(never_begun())
         } else {

@@ -76,7 +76,7 @@ fn mark_citations(walk: &mut Walk<'_>, findings: &mut [Finding]) -> Walked<()> {
         return Ok(());
     }
     let cited = citation::of_findings(findings);
-    let is_told = walk.facts.is_asked(LaneKind::Vote) || walk.facts.budget().is_some();
+    let is_told = walk.facts.has_started(LaneKind::Vote) || walk.facts.budget().is_some();
     if cited.is_empty() || is_told {
         return Ok(());
     }

@@ -59,10 +59,10 @@ impl<'f> Walk<'f> {
         seats: &[Seat],
         phase: &SeatedPhase<'_>,
     ) -> Walked<Vec<Taken<'f>>> {
-        let will_do = |end: &LaneEnd| phase.refuses(end).is_none();
-        let mut watched = Watched::new(phase.table, seats, &will_do);
-        let everybody: Vec<_> = seats.iter().cloned().enumerate().collect();
-        let mut places = self.asked_twice(&everybody, phase, "", &mut watched)?;
+        let is_usable = |end: &LaneEnd| phase.refuses(end).is_none();
+        let mut watched = Watched::new(phase.table, seats, &is_usable);
+        let all_seats: Vec<_> = seats.iter().cloned().enumerate().collect();
+        let mut places = self.asked_twice(&all_seats, phase, "", &mut watched)?;
         let mut again = Vec::new();
         for (place, seat) in seats.iter().enumerate() {
             let Err((end, reason)) = &places[place] else { continue };
