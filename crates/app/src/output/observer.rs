@@ -26,22 +26,22 @@ impl TerminalObserver {
 
 impl Observer for TerminalObserver {
     fn observe(&self, source: Option<&str>, progress: &Progress) {
-        let is_text = self.format == Format::Text;
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        let lane = lanes.entry(source.map(str::to_owned)).or_default();
-        let lines = match progress {
-            Progress::Message(text) => vec![text.clone()],
+        let lane_lines = lanes.entry(source.map(str::to_owned)).or_default();
+        let shown = match progress {
+            Progress::Message(text) | Progress::Note(text) => vec![text.clone()],
             Progress::Warning(text) => vec![format!("warning: {text}")],
             Progress::Hint(text) => vec![format!("hint: {text}")],
-            Progress::Note(text) => vec![text.clone()],
-            Progress::Lane(event) => lane.take(event),
-            Progress::LaneOver => lane.end().into_iter().collect(),
+            Progress::Lane(event) => lane_lines.take(event),
+            Progress::LaneOver => lane_lines.end().into_iter().collect(),
         };
         let is_shown = match progress {
             Progress::Message(_) | Progress::Warning(_) | Progress::Hint(_) => true,
-            Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => is_text,
+            Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => {
+                self.format == Format::Text
+            }
         };
-        for line in lines.iter().filter(|_| is_shown) {
+        for line in shown.iter().filter(|_| is_shown) {
             self.voice.say_as(source, line);
         }
     }

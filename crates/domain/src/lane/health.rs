@@ -332,8 +332,7 @@ mod tests {
     #[test]
     fn every_failure_has_its_line() {
         let line = |outcome, end, answer, trouble| {
-            let attempt = Attempt { number: 2, outcome, end, answer, trouble };
-            attempt.verdict().map_err(|failure| failure.line)
+            Attempt { number: 2, outcome, end, answer, trouble }.verdict().map_err(|why| why.line)
         };
         let said = |text: &str| Err(text.to_owned());
         assert_eq!(line(LaneOutcome::Answered, ProcessEnd::Exited(0), Some("OK\n"), None), Ok(()));

@@ -150,10 +150,9 @@ fn run_program(
             // A line on stderr ends no turn, and is not the answer.
             (Stream::Stderr, OutputLine::TooLong(_)) => return take(Vec::new()),
         };
-        match take(events) {
-            TurnState::GoesOn if listener.only_complains() => TurnState::TriesAgain,
-            state => state,
-        }
+        let state = take(events);
+        let tries_again = state == TurnState::GoesOn && listener.only_complains();
+        if tries_again { TurnState::TriesAgain } else { state }
     })?;
     take(listener.exited(exit.end.exit_code()));
     Ok(exit)

@@ -65,8 +65,9 @@ pub fn check_agent(agent: &AgentRef, rights: Rights, session: &Session) -> Resul
     }
 }
 
-/// Refuses a file of recorded lanes that is not there.
-pub(super) fn find_cassette(path: &Path) -> Result<(), Failure> {
+/// Refuses an agent whose recorded lanes are not there.
+pub(super) fn find_cassette(agent: &AgentRef) -> Result<(), Failure> {
+    let AgentRef::Replay(path) = agent else { return Ok(()) };
     match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             Err(unplayable(path, ReplayError::Io(error)))
@@ -77,14 +78,14 @@ pub(super) fn find_cassette(path: &Path) -> Result<(), Failure> {
 
 /// Returns the error for a file of recorded lanes that cannot be played.
 pub(super) fn unplayable(path: &Path, source: ReplayError) -> Failure {
-    match source {
-        ReplayError::Io(error) if error.kind() == ErrorKind::NotFound => {
-            let missing = LaneError::NoCassette { path: path.to_owned() };
-            Failure::new(ErrorClass::Prerequisite, missing)
-                .hint("`convoke lane run --record FILE` records a lane, which `replay:FILE` plays")
-        }
-        source => cassette_failed(path, source),
+    let is_missing =
+        matches!(&source, ReplayError::Io(error) if error.kind() == ErrorKind::NotFound);
+    if !is_missing {
+        return cassette_failed(path, source);
     }
+    let missing = LaneError::NoCassette { path: path.to_owned() };
+    Failure::new(ErrorClass::Prerequisite, missing)
+        .hint("`convoke lane run --record FILE` records a lane, which `replay:FILE` plays")
 }
 
 pub(super) fn cassette_failed(path: &Path, source: ReplayError) -> Failure {

@@ -93,9 +93,7 @@ impl LaneRequest<'_> {
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneRun, Failure> {
         // A recording that is not there is a mistake of the request, and no lane.
-        if let AgentRef::Replay(path) = self.agent {
-            find_cassette(path)?;
-        }
+        find_cassette(self.agent)?;
         let ledger = OpenLedger::open(session, reporter);
         let Admission { refusal, without_usage } =
             self.admission(session, ledger.as_ref(), reporter)?;
