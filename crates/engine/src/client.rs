@@ -109,6 +109,13 @@ pub struct TranscriptFormat {
     pub(crate) own_record: Option<fn(&Path, &str) -> Option<PathBuf>>,
 }
 
+impl TranscriptFormat {
+    /// A client whose printed events are all that can be read of a session.
+    pub(crate) const fn printed(line: fn(&str, &mut Recorder<'_>) -> Option<()>) -> Self {
+        Self { line, injected: None, printed: PrintedEvents::AsGiven, own_record: None }
+    }
+}
+
 impl fmt::Debug for TranscriptFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TranscriptFormat").finish_non_exhaustive()

@@ -42,7 +42,7 @@ pub use self::pins::PinnedRules;
 pub use self::reading::ReadingReport;
 pub(crate) use self::record::day;
 pub use self::report::{
-    LaneReport, LaneSummary, OverBudgetReport, over_budget_warning, sentence, warnings, why,
+    LaneReport, LaneSummary, OverBudgetReport, over_budget_warning, remedy, sentence, warnings, why,
 };
 pub use self::tree::{TreeLook, TreeReport, TreeWatch};
 use crate::failure::{ErrorClass, Failure};
@@ -177,6 +177,8 @@ enum LaneError {
     Run(#[source] io::Error),
     #[error("cannot use `{}`", path.display())]
     Keep { path: PathBuf, source: io::Error },
+    #[error("there is no file `{}`", path.display())]
+    NoCassette { path: PathBuf },
     #[error("cannot use cassette `{}`", path.display())]
     Cassette { path: PathBuf, source: ReplayError },
     #[error("cannot give `{agent}` {what}")]

@@ -249,7 +249,7 @@ fn note_addressees(
              use `@NAME` in the text or `--to NAME`",
         );
     } else if !wakes(said.hop) {
-        reporter.say(format!("note: {}", wakes_nobody(said)));
+        reporter.say(format!("note: {}", wake_limit_note(said)));
     }
     Ok(())
 }
@@ -284,7 +284,7 @@ pub(crate) fn nearest_agent(
 }
 
 /// Returns the note that a message is too far down a chain of wake-ups.
-pub fn wakes_nobody(said: StoredMessage) -> String {
+pub fn wake_limit_note(said: StoredMessage) -> String {
     let StoredMessage { id, hop } = said;
     format!(
         "{WAKE_LOOP}: wake-up limit ({MOST_HOPS}) reached at {hop} in a row; message {id} is stored and will not start another agent"

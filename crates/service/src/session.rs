@@ -98,7 +98,7 @@ impl Session {
 
     /// Tells whether the user stopped Convoke.
     pub fn is_stopped(&self) -> bool {
-        self.cancel().is_asked()
+        self.cancel().is_cancelled()
     }
 
     /// Returns the reporter of a whole use case.

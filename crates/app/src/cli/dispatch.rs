@@ -4,10 +4,12 @@ mod audit;
 mod check;
 mod gate;
 mod init;
+mod lanes;
 mod materials;
 mod next;
 mod prompt;
 mod rate;
+mod remark;
 mod review_loop;
 mod run;
 mod savings;
@@ -173,7 +175,7 @@ fn read_named(path: Option<&PathBuf>) -> Result<Option<String>, Failure> {
 fn say_remarks(app: &App, remarks: &[String], output: &Output) {
     if app.format == Format::Text || app.verbosity == Verbosity::Verbose {
         for remark in remarks {
-            output.say(&format!("note: {remark}"));
+            output.say(&format!("note: {}", remark::words(remark)));
         }
     }
 }

@@ -23,7 +23,7 @@ use convoke_service::agents::first_usable_agent;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::lane::{
     BudgetNotice, LaneChecks, LaneEventLine, LaneProgress, LaneReport, LaneRequest, ReadingReport,
-    TreeWatching, must_be_filled, over_budget_warning, run_one, sentence, version_of, warnings,
+    TreeWatching, must_be_filled, over_budget_warning, remedy, run_one, sentence, version_of, warnings,
 };
 use convoke_service::session::Session;
 
@@ -252,12 +252,14 @@ impl RunArgs {
         }
         if app.format == Format::Json || !output.is_terminal() {
             let reporter = app.session.reporter();
-            return run_one(&app.session, request, &checks, &mut |progress| {
+            let report = run_one(&app.session, request, &checks, &mut |progress| {
                 if let LaneProgress::Said(event) = progress {
                     reporter.lane(event);
                 }
                 ControlFlow::Continue(())
             });
+            reporter.lane_over();
+            return report;
         }
         let voice = Voice::default();
         let live = Live::new(&voice, &app.session);
@@ -293,6 +295,9 @@ impl RunArgs {
         }
         let transcript = &run.transcript;
         output.say(&sentence(transcript, report.substance.as_deref()));
+        if let Some(remedy) = remedy(agent, transcript) {
+            output.say(&format!("hint: {remedy}"));
+        }
         let is_unread = report.trouble_kind == Some(FailureKind::LongLine.name());
         if is_unread && self.keep.is_none() {
             output.say("hint: `--keep DIR` saves the complete output");

@@ -245,7 +245,7 @@ fn the_explanation_names_every_candidate_and_its_reason() {
 
     brief     chars  tokens   share  result
     spec         63    17.6  44.0 %  kept whole; written from line 4 on
-    system       16                  skipped: scaffold, _TBD_ only
+    system       16                  skipped: only its template, nothing written yet
     research     39    11.0  27.5 %  cut at 39 of 205 before `## Long yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…`
     plan                             unreadable: is a directory
     gone                             absent

@@ -48,7 +48,7 @@ fn panel(missing: &[&str]) -> Panel {
 
 // P-162, P-193, P-210, P-252, P-264: the row in which all agents are available.
 #[test]
-fn everybody_has_a_seat_of_their_own() {
+fn every_agent_has_a_seat_of_its_own() {
     let run = Finished::of(&panel(&[]), &[]);
     // By label: Codex-Innovation, Codex-Pragmatic, Cursor-Arch, Cursor-Edge.
     assert_eq!(run.who("sketch/"), ["codex", "codex", "cursor", "cursor"]);

@@ -198,7 +198,11 @@ fn a_loop_checks_every_agent_before_the_first_lane() {
     let roles = |more: &str| format!("{ROLES}\n{more}");
     let other = "[dispatch.roles.'ship/c-reviewer']\n";
     for (toml, more, error) in [
-        (roles(&format!("{other}diff = true")), &[][..], "`diff`: no changed file is left to read"),
+        (
+            roles(&format!("{other}diff = true")),
+            &[][..],
+            "it reviews what changed and needs `--changed-since COMMIT`",
+        ),
         (
             roles(&format!("{other}required = ['*.zig']")),
             &[],

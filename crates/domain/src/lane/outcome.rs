@@ -56,7 +56,7 @@ impl LaneOutcome {
         Self::Failed,
     ];
 
-    /// Returns the word that is stored and shown.
+    /// Returns the code that is stored, and that programs read.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Answered => "answered",
@@ -72,6 +72,46 @@ impl LaneOutcome {
             Self::OverBudget => "over_budget",
             Self::Cancelled => "cancelled",
             Self::NotStarted => "not_started",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Returns the state of a lane as a person reads it, in a table or before "after 3 s".
+    pub const fn state(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::TimedOut => "timed out",
+            Self::Stalled => "stalled",
+            Self::NoOutput => "no answer",
+            Self::ExitedEarly => "ended early",
+            Self::Auth => "not logged in",
+            Self::RateLimited => "rate limited",
+            Self::RefusedFlags => "flag refused",
+            Self::ModelMismatch => "other model",
+            Self::SessionLost => "other session",
+            Self::OverBudget => "over budget",
+            Self::Cancelled => "cancelled",
+            Self::NotStarted => "not started",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Returns what happened, to follow the agent's name in a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::TimedOut => "reached its time limit",
+            Self::Stalled => "stopped sending output",
+            Self::NoOutput => "gave no answer",
+            Self::ExitedEarly => "ended before it answered",
+            Self::Auth => "is not logged in, or its key is refused",
+            Self::RateLimited => "reached a rate limit or its quota",
+            Self::RefusedFlags => "does not know one of its flags",
+            Self::ModelMismatch => "answered with another model",
+            Self::SessionLost => "answered in another session",
+            Self::OverBudget => "reached the budget",
+            Self::Cancelled => "was stopped",
+            Self::NotStarted => "did not start",
             Self::Failed => "failed",
         }
     }
@@ -140,6 +180,38 @@ impl fmt::Display for ProcessEnd {
             Self::Cancelled => f.write_str("cancelled"),
             Self::NotStarted => f.write_str("not_started"),
             Self::Lost => f.write_str("lost"),
+        }
+    }
+}
+
+impl ProcessEnd {
+    /// Returns the code of a process that exited by itself.
+    pub const fn exit_code(self) -> Option<i32> {
+        match self {
+            Self::Exited(code) => Some(code),
+            Self::Signalled(_)
+            | Self::WallLimit
+            | Self::FirstByteLimit
+            | Self::StallLimit
+            | Self::BudgetLimit
+            | Self::Cancelled
+            | Self::NotStarted
+            | Self::Lost => None,
+        }
+    }
+
+    /// Returns the end as a person reads it.
+    pub fn words(self) -> String {
+        match self {
+            Self::Exited(code) => format!("exited with code {code}"),
+            Self::Signalled(signal) => format!("killed by signal {signal}"),
+            Self::WallLimit => "stopped at its time limit".to_owned(),
+            Self::FirstByteLimit => "stopped because it printed nothing".to_owned(),
+            Self::StallLimit => "stopped because it printed nothing more".to_owned(),
+            Self::BudgetLimit => "stopped at the budget".to_owned(),
+            Self::Cancelled => "cancelled".to_owned(),
+            Self::NotStarted => "not started".to_owned(),
+            Self::Lost => "lost with its supervisor process".to_owned(),
         }
     }
 }

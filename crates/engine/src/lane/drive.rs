@@ -7,7 +7,7 @@ use std::path::Path;
 
 use convoke_domain::client::Client;
 use convoke_domain::lane::event::LaneEvent;
-use convoke_domain::lane::outcome::{ClientOutput, LaneCourse, LaneOutcome, ProcessEnd, outcome};
+use convoke_domain::lane::outcome::{ClientOutput, LaneCourse, LaneOutcome, outcome};
 
 use super::agent_ref::AgentRef;
 use super::cassette::{Cassette, LaneIdentity};
@@ -143,24 +143,17 @@ fn run_program(
         supervision,
     };
     let exit = supervisor::run(&child_process, &mut |stream, words| {
-        take(match (stream, words) {
+        let events = match (stream, words) {
             (Stream::Stdout, OutputLine::Line(text)) => listener.stdout_line(text),
             (Stream::Stderr, OutputLine::Line(text)) => listener.stderr_line(text),
             (Stream::Stdout, OutputLine::TooLong(bytes)) => listener.long_line(bytes),
             // A line on stderr ends no turn, and is not the answer.
-            (Stream::Stderr, OutputLine::TooLong(_)) => Vec::new(),
-        })
+            (Stream::Stderr, OutputLine::TooLong(_)) => return take(Vec::new()),
+        };
+        let state = take(events);
+        let tries_again = state == TurnState::GoesOn && listener.only_complains();
+        if tries_again { TurnState::TriesAgain } else { state }
     })?;
-    take(listener.exited(match exit.end {
-        ProcessEnd::Exited(code) => Some(code),
-        ProcessEnd::Signalled(_)
-        | ProcessEnd::WallLimit
-        | ProcessEnd::FirstByteLimit
-        | ProcessEnd::StallLimit
-        | ProcessEnd::BudgetLimit
-        | ProcessEnd::Cancelled
-        | ProcessEnd::NotStarted
-        | ProcessEnd::Lost => None,
-    }));
+    take(listener.exited(exit.end.exit_code()));
     Ok(exit)
 }

@@ -110,6 +110,8 @@ pub enum OutputLine<'a> {
 pub enum TurnState {
     /// There may be more.
     GoesOn,
+    /// The client reports only that it tries again; that is not output of its agent.
+    TriesAgain,
     /// The turn has ended.
     IsOver,
 }
@@ -140,7 +142,7 @@ enum News {
     Cancelled,
 }
 
-/// Receives every line, and returns whether the turn is over.
+/// Receives every line, and returns whether the turn is over or goes on.
 type Hear<'a> = dyn FnMut(Stream, OutputLine<'_>) -> TurnState + 'a;
 
 /// Runs a client to its end.
@@ -252,7 +254,7 @@ impl Attention {
     ) -> Option<ProcessEnd> {
         let mut open = 2;
         while open > 0 {
-            if cancel.is_asked() {
+            if cancel.is_cancelled() {
                 return Some(ProcessEnd::Cancelled);
             }
             let (deadline, end) = self.deadline();
@@ -281,13 +283,21 @@ impl Attention {
     fn take(&mut self, news: News, hear: &mut Hear<'_>) {
         let News::Said(stream, bytes, whole) = news else { return };
         self.bytes += bytes as u64;
-        self.last = Some(self.watch.elapsed());
+        let now = self.watch.elapsed();
         let text = text(whole.lines);
         let lines = text.lines().map(OutputLine::Line);
+        let mut only_tries = None;
         for words in whole.too_long.map(OutputLine::TooLong).into_iter().chain(lines) {
-            if hear(stream, words) == TurnState::IsOver && self.over.is_none() {
+            let state = hear(stream, words);
+            only_tries = Some(only_tries != Some(false) && state == TurnState::TriesAgain);
+            if state == TurnState::IsOver && self.over.is_none() {
                 self.over = Some(self.watch.elapsed());
             }
+        }
+        // A client that tries again for ever is stopped like one that prints nothing. The beginning
+        // of a line is output.
+        if only_tries != Some(true) {
+            self.last = Some(now);
         }
     }
 

@@ -2,6 +2,8 @@
 //! version.
 
 use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
@@ -59,10 +61,31 @@ pub fn check_agent(agent: &AgentRef, rights: Rights, session: &Session) -> Resul
         AgentRef::Client(client) => program(*client, session).map(drop),
         AgentRef::Http(_) if rights == Rights::Write => Err(unable(agent, NO_TOOLS)),
         AgentRef::Http(name) => endpoint(session, name).map(drop),
-        AgentRef::Replay(path) => {
-            load(path).map(drop).map_err(|source| cassette_failed(path, source))
-        }
+        AgentRef::Replay(path) => load(path).map(drop).map_err(|source| unplayable(path, source)),
     }
+}
+
+/// Refuses an agent whose recorded lanes are not there.
+pub(super) fn find_cassette(agent: &AgentRef) -> Result<(), Failure> {
+    let AgentRef::Replay(path) = agent else { return Ok(()) };
+    match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(unplayable(path, ReplayError::Io(error)))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Returns the error for a file of recorded lanes that cannot be played.
+pub(super) fn unplayable(path: &Path, source: ReplayError) -> Failure {
+    let is_missing =
+        matches!(&source, ReplayError::Io(error) if error.kind() == ErrorKind::NotFound);
+    if !is_missing {
+        return cassette_failed(path, source);
+    }
+    let missing = LaneError::NoCassette { path: path.to_owned() };
+    Failure::new(ErrorClass::Prerequisite, missing)
+        .hint("`convoke lane run --record FILE` records a lane, which `replay:FILE` plays")
 }
 
 pub(super) fn cassette_failed(path: &Path, source: ReplayError) -> Failure {

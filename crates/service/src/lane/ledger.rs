@@ -3,6 +3,7 @@
 use convoke_domain::lane::budget::dollars;
 use convoke_domain::lane::event::{FailureKind, Usage};
 use convoke_domain::lane::ledger::LaneEntry;
+use convoke_domain::lane::outcome::{LaneOutcome, ProcessEnd};
 use convoke_domain::message::day_and_hours;
 use convoke_domain::text::one_line;
 use jiff::Timestamp;
@@ -144,7 +145,7 @@ impl LaneEntryReport {
         let unknown = || "unknown".to_owned();
         let rows = [
             ("lane", Some(self.id.to_string())),
-            ("state", Some(self.state.to_owned())),
+            ("state", Some(shown_state(self.state).to_owned())),
             ("agent", Some(self.agent.clone())),
             ("role", text(&self.role)),
             ("phase", text(&self.phase)),
@@ -158,7 +159,7 @@ impl LaneEntryReport {
             ("began", Some(time(&self.started_at))),
             ("ended", self.ended_at.as_deref().map(time)),
             ("took", self.took_ms.map(seconds)),
-            ("end", text(&self.end)),
+            ("end", self.end.as_deref().map(shown_end)),
             ("why", text(&self.trouble)),
             ("said", self.bytes.map(|bytes| format!("{bytes} bytes"))),
             ("spent", spent.map(tokens).or_else(|| self.ended_at.as_ref().map(|_| unknown()))),
@@ -172,6 +173,14 @@ impl LaneEntryReport {
         };
         rows.into_iter().filter_map(line).collect()
     }
+}
+
+fn shown_state(state: &'static str) -> &'static str {
+    LaneOutcome::parse(state).map_or(state, LaneOutcome::state)
+}
+
+fn shown_end(end: &str) -> String {
+    ProcessEnd::parse(end).map_or_else(|| end.to_owned(), ProcessEnd::words)
 }
 
 fn characters(count: u64) -> String {

@@ -268,12 +268,26 @@ pub fn sentence(transcript: &LaneTranscript, thin: Option<&str>) -> String {
     let usage = transcript.output.usage.map_or(String::new(), |usage| {
         format!(", {} tokens in, {} out", usage.input, usage.output)
     });
-    let name = transcript.outcome.name();
+    let name = transcript.outcome.state();
     let trouble = why(transcript).map_or(String::new(), |why| format!(": {}", one_line(&why)));
     let thin = thin.map_or(String::new(), |thin| format!(", but without substance: {thin}"));
     let recorded = if transcript.is_recorded { " (recorded)" } else { "" };
     let seconds = transcript.exit.took.as_secs_f64();
     format!("{name} after {seconds:.1} s{recorded}{usage}{trouble}{thin}")
+}
+
+/// Returns what a person can do about a lane without an answer, if that is known.
+pub fn remedy(agent: &AgentRef, transcript: &LaneTranscript) -> Option<String> {
+    if transcript.outcome != LaneOutcome::Auth {
+        return None;
+    }
+    Some(match agent {
+        AgentRef::Client(client) => {
+            format!("start {client} by hand and log in, then try `convoke agents --probe {client}`")
+        }
+        AgentRef::Http(_) => "`convoke agents` shows whether the key of the API is set".to_owned(),
+        AgentRef::Replay(_) => return None,
+    })
 }
 
 /// Returns why there is no answer, by the client's words or its end.

@@ -14,7 +14,7 @@ use convoke_engine::lane::drive::{ClientProgram, LaneTranscript, Runner, drive};
 use convoke_engine::lane::replay::{Recorder, load};
 use convoke_engine::lane::supervisor::Supervision;
 
-use super::agent::{NO_TOOLS, cassette_failed, program, unable, variables};
+use super::agent::{NO_TOOLS, cassette_failed, program, unable, unplayable, variables};
 use super::{LaneError, LaneProgress, LaneRequest, OnProgress, lane_failed};
 use crate::failure::{Failure, with_causes};
 use crate::observer::Reporter;
@@ -109,7 +109,7 @@ impl LaneRequest<'_> {
                 run(&Runner::Http(&endpoint), &ClientRequest { model, effort, ..request })
             }
             AgentRef::Replay(path) => {
-                let cassette = load(path).map_err(|source| cassette_failed(path, source))?;
+                let cassette = load(path).map_err(|source| unplayable(path, source))?;
                 run(&Runner::Replay(&cassette, &self.identity(session)), &request)
             }
         }

@@ -2,7 +2,6 @@
 
 use convoke_domain::dispatch::role::Proof;
 use convoke_domain::lane::budget::dollars;
-use convoke_domain::task::id::TaskId;
 use convoke_domain::text::hanging;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -13,10 +12,10 @@ use convoke_service::dispatch::{
 use convoke_service::failure::Failure;
 use convoke_service::sarif::ReviewLog;
 
+use super::lanes::LaneArgs;
 use super::{LABEL, MaybeFeature};
 use crate::app::{App, Format};
-use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
-use crate::cli::sarif::SarifArgs;
+use crate::cli::lane::{AgentWord, model_name};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::terminal::styled::{Ink, StyledLine};
@@ -65,28 +64,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "REV")]
     changed_since: Option<String>,
 
-    /// Accept an approval only if the client's transcript shows that the reviewer read every
-    /// required file completely
-    #[arg(long)]
-    require_proof: bool,
-
     #[command(flatten)]
-    rules: PinArgs,
-
-    /// The stored task under review; Convoke records every verdict on it
-    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
-    task: Option<TaskId>,
-
-    #[command(flatten)]
-    call_budget: BudgetArgs,
-
-    #[command(flatten)]
-    sarif: SarifArgs,
+    lanes: LaneArgs,
 }
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let sarif = self.sarif.prepare(&app.session)?;
+        let sarif = self.lanes.sarif.prepare(&app.session)?;
         let ended = review_loop(&app.session, &self.request(app));
         let logged = sarif.write(|| ReviewLog::of_loop(&app.session, &ended));
         let FinishedLoop { report, hint, .. } = ended?;
@@ -116,10 +100,10 @@ impl Args {
             stops_for_fix: self.no_fix,
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
             changed: self.changed_since.clone().map_or_else(nothing, ChangedFiles::Since),
-            proof: Proof::of(self.require_proof),
-            rules: self.rules.rules(),
-            task: self.task.clone(),
-            budget: self.call_budget.settle(&app.session, "dispatch loop"),
+            proof: Proof::of(self.lanes.require_proof),
+            rules: self.lanes.rules.rules(),
+            task: self.lanes.task.clone(),
+            budget: self.lanes.call_budget.settle(&app.session, "dispatch loop"),
         }
     }
 }
