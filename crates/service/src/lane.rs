@@ -1,5 +1,6 @@
 //! Lanes: one supervised run of one agent on one prompt, recorded with what it spent.
 
+mod acp;
 mod agent;
 mod budget;
 mod ending;
@@ -170,7 +171,7 @@ pub struct LaneRun {
 #[derive(Debug, thiserror::Error)]
 enum LaneError {
     #[error("cannot find `{program}` on the PATH")]
-    NotInstalled { program: &'static str },
+    NotInstalled { program: String },
     #[error("cannot run the lane: the prompt is empty")]
     Blank,
     #[error("cannot run the lane")]

@@ -252,6 +252,7 @@ mod tests {
             difference: None,
             counts: UsageScope::RUN,
             is_recorded: false,
+            doubts: Vec::new(),
         }
     }
 

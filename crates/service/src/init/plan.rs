@@ -183,7 +183,7 @@ fn note_of(client: Client, collected: &Collected) -> Option<String> {
         Client::Gemini => {
             Some("Gemini runs hooks in folders that you trust: run `/permissions` in it")
         }
-        Client::Claude | Client::Cursor | Client::Opencode | Client::Qwen => None,
+        Client::Claude | Client::Cursor | Client::Opencode | Client::Qwen | Client::Acp => None,
     };
     let mut notes = collected.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     notes.extend(own.map(str::to_owned));
