@@ -25,6 +25,8 @@ pub struct KnownAgent {
     pub(super) writer_mode: Option<&'static str>,
     /// The flag for a model, where it offers no choice in the conversation.
     pub(super) model_flag: Option<&'static str>,
+    /// Whether text without the id of a message is a notice of its own, and never the answer.
+    pub(super) answers_have_ids: bool,
     /// The command by which a person logs in.
     pub(super) login: &'static str,
     /// The scope of its counters, as measured.
@@ -86,6 +88,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         },
         writer_mode: Some("acceptEdits"),
         model_flag: None,
+        answers_have_ids: false,
         login: "claude /login",
         usage_scope: UsageScope { tokens: CounterScope::Run, money: CounterScope::Session },
         usage_extent: UsageExtent::Whole,
@@ -107,6 +110,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         },
         writer_mode: None,
         model_flag: None,
+        answers_have_ids: true,
         login: "codex login",
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::Whole,
@@ -132,6 +136,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         },
         writer_mode: Some("autoEdit"),
         model_flag: Some("--model"),
+        answers_have_ids: false,
         login: "gemini",
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::Whole,
@@ -153,6 +158,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         },
         writer_mode: None,
         model_flag: None,
+        answers_have_ids: false,
         login: "opencode auth login",
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::LastStep,
@@ -174,6 +180,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         },
         writer_mode: Some("auto-edit"),
         model_flag: Some("--model"),
+        answers_have_ids: false,
         login: "qwen",
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::Whole,

@@ -56,6 +56,7 @@ pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
         mode: mode(agent, request.rights),
         may_write: request.rights == Rights::Write,
         session_meta: session_meta(agent, request.rights),
+        answers_have_ids: agent.known.is_some_and(|known| known.answers_have_ids),
         login: agent.known.map(|known| known.login.to_owned()),
     };
     command.stdin = Some(asked.text());

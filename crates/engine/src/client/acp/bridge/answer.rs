@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::request::BridgeRequest;
 use crate::json::{parse, string};
 
 /// The longest answer that is kept, in bytes; with its escapes it must fit into one line.
@@ -20,6 +21,8 @@ pub(super) struct AnswerText {
     /// The message that the text belongs to.
     message: Option<String>,
     torn: Option<&'static str>,
+    /// Whether text without a message's id is never the answer.
+    needs_ids: bool,
 }
 
 /// What an update says about the answer.
@@ -48,6 +51,11 @@ struct Content<'a> {
 }
 
 impl AnswerText {
+    /// Reads the answer of an agent, which may be known to give its messages ids.
+    pub(super) fn of(request: &BridgeRequest) -> Self {
+        Self { needs_ids: request.answers_have_ids, ..Self::default() }
+    }
+
     /// Takes in an update.
     pub(super) fn take(&mut self, update: Option<&RawValue>) -> Piece {
         let Some(update) = parse::<Update<'_>>(update) else { return Piece::None };
@@ -80,6 +88,7 @@ impl AnswerText {
 
     fn add(&mut self, text: &str, message: Option<Cow<'_, str>>) -> Piece {
         let said = match (&self.message, &message) {
+            (None, None) if self.needs_ids => return said(text.to_owned()),
             // A notice, behind a piece of the answer.
             (Some(_), None) => return said(text.to_owned()),
             // A notice came first.
@@ -167,6 +176,10 @@ mod tests {
     // Codex puts its warnings among the pieces of an answer.
     #[test]
     fn a_notice_of_the_agents_is_not_part_of_the_answer() {
+        let mut strict = AnswerText { needs_ids: true, ..AnswerText::default() };
+        let only = strict.take(Some(serde_json::from_str(&chunk("Warning: x", None)).unwrap()));
+        assert_eq!(only, Piece::Said("Warning: x".to_owned()));
+        assert_eq!(strict.finish(), Ok(String::new()), "a notice alone is no answer");
         let (notice, piece) = (|text| chunk(text, None), |text| chunk(text, Some("m1")));
         check(
             &[notice("Warning: x\n\n"), piece("It is "), notice("Warning: y"), piece("42.")],

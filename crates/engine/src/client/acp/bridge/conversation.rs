@@ -98,14 +98,8 @@ struct Update<'a> {
 impl Conversation {
     pub(super) fn new(request: BridgeRequest) -> Self {
         let session = request.resume.clone().unwrap_or_default();
-        Self {
-            request,
-            state: State::Initializing,
-            number: 0,
-            session,
-            logins: Vec::new(),
-            answer: AnswerText::default(),
-        }
+        let answer = AnswerText::of(&request);
+        Self { request, state: State::Initializing, number: 0, session, logins: Vec::new(), answer }
     }
 
     /// Returns what Convoke says first.

@@ -26,6 +26,8 @@ pub struct BridgeRequest {
     pub may_write: bool,
     /// The `_meta` of the session's beginning.
     pub session_meta: Option<Value>,
+    /// Whether text without the id of a message is a notice of the agent's, and never the answer.
+    pub answers_have_ids: bool,
     /// The command by which a person logs in.
     pub login: Option<String>,
 }
