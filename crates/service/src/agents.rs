@@ -1,5 +1,6 @@
 //! Which agents are installed, and whether they answer.
 
+mod acp;
 mod endpoints;
 mod first;
 mod health;
@@ -16,6 +17,7 @@ use convoke_engine::lane::health::{HealthCache, probe};
 use convoke_engine::lane::version::versions;
 use serde::Serialize;
 
+use self::acp::acp_agents;
 use self::endpoints::{KnownApi, known_apis};
 pub use self::first::first_usable_agent;
 pub use self::health::{ProbePolicy, healths_of};
@@ -58,7 +60,7 @@ pub struct AgentsRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AgentsReport {
-    /// Clients, then models' APIs.
+    /// Clients, then agents of the Agent Client Protocol, then models' APIs.
     pub agents: Vec<AgentReport>,
     /// Whether any agent can work.
     #[serde(skip)]
@@ -127,7 +129,8 @@ pub fn agents(session: &Session, request: &AgentsRequest) -> Result<AgentsReport
     let healths = known.iter().map(|client| &client.health);
     let is_usable = healths.chain(apis.iter().map(|api| &api.health)).any(is_usable);
     let clients = known.into_iter().map(|client| client.report(session));
-    let agents = clients.chain(apis.into_iter().map(KnownApi::report)).collect();
+    let acp = acp_agents(session)?;
+    let agents = clients.chain(acp).chain(apis.into_iter().map(KnownApi::report)).collect();
     Ok(AgentsReport { agents, is_usable })
 }
 

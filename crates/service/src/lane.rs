@@ -33,6 +33,7 @@ use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::lane::replay::ReplayError;
 use convoke_engine::lane::supervisor::Limits;
 
+pub(crate) use self::acp::acp_agent;
 pub use self::agent::{check_agent, model_name, seen_by, version_of};
 pub use self::budget::{CallBudget, is_paid, without_usage_warning};
 pub use self::event_line::LaneEventLine;

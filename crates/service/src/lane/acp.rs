@@ -15,16 +15,16 @@ use crate::settings::acp::{ConfiguredAgent, agent};
 use crate::settings::lane::passed_variables;
 
 /// An agent that can be started.
-pub(super) struct AcpAgent {
+pub(crate) struct AcpAgent {
     /// Its program, and how it is kept from writing.
-    pub(super) command: AcpCommand,
+    pub(crate) command: AcpCommand,
     /// What it may see of the environment.
-    pub(super) variables: Vec<(OsString, OsString)>,
+    pub(crate) variables: Vec<(OsString, OsString)>,
 }
 
 /// Finds an agent: as the user configured it, or as Convoke knows it. Of a configured command
 /// Convoke cannot know which program it is, so nothing is proven of it.
-pub(super) fn acp_agent(name: &str, session: &Session) -> Result<AcpAgent, Failure> {
+pub(crate) fn acp_agent(name: &str, session: &Session) -> Result<AcpAgent, Failure> {
     let (configured, known) = (agent(session, name)?, known_agent(name));
     let variables = variables(configured.as_ref(), known, session)?;
     let command = match (configured, known) {

@@ -2,7 +2,7 @@
 
 use convoke_domain::client::Client;
 
-use crate::client::{CounterScope, UsageScope};
+use crate::client::{ClientRelease, CounterScope, UsageScope};
 
 /// An agent that Convoke knows: how it is started, and how it is kept from writing.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ pub struct KnownAgent {
     pub usage_extent: UsageExtent,
     /// The mechanism that keeps a reader from writing, in a word or two.
     pub read_only_by: &'static str,
+    /// The package of the version that Convoke's tests drive, where it is not the vendor's client.
+    pub package: Option<(&'static str, ClientRelease)>,
 }
 
 /// What makes an agent a reader.
@@ -70,6 +72,12 @@ pub enum UsageExtent {
     LastStep,
 }
 
+const CLAUDE_PACKAGE: (&str, ClientRelease) =
+    ("@agentclientprotocol/claude-agent-acp", ClientRelease::new(0, 99, 1));
+
+const CODEX_PACKAGE: (&str, ClientRelease) =
+    ("@agentclientprotocol/codex-acp", ClientRelease::new(2, 6, 0));
+
 /// Every known agent, in the order of lists that users read.
 pub const KNOWN_AGENTS: &[KnownAgent] = &[
     KnownAgent {
@@ -93,6 +101,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         usage_scope: UsageScope { tokens: CounterScope::Run, money: CounterScope::Session },
         usage_extent: UsageExtent::Whole,
         read_only_by: "no tools",
+        package: Some(CLAUDE_PACKAGE),
     },
     KnownAgent {
         name: "codex",
@@ -115,6 +124,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::Whole,
         read_only_by: "sandbox",
+        package: Some(CODEX_PACKAGE),
     },
     KnownAgent {
         name: "gemini",
@@ -141,6 +151,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::Whole,
         read_only_by: "policy",
+        package: None,
     },
     KnownAgent {
         name: "opencode",
@@ -163,6 +174,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::LastStep,
         read_only_by: "no tools",
+        package: None,
     },
     KnownAgent {
         name: "qwen",
@@ -185,6 +197,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::Whole,
         read_only_by: "plan mode",
+        package: None,
     },
 ];
 

@@ -112,11 +112,13 @@ impl Conversation {
         if line.trim().is_empty() {
             return Vec::new();
         }
+        // A program's own words on stdout are no message.
+        if !line.trim_start().starts_with('{') {
+            return vec![unreadable(line)];
+        }
         let Ok(message) = serde_json::from_str::<Message<'_>>(line) else {
-            // A program's own words on stdout are no message; half of one may have been.
-            if line.trim_start().starts_with('{') {
-                self.answer.tear("the agent sent a message that is not JSON");
-            }
+            // It may have been a piece of the answer.
+            self.answer.tear("the agent sent a message that is not JSON");
             return vec![unreadable(line)];
         };
         match (&message.method, message.id) {

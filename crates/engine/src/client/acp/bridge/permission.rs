@@ -122,7 +122,7 @@ mod tests {
         for kind in ["edit", "delete", "read"] {
             assert_eq!(
                 ruled(kind),
-                ("allowed", r#"{"optionId":"yes","outcome":"selected"}"#.to_owned())
+                ("allowed", r#"{"outcome":"selected","optionId":"yes"}"#.to_owned())
             );
         }
         for kind in ["execute", "fetch", "other", "switch_mode", ""] {

@@ -81,7 +81,7 @@ fn a_path_alone_is_a_doubt() {
         ],
     ] {
         let state = read_by(lines);
-        assert!(matches!(state, ReadState::Unsure { .. }), "{state:?}");
+        assert!(matches!(state, ReadState::Unsure), "{state:?}");
     }
 }
 
@@ -106,7 +106,8 @@ fn a_failed_a_replayed_and_an_unfinished_call_show_nothing() {
         vec![replayed(&begun), replayed(&shown)],
         vec![shown.clone()],
     ] {
-        assert_eq!(read_by(lines.clone()), ReadState::NotRead, "{lines:?}");
+        let state = read_by(lines.clone());
+        assert!(matches!(state, ReadState::NotRead { .. }), "{state:?} {lines:?}");
     }
     // After the answer it is too late.
     let late = [end(), begun, shown];
