@@ -1,5 +1,6 @@
 //! The command line. Doc comments on arguments are the help texts.
 
+pub mod acp_bridge;
 pub mod agent;
 pub mod agents;
 pub mod attend;

@@ -13,6 +13,7 @@
 //! Settings of the user and of the project stay in force, with their hooks, because the user chose
 //! them; but no setting may give a read-only agent its tools back.
 
+pub mod acp;
 pub mod claude;
 pub mod codex;
 mod command;
@@ -140,6 +141,7 @@ pub fn adapter(client: Client) -> &'static ClientAdapter {
         Client::Gemini => &gemini::ADAPTER,
         Client::Opencode => &opencode::ADAPTER,
         Client::Qwen => &qwen::ADAPTER,
+        Client::Acp => &acp::ADAPTER,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which agents are installed, and whether they answer.
 
+mod acp;
 mod endpoints;
 mod first;
 mod health;
@@ -17,6 +18,7 @@ use convoke_engine::lane::health::{HealthCache, probe};
 use convoke_engine::lane::version::versions;
 use serde::Serialize;
 
+use self::acp::acp_agents;
 use self::endpoints::{KnownApi, known_apis};
 pub use self::first::first_usable_agent;
 pub use self::health::{ProbePolicy, healths_of};
@@ -75,7 +77,7 @@ impl AgentsRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AgentsReport {
-    /// Clients, then models' APIs.
+    /// Clients, then agents of the Agent Client Protocol, then models' APIs.
     pub agents: Vec<AgentReport>,
     /// Whether any agent can work.
     #[serde(skip)]
@@ -152,17 +154,19 @@ pub fn agents(session: &Session, request: &AgentsRequest) -> Result<AgentsReport
     let healths = known.iter().map(|client| &client.health);
     let is_usable = healths.chain(apis.iter().map(|api| &api.health)).any(is_usable);
     let clients = known.into_iter().map(|client| client.report(session));
-    let agents = clients.chain(apis.into_iter().map(KnownApi::report)).collect();
+    let acp = if request.only.is_empty() { acp_agents(session)? } else { Vec::new() };
+    let agents = clients.chain(acp).chain(apis.into_iter().map(KnownApi::report)).collect();
     Ok(AgentsReport { agents, is_usable })
 }
 
-/// Refuses agents that no probe can reach: recordings, and APIs that are not configured.
+/// Refuses agents that no probe asks: recordings, agents whose lanes are their test, and APIs that are
+/// not configured.
 fn refuse_others(session: &Session, named: &[AgentRef]) -> Result<(), Failure> {
     for agent in named {
         let is_known = match agent {
             AgentRef::Client(_) => true,
             AgentRef::Http(name) => listed(session)?.iter().any(|api| api.name == *name),
-            AgentRef::Replay(_) => false,
+            AgentRef::Acp(_) | AgentRef::Replay(_) => false,
         };
         if !is_known {
             return Err(Failure::new(ErrorClass::Usage, NotAnAgent(agent.to_string()))

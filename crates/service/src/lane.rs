@@ -1,5 +1,6 @@
 //! Lanes: one supervised run of one agent on one prompt, recorded with what it spent.
 
+mod acp;
 mod agent;
 mod budget;
 mod ending;
@@ -32,6 +33,7 @@ use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::lane::replay::ReplayError;
 use convoke_engine::lane::supervisor::Limits;
 
+pub(crate) use self::acp::acp_agent;
 pub use self::agent::{check_agent, model_name, seen_by, version_of};
 pub use self::budget::{CallBudget, is_paid, without_usage_warning};
 pub use self::event_line::LaneEventLine;
@@ -170,7 +172,7 @@ pub struct LaneRun {
 #[derive(Debug, thiserror::Error)]
 enum LaneError {
     #[error("cannot find `{program}` on the PATH")]
-    NotInstalled { program: &'static str },
+    NotInstalled { program: String },
     #[error("cannot run the lane: the prompt is empty")]
     Blank,
     #[error("cannot run the lane")]

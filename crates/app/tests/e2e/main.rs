@@ -5,6 +5,7 @@
     reason = "a test that cannot set itself up should stop where it stands"
 )]
 
+mod acp_lane;
 mod action;
 mod agent_sessions;
 mod agents;

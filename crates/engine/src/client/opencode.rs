@@ -7,6 +7,8 @@ mod plugin;
 mod transcript;
 mod versions;
 
+pub(super) use self::launch::{READER, READER_NAME};
+pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
 use super::{ClientAdapter, TranscriptFormat, UsageScope, is_not_said};
 

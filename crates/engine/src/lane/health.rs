@@ -128,6 +128,7 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusa
         rights: Rights::ReadOnly,
         folder: &folder,
         scratch: &own,
+        acp: None,
     };
     if let Runner::Program(program) = &mut runner {
         program.variables.push(("TMPDIR".into(), scratch.path().into()));

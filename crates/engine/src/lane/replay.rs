@@ -255,6 +255,7 @@ mod tests {
             difference: None,
             counts: UsageScope::RUN,
             is_recorded: false,
+            doubts: Vec::new(),
         }
     }
 

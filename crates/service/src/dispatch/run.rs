@@ -177,7 +177,7 @@ impl<'a> Assignment<'a> {
         let Some(answer) = answer_of(&ran) else {
             return Ok((Judgement { ran, earlier: Vec::new(), judged: None }, mode));
         };
-        let client = self.request.client.client();
+        let client = self.request.client.speaker();
         let client = client.filter(|client| adapter(*client).transcript.is_some());
         let stdout = scratch.path().join("stdout");
         let submission = |again| Submission {
@@ -246,7 +246,7 @@ impl<'a> Assignment<'a> {
             ambiguity.doubt
         ));
         let session = first.transcript.output.session.as_deref();
-        let session = session.filter(|_| matches!(self.request.client, AgentRef::Client(_)));
+        let session = session.filter(|_| self.request.client.speaker().is_some());
         let answer = answer_of(first).filter(|_| session.is_none());
         let prompt = ask_again(ambiguity, &self.materials.returns, answer);
         let scratch = scratch::lane().map_err(lane_failed)?;

@@ -189,7 +189,7 @@ fn note_of(session: &Session, client: Client, collected: &Collected) -> Option<S
         Client::Gemini => {
             Some("Gemini runs hooks in folders that you trust: run `/permissions` in it".to_owned())
         }
-        Client::Claude | Client::Cursor | Client::Opencode | Client::Qwen => None,
+        Client::Claude | Client::Cursor | Client::Opencode | Client::Qwen | Client::Acp => None,
     };
     let mut notes = collected.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
     notes.extend(own);

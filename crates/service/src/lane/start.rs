@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use convoke_domain::client::Client;
 use convoke_domain::lane::budget::BudgetMeter;
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::outcome::LaneOutcome;
@@ -14,6 +15,7 @@ use convoke_engine::lane::drive::{ClientProgram, LaneTranscript, Runner, drive};
 use convoke_engine::lane::replay::{Recorder, load};
 use convoke_engine::lane::supervisor::Supervision;
 
+use super::acp::{AcpAgent, acp_agent};
 use super::agent::{NO_TOOLS, cassette_failed, program, unable, unplayable, variables};
 use super::{LaneError, LaneProgress, LaneRequest, OnProgress, lane_failed};
 use crate::failure::{Failure, with_causes};
@@ -86,6 +88,7 @@ impl LaneRequest<'_> {
             rights: self.rights,
             folder: &folder,
             scratch: &scratch,
+            acp: None,
         };
         let supervision = Supervision { limits: self.limits, cancel };
         let mut run = |runner: &Runner<'_>, request: &ClientRequest<'_>| {
@@ -100,6 +103,14 @@ impl LaneRequest<'_> {
                     variables: variables(*agent, session, &scratch)?,
                 };
                 run(&Runner::Program(program), &request)
+            }
+            AgentRef::Acp(name) => {
+                let AcpAgent { command, mut variables } = acp_agent(name, session)?;
+                variables.push(("TMPDIR".into(), scratch.as_str().into()));
+                let convoke = session.environment.program();
+                let (agent, program) = (Client::Acp, convoke.as_path());
+                let bridge = ClientProgram { agent, program, convoke: program, variables };
+                run(&Runner::Program(bridge), &ClientRequest { acp: Some(&command), ..request })
             }
             AgentRef::Http(name) => {
                 self.refuse_tools()?;
@@ -119,7 +130,7 @@ impl LaneRequest<'_> {
     pub(super) fn asked_model(&self, session: &Session) -> Option<String> {
         let configured = || match self.agent {
             AgentRef::Http(name) => endpoint(session, name).ok().map(|configured| configured.model),
-            AgentRef::Client(_) | AgentRef::Replay(_) => None,
+            AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Replay(_) => None,
         };
         self.model.map(str::to_owned).or_else(configured)
     }

@@ -34,8 +34,8 @@ pub(super) struct Args {
     #[command(flatten)]
     feature: MaybeFeature,
 
-    /// The agent that reviews: a client, `http:NAME` for a configured model API, or `replay:FILE`
-    /// for recorded lanes
+    /// The agent that reviews: a client, `acp:NAME` for an agent of the Agent Client Protocol,
+    /// `http:NAME` for a configured model API, or `replay:FILE` for recorded lanes
     #[arg(long, value_parser = AgentWord)]
     client: AgentRef,
 

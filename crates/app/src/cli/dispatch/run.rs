@@ -27,8 +27,8 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     next: NextArgs,
 
-    /// The agent that answers: a client, `http:NAME` for a configured model API, or `replay:FILE`
-    /// for recorded lanes
+    /// The agent that answers: a client, `acp:NAME` for an agent of the Agent Client Protocol,
+    /// `http:NAME` for a configured model API, or `replay:FILE` for recorded lanes
     #[arg(long, value_parser = AgentWord)]
     client: AgentRef,
 
