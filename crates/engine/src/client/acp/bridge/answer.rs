@@ -65,7 +65,11 @@ impl AnswerText {
                 let text = content.and_then(|content| string(content.text)).unwrap_or_default();
                 self.add(&text, string(update.message))
             }
-            "tool_call" => self.begin_anew(None),
+            "tool_call" => {
+                // What was torn was not the answer.
+                self.torn = None;
+                self.begin_anew(None)
+            }
             _ => Piece::None,
         }
     }
@@ -112,8 +116,7 @@ impl AnswerText {
 
     fn begin_anew(&mut self, message: Option<String>) -> Piece {
         let text = std::mem::take(&mut self.text);
-        // What was torn was not the answer.
-        (self.message, self.torn) = (message, None);
+        self.message = message;
         said(text)
     }
 }
