@@ -138,7 +138,7 @@ impl MaybeFeature {
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {
-                output.data(&format!("deleted the rounds of {}\n", counted(forgotten, "role")))?
+                output.data(&format!("deleted the rounds of {}\n", counted(forgotten, "role")))?;
             }
         }
         Ok(Exit::Done)

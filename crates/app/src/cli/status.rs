@@ -69,13 +69,13 @@ fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLi
     let designs = some(&report.designs, design);
     rows.extend(named_or("designs", designs, "none are running; `convoke design` begins one"));
     rows.push(("today", today(&report.today)));
-    let lines = |(name, value): (&str, String)| {
+    let wrapped = |(name, value): (&str, String)| {
         let line = StyledLine::new(Ink::Strong, name).padded(NAME).with(Ink::Plain, &value);
         line.folded(columns, NAME)
     };
     let next = next(&report.next, columns);
     let next = next.lines().map(StyledLine::plain);
-    rows.into_iter().flat_map(lines).chain(next).collect()
+    rows.into_iter().flat_map(wrapped).chain(next).collect()
 }
 
 /// Renders the first few items, and counts the rest.

@@ -164,7 +164,7 @@ fn every_command_names_what_waits_in_a_folder_that_is_gone() {
             assert!(told.contains("`convoke project attach app`"), "{words:?}: {seen}");
         }
         let status = done(&project, "moved", &["status"]);
-        assert!(status.stdout.contains("  convoke project attach app  "), "{status}");
+        assert!(status.stdout.contains("\n  convoke project attach app\n"), "{status}");
         let hooks = project.run(&["-C", "moved", "hooks", "status", "claude"]);
         assert!(hooks.to_string().contains("`convoke project attach app`"), "{hooks}");
         done(&project, "moved", &["project", "attach", "app"]);
