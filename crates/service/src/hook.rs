@@ -18,6 +18,7 @@ use convoke_engine::project::find_above;
 use convoke_engine::skill::hash;
 use convoke_engine::wake::WakeSources;
 use convoke_store::delivery::Session as ClientSession;
+use tracing::Span;
 use tracing::field::{Empty, display};
 
 use crate::elsewhere::hook_lines;
@@ -96,7 +97,7 @@ pub fn answer_hook(
     );
     let _entered = span.enter();
     let session = Session::new(project, environment.clone());
-    let answered = answer_event(&session, request, &event, session_id, deliver);
+    let answered = answer_event(&session, request, &event, &span, deliver);
     if let Err(failure) = &answered {
         keep_failure(&session, request, failure);
     }
@@ -123,10 +124,10 @@ fn answer_event(
     session: &Session,
     request: &HookRequest,
     event: &KnownEvent,
-    session_id: &str,
+    span: &Span,
     deliver: &mut dyn FnMut(&str) -> Result<HookDelivery, Failure>,
 ) -> Result<HookOutcome, Failure> {
-    let span = tracing::Span::current();
+    let session_id = event.input.session_id.as_deref().unwrap_or_default();
     let read = settings_for_hook(session);
     let (settings, left_out) = &read;
     let (workspace, arrival) = Workspace::open_for_hook(session, PATIENCE)?;

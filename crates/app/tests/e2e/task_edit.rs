@@ -245,7 +245,7 @@ fn starting_a_part_of_a_closed_task_opens_it_again() {
 fn an_agent_undoes_nothing_that_the_user_did() {
     let project = Project::new().in_repository("main");
     project.stdout(&["task", "add", "One"]);
-    project.stdout(&["task", "move", "--all", "--branch", "other"]);
+    project.stdout(&["task", "move", "--all", "--from-branch", "main", "--branch", "other"]);
     let undo = ["task", "undo", "--branch", "other"];
     for mark in ["CONVOKE_AGENT=june", "CLAUDECODE=1", "CONVOKE_LANE=1"] {
         let agent = |words: &[&str]| {
