@@ -42,7 +42,8 @@ impl Cli {
     pub fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
         let (extent, words) = asked_extent(words);
         let columns = help_width();
-        let command = if may_show_help(&words) { grouped_in(extent, columns) } else { Self::command() };
+        let command =
+            if may_show_help(&words) { grouped_in(extent, columns) } else { Self::command() };
         // The process needs it until its end or never again; freeing it takes as long as parsing.
         let mut command = ManuallyDrop::new(command.term_width(columns));
         let matches = command.try_get_matches_from_mut(words)?;

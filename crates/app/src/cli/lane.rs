@@ -23,7 +23,8 @@ use convoke_service::agents::first_usable_agent;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::lane::{
     BudgetNotice, LaneChecks, LaneEventLine, LaneProgress, LaneReport, LaneRequest, ReadingReport,
-    TreeWatching, must_be_filled, over_budget_warning, remedy, run_one, sentence, version_of, warnings,
+    TreeWatching, must_be_filled, over_budget_warning, remedy, run_one, sentence, version_of,
+    warnings,
 };
 use convoke_service::session::Session;
 
