@@ -68,7 +68,7 @@ fn an_agent_that_went_silent_does_not_judge() {
 fn a_design_says_why_an_agent_did_not_pass_the_probe() {
     let (_, outcome) = designed("exit 7", &[]);
     let warning = "**⚠ Claude did not pass the probe: it ended before it answered: the \
-                   client exited with code 7. Cursor takes its place.**";
+                   client exited with code 7. Codex and Cursor take its seats.**";
     assert!(outcome.stdout.contains(warning), "{outcome}");
     assert!(!outcome.to_string().contains("HEALTH CHECK FAILED"), "{outcome}");
     let (_, outcome) = designed("exit 7", &["--policy", "seed"]);

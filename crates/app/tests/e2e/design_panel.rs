@@ -73,7 +73,11 @@ fn every_agent_has_a_seat_of_its_own() {
 #[test]
 fn codex_reviews_for_cursor() {
     let run = Finished::of(&panel(&["cursor"]), &[]);
-    assert!(run.stdout.contains("**⚠ Cursor not available (binary not found)."), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("**⚠ Cursor is not installed. Codex and Claude take its seats.**"),
+        "{}",
+        run.stdout
+    );
     assert_eq!(run.who("sketch/"), ["codex", "codex", "claude", "claude"]);
     // The first decision was Cursor's to debate; no other agent replaces it.
     assert_eq!((run.who("debate/1"), run.who("debate/2")), (vec![], vec!["codex", "codex"]));

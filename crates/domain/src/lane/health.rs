@@ -138,23 +138,28 @@ impl AgentHealth {
     }
 }
 
-/// The agent that takes the seats of one that does not take part.
+/// The agents that take the seats of one that does not take part.
 #[derive(Debug, Clone, Copy)]
-pub enum Replacement<'a> {
-    /// Another client, by its name.
-    Other(&'a str),
-    /// The same client, under this name: it may fail in the same way.
-    Same(&'a str),
+pub struct Replacement<'a> {
+    /// The other agent of the panel, if it is available.
+    pub other: Option<&'a str>,
+    /// The host.
+    pub host: &'a str,
+    /// Whether the host is the client that failed: it may fail in the same way.
+    pub host_is_same: bool,
 }
 
 impl Replacement<'_> {
     fn words(self) -> String {
-        match self {
-            Self::Other(name) => format!("{name} takes its place"),
-            Self::Same(name) => {
-                format!("{name} takes its place, but is the same client and may fail, too")
-            }
+        let Self { other, host, host_is_same } = self;
+        let seats = match other {
+            Some(other) => format!("{other} and {host} take its seats"),
+            None => format!("{host} takes its seats"),
+        };
+        if host_is_same {
+            return format!("{seats}, but {host} is the same client and may fail, too");
         }
+        seats
     }
 }
 
@@ -434,28 +439,31 @@ mod tests {
             words: "answered `no` instead of `OK`".to_owned(),
         };
         let sick = AgentHealth::Sick(Some(failure));
+        let alone = Replacement { other: None, host: "Claude", host_is_same: false };
+        let same = Replacement { host: "Host", host_is_same: true, ..alone };
+        let both = Replacement { other: Some("Cursor"), ..alone };
         for (health, host, words) in [
             (
                 &sick,
-                Replacement::Other("Claude"),
+                alone,
                 "Codex did not pass the probe: it answered `no` instead of `OK`. \
-                 Claude takes its place.",
+                 Claude takes its seats.",
             ),
             (
                 &sick,
-                Replacement::Same("Host"),
+                same,
                 "Codex did not pass the probe: it answered `no` instead of `OK`. \
-                 Host takes its place, but is the same client and may fail, too.",
+                 Host takes its seats, but Host is the same client and may fail, too.",
             ),
             (
                 &AgentHealth::Missing,
-                Replacement::Other("Claude"),
-                "Codex is not installed. Claude takes its place.",
+                both,
+                "Codex is not installed. Cursor and Claude take its seats.",
             ),
         ] {
             assert_eq!(health.plain_warning("codex", host), Some(format!("**⚠ {words}**")));
         }
-        assert_eq!(AgentHealth::Healthy.plain_warning("codex", Replacement::Other("x")), None);
+        assert_eq!(AgentHealth::Healthy.plain_warning("codex", alone), None);
     }
 
     // P-76

@@ -21,7 +21,7 @@ pub(super) fn probe(
     let holders = [Holder::First, Holder::Second];
     let words = holders.map(|holder| settings.chosen(holder).agent.as_str());
     let is_silent = stage.beginning.no_probe || settings.is_rehearsal;
-    let mut warnings = Vec::new();
+    let mut found = Vec::new();
     let mut can_work = [true, true];
     for (place, word) in words.into_iter().enumerate() {
         let named = settings.panel.named(holders[place]);
@@ -43,11 +43,12 @@ pub(super) fn probe(
         can_work[place] = health
             .as_ref()
             .is_none_or(|health| health.may_work() || is_silent && *health == Known::NotAsked);
-        warnings.extend(
-            health.and_then(|health| warning(stage, settings, occasion, (holders[place], &health))),
-        );
+        found.extend(health.map(|health| (holders[place], health)));
     }
     let available = Available { first: can_work[0], second: can_work[1] };
+    let seating = (settings, available);
+    let warn = |(holder, health)| warning(stage, seating, occasion, (holder, &health));
+    let warnings = found.into_iter().filter_map(warn).collect();
     if let (Some(caller), Occasion::SetUp) = (&stage.caller, occasion) {
         caller.begins(settings, available);
     }
@@ -58,7 +59,7 @@ pub(super) fn probe(
 /// original one, have a box and a line of their own.
 fn warning(
     stage: &Stage<'_>,
-    settings: &Settings,
+    (settings, available): (&Settings, Available),
     occasion: Occasion,
     (holder, health): (Holder, &Known),
 ) -> Option<String> {
@@ -69,8 +70,12 @@ fn warning(
         stage.session.reporter().say(banner);
     }
     let agent = |holder| settings.chosen(holder).agent.as_str();
-    let is_same = agent(holder) == agent(Holder::Host);
-    let replacement = if is_same { Replacement::Same(host) } else { Replacement::Other(host) };
+    let other = if holder == Holder::First { Holder::Second } else { Holder::First };
+    let replacement = Replacement {
+        other: available.has(other).then(|| settings.panel.named(other).name()),
+        host,
+        host_is_same: agent(holder) == agent(Holder::Host),
+    };
     match occasion {
         Occasion::SetUp if is_literal => health.warning(name),
         Occasion::SetUp => health.plain_warning(name, replacement),

@@ -189,13 +189,13 @@ fn scored(
     first_line: &str,
 ) -> Option<String> {
     if first.outcome != LaneOutcome::Answered {
-        return Some(format!("V1: {}", first.outcome.state()));
+        return Some(format!("V1: {}", first.outcome.name()));
     }
     let second_answer = match second {
         Some(lane) if lane.outcome == LaneOutcome::Answered => {
             Ok(lane.output.answer().unwrap_or_default())
         }
-        Some(lane) => Err(lane.outcome.state()),
+        Some(lane) => Err(lane.outcome.name()),
         None => Err("it was not resumed"),
     };
     failed(&Trial {
