@@ -143,12 +143,11 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
 fn acp(lanes: Lanes, rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
     for agent in KNOWN_AGENTS {
         let vendor = CLIENTS.iter().find(|client| client.kind == agent.vendor);
-        let bin = match agent.package {
-            Some((name, version)) => installed(name, &version.to_string(), &[]),
-            None => {
-                let is_meant = |client: &&Client| client.check.is_some() || lanes == Lanes::All;
-                vendor.filter(is_meant).and_then(Client::install)
-            }
+        let is_meant = |client: &&Client| client.check.is_some() || lanes == Lanes::All;
+        let bin = if let Some((name, version)) = agent.package {
+            installed(name, &version.to_string(), &[])
+        } else {
+            vendor.filter(is_meant).and_then(Client::install)
         };
         let Some(bin) = bin else {
             say(&format!("SKIPPED: acp:{} is not driven here", agent.name));

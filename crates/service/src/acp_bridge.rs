@@ -22,5 +22,5 @@ pub fn hold_bridge(
     let request = request.ok_or_else(|| {
         Failure::new(ErrorClass::Usage, NoRequest).hint("`convoke lane run --agent acp:NAME`")
     })?;
-    Ok(hold(request, cancel, tell))
+    Ok(hold(&request, cancel, tell))
 }

@@ -270,7 +270,6 @@ mod tests {
     fn report() -> DesignReport {
         let cost = SpendingReport {
             is_recorded: false,
-            doubts: Vec::new(),
             recorded_lanes: 0,
             steps: Vec::new(),
             seats: Vec::new(),

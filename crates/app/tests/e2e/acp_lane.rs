@@ -43,7 +43,7 @@ fn run(project: &Project, agent: &str, more: &[&str]) -> Outcome {
 
 fn report(project: &Project, agent: &str, more: &[&str]) -> Value {
     let outcome = run(project, agent, &[&["--json"], more].concat());
-    serde_json::from_str(&outcome.stdout).unwrap_or_else(|_| panic!("{outcome}"))
+    serde_json::from_str(&outcome.stdout).expect(&outcome.to_string())
 }
 
 /// Returns what a scenario says about its end.
@@ -86,7 +86,7 @@ fn play(path: &Path) {
     }
     // Every line is the bridge's own.
     for line in kept.lines() {
-        let line: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{name}: {line}"));
+        let line: Value = serde_json::from_str(line).expect(line);
         assert!(line["acp"].is_string(), "{name}: {line}");
     }
     assert_eq!(project.listing(), before, "{name}");

@@ -14,7 +14,7 @@ use super::cassette::{Cassette, LaneIdentity};
 use super::http::endpoint::Endpoint;
 use super::supervisor::{self, ExitReport, OutputLine, Stream, Supervision, TurnState};
 use super::{http, replay};
-use crate::client::acp::{ReadOnlyProof, UsageExtent};
+use crate::client::acp::{AcpCommand, ReadOnlyProof, UsageExtent};
 use crate::client::{
     ClientCommand, ClientRequest, Rights, UsageScope, command, excess, listen, usage_scope,
 };
@@ -121,7 +121,7 @@ pub fn drive(
 fn counts(runner: &Runner<'_>, request: &ClientRequest<'_>) -> UsageScope {
     match runner {
         Runner::Program(program) => {
-            request.acp.map_or_else(|| usage_scope(program.agent), |agent| agent.usage_scope())
+            request.acp.map_or_else(|| usage_scope(program.agent), AcpCommand::usage_scope)
         }
         Runner::Http(_) => UsageScope::RUN,
         Runner::Replay(cassette, asked) => {

@@ -21,7 +21,7 @@ use std::ops::ControlFlow;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -66,10 +66,10 @@ pub type TellLine<'a> = dyn FnMut(&str) -> ControlFlow<()> + 'a;
 
 /// Holds a conversation, and returns the exit code of the bridge: that of an agent which ended too
 /// early, else whether everything was said.
-pub fn hold(request: BridgeRequest, cancel: &Cancel, tell: &mut TellLine<'_>) -> u8 {
+pub fn hold(request: &BridgeRequest, cancel: &Cancel, tell: &mut TellLine<'_>) -> u8 {
     let (sender, news) = sync_channel(WAITING_LINES);
     let mut conversation = Conversation::new(request.clone());
-    let mut agent = match Agent::start(&request, &sender) {
+    let mut agent = match Agent::start(request, &sender) {
         Ok(agent) => agent,
         Err(error) => {
             let words = format!("cannot start `{}`: {error}", request.program);
@@ -150,10 +150,7 @@ fn converse(
 fn next(news: &Receiver<News>, patience: Option<Duration>) -> Option<News> {
     match patience {
         None => news.recv().ok(),
-        Some(patience) => match news.recv_timeout(patience) {
-            Ok(news) => Some(news),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        },
+        Some(patience) => news.recv_timeout(patience).ok(),
     }
 }
 

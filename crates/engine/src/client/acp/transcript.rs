@@ -45,7 +45,7 @@ struct Params<'a> {
 #[derive(Deserialize)]
 struct Update<'a> {
     #[serde(borrow, rename = "sessionUpdate")]
-    update: Cow<'a, str>,
+    form: Cow<'a, str>,
     #[serde(borrow, rename = "toolCallId")]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -152,7 +152,7 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
 fn take(update: &Update<'_>, recorder: &mut Recorder<'_>) {
     let Some(id) = string(update.id) else { return };
     let told = update.tool();
-    match update.update.as_ref() {
+    match update.form.as_ref() {
         "tool_call" => {
             let tool = told.unwrap_or(Tool::Other);
             recorder.calls(&id, FileReader::Answerer, tool, ANSWER);

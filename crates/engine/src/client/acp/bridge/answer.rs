@@ -1,7 +1,5 @@
 //! An agent's answer, which comes in pieces.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -63,7 +61,7 @@ impl AnswerText {
             "agent_message_chunk" => {
                 let content = parse::<Content<'_>>(update.content);
                 let text = content.and_then(|content| string(content.text)).unwrap_or_default();
-                self.add(&text, string(update.message))
+                self.add(&text, string(update.message).as_deref())
             }
             "tool_call" => {
                 // What was torn was not the answer.
@@ -90,8 +88,8 @@ impl AnswerText {
         self.torn.take().map_or(Ok(text), Err)
     }
 
-    fn add(&mut self, text: &str, message: Option<Cow<'_, str>>) -> Piece {
-        let said = match (&self.message, &message) {
+    fn add(&mut self, text: &str, message: Option<&str>) -> Piece {
+        let said = match (self.message.as_deref(), message) {
             (None, None) if self.needs_ids => return said(text.to_owned()),
             // A notice, behind a piece of the answer.
             (Some(_), None) => return said(text.to_owned()),

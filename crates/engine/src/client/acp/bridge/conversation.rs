@@ -401,7 +401,9 @@ impl Conversation {
                 format!("the agent refuses the {what} `{value}`: {}", error.words)
             }
             _ if kind == FailureKind::Auth => self.login_words(&error.words),
-            _ => error.words.clone(),
+            State::Initializing | State::Opening | State::Prompting | State::Over => {
+                error.words.clone()
+            }
         };
         self.fail(kind, &words)
     }

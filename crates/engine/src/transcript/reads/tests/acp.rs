@@ -29,7 +29,7 @@ fn claudes() -> Value {
     json!({ "claudeCode": { "toolName": "Read" } })
 }
 
-fn claude_read(shown: &str, input: Value) -> ReadState {
+fn claude_read(shown: &str, input: &Value) -> ReadState {
     read_by(vec![
         call(json!({ "kind": "read", "status": "pending", "rawInput": {}, "_meta": claudes() })),
         more(json!({ "rawInput": input, "_meta": claudes() })),
@@ -40,10 +40,10 @@ fn claude_read(shown: &str, input: Value) -> ReadState {
 #[test]
 fn shown_lines_prove_what_was_read() {
     let whole = json!({ "file_path": "/p/a.md" });
-    assert_eq!(claude_read("1\t1\n2\t2\n3\t3\n4\t", whole.clone()), ReadState::Whole);
+    assert_eq!(claude_read("1\t1\n2\t2\n3\t3\n4\t", &whole), ReadState::Whole);
     let part = json!({ "file_path": "/p/a.md", "offset": 2, "limit": 1 });
-    assert_ne!(claude_read("2\t2", part), ReadState::Whole);
-    assert_ne!(claude_read("1\t1\n2\tx\n3\t3", whole), ReadState::Whole, "it was another text");
+    assert_ne!(claude_read("2\t2", &part), ReadState::Whole);
+    assert_ne!(claude_read("1\t1\n2\tx\n3\t3", &whole), ReadState::Whole, "it was another text");
     let output = "<path>/p/a.md</path>\n<type>file</type>\n<content>\n1: 1\n2: 2\n3: 3\n\n(End of file - total 3 lines)\n</content>";
     let opencode = read_by(vec![
         call(json!({ "kind": "read", "status": "pending", "locations": [], "rawInput": {} })),
