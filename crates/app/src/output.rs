@@ -21,6 +21,7 @@ use convoke_service::failure::{ErrorClass, Failure};
 use self::area::LiveArea;
 pub use self::observer::TerminalObserver;
 pub use self::voice::Voice;
+use self::voice::folded_for_stderr;
 use crate::env;
 use crate::exit::Exit;
 use crate::terminal::grid::Grid;
@@ -47,9 +48,6 @@ static AREA: Mutex<LiveArea> = Mutex::new(LiveArea::empty());
 
 /// The width of a line if no terminal reports one.
 const COLUMNS: usize = 80;
-
-/// How far the rest of a folded message is indented.
-const HANG: usize = 2;
 
 /// The pager, if the user names no other.
 const PAGER: &str = "command -v less > /dev/null || exit 127; exec less -R";
@@ -330,14 +328,6 @@ fn unbroken(document: &str) -> String {
 /// Cuts a line so that it is one where it is drawn: of two, only the last could be drawn over.
 fn drawable(line: &str) -> String {
     fitting(line, width().unwrap_or(usize::MAX))
-}
-
-/// Breaks the lines of a message at blanks where the terminal on stderr is narrower; without one they
-/// stay as they are.
-fn folded_for_stderr(text: &str) -> String {
-    let Some(columns) = width() else { return text.to_owned() };
-    let lines: Vec<_> = text.split('\n').map(|line| folded(line, columns, HANG)).collect();
-    lines.join("\n")
 }
 
 /// Returns the width of help: the terminal's, or the usual one.

@@ -66,7 +66,7 @@ fn ls_files(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
 
 /// Git's words when it refuses to work in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GitRefusal {
+pub struct RefusedRepository {
     /// The reason.
     pub why: String,
     /// The command that git recommends.
@@ -75,7 +75,7 @@ pub struct GitRefusal {
 
 /// Returns why git refuses to work in a repository that it finds, such as one of another owner, and
 /// recommends a command; `None` in every other case.
-pub fn refusal(folder: &Path) -> Option<GitRefusal> {
+pub fn refusal(folder: &Path) -> Option<RefusedRepository> {
     let Err(repository::NoRepository::Refused(words)) = repository::Repository::at(folder) else {
         return None;
     };
@@ -84,7 +84,7 @@ pub fn refusal(folder: &Path) -> Option<GitRefusal> {
     let first = lines.next()?;
     let why = first.strip_prefix("fatal: ").unwrap_or(first).to_owned();
     let command = lines.find(|line| line.starts_with("git config "))?.to_owned();
-    Some(GitRefusal { why, command })
+    Some(RefusedRepository { why, command })
 }
 
 /// Returns the folders of the PATH that were skipped, if git is missing for that reason.

@@ -165,6 +165,6 @@ fn values_have_their_types_and_no_quotes() {
     assert_eq!(get("brief.auto_load_on_design_command"), ("true".to_owned(), true.into()));
     let priority = serde_json::json!(["spec", "system", "research", "pencil-plan"]);
     assert_eq!(get("brief.priority").1, priority);
-    // A default that is no value is told in words, and is null for programs.
+    // `get` describes a default that is no value, and JSON has null for it.
     assert_eq!(get("lane.budget_per_day"), ("no limit".to_owned(), serde_json::Value::Null));
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_engine::git::tracked::{GitTracking, exclude_file, is_shown, tracking};
-use convoke_engine::git::{GitRefusal, refusal};
+use convoke_engine::git::{RefusedRepository, refusal};
 use convoke_engine::hooks::binding::{bind, bound, unbind};
 use convoke_engine::hooks::{HooksLevel, settings_file, trusted};
 use convoke_engine::toml_text::TomlTextError;
@@ -159,7 +159,7 @@ fn committed(agent: AgentName, target: &HooksTarget, session: &Session) -> Failu
 }
 
 /// Returns what to do about git's refusal.
-pub(crate) fn git_remedy(refusal: &GitRefusal) -> String {
+pub(crate) fn git_remedy(refusal: &RefusedRepository) -> String {
     format!("if you trust the repository's owner, run `{}`", refusal.command)
 }
 
