@@ -43,7 +43,8 @@ fn run(project: &Project, agent: &str, more: &[&str]) -> Outcome {
 
 fn report(project: &Project, agent: &str, more: &[&str]) -> Value {
     let outcome = run(project, agent, &[&["--json"], more].concat());
-    serde_json::from_str(&outcome.stdout).expect(&outcome.to_string())
+    let printed = outcome.to_string();
+    serde_json::from_str(&outcome.stdout).expect(&printed)
 }
 
 /// Returns what a scenario says about its end.

@@ -1,7 +1,7 @@
 //! The bridge: a small process that speaks the Agent Client Protocol to an agent, and tells its
 //! supervisor, line by line, what the agent said and what it was answered.
 //!
-//! It stands where other clients stand: below its guardian, with its request on stdin. Its agent
+//! It has the place of a client: below its guardian, with its request on stdin. Its agent
 //! leads a process group of its own, so that a stop reaches the bridge first, which then asks the
 //! agent to cancel its turn. When the bridge ends, the agent's stdin closes and the guardian ends
 //! what is left. Nothing that the agent prints reaches the bridge's stdout except inside a line of
@@ -45,7 +45,7 @@ const WAITING_MESSAGES: usize = 1024;
 /// How long an agent may take to cancel its turn.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long an agent may take to end after its last message, before it is told to.
+/// How long an agent may take to end after its last message, before the bridge ends it.
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// The bridge's exit code when there is no answer and the agent has none of its own.
@@ -65,7 +65,7 @@ enum News {
 pub type TellLine<'a> = dyn FnMut(&str) -> ControlFlow<()> + 'a;
 
 /// Holds a conversation, and returns the exit code of the bridge: that of an agent which ended too
-/// early, else whether everything was said.
+/// early, else whether the conversation came to its end.
 pub fn hold(request: &BridgeRequest, cancel: &Cancel, tell: &mut TellLine<'_>) -> u8 {
     let (sender, news) = sync_channel(WAITING_LINES);
     let mut conversation = Conversation::new(request.clone());
@@ -94,7 +94,7 @@ pub fn hold(request: &BridgeRequest, cancel: &Cancel, tell: &mut TellLine<'_>) -
 /// Why a conversation is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// Everything was said, also what went wrong.
+    /// The conversation came to its end, also one that failed.
     Said,
     Failed,
     /// The agent ended before its turn did.

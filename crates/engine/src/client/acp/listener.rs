@@ -226,7 +226,7 @@ impl Acp {
 fn ends(line: Line<'_>, said: &mut EventQueue) {
     let answer = line.answer.map(Cow::into_owned);
     let (kind, words) = match (line.stop.as_deref(), line.torn) {
-        // The answer may be empty: a text before the last tool is none.
+        // The answer may be empty: a text before the last tool does not count.
         (Some("end_turn"), None) => return said.ends_well(answer),
         (Some("end_turn"), Some(torn)) => (FailureKind::Other, torn.into_owned()),
         (Some("max_tokens"), _) => {

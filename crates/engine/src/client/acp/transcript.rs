@@ -148,7 +148,7 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     Some(())
 }
 
-/// A call is told in several updates: its tool, its input, its result.
+/// An agent tells of a call in several updates: its tool, its input, its result.
 fn take(update: &Update<'_>, recorder: &mut Recorder<'_>) {
     let Some(id) = string(update.id) else { return };
     let told = update.tool();

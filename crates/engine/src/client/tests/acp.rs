@@ -91,7 +91,7 @@ fn a_turn_that_ended_otherwise_is_no_answer() {
 }
 
 #[test]
-fn a_failure_keeps_its_kind_and_a_denied_request_is_told() {
+fn a_failure_keeps_its_kind_and_a_denied_request_is_trouble() {
     for (kind, comes_to) in [
         ("auth", LaneOutcome::Auth),
         ("refused_flags", LaneOutcome::RefusedFlags),

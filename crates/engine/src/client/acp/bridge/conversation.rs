@@ -1,7 +1,7 @@
 //! The conversation with an agent, as a machine of states: a line in, steps out.
 //!
-//! One request is open at a time. Whatever the agent sends beside its answer is told to the
-//! supervisor and changes nothing, except a session that leaves its safe mode.
+//! One request is open at a time. The bridge tells the supervisor everything else that the agent
+//! sends, and does nothing about it, unless the session leaves its safe mode.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -186,7 +186,7 @@ impl Conversation {
         let notified: Option<Notified<'_>> = parse(params).filter(|_| method == "session/update");
         let Some(notified) = notified else { return vec![tell("stray", line)] };
         match self.state {
-            // What a loaded session was is told again before the prompt.
+            // Before the prompt, the agent repeats what a loaded session contains.
             State::Initializing | State::Opening | State::Choosing(..) => {
                 vec![tell("replay", line)]
             }

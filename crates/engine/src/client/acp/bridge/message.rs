@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_told_in_the_agents_words() {
+    fn an_error_keeps_the_agents_words() {
         for (line, code, words) in [
             (
                 r#"{"error":{"code":-32000,"message":"Authentication required"}}"#,

@@ -1,4 +1,4 @@
-//! What the bridge is told on its stdin.
+//! The request that the bridge reads from its stdin.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

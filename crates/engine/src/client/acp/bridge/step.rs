@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::client::failure::readable;
 
-/// Of an unreadable line, this many characters are told.
+/// Of an unreadable line, the bridge prints this many characters.
 const MOST_UNREADABLE: usize = 2_000;
 
 /// What the bridge does next.
@@ -17,7 +17,7 @@ pub(super) enum Step {
     Send(String),
     /// Print this line for the supervisor.
     Tell(String),
-    /// End: everything is said.
+    /// End the conversation.
     End,
 }
 

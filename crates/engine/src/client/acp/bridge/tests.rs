@@ -150,7 +150,7 @@ fn only_the_open_request_of_the_own_session_is_answered() {
 }
 
 #[test]
-fn an_unknown_version_and_a_demanded_login_are_told() {
+fn an_unknown_version_and_a_demanded_login_end_the_conversation() {
     for (version, told) in [("2", "version 2"), ("\"1\"", "version \"1\""), ("null", "no version")]
     {
         let mut talk = Talk::new(request());
