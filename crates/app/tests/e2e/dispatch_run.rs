@@ -381,6 +381,6 @@ fn nothing_is_resumed_before_the_gate_has_passed() {
     let failed = project.run(&["dispatch", "gate", "--client", "claude", "--json"]);
     let failed: Value = serde_json::from_str(&failed.stdout).unwrap();
     assert_eq!(failed, json!({ "passed": false, "r1_deferred_reason": "V1: exited_early" }));
-    let told = project.stdout(&["dispatch", "gate", "--client", "claude"]);
-    assert_eq!(told, "V1: ended early");
+    let told = project.run(&["dispatch", "gate", "--client", "claude"]);
+    assert_eq!((told.code, told.stdout.as_str()), (Some(1), "V1: ended early\n"), "{told}");
 }

@@ -187,28 +187,6 @@ fn an_end_is_called_the_same_everywhere() {
 }
 
 // Output in an unknown format is not silence.
-// A person reads what happened and what to do; programs read the code.
-#[test]
-fn a_missing_login_is_said_in_words_with_a_hint() {
-    let refused = result(|answer| {
-        answer["is_error"] = json!(true);
-        answer["result"] = json!("Not logged in · Please run /login");
-    });
-    let project = with_claude(&format!("{}{refused}exit 1", init()));
-    let outcome = run(&project, &[]);
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(4), ""), "{outcome}");
-    let lines: Vec<_> = outcome.stderr.lines().collect();
-    let said = lines.iter().position(|line| line.starts_with("not logged in after "));
-    let hint = "hint: start claude by hand and log in, then try `convoke agents --probe claude`";
-    assert_eq!(lines[said.unwrap() + 1], hint, "{outcome}");
-    assert_eq!(report(&project, &[])["outcome"], "auth");
-    let listed = project.stdout(&["lane", "list"]);
-    assert!(listed.contains("not logged in") && !listed.contains("auth"), "{listed}");
-    let shown = project.stdout(&["lane", "show", "1"]);
-    assert!(shown.contains("state        not logged in\n"), "{shown}");
-    assert!(shown.contains("end          exited with code 1\n"), "{shown}");
-}
-
 #[test]
 fn unknown_lines_are_reported() {
     let project = with_claude("echo 'Welcome to version 9!'; echo '{\"kind\":\"new\"}'");

@@ -258,7 +258,7 @@ pub enum VoteOddity {
         /// The voter's words.
         words: String,
     },
-    /// There are none.
+    /// The answer holds no vote.
     Missing,
     /// These lines look like votes and do not count.
     Near {
