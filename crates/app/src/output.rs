@@ -2,6 +2,7 @@
 
 mod area;
 mod observer;
+mod size;
 mod voice;
 
 use std::borrow::Cow;
@@ -20,6 +21,8 @@ use convoke_service::failure::{ErrorClass, Failure};
 
 use self::area::LiveArea;
 pub use self::observer::TerminalObserver;
+pub use self::size::{help_width, terminal_size};
+use self::size::{stdout_width, width};
 pub use self::voice::Voice;
 use self::voice::folded_for_stderr;
 use crate::env;
@@ -328,33 +331,6 @@ fn unbroken(document: &str) -> String {
 /// Cuts a line so that it is one where it is drawn: of two, only the last could be drawn over.
 fn drawable(line: &str) -> String {
     fitting(line, width().unwrap_or(usize::MAX))
-}
-
-/// Returns the width of help: the terminal's, or the usual one.
-pub fn help_width() -> usize {
-    stdout_width().unwrap_or(COLUMNS)
-}
-
-/// Returns the width of the terminal on stdout.
-#[expect(clippy::disallowed_methods, reason = "this is the door")]
-fn stdout_width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
-}
-
-/// Returns the width of the terminal on stderr.
-#[expect(clippy::disallowed_methods, reason = "this is the door")]
-fn width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
-}
-
-/// Returns the columns and rows of the terminal on stderr.
-#[expect(clippy::disallowed_methods, reason = "this is the door")]
-pub fn terminal_size() -> (usize, usize) {
-    let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
-    let rows = size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0);
-    (width().unwrap_or(COLUMNS), rows.unwrap_or(ROWS))
 }
 
 /// Draws lines below all messages, in place of those drawn before.
