@@ -108,6 +108,7 @@ fn every_api_answers() {
         let mut usage = spent.clone();
         usage["tokens_of"] = json!("run");
         usage["money_of"] = json!("run");
+        usage["partial"] = json!(false);
         usage["of_run"] = spent;
         assert_eq!(report["usage"], usage, "{api}");
         let found = ["agent", "outcome", "asked_model", "model"].map(|name| report[name].as_str());
