@@ -70,32 +70,38 @@ fn codex_compacts(project: &Project) {
 // of it. The next prompt finds the compaction in the client's record and is answered, once.
 #[test]
 fn a_compaction_whose_hook_was_killed_is_answered_at_the_next_prompt() {
-    type Has = fn(&Project, &str);
-    type Compacts = fn(&Project);
-    let clients: [(&str, Has, Compacts); 2] =
-        [("claude", claude_has, claude_compacts), ("codex", codex_has, codex_compacts)];
-    for (client, has, compacts) in clients {
-        let project = project(3);
-        let prompt = || heard(&project, client, "UserPromptSubmit", "");
-        let given = heard(&project, client, "SessionStart", "startup").unwrap();
-        has(&project, &given);
-        assert_eq!(prompt(), None, "{client}: it has arrived");
-        for _ in 0..2 {
-            compacts(&project);
-            assert_eq!(prompt().as_ref(), Some(&given), "{client}");
-            assert_eq!(prompt(), None, "{client}: once");
-            has(&project, &given);
-            assert_eq!(prompt(), None, "{client}");
-            assert_eq!(prompt(), None, "{client}");
-        }
-        // The hook of this one runs, before the client writes the boundary.
-        assert_eq!(heard(&project, client, "SessionStart", "compact").as_ref(), Some(&given));
-        compacts(&project);
-        assert_eq!(prompt(), None, "{client}: it was answered already");
-        has(&project, &given);
-        assert_eq!(prompt(), None, "{client}");
-        assert_eq!(prompt(), None, "{client}");
+    let project = project(3);
+    let prompt = || heard(&project, "claude", "UserPromptSubmit", "");
+    let given = heard(&project, "claude", "SessionStart", "startup").unwrap();
+    claude_has(&project, &given);
+    assert_eq!(prompt(), None, "it has arrived");
+    for _ in 0..2 {
+        claude_compacts(&project);
+        assert_eq!(prompt().as_ref(), Some(&given));
+        assert_eq!(prompt(), None, "once");
+        claude_has(&project, &given);
+        assert_eq!(prompt(), None);
+        assert_eq!(prompt(), None);
     }
+    // The hook of this one runs, before the client writes the boundary.
+    assert_eq!(heard(&project, "claude", "SessionStart", "compact").as_ref(), Some(&given));
+    claude_compacts(&project);
+    assert_eq!(prompt(), None, "it was answered already");
+    claude_has(&project, &given);
+    assert_eq!(prompt(), None);
+    assert_eq!(prompt(), None);
+}
+
+// Codex calls the hook of a compaction together with that of the next prompt: they answer once.
+#[test]
+fn a_prompt_leaves_a_compaction_of_codex_to_its_own_hook() {
+    let project = project(3);
+    let given = heard(&project, "codex", "SessionStart", "startup").unwrap();
+    codex_has(&project, &given);
+    assert_eq!(heard(&project, "codex", "UserPromptSubmit", ""), None, "it has arrived");
+    codex_compacts(&project);
+    assert_eq!(heard(&project, "codex", "UserPromptSubmit", ""), None);
+    assert_eq!(heard(&project, "codex", "SessionStart", "compact").as_ref(), Some(&given));
 }
 
 // The text had not been looked for when the compaction took it away.

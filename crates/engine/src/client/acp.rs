@@ -10,7 +10,7 @@
 //! sends no prompt before that mode is confirmed. Of any other agent nothing is proven.
 //!
 //! The messages are written by hand, because few are needed and every field of an answer may be
-//! missing or wrong: the schema's own types refuse a whole message for one such field.
+//! missing or wrong.
 
 mod agents;
 pub mod bridge;

@@ -40,7 +40,7 @@ pub(crate) fn acp_agent(name: &str, session: &Session) -> Result<AcpAgent, Failu
             arguments: known.arguments.iter().map(|word| (*word).to_owned()).collect(),
             known: Some(known),
             read_mode: None,
-            proof: ReadOnlyProof::Tested,
+            proof: known.proof,
         },
         (None, None) => return Err(not_installed(name)),
     };

@@ -35,6 +35,8 @@ pub struct KnownAgent {
     pub usage_extent: UsageExtent,
     /// The mechanism that keeps a reader from writing, in a word or two.
     pub read_only_by: &'static str,
+    /// Whether that mechanism is proven.
+    pub proof: ReadOnlyProof,
     /// The package of the version that Convoke's tests drive, where it is not the vendor's client.
     pub package: Option<(&'static str, ClientRelease)>,
 }
@@ -101,6 +103,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         usage_scope: UsageScope { tokens: CounterScope::Run, money: CounterScope::Session },
         usage_extent: UsageExtent::Whole,
         read_only_by: "no tools",
+        proof: ReadOnlyProof::Tested,
         package: Some(CLAUDE_PACKAGE),
     },
     KnownAgent {
@@ -124,6 +127,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::Whole,
         read_only_by: "sandbox",
+        proof: ReadOnlyProof::Tested,
         package: Some(CODEX_PACKAGE),
     },
     KnownAgent {
@@ -151,6 +155,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::Whole,
         read_only_by: "policy",
+        proof: ReadOnlyProof::Tested,
         package: None,
     },
     KnownAgent {
@@ -174,6 +179,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::LastStep,
         read_only_by: "no tools",
+        proof: ReadOnlyProof::Tested,
         package: None,
     },
     KnownAgent {
@@ -197,6 +203,7 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         usage_scope: UsageScope::RUN,
         usage_extent: UsageExtent::Whole,
         read_only_by: "plan mode",
+        proof: ReadOnlyProof::Unproven,
         package: None,
     },
 ];
