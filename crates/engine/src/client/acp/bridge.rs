@@ -12,6 +12,7 @@ mod conversation;
 mod lines;
 mod message;
 mod offer;
+mod part;
 mod permission;
 mod request;
 mod step;

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use convoke_domain::lane::event::FailureKind;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -16,6 +15,7 @@ use super::message::{
     AgentError, LOGIN_REQUIRED, Message, PROTOCOL, answer, greeting, notification, refusal, request,
 };
 use super::offer::{Choice, Choosable, Offers};
+use super::part::{Capabilities, Ended, Greeting, Login, Notified, Opened, Update};
 use super::permission::rule;
 use super::request::BridgeRequest;
 use super::step::{Step, tell, told_answer, told_request, unreadable};
@@ -43,56 +43,6 @@ pub(super) struct Conversation {
     /// The ways to log in that the agent names.
     logins: Vec<String>,
     answer: AnswerText,
-}
-
-#[derive(Deserialize)]
-struct Greeting<'a> {
-    #[serde(borrow, rename = "protocolVersion")]
-    version: Option<&'a RawValue>,
-    #[serde(borrow, rename = "agentCapabilities")]
-    capabilities: Option<&'a RawValue>,
-    #[serde(borrow, rename = "authMethods")]
-    logins: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Capabilities<'a> {
-    #[serde(borrow, rename = "loadSession")]
-    load: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Login<'a> {
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Opened<'a> {
-    #[serde(borrow, rename = "sessionId")]
-    session: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Notified<'a> {
-    #[serde(borrow, rename = "sessionId")]
-    session: Option<&'a RawValue>,
-    #[serde(borrow)]
-    update: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Ended<'a> {
-    #[serde(borrow, rename = "stopReason")]
-    stop: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Update<'a> {
-    #[serde(borrow, rename = "sessionUpdate")]
-    kind: Option<&'a RawValue>,
-    #[serde(borrow, rename = "currentModeId")]
-    mode: Option<&'a RawValue>,
 }
 
 impl Conversation {
