@@ -1,8 +1,8 @@
 //! The one door to the terminal: stdout is data, stderr is conversation.
 
 mod area;
+mod document;
 mod observer;
-mod size;
 mod voice;
 
 use std::borrow::Cow;
@@ -20,9 +20,8 @@ use serde::Serialize;
 use convoke_service::failure::{ErrorClass, Failure};
 
 use self::area::LiveArea;
+use self::document::unbroken;
 pub use self::observer::TerminalObserver;
-pub use self::size::{help_width, terminal_size};
-use self::size::{stdout_width, width};
 pub use self::voice::Voice;
 use self::voice::folded_for_stderr;
 use crate::env;
@@ -319,18 +318,36 @@ pub fn is_stdout(file: &File) -> bool {
     ours.ok().map(place).is_some_and(|ours| theirs.ok().map(place) == Some(ours))
 }
 
-/// Some readers treat more characters as line ends than JSON does; in a document they can only be
-/// inside of a string.
-fn unbroken(document: &str) -> String {
-    document
-        .replace('\u{85}', "\\u0085")
-        .replace('\u{2028}', "\\u2028")
-        .replace('\u{2029}', "\\u2029")
-}
-
 /// Cuts a line so that it is one where it is drawn: of two, only the last could be drawn over.
 fn drawable(line: &str) -> String {
     fitting(line, width().unwrap_or(usize::MAX))
+}
+
+/// Returns the width of help: the terminal's, or the usual one.
+pub fn help_width() -> usize {
+    stdout_width().unwrap_or(COLUMNS)
+}
+
+/// Returns the width of the terminal on stdout.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn stdout_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// Returns the width of the terminal on stderr.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// Returns the columns and rows of the terminal on stderr.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn terminal_size() -> (usize, usize) {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
+    let rows = size.map(|size| usize::from(size.ws_row)).filter(|rows| *rows > 0);
+    (width().unwrap_or(COLUMNS), rows.unwrap_or(ROWS))
 }
 
 /// Draws lines below all messages, in place of those drawn before.
