@@ -27,7 +27,7 @@ pub enum ProcessEnd {
 
 impl ProcessEnd {
     /// Ends that need no number.
-    const PLAIN: [Self; 7] = [
+    pub(super) const PLAIN: [Self; 7] = [
         Self::WallLimit,
         Self::FirstByteLimit,
         Self::StallLimit,
