@@ -91,7 +91,8 @@ pub enum Lanes {
 
 /// Runs the clients that are named and can be had, `design` with some of them as its seats,
 /// `newcomer` for a first hour with one of them, `own-lanes` for the hooks of clients that Convoke
-/// starts, or `acp` for the agents of the Agent Client Protocol; without a name, all.
+/// starts; without a name, all of these. `acp` drives the agents of the Agent Client Protocol, and only
+/// when it is named.
 pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     let is_chosen =
         |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short());
@@ -124,7 +125,7 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     if lanes == Lanes::Quick && is_named("own-lanes") {
         own_lanes::check(&seats().ok_or("claude and codex cannot be installed here")?, &mut rows)?;
     }
-    if is_named("acp") || lanes == Lanes::Quick && names.is_empty() {
+    if is_named("acp") {
         wrong.extend(acp(lanes, &mut rows).err().map(|error| error.to_string()));
     }
     let designed = if lanes == Lanes::Quick && (names.is_empty() || is_named("design")) {

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::user::User;
 use crate::model_server::{Answer, ModelServer, Reply};
 use crate::packages::folder_of;
+use crate::process::run as run_program;
 use crate::{Error, say};
 
 /// One row of the table at the end.
@@ -167,7 +168,15 @@ impl<'a> Driver<'a> {
 
     /// Drives the same client by the Agent Client Protocol.
     fn of_acp(client: &'static str, bin: &'a Path) -> Result<Self, Error> {
-        Self::of(client, format!("acp:{client}"), bin)
+        let driver = Self::of(client, format!("acp:{client}"), bin)?;
+        // Only git can tell whether the agent wrote.
+        let project = driver.user.project().display().to_string();
+        let git = ["-C", &project, "-c", "user.name=June", "-c", "user.email=june@localhost"];
+        for words in [&["init", "--quiet"][..], &["add", "."], &["commit", "--quiet", "-m", "one"]]
+        {
+            run_program("git", &[&git, words].concat())?;
+        }
+        Ok(driver)
     }
 
     fn of(client: &'static str, agent: String, bin: &'a Path) -> Result<Self, Error> {
