@@ -14,5 +14,6 @@ pub mod health;
 pub mod ledger;
 pub mod outcome;
 pub mod outlook;
+mod process_end;
 pub mod queue;
 pub mod substance;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use convoke_domain::client::Client;
 use convoke_domain::ledger::place::NamedPlaces;
+use convoke_engine::ancestry::last_set;
 use convoke_engine::client::adapter;
 use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::program::{ProgramSearch, absolute, search};
@@ -136,14 +137,22 @@ impl Environment {
         self.variable("CONVOKE_AGENT")
     }
 
-    /// Returns the sessions that this process was started in, as their clients say; several if one
-    /// client runs inside another.
+    /// Returns the session that this process was started in, as its client says. Where one client
+    /// runs inside another, it is that of the inner one; both, if that cannot be told.
     pub fn client_sessions(&self) -> Vec<(Client, String)> {
         let session = |client: Client| {
-            let id = self.variable(adapter(client).session_variable?)?;
-            Some((client, id.to_string_lossy().into_owned()))
+            let name = adapter(client).session_variable?;
+            Some((client, name, self.variable(name)?.to_string_lossy().into_owned()))
         };
-        Client::ALL.into_iter().filter_map(session).collect()
+        let mut sessions: Vec<_> = Client::ALL.into_iter().filter_map(session).collect();
+        if sessions.len() > 1 {
+            let variables: Vec<_> =
+                sessions.iter().map(|(_, name, id)| (*name, id.as_str())).collect();
+            if let Some(inner) = last_set(&variables) {
+                sessions = vec![sessions.swap_remove(inner)];
+            }
+        }
+        sessions.into_iter().map(|(client, _, id)| (client, id)).collect()
     }
 
     /// Returns the client that this process was started in, also one that does not say in which of its
@@ -155,6 +164,12 @@ impl Environment {
             names.into_iter().flatten().any(|name| self.variable(name).is_some())
         };
         Client::ALL.into_iter().find(is_around)
+    }
+
+    /// Tells whether this process works for an agent: in a lane, in a client, or under the name of
+    /// one.
+    pub fn is_agents(&self) -> bool {
+        self.is_in_lane() || self.agent().is_some() || self.around().is_some()
     }
 
     /// Returns the filter of the log, if one is set.
@@ -192,6 +207,12 @@ impl Environment {
     /// Returns where the folders of runs are: `convoke/runs` below the same folder.
     pub fn runs(&self) -> Option<PathBuf> {
         Some(self.state()?.join("runs"))
+    }
+
+    /// Returns where hooks leave the reason for which they delivered nothing: `convoke/hook-failures`
+    /// below the same folder.
+    pub fn hook_failures(&self) -> Option<PathBuf> {
+        Some(self.state()?.join("hook-failures"))
     }
 
     fn state(&self) -> Option<PathBuf> {

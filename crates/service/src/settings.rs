@@ -5,6 +5,7 @@
 //! the expected value. A section is a list of [`Key`]s, which serves files, environment and the
 //! reference page.
 
+pub mod acp;
 pub mod brief;
 pub(crate) mod catalog;
 pub mod dispatch;
@@ -74,7 +75,7 @@ enum ConfigError {
 }
 
 /// Every section that a file may have.
-const SECTIONS: [&str; 7] = [
+const SECTIONS: [&str; 8] = [
     brief::SECTION,
     wake::SECTION,
     dispatch::SECTION,
@@ -82,6 +83,7 @@ const SECTIONS: [&str; 7] = [
     health::SECTION,
     store::SECTION,
     task::SECTION,
+    acp::SECTION,
 ];
 
 /// Reads one section from everywhere, strongest first: environment, local, project, user.

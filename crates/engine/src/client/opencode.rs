@@ -7,8 +7,10 @@ mod plugin;
 mod transcript;
 mod versions;
 
+pub(super) use self::launch::{READER, READER_NAME};
+pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
-use super::{ClientAdapter, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
+use super::{ClientAdapter, TranscriptFormat, UsageScope, is_not_said};
 
 const VARIABLES: &[&str] = &["OPENCODE_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"];
 
@@ -28,12 +30,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     session_variable: None,
     shell_variable: Some("OPENCODE"),
     home: None,
-    transcript: Some(TranscriptFormat {
-        line: transcript::line,
-        injected: None,
-        printed: PrintedEvents::AsGiven,
-        own_record: None,
-    }),
+    transcript: Some(TranscriptFormat::printed(transcript::line)),
     hooks: Some(hooks::WIRING),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Opencode>::default()),
