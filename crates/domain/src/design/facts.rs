@@ -93,11 +93,6 @@ impl Facts {
         DesignWalk::fold(events).into_facts()
     }
 
-    /// Makes room for lanes, so that the list of them is not copied again and again while it grows.
-    pub(super) fn expect_lanes(&mut self, count: usize) {
-        self.lanes.reserve(count);
-    }
-
     /// Takes in an event. A second answer to the same request changes nothing.
     pub(super) fn take(&mut self, Stamped { at, event }: Stamped) {
         self.steps += 1;

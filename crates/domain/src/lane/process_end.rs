@@ -27,7 +27,7 @@ pub enum ProcessEnd {
 
 impl ProcessEnd {
     /// Ends that need no number.
-    pub(super) const PLAIN: [Self; 7] = [
+    const PLAIN: [Self; 7] = [
         Self::WallLimit,
         Self::FirstByteLimit,
         Self::StallLimit,
@@ -92,6 +92,27 @@ impl ProcessEnd {
             Self::Cancelled => "cancelled".to_owned(),
             Self::NotStarted => "not started".to_owned(),
             Self::Lost => "lost with its supervisor process".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_written_in_one_way() {
+        for end in ProcessEnd::PLAIN.into_iter().chain([
+            ProcessEnd::Exited(0),
+            ProcessEnd::Exited(-1),
+            ProcessEnd::Signalled(9),
+        ]) {
+            let text = end.to_string();
+            assert_eq!(ProcessEnd::parse(&text), Some(end), "{text}");
+            assert!(!text.is_empty() && text == text.to_lowercase(), "{text}");
+        }
+        for wrong in ["", "exited", "exited x", "Exited(0)", "lost 3"] {
+            assert_eq!(ProcessEnd::parse(wrong), None, "{wrong}");
         }
     }
 }

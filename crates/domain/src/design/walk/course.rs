@@ -32,11 +32,10 @@ struct Present {
 impl DesignWalk {
     /// Takes in events, the oldest first.
     pub fn fold(events: impl IntoIterator<Item = Stamped>) -> Self {
-        let events = events.into_iter();
         let mut design = Self::default();
-        // Most events begin or end a lane.
-        design.facts.expect_lanes(events.size_hint().0 / 2);
-        events.for_each(|event| design.take(event));
+        for event in events {
+            design.take(event);
+        }
         design
     }
 
