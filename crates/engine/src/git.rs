@@ -114,12 +114,10 @@ fn checkout_at(root: &Path) -> Option<Result<Checkout, PathBuf>> {
     let git_dir = git_dir(root)?;
     let head = line(&git_dir.join("HEAD"))?;
     let branch = branch(&head).or_else(|| rebased_branch(&git_dir));
-    let git_dir = git_dir.canonicalize().unwrap_or(git_dir);
     let common_dir = match line(&git_dir.join("commondir")) {
-        Some(path) => git_dir.join(path),
+        Some(path) => real(git_dir.join(path)),
         None => git_dir.clone(),
     };
-    let common_dir = common_dir.canonicalize().unwrap_or(common_dir);
     let is_own = proof::belongs(root, &git_dir, &common_dir);
     Some(if is_own {
         Ok(Checkout { root: root.to_owned(), common_dir, branch })
@@ -161,14 +159,23 @@ fn rebased_branch(git_dir: &Path) -> Option<String> {
     names.iter().find_map(|name| branch(&line(&git_dir.join(name))?))
 }
 
-/// `.git` is a folder, or, in a worktree or a submodule, a file that names one.
+/// Returns the real path of git's folder: `.git` itself, a folder that it links to, or, in a worktree
+/// or a submodule, one that the file `.git` names.
 fn git_dir(root: &Path) -> Option<PathBuf> {
     let path = root.join(".git");
-    if path.is_dir() {
+    // The root's path is real; so is that of a folder in it that is no link.
+    if path.symlink_metadata().ok()?.is_dir() {
         return Some(path);
     }
+    if path.is_dir() {
+        return Some(real(path));
+    }
     let named = line(&path)?;
-    named.strip_prefix("gitdir: ").map(|dir| root.join(dir))
+    named.strip_prefix("gitdir: ").map(|dir| real(root.join(dir)))
+}
+
+fn real(path: PathBuf) -> PathBuf {
+    path.canonicalize().unwrap_or(path)
 }
 
 fn line(path: &Path) -> Option<String> {
