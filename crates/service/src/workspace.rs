@@ -232,6 +232,7 @@ pub fn refused(error: StoreError) -> Failure {
         | StoreError::NoAgent { .. }
         | StoreError::AgentExists { .. }
         | StoreError::AgentBusy { .. }
+        | StoreError::Taken { .. }
         | StoreError::Circle { .. }
         | StoreError::TooDeep { .. }
         | StoreError::Waits { .. }

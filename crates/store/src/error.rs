@@ -80,6 +80,12 @@ pub enum StoreError {
         /// The given id.
         id: TaskId,
     },
+    /// A task changed after it was chosen.
+    #[error("cannot start `{id}`: another process changed it a moment ago")]
+    Taken {
+        /// The chosen task.
+        id: TaskId,
+    },
     /// A task cannot be part of itself.
     #[error("cannot move `{id}` below `{parent}`: it would contain itself")]
     Circle {
@@ -232,6 +238,7 @@ impl StoreError {
                 return Some("update convoke, or name another store with CONVOKE_STORE");
             }
             Self::NoTask { .. } => return Some("run `convoke task tree` to list the tasks"),
+            Self::Taken { .. } => return Some("run the command again"),
             Self::NoAgent { .. } => {
                 return Some("run `convoke agent list`, or add it with `convoke agent add`");
             }

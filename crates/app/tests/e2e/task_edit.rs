@@ -267,3 +267,27 @@ fn an_agent_undoes_nothing_that_the_user_did() {
     project.stdout(&undo);
     assert!(project.stdout(&["task", "list"]).contains("One"));
 }
+
+// Agents that ask for work at the same moment must not do the same work.
+#[test]
+fn agents_that_start_at_the_same_moment_get_different_tasks() {
+    let project = Project::new();
+    let agents: Vec<_> = (1..=6).map(|number| format!("agent{number}")).collect();
+    for agent in &agents {
+        project.run(&["agent", "add", agent]);
+        project.run(&["task", "add", &format!("A task beside that of {agent}")]);
+    }
+    let start = |agent: &String| {
+        let program = env!("CARGO_BIN_EXE_convoke").as_ref();
+        project.command(program, &["task", "start", "--as", agent]).spawn().unwrap()
+    };
+    let processes: Vec<_> = agents.iter().map(start).collect();
+    let mut started: Vec<_> = processes
+        .into_iter()
+        .map(|process| String::from_utf8(process.wait_with_output().unwrap().stdout).unwrap())
+        .map(|line| line.split_whitespace().next().unwrap().to_owned())
+        .collect();
+    started.sort();
+    started.dedup();
+    assert_eq!(started.len(), agents.len(), "{started:?}");
+}

@@ -1,6 +1,6 @@
 //! Taking over the tasks of a plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use convoke_domain::finding::{FileFinding, Unreadable};
@@ -120,8 +120,8 @@ fn follow_moved_plan(desk: &TaskDesk<'_>, plan_file: &str, titles: &[&str]) -> R
     let is_gone = |plan: &&String| matches!(session.project.join(plan).try_exists(), Ok(false));
     for plan in plans.iter().filter(is_gone) {
         let known = store.tasks_of_plan(scope, Some(plan)).map_err(refused)?;
-        let has = |title: &&str| known.iter().any(|task| task.content == **title);
-        if titles.iter().all(has) {
+        let known = contents(&known);
+        if titles.iter().all(|title| known.contains(title)) {
             store.rename_plan(scope, plan, plan_file, session.now()).map_err(refused)?;
             let words = format!("its tasks belong to `{plan_file}` now");
             session
@@ -131,6 +131,10 @@ fn follow_moved_plan(desk: &TaskDesk<'_>, plan_file: &str, titles: &[&str]) -> R
         }
     }
     Ok(())
+}
+
+fn contents(tasks: &[Task]) -> HashSet<&str> {
+    tasks.iter().map(|task| task.content.as_str()).collect()
 }
 
 /// Refuses a plan without tasks, and one with tasks of the same title.
@@ -190,7 +194,8 @@ fn note_changes(
     let Workspace { store, scope } = &desk.workspace;
     let reporter = desk.session.reporter();
     let removed = store.removed_tasks(scope).map_err(refused)?;
-    for title in titles.iter().filter(|title| !known.iter().any(|task| task.content == **title)) {
+    let here = contents(known);
+    for title in titles.iter().filter(|title| !here.contains(*title)) {
         if let Some(Task { id, content, .. }) = renamed_from(title, titles, known) {
             reporter.say(format!(
                 "note: {id} keeps its title `{content}`; the plan now says `{title}`: \

@@ -8,6 +8,7 @@ mod surroundings;
 pub(super) mod tree;
 mod urgent;
 
+use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
@@ -65,10 +66,10 @@ impl TaskStore for SqliteStore {
         let failed = failed("import the tasks");
         let step = self.begin_step(scope, now).map_err(&failed)?;
         let known = tasks_of_plan(&step.transaction, scope, Some(plan))?;
-        let is_new = |title: &str| {
-            let is_here = known.iter().any(|task| task.content == title);
-            !is_here && renamed_from(title, titles, &known).is_none()
-        };
+        let here: HashSet<_> = known.iter().map(|task| task.content.as_str()).collect();
+        let done: HashSet<_> = done.iter().collect();
+        let is_new =
+            |title: &str| !here.contains(title) && renamed_from(title, titles, &known).is_none();
         let ids = titles.iter().filter(|title| is_new(title)).map(|content| {
             let task = NewTask { plan_file: Some(plan), ..NewTask::titled(content) };
             let id = insert(&step.transaction, scope, &task, now)?;
@@ -213,7 +214,12 @@ impl TaskStore for SqliteStore {
             supersede_verdicts(transaction, scope, id, now).map_err(&failed)
         };
         match change {
-            Change::Start(agent) => {
+            Change::StartChosen(_, chosen)
+                if (task.status, &task.agent) != (chosen.status, &chosen.agent) =>
+            {
+                return Err(StoreError::Taken { id: id.clone() });
+            }
+            Change::Start(agent) | Change::StartChosen(agent, _) => {
                 set_status(TaskStatus::InProgress)?;
                 open_above(transaction, scope, id, now).map_err(&failed)?;
                 if task.agent.is_none() && !agent.is_human() {

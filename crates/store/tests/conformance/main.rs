@@ -55,7 +55,7 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// The rules for every backend.
-const RULES: [Rule; 73] = [
+const RULES: [Rule; 74] = [
     ("a loss belongs to the process that answers it", claims::losses_are_claimed),
     ("a message is given to one session at a time", claims::messages_are_claimed),
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
@@ -106,6 +106,10 @@ const RULES: [Rule; 73] = [
     ("a task gets another place among its siblings", task_edit::tasks_are_reordered),
     ("a task waits for its prerequisites", task_edit::prerequisites_are_waited_for),
     ("tasks move to another branch with their parts", task_edit::tasks_change_their_branch),
+    (
+        "a chosen task is started by the first alone",
+        task_history::a_chosen_task_is_started_by_the_first_alone,
+    ),
     ("every change of a task is logged", task_history::every_change_is_logged),
     ("agents undo nothing of the user's", task_history::agents_undo_nothing_of_the_users),
     ("steps are undone one after the other", task_history::steps_are_undone),
