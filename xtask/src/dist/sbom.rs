@@ -9,6 +9,9 @@ use toml::Table;
 use super::project::{LinkedCrate, Project};
 use crate::{Error, root};
 
+/// What the list calls the programs together.
+const WHOLE: &str = "convoke";
+
 /// Returns the list as a `CycloneDX` document. It has no serial number, so that the same commit gives
 /// the same bytes.
 pub fn sbom(project: &Project, linked: &[LinkedCrate]) -> Result<Value, Error> {
@@ -43,10 +46,11 @@ fn document(
     let uses = |part: &LinkedCrate| -> Vec<String> {
         part.uses.iter().filter_map(|id| names.get(id.as_str()).cloned()).collect()
     };
-    let dependencies: Vec<_> = linked
-        .iter()
-        .map(|part| json!({ "ref": reference(part), "dependsOn": uses(part) }))
-        .collect();
+    let shipped = linked.iter().filter(|part| part.is_shipped()).map(reference);
+    let whole = json!({ "ref": WHOLE, "dependsOn": shipped.collect::<Vec<_>>() });
+    let parts =
+        linked.iter().map(|part| json!({ "ref": reference(part), "dependsOn": uses(part) }));
+    let dependencies: Vec<_> = [whole].into_iter().chain(parts).collect();
     json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -56,7 +60,7 @@ fn document(
             "timestamp": project.timestamp,
             "component": {
                 "type": "application",
-                "bom-ref": "convoke",
+                "bom-ref": WHOLE,
                 "name": "convoke",
                 "version": project.version,
                 "description": project.description,
@@ -95,6 +99,7 @@ fn component(part: &LinkedCrate, sum: Option<&str>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dist::project::SHIPPED;
     use crate::dist::target::ALL;
 
     // The programs of the repository itself, as Cargo resolves them.
@@ -114,7 +119,12 @@ mod tests {
             assert!(part["licenses"][0]["expression"].is_string(), "{part}");
         }
         let known = |name: &Value| components.iter().any(|part| part["bom-ref"] == *name);
-        for dependency in document["dependencies"].as_array().unwrap() {
+        let (whole, dependencies) =
+            document["dependencies"].as_array().unwrap().split_first().unwrap();
+        assert_eq!(whole["ref"], document["metadata"]["component"]["bom-ref"]);
+        assert_eq!(whole["dependsOn"].as_array().map(Vec::len), Some(SHIPPED.len()), "{whole}");
+        assert!(whole["dependsOn"].as_array().unwrap().iter().all(known), "{whole}");
+        for dependency in dependencies {
             assert!(known(&dependency["ref"]), "{dependency}");
             assert!(dependency["dependsOn"].as_array().unwrap().iter().all(known), "{dependency}");
         }
