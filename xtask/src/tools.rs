@@ -63,15 +63,25 @@ pub const CYCLONEDX: PythonTool = PythonTool {
 impl PythonTool {
     /// Returns the Python of the environment, which is made if it is not there.
     pub fn python(&self) -> Result<PathBuf, Error> {
-        let environment = root().join("target/tools").join(self.name);
-        let python = environment.join("bin/python");
-        let path = python.display().to_string();
-        if !succeeds(&path, self.probe) {
-            run("python3", &["-m", "venv", &environment.display().to_string()])?;
-            let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-            run(&path, &[&install[..], self.packages].concat())?;
+        if let Some(python) = self.installed() {
+            return Ok(python);
         }
+        let environment = self.environment();
+        let python = environment.join("bin/python");
+        run("python3", &["-m", "venv", &environment.display().to_string()])?;
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        run(&python.display().to_string(), &[&install[..], self.packages].concat())?;
         Ok(python)
+    }
+
+    /// Returns the Python of the environment, if that is there with all packages.
+    pub fn installed(&self) -> Option<PathBuf> {
+        let python = self.environment().join("bin/python");
+        succeeds(&python.display().to_string(), self.probe).then_some(python)
+    }
+
+    fn environment(&self) -> PathBuf {
+        root().join("target/tools").join(self.name)
     }
 }
 

@@ -11,10 +11,10 @@ use tempfile::TempDir;
 use super::kit::{Mode, add_text, set_mode};
 use super::project::Project;
 use super::target::Target;
-use super::{DistRequest, PackageKind, archive};
+use super::{DistRequest, PackageKind, archive, sbom};
 use crate::process::{command, output, run};
 use crate::tools::CYCLONEDX;
-use crate::{Error, root, say};
+use crate::{Error, say};
 
 /// A client that writes down which program started it, and answers.
 const CLIENT: &str = r#"#!/bin/sh
@@ -85,9 +85,7 @@ impl PackageCheck<'_> {
     fn sbom(&self) -> Result<(), Error> {
         let name = archive::name(&self.project.version, self.target.triple);
         let list = self.package(&name, ".cdx.json")?;
-        let python = CYCLONEDX.python()?.display().to_string();
-        let checker = root().join("xtask/packaging/sbom.py").display().to_string();
-        output(&python, &[&checker, &list])?;
+        sbom::check(&CYCLONEDX.python()?, Path::new(&list))?;
         say(&format!("{name}.cdx.json: keeps to its schema"));
         Ok(())
     }

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use toml::Table;
 
 use super::project::{LinkedCrate, Project};
+use crate::process::output;
 use crate::{Error, root};
 
 /// What the list calls the programs together.
@@ -17,6 +19,15 @@ const WHOLE: &str = "convoke";
 pub fn sbom(project: &Project, linked: &[LinkedCrate]) -> Result<Value, Error> {
     let lock: Table = fs::read_to_string(root().join("Cargo.lock"))?.parse()?;
     Ok(document(project, linked, &checksums(&lock)))
+}
+
+/// Checks a list with the schema of its version, by a Python that has [`CYCLONEDX`].
+///
+/// [`CYCLONEDX`]: crate::tools::CYCLONEDX
+pub fn check(python: &Path, list: &Path) -> Result<(), Error> {
+    let checker = root().join("xtask/packaging/sbom.py").display().to_string();
+    let (python, list) = (python.display().to_string(), list.display().to_string());
+    output(&python, &[&checker, &list]).map(|_| ())
 }
 
 /// Returns the checksums of a lock file, by name and version.
@@ -101,6 +112,8 @@ mod tests {
     use super::*;
     use crate::dist::project::SHIPPED;
     use crate::dist::target::ALL;
+    use crate::say;
+    use crate::tools::CYCLONEDX;
 
     // The programs of the repository itself, as Cargo resolves them.
     #[test]
@@ -128,5 +141,25 @@ mod tests {
             assert!(known(&dependency["ref"]), "{dependency}");
             assert!(dependency["dependsOn"].as_array().unwrap().iter().all(known), "{dependency}");
         }
+    }
+
+    // The schemas come from a registry, so that a machine without them leaves this out.
+    #[test]
+    fn a_list_keeps_to_the_schema() {
+        let Some(python) = CYCLONEDX.installed() else {
+            say(
+                "not checked with the schema of CycloneDX, which `cargo xtask dist --check` installs",
+            );
+            return;
+        };
+        let project = Project::read().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("list.json");
+        let mut list = sbom(&project, &LinkedCrate::of(ALL[0]).unwrap()).unwrap();
+        fs::write(&path, list.to_string()).unwrap();
+        check(&python, &path).unwrap();
+        list["components"][0]["type"] = "crate".into();
+        fs::write(&path, list.to_string()).unwrap();
+        check(&python, &path).unwrap_err();
     }
 }
