@@ -116,17 +116,17 @@ pub struct Args {
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let sarif = self.sarif.prepare(&app.session)?;
         let mut request = self.request();
-        request.check()?;
         let is_asked_for = self.rehearse.is_none() && request.feature.is_empty() && !self.auto;
         if is_asked_for && input::has_person() {
+            request.check()?;
             match asked_for(app, output) {
                 Typed::Line(line) => line.trim().clone_into(&mut request.feature),
                 Typed::Stopped => return Ok(Exit::Interrupted),
                 Typed::TooLate | Typed::End => {}
             }
         }
-        let sarif = self.sarif.prepare(&app.session)?;
         let mut screen = Screen::new(app, output);
         let ended = design(&app.session, &request, &mut screen);
         screen.close()?;

@@ -89,6 +89,7 @@ mod plumbing_session;
 mod project;
 mod project_identity;
 mod replay_lane;
+mod sarif;
 mod scripted_server;
 mod skill;
 mod status;
