@@ -67,15 +67,13 @@ impl TaskForm {
         let mut ends = lines_with(text, word).filter(|(start, line)| *start > 0 && ends(line));
         ends.next().map_or(text.len(), |(start, _)| start)
     }
+}
 
-    /// Returns a word that each line with the wanted title or number has.
-    fn needle(self, title: &str) -> Option<&str> {
-        match self {
-            Self::Heading => number(title),
-            // Of a title, only blanks may be other characters in the plan.
-            Self::Item(_) => title.split(' ').max_by_key(|word| word.len()),
-        }
-    }
+/// Returns a word that each line with a title has, if possible one with the task's number, which few
+/// lines have. Of a title, only blanks may be other characters in the plan.
+fn rare_word(title: &str) -> Option<&str> {
+    let number = number(title).unwrap_or_default();
+    title.split(' ').max_by_key(|word| (word.contains(number), word.len()))
 }
 
 impl<'a> SearchedPlan<'a> {
@@ -94,33 +92,35 @@ impl<'a> SearchedPlan<'a> {
     /// number. `None` if several sections match: each phase of a plan may count from one.
     pub fn section_of(&self, title: &str) -> Option<TaskSection<'a>> {
         let form = self.form?;
-        let needle = form.needle(title)?;
-        let lines = lines_with(self.text, Some(needle).filter(|word| !word.is_empty()));
-        let starts = lines.filter_map(|(start, line)| Some((start, form.title(line)?)));
-        let (titled, others): (Vec<_>, Vec<_>) =
-            starts.partition(|(_, found)| has_title(found, title));
-        let found = if titled.is_empty() { numbered(form, title, others) } else { titled };
+        let titled = self.starts(form, rare_word(title), |found| has_title(found, title));
+        let found = if titled.is_empty() {
+            let wanted = number(title)?;
+            self.starts(form, Some(wanted), |found| form.number(found) == wanted)
+        } else {
+            titled
+        };
         match found.as_slice() {
             [(start, title)] => Some(self.section(form, *start, title)),
             _ => None,
         }
     }
 
+    /// Returns the starts of tasks with a word, as far as their titles are the wanted ones.
+    fn starts(
+        &self,
+        form: TaskForm,
+        word: Option<&str>,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Vec<(usize, &'a str)> {
+        let lines = lines_with(self.text, word.filter(|word| !word.is_empty()));
+        let starts = lines.filter_map(|(start, line)| Some((start, form.title(line)?)));
+        starts.filter(|(_, title)| is_wanted(title)).collect()
+    }
+
     fn section(&self, form: TaskForm, start: usize, title: &'a str) -> TaskSection<'a> {
         let rest = &self.text[start..];
         TaskSection { title, number: form.number(title), text: trimmed(&rest[..form.end(rest)]) }
     }
-}
-
-/// Returns the starts of tasks that have the number of a title.
-fn numbered<'a>(
-    form: TaskForm,
-    title: &str,
-    mut starts: Vec<(usize, &'a str)>,
-) -> Vec<(usize, &'a str)> {
-    let wanted = number(title);
-    starts.retain(|(_, found)| wanted == Some(form.number(found)));
-    starts
 }
 
 #[cfg(test)]
