@@ -20,7 +20,7 @@ use self::deeds::KnownDeeds;
 use crate::finding::Unreadable;
 use crate::message::{ActivityLine, quote, quote_lines};
 use crate::pin::Pin;
-use crate::plan::ParsedPlan;
+use crate::plan::SearchedPlan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
 use crate::skill::prune::Forms;
@@ -183,12 +183,12 @@ pub struct SkillText {
 /// The plan's file, or why it cannot be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanText<'a> {
-    /// The parsed file.
+    /// The file gives a text.
     Found {
         /// Its path, as stored.
         file: &'a str,
-        /// Its opening and tasks, borrowed from the file's text.
-        plan: ParsedPlan<'a>,
+        /// Its text, for its opening and the sections of tasks.
+        plan: SearchedPlan<'a>,
     },
     /// There is no such file.
     Missing {

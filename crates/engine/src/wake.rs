@@ -10,7 +10,7 @@ use std::path::Path;
 use convoke_domain::agent::Agent;
 use convoke_domain::finding::FileFinding;
 use convoke_domain::pin::Pin;
-use convoke_domain::plan::ParsedPlan;
+use convoke_domain::plan::SearchedPlan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::choice::{PatternRule, SkillChoice, SkillRule};
 use convoke_domain::task::TaskState;
@@ -160,8 +160,8 @@ pub fn assemble(
     let plan_file = work.plan_file.clone();
     let path = current(&work.roots, call);
     let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
-    let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
-    let plan = plan_text.as_ref().map(|(file, found)| parsed(file, found));
+    let file_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
+    let plan = file_text.as_ref().map(|(file, found)| plan_text(file, found));
     let (plan, history) = (plan.as_ref(), history.as_ref());
     let WakeUpSkill { choice, skill, text, mut diagnostics } =
         settle(sources, call, &work, &path, plan, history)?;
@@ -312,9 +312,9 @@ fn extent(
     call.extent.unwrap_or_else(|| sources.mode.extent(memory))
 }
 
-fn parsed<'a>(file: &'a str, found: &'a FileFinding) -> PlanText<'a> {
+fn plan_text<'a>(file: &'a str, found: &'a FileFinding) -> PlanText<'a> {
     match found {
-        FileFinding::Text(text) => PlanText::Found { file, plan: ParsedPlan::parse(text) },
+        FileFinding::Text(text) => PlanText::Found { file, plan: SearchedPlan::new(text) },
         FileFinding::Absent => PlanText::Missing { file },
         FileFinding::Unreadable(why) => PlanText::Unreadable { file, why: *why },
     }

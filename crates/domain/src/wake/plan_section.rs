@@ -8,7 +8,7 @@ use super::fit::PlanForm;
 use super::frame::spell_out;
 use super::{PlanText, WakeFacts, WakeFit};
 use crate::markdown::{bare, lines};
-use crate::plan::{ParsedPlan, TaskSection};
+use crate::plan::{SearchedPlan, TaskSection};
 use crate::text::{CharOffset, Text, one_line, shell_word};
 
 /// How many characters of a heading or of a file's line are shown where there is little room.
@@ -78,7 +78,7 @@ impl PlanSection {
 
 /// What is shown of a plan.
 struct Excerpt<'a> {
-    plan: &'a ParsedPlan<'a>,
+    plan: &'a SearchedPlan<'a>,
     section: Option<TaskSection<'a>>,
     fit: WakeFit,
     file: &'a str,

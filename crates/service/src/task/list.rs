@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use convoke_domain::pin::Pin;
-use convoke_domain::plan::ParsedPlan;
+use convoke_domain::plan::SearchedPlan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::filter::{Stage, TaskFilter};
 use convoke_domain::task::id::TaskId;
@@ -216,7 +216,7 @@ pub fn show_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<ShownTask, Failure>
 fn plan_section(desk: &TaskDesk<'_>, task: &Task) -> Option<String> {
     let plan = task.plan_file.as_ref().filter(|_| task.body.is_none())?;
     let text = file::text_below(&desk.session.project, Path::new(plan), MAX_PLAN)?;
-    let section = ParsedPlan::parse(&text).section_of(&task.content)?;
+    let section = SearchedPlan::new(&text).section_of(&task.content)?;
     Some(section.text.to_owned())
 }
 
