@@ -46,6 +46,7 @@ pub(super) struct RunArgs {
 
 impl RunArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let app = &self.lanes.otel.context(app);
         let request = RunRoundRequest {
             next: self.next.request()?,
             client: self.client.clone(),
