@@ -61,7 +61,7 @@ impl Collector {
             let (head, body) = request.split_once("\r\n\r\n").unwrap();
             let body: Value = serde_json::from_str(body).unwrap();
             let head = head.to_lowercase();
-            assert!(head.contains("content-type: application/json\r\n"), "{head}");
+            assert!(head.contains("\r\ncontent-type: application/json"), "{head}");
             let (kind, list) = if head.starts_with("post /v1/traces ") {
                 ("resourceSpans", "scopeSpans")
             } else {

@@ -111,7 +111,7 @@ fn a_replayed_lane_counts_no_tokens() {
     let project = panel.project;
     let seat = format!("replay:{}", project.path("../claude.jsonl").display());
     let project = project.variable("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url());
-    let words = ["lane", "run", "--otel", "--agent", &seat, "--label", "plan/claude", "x"];
+    let words = ["lane", "run", "--otel", "--agent", &seat, "--label", "chair/plan/claude", "x"];
     let outcome = project.run(&words);
     assert_eq!(outcome.code, Some(0), "{outcome}");
     let received = collector.received();

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use insta::assert_snapshot;
 
+use crate::dispatch_loop;
 use crate::harness::Project;
 use crate::otlp_receiver::{Collector, Received};
 use crate::panel::{FEATURE, Panel, answers};
@@ -105,4 +106,19 @@ fn a_design_warns_once_of_a_collector_that_is_gone() {
         assert_eq!(outcome.code, Some(0), "{outcome}");
         assert_eq!(outcome.stderr.matches("cannot send all telemetry").count(), 1, "{outcome}");
     }
+}
+
+// A review that rejects did its work: that is an outcome, and no error.
+#[test]
+fn a_loop_of_reviews_groups_its_lanes() {
+    let collector = Collector::start();
+    let project =
+        dispatch_loop::project(&[("a-1", dispatch_loop::PASS), ("b-1", dispatch_loop::FAIL)]);
+    let project = project.variable("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url());
+    let words = ["dispatch", "loop", "ship", "--feature", "031", "--client", "claude", "--otel"];
+    let outcome = project.run(&words);
+    assert_eq!(outcome.code, Some(1), "{outcome}");
+    let received = collector.received();
+    assert_snapshot!(received.tree());
+    assert!(!received.requests.concat().contains("ROLE-"));
 }

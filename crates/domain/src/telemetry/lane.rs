@@ -183,8 +183,10 @@ pub fn phase_span(
     let ended = lanes.iter().map(|lane| lane.ended).max()?;
     let Purpose { run, phase, .. } = &lanes.first()?.purpose;
     let number = phase.as_deref()?;
-    let step = Step::parse(number);
-    let name = step.map_or(number, |step| step.name());
+    let name = match Step::parse(number) {
+        Some(step) => step.name(),
+        None => number,
+    };
     let mut attributes = vec![Attribute::text(names::PHASE, number)];
     attributes.extend(run.as_deref().map(|run| Attribute::text(names::RUN_ID, run)));
     Some(FinishedSpan {

@@ -8,7 +8,7 @@ use convoke_domain::telemetry::names;
 use convoke_domain::telemetry::span::{
     Attribute, AttributeValue, ChatMessage, FinishedSpan, SpanKind,
 };
-use convoke_domain::telemetry::trace::TraceId;
+use convoke_domain::telemetry::trace::{SpanId, TraceId};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
@@ -42,7 +42,7 @@ impl TelemetryBatch {
         if self.spans.is_empty() {
             return None;
         }
-        let spans = self.spans.iter().map(|span| Span::new(&self.trace, span)).collect();
+        let spans = self.spans.iter().map(|span| SpanJson::new(&self.trace, span)).collect();
         let scope_spans = [ScopeSpans { scope: Scope::OURS, spans }];
         let resource_spans = [ResourceSpans { resource: self.resource(), scope_spans }];
         serde_json::to_string(&Traces { resource_spans }).ok()
@@ -86,7 +86,7 @@ struct Resource<'a> {
 #[derive(Serialize)]
 struct ScopeSpans<'a> {
     scope: Scope,
-    spans: Vec<Span<'a>>,
+    spans: Vec<SpanJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -101,7 +101,7 @@ impl Scope {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Span<'a> {
+struct SpanJson<'a> {
     trace_id: &'a str,
     span_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,12 +121,12 @@ struct Status<'a> {
     message: &'a str,
 }
 
-impl<'a> Span<'a> {
+impl<'a> SpanJson<'a> {
     fn new(trace: &'a TraceId, span: &'a FinishedSpan) -> Self {
         Self {
             trace_id: trace.as_str(),
             span_id: span.id.as_str(),
-            parent_span_id: span.parent.as_ref().map(|parent| parent.as_str()),
+            parent_span_id: span.parent.as_ref().map(SpanId::as_str),
             name: &span.name,
             kind: match span.kind {
                 SpanKind::Internal => 1,

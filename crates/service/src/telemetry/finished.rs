@@ -1,7 +1,7 @@
 //! A lane's end, in the words of telemetry.
 
 use convoke_domain::client::Client;
-use convoke_domain::lane::outcome::LaneOutcome;
+use convoke_domain::lane::outcome::{ClientOutput, LaneOutcome};
 use convoke_domain::telemetry::lane::{FinishedLane, LaneContent, TelemetryAgent};
 use convoke_domain::telemetry::names;
 use convoke_engine::client::Rights;
@@ -32,7 +32,7 @@ pub(super) fn finished_lane(
     };
     let transcript = run.map(|run| &run.transcript);
     let output = transcript.map(|transcript| &transcript.output);
-    let answer = || output.and_then(|output| output.answer()).map(str::to_owned);
+    let answer = || output.and_then(ClientOutput::answer).map(str::to_owned);
     let content = recorder
         .content
         .then(|| LaneContent { prompt: request.prompt.to_owned(), answer: answer() });
@@ -64,8 +64,10 @@ fn agent(agent: &AgentRef, session: &Session) -> TelemetryAgent {
             (names::INVOKE_AGENT, client.name().to_owned(), names::provider(*client).to_owned())
         }
         AgentRef::Acp(name) => {
-            let provider = Client::parse(name);
-            let provider = provider.map_or(name.as_str(), |client| names::provider(client));
+            let provider = match Client::parse(name) {
+                Some(client) => names::provider(client),
+                None => name,
+            };
             (names::INVOKE_AGENT, agent.to_string(), provider.to_owned())
         }
         AgentRef::Http(name) => {

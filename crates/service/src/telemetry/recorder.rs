@@ -229,8 +229,8 @@ impl Recorder {
 /// itself tells why.
 fn project_name(session: &Session) -> String {
     let silent = session.clone().observed_by(std::sync::Arc::new(Unobserved));
-    let workspace = Workspace::open(&silent, None);
-    workspace
-        .map(|workspace| workspace.scope.project)
-        .unwrap_or_else(|_| wanted_name(&session.absolute_project()))
+    match Workspace::open(&silent, None) {
+        Ok(workspace) => workspace.scope.project,
+        Err(_) => wanted_name(&session.absolute_project()),
+    }
 }

@@ -1,12 +1,7 @@
 //! The documents follow the protocol's mapping to JSON.
 
-use convoke_domain::telemetry::metric::{HistogramPoint, Metric, MetricData, SumPoint};
-use convoke_domain::telemetry::span::{
-    Attribute, AttributeValue, ChatMessage, FinishedSpan, SpanKind,
-};
-use convoke_domain::telemetry::trace::{SpanId, TraceId};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::*;
 
