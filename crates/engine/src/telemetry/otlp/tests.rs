@@ -130,7 +130,7 @@ fn keys(value: &Value, found: &mut Vec<(String, bool)>) {
             keys(value, found);
         }),
         Value::Array(list) => list.iter().for_each(|value| keys(value, found)),
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
