@@ -141,7 +141,7 @@ impl Span {
         let kind = match self.value["kind"].as_u64() {
             Some(1) => "internal",
             Some(3) => "client",
-            other => panic!("{other:?}"),
+            _ => "of an unknown kind",
         };
         let status = self.value.get("status").map(|status| format!(" status {status}"));
         let differs = ["convoke.lane.id", "convoke.run.id", "gen_ai.conversation.id"];

@@ -6,14 +6,14 @@ use insta::assert_snapshot;
 
 use crate::dispatch_loop;
 use crate::harness::Project;
-use crate::otlp_receiver::{Collector, Received};
+use crate::otlp_receiver::{Collector, Received, Span};
 use crate::panel::{FEATURE, Panel, answers};
 
 const USER: &str = "../home/.config/convoke/config.toml";
 
 /// Tells whether each span has an id of its own.
 fn is_unique(received: &Received) -> bool {
-    let ids: BTreeSet<_> = received.spans.iter().map(|span| span.id()).collect();
+    let ids: BTreeSet<_> = received.spans.iter().map(Span::id).collect();
     ids.len() == received.spans.len()
 }
 
