@@ -24,6 +24,7 @@ pub mod lane;
 pub mod man;
 pub mod manifest;
 pub mod mermaid;
+mod otel;
 pub mod pin;
 pub mod plan;
 pub mod plumbing;

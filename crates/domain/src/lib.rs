@@ -32,6 +32,7 @@ pub mod setup;
 pub mod skill;
 pub mod subagent;
 pub mod task;
+pub mod telemetry;
 pub mod text;
 pub mod token;
 pub mod tree;

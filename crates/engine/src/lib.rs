@@ -30,6 +30,7 @@ pub mod scratch;
 pub mod skill;
 pub mod subagent;
 pub mod surroundings;
+pub mod telemetry;
 pub mod toml_text;
 pub mod transcript;
 pub mod vocabulary;

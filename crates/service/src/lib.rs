@@ -48,6 +48,7 @@ pub mod status;
 pub mod store_transfer;
 pub mod subagent;
 pub mod task;
+pub mod telemetry;
 pub mod tree;
 pub mod upgrade;
 pub mod usage;

@@ -17,6 +17,7 @@ pub mod remark;
 mod role;
 pub mod store;
 pub mod task;
+pub mod telemetry;
 mod trust;
 mod usable;
 pub mod wake;
@@ -75,7 +76,7 @@ enum ConfigError {
 }
 
 /// Every section that a file may have.
-const SECTIONS: [&str; 8] = [
+const SECTIONS: [&str; 9] = [
     brief::SECTION,
     wake::SECTION,
     dispatch::SECTION,
@@ -84,6 +85,7 @@ const SECTIONS: [&str; 8] = [
     store::SECTION,
     task::SECTION,
     acp::SECTION,
+    telemetry::SECTION,
 ];
 
 /// Reads one section from everywhere, strongest first: environment, local, project, user.

@@ -116,6 +116,7 @@ pub struct Args {
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let app = &self.course.context(app);
         let sarif = self.sarif.prepare(&app.session)?;
         let mut request = self.request();
         let is_asked_for = self.rehearse.is_none() && request.feature.is_empty() && !self.auto;

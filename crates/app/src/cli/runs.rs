@@ -161,7 +161,7 @@ fn is_markdown(name: &str) -> bool {
 impl ResumeArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let course = self.course.request();
+        let (app, course) = (&self.course.context(app), self.course.request());
         let run = match &self.run {
             Some(run) => run.clone(),
             None => last_stopped_run(&app.session)?,

@@ -79,8 +79,10 @@ impl LaneRequest<'_> {
     ) -> Result<LaneRun, Failure> {
         let span = log::span(self);
         let _entered = span.enter();
+        let began = session.now();
         let result = self.run_and_record(session, scratch, reporter, &span, on_progress);
         log::ended(&result);
+        session.telemetry.record_lane(session, self, began, &result);
         result
     }
 

@@ -127,7 +127,7 @@ impl LaneRequest<'_> {
     }
 
     /// Returns the requested model: an API has one in its configuration.
-    pub(super) fn asked_model(&self, session: &Session) -> Option<String> {
+    pub(crate) fn asked_model(&self, session: &Session) -> Option<String> {
         let configured = || match self.agent {
             AgentRef::Http(name) => endpoint(session, name).ok().map(|configured| configured.model),
             AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Replay(_) => None,

@@ -79,6 +79,9 @@ const RULES: [(&str, &str, Rule); 18] = [
 /// A project must not choose where a user's data is stored.
 const STORE: &str = "a project cannot choose where your data is kept";
 
+/// A project must not choose where a user's telemetry goes, nor what is in it.
+const TELEMETRY: &str = "a project cannot choose where your data is sent";
+
 /// A project must not choose which programs a user runs.
 const PROGRAMS: &str = "a project cannot choose which programs you run";
 
@@ -121,11 +124,10 @@ pub(super) struct Origin<'a> {
 /// Takes out of a project's file what its author may not set.
 pub(super) fn sift(table: &mut Table, origin: Origin<'_>) -> Vec<Refused> {
     let mut refused = Vec::new();
-    if table.remove("store").is_some() {
-        refused.push(Refused { key: "store".to_owned(), reason: STORE });
-    }
-    if table.remove("acp").is_some() {
-        refused.push(Refused { key: "acp".to_owned(), reason: PROGRAMS });
+    for (section, reason) in [("store", STORE), ("acp", PROGRAMS), ("telemetry", TELEMETRY)] {
+        if table.remove(section).is_some() {
+            refused.push(Refused { key: section.to_owned(), reason });
+        }
     }
     for (section, key, rule) in RULES {
         let user = at(origin.user, section, key);

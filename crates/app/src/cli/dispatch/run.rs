@@ -46,6 +46,7 @@ pub(super) struct RunArgs {
 
 impl RunArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let app = &self.lanes.otel.context(app);
         let sarif = self.lanes.sarif.prepare(&app.session)?;
         let ended = self.request(app).and_then(|request| run_round(&app.session, request));
         let logged = sarif.write(|| ReviewLog::of_round(&app.session, &ended));
