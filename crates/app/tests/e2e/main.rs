@@ -92,6 +92,7 @@ mod replay_lane;
 mod scripted_server;
 mod skill;
 mod status;
+mod statusline;
 mod store;
 mod supervisor;
 mod task;
