@@ -126,6 +126,32 @@ fn opencodes_forks_count_only_what_is_new() {
     assert_eq!(used.counts, RecordCounts { files: 1, ..RecordCounts::default() });
 }
 
+// One session that was resumed and forked. Two of its answers are no messages.
+#[test]
+fn qwen_codes_answers_count_once_with_those_that_are_no_messages() {
+    let used = used(Client::Qwen, &fixtures());
+    let (total, truth) = (total(&used), Stated::of(23..=28));
+    assert_eq!((total.answers, total.without_usage), (truth.answers, 0));
+    assert_eq!(total.input, truth.fresh + truth.cached);
+    assert_eq!(total.cached, stated(truth.cached));
+    assert_eq!(total.output, truth.text + truth.reasoning);
+    assert_eq!(total.reasoning, stated(truth.reasoning));
+    // Early versions have the messages alone.
+    let top = tempfile::tempdir().unwrap();
+    for name in ["7b0c9b7e-52f1-4d0e-9a55-0f5b1f6d2a13", "a020ed8f-71a3-4466-8a3c-b71e0e509277"] {
+        let file = format!("qwen/projects/-project/chats/{name}.jsonl");
+        let text = fs::read_to_string(fixtures().join(&file)).unwrap();
+        let messages = text.lines().filter(|line| !line.contains("api_response"));
+        let messages: String = messages.flat_map(|line| [line, "\n"]).collect();
+        let path = top.path().join(&file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, messages).unwrap();
+    }
+    let messages = self::used(Client::Qwen, top.path());
+    let truth = Stated::of([23, 24, 25, 27].into_iter());
+    assert_eq!(self::total(&messages).input, truth.fresh + truth.cached);
+}
+
 /// A folder with records as `(file, text)`.
 fn records(files: &[(&str, &str)]) -> tempfile::TempDir {
     let top = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use convoke_domain::text::{fitting, one_line, width};
+use convoke_domain::text::{fitting, one_line};
 use convoke_service::failure::Failure;
 use convoke_service::statusline::{StatuslineReport, StatuslineRequest, statusline};
 
@@ -22,8 +22,8 @@ const MAX_INPUT: u64 = 1024 * 1024;
 /// A client writes its input right away. A pipe that stays silent and open belongs to a shell.
 const INPUT_LIMIT: Duration = Duration::from_millis(500);
 
-/// The fewest columns for a title, if the line has them.
-const LEAST_TITLE: usize = 12;
+/// A title in fewer columns says nothing.
+const LEAST_TITLE: usize = 4;
 
 const GAP: &str = " · ";
 
@@ -67,25 +67,27 @@ pub fn run(project: Option<PathBuf>, format: Format, output: &mut Output) -> Res
 
 /// Renders the line. Only the title gives way to the width, until nothing of it is left.
 fn line(report: &StatuslineReport, columns: usize) -> StyledLine {
-    let Some(_) = &report.project else {
+    if report.project.is_none() {
         let why = report.problem.as_deref().unwrap_or("no facts");
         return StyledLine::new(Ink::Quiet, "convoke: ").with(Ink::Caution, why).fitted(columns);
-    };
+    }
     let mut start = match &report.agent {
         Some(agent) => StyledLine::new(Ink::Strong, &format!("@{agent}")),
         None => StyledLine::new(Ink::Quiet, "no agent"),
     };
     start.push(Ink::Quiet, GAP);
     let end = end(report);
-    let taken = start.width() + end.width();
     match &report.task {
         Some(task) => {
             if !task.is_begun {
                 start.push(Ink::Quiet, "next ");
             }
             start.push(Ink::Code, &task.id);
-            let room = columns.saturating_sub(taken + width(&task.id) + 6).max(LEAST_TITLE);
-            start.push(Ink::Plain, &format!(" {}", fitting(&one_line(&task.title), room)));
+            let room = columns.saturating_sub(start.width() + 1 + end.width());
+            if room >= LEAST_TITLE {
+                let title = fitting(&one_line(&task.title), room);
+                start.push(Ink::Plain, &format!(" {title}"));
+            }
         }
         None if report.total > 0 => start.push(Ink::Quiet, "all tasks closed"),
         None => start.push(Ink::Quiet, "no tasks"),
@@ -157,13 +159,12 @@ mod tests {
     #[test]
     fn the_title_gives_way_before_the_numbers() {
         let title = "Build the parser of the configuration file";
+        let end = " · 2 unread · today 12k tokens, $0.42+ of $20.00";
         for (columns, expected) in [
-            (
-                120,
-                "@june · t-3fa9c Build the parser of the configuration file · 2 unread · today 12k tokens, $0.42+ of $20.00",
-            ),
-            (80, "@june · t-3fa9c Build the par… · 2 unread · today 12k tokens, $0.42+ of $20.00"),
-            (40, "@june · t-3fa9c Build the p… · 2 unread…"),
+            (120, format!("@june · t-3fa9c {title}{end}")),
+            (80, format!("@june · t-3fa9c Build the parse…{end}")),
+            (66, format!("@june · t-3fa9c{end}")),
+            (40, "@june · t-3fa9c · 2 unread · today 12k …".to_owned()),
         ] {
             let line = line(&report(title), columns);
             assert_eq!(line.text(), expected);

@@ -100,6 +100,7 @@ mod task_edit;
 mod terminal_width;
 mod tree;
 mod upgrade;
+mod usage_sessions;
 mod wake;
 
 /// A file that is not included would silently test nothing.

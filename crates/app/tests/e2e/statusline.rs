@@ -48,7 +48,7 @@ fn a_client_gets_agent_task_messages_and_spending_in_one_line() {
     let project = at_work();
     let id = id_of(&project, "Write the parser");
     let line = shown(&project, &input(&project, "s-1")).stdout;
-    assert!(line.starts_with(&format!("@june · {id} Write the")), "{line}");
+    assert!(line.starts_with(&format!("@june · {id} ")), "{line}");
     assert!(line.contains(" · 1 unread · today 2k tokens"), "{line}");
     assert!(line.contains(" of 200000 tokens"), "{line}");
     assert!(!line.trim_end().contains(char::is_control), "{line:?}");
@@ -69,11 +69,11 @@ fn a_line_fits_the_columns_and_is_coloured_for_a_client_unless_unwanted() {
 #[test]
 fn a_look_leaves_the_store_and_the_messages_as_they_are() {
     let project = at_work();
-    let before = project.stdout(&["store", "export"]);
+    let before = project.stdout(&["store", "export", "-"]);
     for text in [input(&project, "s-new"), String::new(), "{".to_owned(), "[]".to_owned()] {
         shown(&project, &text);
     }
-    assert_eq!(project.stdout(&["store", "export"]), before);
+    assert_eq!(project.stdout(&["store", "export", "-"]), before);
 }
 
 #[test]

@@ -157,7 +157,7 @@ impl Rollout {
                 self.project = owned(payload.cwd).or(self.project.take());
             }
             Some("event_msg") if string(payload.kind).as_deref() == Some("token_count") => {
-                // Limits of a plan are told in the same way, without a count.
+                // Codex reports the limits of a plan in the same way, without a count.
                 if let Some(info) = parse::<Info<'_>>(payload.info) {
                     self.count(&info, line.timestamp, known, reader)?;
                 }
