@@ -41,7 +41,7 @@ struct Stated {
 }
 
 impl Stated {
-    fn of(answers: impl Iterator<Item = u64> + Clone) -> Self {
+    fn of(answers: &(impl Iterator<Item = u64> + Clone)) -> Self {
         let sum = |each: fn(u64) -> u64| answers.clone().map(each).sum();
         Self {
             answers: sum(|_| 1),
@@ -66,7 +66,7 @@ const fn unstated(answers: u64) -> StatedSum {
 #[test]
 fn claude_codes_sessions_count_each_answer_once() {
     let used = used(Client::Claude, &fixtures());
-    let (total, truth) = (total(&used), Stated::of(1..=8));
+    let (total, truth) = (total(&used), Stated::of(&(1..=8)));
     assert_eq!(total.answers, truth.answers);
     assert_eq!(total.input, truth.fresh + truth.cached + truth.written);
     assert_eq!(total.cached, stated(truth.cached));
@@ -86,7 +86,7 @@ fn claude_codes_sessions_count_each_answer_once() {
 #[test]
 fn codexs_forks_count_only_what_is_new() {
     let used = used(Client::Codex, &fixtures());
-    let (total, truth) = (total(&used), Stated::of(9..=14));
+    let (total, truth) = (total(&used), Stated::of(&(9..=14)));
     assert_eq!(total.answers, truth.answers);
     assert_eq!(total.input, truth.fresh + truth.cached);
     assert_eq!(total.cached, stated(truth.cached));
@@ -101,7 +101,7 @@ fn codexs_forks_count_only_what_is_new() {
 #[test]
 fn geminis_repeated_messages_count_once() {
     let used = used(Client::Gemini, &fixtures());
-    let (total, truth) = (total(&used), Stated::of(15..=17));
+    let (total, truth) = (total(&used), Stated::of(&(15..=17)));
     assert_eq!((total.answers, total.without_usage), (truth.answers, 0));
     assert_eq!(total.input, truth.fresh + truth.cached);
     assert_eq!(total.cached, stated(truth.cached));
@@ -115,7 +115,7 @@ fn geminis_repeated_messages_count_once() {
 #[test]
 fn opencodes_forks_count_only_what_is_new() {
     let used = used(Client::Opencode, &fixtures());
-    let (total, truth) = (total(&used), Stated::of(19..=22));
+    let (total, truth) = (total(&used), Stated::of(&(19..=22)));
     assert_eq!(total.answers, truth.answers);
     assert_eq!(total.input, truth.fresh + truth.cached);
     assert_eq!(total.cached, stated(truth.cached));
@@ -130,7 +130,7 @@ fn opencodes_forks_count_only_what_is_new() {
 #[test]
 fn qwen_codes_answers_count_once_with_those_that_are_no_messages() {
     let used = used(Client::Qwen, &fixtures());
-    let (total, truth) = (total(&used), Stated::of(23..=28));
+    let (total, truth) = (total(&used), Stated::of(&(23..=28)));
     assert_eq!((total.answers, total.without_usage), (truth.answers, 0));
     assert_eq!(total.input, truth.fresh + truth.cached);
     assert_eq!(total.cached, stated(truth.cached));
@@ -148,7 +148,7 @@ fn qwen_codes_answers_count_once_with_those_that_are_no_messages() {
         fs::write(path, messages).unwrap();
     }
     let messages = self::used(Client::Qwen, top.path());
-    let truth = Stated::of([23, 24, 25, 27].into_iter());
+    let truth = Stated::of(&[23, 24, 25, 27].into_iter());
     assert_eq!(self::total(&messages).input, truth.fresh + truth.cached);
 }
 

@@ -76,6 +76,11 @@ pub fn used_by_sessions(homes: &ClientHomes) -> SessionUse {
     used
 }
 
+/// Tells whether a file's name begins so and has this ending.
+pub(crate) fn is_called(name: &str, start: &str, ending: &str) -> bool {
+    name.starts_with(start) && Path::new(name).extension().is_some_and(|found| found == ending)
+}
+
 /// Takes in the records of one client.
 pub(crate) struct UsageReader {
     client: Client,

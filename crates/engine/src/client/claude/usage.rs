@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::json::{micro_dollars, parse, string, tokens};
-use crate::transcript::usage::{LineMarks, RecordedAnswer, UsageReader};
+use crate::transcript::usage::{LineMarks, RecordedAnswer, UsageReader, is_called};
 
 /// Folders of projects, of sessions, of their subagents, and of workflows among these.
 const MOST_FOLDERS_DEEP: usize = 6;
@@ -68,7 +68,7 @@ struct OutputDetails<'a> {
 
 pub(super) fn read(home: &Path, reader: &mut UsageReader) {
     let marks = LineMarks::new(&["\"assistant\""]);
-    let is_record = |name: &str| name.ends_with(".jsonl");
+    let is_record = |name: &str| is_called(name, "", "jsonl");
     for path in reader.find(&home.join("projects"), MOST_FOLDERS_DEEP, &is_record) {
         reader.read_lines(&path, &marks, line);
     }

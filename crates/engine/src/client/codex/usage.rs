@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::json::{more_tokens, owned, parse, string, tokens};
-use crate::transcript::usage::{LineMarks, RecordedAnswer, UsageReader};
+use crate::transcript::usage::{LineMarks, RecordedAnswer, UsageReader, is_called};
 
 /// Every line that matters has one of these.
 const MARKS: [&str; 3] = ["\"session_meta\"", "\"turn_context\"", "\"token_count\""];
@@ -85,7 +85,7 @@ type Counts = Vec<u64>;
 
 pub(super) fn read(home: &Path, reader: &mut UsageReader) {
     let marks = LineMarks::new(&MARKS);
-    let is_record = |name: &str| name.starts_with("rollout-") && name.ends_with(".jsonl");
+    let is_record = |name: &str| is_called(name, "rollout-", "jsonl");
     let places = ["sessions", "archived_sessions"].map(|place| home.join(place));
     let mut paths: Vec<_> = places
         .iter()

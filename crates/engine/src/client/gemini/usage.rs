@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::file;
 use crate::json::{more_tokens, parse, string, tokens};
-use crate::transcript::usage::{LineMarks, RecordedAnswer, UsageReader};
+use crate::transcript::usage::{LineMarks, RecordedAnswer, UsageReader, is_called};
 
 /// Folders of projects, of their chats, and of the subagents of a chat.
 const MOST_FOLDERS_DEEP: usize = 4;
@@ -65,7 +65,7 @@ struct Record {
 
 pub(super) fn read(home: &Path, reader: &mut UsageReader) {
     let marks = LineMarks::new(&["\"gemini\"", "\"sessionId\""]);
-    let is_record = |name: &str| name.ends_with(".jsonl") || is_document(name);
+    let is_record = |name: &str| is_called(name, "", "jsonl") || is_document(name);
     for path in reader.find(&home.join("tmp"), MOST_FOLDERS_DEEP, &is_record) {
         if !path.components().any(|part| part.as_os_str() == "chats") {
             continue;
@@ -83,7 +83,7 @@ pub(super) fn read(home: &Path, reader: &mut UsageReader) {
 }
 
 fn is_document(name: &str) -> bool {
-    name.starts_with("session-") && name.ends_with(".json")
+    is_called(name, "session-", "json")
 }
 
 /// Returns the folder that a record's project is in, which is in a file beside the chats.

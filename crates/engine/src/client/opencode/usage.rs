@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::file;
 use crate::json::{micro_dollars, parse, string, tokens};
-use crate::transcript::usage::{RecordedAnswer, UsageReader};
+use crate::transcript::usage::{RecordedAnswer, UsageReader, is_called};
 
 /// The longest file of one message.
 const LONGEST_MESSAGE: u64 = 32 * 1024 * 1024;
@@ -68,7 +68,7 @@ struct Cache<'a> {
 }
 
 pub(super) fn read(home: &Path, reader: &mut UsageReader) {
-    let is_database = |name: &str| name.starts_with("opencode") && name.ends_with(".db");
+    let is_database = |name: &str| is_called(name, "opencode", "db");
     for path in reader.find(home, 0, &is_database) {
         let read = each_message(&path, |ForeignMessage { session, folder, data }| {
             if data.and_then(|data| count(data, session, folder, reader)).is_none() {
@@ -77,7 +77,7 @@ pub(super) fn read(home: &Path, reader: &mut UsageReader) {
         });
         reader.note_file(read.ok());
     }
-    let is_message = |name: &str| name.starts_with("msg_") && name.ends_with(".json");
+    let is_message = |name: &str| is_called(name, "msg_", "json");
     for path in reader.find(&home.join("storage/message"), 1, &is_message) {
         let text = file::lossy_text(&path, LONGEST_MESSAGE);
         if text.as_deref().is_some_and(|text| count(text, "", None, reader).is_none()) {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::json::{parse, string, tokens};
-use crate::transcript::usage::{LineMarks, RecordedAnswer, UsageReader};
+use crate::transcript::usage::{LineMarks, RecordedAnswer, UsageReader, is_called};
 
 /// Folders of projects, of their chats or subagents, and of sessions among these.
 const MOST_FOLDERS_DEEP: usize = 5;
@@ -71,7 +71,7 @@ const MOST_WAITING: usize = 64;
 
 pub(super) fn read(home: &Path, reader: &mut UsageReader) {
     let marks = LineMarks::new(&["\"assistant\"", "api_response\""]);
-    let is_record = |name: &str| name.ends_with(".jsonl");
+    let is_record = |name: &str| is_called(name, "", "jsonl");
     for path in reader.find(&home.join("projects"), MOST_FOLDERS_DEEP, &is_record) {
         let mut waiting = VecDeque::new();
         reader.read_lines(&path, &marks, |text, reader| line(text, &mut waiting, reader));

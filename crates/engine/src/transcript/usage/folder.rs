@@ -75,7 +75,7 @@ mod tests {
         symlink(at("nothing"), at("a/gone.jsonl")).unwrap();
         symlink(at("nothing"), at("a/gone.txt")).unwrap();
         let mut unreadable = 0;
-        let is_record = |name: &str| name.ends_with(".jsonl");
+        let is_record = |name: &str| super::super::is_called(name, "", "jsonl");
         let mut folders = RecordFolders::default();
         let found = folders.find(top.path(), 2, &is_record, &mut unreadable);
         assert_eq!((found.len(), unreadable), (2, 1), "{found:?}");
