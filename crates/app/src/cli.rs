@@ -36,6 +36,7 @@ pub mod say;
 mod sheet;
 pub mod skill;
 pub mod status;
+pub mod statusline;
 pub mod store;
 pub mod subagent;
 mod table;
@@ -130,6 +131,7 @@ enum Command {
     Hooks(hooks::Args),
     Init(init::InitArgs),
     Status(status::StatusArgs),
+    Statusline(statusline::StatuslineArgs),
     Config(config::ConfigArgs),
     Upgrade(upgrade::UpgradeArgs),
     Completions(completions::CompletionsArgs),
@@ -183,6 +185,8 @@ impl Cli {
             Command::Hooks(args) => args.run(&self.app()?, output),
             Command::Init(args) => args.run(&self.app()?, output),
             Command::Status(args) => args.run(&self.app()?, output),
+            // A client shows no line after an error, so no step here may fail.
+            Command::Statusline(_) => statusline::run(self.project.clone(), self.format(), output),
             Command::Config(args) => args.run(&self.app()?, output),
             Command::Upgrade(args) => args.run(&self.app()?, output),
             Command::Completions(args) => args.run(output),
@@ -214,7 +218,7 @@ impl Cli {
     /// part of them. Not for hooks, whose output the client shows its agent, nor for the doctor,
     /// which has its own check.
     pub fn remark_on_configuration(&self, told: Option<&Failure>, output: &Output) {
-        if matches!(self.command, Command::Hook(_) | Command::Doctor(_)) {
+        if matches!(self.command, Command::Hook(_) | Command::Statusline(_) | Command::Doctor(_)) {
             return;
         }
         let Ok(app) = self.app() else { return };
@@ -266,10 +270,13 @@ impl Cli {
     }
 
     fn app_in(&self, project: PathBuf, environment: Environment) -> App {
-        let format = if self.json { Format::Json } else { Format::Text };
-        let mut app = App::new(project, environment, format, self.verbosity());
+        let mut app = App::new(project, environment, self.format(), self.verbosity());
         app.session = app.session.with_settings(self.settings.clone());
         app
+    }
+
+    const fn format(&self) -> Format {
+        if self.json { Format::Json } else { Format::Text }
     }
 
     fn verbosity(&self) -> Verbosity {

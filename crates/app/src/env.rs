@@ -19,6 +19,18 @@ pub fn is_dumb_terminal() -> bool {
     env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }
 
+/// Returns how many columns a caller has for one line, if it says.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn columns() -> Option<usize> {
+    env::var("COLUMNS").ok()?.trim().parse().ok().filter(|columns| *columns > 0)
+}
+
+/// Tells whether the user wants no colours, wherever they would be shown.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn is_without_colours() -> bool {
+    env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
 /// Returns the program that the user reads long texts with.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn pager() -> Option<OsString> {

@@ -77,6 +77,11 @@ fn run_often_called(arguments: &[OsString], output: &mut Output) -> Option<Resul
         // No error is a reason to stop a client.
         return Some(Ok(Exit::Done));
     }
+    if let Some(format) = cli::statusline::parse_alone(arguments) {
+        log::LogWish::new(None, None, &env::captured()).start_for_hook(output);
+        let shown = cli::statusline::run(None, format, output);
+        return Some(shown.and_then(|exit| output.flush().map(|()| exit)));
+    }
     // Behind hooks, which start more often.
     if cli::acp_bridge::is_meant(arguments) {
         return Some(cli::acp_bridge::run(output));

@@ -28,6 +28,7 @@ pub mod repository;
 pub mod run;
 pub mod scaffold;
 pub mod scope;
+pub mod session_usage;
 pub mod setup;
 pub mod skill;
 pub mod subagent;

@@ -113,7 +113,11 @@ impl Environment {
 
     fn client_home(&self, client: Client) -> Option<PathBuf> {
         let home = adapter(client).home?;
-        let named = self.variable(home.variable).map(PathBuf::from);
+        let folder = home.variables.iter().find_map(|name| self.variable(name));
+        let named = folder.map(|folder| match home.below {
+            "" => PathBuf::from(folder),
+            below => PathBuf::from(folder).join(below),
+        });
         named.or_else(|| Some(self.home()?.join(home.folder)))
     }
 

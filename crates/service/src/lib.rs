@@ -45,6 +45,7 @@ pub mod session;
 pub mod settings;
 pub mod skill;
 pub mod status;
+pub mod statusline;
 pub mod store_transfer;
 pub mod subagent;
 pub mod task;

@@ -85,6 +85,15 @@ impl<'a> TaskDesk<'a> {
         Self::open_for(speaker(place.actor.as_ref(), session)?, session, place, work)
     }
 
+    /// Returns the tasks of a workspace that is open already, to read them.
+    pub(crate) const fn over(
+        session: &'a Session,
+        workspace: Workspace,
+        reader: AgentName,
+    ) -> Self {
+        Self { session, workspace, actor: reader, is_actor_named: false }
+    }
+
     fn open_for<T>(
         actor: AgentName,
         session: &'a Session,

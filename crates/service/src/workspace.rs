@@ -17,7 +17,7 @@ use tracing::Span;
 use tracing::field::display;
 
 use crate::failure::{ErrorClass, Failure};
-use crate::project_here::{ProjectHere, project_here};
+use crate::project_here::{ProjectHere, known_here, project_here};
 use crate::session::Session;
 use crate::settings::{store, wake};
 
@@ -119,6 +119,21 @@ impl Workspace {
         let store = convoke_store::open_in_a_hurry(&location, patience).map_err(refused)?;
         let OpenedWorkspace { workspace, note } = Self::with_store(store, session, None)?;
         Ok((workspace, note))
+    }
+
+    /// Opens the store for a caller that only reads, in a hurry: it changes nothing, registers nothing
+    /// and asks git nothing. `None` without a store, or where it does not know this folder.
+    pub fn open_to_look(session: &Session, patience: Duration) -> Result<Option<Self>, Failure> {
+        let location = store::usable_location(session).ok_or_else(no_home)?;
+        let span = store_span(&location);
+        let _entered = span.enter();
+        let Some(store) = convoke_store::open_to_look(&location, patience).map_err(refused)? else {
+            return Ok(None);
+        };
+        let checkout = checkout(&session.project);
+        let project = known_here(&*store, session, checkout.as_ref())?;
+        let scope = project.map(|project| Scope { project, branch: branch_of(checkout) });
+        Ok(scope.map(|scope| Self { store, scope }))
     }
 
     fn with_store(
@@ -252,6 +267,7 @@ pub fn refused(error: StoreError) -> Failure {
         StoreError::Folder { .. }
         | StoreError::Open { .. }
         | StoreError::Newer { .. }
+        | StoreError::Older { .. }
         | StoreError::Foreign { .. }
         | StoreError::Failed { .. } => ErrorClass::Prerequisite,
     };

@@ -64,6 +64,18 @@ pub enum StoreError {
         /// The newest schema that this program knows.
         known: usize,
     },
+    /// An earlier version of Convoke has written the store, and the caller may not change it.
+    #[error(
+        "cannot read store `{location}`: it has schema {found}, and this version reads {known}"
+    )]
+    Older {
+        /// Where the store is.
+        location: StoreLocation,
+        /// The store's schema.
+        found: usize,
+        /// The schema that this program reads.
+        known: usize,
+    },
     /// A question or a change failed.
     #[error("cannot {doing}")]
     Failed {
@@ -237,6 +249,7 @@ impl StoreError {
             Self::Newer { .. } => {
                 return Some("update convoke, or name another store with CONVOKE_STORE");
             }
+            Self::Older { .. } => return Some("run `convoke status`, which updates the store"),
             Self::NoTask { .. } => return Some("run `convoke task tree` to list the tasks"),
             Self::Taken { .. } => return Some("run the command again"),
             Self::NoAgent { .. } => {

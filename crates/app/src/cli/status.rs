@@ -155,7 +155,8 @@ fn design(design: &OpenDesign) -> String {
     format!("{run}: {state}, {}, {cost}, {feature}", elapsed(design.elapsed_ms / 1000))
 }
 
-fn spent(tokens: u64, micro_dollars: Option<u64>) -> String {
+/// Renders tokens and money in a few columns.
+pub(super) fn spent(tokens: u64, micro_dollars: Option<u64>) -> String {
     let tokens = match tokens {
         0..1_000 => format!("{tokens} tokens"),
         1_000..1_000_000 => format!("{}k tokens", tokens / 1_000),

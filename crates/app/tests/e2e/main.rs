@@ -94,6 +94,7 @@ mod sarif;
 mod scripted_server;
 mod skill;
 mod status;
+mod statusline;
 mod store;
 mod supervisor;
 mod task;
@@ -103,6 +104,7 @@ mod telemetry_design;
 mod terminal_width;
 mod tree;
 mod upgrade;
+mod usage_sessions;
 mod wake;
 
 /// A file that is not included would silently test nothing.

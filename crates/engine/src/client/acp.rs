@@ -45,6 +45,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
         printed: PrintedEvents::AsGiven,
         own_record: None,
     }),
+    usage_records: None,
     hooks: None,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Acp>::default()),

@@ -6,6 +6,7 @@ mod launch;
 mod listener;
 mod transcript;
 pub mod trust;
+mod usage;
 mod versions;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use super::{
     is_not_said,
 };
 use crate::transcript::own::newest;
+use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] = &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
 
@@ -30,13 +32,14 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_scope: UsageScope { tokens: CounterScope::Session, money: CounterScope::Session },
     session_variable: Some("CODEX_THREAD_ID"),
     shell_variable: None,
-    home: Some(ClientHome { variable: "CODEX_HOME", folder: ".codex" }),
+    home: Some(ClientHome { variables: &["CODEX_HOME"], below: "", folder: ".codex" }),
     transcript: Some(TranscriptFormat {
         line: transcript::line,
         injected: Some(injected::injected),
         printed: PrintedEvents::MayTellMore,
         own_record: Some(own_record),
     }),
+    usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Codex>::default()),

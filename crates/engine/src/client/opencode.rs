@@ -5,12 +5,14 @@ mod launch;
 mod listener;
 mod plugin;
 mod transcript;
+mod usage;
 mod versions;
 
 pub(super) use self::launch::{READER, READER_NAME};
 pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
-use super::{ClientAdapter, TranscriptFormat, UsageScope, is_not_said};
+use super::{ClientAdapter, ClientHome, TranscriptFormat, UsageScope, is_not_said};
+use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] = &["OPENCODE_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"];
 
@@ -29,8 +31,13 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_scope: UsageScope::RUN,
     session_variable: None,
     shell_variable: Some("OPENCODE"),
-    home: None,
+    home: Some(ClientHome {
+        variables: &["XDG_DATA_HOME"],
+        below: "opencode",
+        folder: ".local/share/opencode",
+    }),
     transcript: Some(TranscriptFormat::printed(transcript::line)),
+    usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Opencode>::default()),

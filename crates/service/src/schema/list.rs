@@ -40,6 +40,7 @@ use crate::run::{
 };
 use crate::skill::{ChosenSkillReport, SkillReport, UnpinnedSkillReport};
 use crate::status::{ClientHooks, StatusReport};
+use crate::statusline::StatuslineReport;
 use crate::store_transfer::{StoreCheckReport, StoreTransferReport};
 use crate::subagent::SubagentReport;
 use crate::task::{
@@ -48,7 +49,7 @@ use crate::task::{
 };
 use crate::tree::{TreeBaselineReport, TreeNoteReport, TreeNotesReport};
 use crate::upgrade::UpgradeReport;
-use crate::usage::LaneUsageReport;
+use crate::usage::{LaneUsageReport, SessionUsageReport};
 use crate::wake::WakeReport;
 
 /// One line of an exported store.
@@ -218,6 +219,7 @@ fn lanes() -> Vec<ReportSchema> {
         report::<LaneEntryReport>("lane-entry", &["lane show", "lane stop"]),
         report::<Vec<LaneEntryReport>>("lane-list", &["lane list"]),
         report::<LaneUsageReport>("usage", &["usage"]),
+        report::<SessionUsageReport>("usage-sessions", &["usage --all-sessions"]),
         report::<AgentsReport>("agents", &["agents"]),
     ]
 }
@@ -226,6 +228,7 @@ fn upkeep() -> Vec<ReportSchema> {
     vec![
         report::<InitReport>("init", &["init"]),
         report::<StatusReport>("status", &["status"]),
+        report::<StatuslineReport>("statusline", &["statusline"]),
         report::<Vec<ConfigEntry>>("config-list", &["config list"]),
         report::<ConfigEntry>("config-entry", &["config get"]),
         report::<SetConfigReport>("config-set", &["config set"]),
