@@ -136,7 +136,7 @@ fn a_lane_continues_the_trace_around_it() {
     assert_eq!(sampled.spans[0].parent(), Some("00f067aa0ba902b7"));
     let dropped = traced("00");
     assert!(dropped.spans.is_empty() && !dropped.metrics.is_empty());
-    assert_ne!(traced("x").spans[0].trace(), TRACE, "an invalid parent is none");
+    assert_ne!(traced("x").spans[0].trace(), TRACE, "an invalid parent does not count");
 }
 
 #[test]
