@@ -33,7 +33,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     exit.unwrap_or_else(|_panic| output.bug()).into()
 }
 
-fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
+/// Runs a command line, and tells the user how it failed if it did.
+pub(crate) fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
     #[cfg(feature = "faults")]
     convoke_engine::design::fault::end_after(env::captured().fault_after());
     if let Some(result) = run_often_called(arguments, output) {

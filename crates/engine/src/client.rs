@@ -24,6 +24,7 @@ mod listener;
 mod message_line;
 mod opencode;
 mod qwen;
+mod server_wiring;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,8 @@ pub use self::command::{ClientCommand, ClientRequest, Rights};
 pub use self::hook_wiring::HookWiring;
 pub(crate) use self::hook_wiring::{Compactions, EntryCount, PluginFile, SettingsForm};
 pub use self::listener::Listener;
+pub(crate) use self::server_wiring::ServerForm;
+pub use self::server_wiring::ServerWiring;
 use crate::transcript::InjectedTexts;
 use crate::transcript::reads::recorder::Recorder;
 
@@ -67,6 +70,8 @@ pub struct ClientAdapter {
     pub transcript: Option<TranscriptFormat>,
     /// How Convoke's hooks are wired into the client.
     pub hooks: Option<HookWiring>,
+    /// How Convoke's MCP server is entered in the client's settings.
+    pub server: Option<ServerWiring>,
     /// Adds to a command what the client needs to be told.
     launch: fn(&ClientRequest<'_>, &mut ClientCommand),
     listen: fn() -> Box<dyn Listener>,

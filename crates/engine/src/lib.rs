@@ -7,6 +7,7 @@ pub mod batch;
 pub mod brief;
 pub mod client;
 pub mod design;
+pub mod detach;
 pub mod dispatch;
 pub mod editor;
 pub mod execution_log;

@@ -12,6 +12,7 @@ use convoke_store::lane::LaneQuery;
 
 use crate::failure::Failure;
 use crate::lane::{is_paid, uncounted_warning};
+use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
 /// Says what earlier runs of the project needed, and whether that may be spent.
@@ -34,6 +35,15 @@ pub(super) fn prospect(
     };
     let found = forecast(&entries, &ended);
     Ok(format!("forecast: {}{}{so_far}", said(found), compared(found, budget)))
+}
+
+/// Says what a run that has not begun will probably need.
+pub fn forecast_of_run(
+    session: &Session,
+    run: &RunId,
+    budget: Option<Cap>,
+) -> Result<String, Failure> {
+    prospect(&Workspace::open(session, None)?, run, budget)
 }
 
 /// Says that a budget cannot be held against lanes of a run that did not say what they spent. That

@@ -15,6 +15,7 @@ use convoke_engine::file::stays_inside;
 use convoke_engine::git::tracked::{GitTracking, is_left_out, tracking};
 use toml::{Table, Value};
 
+use super::mcp::{WritingTool, tools};
 use super::{LOCAL_FILE, whole};
 
 /// Who wrote a file in a project.
@@ -40,6 +41,8 @@ enum Rule {
     NotSeed,
     /// A committed file may switch it on, and off only where the user did not switch it on.
     On,
+    /// A committed file may list some of the tools that the user allows, or else of all.
+    Fewer,
     /// A committed file may name a folder of the project.
     Inside,
     /// A committed file may add roles, and change known ones as far as that weakens no check.
@@ -51,7 +54,7 @@ enum Rule {
 }
 
 /// Every key that a committed file may not set freely.
-const RULES: [(&str, &str, Rule); 18] = [
+const RULES: [(&str, &str, Rule); 21] = [
     ("brief", "dir", Rule::Inside),
     ("brief", "token_budget", Rule::Lower(20_000)),
     ("brief", "max_file_bytes", Rule::Lower(67_108_864)),
@@ -74,12 +77,16 @@ const RULES: [(&str, &str, Rule); 18] = [
         Rule::Own("a committed file cannot pass variables of your environment to a client"),
     ),
     ("lane", "http", Rule::UsersFile("a project cannot choose where your prompts and keys go")),
+    ("mcp", "allow", Rule::Fewer),
+    ("mcp", "budget", Rule::LowerCap),
+    ("mcp", "in_lanes", Rule::Own("a committed file cannot give your lanes Convoke's tools")),
 ];
 
 /// Where a user's data lies is never a project's to say.
 const STORE: &str = "a project cannot choose where your data is kept";
 
 const LOOSER: &str = "a committed file can make this check stricter, not looser";
+const MORE: &str = "a committed file can switch tools off, not on";
 const SEED: &str = "a committed file cannot choose the original's reading";
 const OUTSIDE: &str = "a committed file cannot name a folder outside the project";
 const KIND: &str = "a committed file cannot turn a known reviewer into another kind of role";
@@ -202,6 +209,10 @@ impl Rule {
             (Self::On, Author::Committer) => {
                 (!value.as_bool()? && user?.as_bool()?).then_some(LOOSER)
             }
+            (Self::Fewer, Author::Committer) => {
+                let most = user.and_then(tools).unwrap_or(WritingTool::ALL.to_vec());
+                (!tools(value)?.iter().all(|tool| most.contains(tool))).then_some(MORE)
+            }
             (Self::Inside, Author::Committer) => {
                 let folder = Path::new(value.as_str()?);
                 (!stays_inside(origin.project, folder)).then_some(OUTSIDE)
@@ -315,6 +326,12 @@ mod tests {
             ("wake.skill_choice = 'seed'".into(), String::new(), "wake.skill_choice".into()),
             ("wake.fit = 'seed'".into(), "wake.fit = 'seed'".into(), String::new()),
             ("wake.orchestrator = 'x'".into(), String::new(), "wake.orchestrator".into()),
+            ("mcp.allow = ['say']".into(), String::new(), String::new()),
+            ("mcp.allow = []".into(), "mcp.allow = ['say']".into(), String::new()),
+            ("mcp.allow = ['run_start']".into(), "mcp.allow = ['say']".into(), "mcp.allow".into()),
+            ("mcp.budget = '3M'".into(), "mcp.budget = '2M'".into(), "mcp.budget".into()),
+            ("mcp.budget = '1M'".into(), "mcp.budget = '2M'".into(), String::new()),
+            ("mcp.in_lanes = true".into(), String::new(), "mcp.in_lanes".into()),
             (
                 role("require_proof = false"),
                 role("require_proof = true"),

@@ -1,0 +1,143 @@
+//! The entry of Convoke's MCP server in clients' settings.
+
+use std::path::{Path, PathBuf};
+
+use convoke_domain::client::Client;
+use convoke_engine::hooks::server_entry::{has_server, put_server, server_file, take_server};
+use convoke_engine::hooks::{HooksLevel, SettingsError};
+use serde::Serialize;
+
+use crate::failure::{ErrorClass, Failure};
+use crate::hooks::{DryRun, named_program, read, remove, write};
+use crate::session::Session;
+
+/// Which settings of which client are meant.
+#[derive(Debug, Clone, Copy)]
+pub struct McpEntryTarget {
+    /// The client.
+    pub client: Client,
+    /// The project's settings, or the user's.
+    pub level: HooksLevel,
+}
+
+/// Whether a client's settings have the entry.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct McpEntryReport {
+    /// The client.
+    pub client: &'static str,
+    /// The settings file.
+    pub path: String,
+    /// Whether it has an entry for Convoke's server.
+    pub installed: bool,
+}
+
+/// What a client's settings would hold.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct McpEntryDryRunReport {
+    /// The settings file.
+    pub path: String,
+    /// Its text; empty where there would be no file.
+    pub text: String,
+}
+
+/// What came of a change to a client's settings.
+#[derive(Debug)]
+pub enum McpEntryChange {
+    /// The file was changed; this is what it has now.
+    Done(McpEntryReport),
+    /// Nothing was written; the file would hold this.
+    DryRun(McpEntryDryRunReport),
+}
+
+#[derive(Debug, thiserror::Error)]
+enum McpEntryError {
+    #[error("cannot find your settings: HOME is not set")]
+    NoHome,
+    #[error("cannot change `{}`", path.display())]
+    Settings { path: PathBuf, source: SettingsError },
+}
+
+impl McpEntryTarget {
+    fn path(&self, session: &Session) -> Result<PathBuf, Failure> {
+        let base = match self.level {
+            HooksLevel::Project => {
+                std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone())
+            }
+            HooksLevel::User => session
+                .environment
+                .home()
+                .ok_or_else(|| Failure::new(ErrorClass::Prerequisite, McpEntryError::NoHome))?,
+        };
+        server_file(self.client, self.level, &base).map_err(|source| {
+            Failure::new(ErrorClass::Usage, McpEntryError::Settings { path: base, source })
+        })
+    }
+}
+
+fn malformed(path: &Path) -> impl FnOnce(SettingsError) -> Failure {
+    let path = path.to_owned();
+    |source| {
+        Failure::new(ErrorClass::Refused, McpEntryError::Settings { path, source })
+            .hint("nothing was changed; correct the file and try again")
+    }
+}
+
+/// Tells whether a client's settings have the entry.
+pub fn mcp_entry_status(
+    session: &Session,
+    target: McpEntryTarget,
+) -> Result<McpEntryReport, Failure> {
+    let path = target.path(session)?;
+    let current = read(&path)?.unwrap_or_default();
+    let installed = has_server(&current, target.client).map_err(malformed(&path))?;
+    let path = path.display().to_string();
+    Ok(McpEntryReport { client: target.client.name(), path, installed })
+}
+
+/// Adds the entry to a client's settings, or corrects it.
+pub fn install_mcp_entry(
+    session: &Session,
+    target: McpEntryTarget,
+    rehearsal: DryRun,
+) -> Result<McpEntryChange, Failure> {
+    let path = target.path(session)?;
+    let current = read(&path)?;
+    let (program, remark) = named_program(session);
+    let program = program.display().to_string();
+    let text = put_server(current.as_deref(), target.client, &program).map_err(malformed(&path))?;
+    if let Some(remark) = remark {
+        session.reporter().say(format!("note: {remark}"));
+    }
+    if rehearsal == DryRun::DryRun {
+        let path = path.display().to_string();
+        return Ok(McpEntryChange::DryRun(McpEntryDryRunReport { path, text }));
+    }
+    if current.as_ref() != Some(&text) {
+        write(&path, &text)?;
+    }
+    mcp_entry_status(session, target).map(McpEntryChange::Done)
+}
+
+/// Takes the entry out of a client's settings, and the file if nothing else is in it.
+pub fn uninstall_mcp_entry(
+    session: &Session,
+    target: McpEntryTarget,
+    rehearsal: DryRun,
+) -> Result<McpEntryChange, Failure> {
+    let path = target.path(session)?;
+    let current = read(&path)?;
+    let left = current.as_deref().map(|text| take_server(text, target.client)).transpose();
+    let left = left.map_err(malformed(&path))?.flatten();
+    if rehearsal == DryRun::DryRun {
+        let (path, text) = (path.display().to_string(), left.unwrap_or_default());
+        return Ok(McpEntryChange::DryRun(McpEntryDryRunReport { path, text }));
+    }
+    match left {
+        Some(text) if current.as_ref() != Some(&text) => write(&path, &text)?,
+        None if current.is_some() => remove(&path)?,
+        Some(_) | None => {}
+    }
+    mcp_entry_status(session, target).map(McpEntryChange::Done)
+}
