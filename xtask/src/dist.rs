@@ -17,7 +17,7 @@ pub fn write() -> Result<(), Error> {
     let packages = ["--package", "convoke", "--package", "convoke-diagram"];
     run("cargo", &[&["build", "--profile", "dist", "--locked"], &packages[..]].concat())?;
     let dir = root().join("target/dist");
-    for program in ["convoke", "convoke-guard", "convoke-diagram"] {
+    for program in ["convoke", "convoke-guard", "convoke-mcp", "convoke-diagram"] {
         say(&dir.join(program).display().to_string());
     }
     for path in [completions(&dir.join("completions"))?, man_pages(&dir.join("man"))?].concat() {

@@ -11,6 +11,7 @@ pub mod input;
 pub mod interrupt;
 pub mod log;
 pub mod output;
+mod server;
 pub mod terminal;
 
 /// The example of designs, for tests and measurements.
@@ -30,6 +31,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut output = Output::open();
     let arguments: Vec<_> = arguments.into_iter().collect();
     let exit = catch_unwind(AssertUnwindSafe(|| run_command(&arguments, &mut output)));
+    exit.unwrap_or_else(|_panic| output.bug()).into()
+}
+
+/// Runs the program `convoke-mcp`, and returns what the process should exit with.
+pub fn run_server(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut output = Output::open();
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    let exit = catch_unwind(AssertUnwindSafe(|| {
+        server::serve(&arguments, &mut output).unwrap_or_else(|failure| output.failure(&failure))
+    }));
     exit.unwrap_or_else(|_panic| output.bug()).into()
 }
 

@@ -27,6 +27,7 @@ mod process;
 pub mod program;
 pub mod project;
 pub mod scratch;
+pub mod server_program;
 pub mod skill;
 pub mod subagent;
 pub mod surroundings;

@@ -153,10 +153,10 @@ impl Argument {
     /// Reads a value. A model may write a number or a switch as a text, and a single text for a list.
     fn read(&self, value: Value) -> Option<Value> {
         match (self.kind, value) {
-            (ArgumentKind::Text, value @ Value::String(_)) => Some(value),
+            (ArgumentKind::Text, value @ Value::String(_))
+            | (ArgumentKind::Truth, value @ Value::Bool(_)) => Some(value),
             (ArgumentKind::Text, Value::Number(number)) => Some(number.to_string().into()),
             (ArgumentKind::Number, value) => whole(&value).map(Value::from),
-            (ArgumentKind::Truth, value @ Value::Bool(_)) => Some(value),
             (ArgumentKind::Truth, Value::String(word)) => {
                 word.trim().parse::<bool>().ok().map(Value::from)
             }

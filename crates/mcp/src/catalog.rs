@@ -76,6 +76,58 @@ pub const ACTIONS: &[&str] = &["start", "done", "skip", "note", "pass", "fail"];
 /// What can run in the background.
 pub const KINDS: &[&str] = &["design", "dispatch", "lane"];
 
+const WAKE: &[Argument] = &[AS, FROM];
+
+const BRIEF: &[Argument] = &[
+    argument("documents", Texts, "paths or globs; default: the design folder"),
+    argument("budget", Number, "tokens"),
+    FROM,
+];
+
+const TASKS: &[Argument] = &[
+    argument("state", OneOf(STATES), "default open"),
+    argument("branch", Text, ""),
+    argument("search", Text, "words or an id"),
+    FROM,
+];
+
+const TASK_UPDATE: &[Argument] = &[
+    argument("id", Text, "such as t-3fa9c"),
+    argument("action", OneOf(ACTIONS), ""),
+    AS,
+    argument("note", Text, "one line: the note, or the reason"),
+];
+
+const SAY: &[Argument] = &[
+    argument("text", Text, ""),
+    AS,
+    argument("to", Text, "agent"),
+    argument("re", Number, "id of the message that this answers"),
+];
+
+const RUN_START: &[Argument] = &[
+    argument("kind", OneOf(KINDS), ""),
+    argument("key", Text, "a name for this request"),
+    argument("text", Text, ""),
+    argument("budget", Text, "such as 200k tokens or $2"),
+    argument("agent", Text, "such as codex or http:NAME"),
+    argument("role", Text, "such as implement/security-reviewer"),
+    argument("folder", Text, "the feature's documents"),
+    argument("task", Text, "id"),
+    argument("quick", Truth, ""),
+    argument("auto", Truth, "take recommended answers, ask no question"),
+    argument("rehearse", Truth, "play a free example"),
+];
+
+const RUN_STATUS: &[Argument] = &[RUN, argument("wait_s", Number, "0 to 45")];
+
+const RUN_RESULT: &[Argument] = &[
+    RUN,
+    argument("artifact", Text, "default: plan or answer"),
+    FROM,
+    argument("answer", Text, ""),
+];
+
 impl ToolName {
     /// All tools.
     pub const ALL: [Self; 8] = [
@@ -152,74 +204,14 @@ impl ToolName {
     /// Returns its arguments.
     pub const fn arguments(self) -> &'static [Argument] {
         match self {
-            Self::Wake => const { &[AS, FROM] },
-            Self::Brief => {
-                const {
-                    &[
-                        argument("documents", Texts, "paths or globs; default: the design folder"),
-                        argument("budget", Number, "tokens"),
-                        FROM,
-                    ]
-                }
-            }
-            Self::Tasks => {
-                const {
-                    &[
-                        argument("state", OneOf(STATES), "default open"),
-                        argument("branch", Text, ""),
-                        argument("search", Text, "words or an id"),
-                        FROM,
-                    ]
-                }
-            }
-            Self::TaskUpdate => {
-                const {
-                    &[
-                        argument("id", Text, "such as t-3fa9c"),
-                        argument("action", OneOf(ACTIONS), ""),
-                        AS,
-                        argument("note", Text, "one line: the note, or the reason"),
-                    ]
-                }
-            }
-            Self::Say => {
-                const {
-                    &[
-                        argument("text", Text, ""),
-                        AS,
-                        argument("to", Text, "agent"),
-                        argument("re", Number, "id of the message that this answers"),
-                    ]
-                }
-            }
-            Self::RunStart => {
-                const {
-                    &[
-                        argument("kind", OneOf(KINDS), ""),
-                        argument("key", Text, "a name for this request"),
-                        argument("text", Text, ""),
-                        argument("budget", Text, "such as 200k tokens or $2"),
-                        argument("agent", Text, "such as codex"),
-                        argument("role", Text, "such as implement/security-reviewer"),
-                        argument("folder", Text, "the feature's documents"),
-                        argument("task", Text, "id"),
-                        argument("quick", Truth, ""),
-                        argument("auto", Truth, "take recommended answers, ask no question"),
-                        argument("rehearse", Truth, "play a free example"),
-                    ]
-                }
-            }
-            Self::RunStatus => const { &[RUN, argument("wait_s", Number, "0 to 45")] },
-            Self::RunResult => {
-                const {
-                    &[
-                        RUN,
-                        argument("artifact", Text, "default: plan or answer"),
-                        FROM,
-                        argument("answer", Text, ""),
-                    ]
-                }
-            }
+            Self::Wake => WAKE,
+            Self::Brief => BRIEF,
+            Self::Tasks => TASKS,
+            Self::TaskUpdate => TASK_UPDATE,
+            Self::Say => SAY,
+            Self::RunStart => RUN_START,
+            Self::RunStatus => RUN_STATUS,
+            Self::RunResult => RUN_RESULT,
         }
     }
 

@@ -75,7 +75,9 @@ impl Reply {
         if notes.is_empty() {
             return;
         }
-        notes.iter().for_each(|note| self.add_line(note));
+        for note in &notes {
+            self.add_line(note);
+        }
         self.facts.insert("notes".to_owned(), notes.into());
     }
 
@@ -104,7 +106,11 @@ fn limited(text: &str) -> String {
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(facts) => facts,
-        other => Map::from_iter([("result".to_owned(), other)]),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)) => Map::from_iter([("result".to_owned(), other)]),
     }
 }
 
@@ -116,7 +122,7 @@ pub(crate) fn known(value: Value) -> Value {
             Value::Object(facts.filter(|(_, value)| !says_nothing(value)).collect())
         }
         Value::Array(values) => Value::Array(values.into_iter().map(known).collect()),
-        other => other,
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
     }
 }
 

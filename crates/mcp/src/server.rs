@@ -68,10 +68,10 @@ pub fn serve(session: &Session) -> Result<(), Failure> {
         .max_blocking_threads(MOST_CALLS)
         .build()
         .map_err(|error| Failure::new(ErrorClass::Prerequisite, ServeError::Runtime(error)))?;
-    let served = runtime.block_on(server.serve_stdio(session));
+    let outcome = runtime.block_on(server.serve_stdio(session));
     // A call that still works on a blocking thread must not keep a client waiting that has gone.
     runtime.shutdown_background();
-    served
+    outcome
 }
 
 impl Server {

@@ -89,6 +89,12 @@ impl Environment {
         Self { variables: Arc::new(variables), folder: Some(folder), program: self.program.clone() }
     }
 
+    /// Returns the environment of a program that starts another one for our work.
+    #[must_use]
+    pub fn with_program(&self, program: PathBuf) -> Self {
+        Self { program, ..self.clone() }
+    }
+
     /// Returns all variables for another process of ours, which starts in another folder and writes to
     /// the same log.
     pub fn for_worker(&self) -> Vec<(OsString, OsString)> {

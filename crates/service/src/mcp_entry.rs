@@ -1,10 +1,11 @@
-//! The entry of Convoke's MCP server in clients' settings.
+//! Convoke's MCP server: starting it, and its entry in clients' settings.
 
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_engine::hooks::server_entry::{has_server, put_server, server_file, take_server};
 use convoke_engine::hooks::{HooksLevel, SettingsError};
+use convoke_engine::server_program::become_server;
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
@@ -60,7 +61,7 @@ enum McpEntryError {
 }
 
 impl McpEntryTarget {
-    fn path(&self, session: &Session) -> Result<PathBuf, Failure> {
+    fn path(self, session: &Session) -> Result<PathBuf, Failure> {
         let base = match self.level {
             HooksLevel::Project => {
                 std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone())
@@ -82,6 +83,19 @@ fn malformed(path: &Path) -> impl FnOnce(SettingsError) -> Failure {
         Failure::new(ErrorClass::Refused, McpEntryError::Settings { path, source })
             .hint("nothing was changed; correct the file and try again")
     }
+}
+
+/// Becomes the server for the session's project, with our stdin and stdout. Returns only why that
+/// failed.
+pub fn become_mcp_server(session: &Session) -> Failure {
+    let environment = &session.environment;
+    let project = &session.project;
+    let project = std::path::absolute(project).unwrap_or_else(|_| project.clone());
+    let arguments = [env!("CARGO_PKG_VERSION").into(), project.clone().into_os_string()];
+    let variables = environment.for_worker();
+    let error = become_server(&environment.program(), &arguments, variables, &project);
+    Failure::new(ErrorClass::Prerequisite, error)
+        .hint("install it beside `convoke`, from the same release")
 }
 
 /// Tells whether a client's settings have the entry.

@@ -8,8 +8,8 @@ use convoke_engine::hooks::HooksLevel;
 use convoke_service::failure::Failure;
 use convoke_service::hooks::DryRun;
 use convoke_service::mcp_entry::{
-    McpEntryChange, McpEntryReport, McpEntryTarget, install_mcp_entry, mcp_entry_status,
-    uninstall_mcp_entry,
+    McpEntryChange, McpEntryReport, McpEntryTarget, become_mcp_server, install_mcp_entry,
+    mcp_entry_status, uninstall_mcp_entry,
 };
 
 use crate::app::{App, Format};
@@ -72,7 +72,7 @@ impl McpArgs {
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let session = &app.session;
         let change = match &self.command {
-            None => return convoke_mcp::serve(session).map(|()| Exit::Done),
+            None => return Err(become_mcp_server(session)),
             Some(McpCommand::Status(args)) => {
                 let report = mcp_entry_status(session, args.target())?;
                 let exit = if report.installed { Exit::Done } else { Exit::No };

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Project;
 use crate::mcp_client::{McpClient, text_of};
+use crate::panel::{FEATURE, Panel};
 use crate::scripted_server::{Reply, Server};
 
 /// A project with a model's API that answers as it is told.
@@ -122,4 +123,39 @@ fn a_budget_is_needed_and_has_a_limit() {
         assert_eq!(refused["structuredContent"]["class"], json!("over_budget"));
     }
     assert!(!project.path("../home/.local/state/convoke/background").exists());
+}
+
+// A design that no person can answer at a terminal waits, and goes on with the user's answers.
+#[test]
+fn a_question_is_answered_through_the_server() {
+    let panel = Panel::new();
+    let seats = panel.seats();
+    let stopped = panel.project.run(&["design", "--seats", &seats, FEATURE]);
+    assert_eq!(stopped.code, Some(2), "{stopped}");
+    let (run, _) = panel.run();
+    let mut client = McpClient::start(&panel.project);
+    let mut answered = 0;
+    loop {
+        let status = client.wait_for(&run);
+        if status["state"] != json!("needs_answer") {
+            assert_eq!(status["state"], json!("ended"), "{status}");
+            break;
+        }
+        let question = &status["question"];
+        assert!(question["id"].is_string() && question["recommended"].is_string(), "{status}");
+        let options = question["options"].as_array().map_or(0, Vec::len);
+        if options > 0 {
+            let wrong = client.call_any("run_result", &json!({"run": run, "answer": "99"}));
+            assert!(text_of(&wrong).contains("option 99 does not exist"), "{wrong}");
+        }
+        let answer = if options > 0 { "1" } else { "As the panel thinks best" };
+        let taken = client.call("run_result", &json!({"run": run, "answer": answer}));
+        assert_eq!(taken["answered"], question["id"]);
+        answered += 1;
+        assert!(answered < 20, "{status}");
+    }
+    assert!(answered > 0);
+    assert_eq!(panel.run().1, "ended");
+    let nothing = client.call_any("run_result", &json!({"run": run, "answer": "1"}));
+    assert_eq!(nothing["isError"], json!(true), "{nothing}");
 }

@@ -39,9 +39,9 @@ pub(super) fn brief(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure
         let report = brief_files(&desk.session, &settled.settings, &request)?;
         (report.block, json!({"budget": report.budget}))
     };
-    Ok(Reply::paged(&text, arguments.from(), object(facts)))
+    Ok(Reply::paged(&text, arguments.from(), object(&facts)))
 }
 
-fn object(facts: Value) -> Map<String, Value> {
+fn object(facts: &Value) -> Map<String, Value> {
     facts.as_object().cloned().unwrap_or_default()
 }

@@ -17,7 +17,9 @@ pub(super) fn say(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure> 
         verdict: None,
     };
     let said = send(&desk.session, &request)?;
-    let to: String = said.addressed.iter().map(|address| format!(" @{address}")).collect();
-    let to = if to.is_empty() { " (a note)".to_owned() } else { format!(" to{to}") };
+    let to = match said.addressed.as_slice() {
+        [] => " (a note)".to_owned(),
+        all => format!(" to @{}", all.join(" @")),
+    };
     Ok(Reply::new(format!("sent message {}{to}\n", said.id), &said))
 }

@@ -52,7 +52,7 @@ pub(super) fn list(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure>
         facts.push(fact);
     }
     if facts.is_empty() {
-        text = "no such tasks\n".to_owned();
+        text.push_str("no such tasks\n");
     }
     let facts = Map::from_iter([("tasks".to_owned(), Value::Array(facts))]);
     let mut reply = Reply::of_facts(text, facts);

@@ -4,7 +4,7 @@ use convoke_domain::run::RunId;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::folder::{Attempt, Folders};
+use super::folder::{Attempt, Folders, KeptRun};
 use super::progress::no_run;
 use crate::failure::{ErrorClass, Failure};
 use crate::run::show_artifact;
@@ -63,7 +63,7 @@ pub fn run_output(
 ) -> Result<RunOutputReport, Failure> {
     let kept = Folders::of(session)?.find(run);
     let kind = kept.as_ref().map_or("design", |kept| kept.request.kind.as_str());
-    let attempt = kept.as_ref().and_then(|kept| kept.last_attempt());
+    let attempt = kept.as_ref().and_then(KeptRun::last_attempt);
     let usual = match kind {
         "design" => "plan",
         "lane" => ANSWER,

@@ -148,10 +148,10 @@ pub fn run_progress(session: &Session, run: &RunId) -> Result<RunProgressReport,
     let is_design = kept.as_ref().is_none_or(|kept| kept.request.kind == "design");
     let design = is_design.then(|| design_progress(session, run));
     match (kept, design) {
-        (None, Some(Err(_))) => Err(no_run(run)),
         (kept, Some(Ok(design))) => of_design(session, &design, kept.as_ref()),
         // It has not begun yet, or could not.
         (Some(kept), Some(Err(_)) | None) => of_process(session, run, &kept),
+        (None, Some(Err(failure))) => Err(failure),
         (None, None) => Err(no_run(run)),
     }
 }

@@ -64,8 +64,8 @@ pub(crate) fn design_progress(session: &Session, run: &RunId) -> Result<DesignPr
 }
 
 fn last_step(notices: &[Notice]) -> Option<Step> {
-    notices.iter().rev().find_map(|notice| match notice {
-        Notice::StepBegins { step, .. } => Some(*step),
-        _ => None,
+    notices.iter().rev().find_map(|notice| {
+        let Notice::StepBegins { step, .. } = notice else { return None };
+        Some(*step)
     })
 }

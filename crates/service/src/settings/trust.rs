@@ -326,12 +326,6 @@ mod tests {
             ("wake.skill_choice = 'seed'".into(), String::new(), "wake.skill_choice".into()),
             ("wake.fit = 'seed'".into(), "wake.fit = 'seed'".into(), String::new()),
             ("wake.orchestrator = 'x'".into(), String::new(), "wake.orchestrator".into()),
-            ("mcp.allow = ['say']".into(), String::new(), String::new()),
-            ("mcp.allow = []".into(), "mcp.allow = ['say']".into(), String::new()),
-            ("mcp.allow = ['run_start']".into(), "mcp.allow = ['say']".into(), "mcp.allow".into()),
-            ("mcp.budget = '3M'".into(), "mcp.budget = '2M'".into(), "mcp.budget".into()),
-            ("mcp.budget = '1M'".into(), "mcp.budget = '2M'".into(), String::new()),
-            ("mcp.in_lanes = true".into(), String::new(), "mcp.in_lanes".into()),
             (
                 role("require_proof = false"),
                 role("require_proof = true"),
@@ -348,6 +342,21 @@ mod tests {
         ] {
             assert_eq!(committed(&file, &user), refused, "{file} over {user}");
             assert_eq!(sifted(&file, Author::User, &user).1, "", "{file} is the user's own");
+        }
+    }
+
+    #[test]
+    fn a_committed_file_switches_tools_off_and_never_on() {
+        for (file, user, refused) in [
+            ("mcp.allow = ['say']", "", ""),
+            ("mcp.allow = []", "mcp.allow = ['say']", ""),
+            ("mcp.allow = ['run_start']", "mcp.allow = ['say']", "mcp.allow"),
+            ("mcp.budget = '3M'", "mcp.budget = '2M'", "mcp.budget"),
+            ("mcp.budget = '1M'", "mcp.budget = '2M'", ""),
+            ("mcp.in_lanes = true", "", "mcp.in_lanes"),
+        ] {
+            assert_eq!(sifted(file, Author::Committer, user).1, refused, "{file} over {user}");
+            assert_eq!(sifted(file, Author::User, user).1, "", "{file} is the user's own");
         }
     }
 
