@@ -1,7 +1,8 @@
 //! The tools, as clients see them: names, descriptions, arguments, annotations.
 //!
 //! Every word here is part of each request that a client sends to its model, and no client shows its
-//! model the shape of a result, so a description says both in few words.
+//! model the shape of a result, so a description says both in few words. What is the protocol's default
+//! is left out.
 
 use std::sync::Arc;
 
@@ -63,7 +64,7 @@ const fn argument(name: &'static str, kind: ArgumentKind, meaning: &'static str)
 }
 
 const AS: Argument = argument("as", Text, "your agent name");
-const FROM: Argument = argument("from", Number, "next_from of the last page");
+const FROM: Argument = argument("from", Number, "a next_from");
 const RUN: Argument = argument("run", Text, "");
 
 /// The states that tasks can be listed by.
@@ -113,9 +114,9 @@ const RUN_START: &[Argument] = &[
     argument("agent", Text, "such as codex or http:NAME"),
     argument("role", Text, "such as implement/security-reviewer"),
     argument("folder", Text, "the feature's documents"),
-    argument("task", Text, "id"),
+    argument("task", Text, ""),
     argument("quick", Truth, ""),
-    argument("auto", Truth, "take recommended answers, ask no question"),
+    argument("auto", Truth, "ask no question"),
     argument("rehearse", Truth, "play a free example"),
 ];
 
@@ -232,14 +233,10 @@ impl ToolName {
             Self::Wake | Self::Brief | Self::Tasks | Self::RunStatus => {
                 hints.read_only(true).open_world(false)
             }
-            Self::TaskUpdate => {
-                hints.read_only(false).destructive(false).idempotent(true).open_world(false)
-            }
-            Self::Say => hints.read_only(false).destructive(false).open_world(false),
-            Self::RunStart => {
-                hints.read_only(false).destructive(false).idempotent(true).open_world(true)
-            }
-            Self::RunResult => hints.read_only(false).destructive(false).open_world(true),
+            Self::TaskUpdate => hints.destructive(false).idempotent(true).open_world(false),
+            Self::Say => hints.destructive(false).open_world(false),
+            Self::RunStart => hints.destructive(false).idempotent(true).open_world(true),
+            Self::RunResult => hints.destructive(false).open_world(true),
         }
     }
 
@@ -256,7 +253,6 @@ impl ToolName {
         if !self.required().is_empty() {
             schema.insert("required".to_owned(), json!(self.required()));
         }
-        schema.insert("additionalProperties".to_owned(), json!(false));
         Tool::new(self.name(), self.description(), Arc::new(schema))
             .with_annotations(self.annotations())
     }
