@@ -145,10 +145,18 @@ pub fn run_mark(session: &Session, run: &RunId) -> Result<String, Failure> {
 /// Returns how far a run is.
 pub fn run_progress(session: &Session, run: &RunId) -> Result<RunProgressReport, Failure> {
     let kept = Folders::of(session)?.find(run);
+    // Whether the process works is asked first: what a process that has ended wrote is all there.
+    let attempt = kept.as_ref().and_then(KeptRun::last_attempt);
+    let goes_on = attempt.as_ref().is_some_and(|attempt| attempt.goes_on(session.now()));
     let is_design = kept.as_ref().is_none_or(|kept| kept.request.kind == "design");
     let design = is_design.then(|| design_progress(session, run));
     match (kept, design) {
-        (kept, Some(Ok(design))) => of_design(session, &design, kept.as_ref()),
+        (_, Some(Ok(mut design))) => {
+            if goes_on {
+                design.state = RunState::Running;
+            }
+            of_design(session, &design, attempt.as_ref())
+        }
         // It has not begun yet, or could not.
         (Some(kept), Some(Err(_)) | None) => of_process(session, run, &kept),
         (None, Some(Err(failure))) => Err(failure),
@@ -164,12 +172,9 @@ pub(super) fn no_run(run: &RunId) -> Failure {
 fn of_design(
     session: &Session,
     design: &DesignProgress,
-    kept: Option<&KeptRun>,
+    attempt: Option<&Attempt>,
 ) -> Result<RunProgressReport, Failure> {
-    let attempt = kept.and_then(KeptRun::last_attempt);
-    let process = attempt.as_ref().map(|attempt| attempt.state(session.now()));
-    let goes_on = design.state == RunState::Running
-        || matches!(process, Some(ProcessState::Running | ProcessState::Starting));
+    let goes_on = design.state == RunState::Running;
     let state = if goes_on {
         "running"
     } else if design.question.is_some() {
@@ -208,7 +213,7 @@ fn of_design(
             .collect(),
         how_to_answer,
         artifacts: design.artifacts.clone(),
-        messages: if is_ended { Vec::new() } else { said(attempt.as_ref()) },
+        messages: if is_ended { Vec::new() } else { said(attempt) },
         poll_after_s: goes_on.then_some(POLL_AFTER),
     })
 }

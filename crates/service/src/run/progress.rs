@@ -38,8 +38,11 @@ pub(crate) struct DesignProgress {
 
 /// Returns how far a design is.
 pub(crate) fn design_progress(session: &Session, run: &RunId) -> Result<DesignProgress, Failure> {
+    // A process that ends while the journal is read leaves more in it than was read.
+    let mut works = worked_on(session);
     let known = KnownRun::open(session, run)?;
-    let state = known.run.state.seen(&known.run.id, &worked_on(session));
+    works.extend(worked_on(session));
+    let state = known.run.state.seen(&known.run.id, &works);
     let settings = known.facts.settings().map(|(_, settings)| settings);
     let is_stopped = state != RunState::Running;
     let question = match &known.progress.next {
