@@ -22,6 +22,7 @@ pub mod init;
 pub mod lane;
 pub mod man;
 pub mod manifest;
+pub mod mcp;
 pub mod mermaid;
 pub mod pin;
 pub mod plan;
@@ -124,6 +125,7 @@ enum Command {
     Skill(skill::Args),
     Hook(hook::Args),
     Hooks(hooks::Args),
+    Mcp(mcp::McpArgs),
     Init(init::InitArgs),
     Status(status::StatusArgs),
     Config(config::ConfigArgs),
@@ -177,6 +179,7 @@ impl Cli {
             Command::Subagent(args) => args.run(&self.app()?, output),
             Command::Skill(args) => args.run(&self.app()?, output),
             Command::Hooks(args) => args.run(&self.app()?, output),
+            Command::Mcp(args) => args.run(&self.app()?, output),
             Command::Init(args) => args.run(&self.app()?, output),
             Command::Status(args) => args.run(&self.app()?, output),
             Command::Config(args) => args.run(&self.app()?, output),

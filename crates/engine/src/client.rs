@@ -25,6 +25,7 @@ mod message_line;
 mod opencode;
 mod qwen;
 mod release;
+mod server_wiring;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,8 @@ pub use self::hook_wiring::HookWiring;
 pub(crate) use self::hook_wiring::{Compactions, EntryCount, PluginFile, SettingsForm};
 pub use self::listener::Listener;
 pub use self::release::ClientRelease;
+pub(crate) use self::server_wiring::ServerForm;
+pub use self::server_wiring::ServerWiring;
 use crate::transcript::InjectedTexts;
 use crate::transcript::reads::recorder::Recorder;
 
@@ -72,6 +75,8 @@ pub struct ClientAdapter {
     pub transcript: Option<TranscriptFormat>,
     /// How Convoke's hooks are wired into the client.
     pub hooks: Option<HookWiring>,
+    /// How Convoke's MCP server is entered in the client's settings.
+    pub server: Option<ServerWiring>,
     /// Adds the client's arguments and files to a command.
     launch: fn(&ClientRequest<'_>, &mut ClientCommand),
     listen: fn() -> Box<dyn Listener>,

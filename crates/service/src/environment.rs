@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use convoke_domain::client::Client;
 use convoke_domain::ledger::place::NamedPlaces;
+use convoke_domain::scope::AgentName;
 use convoke_engine::client::adapter;
 use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::program::{ProgramSearch, absolute, search};
@@ -27,6 +28,9 @@ pub const LOG_FILTER: &str = "CONVOKE_LOG";
 
 /// The variable with the file of the log.
 const LOG_FILE: &str = "CONVOKE_LOG_FILE";
+
+/// The variable with the agent that a process works for.
+const AGENT: &str = "CONVOKE_AGENT";
 
 /// The start of every variable that is a setting.
 const PREFIX: &str = "CONVOKE_";
@@ -75,6 +79,20 @@ impl Environment {
         variables.extend(filter.map(|filter| (LOG_FILTER.into(), filter.to_owned())));
         variables.extend(file.map(|file| (LOG_FILE.into(), file.as_os_str().to_owned())));
         Self { variables: Arc::new(variables), ..self.clone() }
+    }
+
+    /// Returns the environment of a front end that acts for an agent, in a folder.
+    #[must_use]
+    pub fn acting_for(&self, agent: &AgentName, folder: PathBuf) -> Self {
+        let mut variables = HashMap::clone(&self.variables);
+        variables.insert(AGENT.into(), agent.as_str().into());
+        Self { variables: Arc::new(variables), folder: Some(folder), program: self.program.clone() }
+    }
+
+    /// Returns the environment of a program that starts another one for our work.
+    #[must_use]
+    pub fn with_program(&self, program: PathBuf) -> Self {
+        Self { program, ..self.clone() }
     }
 
     /// Returns all variables for a worker process, which starts in another folder and writes to the
@@ -133,7 +151,7 @@ impl Environment {
 
     /// Returns the agent that this process works for, if the environment names one.
     pub fn agent(&self) -> Option<OsString> {
-        self.variable("CONVOKE_AGENT")
+        self.variable(AGENT)
     }
 
     /// Returns the sessions that this process was started in, as their clients say; several if one
@@ -192,6 +210,11 @@ impl Environment {
     /// Returns where the folders of runs are: `convoke/runs` below the same folder.
     pub fn runs(&self) -> Option<PathBuf> {
         Some(self.state()?.join("runs"))
+    }
+
+    /// Returns where the folders of background runs are: `convoke/background` below the same folder.
+    pub fn background_runs(&self) -> Option<PathBuf> {
+        Some(self.state()?.join("background"))
     }
 
     fn state(&self) -> Option<PathBuf> {

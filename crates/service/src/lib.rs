@@ -8,6 +8,7 @@
 pub mod agent;
 pub mod agents;
 pub mod attend;
+pub mod background;
 pub mod brief;
 pub mod clock;
 pub mod compat;
@@ -26,6 +27,7 @@ pub mod init;
 pub mod interruption;
 pub mod lane;
 pub mod manifest;
+pub mod mcp_entry;
 pub mod message;
 pub mod next_command;
 pub mod observer;

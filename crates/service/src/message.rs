@@ -16,6 +16,7 @@ use serde::Serialize;
 
 pub use self::inbox::{
     Inbox, InboxRequest, MessageReport, MessageThread, OlderMessages, inbox, mark_read, thread,
+    unread_count,
 };
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;

@@ -12,6 +12,7 @@ pub mod endpoint;
 mod files;
 pub mod health;
 pub mod lane;
+pub mod mcp;
 pub mod remark;
 mod role;
 pub mod store;
@@ -74,7 +75,7 @@ enum ConfigError {
 }
 
 /// Every section that a file may have.
-const SECTIONS: [&str; 7] = [
+const SECTIONS: [&str; 8] = [
     brief::SECTION,
     wake::SECTION,
     dispatch::SECTION,
@@ -82,6 +83,7 @@ const SECTIONS: [&str; 7] = [
     health::SECTION,
     store::SECTION,
     task::SECTION,
+    mcp::SECTION,
 ];
 
 /// Reads one section from everywhere, strongest first: environment, local, project, user.

@@ -277,6 +277,16 @@ pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName
     })
 }
 
+/// Returns the agent that acts in a process which only a client's model uses: never the person.
+pub fn acting_agent(session: &Session) -> Result<AgentName, Failure> {
+    if session.environment.agent().is_some() {
+        return speaker(None, session);
+    }
+    let store = open_store(session)?;
+    let project = project_name(&*store, &project_folder(session))?;
+    Ok(session_agent(&*store, &project, session)?.unwrap_or_else(default_agent))
+}
+
 fn actor(
     session: &Session,
     of_session: impl FnOnce() -> Result<Option<AgentName>, Failure>,

@@ -12,7 +12,10 @@ mod versions;
 use std::path::{Path, PathBuf};
 
 use super::listener::DialectListener;
-use super::{ClientAdapter, ClientHome, CounterScope, PrintedEvents, TranscriptFormat, UsageScope};
+use super::{
+    ClientAdapter, ClientHome, CounterScope, PrintedEvents, ServerWiring, TranscriptFormat,
+    UsageScope,
+};
 use crate::transcript::own::newest;
 
 const VARIABLES: &[&str] = &[
@@ -51,6 +54,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
         own_record: Some(own_record),
     }),
     hooks: Some(hooks::WIRING),
+    server: Some(ServerWiring::servers_in(".mcp.json", ".claude.json")),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Claude>::default()),
     is_reader_tool: launch::is_reader_tool,

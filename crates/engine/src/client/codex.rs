@@ -12,12 +12,26 @@ use std::path::{Path, PathBuf};
 
 use super::listener::DialectListener;
 use super::{
-    ClientAdapter, ClientHome, CounterScope, PrintedEvents, TranscriptFormat, UsageScope,
-    is_not_said,
+    ClientAdapter, ClientHome, CounterScope, PrintedEvents, ServerForm, ServerWiring,
+    TranscriptFormat, UsageScope, is_not_said,
 };
 use crate::transcript::own::newest;
 
 const VARIABLES: &[&str] = &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
+
+/// It begins a session before a slow server is ready unless the server is required, and headless it
+/// refuses tools that change something unless they are approved beforehand.
+const SERVER: ServerWiring = ServerWiring {
+    project_file: ".codex/config.toml",
+    user_file: ".codex/config.toml",
+    form: ServerForm::Toml {
+        beside: &[
+            "required = true",
+            "startup_timeout_sec = 20",
+            "default_tools_approval_mode = \"approve\"",
+        ],
+    },
+};
 
 pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     programs: &["codex"],
@@ -38,6 +52,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
         own_record: Some(own_record),
     }),
     hooks: Some(hooks::WIRING),
+    server: Some(SERVER),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Codex>::default()),
     is_reader_tool: is_not_said,

@@ -33,6 +33,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
         own_record: None,
     }),
     hooks: Some(hooks::WIRING),
+    server: None,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Cursor>::default()),
     is_reader_tool: is_not_said,

@@ -8,7 +8,9 @@ mod transcript;
 mod versions;
 
 use super::listener::DialectListener;
-use super::{ClientAdapter, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
+use super::{
+    ClientAdapter, PrintedEvents, ServerWiring, TranscriptFormat, UsageScope, is_not_said,
+};
 
 const VARIABLES: &[&str] = &[
     "GEMINI_API_KEY",
@@ -45,6 +47,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
         own_record: None,
     }),
     hooks: Some(hooks::WIRING),
+    server: Some(ServerWiring::servers_in(".gemini/settings.json", ".gemini/settings.json")),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Gemini>::default()),
     is_reader_tool: is_not_said,

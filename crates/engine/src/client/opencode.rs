@@ -7,14 +7,29 @@ mod plugin;
 mod transcript;
 mod versions;
 
+use serde_json::{Value, json};
+
 use super::listener::DialectListener;
-use super::{ClientAdapter, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
+use super::{
+    ClientAdapter, PrintedEvents, ServerForm, ServerWiring, TranscriptFormat, UsageScope,
+    is_not_said,
+};
 
 const VARIABLES: &[&str] = &["OPENCODE_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"];
 
 /// Its default plugins stay: people log in by them.
 const QUIET: &[(&str, &str)] =
     &[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")];
+
+const SERVER: ServerWiring = ServerWiring {
+    project_file: "opencode.json",
+    user_file: ".config/opencode/opencode.json",
+    form: ServerForm::Json { section: "mcp", entry: server },
+};
+
+fn server(program: &str) -> Value {
+    json!({ "type": "local", "command": [program, "mcp"], "enabled": true })
+}
 
 pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     programs: &["opencode"],
@@ -35,6 +50,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
         own_record: None,
     }),
     hooks: Some(hooks::WIRING),
+    server: Some(SERVER),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Opencode>::default()),
     is_reader_tool: is_not_said,

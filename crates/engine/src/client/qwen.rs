@@ -5,7 +5,7 @@ mod listener;
 mod versions;
 
 use super::listener::DialectListener;
-use super::{ClientAdapter, CounterScope, UsageScope};
+use super::{ClientAdapter, CounterScope, ServerWiring, UsageScope};
 
 const VARIABLES: &[&str] =
     &["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"];
@@ -25,6 +25,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     home: None,
     transcript: None,
     hooks: None,
+    server: Some(ServerWiring::servers_in(".qwen/settings.json", ".qwen/settings.json")),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Qwen>::default()),
     is_reader_tool: launch::is_reader_tool,

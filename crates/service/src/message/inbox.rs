@@ -81,6 +81,12 @@ impl MessageReport {
     }
 }
 
+/// Returns how many messages on the checked-out branch an agent has not read.
+pub fn unread_count(session: &Session, reader: &AgentName) -> Result<usize, Failure> {
+    let Workspace { store, scope } = Workspace::open(session, None)?;
+    store.count_addressed_to(&scope, reader, InboxFilter::Unread).map_err(refused)
+}
+
 /// Reads the messages to an agent. They stay unread until [`mark_read`].
 pub fn inbox(session: &Session, request: &InboxRequest) -> Result<Inbox, Failure> {
     let workspace = Workspace::open(session, request.branch.as_deref())?;

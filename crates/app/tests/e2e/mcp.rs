@@ -1,0 +1,222 @@
+//! `convoke mcp`: what clients see, and what they cannot do.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::harness::Project;
+use crate::mcp_client::{Lifecycle, McpClient, text_of};
+
+const TOOLS: [&str; 8] =
+    ["wake", "brief", "tasks", "task_update", "say", "run_start", "run_status", "run_result"];
+
+fn names(list: &Value) -> Vec<&str> {
+    list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn both_lifecycles_are_served() {
+    let project = Project::new().on_branch("main");
+    let id = project.stdout(&["task", "add", "Write the model"]);
+    for lifecycle in [Lifecycle::Handshake, Lifecycle::Stateless] {
+        let mut client = McpClient::begin(&project, lifecycle);
+        let told = client.greeting["instructions"].as_str().unwrap().to_owned();
+        assert!(told.starts_with(&format!("You are @me; next: {id} (Write the model).")), "{told}");
+        let list = client.request("tools/list", json!({}));
+        assert_eq!(names(&list), TOOLS);
+        let hints = &list["tools"][0]["annotations"];
+        assert_eq!(hints["readOnlyHint"], json!(true));
+        assert_ne!(list["tools"][5]["annotations"]["readOnlyHint"], json!(true));
+        let tasks = client.call("tasks", &json!({}));
+        assert_eq!(tasks["tasks"][0]["id"], json!(id));
+        // opencode cancels every call that it has its answer to.
+        let cancelled = json!({"requestId": 4711, "reason": "done"});
+        client.send(&json!({
+            "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled,
+        }));
+        assert_eq!(client.call("tasks", &json!({}))["tasks"][0]["id"], json!(id));
+        assert!(client.close());
+    }
+}
+
+#[test]
+fn a_client_that_only_starts_the_server_is_no_failure() {
+    let project = Project::new();
+    let outcome = project.run_with_input(&["mcp"], b"");
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome}");
+    let outcome = project.run_with_input(&["mcp"], b"hello\n");
+    assert_ne!(outcome.code, Some(70), "{outcome}");
+}
+
+#[test]
+fn work_goes_on_by_tools_alone() {
+    let project = Project::new().on_branch("main").variable("CONVOKE_AGENT", "june");
+    let id = project.stdout(&["task", "add", "Write the model"]);
+    project.stdout(&["say", "--as", "human", "--to", "june", "Use two lines,\nplease."]);
+    let mut client = McpClient::start(&project);
+    let started = client.call_any("task_update", &json!({"id": id, "action": "start"}));
+    assert_eq!(started["structuredContent"]["status"], json!("in_progress"));
+    assert_eq!(started["structuredContent"]["agent"], json!("june"));
+    let last = "1 unread message for @june: call `wake`";
+    assert!(text_of(&started).ends_with(last), "{started}");
+    assert_eq!(started["structuredContent"]["unread"], json!(last));
+    // The same call again changes nothing.
+    let again = client.call("task_update", &json!({"id": id, "action": "start"}));
+    assert_eq!(again["status"], json!("in_progress"));
+
+    let woken = client.call_any("wake", &json!({}));
+    assert!(text_of(&woken).contains("from @human"), "{woken}");
+    assert!(text_of(&woken).contains("Use two lines,\nplease."), "{woken}");
+    assert!(text_of(&woken).ends_with("no unread messages for @june"), "{woken}");
+    assert_eq!(woken["structuredContent"]["task"], json!(id));
+    let facts = woken["structuredContent"]["text"].as_str().unwrap();
+    assert!(facts.contains("Use two lines,\nplease.") && facts.contains("Write the model"));
+
+    let done = json!({"id": id, "action": "done", "note": "with tests"});
+    let done = client.call("task_update", &done);
+    assert_eq!((&done["status"], &done["notes"]), (&json!("completed"), &json!("with tests")));
+    let said = client.call("say", &json!({"text": "@human it is done", "re": "1"}));
+    assert_eq!(said["re"], json!(1));
+    assert!(project.stdout(&["inbox", "human"]).contains("it is done"));
+}
+
+// A model that looks for another agent's wake-up must not take its messages away.
+#[test]
+fn only_its_own_messages_are_read() {
+    let project = Project::new().on_branch("main").variable("CONVOKE_AGENT", "june");
+    project.stdout(&["agent", "add", "kai", "--client", "codex"]);
+    project.stdout(&["say", "--as", "human", "--to", "kai", "for kai alone"]);
+    let mut client = McpClient::start(&project);
+    let other = client.call_any("wake", &json!({"as": "@kai"}));
+    assert!(text_of(&other).contains("for kai alone"), "{other}");
+    assert!(project.stdout(&["inbox", "kai"]).contains("for kai alone"));
+}
+
+#[test]
+fn long_texts_come_in_pages() {
+    let lines = (0..6000).map(|line| format!("line {line} of \"300 KB\" — ä\n"));
+    let text = lines.collect::<Vec<_>>().concat();
+    assert!(text.len() > 150_000);
+    let line = "x".repeat(150_000);
+    let project = Project::new().file("long.md", &text).file("line.md", &line);
+    let mut client = McpClient::start(&project);
+    for (name, whole) in [("long.md", &text), ("line.md", &line)] {
+        let arguments = json!({"documents": [name], "budget": 1_000_000});
+        let (mut all, mut from, mut pages) = (String::new(), json!(0), 0);
+        loop {
+            let mut arguments = arguments.clone();
+            arguments["from"] = from;
+            let page = client.call("brief", &arguments);
+            all += page["text"].as_str().unwrap();
+            pages += 1;
+            let Some(next) = page.get("next_from") else { break };
+            from = next.clone();
+        }
+        assert!(pages > 20, "{pages}");
+        assert!(all.contains(whole.trim_end()), "{name}");
+    }
+}
+
+// What a model writes is never trusted, and the server lives on.
+#[test]
+fn hostile_arguments_are_refused_in_words() {
+    let project = Project::new().on_branch("main").file("../outside.md", "secret");
+    std::os::unix::fs::symlink("../outside.md", project.path("link-out")).unwrap();
+    let before = project.listing();
+    let mut client = McpClient::start(&project);
+    let rows = fs::read_to_string(format!(
+        "{}/tests/fixtures/mcp/hostile.jsonl",
+        env!("CARGO_MANIFEST_DIR")
+    ));
+    for row in rows.unwrap().lines() {
+        let row: Value = serde_json::from_str(row).unwrap();
+        let result = client.call_any(row["tool"].as_str().unwrap(), &row["arguments"]);
+        assert_eq!(result["isError"], json!(true), "{row}: {result}");
+        let (text, facts) = (text_of(&result), result["structuredContent"].to_string());
+        let says = row["says"].as_str().unwrap();
+        assert!(text.contains(says), "{row}: {text}");
+        assert!(facts.contains(&says.replace('"', "\\\"")), "{row}: {facts}");
+    }
+    let long = json!({"as": "x".repeat(300_000), "y".repeat(300_000): 1});
+    assert_eq!(client.call_any("wake", &long)["isError"], json!(true));
+    assert_eq!(client.call("tasks", &json!({}))["tasks"], json!([]));
+    assert_eq!(project.listing(), before);
+}
+
+#[test]
+fn a_user_switches_tools_off_one_by_one() {
+    let project = Project::new().file("../home/.config/convoke/config.toml", "mcp.allow = ['say']");
+    // A committed file can take away, and not give.
+    let project = project.file("convoke.toml", "mcp.allow = ['say', 'run_start']");
+    let mut client = McpClient::start(&project);
+    let list = client.request("tools/list", json!({}));
+    assert_eq!(names(&list), ["wake", "brief", "tasks", "say", "run_status", "run_result"]);
+    let off = client.call_any("task_update", &json!({"id": "t-1", "action": "done"}));
+    assert!(text_of(&off).contains("the user has switched `task_update` off"), "{off}");
+    let off =
+        client.call_any("run_result", &json!({"run": "20200101-000000-00000", "answer": "1"}));
+    assert!(text_of(&off).contains("switched off `run_start`"), "{off}");
+    assert_eq!(client.request("prompts/list", json!({}))["prompts"].as_array().unwrap().len(), 1);
+
+    let project = project.file("convoke.toml", "mcp.allow = []");
+    let mut client = McpClient::start(&project);
+    let list = client.request("tools/list", json!({}));
+    assert_eq!(names(&list), ["wake", "brief", "tasks", "run_status", "run_result"]);
+}
+
+// An agent could spend more through Convoke than its own lane may.
+#[test]
+fn lanes_have_no_tools_unless_their_user_says_so() {
+    let project = Project::new().variable("CONVOKE_LANE", "1");
+    let mut client = McpClient::start(&project);
+    assert_eq!(names(&client.request("tools/list", json!({}))), [""; 0]);
+    let told = client.greeting["instructions"].as_str().unwrap();
+    assert!(told.contains("lanes, which have no access"), "{told}");
+    assert_eq!(client.call_any("wake", &json!({}))["isError"], json!(true));
+
+    let project = project.variable("CONVOKE_MCP_IN_LANES", "true");
+    let mut client = McpClient::start(&project);
+    assert_eq!(names(&client.request("tools/list", json!({}))), TOOLS);
+    let start = json!({"kind": "lane", "key": "k", "text": "x", "budget": "1k"});
+    let refused = client.call_any("run_start", &start);
+    assert!(text_of(&refused).contains("a lane cannot start a run"), "{refused}");
+}
+
+#[test]
+fn prompts_and_resources_are_listed() {
+    let project = Project::new().on_branch("main");
+    let mut client = McpClient::start(&project);
+    let prompts = client.request("prompts/list", json!({}));
+    assert_eq!(prompts["prompts"][0]["name"], json!("wake"));
+    let design = json!({"name": "design", "arguments": {"feature": "Keep drafts"}});
+    let made = client.request("prompts/get", design);
+    let text = made["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("Keep drafts") && text.contains("run_start"), "{text}");
+    let templates = client.request("resources/templates/list", json!({}));
+    let form = &templates["resourceTemplates"][0]["uriTemplate"];
+    assert_eq!(*form, json!("convoke://run/{id}/{artifact}"));
+}
+
+#[test]
+fn a_client_is_told_to_start_the_server_and_forgets_it_again() {
+    let project = Project::new().file(".gemini/settings.json", "{\n  \"theme\": \"dark\"\n}\n");
+    let before = project.listing();
+    for client in ["claude", "codex", "gemini", "opencode", "qwen"] {
+        assert_eq!(project.run(&["mcp", "status", client]).code, Some(1));
+        let shown = project.stdout(&["mcp", "install", client, "--dry-run"]);
+        assert!(shown.contains("\"mcp\""), "{shown}");
+        assert!(project.stdout(&["mcp", "install", client]).ends_with("  installed"));
+        project.stdout(&["mcp", "install", client]);
+        assert_eq!(project.run(&["mcp", "status", client]).code, Some(0));
+        assert!(project.stdout(&["mcp", "uninstall", client]).ends_with("  not installed"));
+        assert_eq!(project.run(&["mcp", "status", client]).code, Some(1));
+    }
+    let files = |all: std::collections::BTreeMap<_, u64>| -> Vec<(std::path::PathBuf, u64)> {
+        all.into_iter().filter(|(path, _): &(std::path::PathBuf, _)| path.is_file()).collect()
+    };
+    assert_eq!(files(project.listing()), files(before));
+    let codex = project.stdout(&["mcp", "install", "codex", "--dry-run"]);
+    assert!(codex.contains("required = true\nstartup_timeout_sec = 20\n"), "{codex}");
+    let refused = project.file(".mcp.json", "[]").run(&["mcp", "install", "claude"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+}
