@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_domain::client::Client;
+use convoke_domain::lane::around::SurroundingLane;
 use convoke_domain::ledger::place::NamedPlaces;
 use convoke_domain::scope::AgentName;
 use convoke_engine::client::adapter;
@@ -194,6 +195,20 @@ impl Environment {
     /// process that such a client started.
     pub fn is_in_lane(&self) -> bool {
         self.variable(LANE_MARK).is_some()
+    }
+
+    /// Returns what is known about the lane that this process runs in, if it does.
+    pub fn surrounding_lane(&self) -> Option<SurroundingLane> {
+        self.variable(LANE_MARK).map(|mark| SurroundingLane::parse(&mark.to_string_lossy()))
+    }
+
+    /// Returns the environment of a process that a lane around it started without its mark: some
+    /// clients pass few variables on to the programs they start.
+    #[must_use]
+    pub fn marked_as_lane(&self, mark: OsString) -> Self {
+        let mut variables = HashMap::clone(&self.variables);
+        variables.insert(LANE_MARK.into(), mark);
+        Self { variables: Arc::new(variables), ..self.clone() }
     }
 
     /// Returns the store's file, if one is named.

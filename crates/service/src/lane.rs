@@ -1,6 +1,7 @@
 //! Lanes: one supervised run of one agent on one prompt, recorded with what it spent.
 
 mod agent;
+mod around;
 mod budget;
 mod ending;
 mod event_line;

@@ -5,10 +5,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
+use convoke_domain::lane::around::SurroundingLane;
 use convoke_engine::client::{Rights, adapter};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::replay::{ReplayError, load};
+use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::lane::version::versions;
 
 use super::LaneError;
@@ -101,9 +103,11 @@ pub(super) fn variables(
     agent: Client,
     session: &Session,
     scratch: &str,
+    about: &SurroundingLane,
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut variables = seen_by(agent, session)?;
     variables.push(("TMPDIR".into(), scratch.into()));
+    variables.push((LANE_MARK.into(), about.words().into()));
     Ok(variables)
 }
 

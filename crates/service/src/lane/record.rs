@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 use tracing::Span;
 
+use super::around::around_budget;
 use super::budget::{is_paid, without_usage_warning};
 use super::ending::{
     ending, failed_ending, never_begun, not_started, refused_ending, stopped_by_budget,
@@ -76,7 +77,9 @@ impl LaneRequest<'_> {
     ) -> Result<LaneRun, Failure> {
         let span = log::span(self);
         let _entered = span.enter();
-        let result = self.run_and_record(session, scratch, reporter, &span, on_progress);
+        let nested = self.nested(session)?;
+        let request = nested.as_ref().unwrap_or(self);
+        let result = request.run_and_record(session, scratch, reporter, &span, on_progress);
         log::ended(&result);
         result
     }
@@ -180,6 +183,7 @@ impl LaneRequest<'_> {
             let why = "a budget is set, but Convoke cannot look up what was spent";
             return Ok(Admission { refusal: has_budget.then(|| why.to_owned()), without_usage: 0 });
         };
+        let around = session.environment.surrounding_lane();
         let mut budgets = Vec::new();
         if !settings.budgets_per_day.is_empty() {
             let since = day(session.now(), session)?;
@@ -195,6 +199,10 @@ impl LaneRequest<'_> {
         if let Some(budget) = self.budget {
             let sum = kept(reporter, self.sum_of_run(ledger)).unwrap_or_default();
             budgets.push((budget, sum, "the budget is spent"));
+        }
+        if let Some((budget, query)) = around_budget(around.as_ref()) {
+            let sum = kept(reporter, ledger.sum(query)).unwrap_or_default();
+            budgets.push((budget, sum, "the budget of the lane around it is spent"));
         }
         let reached = budgets.iter().find_map(|(budget, sum, what)| {
             budget.allows(*sum).err().map(|reached| format!("{what}: {reached}"))

@@ -98,7 +98,7 @@ impl LaneRequest<'_> {
                     agent: *agent,
                     program: &program(*agent, session)?,
                     convoke: &session.environment.program(),
-                    variables: variables(*agent, session, &scratch)?,
+                    variables: variables(*agent, session, &scratch, &self.inside(session))?,
                 };
                 run(&Runner::Program(program), &request)
             }
