@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use convoke_engine::lane::ancestry::mark_above;
 use convoke_service::failure::{ErrorClass, Failure};
 
 use crate::app::{App, Format, Verbosity};
@@ -39,6 +40,8 @@ pub(crate) fn serve(arguments: &[OsString], output: &mut Output) -> Result<Exit,
     LogWish::new(None, None, &environment).start(output)?;
     let convoke = environment.program().with_file_name(CONVOKE);
     let environment = environment.with_program(convoke);
+    let above = if environment.is_in_lane() { None } else { mark_above() };
+    let environment = above.map_or(environment.clone(), |mark| environment.marked_as_lane(mark));
     let app = App::new(PathBuf::from(project), environment, Format::Text, Verbosity::Normal);
     convoke_mcp::serve(&app.session).map(|()| Exit::Done)
 }

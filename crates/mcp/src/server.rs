@@ -23,6 +23,7 @@ use tokio::task::spawn_blocking;
 use crate::arguments::Arguments;
 use crate::catalog::ToolName;
 use crate::reply::Reply;
+use crate::tools::wake::WakeMemory;
 use crate::tools::{self, Desk, status};
 use crate::{prompts, resources};
 
@@ -58,6 +59,7 @@ pub struct Server {
     agent: AgentName,
     tools: Arc<[ToolName]>,
     instructions: Arc<str>,
+    memory: Arc<WakeMemory>,
 }
 
 /// Serves a client on stdin and stdout until it closes them, or until the session is stopped.
@@ -89,7 +91,8 @@ impl Server {
         };
         let tools = ToolName::ALL.into_iter().filter(is_offered).collect();
         let instructions = if is_closed { IN_LANE.to_owned() } else { told(&session, &agent) };
-        Ok(Self { session, agent, tools, instructions: instructions.into() })
+        let memory = Arc::default();
+        Ok(Self { session, agent, tools, instructions: instructions.into(), memory })
     }
 
     async fn serve_stdio(self, session: &Session) -> Result<(), Failure> {
@@ -125,7 +128,7 @@ impl Server {
     /// Returns what a call works with: settings are read anew for each, because a server lives long.
     fn desk(&self) -> Desk {
         let session = self.session.in_project(self.session.project.clone());
-        Desk::new(session, self.agent.clone(), self.tools.clone())
+        Desk::new(session, self.agent.clone(), self.tools.clone(), self.memory.clone())
     }
 
     fn find(&self, name: &str) -> Result<ToolName, Failure> {
@@ -149,7 +152,8 @@ impl Server {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let desk = self.desk();
+        let cancelled = context.ct.clone();
+        let desk = self.desk().cancelled_by(Arc::new(move || cancelled.is_cancelled()));
         let read = self.find(&request.name).and_then(|tool| {
             Arguments::read(tool, request.arguments.unwrap_or_default()).map(|read| (tool, read))
         });
@@ -182,8 +186,8 @@ fn told(session: &Session, agent: &AgentName) -> String {
     });
     format!(
         "You are @{agent}{next}. Call `wake` first, and again after you lose context: it returns \
-         your skill, plan, tasks, rules and messages. Every result ends with a line about unread \
-         messages."
+         your skill, plan, tasks, rules and messages. Where a text names a `convoke task` command, \
+         call `task_update`. Every result ends with a line about unread messages."
     )
 }
 

@@ -17,6 +17,7 @@ use convoke_service::message::unread_count;
 use convoke_service::session::Session;
 use rmcp::model::CallToolResult;
 
+use self::wake::WakeMemory;
 use crate::arguments::{ArgumentError, Arguments};
 use crate::catalog::ToolName;
 use crate::observer::Notes;
@@ -30,6 +31,10 @@ pub(crate) struct Desk {
     pub(crate) agent: AgentName,
     /// The tools that its user allows.
     pub(crate) tools: Arc<[ToolName]>,
+    /// The wake-ups whose pages are being read.
+    pub(crate) memory: Arc<WakeMemory>,
+    /// Tells whether the client has cancelled the call.
+    cancelled: Arc<dyn Fn() -> bool + Send + Sync>,
     notes: Arc<Notes>,
 }
 
@@ -53,9 +58,26 @@ pub(crate) fn call(desk: &Desk, tool: ToolName, arguments: &Arguments) -> CallTo
 }
 
 impl Desk {
-    pub(crate) fn new(session: Session, agent: AgentName, tools: Arc<[ToolName]>) -> Self {
+    pub(crate) fn new(
+        session: Session,
+        agent: AgentName,
+        tools: Arc<[ToolName]>,
+        memory: Arc<WakeMemory>,
+    ) -> Self {
         let notes = Arc::new(Notes::default());
-        Self { session: session.observed_by(notes.clone()), agent, tools, notes }
+        let session = session.observed_by(notes.clone());
+        Self { session, agent, tools, memory, cancelled: Arc::new(|| false), notes }
+    }
+
+    /// Returns the desk of a call that its client can cancel.
+    #[must_use]
+    pub(crate) fn cancelled_by(self, cancelled: Arc<dyn Fn() -> bool + Send + Sync>) -> Self {
+        Self { cancelled, ..self }
+    }
+
+    /// Tells whether the client takes no answer any more.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        (self.cancelled)()
     }
 
     /// Adds notes and the line about unread messages.

@@ -5,7 +5,9 @@
 //! names a key with its request: the same key and request give the same run, however often they come.
 
 mod answer;
+mod expiry;
 mod folder;
+mod inherited;
 mod outcome;
 mod progress;
 mod words;
@@ -75,7 +77,7 @@ enum StartError {
     OtherRequest { key: String, run: RunId },
     #[error("the budget of today is used up: {0}")]
     DayUsedUp(String),
-    #[error("a lane cannot start a run")]
+    #[error("agents in lanes may start no run")]
     InLane,
 }
 
@@ -85,15 +87,21 @@ pub fn start_run(
     request: &StartRunRequest,
 ) -> Result<StartedRunReport, Failure> {
     let key = usable_key(&request.key)?;
-    // An agent could otherwise spend more than its own budget through another agent.
-    if session.environment.is_in_lane() {
+    if session.environment.is_in_lane() && !settings(session)?.in_lanes {
         return Err(Failure::new(ErrorClass::Refused, StartError::InLane));
     }
     request.work.check(session)?;
-    let budget = request.settle_budget(session)?;
     let folders = Folders::of(session)?;
-    let new = NewRun::of(session, key, &request.work, budget.as_ref());
-    let (run, was_started_before) = match folders.claim(&new)? {
+    folders.remove_expired(session.now());
+    let mut new = NewRun::of(session, key, &request.work, request.budget.as_ref());
+    let claim = match folders.known(&new)? {
+        Some(claim) => claim,
+        None => {
+            new.set_budget(request.settle_budget(session, &folders)?.as_ref());
+            folders.claim(&new)?
+        }
+    };
+    let (run, was_started_before) = match claim {
         Claim::Ours(run) => (run, false),
         Claim::Known(run) => (run, true),
         Claim::Other(run) => {
@@ -103,6 +111,7 @@ pub fn start_run(
         }
     };
     let kept = folders.open(&run)?;
+    let budget = kept.request.budget.as_deref().and_then(|text| WrittenBudget::parse(text).ok());
     // A server that was killed after it chose the id has started nothing.
     if !was_started_before || !kept.was_ever_started(session.now()) {
         let words = request.work.words(&session.project, &run, budget.as_ref());
@@ -129,7 +138,11 @@ fn usable_key(key: &str) -> Result<&str, Failure> {
 
 impl StartRunRequest {
     /// Returns what the run may spend; nothing where it costs nothing.
-    fn settle_budget(&self, session: &Session) -> Result<Option<WrittenBudget>, Failure> {
+    fn settle_budget(
+        &self,
+        session: &Session,
+        folders: &Folders,
+    ) -> Result<Option<WrittenBudget>, Failure> {
         if !self.work.is_paid() {
             return Ok(self.budget.clone());
         }
@@ -138,7 +151,8 @@ impl StartRunRequest {
             let error = StartError::DayUsedUp(today.budgets.join(", "));
             return Err(Failure::new(ErrorClass::OverBudget, error));
         }
-        settings(session)?.budget(self.budget.clone()).map(Some).map_err(refused_budget)
+        let budget = settings(session)?.budget(self.budget.clone()).map_err(refused_budget)?;
+        folders.within_lane(session, budget).map(Some)
     }
 
     fn forecast(
@@ -148,7 +162,9 @@ impl StartRunRequest {
         budget: Option<&WrittenBudget>,
     ) -> Result<Option<String>, Failure> {
         let is_design = matches!(self.work, RunWork::Design(_)) && self.work.is_paid();
-        is_design.then(|| forecast_of_run(session, run, budget.map(WrittenBudget::budget))).transpose()
+        is_design
+            .then(|| forecast_of_run(session, run, budget.map(WrittenBudget::budget)))
+            .transpose()
     }
 }
 

@@ -15,8 +15,8 @@ use convoke_store::message::{NewMessage, ScopedMessage, StoredMessage};
 use serde::Serialize;
 
 pub use self::inbox::{
-    Inbox, InboxRequest, MessageReport, MessageThread, OlderMessages, inbox, mark_read, thread,
-    unread_count,
+    Inbox, InboxRequest, MessageReport, MessageThread, OlderMessages, inbox, mark_messages_read,
+    mark_read, thread, unread_count,
 };
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;

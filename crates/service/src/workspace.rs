@@ -283,8 +283,8 @@ pub fn acting_agent(session: &Session) -> Result<AgentName, Failure> {
         return speaker(None, session);
     }
     let store = open_store(session)?;
-    let project = project_name(&*store, &project_folder(session))?;
-    Ok(session_agent(&*store, &project, session)?.unwrap_or_else(default_agent))
+    let here = project_here(&*store, session, checkout(&session.project).as_ref())?;
+    Ok(session_agent(&*store, &here.name, session)?.unwrap_or_else(default_agent))
 }
 
 fn actor(

@@ -1,6 +1,7 @@
 //! `convoke mcp`: what clients see, and what they cannot do.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -65,12 +66,11 @@ fn work_goes_on_by_tools_alone() {
     assert_eq!(again["status"], json!("in_progress"));
 
     let woken = client.call_any("wake", &json!({}));
-    assert!(text_of(&woken).contains("from @human"), "{woken}");
-    assert!(text_of(&woken).contains("Use two lines,\nplease."), "{woken}");
+    assert!(text_of(&woken).contains("@human:\n> Use two lines,\n> please."), "{woken}");
     assert!(text_of(&woken).ends_with("no unread messages for @june"), "{woken}");
     assert_eq!(woken["structuredContent"]["task"], json!(id));
     let facts = woken["structuredContent"]["text"].as_str().unwrap();
-    assert!(facts.contains("Use two lines,\nplease.") && facts.contains("Write the model"));
+    assert!(facts.contains("> Use two lines,") && facts.contains("Write the model"));
 
     let done = json!({"id": id, "action": "done", "note": "with tests"});
     let done = client.call("task_update", &done);
@@ -78,6 +78,42 @@ fn work_goes_on_by_tools_alone() {
     let said = client.call("say", &json!({"text": "@human it is done", "re": "1"}));
     assert_eq!(said["re"], json!(1));
     assert!(project.stdout(&["inbox", "human"]).contains("it is done"));
+}
+
+// W-21: a page that was not asked for delivers nothing, and neither does a part of a message.
+#[test]
+fn a_message_is_read_when_its_last_page_was_delivered() {
+    let project = Project::new().on_branch("main").variable("CONVOKE_AGENT", "june");
+    let long = (0..900).map(|line| format!("line {line} of a long message\n"));
+    let long = long.collect::<String>() + "the end of it";
+    for text in ["an early one", &long, "a late one"] {
+        project.stdout(&["say", "--as", "human", "--to", "june", text]);
+    }
+    let unread = |project: &Project| {
+        let inbox = project.stdout(&["inbox", "june"]);
+        ["an early one", "the end of it", "a late one"].map(|text| inbox.contains(text))
+    };
+    let mut client = McpClient::start(&project);
+    let first = client.call("wake", &json!({}));
+    assert!(first["text"].as_str().unwrap().contains("an early one"), "{first}");
+    assert!(unread(&project)[1], "the long message is not delivered yet");
+    let mut from = first["next_from"].clone();
+    assert!(from.is_u64(), "{first}");
+    // A later page alone does not make up for those before it.
+    let skipped = client.call("wake", &json!({"from": from.as_u64().unwrap() + 15_000}));
+    assert!(unread(&project)[1], "{skipped}");
+
+    let mut all = client.call("wake", &json!({}))["text"].as_str().unwrap().to_owned();
+    while !from.is_null() {
+        assert!(unread(&project)[1]);
+        let page = client.call("wake", &json!({ "from": from }));
+        all += page["text"].as_str().unwrap();
+        from = page["next_from"].clone();
+    }
+    assert!(all.contains(&long), "every page together has the whole message");
+    assert_eq!(unread(&project), [false; 3]);
+    let again = client.call_any("wake", &json!({}));
+    assert!(text_of(&again).ends_with("no unread messages for @june"), "{again}");
 }
 
 // A model that looks for another agent's wake-up must not take its messages away.
@@ -177,9 +213,52 @@ fn lanes_have_no_tools_unless_their_user_says_so() {
     let project = project.variable("CONVOKE_MCP_IN_LANES", "true");
     let mut client = McpClient::start(&project);
     assert_eq!(names(&client.request("tools/list", json!({}))), TOOLS);
-    let start = json!({"kind": "lane", "key": "k", "text": "x", "budget": "1k"});
-    let refused = client.call_any("run_start", &start);
-    assert!(text_of(&refused).contains("a lane cannot start a run"), "{refused}");
+    let answer = json!({"run": "20200101-000000-00000", "answer": "1"});
+    let refused = client.call_any("run_result", &answer);
+    assert!(text_of(&refused).contains("cannot answer for the person"), "{refused}");
+}
+
+// No agent spends more through another agent, and none starts agents without end.
+#[test]
+fn a_lane_gives_runs_no_more_than_is_left_of_its_own_budget() {
+    let start = |client: &mut McpClient, key: &str, budget: &str| {
+        let agent = "http:none";
+        client.call_any(
+            "run_start",
+            &json!({"kind": "lane", "key": key, "text": "x", "agent": agent, "budget": budget}),
+        )
+    };
+    let project = Project::new()
+        .variable("CONVOKE_MCP_IN_LANES", "true")
+        .variable("CONVOKE_LANE", "4711 1 tokens=1500 outer run");
+    let mut client = McpClient::start(&project);
+    let first = start(&mut client, "first", "1k");
+    assert_eq!(first["structuredContent"]["budget"], json!("1k"), "{first}");
+    let second = start(&mut client, "second", "1k");
+    assert_eq!(second["structuredContent"]["budget"], json!("500"), "{second}");
+    let third = start(&mut client, "third", "1");
+    assert!(text_of(&third).contains("nothing is left of the budget"), "{third}");
+    assert_eq!(start(&mut client, "first", "1k")["structuredContent"]["was_started_before"], json!(true));
+    let money = start(&mut client, "money", "$1");
+    assert!(text_of(&money).contains("cannot be compared with that of the lane"), "{money}");
+
+    let project = project.variable("CONVOKE_LANE", "4711 3 - ");
+    let mut client = McpClient::start(&project);
+    let deep = start(&mut client, "deep", "1k");
+    assert!(text_of(&deep).contains("may start no further agent"), "{deep}");
+}
+
+// Some clients start a server with few variables, so that the mark of the lane is lost.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_finds_the_lane_that_its_client_hides() {
+    let project = Project::new().variable("CONVOKE_LANE", "1");
+    let program = env!("CARGO_BIN_EXE_convoke");
+    let mut command = project.command(Path::new("/bin/sh"), &["-c"]);
+    // The shell stays as the parent, with the mark.
+    command.arg(format!("env -u CONVOKE_LANE '{program}' mcp; true"));
+    let mut client = McpClient::begin_with(command, Lifecycle::Handshake);
+    assert_eq!(names(&client.request("tools/list", json!({}))), [""; 0]);
 }
 
 #[test]

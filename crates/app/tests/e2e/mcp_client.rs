@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
@@ -43,7 +43,12 @@ impl McpClient {
     }
 
     pub(crate) fn begin(project: &Project, lifecycle: Lifecycle) -> Self {
-        let mut command = project.command(Path::new(env!("CARGO_BIN_EXE_convoke")), &["mcp"]);
+        let command = project.command(Path::new(env!("CARGO_BIN_EXE_convoke")), &["mcp"]);
+        Self::begin_with(command, lifecycle)
+    }
+
+    /// Begins with a server that another command starts.
+    pub(crate) fn begin_with(mut command: Command, lifecycle: Lifecycle) -> Self {
         let mut server = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = BufReader::new(server.stdout.take().unwrap());
         let (sender, lines) = channel();

@@ -20,7 +20,8 @@ use crate::transcript::own::newest;
 const VARIABLES: &[&str] = &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
 
 /// It begins a session before a slow server is ready unless the server is required, and headless it
-/// refuses tools that change something unless they are approved beforehand.
+/// refuses tools that change something unless they are approved beforehand. A server gets few of its
+/// variables unless they are named.
 const SERVER: ServerWiring = ServerWiring {
     project_file: ".codex/config.toml",
     user_file: ".codex/config.toml",
@@ -29,6 +30,8 @@ const SERVER: ServerWiring = ServerWiring {
             "required = true",
             "startup_timeout_sec = 20",
             "default_tools_approval_mode = \"approve\"",
+            "env_vars = [\"CONVOKE_AGENT\", \"CONVOKE_LANE\", \"CONVOKE_STORE\", \"CODEX_HOME\", \
+             \"XDG_CACHE_HOME\", \"XDG_CONFIG_HOME\", \"XDG_STATE_HOME\"]",
         ],
     },
 };

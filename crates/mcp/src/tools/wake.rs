@@ -1,81 +1,222 @@
 //! `wake`: an agent's memory, and its unread messages.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
 use convoke_domain::scope::AgentName;
 use convoke_service::failure::Failure;
-use convoke_service::message::{InboxRequest, MessageReport, inbox, mark_read};
-use convoke_service::wake::{WakeRequest, wake as wake_up};
+use convoke_service::message::{InboxRequest, MessageReport, inbox, mark_messages_read};
+use convoke_service::wake::{WakeReport, WakeRequest, wake as wake_up};
 use convoke_store::message::InboxFilter;
+use serde_json::{Map, Value};
 
 use super::{Desk, agent};
 use crate::arguments::Arguments;
-use crate::page::{PAGE_BYTES, Page, bytes_of, page_within};
+use crate::page::{PAGE_BYTES, bytes_of, page};
 use crate::reply::{Reply, known};
 
-/// The most unread messages that one call shows.
+/// The most unread messages that one wake-up shows beside its own.
 const MOST_MESSAGES: usize = 10;
 
-/// The least bytes of a page that the wake-up gets beside messages.
-const LEAST_BYTES: usize = 512;
+/// The bytes of messages that come before the wake-up; others follow it.
+const BYTES_BEFORE: usize = PAGE_BYTES / 2;
 
-/// Shows the wake-up in pages. Unread messages come on the first page, before it.
+/// The most agents whose wake-ups a server remembers between pages.
+const MOST_AGENTS: usize = 16;
+
+/// The facts of a wake-up that a model has a use for.
+const FACTS: [&str; 6] = ["task", "skill", "skill_path", "plan_file", "message_id", "diagnostics"];
+
+/// The wake-ups whose pages are being read, so that pages that follow one another are of one text.
+/// Nothing is lost with them: a message stays unread until a page delivers its end.
+#[derive(Debug, Default)]
+pub(crate) struct WakeMemory {
+    documents: Mutex<HashMap<String, WakeDocument>>,
+}
+
+impl WakeMemory {
+    fn take(&self, agent: &AgentName) -> Option<WakeDocument> {
+        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        documents.remove(agent.as_str())
+    }
+
+    fn keep(&self, agent: &AgentName, document: WakeDocument) {
+        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        if documents.len() >= MOST_AGENTS {
+            documents.clear();
+        }
+        documents.insert(agent.as_str().to_owned(), document);
+    }
+}
+
+/// A wake-up with unread messages around it. Places are counted in characters.
+#[derive(Debug, Default)]
+struct WakeDocument {
+    text: String,
+    length: usize,
+    facts: Map<String, Value>,
+    /// Where each message ends that is not known to be read.
+    ends: Vec<(usize, i64)>,
+    /// All before this place was delivered.
+    delivered: usize,
+}
+
+/// Shows the wake-up in pages, with the messages that an agent has not read. A message of the client's
+/// own agent counts as read when pages have delivered all of it: no hook says so for a client without
+/// hooks. A call that was cancelled delivers nothing.
 pub(super) fn wake(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure> {
     let named = agent(arguments, "as")?.unwrap_or_else(|| desk.agent.clone());
-    let request = WakeRequest { agent: Some(named.clone()), ..WakeRequest::default() };
-    let report = wake_up(&desk.session, request)?;
-    let mut facts = serde_json::to_value(&report).map(known).unwrap_or_default();
-    let facts = facts.as_object_mut().map(std::mem::take).unwrap_or_default();
-    let wanted = ["task", "skill", "skill_path", "plan_file", "message_id", "diagnostics"];
-    let facts = facts.into_iter().filter(|(name, _)| wanted.contains(&name.as_str())).collect();
     let from = arguments.from();
-    // They are read then, so a later page cannot count them in.
-    let messages = if from == 0 { messages(desk, &named)? } else { String::new() };
-    let most = PAGE_BYTES.saturating_sub(bytes_of(&messages)).max(LEAST_BYTES);
-    let Page { text, next_from } = page_within(&report.text, from, most);
-    Ok(Reply::of_page(Page { text: messages + &text, next_from }, facts))
+    let earlier = if from == 0 { None } else { desk.memory.take(&named) };
+    let mut document = match earlier {
+        Some(document) => document,
+        None => WakeDocument::new(desk, &named)?,
+    };
+    let page = page(&document.text, from);
+    let facts = document.facts.clone();
+    if named == desk.agent && !desk.is_cancelled() {
+        let read = document.deliver(from, page.next_from);
+        mark_messages_read(&desk.session, &named, &read)?;
+    }
+    if page.next_from.is_some() {
+        desk.memory.keep(&named, document);
+    }
+    Ok(Reply::of_page(page, facts))
 }
 
 /// Returns the text of a wake-up for a prompt.
 pub(crate) fn text(desk: &Desk) -> Result<String, Failure> {
-    let request = WakeRequest { agent: Some(desk.agent.clone()), ..WakeRequest::default() };
-    wake_up(&desk.session, request).map(|report| report.text)
+    wake_of(desk, &desk.agent).map(|report| report.text)
 }
 
-/// Shows a message, whole unless it alone is longer than a page.
-fn whole_or_cut(message: &MessageReport) -> String {
-    let MessageReport { id, from, content, created_at, .. } = message;
-    let Page { text, next_from } = page_within(content, 0, PAGE_BYTES - LEAST_BYTES);
-    let cut = next_from.map_or_else(String::new, |shown| {
-        let all = content.chars().count();
-        format!("\n[cut: {shown} of {all} characters; `convoke inbox --all` shows all]")
-    });
-    format!("#{id} from @{from}, {created_at}:\n{text}{cut}\n\n")
+fn wake_of(desk: &Desk, agent: &AgentName) -> Result<WakeReport, Failure> {
+    let request = WakeRequest { agent: Some(agent.clone()), ..WakeRequest::default() };
+    wake_up(&desk.session, request)
 }
 
-/// Shows the messages that an agent has not read. The client's own agent has read them then: no hook
-/// says so for a client without hooks. Messages beyond half a page stay for the next call.
-fn messages(desk: &Desk, reader: &AgentName) -> Result<String, Failure> {
+impl WakeDocument {
+    fn new(desk: &Desk, reader: &AgentName) -> Result<Self, Failure> {
+        let report = wake_of(desk, reader)?;
+        let facts = serde_json::to_value(&report).map(known).unwrap_or_default();
+        let facts = match facts {
+            Value::Object(facts) => facts.into_iter(),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => Map::new().into_iter(),
+        };
+        let facts = facts.filter(|(name, _)| FACTS.contains(&name.as_str())).collect();
+        let messages = unread(desk, reader, &report.messages)?;
+        let mut document = Self { facts, ..Self::default() };
+        let fits = fitting(&messages);
+        let (before, after) = messages.split_at(fits);
+        document.add_messages("# Unread messages", before);
+        document.add(&report.text);
+        let end = document.length;
+        document.ends.extend(report.messages.iter().map(|id| (end, *id)));
+        document.add_messages("# More unread messages", after);
+        Ok(document)
+    }
+
+    fn add(&mut self, text: &str) {
+        self.text += text;
+        self.length += text.chars().count();
+    }
+
+    fn add_messages(&mut self, heading: &str, messages: &[(i64, String)]) {
+        if messages.is_empty() {
+            return;
+        }
+        let gap = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { "\n" };
+        self.add(&format!("{gap}{heading}\n\n"));
+        for (id, text) in messages {
+            self.add(text);
+            self.ends.push((self.length, *id));
+        }
+    }
+
+    /// Takes in that a page was delivered, and returns the messages that are read by that.
+    fn deliver(&mut self, from: usize, next_from: Option<usize>) -> Vec<i64> {
+        if from <= self.delivered {
+            self.delivered = self.delivered.max(next_from.unwrap_or(self.length));
+        }
+        let delivered = self.delivered;
+        let (read, rest): (Vec<_>, Vec<_>) =
+            self.ends.drain(..).partition(|(end, _)| *end <= delivered);
+        self.ends = rest;
+        let mut read: Vec<_> = read.into_iter().map(|(_, id)| id).collect();
+        read.sort_unstable();
+        read
+    }
+}
+
+/// Returns how many of the first messages fit before a wake-up, whole.
+fn fitting(messages: &[(i64, String)]) -> usize {
+    let mut bytes = 0;
+    messages
+        .iter()
+        .take_while(|(_, text)| {
+            bytes += bytes_of(text);
+            bytes <= BYTES_BEFORE
+        })
+        .count()
+}
+
+/// Returns the newest messages that an agent has not read, oldest first, without those that its wake-up
+/// has.
+fn unread(desk: &Desk, reader: &AgentName, without: &[i64]) -> Result<Vec<(i64, String)>, Failure> {
     let request = InboxRequest {
         agent: Some(reader.clone()),
         which: InboxFilter::Unread,
-        limit: MOST_MESSAGES,
+        limit: MOST_MESSAGES + without.len(),
         before: None,
         branch: None,
     };
-    let mut inbox = inbox(&desk.session, &request)?;
-    let (mut shown, mut text) = (0, String::new());
-    for message in &inbox.messages {
-        let next = whole_or_cut(&MessageReport::new(message));
-        if shown > 0 && bytes_of(&text) + bytes_of(&next) > PAGE_BYTES / 2 {
-            break;
+    let messages = inbox(&desk.session, &request)?.messages;
+    let others = messages.iter().filter(|message| !without.contains(&message.id));
+    Ok(others.map(|message| (message.id, shown(&MessageReport::new(message)))).collect())
+}
+
+fn shown(message: &MessageReport) -> String {
+    let MessageReport { id, from, content, created_at, .. } = message;
+    format!("#{id} from @{from}, {created_at}:\n{content}\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(messages: &[(i64, &str)]) -> WakeDocument {
+        let mut document = WakeDocument::default();
+        document.add("wake-up\n");
+        for (id, text) in messages {
+            document.add_messages("# More", &[(*id, (*text).to_owned())]);
         }
-        (text, shown) = (text + &next, shown + 1);
+        document
     }
-    if shown == 0 {
-        return Ok(String::new());
+
+    // W-21
+    #[test]
+    fn a_message_is_read_once_every_page_of_it_was_delivered() {
+        let long = "long ".repeat(3000);
+        let mut document = document(&[(1, "short\n"), (2, &long), (3, "last\n")]);
+        let first = page(&document.text, 0);
+        assert_eq!(document.deliver(0, first.next_from), [1]);
+        let second = page(&document.text, first.next_from.unwrap());
+        // A page that skips one delivers nothing that was begun before it.
+        let end = document.length;
+        assert_eq!(document.deliver(second.next_from.unwrap(), None), []);
+        assert_eq!(document.deliver(first.next_from.unwrap(), second.next_from), []);
+        assert_eq!(document.deliver(second.next_from.unwrap(), None), [2, 3]);
+        assert_eq!((document.delivered, document.ends.len()), (end, 0));
     }
-    inbox.messages.truncate(shown);
-    if *reader == desk.agent {
-        mark_read(&inbox)?;
+
+    #[test]
+    fn messages_that_fit_into_half_a_page_come_first() {
+        let message = |length: usize| (1, "x".repeat(length));
+        assert_eq!(fitting(&[message(10), message(10)]), 2);
+        assert_eq!(fitting(&[message(10), message(BYTES_BEFORE), message(1)]), 1);
+        assert_eq!(fitting(&[message(BYTES_BEFORE + 1)]), 0);
     }
-    Ok(format!("# Unread messages\n\n{text}"))
 }

@@ -32,6 +32,8 @@ pub struct AnsweredRunReport {
 
 #[derive(Debug, thiserror::Error)]
 enum AnswerError {
+    #[error("an agent in a lane cannot answer for the person")]
+    InLane,
     #[error("run {0} is running and waits for no answer")]
     Running(RunId),
     #[error("run {0} waits for no answer")]
@@ -49,6 +51,9 @@ pub fn answer_run(
     run: &RunId,
     answer: &str,
 ) -> Result<AnsweredRunReport, Failure> {
+    if session.environment.is_in_lane() {
+        return Err(Failure::new(ErrorClass::Refused, AnswerError::InLane));
+    }
     let design = design_progress(session, run)?;
     let refused = |error| Failure::new(ErrorClass::Refused, error);
     let attempt = Folders::of(session)?.find(&design.run).and_then(|kept| kept.last_attempt());

@@ -23,7 +23,7 @@ use crate::session::Session;
 use crate::workspace::project_folder;
 
 /// Whose key is whose. No run can be called so.
-const KEYS: &str = ".keys";
+pub(super) const KEYS: &str = ".keys";
 
 const REQUEST: &str = "request.json";
 const WORDS: &str = "words.json";
@@ -65,6 +65,12 @@ pub(super) struct KeptRequest {
     /// The hash of all that was asked for.
     digest: String,
     pub(super) budget: Option<String>,
+    /// The run of the lane that asked for it, which pays for it.
+    #[serde(default)]
+    pub(super) paid_by: Option<String>,
+    /// The name of the key's file; none where the run began elsewhere.
+    #[serde(default)]
+    pub(super) key: Option<String>,
 }
 
 /// A run before it has a folder.
@@ -79,7 +85,7 @@ impl NewRun {
         session: &Session,
         key: &str,
         work: &RunWork,
-        budget: Option<&WrittenBudget>,
+        asked: Option<&WrittenBudget>,
     ) -> Self {
         let project = project_folder(session).display().to_string();
         let key_hash = hash(format!("{project}\n{key}"));
@@ -89,15 +95,23 @@ impl NewRun {
         let random = u64::from_str_radix(random.get(..8).unwrap_or_default(), 16);
         let id = RunId::new(now, random.unwrap_or_default());
         let anonymous = RunId::new(Timestamp::UNIX_EPOCH, 0);
-        let digest = hash(work.words(&session.project, &anonymous, budget).join("\0"));
+        let digest = hash(work.words(&session.project, &anonymous, asked).join("\0"));
         let request = KeptRequest {
             run: id.to_string(),
             kind: work.kind().to_owned(),
             project,
             digest,
-            budget: budget.map(|budget| budget.text().to_owned()),
+            budget: None,
+            paid_by: session.environment.surrounding_lane().and_then(|around| around.run),
+            key: Some(key_hash.clone()),
         };
         Self { key_hash, request, id }
+    }
+
+    /// Sets what the run may spend. The same request has the same key, with each budget that the
+    /// settings leave it.
+    pub(super) fn set_budget(&mut self, budget: Option<&WrittenBudget>) {
+        self.request.budget = budget.map(|budget| budget.text().to_owned());
     }
 }
 
@@ -113,7 +127,7 @@ pub(super) enum Claim {
 
 /// The folder of all background runs.
 pub(super) struct Folders {
-    root: PathBuf,
+    pub(super) root: PathBuf,
     project: String,
 }
 
@@ -122,34 +136,37 @@ impl Folders {
         let root = session.environment.background_runs();
         let root =
             root.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, FolderError::NoHome))?;
-        Ok(Self { root, project: project_folder(session).display().to_string() })
+        Ok(Self::at(root, project_folder(session).display().to_string()))
     }
 
-    /// Takes a key for a run and makes the run's folder, unless the key is taken.
+    pub(super) const fn at(root: PathBuf, project: String) -> Self {
+        Self { root, project }
+    }
+
+    /// Takes a key for a run and makes the run's folder; of two callers at the same time one has it.
     pub(super) fn claim(&self, new: &NewRun) -> Result<Claim, Failure> {
         let keys = self.root.join(KEYS);
         make_private(&keys)?;
         let key = keys.join(&new.key_hash);
-        if let Some(claim) = self.known(&key, new)? {
-            return Ok(claim);
-        }
         let folder = self.root.join(new.id.as_str());
         DirBuilder::new().mode(0o700).create(&folder).map_err(unusable(&folder))?;
         let request = folder.join(REQUEST);
         let text = serde_json::to_string(&new.request).unwrap_or_default();
         file::put_private(&request, text.as_bytes()).map_err(unusable(&request))?;
-        // Whoever links first has the key, and it is never there without its content.
+        // The first link has the key, and the key is never there without its content.
         match fs::hard_link(&request, &key) {
             Ok(()) => Ok(Claim::Ours(new.id.clone())),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 fs::remove_dir_all(&folder).ok();
-                self.known(&key, new)?.ok_or_else(|| illegible(&key))
+                self.known(new)?.ok_or_else(|| illegible(&key))
             }
             Err(error) => Err(unusable(&key)(error)),
         }
     }
 
-    fn known(&self, key: &Path, new: &NewRun) -> Result<Option<Claim>, Failure> {
+    /// Tells whose a key is, if it is taken.
+    pub(super) fn known(&self, new: &NewRun) -> Result<Option<Claim>, Failure> {
+        let key = &self.root.join(KEYS).join(&new.key_hash);
         if !key.exists() {
             return Ok(None);
         }
@@ -161,9 +178,7 @@ impl Folders {
 
     /// Opens the folder of a run that this project started in the background.
     pub(super) fn find(&self, run: &RunId) -> Option<KeptRun> {
-        let path = self.root.join(run.as_str());
-        let request = read_request(&path.join(REQUEST))?;
-        (request.project == self.project).then_some(KeptRun { path, request })
+        kept_run(self.root.join(run.as_str())).filter(|kept| kept.request.project == self.project)
     }
 
     pub(super) fn open(&self, run: &RunId) -> Result<KeptRun, Failure> {
@@ -184,12 +199,20 @@ impl Folders {
             project: self.project.clone(),
             digest: String::new(),
             budget: None,
+            paid_by: None,
+            key: None,
         };
         let file = path.join(REQUEST);
         let text = serde_json::to_string(&request).unwrap_or_default();
         file::put_private(&file, text.as_bytes()).map_err(unusable(&file))?;
         Ok(KeptRun { path, request })
     }
+}
+
+/// Opens the folder of a run of any project.
+pub(super) fn kept_run(path: PathBuf) -> Option<KeptRun> {
+    let request = read_request(&path.join(REQUEST))?;
+    Some(KeptRun { path, request })
 }
 
 fn read_request(path: &Path) -> Option<KeptRequest> {
@@ -207,7 +230,7 @@ fn make_private(folder: &Path) -> Result<(), Failure> {
 
 /// The folder of one run.
 pub(super) struct KeptRun {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     pub(super) request: KeptRequest,
 }
 

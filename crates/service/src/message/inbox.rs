@@ -116,16 +116,32 @@ pub fn inbox(session: &Session, request: &InboxRequest) -> Result<Inbox, Failure
 
 /// Counts messages as read. A front end calls this only when its reader has them.
 pub fn mark_read(inbox: &Inbox) -> Result<(), Failure> {
-    let Workspace { store, scope } = &inbox.workspace;
-    let reader = &inbox.reader;
-    if inbox.messages.is_empty() {
+    let read: Vec<_> = inbox.messages.iter().map(|message| message.id).collect();
+    receive(&inbox.workspace, &inbox.reader, &read)
+}
+
+/// Counts these messages as read, in ascending order. A front end calls this only when their reader
+/// has the whole text of each.
+pub fn mark_messages_read(
+    session: &Session,
+    reader: &AgentName,
+    read: &[i64],
+) -> Result<(), Failure> {
+    if read.is_empty() {
+        return Ok(());
+    }
+    receive(&Workspace::open(session, None)?, reader, read)
+}
+
+fn receive(workspace: &Workspace, reader: &AgentName, read: &[i64]) -> Result<(), Failure> {
+    let Workspace { store, scope } = workspace;
+    if read.is_empty() {
         return Ok(());
     }
     if store.agent(scope, reader).map_err(refused)?.is_none() {
         store.add_agent(scope, reader, "human").map_err(refused)?;
     }
-    let read: Vec<_> = inbox.messages.iter().map(|message| message.id).collect();
-    let receipt = MessageReceipt { read: &read, known: read.last().copied() };
+    let receipt = MessageReceipt { read, known: read.last().copied() };
     store.change_agent(scope, reader, &AgentChange::Received(receipt)).map_err(refused)
 }
 

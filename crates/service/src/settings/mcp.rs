@@ -168,7 +168,8 @@ impl McpSettings {
                         return Err(BudgetRefusal::TooHigh { asked, most });
                     }
                 }
-                (LaneBudget::Tokens(_), LaneBudget::MicroDollars(_)) | (LaneBudget::MicroDollars(_), LaneBudget::Tokens(_)) => {
+                (LaneBudget::Tokens(_), LaneBudget::MicroDollars(_))
+                | (LaneBudget::MicroDollars(_), LaneBudget::Tokens(_)) => {
                     let (asked, most) = words();
                     return Err(BudgetRefusal::OtherUnit { asked, most });
                 }
@@ -190,7 +191,8 @@ mod tests {
     #[test]
     fn a_run_spends_at_most_what_is_configured() {
         let asked = |text: &str| Some(WrittenBudget::parse(text).unwrap());
-        let text = |budget: Result<WrittenBudget, BudgetRefusal>| budget.map(|cap| cap.text().to_owned());
+        let text =
+            |budget: Result<WrittenBudget, BudgetRefusal>| budget.map(|cap| cap.text().to_owned());
         assert_eq!(text(limited(&[]).budget(None)), Err(BudgetRefusal::Missing));
         assert_eq!(text(limited(&[]).budget(asked("2M"))), Ok("2M".to_owned()));
         let settings = limited(&["200k"]);

@@ -78,7 +78,7 @@ const RULES: [(&str, &str, Rule); 21] = [
     ),
     ("lane", "http", Rule::UsersFile("a project cannot choose where your prompts and keys go")),
     ("mcp", "allow", Rule::Fewer),
-    ("mcp", "budget", Rule::LowerCap),
+    ("mcp", "budget", Rule::LowerBudget),
     ("mcp", "in_lanes", Rule::Own("a committed file cannot give your lanes Convoke's tools")),
 ];
 
