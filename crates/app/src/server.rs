@@ -1,10 +1,12 @@
 //! The program `convoke-mcp`, which `convoke mcp` becomes.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use convoke_engine::lane::ancestry::mark_above;
+use convoke_mcp::HttpListen;
 use convoke_service::failure::{ErrorClass, Failure};
+use convoke_service::mcp_listen::AccessToken;
 
 use crate::app::{App, Format, Verbosity};
 use crate::env;
@@ -25,11 +27,11 @@ enum NotCalled {
     ByAnother { convoke: String },
 }
 
-/// Serves the client on stdin and stdout. The arguments are Convoke's version and the project.
+/// Serves the client on stdin and stdout, or clients over HTTP. The arguments are Convoke's version, the
+/// project, and for HTTP the address and the token's file.
 pub(crate) fn serve(arguments: &[OsString], output: &mut Output) -> Result<Exit, Failure> {
-    let [_, version, project] = arguments else {
-        let failure = Failure::new(ErrorClass::Usage, NotCalled::Directly);
-        return Err(failure.hint("convoke mcp"));
+    let Some(([_, version, project], rest)) = arguments.split_first_chunk() else {
+        return Err(called_directly());
     };
     if version != VERSION {
         let convoke = version.to_string_lossy().into_owned();
@@ -43,5 +45,33 @@ pub(crate) fn serve(arguments: &[OsString], output: &mut Output) -> Result<Exit,
     let above = if environment.is_in_lane() { None } else { mark_above() };
     let environment = above.map_or(environment.clone(), |mark| environment.marked_as_lane(mark));
     let app = App::new(PathBuf::from(project), environment, Format::Text, Verbosity::Normal);
-    convoke_mcp::serve(&app.session).map(|()| Exit::Done)
+    match rest {
+        [] => convoke_mcp::serve(&app.session)?,
+        [address] => serve_http(&app, address, None, output)?,
+        [address, token] => serve_http(&app, address, Some(Path::new(token)), output)?,
+        _ => return Err(called_directly()),
+    }
+    Ok(Exit::Done)
+}
+
+fn called_directly() -> Failure {
+    Failure::new(ErrorClass::Usage, NotCalled::Directly).hint("convoke mcp")
+}
+
+fn serve_http(
+    app: &App,
+    address: &OsStr,
+    token_file: Option<&Path>,
+    output: &Output,
+) -> Result<(), Failure> {
+    let address = address.to_str().and_then(|address| address.parse().ok());
+    let address = address.ok_or_else(called_directly)?;
+    let token = AccessToken::settle(&app.session, token_file)?;
+    let listen = HttpListen { address, token };
+    convoke_mcp::serve_http(&app.session, &listen, &mut |address| {
+        output.say(&format!("listening on http://{address}/mcp"));
+        if listen.token.is_new {
+            output.say(&format!("token: {}", listen.token.text()));
+        }
+    })
 }

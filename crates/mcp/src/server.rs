@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use convoke_domain::run::RunId;
 use convoke_domain::scope::AgentName;
 use convoke_service::failure::{ErrorClass, Failure, did_you_mean};
+use convoke_service::interruption::CallerInterruption;
 use convoke_service::session::Session;
 use convoke_service::settings::mcp::settings;
 use convoke_service::task::{TaskDesk, TaskPlace, task_progress};
@@ -19,9 +21,11 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ErrorData, ServerHandler, serve_server};
 use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep};
 
 use crate::arguments::Arguments;
 use crate::catalog::ToolName;
+use crate::question::{self, Asked, Declined};
 use crate::reply::Reply;
 use crate::tools::wake::WakeMemory;
 use crate::tools::{self, Desk, status};
@@ -50,6 +54,10 @@ enum CallError {
     Off(&'static str),
     #[error("the tool broke off; this is a bug in Convoke")]
     Broken,
+    #[error("the client cancelled the call")]
+    Cancelled,
+    #[error("the call took longer than {} seconds; call it again", status::LONGEST.as_secs())]
+    Slow,
 }
 
 /// The server of one client.
@@ -60,20 +68,44 @@ pub struct Server {
     tools: Arc<[ToolName]>,
     instructions: Arc<str>,
     memory: Arc<WakeMemory>,
+    declined: Arc<Declined>,
 }
 
 /// Serves a client on stdin and stdout until it closes them, or until the session is stopped.
 pub fn serve(session: &Session) -> Result<(), Failure> {
     let server = Server::new(session)?;
+    run(async {
+        tokio::select! {
+            served = server.serve_stdio() => served,
+            () = stopped(session) => Ok(()),
+        }
+    })
+}
+
+/// Runs a server to its end, on this thread.
+pub(crate) fn run(server: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(MOST_CALLS)
         .build()
         .map_err(|error| Failure::new(ErrorClass::Prerequisite, ServeError::Runtime(error)))?;
-    let outcome = runtime.block_on(server.serve_stdio(session));
+    let outcome = runtime.block_on(server);
     // A call that still works on a blocking thread must not keep a client waiting that has gone.
     runtime.shutdown_background();
     outcome
+}
+
+/// Waits until the session is stopped.
+pub(crate) async fn stopped(session: &Session) {
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let stop = std::sync::Mutex::new(Some(stop));
+    let _watch = session.cancel().watch(move || {
+        let taken = stop.lock().ok().and_then(|mut stop| stop.take());
+        if let Some(stop) = taken {
+            stop.send(()).ok();
+        }
+    });
+    stopped.await.ok();
 }
 
 impl Server {
@@ -91,43 +123,32 @@ impl Server {
         };
         let tools = ToolName::ALL.into_iter().filter(is_offered).collect();
         let instructions = if is_closed { IN_LANE.to_owned() } else { told(&session, &agent) };
-        let memory = Arc::default();
-        Ok(Self { session, agent, tools, instructions: instructions.into(), memory })
+        let (instructions, memory, declined) =
+            (instructions.into(), Arc::default(), Arc::default());
+        Ok(Self { session, agent, tools, instructions, memory, declined })
     }
 
-    async fn serve_stdio(self, session: &Session) -> Result<(), Failure> {
-        let (stop, stopped) = tokio::sync::oneshot::channel();
-        let stop = std::sync::Mutex::new(Some(stop));
-        let _watch = session.cancel().watch(move || {
-            let taken = stop.lock().ok().and_then(|mut stop| stop.take());
-            if let Some(stop) = taken {
-                stop.send(()).ok();
+    async fn serve_stdio(self) -> Result<(), Failure> {
+        match serve_server(self, stdio_pipes()).await {
+            Ok(running) => {
+                running.waiting().await.ok();
+                Ok(())
             }
-        });
-        let serving = async {
-            match serve_server(self, stdio_pipes()).await {
-                Ok(running) => {
-                    running.waiting().await.ok();
-                    Ok(())
-                }
-                // A client that only looks whether the program starts is no failure.
-                Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-                Err(error) => Err(Failure::new(
-                    ErrorClass::Usage,
-                    ServeError::Handshake(error.to_string().chars().take(300).collect()),
-                )
-                .hint("`convoke mcp` is started by a client: `convoke mcp install CLIENT`")),
-            }
-        };
-        tokio::select! {
-            served = serving => served,
-            _ = stopped => Ok(()),
+            // A client that only looks whether the program starts is no failure.
+            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(error) => Err(Failure::new(
+                ErrorClass::Usage,
+                ServeError::Handshake(error.to_string().chars().take(300).collect()),
+            )
+            .hint("`convoke mcp` is started by a client: `convoke mcp install CLIENT`")),
         }
     }
 
     /// Returns what a call works with: settings are read anew for each, because a server lives long.
     fn desk(&self) -> Desk {
+        let stop = CallerInterruption::new(self.session.cancel().child());
         let session = self.session.in_project(self.session.project.clone());
+        let session = Session { interruption: Arc::new(stop), ..session };
         Desk::new(session, self.agent.clone(), self.tools.clone(), self.memory.clone())
     }
 
@@ -151,29 +172,77 @@ impl Server {
         &self,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> CallToolResult {
+    ) -> CallToolResponse {
         let cancelled = context.ct.clone();
         let desk = self.desk().cancelled_by(Arc::new(move || cancelled.is_cancelled()));
-        let read = self.find(&request.name).and_then(|tool| {
-            Arguments::read(tool, request.arguments.unwrap_or_default()).map(|read| (tool, read))
-        });
+        let given = request.arguments.clone().unwrap_or_default();
+        let read = self
+            .find(&request.name)
+            .and_then(|tool| Arguments::read(tool, given).map(|read| (tool, read)));
         let (tool, arguments) = match read {
             Ok(read) => read,
-            Err(failure) => return on_thread(move || desk.finish(Reply::failed(&failure))).await,
+            Err(failure) => {
+                let failed = move |desk: &Desk| desk.finish(Reply::failed(&failure));
+                return work(desk, context, failed).await.into();
+            }
         };
         if tool == ToolName::RunStatus {
-            status::wait_for_change(&desk, &arguments, context).await;
+            match self.status(&desk, &arguments, &request, context).await {
+                Asked::Nothing => {}
+                Asked::Answered(reply) => {
+                    return work(desk, context, |desk| desk.finish(*reply)).await.into();
+                }
+                Asked::Needed(input) => return (*input).into(),
+            }
         }
-        on_thread(move || tools::call(&desk, tool, &arguments)).await
+        work(desk, context, move |desk| tools::call(desk, tool, &arguments)).await.into()
+    }
+
+    /// Waits for a run to change, and asks the person what it waits for, within the time of one call.
+    async fn status(
+        &self,
+        desk: &Desk,
+        arguments: &Arguments,
+        request: &CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Asked {
+        let Ok(run) = arguments.required("run", RunId::parse) else { return Asked::Nothing };
+        let end = Instant::now() + status::LONGEST;
+        // A client that comes back with an answer has waited already.
+        if request.input_responses.is_none() {
+            status::wait_for_change(desk, arguments, context).await;
+        }
+        if desk.is_cancelled() {
+            return Asked::Nothing;
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        question::ask(desk, run, &self.declined, request, context, left).await
     }
 }
 
-/// Does blocking work where it does not keep the runtime from other requests.
-async fn on_thread(work: impl FnOnce() -> CallToolResult + Send + 'static) -> CallToolResult {
-    spawn_blocking(work).await.unwrap_or_else(|_broken| {
-        let failure = Failure::new(ErrorClass::Bug, CallError::Broken);
-        Reply::failed(&failure).finish(None)
-    })
+/// Does blocking work where it does not keep the runtime from other requests, and stops it when its
+/// client cancels the call or when it takes too long for any client. What it started in the background
+/// goes on.
+async fn work(
+    desk: Desk,
+    context: &RequestContext<RoleServer>,
+    work: impl FnOnce(&Desk) -> CallToolResult + Send + 'static,
+) -> CallToolResult {
+    let stop = desk.session.cancel();
+    let error = tokio::select! {
+        done = spawn_blocking(move || work(&desk)) => match done {
+            Ok(result) => return result,
+            Err(_broken) => CallError::Broken,
+        },
+        () = context.ct.cancelled() => CallError::Cancelled,
+        () = sleep(status::LONGEST) => CallError::Slow,
+    };
+    stop.cancel();
+    let class = match error {
+        CallError::Cancelled | CallError::Slow => ErrorClass::Interrupted,
+        CallError::Unknown(_) | CallError::Off(_) | CallError::Broken => ErrorClass::Bug,
+    };
+    Reply::failed(&Failure::new(class, error)).finish(None)
 }
 
 /// Returns the one paragraph that every client gives its model.
@@ -221,7 +290,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        Ok(self.call(request, &context).await.into())
+        Ok(self.call(request, &context).await)
     }
 
     async fn list_resources(

@@ -2,7 +2,7 @@
 
 mod brief;
 mod messages;
-mod run;
+pub(crate) mod run;
 pub(crate) mod status;
 mod tasks;
 pub(crate) mod wake;

@@ -33,6 +33,9 @@ const LOG_FILE: &str = "CONVOKE_LOG_FILE";
 /// The variable with the agent that a process works for.
 const AGENT: &str = "CONVOKE_AGENT";
 
+/// The variable with the token of the MCP server over HTTP.
+pub const MCP_TOKEN: &str = "CONVOKE_MCP_TOKEN";
+
 /// The start of every variable that is a setting.
 const PREFIX: &str = "CONVOKE_";
 
@@ -209,6 +212,11 @@ impl Environment {
         let mut variables = HashMap::clone(&self.variables);
         variables.insert(LANE_MARK.into(), mark);
         Self { variables: Arc::new(variables), ..self.clone() }
+    }
+
+    /// Returns the token of the MCP server, if the environment has one.
+    pub fn mcp_token(&self) -> Option<String> {
+        self.variable(MCP_TOKEN).map(|token| token.to_string_lossy().into_owned())
     }
 
     /// Returns the store's file, if one is named.

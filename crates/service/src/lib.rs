@@ -28,6 +28,7 @@ pub mod interruption;
 pub mod lane;
 pub mod manifest;
 pub mod mcp_entry;
+pub mod mcp_listen;
 pub mod message;
 pub mod next_command;
 pub mod observer;

@@ -1,5 +1,6 @@
 //! Convoke's MCP server: starting it, and its entry in clients' settings.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
@@ -10,6 +11,7 @@ use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
 use crate::hooks::{DryRun, named_program, read, remove, write};
+use crate::mcp_listen::McpListenRequest;
 use crate::session::Session;
 
 /// Which settings of which client are meant.
@@ -85,17 +87,29 @@ fn malformed(path: &Path) -> impl FnOnce(SettingsError) -> Failure {
     }
 }
 
-/// Becomes the server for the session's project, with our stdin and stdout. Returns only why that
-/// failed.
-pub fn become_mcp_server(session: &Session) -> Failure {
+/// Becomes the server for the session's project, with our stdin and stdout, or over HTTP. Returns only
+/// why that failed.
+pub fn become_mcp_server(session: &Session, listen: Option<&McpListenRequest>) -> Failure {
+    if let Some(Err(failure)) = listen.map(McpListenRequest::check) {
+        return failure;
+    }
     let environment = &session.environment;
     let project = &session.project;
     let project = std::path::absolute(project).unwrap_or_else(|_| project.clone());
-    let arguments = [env!("CARGO_PKG_VERSION").into(), project.clone().into_os_string()];
+    let mut arguments = vec![env!("CARGO_PKG_VERSION").into(), project.clone().into_os_string()];
+    if let Some(listen) = listen {
+        arguments.push(listen.address.to_string().into());
+        arguments.extend(listen.token_file.as_deref().map(absolute_path));
+    }
     let variables = environment.for_worker();
     let error = become_server(&environment.program(), &arguments, variables, &project);
     Failure::new(ErrorClass::Prerequisite, error)
         .hint("install it beside `convoke`, from the same release")
+}
+
+/// The server runs in the project's folder, which need not be where its user named a file.
+fn absolute_path(path: &Path) -> OsString {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).into_os_string()
 }
 
 /// Tells whether a client's settings have the entry.

@@ -1,5 +1,8 @@
 //! `convoke mcp`: tools for agents, over the Model Context Protocol.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::client::Client;
@@ -11,18 +14,35 @@ use convoke_service::mcp_entry::{
     McpEntryChange, McpEntryReport, McpEntryTarget, become_mcp_server, install_mcp_entry,
     mcp_entry_status, uninstall_mcp_entry,
 };
+use convoke_service::mcp_listen::{ListenReach, McpListenRequest};
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Serve Convoke's tools to a client over stdin and stdout (MCP)
+/// Serve Convoke's tools to agents over MCP
 ///
 /// A client starts this command and calls its tools: `wake`, `brief`, `tasks`, `task_update`, `say`,
 /// `run_start`, `run_status` and `run_result`. The section `[mcp]` of your configuration switches
 /// off tools that change something. `install` tells a client to start it.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct McpArgs {
+    /// Serve over HTTP at this address, such as 127.0.0.1:4711, instead of stdin and stdout
+    ///
+    /// Every request needs the header `Authorization: Bearer TOKEN`. Without `--token-file` and
+    /// `CONVOKE_MCP_TOKEN`, Convoke makes a token and prints it on stderr.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<SocketAddr>,
+
+    /// Read the token from this file, which no other user may read
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    token_file: Option<PathBuf>,
+
+    /// Allow an address that other machines can reach; the connection is not encrypted
+    #[arg(long, requires = "listen")]
+    any_address: bool,
+
     #[command(subcommand)]
     command: Option<McpCommand>,
 }
@@ -68,11 +88,17 @@ fn client_with_servers() -> impl TypedValueParser<Value = Client> {
 }
 
 impl McpArgs {
+    fn listening(&self) -> Option<McpListenRequest> {
+        let reach = if self.any_address { ListenReach::Any } else { ListenReach::Loopback };
+        let token_file = self.token_file.clone();
+        self.listen.map(|address| McpListenRequest { address, token_file, reach })
+    }
+
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let session = &app.session;
         let change = match &self.command {
-            None => return Err(become_mcp_server(session)),
+            None => return Err(become_mcp_server(session, self.listening().as_ref())),
             Some(McpCommand::Status(args)) => {
                 let report = mcp_entry_status(session, args.target())?;
                 let exit = if report.installed { Exit::Done } else { Exit::No };

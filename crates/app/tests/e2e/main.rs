@@ -75,6 +75,7 @@ mod manifest_people;
 mod manifest_run;
 mod mcp;
 mod mcp_client;
+mod mcp_http;
 mod mcp_runs;
 mod mermaid;
 mod mermaid_parser;

@@ -173,8 +173,27 @@ fn hostile_arguments_are_refused_in_words() {
         assert!(text.contains(says), "{row}: {text}");
         assert!(facts.contains(&says.replace('"', "\\\"")), "{row}: {facts}");
     }
-    let long = json!({"as": "x".repeat(300_000), "y".repeat(300_000): 1});
-    assert_eq!(client.call_any("wake", &long)["isError"], json!(true));
+    for (tool, name) in [("wake", "as"), ("run_status", "run"), ("run_start", "key"), ("say", "to")]
+    {
+        for text in ["x".repeat(10_000_000), "a\0b".to_owned(), "../".repeat(2000)] {
+            let mut hostile = json!({"kind": "lane", "text": "x", "key": "k", "run": "x"});
+            let known = ["wake", "run_status", "say"].contains(&tool);
+            hostile = if known { json!({}) } else { hostile };
+            if tool == "say" {
+                hostile["text"] = json!("x");
+            }
+            hostile[name] = json!(text);
+            assert_eq!(client.call_any(tool, &hostile)["isError"], json!(true), "{tool}");
+        }
+    }
+    assert_eq!(client.call_any("wake", &json!({"y".repeat(300_000): 1}))["isError"], json!(true));
+    // What is no message is passed over.
+    client.send_bytes(b"\xff\xfe{\"jsonrpc\"\n\0\0\n[]\n{}\n\"x\"\nnull\n");
+    for lost in [json!("x"), json!(null), json!(-1), json!({})] {
+        let params = json!({"requestId": lost});
+        let cancelled = "notifications/cancelled";
+        client.send(&json!({"jsonrpc": "2.0", "method": cancelled, "params": params}));
+    }
     assert_eq!(client.call("tasks", &json!({}))["tasks"], json!([]));
     assert_eq!(project.listing(), before);
 }
@@ -238,7 +257,10 @@ fn a_lane_gives_runs_no_more_than_is_left_of_its_own_budget() {
     assert_eq!(second["structuredContent"]["budget"], json!("500"), "{second}");
     let third = start(&mut client, "third", "1");
     assert!(text_of(&third).contains("nothing is left of the budget"), "{third}");
-    assert_eq!(start(&mut client, "first", "1k")["structuredContent"]["was_started_before"], json!(true));
+    assert_eq!(
+        start(&mut client, "first", "1k")["structuredContent"]["was_started_before"],
+        json!(true)
+    );
     let money = start(&mut client, "money", "$1");
     assert!(text_of(&money).contains("cannot be compared with that of the lane"), "{money}");
 

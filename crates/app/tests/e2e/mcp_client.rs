@@ -34,6 +34,10 @@ pub(crate) struct McpClient {
     pub(crate) greeting: Value,
     /// Notifications since the beginning.
     pub(crate) notices: Vec<Value>,
+    /// What the person at the client answers to each form; without it, the client shows none.
+    person: Option<Value>,
+    /// How many forms the client has shown.
+    pub(crate) forms: usize,
 }
 
 impl McpClient {
@@ -48,7 +52,17 @@ impl McpClient {
     }
 
     /// Begins with a server that another command starts.
-    pub(crate) fn begin_with(mut command: Command, lifecycle: Lifecycle) -> Self {
+    pub(crate) fn begin_with(command: Command, lifecycle: Lifecycle) -> Self {
+        Self::begin_as(command, lifecycle, None)
+    }
+
+    /// Begins as a client with a person, who answers each form so.
+    pub(crate) fn with_person(project: &Project, lifecycle: Lifecycle, person: Value) -> Self {
+        let command = project.command(Path::new(env!("CARGO_BIN_EXE_convoke")), &["mcp"]);
+        Self::begin_as(command, lifecycle, Some(person))
+    }
+
+    fn begin_as(mut command: Command, lifecycle: Lifecycle, person: Option<Value>) -> Self {
         let mut server = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = BufReader::new(server.stdout.take().unwrap());
         let (sender, lines) = channel();
@@ -62,12 +76,23 @@ impl McpClient {
         });
         let stdin = server.stdin.take();
         let (greeting, notices) = (Value::Null, Vec::new());
-        let mut client = Self { server, stdin, lines, lifecycle, last_id: 0, greeting, notices };
+        let mut client = Self {
+            server,
+            stdin,
+            lines,
+            lifecycle,
+            last_id: 0,
+            greeting,
+            notices,
+            person,
+            forms: 0,
+        };
+        let abilities = client.abilities();
         client.greeting = match lifecycle {
             Lifecycle::Handshake => {
                 let info = json!({"name": "test", "version": "1"});
                 let params = json!({
-                    "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": info,
+                    "protocolVersion": "2025-06-18", "capabilities": abilities, "clientInfo": info,
                 });
                 let greeting = client.request("initialize", params);
                 client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -76,6 +101,16 @@ impl McpClient {
             Lifecycle::Stateless => client.request("server/discover", json!({})),
         };
         client
+    }
+
+    fn abilities(&self) -> Value {
+        if self.person.is_some() { json!({"elicitation": {}}) } else { json!({}) }
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(bytes).and_then(|()| stdin.flush()).unwrap();
     }
 
     /// Sends a line as it is.
@@ -94,7 +129,7 @@ impl McpClient {
         if self.lifecycle == Lifecycle::Stateless {
             meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
             meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "test", "version": "1"});
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            meta["io.modelcontextprotocol/clientCapabilities"] = self.abilities();
         }
         params["_meta"] = meta;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
@@ -105,6 +140,12 @@ impl McpClient {
     pub(crate) fn answer(&mut self, id: i64) -> Value {
         loop {
             let message = self.lines.recv_timeout(DEADLINE).expect("the server answers");
+            if message["method"] == json!("elicitation/create") {
+                self.forms += 1;
+                let result = self.person.clone().unwrap();
+                self.send(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result}));
+                continue;
+            }
             if message["id"] == json!(id) {
                 assert!(message.get("error").is_none(), "{message}");
                 return message["result"].clone();

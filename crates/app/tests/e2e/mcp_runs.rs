@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::Project;
-use crate::mcp_client::{McpClient, text_of};
+use crate::mcp_client::{Lifecycle, McpClient, text_of};
 use crate::panel::{FEATURE, Panel};
 use crate::scripted_server::{Reply, Server};
 
@@ -158,4 +158,49 @@ fn a_question_is_answered_through_the_server() {
     assert_eq!(panel.run().1, "ended");
     let nothing = client.call_any("run_result", &json!({"run": run, "answer": "1"}));
     assert_eq!(nothing["isError"], json!(true), "{nothing}");
+}
+
+// The person answers in the client, where it can show a question; in both forms of the protocol.
+#[test]
+fn a_client_with_a_person_shows_the_question() {
+    let panel = Panel::new();
+    let seats = panel.seats();
+    let stopped = panel.project.run(&["design", "--seats", &seats, FEATURE]);
+    assert_eq!(stopped.code, Some(2), "{stopped}");
+    let (run, _) = panel.run();
+    let (project, status) = (&panel.project, json!({"run": run}));
+
+    // A client without a person cancels, and is not asked twice.
+    let cancel = json!({"action": "cancel"});
+    let mut client = McpClient::with_person(project, Lifecycle::Handshake, cancel);
+    for _ in 0..2 {
+        let waits = client.call("run_status", &status);
+        assert_eq!(waits["state"], json!("needs_answer"), "{waits}");
+        assert_eq!(client.forms, 1);
+    }
+    let accept = json!({"action": "accept", "content": {"answer": "1"}});
+    let mut client = McpClient::with_person(project, Lifecycle::Handshake, accept.clone());
+    let answered = client.call("run_status", &status);
+    assert!(answered["answered"].is_string(), "{answered}");
+    assert_eq!(client.forms, 1);
+    let next = McpClient::start(project).wait_for(&run);
+    if next["state"] != json!("needs_answer") {
+        return;
+    }
+
+    let mut client = McpClient::with_person(project, Lifecycle::Stateless, accept.clone());
+    let mut call = json!({"name": "run_status", "arguments": status});
+    let needed = client.request("tools/call", call.clone());
+    assert_eq!(needed["resultType"], json!("input_required"), "{needed}");
+    let form = &needed["inputRequests"]["answer"]["params"];
+    assert_eq!(form["requestedSchema"]["required"], json!(["answer"]), "{needed}");
+    // An answer to another question is none.
+    call["inputResponses"] = json!({"answer": accept});
+    call["requestState"] = json!("another question");
+    let again = client.request("tools/call", call.clone());
+    assert_eq!(again["resultType"], json!("input_required"), "{again}");
+    call["requestState"] = needed["requestState"].clone();
+    let answered = client.request("tools/call", call);
+    let id = &answered["structuredContent"]["answered"];
+    assert_eq!(*id, next["question"]["id"], "{answered}");
 }

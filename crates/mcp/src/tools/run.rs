@@ -68,20 +68,25 @@ fn work(desk: &Desk, arguments: &Arguments) -> Result<RunWork, Failure> {
     })
 }
 
+/// Brings the user's answer to a run.
+pub(crate) fn answer(desk: &Desk, run: &RunId, answer: &str) -> Result<Reply, Failure> {
+    // An answer lets agents work again, which costs money.
+    if !desk.tools.contains(&ToolName::RunStart) {
+        return Err(Failure::new(ErrorClass::Refused, NoAnswers));
+    }
+    let answered = answer_run(&desk.session, run, answer)?;
+    let text = format!(
+        "answered {}: {}\ncall run_status with run={} in {} seconds\n",
+        answered.answered, answered.answer, answered.run, answered.poll_after_s
+    );
+    Ok(Reply::new(text, &answered))
+}
+
 /// Shows an artifact of a run in pages, or brings the user's answer to it.
 pub(super) fn result(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure> {
     let run = arguments.required("run", RunId::parse)?;
-    if let Some(answer) = arguments.maybe_text("answer") {
-        // An answer lets agents work again, which costs money.
-        if !desk.tools.contains(&ToolName::RunStart) {
-            return Err(Failure::new(ErrorClass::Refused, NoAnswers));
-        }
-        let answered = answer_run(&desk.session, &run, answer)?;
-        let text = format!(
-            "answered {}: {}\ncall run_status with run={} in {} seconds\n",
-            answered.answered, answered.answer, answered.run, answered.poll_after_s
-        );
-        return Ok(Reply::new(text, &answered));
+    if let Some(text) = arguments.maybe_text("answer") {
+        return answer(desk, &run, text);
     }
     let found = run_output(&desk.session, &run, arguments.maybe_text("artifact"))?;
     let facts = json!({

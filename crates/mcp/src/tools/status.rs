@@ -17,6 +17,9 @@ use crate::reply::Reply;
 /// No call takes longer, in seconds: a client with a short limit gives up after 60.
 const MOST_SECONDS: i64 = 45;
 
+/// The same as a time.
+pub(crate) const LONGEST: Duration = Duration::from_secs(MOST_SECONDS.cast_unsigned());
+
 /// How often Convoke looks for a change.
 const STEP: Duration = Duration::from_millis(500);
 
@@ -37,7 +40,8 @@ pub(crate) async fn wait_for_change(
     arguments: &Arguments,
     context: &RequestContext<RoleServer>,
 ) {
-    let seconds = arguments.number("wait_s").unwrap_or(0).min(MOST_SECONDS);
+    // One second is left for the status itself.
+    let seconds = arguments.number("wait_s").unwrap_or(0).min(MOST_SECONDS - 1);
     let steps = u32::try_from(seconds).unwrap_or_default() * 2;
     let Ok(run) = arguments.required("run", RunId::parse) else { return };
     if steps == 0 {
