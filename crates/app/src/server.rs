@@ -1,10 +1,12 @@
 //! The program `convoke-mcp`, which `convoke mcp` becomes.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use convoke_engine::lane::ancestry::mark_above;
-use convoke_mcp::HttpListen;
+use convoke_mcp::{ClientStreams, HttpListen};
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::mcp_listen::AccessToken;
 
@@ -25,6 +27,8 @@ enum NotCalled {
     Directly,
     #[error("this program is of version {VERSION}, and convoke of version {convoke}")]
     ByAnother { convoke: String },
+    #[error("cannot use stdin and stdout")]
+    NoStreams(#[source] io::Error),
 }
 
 /// Serves the client on stdin and stdout, or clients over HTTP. The arguments are Convoke's version, the
@@ -46,12 +50,24 @@ pub(crate) fn serve(arguments: &[OsString], output: &mut Output) -> Result<Exit,
     let environment = above.map_or(environment.clone(), |mark| environment.marked_as_lane(mark));
     let app = App::new(PathBuf::from(project), environment, Format::Text, Verbosity::Normal);
     match rest {
-        [] => convoke_mcp::serve(&app.session)?,
+        [] => convoke_mcp::serve(&app.session, streams()?)?,
         [address] => serve_http(&app, address, None, output)?,
         [address, token] => serve_http(&app, address, Some(Path::new(token)), output)?,
         _ => return Err(called_directly()),
     }
     Ok(Exit::Done)
+}
+
+/// Returns our standard streams as files of their own: the output keeps stdout locked for this thread,
+/// and the server writes on others.
+#[expect(clippy::disallowed_methods, reason = "the server's door to its client")]
+fn streams() -> Result<ClientStreams, Failure> {
+    let input = io::stdin().as_fd().try_clone_to_owned();
+    let output = io::stdout().as_fd().try_clone_to_owned();
+    let both = input.and_then(|input| Ok((input, output?)));
+    let (input, output) =
+        both.map_err(|error| Failure::new(ErrorClass::Prerequisite, NotCalled::NoStreams(error)))?;
+    Ok(ClientStreams { input: input.into(), output: output.into() })
 }
 
 fn called_directly() -> Failure {

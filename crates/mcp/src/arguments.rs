@@ -37,6 +37,15 @@ pub enum ArgumentError {
 /// The longest value that an error repeats, in characters.
 const SHOWN: usize = 40;
 
+/// The longest name, id or path, in bytes.
+const LONGEST_NAME: usize = 4096;
+
+/// The longest text of a person or an agent, in bytes.
+const LONGEST_PROSE: usize = 1024 * 1024;
+
+/// The most texts in a list.
+const MOST_TEXTS: usize = 1000;
+
 /// The arguments of one call, checked.
 #[derive(Debug, Clone)]
 pub struct Arguments {
@@ -81,6 +90,7 @@ impl Arguments {
         match argument.kind {
             ArgumentKind::OneOf(words) => Some(format!("one of {}", words.join(", "))),
             ArgumentKind::Text
+            | ArgumentKind::Prose
             | ArgumentKind::Number
             | ArgumentKind::Truth
             | ArgumentKind::Texts => {
@@ -153,16 +163,26 @@ impl Argument {
     /// Reads a value. A model may write a number or a switch as a text, and a single text for a list.
     fn read(&self, value: Value) -> Option<Value> {
         match (self.kind, value) {
-            (ArgumentKind::Text, value @ Value::String(_))
-            | (ArgumentKind::Truth, value @ Value::Bool(_)) => Some(value),
-            (ArgumentKind::Text, Value::Number(number)) => Some(number.to_string().into()),
+            (ArgumentKind::Text, Value::String(text)) => usable(text, LONGEST_NAME),
+            (ArgumentKind::Prose, Value::String(text)) => usable(text, LONGEST_PROSE),
+            (ArgumentKind::Truth, value @ Value::Bool(_)) => Some(value),
+            (ArgumentKind::Text | ArgumentKind::Prose, Value::Number(number)) => {
+                Some(number.to_string().into())
+            }
             (ArgumentKind::Number, value) => whole(&value).map(Value::from),
             (ArgumentKind::Truth, Value::String(word)) => {
                 word.trim().parse::<bool>().ok().map(Value::from)
             }
-            (ArgumentKind::Texts, Value::String(text)) => Some(vec![text].into()),
+            (ArgumentKind::Texts, Value::String(text)) => {
+                usable(text, LONGEST_NAME).map(|text| vec![text].into())
+            }
             (ArgumentKind::Texts, Value::Array(texts)) => {
-                texts.iter().all(Value::is_string).then_some(Value::Array(texts))
+                let is_usable = |text: &Value| {
+                    text.as_str()
+                        .is_some_and(|text| usable(text.to_owned(), LONGEST_NAME).is_some())
+                };
+                let is_list = texts.len() <= MOST_TEXTS && texts.iter().all(is_usable);
+                is_list.then_some(Value::Array(texts))
             }
             (ArgumentKind::OneOf(words), Value::String(word)) => {
                 let is_it = |known: &&&str| known.eq_ignore_ascii_case(word.trim());
@@ -174,7 +194,12 @@ impl Argument {
 
     fn refuse(&self) -> Failure {
         let expected = match self.kind {
-            ArgumentKind::Text => "a text".to_owned(),
+            ArgumentKind::Text => {
+                format!("a text of at most {LONGEST_NAME} bytes, without the character NUL")
+            }
+            ArgumentKind::Prose => {
+                format!("a text of at most {LONGEST_PROSE} bytes, without the character NUL")
+            }
             ArgumentKind::Number => "a whole number from 0 on".to_owned(),
             ArgumentKind::Truth => "true or false".to_owned(),
             ArgumentKind::Texts => "a list of texts".to_owned(),
@@ -183,6 +208,11 @@ impl Argument {
         let error = ArgumentError::Value { name: self.name.to_owned(), expected };
         Failure::new(ErrorClass::Usage, error)
     }
+}
+
+/// A text without NUL, which no file name and no argument of a program can hold.
+fn usable(text: String, longest: usize) -> Option<Value> {
+    (text.len() <= longest && !text.contains('\0')).then_some(Value::String(text))
 }
 
 /// Reads a whole number from 0 on, also from a text or from `5.0`.

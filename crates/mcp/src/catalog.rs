@@ -10,7 +10,7 @@ use convoke_service::settings::mcp::WritingTool;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use self::ArgumentKind::{Number, OneOf, Text, Texts, Truth};
+use self::ArgumentKind::{Number, OneOf, Prose, Text, Texts, Truth};
 
 /// A tool of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +47,10 @@ pub struct Argument {
 /// What values an argument takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentKind {
-    /// A text.
+    /// A name, id or path: short.
     Text,
+    /// A text of a person or an agent, which can be long.
+    Prose,
     /// A whole number.
     Number,
     /// True or false.
@@ -96,11 +98,11 @@ const TASK_UPDATE: &[Argument] = &[
     argument("id", Text, "such as t-3fa9c"),
     argument("action", OneOf(ACTIONS), ""),
     AS,
-    argument("note", Text, "one line: the note, or the reason"),
+    argument("note", Prose, "one line: the note, or the reason"),
 ];
 
 const SAY: &[Argument] = &[
-    argument("text", Text, ""),
+    argument("text", Prose, ""),
     AS,
     argument("to", Text, "agent"),
     argument("re", Number, "id of the message that this answers"),
@@ -109,7 +111,7 @@ const SAY: &[Argument] = &[
 const RUN_START: &[Argument] = &[
     argument("kind", OneOf(KINDS), ""),
     argument("key", Text, "a name for this request"),
-    argument("text", Text, ""),
+    argument("text", Prose, ""),
     argument("budget", Text, "such as 200k tokens or $2"),
     argument("agent", Text, "such as codex or http:NAME"),
     argument("role", Text, "such as implement/security-reviewer"),
@@ -126,7 +128,7 @@ const RUN_RESULT: &[Argument] = &[
     RUN,
     argument("artifact", Text, "default: plan or answer"),
     FROM,
-    argument("answer", Text, ""),
+    argument("answer", Prose, ""),
 ];
 
 impl ToolName {
@@ -262,7 +264,7 @@ impl Argument {
     /// Returns the JSON Schema of its value. Integers have no `format`: some clients refuse them.
     fn schema(self) -> Value {
         let mut schema = match self.kind {
-            Text => json!({"type": "string"}),
+            Text | Prose => json!({"type": "string"}),
             Number => json!({"type": "integer"}),
             Truth => json!({"type": "boolean"}),
             Texts => json!({"type": "array", "items": {"type": "string"}}),

@@ -18,4 +18,4 @@ mod server;
 mod tools;
 
 pub use self::http::{HttpListen, serve_http};
-pub use self::server::{Server, serve};
+pub use self::server::{ClientStreams, Server, serve};

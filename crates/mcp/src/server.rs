@@ -1,5 +1,6 @@
 //! The server: it takes requests from a client, has tools do them on blocking threads, and answers.
 
+use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,6 @@ use rmcp::model::{
     ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
-use rmcp::transport::io::stdio_pipes;
 use rmcp::{ErrorData, ServerHandler, serve_server};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
@@ -71,12 +71,21 @@ pub struct Server {
     declined: Arc<Declined>,
 }
 
-/// Serves a client on stdin and stdout until it closes them, or until the session is stopped.
-pub fn serve(session: &Session) -> Result<(), Failure> {
+/// The two ends of a client: pipes, or sockets, as some clients use them.
+#[derive(Debug)]
+pub struct ClientStreams {
+    /// What the client sends.
+    pub input: File,
+    /// What it reads.
+    pub output: File,
+}
+
+/// Serves a client on its streams until it closes them, or until the session is stopped.
+pub fn serve(session: &Session, streams: ClientStreams) -> Result<(), Failure> {
     let server = Server::new(session)?;
     run(async {
         tokio::select! {
-            served = server.serve_stdio() => served,
+            served = server.serve_streams(streams) => served,
             () = stopped(session) => Ok(()),
         }
     })
@@ -128,8 +137,10 @@ impl Server {
         Ok(Self { session, agent, tools, instructions, memory, declined })
     }
 
-    async fn serve_stdio(self) -> Result<(), Failure> {
-        match serve_server(self, stdio_pipes()).await {
+    async fn serve_streams(self, streams: ClientStreams) -> Result<(), Failure> {
+        let ClientStreams { input, output } = streams;
+        let streams = (tokio::fs::File::from_std(input), tokio::fs::File::from_std(output));
+        match serve_server(self, streams).await {
             Ok(running) => {
                 running.waiting().await.ok();
                 Ok(())
