@@ -206,8 +206,8 @@ mod tests {
         let second = page(&document.text, first.next_from.unwrap());
         // A page that skips one delivers nothing that was begun before it.
         let end = document.length;
-        assert_eq!(document.deliver(second.next_from.unwrap(), None), []);
-        assert_eq!(document.deliver(first.next_from.unwrap(), second.next_from), []);
+        assert!(document.deliver(second.next_from.unwrap(), None).is_empty());
+        assert!(document.deliver(first.next_from.unwrap(), second.next_from).is_empty());
         assert_eq!(document.deliver(second.next_from.unwrap(), None), [2, 3]);
         assert_eq!((document.delivered, document.ends.len()), (end, 0));
     }
