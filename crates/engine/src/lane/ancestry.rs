@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::process::getppid;
+use rustix::process::{Pid, getppid};
 
 use super::supervisor::LANE_MARK;
 
@@ -15,7 +15,7 @@ const MOST: usize = 64;
 /// Returns the mark of the lane that a process above this one is in. Where the system does not show
 /// processes as files, there is none.
 pub fn mark_above() -> Option<OsString> {
-    let mut pid = getppid().map(|pid| pid.as_raw_pid());
+    let mut pid = getppid().map(Pid::as_raw_pid);
     for _ in 0..MOST {
         let next = pid.filter(|pid| *pid > 1)?;
         let environment = fs::read(format!("/proc/{next}/environ")).unwrap_or_default();
@@ -34,7 +34,7 @@ fn mark_in(environment: &[u8]) -> Option<&OsStr> {
     (!mark.is_empty()).then(|| OsStr::from_bytes(mark))
 }
 
-/// The name of a process stands in parentheses and can hold anything.
+/// The name of a process is in parentheses and can hold anything.
 fn parent(stat: &str) -> Option<i32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
