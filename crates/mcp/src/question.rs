@@ -150,7 +150,9 @@ fn form(question: &RunQuestionReport) -> ElicitRequestParams {
     });
     let schema = match schema {
         Value::Object(schema) => ElicitationSchema::from_json_schema(schema).ok(),
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
     };
     ElicitRequestParams::FormElicitationParams {
         meta: None,

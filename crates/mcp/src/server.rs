@@ -85,7 +85,7 @@ pub fn serve(session: &Session, streams: ClientStreams) -> Result<(), Failure> {
     let server = Server::new(session)?;
     run(async {
         tokio::select! {
-            served = server.serve_streams(streams) => served,
+            ended = server.serve_streams(streams) => ended,
             () = stopped(session) => Ok(()),
         }
     })

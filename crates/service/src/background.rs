@@ -94,12 +94,11 @@ pub fn start_run(
     let folders = Folders::of(session)?;
     folders.remove_expired(session.now());
     let mut new = NewRun::of(session, key, &request.work, request.budget.as_ref());
-    let claim = match folders.known(&new)? {
-        Some(claim) => claim,
-        None => {
-            new.set_budget(request.settle_budget(session, &folders)?.as_ref());
-            folders.claim(&new)?
-        }
+    let claim = if let Some(claim) = folders.known(&new)? {
+        claim
+    } else {
+        new.set_budget(request.settle_budget(session, &folders)?.as_ref());
+        folders.claim(&new)?
     };
     let (run, was_started_before) = match claim {
         Claim::Ours(run) => (run, false),

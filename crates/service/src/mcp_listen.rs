@@ -126,7 +126,7 @@ impl AccessToken {
         File::open(RANDOM).and_then(|mut source| source.read_exact(&mut bytes)).map_err(
             |error| Failure::new(ErrorClass::Prerequisite, ListenError::NoChance(error)),
         )?;
-        let text = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = bytes.map(|byte| format!("{byte:02x}")).concat();
         Ok(Self { text, is_new: true })
     }
 
