@@ -25,6 +25,7 @@ mod verdict;
 
 use std::path::{Path, PathBuf};
 
+use convoke_engine::client::acp::KNOWN_AGENTS;
 use convoke_engine::client::adapter;
 
 use self::user::{RULES, User};
@@ -89,8 +90,9 @@ pub enum Lanes {
 }
 
 /// Runs the clients that are named and can be had, `design` with some of them as its seats,
-/// `newcomer` for a first hour with one of them, or `own-lanes` for the hooks of clients that Convoke
-/// starts; without a name, all.
+/// `newcomer` for a first hour with one of them, `own-lanes` for the hooks of clients that Convoke
+/// starts; without a name, all of these. `acp` drives the agents of the Agent Client Protocol, and only
+/// when it is named.
 pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     let is_chosen =
         |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short());
@@ -123,6 +125,9 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     if lanes == Lanes::Quick && is_named("own-lanes") {
         own_lanes::check(&seats().ok_or("claude and codex cannot be installed here")?, &mut rows)?;
     }
+    if is_named("acp") {
+        wrong.extend(acp(lanes, &mut rows).err().map(|error| error.to_string()));
+    }
     let designed = if lanes == Lanes::Quick && (names.is_empty() || is_named("design")) {
         seated(&mut rows)
     } else {
@@ -132,6 +137,27 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     let wrong = wrong.into_iter().chain(designed.err().map(|error| error.to_string()));
     let wrong: Vec<String> = wrong.collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+/// Drives the agents of the Agent Client Protocol that can be installed here. Qwen takes minutes, and
+/// runs with `--lanes` alone.
+fn acp(lanes: Lanes, rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
+    for agent in KNOWN_AGENTS {
+        let vendor = CLIENTS.iter().find(|client| client.kind == agent.vendor);
+        let is_meant = |client: &&Client| client.check.is_some() || lanes == Lanes::All;
+        let bin = if let Some((name, version)) = agent.package {
+            installed(name, &version.to_string(), &[])
+        } else {
+            vendor.filter(is_meant).and_then(Client::install)
+        };
+        let Some(bin) = bin else {
+            say(&format!("SKIPPED: acp:{} is not driven here", agent.name));
+            continue;
+        };
+        lanes::acp::check(agent, &bin, rows)
+            .map_err(|error| format!("acp:{}: {error}", agent.name))?;
+    }
+    Ok(())
 }
 
 /// Returns where the programs of Claude Code and Codex are.
@@ -161,9 +187,12 @@ impl Client {
 
     /// Returns its package and the version that Convoke's adapter says it is tested with.
     fn versioned(&self, between: &str) -> String {
+        format!("{}{between}{}", self.name, self.version())
+    }
+
+    fn version(&self) -> String {
         let tested = adapter(self.kind).tested;
-        let tested = tested.map_or("latest".to_owned(), |tested| tested.to_string());
-        format!("{}{between}{tested}", self.name)
+        tested.map_or("latest".to_owned(), |tested| tested.to_string())
     }
 
     /// Tries its hooks, and whether its record proves what its agent read.
@@ -204,14 +233,19 @@ impl Client {
 
     /// Installs the package below the build folder, once, and returns where its programs are.
     fn install(&self) -> Option<PathBuf> {
-        let folder = root().join("target/clients").join(self.versioned("/"));
-        let bin = folder.join("node_modules/.bin");
-        let spec = self.versioned("@");
-        let prefix = folder.display().to_string();
-        let options = ["install", "--silent", "--no-audit", "--no-fund", "--prefix", &prefix];
-        let arguments = [&options, self.with, &[spec.as_str()]].concat();
-        (bin.is_dir() || succeeds("npm", &arguments)).then_some(bin)
+        installed(self.name, &self.version(), self.with)
     }
+}
+
+/// Installs a package below the build folder, once, and returns where its programs are.
+fn installed(name: &str, version: &str, with: &[&str]) -> Option<PathBuf> {
+    let folder = root().join("target/clients").join(name).join(version);
+    let bin = folder.join("node_modules/.bin");
+    let spec = format!("{name}@{version}");
+    let prefix = folder.display().to_string();
+    let options = ["install", "--silent", "--no-audit", "--no-fund", "--prefix", &prefix];
+    let arguments = [&options, with, &[spec.as_str()]].concat();
+    (bin.is_dir() || succeeds("npm", &arguments)).then_some(bin)
 }
 
 /// Checks that the newest prompt is of a session that was compacted, by words of the client's.

@@ -105,7 +105,7 @@ const PLACES: &str = "# Configuration\n\n\
     - A committed `wake.wake_budget` leaves your pinned rules their room.\n\
     - A hook leaves out a file of the project that has a mistake, and says so in the text that it \
     delivers.\n\
-    - No file of a project can set `[lane.http.NAME]` or `[store]`.\n\n\
+    - No file of a project can set `[acp.NAME]`, `[lane.http.NAME]` or `[store]`.\n\n\
     Convoke ignores such a key and says so on stderr, with the file, the key and the reason.\n\n";
 
 fn configuration() -> String {
@@ -129,6 +129,7 @@ fn configuration() -> String {
         | `path` | `CONVOKE_STORE` | an absolute path | `convoke/store.db` below \
         `$XDG_STATE_HOME` or `~/.local/state` | the store's file |\n";
     let endpoints = config::endpoint::reference();
+    let agents = config::acp::reference();
     let others = "## Other variables\n\n\
         | variable | meaning |\n|---|---|\n\
         | `CONVOKE_AGENT` | the agent that this process works for |\n\
@@ -139,7 +140,7 @@ fn configuration() -> String {
         | `TERM` | `dumb`: no colors, and no line is drawn over another |\n\
         | `PAGER` | the program that shows long texts at a terminal; empty for none |\n";
     format!(
-        "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{mcp}\n{health}\n{store}\n{others}"
+        "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{agents}\n{mcp}\n{health}\n{store}\n{others}"
     )
 }
 

@@ -325,7 +325,8 @@ fn the_plugins_hooks_are_those_that_are_installed() {
 fn the_plugin_names_only_commands_that_there_are() {
     use clap::CommandFactory;
 
-    let program = convoke::cli::Cli::command();
+    let mut program = convoke::cli::Cli::command();
+    program.build();
     for name in ["plugin/commands/design.md", "plugin/skills/convoke/SKILL.md"] {
         let text = fs::read_to_string(xtask::root().join(name)).unwrap();
         for call in text.split("`convoke ").skip(1) {

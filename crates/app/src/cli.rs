@@ -1,5 +1,6 @@
 //! The command line. Doc comments on arguments are the help texts.
 
+pub mod acp_bridge;
 pub mod agent;
 pub mod agents;
 pub mod attend;
@@ -98,7 +99,9 @@ pub struct Cli {
     command: Command,
 }
 
+// A command line needs the options of one command, so clap builds no other's.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
     Brief(brief::Args),
     Dispatch(Box<dispatch::Args>),

@@ -110,7 +110,7 @@ impl Keyboard {
         };
         self.is_over = typed == Typed::End;
         self.was_late = typed == Typed::TooLate;
-        if cancel.is_asked() { Typed::Stopped } else { typed }
+        if cancel.is_cancelled() { Typed::Stopped } else { typed }
     }
 }
 

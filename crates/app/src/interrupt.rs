@@ -66,7 +66,7 @@ pub fn cancel() -> Cancel {
                         if signals.wait().next().is_none() {
                             continue;
                         }
-                        if asked.is_asked() {
+                        if asked.is_cancelled() {
                             urgent().cancel();
                             let _held = hold();
                             scratch::clear();

@@ -75,7 +75,7 @@ pub(crate) fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
     if cli.is_hook() { Exit::Done } else { exit }
 }
 
-/// Runs hooks and guardians without building the whole command line, which takes longer than a hook
+/// Runs hooks, guardians and bridges without building the whole command line, which takes longer than a hook
 /// takes to answer. `None` for any other command, or an invalid one.
 fn run_often_called(arguments: &[OsString], output: &mut Output) -> Option<Result<Exit, Failure>> {
     if let Some(guarded) = cli::guard::parse(arguments) {
@@ -88,6 +88,10 @@ fn run_often_called(arguments: &[OsString], output: &mut Output) -> Option<Resul
         }
         // No error is a reason to stop a client.
         return Some(Ok(Exit::Done));
+    }
+    // Behind hooks, which start more often.
+    if cli::acp_bridge::is_meant(arguments) {
+        return Some(cli::acp_bridge::run(output));
     }
     let [_, word] = arguments else { return None };
     let version = concat!("convoke ", env!("CARGO_PKG_VERSION"), "\n");

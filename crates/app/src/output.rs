@@ -1,6 +1,7 @@
 //! The one door to the terminal: stdout is data, stderr is conversation.
 
 mod area;
+mod document;
 mod observer;
 mod voice;
 
@@ -19,8 +20,10 @@ use serde::Serialize;
 use convoke_service::failure::{ErrorClass, Failure};
 
 use self::area::LiveArea;
+use self::document::unbroken;
 pub use self::observer::TerminalObserver;
 pub use self::voice::Voice;
+use self::voice::folded_for_stderr;
 use crate::env;
 use crate::exit::Exit;
 use crate::terminal::grid::Grid;
@@ -247,7 +250,13 @@ impl Output {
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn usage(&mut self, error: &clap::Error) -> Exit {
         if error.use_stderr() {
-            converse(|stderr| write!(stderr, "{}", error.render().ansi()));
+            // It repeats arguments, which may hold anything.
+            let text = error.render().to_string();
+            let text = for_terminal(&text);
+            converse(|stderr| match text.strip_prefix("error:") {
+                Some(rest) => write!(stderr, "{ERROR}error:{ERROR:#}{rest}"),
+                None => write!(stderr, "{text}"),
+            });
             return Exit::Usage;
         }
         let help = error.render();
@@ -266,7 +275,9 @@ impl Output {
         }
         converse(|stderr| {
             let mut line = |style: Style, word: &str, text: &str| {
-                writeln!(stderr, "{style}{word}:{style:#} {}", for_terminal(text))
+                let told = folded_for_stderr(&format!("{word}: {}", for_terminal(text)));
+                let rest = told.strip_prefix(word).unwrap_or(&told);
+                writeln!(stderr, "{style}{word}:{style:#}{}", rest.trim_start_matches(':'))
             };
             line(ERROR, "error", &failure.error.to_string())?;
             let mut cause = failure.error.source();
@@ -307,18 +318,14 @@ pub fn is_stdout(file: &File) -> bool {
     ours.ok().map(place).is_some_and(|ours| theirs.ok().map(place) == Some(ours))
 }
 
-/// Some readers treat more characters as line ends than JSON does; in a document they can only be
-/// inside of a string.
-fn unbroken(document: &str) -> String {
-    document
-        .replace('\u{85}', "\\u0085")
-        .replace('\u{2028}', "\\u2028")
-        .replace('\u{2029}', "\\u2029")
-}
-
 /// Cuts a line so that it is one where it is drawn: of two, only the last could be drawn over.
 fn drawable(line: &str) -> String {
     fitting(line, width().unwrap_or(usize::MAX))
+}
+
+/// Returns the width of help: the terminal's, or the usual one.
+pub fn help_width() -> usize {
+    stdout_width().unwrap_or(COLUMNS)
 }
 
 /// Returns the width of the terminal on stdout.

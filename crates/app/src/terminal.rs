@@ -7,6 +7,7 @@ pub mod grid;
 pub mod markdown;
 pub mod outcome;
 pub mod progress;
+pub mod repeats;
 pub mod run_page;
 pub mod styled;
 pub mod summary;

@@ -343,9 +343,9 @@ mod tests {
         check(&with_budget(9), candidates, block, "");
     }
 
-    // B-60, B-63: the header is fixed, the citation is true unless the user wants it fixed too.
+    // B-60, B-63: header and citation name the true folder unless the user wants the contract's words.
     #[test]
-    fn another_folder_is_cited_but_the_header_stays() {
+    fn another_folder_is_named_and_cited() {
         let cite = |dir: &str, literal| {
             let layer = Layer {
                 dir: DesignDir::parse(dir),
@@ -355,10 +355,11 @@ mod tests {
             let folder = Folder::Searched(vec![text("spec", "x")]);
             assembled(&layer.settle(Configured::Somewhere), &folder).0
         };
-        let header = "## Design Context (from .moai/design/)\n\n";
-        assert_eq!(cite("docs//", false), format!("{header}> source: docs/spec.md\nx\n"));
-        assert_eq!(cite("/", false), format!("{header}> source: /spec.md\nx\n"));
-        assert_eq!(cite("docs", true), format!("{header}> source: .moai/design/spec.md\nx\n"));
+        let block =
+            |dir: &str| format!("## Design Context (from {dir}/)\n\n> source: {dir}/spec.md\nx\n");
+        assert_eq!(cite("docs//", false), block("docs"));
+        assert_eq!(cite("/", false), block(""));
+        assert_eq!(cite("docs", true), block(".moai/design"));
     }
 
     // B-41: without `spec`, the first usable document is the one that is never dropped.

@@ -19,10 +19,13 @@ pub enum Client {
     Opencode,
     /// Qwen Code.
     Qwen,
+    /// Convoke's bridge to an agent that speaks the Agent Client Protocol. Users name that agent,
+    /// never the bridge, so no list of clients has it.
+    Acp,
 }
 
 impl Client {
-    /// Every client, in the order of lists that users read.
+    /// Every client that has a program of its own, in the order of lists that users read.
     pub const ALL: [Self; 6] =
         [Self::Claude, Self::Codex, Self::Cursor, Self::Gemini, Self::Opencode, Self::Qwen];
 
@@ -40,6 +43,7 @@ impl Client {
             Self::Gemini => "gemini",
             Self::Opencode => "opencode",
             Self::Qwen => "qwen",
+            Self::Acp => "acp",
         }
     }
 
@@ -65,7 +69,7 @@ mod tests {
             assert_eq!(Client::parse(client.name()), Some(client));
             assert_eq!(client.to_string(), client.name());
         }
-        for other in ["", "Claude", "aider", "cursor-agent", "claude "] {
+        for other in ["", "Claude", "aider", "cursor-agent", "claude ", "acp"] {
             assert_eq!(Client::parse(other), None, "{other}");
         }
         assert!(Client::WITH_HOOKS.iter().all(|client| Client::ALL.contains(client)));

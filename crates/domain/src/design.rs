@@ -68,3 +68,4 @@ pub mod tally;
 pub mod vote;
 pub mod voting_block;
 pub mod walk;
+pub mod warning;

@@ -48,6 +48,9 @@ pub enum Trace {
     Found,
     /// It is not there, although the agent has answered since.
     Missing,
+    /// It was there, and the agent's memory was compacted since, so that the agent has lost it. The
+    /// hook of that compaction may have been killed before it said so.
+    Forgotten,
     /// Unknown: there is no record yet, or none that Convoke understands.
     Unknown,
 }
@@ -199,6 +202,9 @@ impl View {
             {
                 known.lost(now).assumed()
             }
+            Moment::Resumed | Moment::Prompted if trace == Trace::Forgotten && !known.is_open() => {
+                known.lost(now)
+            }
             // Clients announce a compaction more than once.
             Moment::Compacting if !known.is_open() => known.lost(now),
             Moment::Resumed | Moment::Prompted if trace == Trace::Missing => known.missed(now),
@@ -224,7 +230,7 @@ impl View {
                 found.memory.arrived = self.losses.last;
                 found
             }
-            Trace::Missing | Trace::Unknown => self,
+            Trace::Missing | Trace::Forgotten | Trace::Unknown => self,
         }
     }
 
@@ -365,6 +371,28 @@ mod tests {
         assert_eq!(played(&[Prompted, Prompted, Prompted], &[]).1, [1]);
         assert_eq!(played(&[Prompted, Prompted, Prompted], &[0]).1, [1]);
         assert_eq!(played(&[Resumed, Prompted, Resumed, Prompted], &[]).1, [1]);
+    }
+
+    // W-21: the hook of a compaction was killed before it recorded anything; the client's record shows
+    // the compaction at the next prompt, and all entries answer the one loss.
+    #[test]
+    fn a_compaction_that_no_hook_reported_is_one_loss() {
+        for moment in [Moment::Prompted, Moment::Resumed] {
+            let (began, _) = View::default().at(Moment::Began, Trace::Unknown, at(0));
+            let had = began.answered();
+            let (lost, deliver) = had.at(moment, Trace::Forgotten, at(60));
+            assert_eq!((lost.losses.last, deliver), (2, true), "{moment:?}");
+            let (other, deliver) =
+                View { losses: lost.losses, ..had }.at(moment, Trace::Forgotten, at(60));
+            assert_eq!((other.losses.last, deliver), (2, true), "{moment:?}: another entry");
+            let (after, deliver) = lost.answered().at(moment, Trace::Unknown, at(61));
+            assert_eq!((after.losses.last, deliver), (2, false), "{moment:?}");
+        }
+        let (compacting, deliver) =
+            View::default().answered().at(Moment::Compacting, Trace::Unknown, at(0));
+        assert!(!deliver);
+        let (prompted, deliver) = compacting.at(Moment::Prompted, Trace::Forgotten, at(1));
+        assert_eq!((prompted.losses.last, deliver), (1, true), "its announcement was heard");
     }
 
     // The prompt's process may come first. The start that it overtook is no second loss; one that is

@@ -15,5 +15,6 @@ pub mod health;
 pub mod ledger;
 pub mod outcome;
 pub mod outlook;
+mod process_end;
 pub mod queue;
 pub mod substance;

@@ -191,6 +191,16 @@ pub fn hours(moment: Timestamp, clock: Offset) -> String {
     format!("{:02}:{:02}", local.hour(), local.minute())
 }
 
+/// Renders a time for people: `2026-05-04 10:45`.
+pub fn day_and_hours(moment: Timestamp, clock: Offset) -> String {
+    clock.to_datetime(moment).strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+/// Renders the time in a report for people, as [`day_and_hours`] does; other words stay as they are.
+pub fn shown_time(reported: &str, clock: Offset) -> String {
+    reported.parse().map_or_else(|_| reported.to_owned(), |at| day_and_hours(at, clock))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -43,6 +43,11 @@ impl<'a> ParsedPlan<'a> {
         let mut opening_end = None;
         let mut offset = 0;
         for line in lines(text) {
+            // Only such lines are headings, rules or fences, and a plan may have many thousands.
+            if !line.starts_with(['#', '-', '`', '~', ' ', '\t']) {
+                offset += line.len();
+                continue;
+            }
             let visible = bare(line);
             if fences.feed(visible) == FenceLine::Outside {
                 if let Some(title) = task_title(visible) {

@@ -24,7 +24,10 @@ pub struct AgentName(String);
 
 /// A text that cannot be mentioned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not a valid agent name")]
+#[error(
+    "`{given}` is not a valid agent name: a name is ASCII letters, digits, `.`, `_`, `/` and `-`, \
+     begins with a letter or digit, and does not end with `.`, `/` or `-`"
+)]
 pub struct InvalidAgentName {
     given: String,
 }

@@ -41,6 +41,12 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// Formats a count with its noun: `1 task`, `2 tasks`.
+pub fn counted(number: usize, thing: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{ending}")
+}
+
 /// Breaks a text into lines of at most so many columns, of which all but the first are indented.
 /// Line breaks of the text itself become spaces: foreign text cannot forge a line of Convoke's.
 pub fn hanging(text: &str, columns: usize, indent: usize) -> String {

@@ -7,6 +7,7 @@
 
 pub mod deeds;
 pub mod fit;
+pub mod frame;
 pub mod hop;
 pub mod layout;
 pub mod news;

@@ -9,7 +9,7 @@ const WIDTH: usize = 4;
 /// Calls `work` on every item, four at a time, and returns the results in item order.
 ///
 /// The calling thread works too. If the system gives no more threads, fewer do the same work.
-pub fn at_once<T, R>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R>
+pub fn in_parallel<T, R>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R>
 where
     T: Sync,
     R: Send,
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn all_work_starts_before_any_of_it_ends() {
         let (started, all_started) = (Mutex::new(0), Condvar::new());
-        let arrived = at_once(&[1, 2, 3, 4], |_| {
+        let arrived = in_parallel(&[1, 2, 3, 4], |_| {
             let mut count = started.lock().unwrap();
             *count += 1;
             all_started.notify_all();
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn results_come_in_the_order_asked_for() {
         let (finished, one_finished) = (Mutex::new(0), Condvar::new());
-        let results = at_once(&[0, 1, 2, 3], |&item| {
+        let results = in_parallel(&[0, 1, 2, 3], |&item| {
             let mut done = finished.lock().unwrap();
             if item == 0 {
                 let wait = one_finished.wait_timeout_while(done, DEADLINE, |done| *done < 3);
@@ -90,9 +90,9 @@ mod tests {
     fn more_items_than_threads_are_all_done() {
         let items: Vec<usize> = (0..50).collect();
         assert_eq!(
-            at_once(&items, |item| item * 2),
+            in_parallel(&items, |item| item * 2),
             items.iter().map(|i| i * 2).collect::<Vec<_>>()
         );
-        assert!(at_once(&[] as &[usize], |item| *item).is_empty());
+        assert!(in_parallel(&[] as &[usize], |item| *item).is_empty());
     }
 }

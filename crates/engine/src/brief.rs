@@ -168,7 +168,7 @@ impl LoadedBrief {
             let candidate = Candidate { name: name.clone(), finding };
             (candidate, ReadTrace { path, batch_id: 1 })
         };
-        let (candidates, reads): (Vec<_>, _) = batch::at_once(names, read).into_iter().unzip();
+        let (candidates, reads): (Vec<_>, _) = batch::in_parallel(names, read).into_iter().unzip();
         self.reads = reads;
         self.diagnostics.extend(candidates.iter().filter_map(nul_remark));
         if candidates.iter().all(|candidate| candidate.finding == FileFinding::Absent) {

@@ -13,6 +13,7 @@
 //! Settings of the user and of the project stay in force, with their hooks, because the user chose
 //! them; but no setting may give a read-only agent its tools back.
 
+pub mod acp;
 pub mod claude;
 pub mod codex;
 mod command;
@@ -114,6 +115,13 @@ pub struct TranscriptFormat {
     pub(crate) own_record: Option<fn(&Path, &str) -> Option<PathBuf>>,
 }
 
+impl TranscriptFormat {
+    /// A client whose printed events are all that can be read of a session.
+    pub(crate) const fn printed(line: fn(&str, &mut Recorder<'_>) -> Option<()>) -> Self {
+        Self { line, injected: None, printed: PrintedEvents::AsGiven, own_record: None }
+    }
+}
+
 impl fmt::Debug for TranscriptFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TranscriptFormat").finish_non_exhaustive()
@@ -138,6 +146,7 @@ pub fn adapter(client: Client) -> &'static ClientAdapter {
         Client::Gemini => &gemini::ADAPTER,
         Client::Opencode => &opencode::ADAPTER,
         Client::Qwen => &qwen::ADAPTER,
+        Client::Acp => &acp::ADAPTER,
     }
 }
 

@@ -2,11 +2,15 @@
 //!
 //! Nothing here can hang or fill the memory: only regular files are opened, and only up to a limit.
 
+mod draft;
+
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use convoke_domain::finding::{FileFinding, Unreadable};
+
+pub use self::draft::{DraftReaders, draft, sweep_drafts};
 
 /// Reads a file that must be inside `dir`. A link may point anywhere inside it.
 ///
@@ -99,13 +103,23 @@ pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Puts a file at a path, in one step. It replaces a link itself: a file put among other programs'
 /// files must not change a link's target.
 pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    put_in_one_step(path, bytes).map_err(without_path)
+}
+
+/// Returns an error without the name of a temporary file, which tells a user nothing: the caller names
+/// the file that it wanted to write.
+fn without_path(error: io::Error) -> io::Error {
+    if error.raw_os_error().is_some() { error } else { error.kind().into() }
+}
+
+fn put_in_one_step(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let before = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
     if before.as_ref().is_some_and(|before| before.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
     }
-    let mut file = temporary(folder)?;
+    let mut file = draft(folder, DraftReaders::Everyone)?;
     file.write_all(bytes)?;
     if let Some(before) = before {
         file.as_file().set_permissions(before.permissions())?;
@@ -118,11 +132,14 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Puts a file that only its user can read where a path says, as [`put`] does.
 pub fn put_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    let write = || {
+        let mut file = draft(folder, DraftReaders::User)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(without_path)
 }
 
 /// Opens a private file for appending, and creates it if it is missing. It checks the kind before
@@ -153,15 +170,13 @@ pub fn create_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Makes a file that others may read, as far as its user lets them.
-fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
+/// Opens a file for writing over what it holds, for its user alone, and creates it if it is missing.
+pub fn open_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false);
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    without_waiting(&mut options).open(path)
 }
 
 /// Opens a regular file for reading, however long it is; `None` for any other kind.
@@ -279,6 +294,15 @@ impl From<io::Error> for Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // Such a name tells a user nothing: the caller names the file that it wanted to write.
+    #[test]
+    fn an_error_does_not_name_a_temporary_file() {
+        for write in [put, put_private] {
+            let error = write(Path::new("/proc/self/x.txt"), b"x").unwrap_err();
+            assert!(!error.to_string().contains(".tmp"), "{error}");
+        }
+    }
 
     const LIMIT: u64 = 100;
 

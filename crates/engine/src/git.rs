@@ -64,6 +64,29 @@ fn ls_files(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
     answer.status.success().then_some(answer.stdout)
 }
 
+/// Git's words when it refuses to work in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedRepository {
+    /// The reason.
+    pub why: String,
+    /// The command that git recommends.
+    pub command: String,
+}
+
+/// Returns why git refuses to work in a repository that it finds, such as one of another owner, and
+/// recommends a command; `None` in every other case.
+pub fn refusal(folder: &Path) -> Option<RefusedRepository> {
+    let Err(repository::NoRepository::Refused(words)) = repository::Repository::at(folder) else {
+        return None;
+    };
+    let words = String::from_utf8_lossy(&words);
+    let mut lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next()?;
+    let why = first.strip_prefix("fatal: ").unwrap_or(first).to_owned();
+    let command = lines.find(|line| line.starts_with("git config "))?.to_owned();
+    Some(RefusedRepository { why, command })
+}
+
 /// Returns the folders of the PATH that were skipped, if git is missing for that reason.
 pub(crate) fn skipped(folder: &Path) -> Option<String> {
     repository::search_for_git(folder).remark()

@@ -1,20 +1,22 @@
 //! Answering clients' hooks: reading what a client says, and answering in its own format.
 
+pub mod failure;
 mod input;
 mod text;
+mod trace;
 mod unread;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use convoke_domain::hook::parts::split;
-use convoke_domain::hook::{Moment, NoticedEvent, SAME_REPORT, SAVED, Trace};
+use convoke_domain::hook::{Moment, NoticedEvent, SAME_REPORT};
 use convoke_domain::pin::Pin;
 use convoke_domain::scope::Address;
 use convoke_domain::token::Budget;
 use convoke_domain::wake::WakeProfile;
 use convoke_store::agent::AgentChange;
-use convoke_store::delivery::{Claimant, LastText, NewText, Session, TextChoice, Wording};
+use convoke_store::delivery::{Claimant, NewText, Session, TextChoice, Wording};
 use convoke_store::error::StoreError;
 use convoke_store::message::MessageReceipt;
 use convoke_store::skill::Injection;
@@ -22,12 +24,12 @@ use jiff::Timestamp;
 
 pub use self::input::HookInput;
 use self::text::{alone, assembled, text};
+use self::trace::trace;
 use self::unread::announcement;
-use crate::client::{Compactions, HookWiring};
+use crate::client::HookWiring;
 use crate::json::ascii::ascii;
 use crate::owner;
 use crate::skill::hash;
-use crate::transcript::injected;
 use crate::wake::{AssembledWakeUp, WakeSources};
 
 /// How often a text is made again because other sessions were given its messages meanwhile.
@@ -256,33 +258,6 @@ fn rules_in(sources: &WakeSources<'_>, part: &str) -> Result<Vec<i64>, StoreErro
 
 fn length(transcript: &Path) -> u64 {
     std::fs::metadata(transcript).map_or(0, |metadata| metadata.len())
-}
-
-/// Checks the client's record for this entry's part of the last wake-up. After that, clients that
-/// announce losses need no further check.
-fn trace(sources: &WakeSources<'_>, heard: &HookEvent<'_>) -> Result<Trace, StoreError> {
-    let client = heard.session.client;
-    if heard.event == SAVED {
-        return Ok(Trace::Found);
-    }
-    if !matches!(heard.moment, Moment::Prompted | Moment::Resumed) {
-        return Ok(Trace::Unknown);
-    }
-    let last = sources.store.last_text(heard.session, heard.entry.number)?;
-    let is_ours = |last: &LastText| [0, heard.entry.entries()].contains(&last.wording.entries);
-    let is_silent = heard.hooks.compactions == Compactions::Silent;
-    let open = |last: &LastText| is_ours(last) && (!last.arrived || is_silent);
-    let (Some(last), Some(transcript)) = (last.filter(open), heard.transcript) else {
-        return Ok(Trace::Unknown);
-    };
-    // An empty text has no part that could be missing.
-    let mut parts = parts(&last.wording.text, heard).into_iter();
-    let Some(part) = parts.nth(heard.entry.number as usize - 1) else { return Ok(Trace::Found) };
-    Ok(match injected(client, transcript, last.wording.record_bytes) {
-        Some(injected) if injected.has(&part) => Trace::Found,
-        Some(injected) if injected.covers(last.at) => Trace::Missing,
-        Some(_) | None => Trace::Unknown,
-    })
 }
 
 /// Returns the parts of a text, one for each entry; there may be more entries.

@@ -3,6 +3,7 @@
 //! This crate performs what `domain` decides. It never prints and never parses a command line, so
 //! every job is also a library call.
 
+pub mod ancestry;
 pub mod batch;
 pub mod brief;
 pub mod client;

@@ -19,19 +19,26 @@ use crate::file;
 /// The longest line that is read; a longer one is skipped.
 const LONGEST_LINE: u64 = 32 * 1024 * 1024;
 
-/// Calls `each` for every line of a record from a place on; `None` if there is no such file.
-pub(crate) fn each_line(path: &Path, from: u64, mut each: impl FnMut(&str)) -> Option<()> {
+/// Calls `each` for every line of a record from a place on, and returns the place behind the last
+/// complete line; `None` if there is no such file.
+pub(crate) fn each_line(path: &Path, from: u64, mut each: impl FnMut(&str)) -> Option<u64> {
     let mut file = file::open_regular(path)?;
     // A record that became shorter is a new one.
     let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(if from <= length { from } else { 0 })).ok()?;
+    let mut place = if from <= length { from } else { 0 };
+    let mut complete = place;
+    file.seek(SeekFrom::Start(place)).ok()?;
     let mut reader = BufReader::with_capacity(64 * 1024, file);
     let mut line = Vec::new();
     loop {
         line.clear();
         let read = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).ok()?;
         if read == 0 {
-            return Some(());
+            return Some(complete);
+        }
+        place += u64::try_from(read).unwrap_or(u64::MAX);
+        if line.ends_with(b"\n") {
+            complete = place;
         }
         each(&String::from_utf8_lossy(&line));
     }
@@ -59,6 +66,23 @@ mod tests {
         assert_eq!(lines(&path, 99).unwrap().len(), 3, "it is another file by now");
         assert_eq!(lines(folder.path(), 0), None);
         assert_eq!(lines(&folder.path().join("none"), 0), None);
+    }
+
+    // A client may be writing its last line right now; it is read again when it is complete.
+    #[test]
+    fn a_record_is_read_up_to_its_last_complete_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        for (text, from, complete) in [
+            ("", 0, 0),
+            ("one\ntw", 0, 4),
+            ("one\ntw", 4, 4),
+            ("one\ntwo\n", 4, 8),
+            ("one\n", 8, 4),
+        ] {
+            fs::write(&path, text).unwrap();
+            assert_eq!(each_line(&path, from, |_| ()), Some(complete), "{text:?} from {from}");
+        }
     }
 
     // A client may name any file; Convoke does not wait for the other end of a pipe.

@@ -35,6 +35,7 @@ fn lane(endpoint: &Endpoint, cancel: &Cancel) -> LaneTranscript {
         rights: Rights::ReadOnly,
         folder: &scratch,
         scratch: &scratch,
+        acp: None,
     };
     let limits = Limits { wall: LONG, first_byte: LONG, stall: LONG, grace: LONG };
     let supervision = Supervision { limits, cancel };

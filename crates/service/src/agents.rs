@@ -1,5 +1,6 @@
 //! Which agents are installed, and whether they answer.
 
+mod acp;
 mod endpoints;
 mod first;
 mod health;
@@ -11,17 +12,20 @@ use convoke_domain::lane::health::{AgentHealth, Availability};
 use convoke_engine::client::adapter;
 use convoke_engine::file;
 use convoke_engine::hooks::{HooksLevel, count, settings_file};
+use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::health::{HealthCache, probe};
 use convoke_engine::lane::version::versions;
 use serde::Serialize;
 
+use self::acp::acp_agents;
 use self::endpoints::{KnownApi, known_apis};
 pub use self::first::first_usable_agent;
 pub use self::health::{ProbePolicy, healths_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::seen_by;
 use crate::session::Session;
+use crate::settings::endpoint::listed;
 use crate::settings::health as health_settings;
 
 /// No file that is read here is larger.
@@ -41,9 +45,11 @@ pub enum HealthSource {
     Probe,
 }
 
-/// A request about all agents.
+/// A request about all agents, or some.
 #[derive(Debug, Clone)]
 pub struct AgentsRequest {
+    /// The agents to list and to probe; none means all. A recording is not one of them.
+    pub only: Vec<AgentRef>,
     /// The source of their health.
     pub source: HealthSource,
     /// A file with the caller's results, in lines such as `CODEX_HEALTHY=false`. Convoke probes no
@@ -53,12 +59,25 @@ pub struct AgentsRequest {
     pub write_health: Option<PathBuf>,
 }
 
+impl AgentsRequest {
+    /// A request about all agents that asks none of them.
+    pub const fn presence() -> Self {
+        let source = HealthSource::Presence;
+        Self { only: Vec::new(), source, caller_env: None, write_health: None }
+    }
+
+    /// Tells whether the request is about an agent.
+    fn names(&self, agent: &AgentRef) -> bool {
+        self.only.is_empty() || self.only.contains(agent)
+    }
+}
+
 /// All agents of this machine, and whether any of them can work.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AgentsReport {
-    /// Clients, then models' APIs.
+    /// Clients, then agents of the Agent Client Protocol, then models' APIs.
     pub agents: Vec<AgentReport>,
     /// Whether any agent can work.
     #[serde(skip)]
@@ -79,6 +98,9 @@ pub struct AgentReport {
     pub health: &'static str,
     /// Why it does not.
     pub error: Option<String>,
+    /// The same in words for a person, which follow the agent's name.
+    #[serde(skip)]
+    pub problem: Option<String>,
     /// The mechanism that keeps it from changing files.
     pub read_only: &'static str,
     /// The way its sessions are resumed.
@@ -99,6 +121,10 @@ struct HealthFileError {
 }
 
 #[derive(Debug, thiserror::Error)]
+#[error("cannot list `{0}`: it is neither a client nor a configured API")]
+struct NotAnAgent(String);
+
+#[derive(Debug, thiserror::Error)]
 #[error("cannot list which agents answer: the probe was interrupted")]
 struct ProbeStopped;
 
@@ -113,11 +139,12 @@ struct KnownClient {
 /// Finds out which agents there are, and whether they answer. An interrupt is a failure: an agent that
 /// was cut off must not pass for one that does not answer.
 pub fn agents(session: &Session, request: &AgentsRequest) -> Result<AgentsReport, Failure> {
+    refuse_others(session, &request.only)?;
     let settings = health_settings::settings(session)?;
     let known = known_clients(session, request, settings)?;
     stop_if_asked(session)?;
     keep(session, request, &known)?;
-    let apis = known_apis(session, request.source, settings)?;
+    let apis = known_apis(session, request, settings)?;
     stop_if_asked(session)?;
     let is_usable = |health: &AgentHealth| match health {
         AgentHealth::Healthy => true,
@@ -127,8 +154,26 @@ pub fn agents(session: &Session, request: &AgentsRequest) -> Result<AgentsReport
     let healths = known.iter().map(|client| &client.health);
     let is_usable = healths.chain(apis.iter().map(|api| &api.health)).any(is_usable);
     let clients = known.into_iter().map(|client| client.report(session));
-    let agents = clients.chain(apis.into_iter().map(KnownApi::report)).collect();
+    let acp = if request.only.is_empty() { acp_agents(session)? } else { Vec::new() };
+    let agents = clients.chain(acp).chain(apis.into_iter().map(KnownApi::report)).collect();
     Ok(AgentsReport { agents, is_usable })
+}
+
+/// Refuses agents that no probe asks: recordings, agents whose lanes are their test, and APIs that are
+/// not configured.
+fn refuse_others(session: &Session, named: &[AgentRef]) -> Result<(), Failure> {
+    for agent in named {
+        let is_known = match agent {
+            AgentRef::Client(_) => true,
+            AgentRef::Http(name) => listed(session)?.iter().any(|api| api.name == *name),
+            AgentRef::Acp(_) | AgentRef::Replay(_) => false,
+        };
+        if !is_known {
+            return Err(Failure::new(ErrorClass::Usage, NotAnAgent(agent.to_string()))
+                .hint("`convoke agents` lists all clients and configured APIs"));
+        }
+    }
+    Ok(())
 }
 
 fn stop_if_asked(session: &Session) -> Result<(), Failure> {
@@ -144,9 +189,10 @@ fn known_clients(
     request: &AgentsRequest,
     settings: health_settings::Settings,
 ) -> Result<Vec<KnownClient>, Failure> {
-    let found = Client::ALL.map(|agent| {
-        (agent, session.environment.find_program(adapter(agent).programs, &session.project))
-    });
+    let wanted = Client::ALL.into_iter().filter(|agent| request.names(&AgentRef::Client(*agent)));
+    let find =
+        |agent: Client| session.environment.find_program(adapter(agent).programs, &session.project);
+    let found: Vec<_> = wanted.map(|agent| (agent, find(agent))).collect();
     let convoke = session.environment.program();
     let programs: Vec<_> = found
         .iter()
@@ -208,9 +254,6 @@ fn healths(
     let answers = probe(&asked, settings.pause, &session.cancel());
     for ((place, program), health) in places.into_iter().zip(&asked).zip(answers) {
         remembered.note(program.agent.name(), program.program, &health, session.now());
-        if let Some(banner) = health.banner(program.agent.name()) {
-            session.reporter().say(banner);
-        }
         healths[place] = health;
     }
     // Without the cache Convoke only probes again next time.
@@ -247,21 +290,14 @@ impl KnownClient {
             path: self.program.map(|path| path.display().to_string()),
             version: self.version,
             health: self.health.words(),
-            error: reason(self.health),
+            error: self.health.reason().map(|reason| reason.line.clone()),
+            problem: self.health.reason().map(|reason| reason.words.clone()),
             read_only: adapter(self.agent).read_only_by,
             resume: adapter(self.agent).resumed_by,
             hooks: hooks(self.agent, session),
             model: None,
             key: None,
         }
-    }
-}
-
-/// Returns why an agent does not answer.
-fn reason(health: AgentHealth) -> Option<String> {
-    match health {
-        AgentHealth::Sick(error) => error,
-        AgentHealth::Missing | AgentHealth::NotAsked | AgentHealth::Healthy => None,
     }
 }
 

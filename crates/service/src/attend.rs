@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::deliver::{Delivery, DeliveryResult, client, session as session_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{CallBudget, OverBudgetReport, over_budget_warning, sentence};
-use crate::message::wakes_nobody;
+use crate::message::wake_limit_note;
 use crate::session::Session;
 use crate::settings::wake::{Settings, settings};
 use crate::workspace::{Workspace, refused, store_location};
@@ -171,7 +171,7 @@ impl<'a> Attendant<'a> {
         let mut seen = None;
         let cancel = self.session.cancel();
         loop {
-            let is_stopped = self.is_spent || cancel.is_asked();
+            let is_stopped = self.is_spent || cancel.is_cancelled();
             let is_over = self.request.until == AttendUntil::Idle || is_stopped;
             let changes = self.workspace.store.changes().map_err(refused)?;
             let is_news = seen != Some(changes) || self.owners.iter().any(is_gone);
@@ -311,7 +311,7 @@ impl<'a> Attendant<'a> {
             reporter.warn(line);
         }
         if let Some(reply) = loops {
-            reporter.say(wakes_nobody(reply));
+            reporter.say(wake_limit_note(reply));
         }
         let answer =
             transcript.output.answer().filter(|_| transcript.outcome == LaneOutcome::Answered);

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 
 use convoke_engine::brief::design_yaml::PATH as DESIGN_YAML;
 use convoke_engine::file::stays_inside;
+use convoke_engine::git::refusal;
 use convoke_engine::git::tracked::{GitTracking, is_shown, tracking};
-use convoke_engine::toml_text::{TomlKey, TomlTextError, set_value};
+use convoke_engine::toml_text::{TomlKey, TomlTextError, set_value, unset_value};
 use serde::Serialize;
 use toml::Value;
 
-use self::literal::{literal, shown_value};
+use self::literal::{literal, typed, without_secrets};
 use crate::failure::{ErrorClass, Failure, did_you_mean};
-use crate::hooks::{read, write};
+use crate::hooks::{git_remedy, read, write};
 use crate::session::Session;
-use crate::settings::catalog::{CatalogKey, Found, Places, catalog};
+use crate::settings::catalog::{CatalogKey, Places, catalog};
 use crate::settings::{LOCAL_FILE, PROJECT_FILE};
 
 pub use crate::settings::catalog::ConfigOrigin;
@@ -26,8 +27,11 @@ pub use crate::settings::catalog::ConfigOrigin;
 pub struct ConfigEntry {
     /// The key with its section.
     pub key: String,
-    /// The value as it is written in a file; a value that looks like a secret is hidden.
-    pub value: String,
+    /// The value, with its type; a text that looks like a secret is hidden. Null where no place sets it
+    /// and the default is not one value.
+    pub value: serde_json::Value,
+    /// The default, in words.
+    pub default: &'static str,
     /// The source of the value.
     pub origin: ConfigOrigin,
     /// The file or variable; none for a default.
@@ -36,6 +40,16 @@ pub struct ConfigEntry {
     pub expected: &'static str,
     /// The purpose of the setting.
     pub meaning: &'static str,
+    /// The value as it is written in a file, or the default in words.
+    #[serde(skip)]
+    pub literal: String,
+}
+
+impl ConfigEntry {
+    /// Returns the value without quotes, or the default in words.
+    pub fn plain(&self) -> &str {
+        self.value.as_str().unwrap_or(&self.literal)
+    }
 }
 
 /// One of the configuration files.
@@ -88,14 +102,29 @@ impl ConfigTarget {
 pub struct SetConfigReport {
     /// The key with its section.
     pub key: String,
-    /// The value as it is in the file.
-    pub value: String,
+    /// The value, with its type.
+    pub value: serde_json::Value,
     /// The path of the file.
     pub path: String,
     /// Whether the file was changed; it may have had that value already.
     pub is_changed: bool,
     /// The stronger place that sets another value, so that this one does not hold.
     pub overridden_by: Option<String>,
+    /// The value as it is in the file.
+    #[serde(skip)]
+    pub literal: String,
+}
+
+/// A setting that was removed from a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UnsetConfigReport {
+    /// The path of the file.
+    pub path: String,
+    /// Whether the file was changed; it may not have set the value.
+    pub is_changed: bool,
+    /// The setting as it holds now.
+    pub now: ConfigEntry,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -147,12 +176,21 @@ pub fn config_files(session: &Session) -> Vec<ConfigFile> {
 }
 
 fn entry(key: &CatalogKey, places: &Places<'_>) -> ConfigEntry {
-    let (value, origin, place) = match places.find(key) {
-        Some(Found { value, origin, place }) => (shown_value(&value), origin, Some(place)),
-        None => (key.default.to_owned(), ConfigOrigin::Default, None),
+    let found = places.find(key);
+    let value = match &found {
+        Some(found) => Some(without_secrets(&found.value)),
+        None => parse(key, key.default),
     };
-    let (expected, meaning) = (key.expected, key.meaning);
-    ConfigEntry { key: key.full_name(), value, origin, place, expected, meaning }
+    ConfigEntry {
+        key: key.full_name(),
+        literal: value.as_ref().map_or_else(|| key.default.to_owned(), literal),
+        value: value.as_ref().map_or(serde_json::Value::Null, typed),
+        default: key.default,
+        origin: found.as_ref().map_or(ConfigOrigin::Default, |found| found.origin),
+        place: found.map(|found| found.place),
+        expected: key.expected,
+        meaning: key.meaning,
+    }
 }
 
 fn find(name: &str) -> Result<CatalogKey, Failure> {
@@ -172,8 +210,7 @@ fn find(name: &str) -> Result<CatalogKey, Failure> {
 }
 
 fn path_of(session: &Session, target: ConfigTarget) -> Result<PathBuf, Failure> {
-    let project =
-        || std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+    let project = || session.absolute_project();
     match target {
         ConfigTarget::Local => Ok(project().join(LOCAL_FILE)),
         ConfigTarget::Project => Ok(project().join(PROJECT_FILE)),
@@ -201,12 +238,8 @@ pub fn set_config(
     let text = before.clone().unwrap_or_default();
     let at = TomlKey { section: key.section, key: key.name };
     let written = literal(&value);
-    let failed = |source| {
-        let error = ConfigError::File { path: path.clone(), source };
-        Failure::new(ErrorClass::Refused, error)
-            .hint("nothing was changed; correct the file, then try again")
-    };
-    let after = set_value(&text, at, &written, &value).map_err(failed)?;
+    let after = set_value(&text, at, &written, &value);
+    let after = after.map_err(|source| unchangeable(&path, source))?;
     let places = Places::read(session)?;
     let table = after.parse().unwrap_or_default();
     if let Some(reason) = places.refusal(request.file.origin(), table, &key) {
@@ -227,11 +260,39 @@ pub fn set_config(
         holds.filter(|found| found.origin != request.file.origin() && found.value != value);
     Ok(SetConfigReport {
         key: name,
-        value: shown_value(&value),
+        value: typed(&without_secrets(&value)),
         path: path.display().to_string(),
         is_changed,
         overridden_by: overridden.map(|found| found.place),
+        literal: literal(&without_secrets(&value)),
     })
+}
+
+/// Removes one value from a file, so that a weaker place or the default holds. Every other byte of
+/// the file stays.
+pub fn unset_config(
+    session: &Session,
+    name: &str,
+    file: ConfigTarget,
+) -> Result<UnsetConfigReport, Failure> {
+    let key = find(name)?;
+    let path = path_of(session, file)?;
+    must_be_own(session, file, &key.full_name())?;
+    let before = read(&path)?.unwrap_or_default();
+    let at = TomlKey { section: key.section, key: key.name };
+    let after = unset_value(&before, at, None).map_err(|source| unchangeable(&path, source))?;
+    let is_changed = before != after;
+    if is_changed {
+        write(&path, &after)?;
+        session.settings.forget();
+    }
+    let now = entry(&key, &Places::read(session)?);
+    Ok(UnsetConfigReport { path: path.display().to_string(), is_changed, now })
+}
+
+fn unchangeable(path: &Path, source: TomlTextError) -> Failure {
+    Failure::new(ErrorClass::Refused, ConfigError::File { path: path.to_owned(), source })
+        .hint("nothing was changed; correct the file, then try again")
 }
 
 fn refused(key: &str, target: ConfigTarget, reason: &str) -> Failure {
@@ -256,6 +317,12 @@ fn must_be_own(session: &Session, target: ConfigTarget, key: &str) -> Result<(),
     }
     let is_committed = tracking(&session.project, LOCAL_FILE) == GitTracking::Tracked;
     if target == ConfigTarget::Local && is_committed {
+        if let Some(refusal) = refusal(&session.project) {
+            let reason = format!("git refuses to work here: {}", refusal.why);
+            return Err(refused(key, target, &reason)
+                .hint(git_remedy(&refusal))
+                .hint("`--user` sets it for you alone"));
+        }
         return Err(refused(key, target, "git tracks the file, or cannot be asked")
             .hint("`--user` sets it for you alone, `--shared` for everybody"));
     }

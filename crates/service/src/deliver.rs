@@ -142,7 +142,7 @@ impl Delivery<'_> {
         let answer =
             transcript.output.answer().filter(|_| transcript.outcome == LaneOutcome::Answered);
         let Some(answer) = answer else {
-            let words = format!("ended without an answer: {}", transcript.outcome.name());
+            let words = format!("ended without an answer: {}", transcript.outcome.state());
             let message =
                 self.notice(&words).filter(|_| transcript.outcome != LaneOutcome::Cancelled);
             return self.end(

@@ -2,6 +2,7 @@
 
 mod clients;
 mod endpoints;
+mod git;
 mod hooks;
 
 use std::path::{Path, PathBuf};
@@ -12,9 +13,7 @@ use convoke_engine::client::adapter;
 use convoke_engine::lane::health::HealthCache;
 use convoke_engine::lane::version::is_supervised;
 use convoke_engine::project::find_above;
-use convoke_engine::surroundings::{
-    free_bytes, git_version, inherits_orphans, skipped_git, try_opening, try_writing,
-};
+use convoke_engine::surroundings::{free_bytes, inherits_orphans, try_opening, try_writing};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -26,9 +25,6 @@ use crate::workspace::{open_store, refused, store_location};
 
 /// With less room on its disk, a store soon cannot be written.
 const LITTLE_ROOM: u64 = 100 * 1024 * 1024;
-
-/// The oldest git with all the output that Convoke reads.
-const OLDEST_GIT: (u32, u32) = (2, 31);
 
 /// No clock that runs well shows a time before Convoke was first written: the start of 2026.
 const EARLIEST: i64 = 1_767_225_600;
@@ -141,7 +137,7 @@ const CHECKS: [fn(&Session) -> Vec<DoctorCheck>; 13] = [
     stored,
     temporary,
     clock,
-    git,
+    git::git,
     agents,
     keys,
     hooks::hooks,
@@ -161,8 +157,7 @@ pub fn examine(session: &Session, request: &DoctorRequest) -> Result<Vec<DoctorC
 fn project(session: &Session) -> Vec<DoctorCheck> {
     let found = session.project.display().to_string();
     let home = session.environment.home();
-    let absolute =
-        std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+    let absolute = session.absolute_project();
     vec![if find_above(&absolute, home.as_deref()).is_some() {
         DoctorCheck::ok("project", found)
     } else {
@@ -297,27 +292,6 @@ fn clock(session: &Session) -> Vec<DoctorCheck> {
         DoctorCheck::fail("clock", format!("it says {now}"), "set the clock, for example with NTP")
     } else {
         DoctorCheck::ok("clock", now.to_string())
-    }]
-}
-
-fn git(session: &Session) -> Vec<DoctorCheck> {
-    vec![match git_version(&session.project) {
-        None => {
-            let skipped = skipped_git(&session.project).map(|why| format!(" ({why})"));
-            let skipped = skipped.unwrap_or_default();
-            let why =
-                format!("not found, so Convoke cannot notice changes to a working tree{skipped}");
-            DoctorCheck::warn("git", why, "install git")
-        }
-        Some((said, Some(numbers))) if numbers < OLDEST_GIT => {
-            let (major, minor) = OLDEST_GIT;
-            DoctorCheck::warn(
-                "git",
-                format!("{said} is too old"),
-                format!("update to {major}.{minor}"),
-            )
-        }
-        Some((said, _)) => DoctorCheck::ok("git", said),
     }]
 }
 

@@ -4,14 +4,13 @@ mod folders;
 
 use convoke_domain::pin::Pin;
 use convoke_domain::scope::Scope;
-use convoke_domain::text::shell_word;
+use convoke_domain::text::{counted, shell_word};
 use convoke_engine::git::{checkout, is_branch_gone, unproven_git_folder};
 use convoke_store::error::StoreError;
 use convoke_store::project::MOST_COUNTED;
 
 pub(crate) use self::folders::{attach_command, missed_folder};
 use crate::failure::Failure;
-use crate::project::count;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -19,13 +18,19 @@ use crate::workspace::{Workspace, refused};
 /// folders, and a repository that the folder only points to. Each has the command that helps. Nothing
 /// is brought here without that command: anyone can imitate a repository.
 fn lines(session: &Session, workspace: &Workspace) -> Result<Vec<String>, Failure> {
+    let lines = facts(session, workspace)?;
+    Ok(lines.into_iter().map(|line| format!("note: {line}")).collect())
+}
+
+/// Returns the same lines for a report, without a word before them.
+pub(crate) fn facts(session: &Session, workspace: &Workspace) -> Result<Vec<String>, Failure> {
     let lines = [
         branches(workspace)?,
         rules_of_gone_branches(session, workspace)?,
         folders::line(session, workspace)?,
         unproven(session),
     ];
-    Ok(lines.into_iter().flatten().map(|line| format!("note: {line}")).collect())
+    Ok(lines.into_iter().flatten().collect())
 }
 
 /// Returns what a hook says: rules of branches that are gone, and a folder that is gone or merged.
@@ -60,7 +65,7 @@ fn rules_of_gone_branches(
     let Some(checkout) = checkout(&session.project) else { return Ok(None) };
     let gone = found.into_iter().filter(|(branch, _)| is_branch_gone(&checkout, branch));
     Ok(gone.max_by_key(|(_, rules)| *rules).map(|(branch, rules)| {
-        let (rules, branch) = (count(rules, "rule"), shell_word(branch));
+        let (rules, branch) = (counted(rules, "rule"), shell_word(branch));
         format!(
             "branch {branch}, which is gone, has {rules} of the user; the user brings them here, in \
              a terminal, with `convoke task move --all --from-branch {branch}`"
@@ -123,6 +128,13 @@ pub(crate) fn name_branch(failure: Failure, workspace: &Workspace) -> Failure {
         }
         None => failure,
     }
+}
+
+/// Tells whether another branch of the project has open tasks.
+pub(crate) fn has_tasks_on_other_branch(workspace: &Workspace) -> Result<bool, Failure> {
+    let Workspace { store, scope } = workspace;
+    let branches = store.open_branches(&scope.project).map_err(refused)?;
+    Ok(branches.iter().any(|(branch, _)| *branch != scope.branch))
 }
 
 fn branches(workspace: &Workspace) -> Result<Option<String>, Failure> {

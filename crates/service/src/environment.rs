@@ -10,6 +10,7 @@ use convoke_domain::client::Client;
 use convoke_domain::lane::around::SurroundingLane;
 use convoke_domain::ledger::place::NamedPlaces;
 use convoke_domain::scope::AgentName;
+use convoke_engine::ancestry::last_set;
 use convoke_engine::client::adapter;
 use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::program::{ProgramSearch, absolute, search};
@@ -158,14 +159,22 @@ impl Environment {
         self.variable(AGENT)
     }
 
-    /// Returns the sessions that this process was started in, as their clients say; several if one
-    /// client runs inside another.
+    /// Returns the session that this process was started in, as its client says. Where one client
+    /// runs inside another, it is that of the inner one; both, if that cannot be told.
     pub fn client_sessions(&self) -> Vec<(Client, String)> {
         let session = |client: Client| {
-            let id = self.variable(adapter(client).session_variable?)?;
-            Some((client, id.to_string_lossy().into_owned()))
+            let name = adapter(client).session_variable?;
+            Some((client, name, self.variable(name)?.to_string_lossy().into_owned()))
         };
-        Client::ALL.into_iter().filter_map(session).collect()
+        let mut sessions: Vec<_> = Client::ALL.into_iter().filter_map(session).collect();
+        if sessions.len() > 1 {
+            let variables: Vec<_> =
+                sessions.iter().map(|(_, name, id)| (*name, id.as_str())).collect();
+            if let Some(inner) = last_set(&variables) {
+                sessions = vec![sessions.swap_remove(inner)];
+            }
+        }
+        sessions.into_iter().map(|(client, _, id)| (client, id)).collect()
     }
 
     /// Returns the client that this process was started in, also one that does not say in which of its
@@ -177,6 +186,12 @@ impl Environment {
             names.into_iter().flatten().any(|name| self.variable(name).is_some())
         };
         Client::ALL.into_iter().find(is_around)
+    }
+
+    /// Tells whether this process works for an agent: in a lane, in a client, or under the name of
+    /// one.
+    pub fn is_agents(&self) -> bool {
+        self.is_in_lane() || self.agent().is_some() || self.around().is_some()
     }
 
     /// Returns the filter of the log, if one is set.
@@ -238,6 +253,12 @@ impl Environment {
     /// Returns where the folders of background runs are: `convoke/background` below the same folder.
     pub fn background_runs(&self) -> Option<PathBuf> {
         Some(self.state()?.join("background"))
+    }
+
+    /// Returns where hooks leave the reason for which they delivered nothing: `convoke/hook-failures`
+    /// below the same folder.
+    pub fn hook_failures(&self) -> Option<PathBuf> {
+        Some(self.state()?.join("hook-failures"))
     }
 
     fn state(&self) -> Option<PathBuf> {

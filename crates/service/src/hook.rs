@@ -10,6 +10,7 @@ use std::time::Duration;
 use convoke_domain::client::Client;
 use convoke_domain::hook::Moment;
 use convoke_engine::client::{HookWiring, adapter};
+use convoke_engine::hook::failure::{HookFailure, HookFailureFile};
 use convoke_engine::hook::{
     HookAnswer, HookEntry, HookEvent, HookInput, HookRemark, answer, record,
 };
@@ -17,16 +18,17 @@ use convoke_engine::project::find_above;
 use convoke_engine::skill::hash;
 use convoke_engine::wake::WakeSources;
 use convoke_store::delivery::Session as ClientSession;
+use tracing::Span;
 use tracing::field::{Empty, display};
 
 use crate::elsewhere::hook_lines;
 use crate::environment::Environment;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 use crate::session::Session;
 use crate::settings::PROJECT_FILE;
 use crate::settings::wake::settings_for_hook;
 use crate::wake::{budget_here, hook_address, library, profile_of, sources};
-use crate::workspace::{Workspace, refused};
+use crate::workspace::{Workspace, project_folder, refused};
 
 /// No agent should wait longer than this.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -95,23 +97,54 @@ pub fn answer_hook(
     );
     let _entered = span.enter();
     let session = Session::new(project, environment.clone());
-    let read = settings_for_hook(&session);
+    let answered = answer_event(&session, request, &event, &span, deliver);
+    if let Err(failure) = &answered {
+        keep_failure(&session, request, failure);
+    }
+    answered
+}
+
+/// Keeps why a hook delivered nothing, for `hooks status`. A hook must not fail because of this.
+fn keep_failure(session: &Session, request: &HookRequest, failure: &Failure) {
+    let Some(file) = failure_file(session, request.client) else { return };
+    let why = with_causes(failure.error.as_ref());
+    let kept = HookFailure { at: session.now(), event: request.event.clone(), why };
+    if let Err(error) = file.keep(&kept) {
+        tracing::debug!(%error, "cannot keep why the hook failed");
+    }
+}
+
+/// Returns where the failures of a client's hooks in a project are kept.
+pub(crate) fn failure_file(session: &Session, client: Client) -> Option<HookFailureFile> {
+    let folder = session.environment.hook_failures()?;
+    Some(HookFailureFile::new(&folder, client, &project_folder(session)))
+}
+
+fn answer_event(
+    session: &Session,
+    request: &HookRequest,
+    event: &KnownEvent,
+    span: &Span,
+    deliver: &mut dyn FnMut(&str) -> Result<HookDelivery, Failure>,
+) -> Result<HookOutcome, Failure> {
+    let session_id = event.input.session_id.as_deref().unwrap_or_default();
+    let read = settings_for_hook(session);
     let (settings, left_out) = &read;
-    let (workspace, arrival) = Workspace::open_for_hook(&session, PATIENCE)?;
+    let (workspace, arrival) = Workspace::open_for_hook(session, PATIENCE)?;
     if request.part.get() == 1 {
         let project = &workspace.scope.project;
         workspace.store.fired(request.client, project, session.now()).map_err(refused)?;
     }
     let of = ClientSession { client: request.client, id: session_id };
-    let Some(agent) = hook_address(&session, &workspace, &read, Some(of))? else {
+    let Some(agent) = hook_address(session, &workspace, &read, Some(of))? else {
         return Ok(HookOutcome::Silent);
     };
     span.record("agent", display(&agent.agent));
-    let folders: Vec<_> = arrival.into_iter().chain(hook_lines(&session, &workspace)?).collect();
+    let folders: Vec<_> = arrival.into_iter().chain(hook_lines(session, &workspace)?).collect();
     let words: Vec<_> = folders.iter().cloned().chain(unusable_settings(left_out)).collect();
     let words = words.join("\n> ");
-    let library = library(&session, settings);
-    let sources = sources(&session, &workspace, settings, &library);
+    let library = library(session, settings);
+    let sources = sources(session, &workspace, settings, &library);
     // A session stays with its agent's branch, even when another one is checked out.
     let sources = WakeSources { scope: &agent.scope, ..sources };
     let number = u32::try_from(request.part.get()).unwrap_or(u32::MAX);
@@ -125,7 +158,7 @@ pub fn answer_hook(
         entry: HookEntry { number, of: request.of.max(request.part) },
         agent: &agent,
         profile: profile_of(&agent.agent, settings),
-        budget: budget_here(&session, settings, &workspace, &agent.scope)?,
+        budget: budget_here(session, settings, &workspace, &agent.scope)?,
         remark: remark(&words, &folders, left_out),
         now: session.now(),
     };

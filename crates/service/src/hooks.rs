@@ -16,13 +16,16 @@ use convoke_engine::git::checkout;
 use convoke_engine::hooks::{HooksLevel, SettingsError, settings_file};
 
 pub use self::binding::rebind;
-pub(crate) use self::binding::release_binding;
+pub(crate) use self::binding::{git_remedy, release_binding};
 pub use self::install::{
-    HooksChange, HooksDryRunReport, InstallHooksRequest, install_hooks, is_same, uninstall_hooks,
+    HooksChange, HooksDryRunReport, InstallHooksRequest, RemovedHooksReport, install_hooks,
+    is_same, uninstall_hooks,
 };
 pub(crate) use self::install::{bind_sessions, named_program};
 pub(crate) use self::status::agent_of_sessions;
-pub use self::status::{DeliveryObstacle, HooksReport, hooks_status, is_there, obstacle};
+pub use self::status::{
+    DeliveryObstacle, FailedHook, HooksReport, hooks_status, is_there, obstacle,
+};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
@@ -55,7 +58,7 @@ enum HooksError {
     Plugin { name: String },
     #[error("cannot read `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
-    #[error("cannot change `{}`", path.display())]
+    #[error("cannot use `{}`", path.display())]
     Settings { path: PathBuf, source: SettingsError },
     #[error("cannot change `{}`: it leads out of the project", path.display())]
     Outside { path: PathBuf },
@@ -68,10 +71,7 @@ impl HooksTarget {
     fn base(&self, session: &Session) -> Result<PathBuf, Failure> {
         match self.level {
             // The record of a file must not depend on the current folder.
-            HooksLevel::Project => {
-                Ok(std::path::absolute(&session.project)
-                    .unwrap_or_else(|_| session.project.clone()))
-            }
+            HooksLevel::Project => Ok(session.absolute_project()),
             HooksLevel::User => {
                 let home = session.environment.home();
                 home.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, HooksError::NoHome))
@@ -110,18 +110,40 @@ impl HooksTarget {
     }
 
     /// Tells whether Codex reads the settings in this project.
-    fn is_folder_trusted(&self, session: &Session) -> bool {
+    pub(crate) fn folder_trust(&self, session: &Session) -> FolderTrust {
         if self.client != Client::Codex || self.level == HooksLevel::User {
-            return true;
+            return FolderTrust::Given;
         }
-        let project =
-            std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+        let project = session.absolute_project();
         let real = project.canonicalize().unwrap_or_else(|_| project.clone());
         let repository = checkout(&real);
         let repository = repository.and_then(|found| Some(found.common_dir.parent()?.to_owned()));
         let roots: Vec<_> = [project, real].into_iter().chain(repository).collect();
-        trusts_folder(&codex_config(session), &roots)
+        if trusts_folder(&codex_config(session), &roots) {
+            FolderTrust::Given
+        } else {
+            FolderTrust::Missing
+        }
     }
+}
+
+/// Returns what a user does once so that Codex calls hooks, in order.
+pub(crate) const fn codex_trust_steps(folder: FolderTrust) -> &'static str {
+    match folder {
+        FolderTrust::Missing => {
+            "start `codex` here and trust the folder, then run `/hooks` in it and trust the hooks"
+        }
+        FolderTrust::Given => "start `codex` here, run `/hooks` in it and trust the hooks",
+    }
+}
+
+/// Whether Codex reads settings in a project's folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FolderTrust {
+    /// Its user trusts the folder.
+    Given,
+    /// Its user has not trusted the folder.
+    Missing,
 }
 
 fn codex_config(session: &Session) -> String {
@@ -160,6 +182,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
+    path.parent().into_iter().for_each(file::sweep_drafts);
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done.map_err(|source| unwritable(path, source)),

@@ -1,5 +1,6 @@
 //! Lanes: one supervised run of one agent on one prompt, recorded with what it spent.
 
+mod acp;
 mod agent;
 mod around;
 mod budget;
@@ -33,17 +34,18 @@ use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::lane::replay::ReplayError;
 use convoke_engine::lane::supervisor::Limits;
 
+pub(crate) use self::acp::acp_agent;
 pub use self::agent::{check_agent, model_name, seen_by, version_of};
 pub use self::budget::{CallBudget, is_paid, without_usage_warning};
 pub use self::event_line::LaneEventLine;
 pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
 pub use self::list::{LaneList, StoppedLane, list, show, stop};
-pub use self::one::{LaneChecks, run_one};
+pub use self::one::{LaneChecks, must_be_filled, run_one};
 pub use self::pins::PinnedRules;
 pub use self::reading::ReadingReport;
 pub(crate) use self::record::day;
 pub use self::report::{
-    LaneReport, LaneSummary, OverBudgetReport, over_budget_warning, sentence, warnings, why,
+    LaneReport, LaneSummary, OverBudgetReport, over_budget_warning, remedy, sentence, warnings, why,
 };
 pub use self::tree::{TreeLook, TreeReport, TreeWatch};
 use crate::failure::{ErrorClass, Failure};
@@ -171,13 +173,15 @@ pub struct LaneRun {
 #[derive(Debug, thiserror::Error)]
 enum LaneError {
     #[error("cannot find `{program}` on the PATH")]
-    NotInstalled { program: &'static str },
+    NotInstalled { program: String },
     #[error("cannot run the lane: the prompt is empty")]
     Blank,
     #[error("cannot run the lane")]
     Run(#[source] io::Error),
     #[error("cannot use `{}`", path.display())]
     Keep { path: PathBuf, source: io::Error },
+    #[error("there is no file `{}`", path.display())]
+    NoCassette { path: PathBuf },
     #[error("cannot use cassette `{}`", path.display())]
     Cassette { path: PathBuf, source: ReplayError },
     #[error("cannot give `{agent}` {what}")]

@@ -5,6 +5,7 @@
 //! call one function and render what it returns. Nothing here knows a terminal, parses a command
 //! line or keeps `static` state.
 
+pub mod acp_bridge;
 pub mod agent;
 pub mod agents;
 pub mod attend;

@@ -15,10 +15,10 @@ use convoke_store::message::{NewMessage, ScopedMessage, StoredMessage};
 use serde::Serialize;
 
 pub use self::inbox::{
-    Inbox, InboxRequest, MessageReport, MessageThread, OlderMessages, inbox, mark_messages_read,
-    mark_read, thread, unread_count,
+    Inbox, InboxRequest, MessageReport, MessageSelection, MessageThread, OlderMessages, inbox,
+    mark_messages_read, mark_read, thread, unread_count,
 };
-use crate::failure::{ErrorClass, Failure};
+use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::session::Session;
 use crate::settings::wake;
 use crate::task::{DeedReport, known_task, note_unless_started};
@@ -65,7 +65,7 @@ pub struct SayReport {
     /// The verdict that was recorded with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<DeedReport>,
-    /// All addressees, in full.
+    /// All addressees, each by the shortest mention that reaches it from here.
     #[serde(skip)]
     pub addressed: Vec<String>,
 }
@@ -90,16 +90,14 @@ pub fn say(session: &Session, request: &SayRequest) -> Result<SayReport, Failure
     let verdict = judged.map(|judged| judged.record(session, &workspace, &from, said.id));
     let verdict = verdict.transpose()?;
     note_addressees(session, &workspace, &addressees, said)?;
+    let addressed = addressees.shortest(&workspace.scope);
     let Addressees { to, mentions } = addressees;
-    let here = |agent: &AgentName| Address { scope: workspace.scope.clone(), agent: agent.clone() };
-    let mentions: Vec<_> = mentions.iter().map(ToString::to_string).collect();
-    let own = to.iter().map(|agent| here(agent).to_string());
     Ok(SayReport {
         id: said.id,
         re: request.re,
-        addressed: own.chain(mentions.iter().cloned()).collect(),
+        addressed,
         to: to.as_ref().map(ToString::to_string),
-        mentions,
+        mentions: mentions.iter().map(ToString::to_string).collect(),
         verdict,
     })
 }
@@ -109,6 +107,28 @@ struct Addressees {
     /// The agent of this branch that alone it is to.
     to: Option<AgentName>,
     mentions: Vec<Address>,
+}
+
+impl Addressees {
+    /// Names each addressee once, as far as a scope does not say it already.
+    fn shortest(&self, here: &Scope) -> Vec<String> {
+        let mention = |Address { scope, agent }: &Address| {
+            if scope == here {
+                agent.to_string()
+            } else if scope.project == here.project {
+                format!("{}:{agent}", scope.branch)
+            } else {
+                format!("{}:{}:{agent}", scope.project, scope.branch)
+            }
+        };
+        let mut names: Vec<_> = self.to.iter().map(ToString::to_string).collect();
+        for name in self.mentions.iter().map(mention) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
 }
 
 /// A verdict whose task exists.
@@ -229,12 +249,12 @@ fn note_addressees(
              use `@NAME` in the text or `--to NAME`",
         );
     } else if !wakes(said.hop) {
-        reporter.say(format!("note: {}", wakes_nobody(said)));
+        reporter.say(format!("note: {}", wake_limit_note(said)));
     }
     Ok(())
 }
 
-/// Tells that there is no such agent.
+/// Tells that there is no such agent, and which one may be meant.
 pub fn note_stranger(
     session: &Session,
     workspace: &Workspace,
@@ -242,16 +262,29 @@ pub fn note_stranger(
     agent: &AgentName,
 ) -> Result<(), Failure> {
     if !agent.is_human() && workspace.store.agent(scope, agent).map_err(refused)?.is_none() {
+        let nearest = nearest_agent(workspace, scope, agent)?;
+        let nearest = nearest.map_or_else(String::new, |words| format!("; {words}"));
         session.reporter().say(format!(
-            "note: there is no agent `{agent}` on {} in {} yet",
+            "note: there is no agent `{agent}` on {} in {} yet{nearest}",
             scope.branch, scope.project
         ));
     }
     Ok(())
 }
 
+/// Asks whether an agent with a similar name is meant.
+pub(crate) fn nearest_agent(
+    workspace: &Workspace,
+    scope: &Scope,
+    agent: &AgentName,
+) -> Result<Option<String>, Failure> {
+    let known = workspace.store.agents(scope).map_err(refused)?;
+    let others = known.iter().map(|known| known.name.as_str());
+    Ok(did_you_mean(agent.as_str(), others.filter(|name| *name != agent.as_str())))
+}
+
 /// Returns the note that a message is too far down a chain of wake-ups.
-pub fn wakes_nobody(said: StoredMessage) -> String {
+pub fn wake_limit_note(said: StoredMessage) -> String {
     let StoredMessage { id, hop } = said;
     format!(
         "{WAKE_LOOP}: wake-up limit ({MOST_HOPS}) reached at {hop} in a row; message {id} is stored and will not start another agent"

@@ -28,6 +28,8 @@ pub(crate) struct ProjectState {
     pub(crate) current: Option<CurrentTask>,
     /// The command that brings here what waits in another folder.
     pub(crate) waiting: Option<String>,
+    /// Whether another branch of the project has open tasks.
+    pub(crate) has_tasks_on_other_branch: bool,
     /// A plan of the project with its number of tasks.
     pub(crate) plan: Option<(String, usize)>,
     /// Clients that sessions can begin in, those with hooks first.
@@ -84,6 +86,10 @@ fn task_command(state: &ProjectState) -> NextCommand {
             let command = format!("convoke task import {}", shell_word(plan));
             NextCommand::new(command, format!("adds its {tasks}"))
         }
+        (None, None) if state.has_tasks_on_other_branch => NextCommand::new(
+            "convoke task list --all-branches",
+            "shows the open tasks of other branches",
+        ),
         (None, None) => NextCommand::new("convoke task add \"TITLE\"", "adds a first task"),
     }
 }

@@ -17,6 +17,8 @@ pub enum Progress {
     Hint(String),
     /// An event of a client; a terminal shows it as a note.
     Lane(LaneEvent),
+    /// The client of these events has ended.
+    LaneOver,
 }
 
 /// Receives what use cases tell while they run, from any thread.
@@ -49,7 +51,7 @@ impl QuietObserver {
 impl Observer for QuietObserver {
     fn observe(&self, source: Option<&str>, progress: &Progress) {
         match progress {
-            Progress::Note(_) | Progress::Lane(_) => {}
+            Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => {}
             Progress::Message(_) | Progress::Warning(_) | Progress::Hint(_) => {
                 self.observer.observe(source, progress);
             }
@@ -98,6 +100,11 @@ impl Reporter {
     /// Passes on a client's event.
     pub fn lane(&self, event: &LaneEvent) {
         self.tell(&Progress::Lane(event.clone()));
+    }
+
+    /// Tells that no more events of the client follow.
+    pub fn lane_over(&self) {
+        self.tell(&Progress::LaneOver);
     }
 
     /// Tells a message that is there already.

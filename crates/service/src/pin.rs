@@ -1,9 +1,11 @@
 //! Rules of the user that Convoke gives every agent again after a loss of memory.
 
+use convoke_domain::message::shown_time;
 use convoke_domain::pin::{MOST, Pin, PinText};
 use convoke_domain::task::id::TaskId;
 use convoke_store::pin::{NewPin, PinReceipt, Reach};
 use jiff::civil::Date;
+use jiff::tz::Offset;
 use jiff::{Timestamp, ToSpan};
 use serde::Serialize;
 
@@ -152,12 +154,12 @@ impl PinReport {
     }
 
     /// Renders its last delivery as a line of a status.
-    pub fn status(&self) -> String {
-        format!("rule {}: {}\n", self.id, self.delivery())
+    pub fn status(&self, clock: Offset) -> String {
+        format!("rule {}: {}\n", self.id, self.delivery(clock))
     }
 
     /// Renders its last delivery.
-    pub fn delivery(&self) -> String {
+    pub fn delivery(&self, clock: Offset) -> String {
         match &self.last_delivery {
             None => "not delivered yet".to_owned(),
             Some(PinDeliveryReport { client, session, delivered_at, arrived_at }) => {
@@ -166,6 +168,7 @@ impl PinReport {
                 } else {
                     ""
                 };
+                let delivered_at = shown_time(delivered_at, clock);
                 format!("last delivered {delivered_at} to {client}, session {session}{arrived}")
             }
         }
@@ -222,6 +225,13 @@ pub(crate) fn add(
         return Err(
             Failure::new(ErrorClass::Refused, PinError::Many).hint("remove some: `convoke pin rm`")
         );
+    }
+    let is_same = |pin: &&Pin| pin.plan.is_none() && pin.text == *new.text;
+    if let Some(same) = holding.iter().find(is_same).filter(|_| new.plan.is_none()) {
+        let id = same.id;
+        session.reporter().say(format!(
+            "note: rule {id} says the same and is in force here; `convoke pin rm {id}` removes it"
+        ));
     }
     let pin = store.add_pin(scope, new, session.now()).map_err(refused)?;
     let holds = store.pins(scope, session.now()).map_err(refused)?;

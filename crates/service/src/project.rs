@@ -89,12 +89,6 @@ impl MergedProjectReport {
     }
 }
 
-/// Formats a count with its noun: `2 tasks`.
-pub fn count(number: usize, thing: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{number} {thing}{ending}")
-}
-
 /// Tells whether the folder of a project is gone; an inaccessible one is not.
 pub(crate) fn is_gone(known: &KnownProject) -> bool {
     matches!(Path::new(&known.path).try_exists(), Ok(false))
@@ -145,11 +139,9 @@ pub fn attach_project(
     name: &str,
     takeover: ProjectTakeover,
 ) -> Result<MergedProjectReport, Failure> {
-    let (Workspace { store, scope }, id) = open(session)?;
-    let projects = store.projects().map_err(refused)?;
-    let known = projects.iter().find(|known| known.name == name);
+    let (Workspace { store, scope }, id, known) = open_and_find(session, name)?;
     let is_checked = takeover == ProjectTakeover::IfSame && name != scope.project;
-    if let Some(known) = known.filter(|_| is_checked) {
+    if let Some(known) = known.as_ref().filter(|_| is_checked) {
         refuse(known, id.as_ref())?;
     }
     refuse_moving_rules(session, &*store, name)?;
@@ -163,6 +155,17 @@ pub fn attach_project(
     }
     note_renamed(session, &merged);
     Ok(MergedProjectReport::new(name, &merged))
+}
+
+/// Opens the store, and finds a project in it by its name.
+fn open_and_find(
+    session: &Session,
+    name: &str,
+) -> Result<(Workspace, Option<RepositoryId>, Option<KnownProject>), Failure> {
+    let (workspace, id) = open(session)?;
+    let projects = workspace.store.projects().map_err(refused)?;
+    let known = projects.into_iter().find(|known| known.name == name);
+    Ok((workspace, id, known))
 }
 
 /// Refuses a merge that is more likely a mistake than a moved folder.
@@ -199,9 +202,8 @@ pub fn merge_project(
     name: &str,
     takeover: ProjectTakeover,
 ) -> Result<MergedProjectReport, Failure> {
-    let (Workspace { store, scope }, id) = open(session)?;
-    let projects = store.projects().map_err(refused)?;
-    let known = projects.iter().find(|known| known.name == name);
+    let (Workspace { store, scope }, id, known) = open_and_find(session, name)?;
+    let known = known.as_ref();
     let is_checked = takeover == ProjectTakeover::IfSame;
     if is_checked && known.is_some_and(|known| is_other(known, id.as_ref())) {
         let error = ProjectError::MergeOther { name: name.to_owned() };

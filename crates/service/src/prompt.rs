@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::deliver::{Delivery, DeliveryResult, client, found, session as session_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{CallBudget, OverBudgetReport, over_budget_warning, sentence};
-use crate::message::wakes_nobody;
+use crate::message::wake_limit_note;
 use crate::session::Session;
 use crate::settings::wake::settings;
 use crate::workspace::{Workspace, refused, speaker};
@@ -140,7 +140,7 @@ impl PromptReport {
         let why_not_sent = if wakes(said.hop) {
             format!("@{} is busy; message {} waits", request.agent, said.id)
         } else {
-            wakes_nobody(said)
+            wake_limit_note(said)
         };
         Self {
             message_id: said.id,

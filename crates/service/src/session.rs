@@ -42,6 +42,11 @@ struct ProjectError {
 }
 
 impl Session {
+    /// Returns the project's folder as an absolute path, also where it was named by a relative one.
+    pub fn absolute_project(&self) -> PathBuf {
+        std::path::absolute(&self.project).unwrap_or_else(|_| self.project.clone())
+    }
+
     /// Returns a session by the machine's clock that nothing stops and nothing observes.
     pub fn new(project: PathBuf, environment: Environment) -> Self {
         Self {
@@ -93,7 +98,7 @@ impl Session {
 
     /// Tells whether the user stopped Convoke.
     pub fn is_stopped(&self) -> bool {
-        self.cancel().is_asked()
+        self.cancel().is_cancelled()
     }
 
     /// Returns the reporter of a whole use case.

@@ -5,6 +5,7 @@
 //! the expected value. A section is a list of [`Key`]s, which serves files, environment and the
 //! reference page.
 
+pub mod acp;
 pub mod brief;
 pub(crate) mod catalog;
 pub mod dispatch;
@@ -75,7 +76,7 @@ enum ConfigError {
 }
 
 /// Every section that a file may have.
-const SECTIONS: [&str; 8] = [
+const SECTIONS: [&str; 9] = [
     brief::SECTION,
     wake::SECTION,
     dispatch::SECTION,
@@ -83,6 +84,7 @@ const SECTIONS: [&str; 8] = [
     health::SECTION,
     store::SECTION,
     task::SECTION,
+    acp::SECTION,
     mcp::SECTION,
 ];
 

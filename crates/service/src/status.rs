@@ -22,7 +22,7 @@ use crate::session::Session;
 use crate::settings::lane;
 use crate::settings::wake::settings_for_hook;
 use crate::task::{TaskDesk, TaskPlace, TaskProgress, task_progress};
-use crate::workspace::{Workspace, refused, speaker};
+use crate::workspace::{Workspace, reader, refused};
 
 pub use self::hooks::{ClientHooks, hooks_of_clients};
 
@@ -42,6 +42,9 @@ pub struct StatusReport {
     pub agent_from: Option<&'static str>,
     /// The current task, and how many are closed.
     pub tasks: TaskProgress,
+    /// Where else this project has tasks, rules or messages, each with the command that shows them or
+    /// brings them here.
+    pub elsewhere: Vec<String>,
     /// Unread messages, by reader: you or the agent of this session, and the project's agent.
     pub unread: Vec<UnreadMessages>,
     /// Clients on the PATH or with hooks, and what their hooks did.
@@ -121,8 +124,8 @@ pub struct SpentToday {
 /// Returns the state of a project for one screen. It starts no agent.
 pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let workspace = Workspace::open(session, None)?;
-    let tasks = TaskDesk::open(session, &TaskPlace::default(), task_progress)?;
-    elsewhere::note(session, &workspace)?;
+    let tasks = TaskDesk::open_to_read(session, &TaskPlace::default(), task_progress)?;
+    let elsewhere = elsewhere::facts(session, &workspace)?;
     let (agent, agent_from) =
         agent_of_sessions(session, &workspace, &settings_for_hook(session))?.unzip();
     let unread = unread(session, &workspace, agent.as_deref())?;
@@ -142,6 +145,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let state = ProjectState {
         current: tasks.current.clone(),
         waiting: missed_folder(session, &workspace)?.map(|folder| folder.command),
+        has_tasks_on_other_branch: elsewhere::has_tasks_on_other_branch(&workspace)?,
         plan: first_plan(session, &tasks),
         clients: with.iter().chain(&without).filter_map(program).collect(),
         without_hooks: without_hooks.map(|client| client.name()).filter(|_| lacks_hooks).collect(),
@@ -149,9 +153,10 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
         stopped_run: designs.iter().find(|run| run.state == "stopped").map(|run| run.run.clone()),
     };
     Ok(StatusReport {
-        folder: session.project.display().to_string(),
+        folder: session.absolute_project().display().to_string(),
         agent,
         agent_from,
+        elsewhere,
         unread,
         hooks,
         lanes: lanes(session)?,
@@ -180,7 +185,7 @@ fn unread(
     workspace: &Workspace,
     agent: Option<&str>,
 ) -> Result<Vec<UnreadMessages>, Failure> {
-    let mut readers = vec![speaker(None, session)?];
+    let mut readers = vec![reader(None, session)?];
     readers.extend(agent.and_then(|agent| AgentName::parse(agent).ok()));
     readers.dedup();
     let Workspace { store, scope } = workspace;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use convoke_engine::file::{DraftReaders, draft};
 use convoke_store::error::StoreError;
 use convoke_store::transfer::TransferError;
 use serde::Serialize;
@@ -166,7 +167,7 @@ impl<'a> Draft<'a> {
             return Err(exists(path));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
+        let file = draft(folder.unwrap_or(Path::new(".")), DraftReaders::User);
         Ok(Self { file: file.map_err(|error| not_written(path, error))?, path })
     }
 

@@ -34,7 +34,7 @@ pub use self::history::{
 pub use self::import::{ImportRequest, ImportSource, import_tasks};
 pub use self::list::{
     BranchTasks, BranchTasksReport, ShownTask, ShownTaskReport, TaskListRequest, TaskListing,
-    TaskTree, list_all_branches, list_tasks, show_task, task_tree,
+    TaskTree, list_all_branches, list_tasks, show_task, task_report, task_tree,
 };
 pub use self::moving::{BranchMove, MovedTasksReport, move_below, move_to_branch};
 pub use self::next::{NextTask, next_task, start_task};
@@ -44,7 +44,7 @@ pub use self::report::{AddedTasksReport, TaskReport};
 use crate::elsewhere;
 use crate::failure::Failure;
 use crate::session::Session;
-use crate::workspace::{Workspace, refused, speaker};
+use crate::workspace::{Workspace, reader, refused, speaker};
 
 /// The branch of the tasks, and the actor.
 #[derive(Debug, Clone, Default)]
@@ -60,9 +60,21 @@ pub struct TaskDesk<'a> {
     session: &'a Session,
     workspace: Workspace,
     actor: AgentName,
+    /// Whether the caller named the actor, so that it may be a typo.
+    is_actor_named: bool,
 }
 
 impl<'a> TaskDesk<'a> {
+    /// Opens the tasks of a branch for `work` that changes nothing. It also works where Convoke cannot
+    /// tell which agent is acting.
+    pub fn open_to_read<T>(
+        session: &'a Session,
+        place: &TaskPlace,
+        work: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        Self::open_for(reader(place.actor.as_ref(), session)?, session, place, work)
+    }
+
     /// Opens the tasks of a branch for `work`. If another branch has a missing task, the failure
     /// names that branch.
     pub fn open<T>(
@@ -70,11 +82,20 @@ impl<'a> TaskDesk<'a> {
         place: &TaskPlace,
         work: impl FnOnce(&Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        Self::open_for(speaker(place.actor.as_ref(), session)?, session, place, work)
+    }
+
+    fn open_for<T>(
+        actor: AgentName,
+        session: &'a Session,
+        place: &TaskPlace,
+        work: impl FnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let mut workspace = Workspace::open(session, place.branch.as_deref())?;
-        let actor = speaker(place.actor.as_ref(), session)?;
         workspace.store = workspace.store.acting_for(actor.clone());
         workspace.keep_repository(session);
-        let desk = Self { session, workspace, actor };
+        let is_actor_named = place.actor.is_some();
+        let desk = Self { session, workspace, actor, is_actor_named };
         let done = work(&desk);
         desk.workspace.mark_folder(session);
         done.map_err(|failure| elsewhere::name_branch(failure, &desk.workspace))

@@ -7,7 +7,7 @@ use convoke_engine::hooks::{HooksLevel, install, programs, settings_file};
 use convoke_store::{SchemaVersions, schema_versions};
 use serde::Serialize;
 
-use crate::agents::{AgentsRequest, HealthSource, agents};
+use crate::agents::{AgentsRequest, agents};
 use crate::failure::Failure;
 use crate::hooks::{is_same, is_there};
 use crate::session::Session;
@@ -68,7 +68,7 @@ pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
     let schema = schema_versions(&location).map_err(refused)?;
     behind.extend(schema.and_then(store_words));
     let mut hooks = Vec::new();
-    let project = std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+    let project = session.absolute_project();
     let bases =
         [(HooksLevel::Project, Some(project)), (HooksLevel::User, session.environment.home())];
     for (level, base) in bases {
@@ -95,9 +95,7 @@ pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
             });
         }
     }
-    let request =
-        AgentsRequest { source: HealthSource::Presence, caller_env: None, write_health: None };
-    let known = agents(session, &request)?.agents.into_iter();
+    let known = agents(session, &AgentsRequest::presence())?.agents.into_iter();
     let clients = known.filter(|agent| agent.path.is_some() && agent.model.is_none());
     let clients: Vec<_> = clients
         .map(|agent| ClientVersion { client: agent.agent, version: agent.version })

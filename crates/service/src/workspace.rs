@@ -243,6 +243,7 @@ pub fn refused(error: StoreError) -> Failure {
         | StoreError::NotRemoved { .. }
         | StoreError::CannotUndo { .. }
         | StoreError::JudgedSince { .. }
+        | StoreError::OfUser { .. }
         | StoreError::NoRun { .. }
         | StoreError::ManyRuns { .. }
         | StoreError::RunExists { .. }
@@ -285,6 +286,22 @@ pub fn acting_agent(session: &Session) -> Result<AgentName, Failure> {
     let store = open_store(session)?;
     let here = project_here(&*store, session, checkout(&session.project).as_ref())?;
     Ok(session_agent(&*store, &here.name, session)?.unwrap_or_else(default_agent))
+}
+
+/// Returns whose tasks and messages a command reads: the [`speaker`]. If that cannot be told, because
+/// one client runs inside another, it is the agent of the project, and Convoke says so: reading does
+/// not fail.
+pub fn reader(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
+    match speaker(named, session) {
+        Err(failure) if failure.error.is::<ManyAgents>() => {
+            let agent = wake::settings_for_hook(session).0.agent;
+            let reader = agent.map_or_else(default_agent, |(agent, _)| agent);
+            let why = failure.error;
+            session.reporter().say(format!("note: {why}; this is what @{reader} reads"));
+            Ok(reader)
+        }
+        known => known,
+    }
 }
 
 fn actor(

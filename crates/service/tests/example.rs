@@ -42,7 +42,7 @@ fn a_library_call_returns_why_there_is_no_answer() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing");
     let failure = one_lane::report(folder.path(), missing).unwrap_err();
-    assert!(failure.error.to_string().starts_with("cannot use cassette `"), "{failure:?}");
+    assert!(failure.error.to_string().starts_with("there is no file `"), "{failure:?}");
     let other = folder.path().join("other");
     fs::write(&other, one_lane::CASSETTE.replace("greeting", "farewell")).unwrap();
     let report = one_lane::report(folder.path(), other).unwrap();

@@ -6,6 +6,7 @@ use convoke_domain::task::id::TaskId;
 use jiff::Timestamp;
 
 use crate::error::StoreError;
+use crate::task_history::Undoer;
 
 /// The values of a new deed.
 #[derive(Debug, Clone, Copy)]
@@ -40,8 +41,14 @@ pub trait DeedStore {
 
     /// Takes the last verdict of the scope out of account, if it came after the last step that can be
     /// undone, and returns it. One that a dispatch or a message recorded stays:
-    /// `JudgedSince` if that step changed the judged task, else nothing is done.
-    fn undo_verdict(&self, scope: &Scope, now: Timestamp) -> Result<Option<TaskDeed>, StoreError>;
+    /// `JudgedSince` if that step changed the judged task, else nothing is done. `OfUser` if the user
+    /// recorded it and an agent undoes it.
+    fn undo_verdict(
+        &self,
+        scope: &Scope,
+        undoer: Undoer,
+        now: Timestamp,
+    ) -> Result<Option<TaskDeed>, StoreError>;
 
     /// Returns the deeds of a task that count, oldest first.
     fn deeds_of_task(&self, scope: &Scope, task: &TaskId) -> Result<Vec<TaskDeed>, StoreError>;

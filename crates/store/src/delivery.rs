@@ -45,6 +45,9 @@ pub struct LastText {
     pub at: Timestamp,
     /// Whether the client's record holds the calling entry's part.
     pub arrived: bool,
+    /// The place up to which the client's record was read since the text arrived; `None` if it was
+    /// not read since.
+    pub read_until: Option<u64>,
 }
 
 /// The activity of a client's hooks in a project.
@@ -135,6 +138,10 @@ pub trait DeliveryStore {
 
     /// Returns the last text of a session, as one of its hook entries knows it.
     fn last_text(&self, session: Session<'_>, entry: u32) -> Result<Option<LastText>, StoreError>;
+
+    /// Remembers up to which place a session's record was read, so that the next look begins there.
+    /// The place belongs to the last text: a later text begins anew.
+    fn record_read(&self, session: Session<'_>, until: u64) -> Result<(), StoreError>;
 
     /// Takes notice of a moment at one hook entry, and of what the client's record says about the
     /// entry's part of the last text. Returns the loss that is to be answered there now, if any.

@@ -131,6 +131,12 @@ pub enum StoreError {
         /// The task.
         id: TaskId,
     },
+    /// The user did what an agent undoes.
+    #[error("cannot undo {what}: the user did this, and an agent undoes only what agents did")]
+    OfUser {
+        /// What was done last.
+        what: &'static str,
+    },
     /// A role judged the task after its last step, in a dispatch or with a message.
     #[error(
         "cannot undo the last step of `{id}`: after it, {role} judged the task in a dispatch or with \
@@ -268,6 +274,7 @@ impl StoreError {
                     "`convoke task log` lists the changes; `convoke task edit` changes the task",
                 );
             }
+            Self::OfUser { .. } => return Some("only the user can undo it, in their own terminal"),
             Self::JudgedSince { .. } => {
                 return Some(
                     "record another verdict: `convoke task pass ID --by ROLE` or `convoke task fail`",

@@ -91,6 +91,18 @@ pub trait MessageStore {
     /// Returns the last messages of a scope, oldest first.
     fn recent_messages(&self, scope: &Scope, most: usize) -> Result<Vec<Message>, StoreError>;
 
+    /// Returns messages that are visible in a scope: the last `most` of them that came before
+    /// `before`, oldest first.
+    fn visible_messages(
+        &self,
+        scope: &Scope,
+        before: Option<i64>,
+        most: usize,
+    ) -> Result<Vec<Message>, StoreError>;
+
+    /// Counts the messages that are visible in a scope.
+    fn count_visible_messages(&self, scope: &Scope) -> Result<usize, StoreError>;
+
     /// Returns messages of any scope that are addressed to an agent or mention it, and are not its
     /// own: the last `most` of them that came before `before`, oldest first.
     fn addressed_to(

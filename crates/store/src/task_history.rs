@@ -17,12 +17,27 @@ pub struct RemovedTask {
     pub removed_at: Timestamp,
 }
 
+/// The one who takes a step back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undoer {
+    /// The user, who takes back every step.
+    User,
+    /// An agent, which takes back only what agents did.
+    Agent,
+}
+
 /// Stores the history of tasks. The transaction that changes a task also records its state before
 /// and after; the log only grows.
 pub trait TaskHistoryStore {
     /// Undoes the last step of the scope that is not undone yet, and returns its changes; empty if
-    /// no step is left. `CannotUndo` if a task of the step no longer exists.
-    fn undo_task_step(&self, scope: &Scope, now: Timestamp) -> Result<Vec<TaskChange>, StoreError>;
+    /// no step is left. `CannotUndo` if a task of the step no longer exists, `OfUser` if the user took
+    /// the step and an agent undoes it.
+    fn undo_task_step(
+        &self,
+        scope: &Scope,
+        undoer: Undoer,
+        now: Timestamp,
+    ) -> Result<Vec<TaskChange>, StoreError>;
 
     /// Returns the last changes of the scope, oldest first; with an id, those of this task on any
     /// branch of the project.

@@ -1,6 +1,7 @@
 //! Real clients in lanes, through `convoke lane run` alone: asked, resumed, refused, left waiting
 //! and killed. The checks search for leftover processes from outside.
 
+pub(super) mod acp;
 mod rounds;
 pub(super) mod setup;
 
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 use super::user::User;
 use crate::model_server::{Answer, ModelServer, Reply};
 use crate::packages::folder_of;
+use crate::process::run as run_program;
 use crate::{Error, say};
 
 /// One row of the table at the end.
@@ -81,6 +83,8 @@ const fn case(
 /// A client with its user and model, ready for requests.
 pub(super) struct Driver<'a> {
     client: &'static str,
+    /// The word behind `--agent`.
+    agent: String,
     bin: &'a Path,
     user: User,
     server: ModelServer,
@@ -159,10 +163,27 @@ impl Case {
 
 impl<'a> Driver<'a> {
     fn new(client: &'static str, bin: &'a Path) -> Result<Self, Error> {
+        Self::of(client, client.to_owned(), bin)
+    }
+
+    /// Drives the same client by the Agent Client Protocol.
+    fn of_acp(client: &'static str, bin: &'a Path) -> Result<Self, Error> {
+        let driver = Self::of(client, format!("acp:{client}"), bin)?;
+        // Only git can tell whether the agent wrote.
+        let project = driver.user.project().display().to_string();
+        let git = ["-C", &project, "-c", "user.name=June", "-c", "user.email=june@localhost"];
+        for words in [&["init", "--quiet"][..], &["add", "."], &["commit", "--quiet", "-m", "one"]]
+        {
+            run_program("git", &[&git, words].concat())?;
+        }
+        Ok(driver)
+    }
+
+    fn of(client: &'static str, agent: String, bin: &'a Path) -> Result<Self, Error> {
         let (user, server) = (User::new()?, ModelServer::start()?);
         user.write("project/notes.md", "# Notes\n")?;
         let variables = setup::configure(client, &user, &server)?;
-        Ok(Self { client, bin, user, server, variables })
+        Ok(Self { client, agent, bin, user, server, variables })
     }
 
     /// Returns the model's request to read a file.
@@ -176,7 +197,7 @@ impl<'a> Driver<'a> {
         let node = folder_of("node").unwrap_or_default();
         convoke.env("PATH", format!("{}:/usr/bin:/bin:{node}", self.bin.display()));
         convoke.envs(self.variables.iter().cloned());
-        convoke.args(["lane", "run", "--agent", self.client, "--json"]).args(more);
+        convoke.args(["lane", "run", "--agent", &self.agent, "--json"]).args(more);
         if !more.contains(&"--limit") {
             convoke.args(if is_quick(self.client) { LIMITS } else { LONG_LIMITS });
         }

@@ -50,6 +50,7 @@ impl Stable {
             _ if is_task(bare) => self.task(bare),
             _ if is_run(bare) => "RUN".to_owned(),
             _ if is_time(bare) => "TIME".to_owned(),
+            _ if is_day(bare) => "DAY".to_owned(),
             _ if is_clock(bare) => "HH:MM".to_owned(),
             _ if is_duration(bare) => "1s".to_owned(),
             _ if is_version(bare) => "X.Y.Z".to_owned(),
@@ -97,6 +98,12 @@ fn is_time(word: &str) -> bool {
     word.ends_with('Z') && word.contains('T') && word.starts_with("20") && word.contains(':')
 }
 
+/// `2026-11-16`
+fn is_day(word: &str) -> bool {
+    let parts: Vec<_> = word.split('-').collect();
+    parts.iter().all(|part| is_digits(part)) && parts.iter().map(|part| part.len()).eq([4, 2, 2])
+}
+
 /// `16:19` and `16:19:08`
 fn is_clock(word: &str) -> bool {
     let parts: Vec<_> = word.split(':').collect();
@@ -142,6 +149,7 @@ mod tests {
         check("run 20261116-161908-1ab2c ended", "run RUN ended");
         check("at 2026-11-16T16:19:08.123Z: done", "at TIME: done");
         check("- 16:19 - @me", "- HH:MM - @me");
+        check("at 2026-11-16 16:19, arrived", "at DAY HH:MM, arrived");
         check("arrived 12s ago, in 0.4s", "arrived 1s ago, in 1s");
         check("(250ms) (1m2s) (3m)", "(1s) (1s) (1s)");
         check("projects/-tmp--tmpAbc-project", "projects/JOINED-project");

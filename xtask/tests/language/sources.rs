@@ -10,7 +10,7 @@ use super::{BUDGET, HIDING, held, prose};
 /// depend on.
 const CONTRACTS: [(&str, &str); 13] = [
     // Lines of the original workflow, which other programs and recorded runs depend on.
-    ("crates/domain/src/design/debate.rs", "synthesis decision stands."),
+    ("crates/domain/src/design/render/warnings.rs", "synthesis decision stands."),
     ("crates/domain/src/design/resolution.rs", "over-cap"),
     ("crates/domain/src/design/resolution.rs", "(no debate — ranked outside cap)"),
     ("crates/domain/src/design/resolution.rs", "dialectic selection cap"),

@@ -2,22 +2,32 @@
 
 use std::path::PathBuf;
 
+use convoke_domain::lane::health::AgentHealth;
+use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_service::agents::{AgentReport, AgentsRequest, HealthSource, agents};
 use convoke_service::failure::{ErrorClass, Failure};
 
+use super::lane::AgentWord;
 use super::table::grid;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::terminal::grid::Grid;
 
+/// The health of an agent that did not pass its probe.
+const SILENT: &str = AgentHealth::Sick(None).words();
+
 /// List clients and configured model APIs, and whether they answer
 ///
-/// Shows cached results; `--probe` contacts every agent and costs a few tokens. Exits 0 if at least
-/// one agent can take work, and 1 if none can.
+/// Shows cached results; `--probe` contacts every agent, or the named ones, and costs a few tokens.
+/// Exits 0 if at least one agent can take work, and 1 if none can.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Ask every installed client and configured API to answer `OK`, at most three times each
+    /// List and probe only these: a client such as `claude`, or `http:NAME`
+    #[arg(value_name = "AGENT", value_parser = AgentWord)]
+    only: Vec<AgentRef>,
+
+    /// Ask each installed client and configured API to answer `OK`, again if that may help
     #[arg(long, conflicts_with = "no_probe")]
     probe: bool,
 
@@ -51,10 +61,8 @@ impl Args {
             Format::Json => output.json(&report)?,
             Format::Text => {
                 output.table(&table(&report.agents))?;
-                let errors = report.agents.iter().filter_map(|agent| {
-                    Some(format!("{}: {}\n", agent.agent, agent.error.as_deref()?))
-                });
-                output.data(&errors.collect::<String>())?;
+                let problems = report.agents.iter().filter_map(problem);
+                output.data(&problems.collect::<String>())?;
             }
         }
         Ok(if report.is_usable { Exit::Done } else { Exit::No })
@@ -62,6 +70,7 @@ impl Args {
 
     fn request(&self) -> AgentsRequest {
         AgentsRequest {
+            only: self.only.clone(),
             source: match (self.probe, self.no_probe) {
                 (true, _) => HealthSource::Probe,
                 (false, true) => HealthSource::Presence,
@@ -73,6 +82,16 @@ impl Args {
     }
 }
 
+/// Returns the sentence about an agent that cannot take work.
+fn problem(agent: &AgentReport) -> Option<String> {
+    let (name, problem) = (&agent.agent, agent.problem.as_deref()?);
+    Some(if agent.health == SILENT {
+        format!("{name} did not pass the probe: it {problem}\n")
+    } else {
+        format!("{name}: {problem}\n")
+    })
+}
+
 fn table(agents: &[AgentReport]) -> Grid {
     let header = ["agent", "health", "version", "read-only", "resume", "hooks", "path"];
     let rows = agents.iter().map(|agent| {
@@ -80,7 +99,9 @@ fn table(agents: &[AgentReport]) -> Grid {
         let key = agent.key.map_or(String::new(), |key| format!(" (key: {key})"));
         let path = agent.path.as_deref().unwrap_or("-").to_owned() + &key;
         let AgentReport { health, read_only, resume, hooks, .. } = agent;
-        [&agent.agent, *health, version, *read_only, *resume, *hooks, &path].map(str::to_owned)
+        // The agent may have answered, but with other words.
+        let health = if *health == SILENT { "probe failed" } else { *health };
+        [&agent.agent, health, version, *read_only, *resume, *hooks, &path].map(str::to_owned)
     });
     grid(header, rows, &[])
 }

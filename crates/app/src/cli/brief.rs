@@ -5,11 +5,12 @@ mod files;
 mod init;
 mod rest;
 
+use clap::Subcommand;
 use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
-use clap::{Subcommand, value_parser};
 use convoke_domain::brief::Brief;
 use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::settings::{DesignDir, Layer};
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::pack::PackPolicy;
 use convoke_domain::token::{Budget, Vocabulary};
 use convoke_engine::brief::{BriefMode, LoadedBrief, ResolvedBriefSettings};
@@ -68,7 +69,7 @@ struct BriefOptions {
     #[arg(long, global = true, value_parser = dir())]
     dir: Option<DesignDir>,
 
-    /// Fit the documents into this many tokens [default: 20000]
+    /// Fit the documents into this many tokens, such as `8000` or `10k` [default: 20000]
     #[arg(long, global = true, value_name = "N", value_parser = budget())]
     budget: Option<Budget>,
 
@@ -238,5 +239,11 @@ fn dir() -> impl TypedValueParser<Value = DesignDir> {
 
 /// Reads a budget from the command line.
 pub(super) fn budget() -> impl TypedValueParser<Value = Budget> {
-    value_parser!(u64).try_map(|tokens| Budget::new(tokens).ok_or("a budget is at least 1"))
+    NonEmptyStringValueParser::new().try_map(|text| {
+        let tokens = match LaneBudget::parse(&text) {
+            Ok(LaneBudget::Tokens(tokens)) => Some(tokens),
+            Ok(LaneBudget::MicroDollars(_)) | Err(_) => None,
+        };
+        tokens.and_then(Budget::new).ok_or("it must be at least 1 token, such as 8000 or 10k")
+    })
 }

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use convoke_domain::text::one_line;
 use convoke_service::config::{
     ConfigEntry, ConfigOrigin, ConfigTarget, SetConfigRequest, config_files, get_config,
-    list_config, set_config,
+    list_config, set_config, unset_config,
 };
 use convoke_service::failure::Failure;
 
@@ -31,6 +31,10 @@ enum Command {
     ///
     /// Leaves every other byte of the file unchanged.
     Set(SetArgs),
+    /// Remove a setting from `convoke.local.toml`
+    ///
+    /// A weaker file or the default holds from then on. Leaves every other byte of the file unchanged.
+    Unset(UnsetArgs),
     /// List the configuration files, the strongest first
     Path,
 }
@@ -57,13 +61,39 @@ struct SetArgs {
     #[arg(allow_hyphen_values = true)]
     value: String,
 
-    /// Write into `convoke.toml`, which is committed and holds for everybody
+    #[command(flatten)]
+    file: FileArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct UnsetArgs {
+    /// The setting, such as `wake.wake_budget`
+    key: String,
+
+    #[command(flatten)]
+    file: FileArgs,
+}
+
+/// The file to change.
+#[derive(Debug, clap::Args)]
+struct FileArgs {
+    /// Change `convoke.toml`, which is committed and holds for everybody
     #[arg(long, conflicts_with = "user")]
     shared: bool,
 
-    /// Write into your own `config.toml`, which holds for all your projects
+    /// Change your own `config.toml`, which holds for all your projects
     #[arg(long)]
     user: bool,
+}
+
+impl FileArgs {
+    const fn target(&self) -> ConfigTarget {
+        match (self.shared, self.user) {
+            (true, _) => ConfigTarget::Project,
+            (false, true) => ConfigTarget::User,
+            (false, false) => ConfigTarget::Local,
+        }
+    }
 }
 
 impl ConfigArgs {
@@ -73,6 +103,7 @@ impl ConfigArgs {
             Command::List(args) => args.run(app, output)?,
             Command::Get(args) => args.run(app, output)?,
             Command::Set(args) => args.run(app, output)?,
+            Command::Unset(args) => args.run(app, output)?,
             Command::Path => print_paths(app, output)?,
         }
         Ok(Exit::Done)
@@ -94,15 +125,19 @@ impl ListArgs {
 }
 
 fn line(entry: &ConfigEntry) -> String {
-    let origin = match (&entry.place, entry.origin) {
+    let origin = origin(entry);
+    one_line(&format!("{} = {}  ({origin})", entry.key, entry.literal)) + "\n"
+}
+
+fn origin(entry: &ConfigEntry) -> String {
+    match (&entry.place, entry.origin) {
         (Some(place), ConfigOrigin::User) => format!("user: {place}"),
         (Some(place), ConfigOrigin::Environment) => format!("environment: {place}"),
         (_, ConfigOrigin::Local) => "local: convoke.local.toml".to_owned(),
         (_, ConfigOrigin::Project) => "project: convoke.toml".to_owned(),
         (_, ConfigOrigin::DesignYaml) => "project: .moai/config/sections/design.yaml".to_owned(),
         (None, _) | (_, ConfigOrigin::Default) => "default".to_owned(),
-    };
-    one_line(&format!("{} = {}  ({origin})", entry.key, entry.value)) + "\n"
+    }
 }
 
 impl GetArgs {
@@ -110,30 +145,42 @@ impl GetArgs {
         let entry = get_config(&app.session, &self.key)?;
         match app.format {
             Format::Json => output.json(&entry),
-            Format::Text => output.data(&format!("{}\n", one_line(&entry.value))),
+            Format::Text => output.data(&format!("{}\n", one_line(entry.plain()))),
         }
     }
 }
 
 impl SetArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<(), Failure> {
-        let file = match (self.shared, self.user) {
-            (true, _) => ConfigTarget::Project,
-            (false, true) => ConfigTarget::User,
-            (false, false) => ConfigTarget::Local,
-        };
-        let (key, value) = (self.key.clone(), self.value.clone());
+        let (key, value, file) = (self.key.clone(), self.value.clone(), self.file.target());
         let report = set_config(&app.session, &SetConfigRequest { key, value, file })?;
         if app.format == Format::Json {
             return output.json(&report);
         }
         let done = if report.is_changed { "set in" } else { "is so already in" };
-        let words = format!("{} = {}  ({done} {})", report.key, report.value, report.path);
+        let words = format!("{} = {}  ({done} {})", report.key, report.literal, report.path);
         output.data(&(one_line(&words) + "\n"))?;
         if let Some(place) = &report.overridden_by {
             output.say(&format!("warning: it does not hold: {place} sets another value"));
         }
         Ok(())
+    }
+}
+
+impl UnsetArgs {
+    fn run(&self, app: &App, output: &mut Output) -> Result<(), Failure> {
+        let report = unset_config(&app.session, &self.key, self.file.target())?;
+        if app.format == Format::Json {
+            return output.json(&report);
+        }
+        let (key, path) = (&report.now.key, &report.path);
+        let done = if report.is_changed {
+            format!("removed {key} from {path}")
+        } else {
+            format!("{path} does not set {key}")
+        };
+        output.data(&(one_line(&done) + "\n"))?;
+        output.data(&format!("now {}", line(&report.now)))
     }
 }
 

@@ -4,10 +4,12 @@ mod audit;
 mod check;
 mod gate;
 mod init;
+mod lanes;
 mod materials;
 mod next;
 mod prompt;
 mod rate;
+mod remark;
 mod review_loop;
 mod run;
 mod savings;
@@ -19,7 +21,7 @@ use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::dispatch::role::{PromptProfile, RoleName};
 use convoke_domain::finding::{FileFinding, Unreadable};
-use convoke_domain::text::hanging;
+use convoke_domain::text::{counted, hanging};
 use convoke_engine::file;
 use convoke_service::dispatch::{
     AnswerCheckReport, DispatchRoleReport, ForgottenRoundsReport, PostName, forget_rounds, roles,
@@ -135,7 +137,9 @@ impl MaybeFeature {
         let ForgottenRoundsReport { forgotten } = report;
         match app.format {
             Format::Json => output.json(&report)?,
-            Format::Text => output.data(&format!("deleted the rounds of {forgotten} roles\n"))?,
+            Format::Text => {
+                output.data(&format!("deleted the rounds of {}\n", counted(forgotten, "role")))?;
+            }
         }
         Ok(Exit::Done)
     }
@@ -171,7 +175,7 @@ fn read_named(path: Option<&PathBuf>) -> Result<Option<String>, Failure> {
 fn say_remarks(app: &App, remarks: &[String], output: &Output) {
     if app.format == Format::Text || app.verbosity == Verbosity::Verbose {
         for remark in remarks {
-            output.say(&format!("note: {remark}"));
+            output.say(&format!("note: {}", remark::words(remark)));
         }
     }
 }

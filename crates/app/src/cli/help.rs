@@ -1,11 +1,13 @@
 //! Help in groups: the commands that people use first, and plumbing only on request.
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 
 use clap::{Command, CommandFactory, FromArgMatches};
 
 use super::Cli;
-use super::sheet::hung;
+use super::sheet::{COLUMNS, hung};
+use crate::output::help_width;
 
 /// Which commands the help lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +52,11 @@ impl Cli {
     /// Reads a command line.
     pub fn parse_words(words: &[OsString]) -> Result<Self, clap::Error> {
         let (extent, words) = asked_extent(words);
-        let mut command = grouped(extent);
+        let columns = help_width();
+        let command =
+            if may_show_help(&words) { grouped_in(extent, columns) } else { Self::command() };
+        // The process needs it until its end or never again; freeing it takes as long as parsing.
+        let mut command = ManuallyDrop::new(command.term_width(columns));
         let matches = command.try_get_matches_from_mut(words)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
@@ -59,7 +65,6 @@ impl Cli {
 /// Returns which commands to list, and the words that clap knows.
 fn asked_extent(words: &[OsString]) -> (HelpExtent, Vec<OsString>) {
     let mut is_all = false;
-    let is_help = |word: &OsString| word == "help" || word == "--help" || word == "-h";
     if let [program, rest @ ..] = words
         && rest.iter().any(is_help)
         && rest.iter().all(|word| is_help(word) || word == "--all")
@@ -73,22 +78,36 @@ fn asked_extent(words: &[OsString]) -> (HelpExtent, Vec<OsString>) {
     (extent, words.to_vec())
 }
 
-/// Returns the whole command line, with its commands in groups.
-pub fn grouped(extent: HelpExtent) -> Command {
-    let command = Cli::command();
-    let template = template(&command, extent);
-    command.help_template(template)
+/// Tells whether clap may print the list of commands, which takes longer to write than a whole brief.
+fn may_show_help(words: &[OsString]) -> bool {
+    words.len() < 2 || words.iter().any(is_help)
 }
 
-fn template(command: &Command, extent: HelpExtent) -> String {
+fn is_help(word: &OsString) -> bool {
+    word == "help" || word == "--help" || word == "-h"
+}
+
+/// Returns the whole command line, with its commands in groups.
+pub fn grouped(extent: HelpExtent) -> Command {
+    grouped_in(extent, COLUMNS)
+}
+
+fn grouped_in(extent: HelpExtent, columns: usize) -> Command {
+    let command = Cli::command();
+    let mut built = command.clone();
+    built.build(); // Each command describes itself only when it is built.
+    command.help_template(template(&built, extent, columns))
+}
+
+fn template(command: &Command, extent: HelpExtent, columns: usize) -> String {
     let header = *command.get_styles().get_header();
     let literal = *command.get_styles().get_literal();
     let line = |name: &str| {
-        let about = match command.find_subcommand(name) {
+        let about = match command.find_subcommand(name).filter(|_| name != "help") {
             Some(found) => found.get_about().map(ToString::to_string).unwrap_or_default(),
             None => "Show this help, or a command's; `--all` lists plumbing, too".to_owned(),
         };
-        let text = hung(&format!("  {name:<NAME$}"), &about);
+        let text = hung(&format!("  {name:<NAME$}"), &about, columns);
         text.replacen(name, &format!("{literal}{name}{literal:#}"), 1)
     };
     let group = |(title, names): (&str, Vec<&str>)| {
@@ -111,7 +130,8 @@ fn template(command: &Command, extent: HelpExtent) -> String {
 /// Returns the commands of no group.
 fn plumbing(command: &Command) -> Vec<&str> {
     let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
-    command.get_subcommands().map(Command::get_name).filter(|name| !is_grouped(name)).collect()
+    let names = command.get_subcommands().map(Command::get_name);
+    names.filter(|name| *name != "help" && !is_grouped(name)).collect()
 }
 
 #[cfg(test)]

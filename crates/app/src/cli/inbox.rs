@@ -7,18 +7,24 @@ use std::num::NonZeroUsize;
 use convoke_domain::message::{Message, hours, quoted_lines};
 use convoke_domain::scope::AgentName;
 use convoke_domain::text::shell_word;
-use convoke_service::failure::Failure;
+use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::message::{
-    Inbox, InboxRequest, MessageReport, OlderMessages, inbox, mark_read, thread as conversation,
+    Inbox, InboxRequest, MessageReport, MessageSelection, OlderMessages, inbox, mark_read,
+    thread as conversation,
 };
 use convoke_service::settings::wake;
-use convoke_store::message::InboxFilter;
+use convoke_service::status::UnreadMessages;
 use jiff::tz::Offset;
 
 use crate::app::{App, Format};
 use crate::cli::at_least_one;
 use crate::exit::Exit;
 use crate::output::Output;
+
+/// `--all` without an agent lists messages to several readers; none of them has read it.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot mark every message of the branch as read: each has its own readers")]
+struct MarksForNoReader;
 
 /// List an agent's unread messages, oldest first
 ///
@@ -34,7 +40,7 @@ pub struct Args {
     #[arg(long)]
     mark: bool,
 
-    /// Also list messages that were read
+    /// Also list messages that were read; without an agent, every message of the branch
     #[arg(long)]
     all: bool,
 
@@ -67,20 +73,24 @@ impl Args {
             &app.session,
             &InboxRequest {
                 agent: self.agent.clone(),
-                which: if self.all { InboxFilter::All } else { InboxFilter::Unread },
+                which: self.selection()?,
                 limit: self.limit.get(),
                 before: self.before,
                 branch: self.branch.clone(),
+                marks: self.mark,
             },
         )?;
-        let Inbox { reader, messages, older, other_branch, .. } = &inbox;
+        let Inbox { reader, messages, older, other_branch, other_readers, .. } = &inbox;
         match app.format {
             Format::Json => {
                 output.json(&messages.iter().map(MessageReport::new).collect::<Vec<_>>())?;
             }
             Format::Text if messages.is_empty() => {
-                let what = if self.all { "messages" } else { "new messages" };
-                output.data(&format!("No {what} for @{reader}.\n"))?;
+                output.data(&match (self.all, &self.agent) {
+                    (true, None) => "No messages on this branch.\n".to_owned(),
+                    (true, Some(_)) => format!("No messages for @{reader}.\n"),
+                    (false, _) => format!("No new messages for @{reader}.\n"),
+                })?;
             }
             Format::Text => {
                 let clock = wake::settings(&app.session)?.clock;
@@ -91,6 +101,12 @@ impl Args {
         }
         if let Some((branch, count)) = other_branch {
             say_elsewhere(branch, *count, reader, output);
+        }
+        for UnreadMessages { reader, count } in other_readers {
+            let messages = if *count == 1 { "message" } else { "messages" };
+            output.say(&format!(
+                "note: @{reader} has {count} unread {messages}; `convoke inbox {reader}` lists them"
+            ));
         }
         if let Some(older) = older {
             output.say(&self.note(reader, messages.len(), *older));
@@ -107,10 +123,22 @@ impl Args {
         Ok(Exit::Done)
     }
 
+    fn selection(&self) -> Result<MessageSelection, Failure> {
+        match (self.all, &self.agent) {
+            (false, _) => Ok(MessageSelection::Unread),
+            (true, Some(_)) => Ok(MessageSelection::Received),
+            (true, None) if self.mark => Err(Failure::new(ErrorClass::Usage, MarksForNoReader)
+                .hint("name the reader: `convoke inbox AGENT --all --mark`")),
+            (true, None) => Ok(MessageSelection::Branch),
+        }
+    }
+
     /// Renders the number of messages, and the command that lists the ones before these. Marked
     /// messages are not listed again, so the same command does that.
     fn note(&self, reader: &AgentName, shown: usize, older: OlderMessages) -> String {
         let OlderMessages { count, first } = older;
+        let reader =
+            if self.all && self.agent.is_none() { String::new() } else { format!(" {reader}") };
         let (which, all) = if self.all { ("messages", " --all") } else { ("unread messages", "") };
         let before = if self.mark && !self.all {
             " --mark".to_owned()
@@ -118,7 +146,7 @@ impl Args {
             format!("{all} --before {first}")
         };
         format!(
-            "note: listed {shown} of {count} {which}; the ones before: `convoke inbox {reader}{before}`"
+            "note: listed {shown} of {count} {which}; the ones before: `convoke inbox{reader}{before}`"
         )
     }
 }

@@ -2,8 +2,8 @@
 
 use convoke_domain::scope::AgentName;
 use convoke_domain::setup::guidance::LINE;
-use convoke_domain::text::one_line;
-use convoke_service::failure::Failure;
+use convoke_domain::text::{one_line, width};
+use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::hooks::DryRun;
 use convoke_service::init::{
     FoundClient, FoundPlan, InitFindings, InitReport, InitRequest, InitState, InitStep,
@@ -16,6 +16,8 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::input::{self, Typed};
 use crate::output::Output;
+
+const UNCHANGED: &str = "nothing was changed";
 
 /// Set up this project: hooks, agent, a line in AGENTS.md
 ///
@@ -54,7 +56,13 @@ impl InitArgs {
         }
         let request =
             InitRequest { agent: self.agent.clone(), leaves_out_guidance: self.no_guidance };
-        let plan = plan_init(&app.session, &request)?;
+        let plan = match plan_init(&app.session, &request) {
+            Err(failure) if failure.class == ErrorClass::Interrupted => {
+                output.say(UNCHANGED);
+                return Ok(Exit::Interrupted);
+            }
+            planned => planned?,
+        };
         if self.dry_run || plan.report.state == InitState::Nothing {
             return print(&plan.report, app, output);
         }
@@ -70,14 +78,17 @@ impl InitArgs {
         match agreed(app, output) {
             Answer::Yes => {
                 let report = carry_out(&app.session, plan)?;
-                output.data(&format!("\n{}", outcome(&report)))?;
+                output.data(&format!("\n{}", outcome(&report, output.page_size().0)))?;
                 Ok(exit(&report))
             }
             Answer::No => {
-                output.say("nothing was changed");
+                output.say(UNCHANGED);
                 Ok(Exit::No)
             }
-            Answer::Stopped => Ok(Exit::Interrupted),
+            Answer::Stopped => {
+                output.say(UNCHANGED);
+                Ok(Exit::Interrupted)
+            }
         }
     }
 }
@@ -109,8 +120,9 @@ fn print(report: &InitReport, app: &App, output: &mut Output) -> Result<Exit, Fa
     match app.format {
         Format::Json => output.json(report)?,
         Format::Text => {
-            output.data(&findings(&report.found))?;
-            output.data(&format!("\n{}", outcome(report)))?;
+            let columns = output.page_size().0;
+            output.data(&findings(&report.found, columns))?;
+            output.data(&format!("\n{}", outcome(report, columns)))?;
         }
     }
     Ok(exit(report))
@@ -122,15 +134,17 @@ fn print_undone(report: &InitReport, app: &App, output: &mut Output) -> Result<E
         Format::Text if report.state == InitState::Nothing => {
             output.data("nothing to take back: `convoke init` has changed nothing here\n")?;
         }
-        Format::Text => output.data(&outcome(report))?,
+        Format::Text => output.data(&outcome(report, output.page_size().0))?,
     }
     Ok(exit(report))
 }
 
-fn findings(found: &InitFindings) -> String {
+fn findings(found: &InitFindings, columns: usize) -> String {
+    let row = |name: &str, value: &str| row(name, value, columns);
     let branch = found.branch.as_ref().map_or("no git".to_owned(), |name| format!("on {name}"));
     let client = |found: &FoundClient| {
-        let version = found.version.as_deref().map_or(String::new(), |text| format!(" {text}"));
+        let version = found.version.as_deref().map(release);
+        let version = version.map_or(String::new(), |number| format!(" {number}"));
         match found.hooks.as_str() {
             "none" | "not installed" => format!("{}{version}", found.client),
             place => format!("{}{version} (hooks: {place})", found.client),
@@ -155,12 +169,19 @@ fn findings(found: &InitFindings) -> String {
     .concat()
 }
 
+/// Returns the number in what a client says about its version, else all of it: the client's name is
+/// shown beside it.
+pub(super) fn release(said: &str) -> &str {
+    let mut words = said.split_whitespace();
+    words.find(|word| word.starts_with(|c: char| c.is_ascii_digit())).unwrap_or(said)
+}
+
 fn tasks(count: usize) -> String {
     if count == 1 { "1 task".to_owned() } else { format!("{count} tasks") }
 }
 
 /// Renders the planned, completed or reverted steps, and the next commands.
-fn outcome(report: &InitReport) -> String {
+fn outcome(report: &InitReport, columns: usize) -> String {
     let heading = match report.state {
         InitState::Planned => "Convoke will\n",
         InitState::Done if report.is_blocked() => "Convoke set up part of this project\n",
@@ -169,15 +190,16 @@ fn outcome(report: &InitReport) -> String {
         InitState::Nothing if report.steps.is_empty() => "Nothing to set up here\n",
         InitState::Nothing => "Nothing to change\n",
     };
-    let steps: String = report.steps.iter().map(step).collect();
+    let steps: String = report.steps.iter().map(|planned| step(planned, columns)).collect();
     let next = match report.state {
         InitState::Planned => String::new(),
-        InitState::Done | InitState::Undone | InitState::Nothing => next(&report.next),
+        InitState::Done | InitState::Undone | InitState::Nothing => next(&report.next, columns),
     };
     format!("{heading}{steps}{next}")
 }
 
-fn step(step: &InitStep) -> String {
+fn step(step: &InitStep, columns: usize) -> String {
+    let hung = |prefix: &str, text: &str| hung(prefix, text, columns);
     let mark = match step.state {
         StepState::Planned => "-",
         StepState::Done | StepState::Undone => "✓",
@@ -205,12 +227,22 @@ fn step(step: &InitStep) -> String {
     text
 }
 
-/// Lists the next commands, each with what it does.
-pub(super) fn next(commands: &[NextCommand]) -> String {
+/// Lists the next commands, each with what it does: beside it, or below where that is too wide.
+pub(super) fn next(commands: &[NextCommand], columns: usize) -> String {
     if commands.is_empty() {
         return String::new();
     }
-    let widest = commands.iter().map(|next| next.command.chars().count()).max().unwrap_or(0);
-    let line = |next: &NextCommand| format!("  {:<widest$}  {}\n", next.command, next.why);
-    format!("\nNext\n{}", commands.iter().map(line).collect::<String>())
+    let widest = commands.iter().map(|next| width(&next.command)).max().unwrap_or(0);
+    let beside = |next: &NextCommand| {
+        let gap = " ".repeat(widest.saturating_sub(width(&next.command)));
+        format!("  {}{gap}  {}\n", next.command, next.why)
+    };
+    let lines: Vec<_> = commands.iter().map(beside).collect();
+    let lines = if lines.iter().all(|line| width(line.trim_end()) <= columns) {
+        lines.concat()
+    } else {
+        let below = |next: &NextCommand| format!("  {}\n      {}\n", next.command, next.why);
+        commands.iter().map(below).collect()
+    };
+    format!("\nNext\n{lines}")
 }

@@ -23,7 +23,8 @@ use convoke_service::agents::first_usable_agent;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::lane::{
     BudgetNotice, LaneChecks, LaneEventLine, LaneProgress, LaneReport, LaneRequest, ReadingReport,
-    TreeWatching, over_budget_warning, run_one, sentence, version_of, warnings,
+    TreeWatching, must_be_filled, over_budget_warning, remedy, run_one, sentence, version_of,
+    warnings,
 };
 use convoke_service::session::Session;
 
@@ -76,8 +77,9 @@ enum Command {
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct RunArgs {
-    /// The agent that answers: a client, `http:NAME` for a configured model API, or `replay:FILE`
-    /// for recorded lanes [default: the first client that answered lately, else the first there is]
+    /// The agent that answers: a client, `acp:NAME` for an agent of the Agent Client Protocol,
+    /// `http:NAME` for a configured model API, or `replay:FILE` for recorded lanes [default: the first client that answered lately, else the first
+    /// there is]
     #[arg(long, value_parser = AgentWord)]
     agent: Option<AgentRef>,
 
@@ -181,6 +183,7 @@ impl Args {
 impl RunArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let prompt = self.prompt()?;
+        must_be_filled(&prompt)?;
         let agent = match &self.agent {
             Some(agent) => agent.clone(),
             None => first_usable_agent(&app.session)?,
@@ -251,12 +254,14 @@ impl RunArgs {
         }
         if app.format == Format::Json || !output.is_terminal() {
             let reporter = app.session.reporter();
-            return run_one(&app.session, request, &checks, &mut |progress| {
+            let report = run_one(&app.session, request, &checks, &mut |progress| {
                 if let LaneProgress::Said(event) = progress {
                     reporter.lane(event);
                 }
                 ControlFlow::Continue(())
             });
+            reporter.lane_over();
+            return report;
         }
         let voice = Voice::default();
         let live = Live::new(&voice, &app.session);
@@ -292,6 +297,9 @@ impl RunArgs {
         }
         let transcript = &run.transcript;
         output.say(&sentence(transcript, report.substance.as_deref()));
+        if let Some(remedy) = remedy(agent, transcript) {
+            output.say(&format!("hint: {remedy}"));
+        }
         let is_unread = report.trouble_kind == Some(FailureKind::LongLine.name());
         if is_unread && self.keep.is_none() {
             output.say("hint: `--keep DIR` saves the complete output");

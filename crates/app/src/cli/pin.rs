@@ -7,6 +7,7 @@ use convoke_service::failure::Failure;
 use convoke_service::pin::{
     AddPinRequest, PinEnd, PinList, PinReport, PinScope, add_pin, list_pins, remove_pin,
 };
+use convoke_service::settings::wake;
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -137,8 +138,10 @@ fn print_all(reports: &[PinReport], app: &App, output: &mut Output) -> Result<Ex
         Format::Json => output.json(&reports)?,
         Format::Text if reports.is_empty() => output.data("No pinned rules.\n")?,
         Format::Text => {
+            let clock = wake::settings(&app.session)?.clock;
             for report in reports {
-                output.lines(&format!("{}\n    {}\n", report.line(), report.delivery()), 4)?;
+                let text = format!("{}\n    {}\n", report.line(), report.delivery(clock));
+                output.lines(&text, 4)?;
             }
         }
     }

@@ -1,9 +1,11 @@
 //! `convoke project`: the projects that the store knows, and their folders.
 
 use clap::Subcommand;
+use convoke_domain::message::day_and_hours;
+use convoke_domain::text::counted;
 use convoke_service::failure::Failure;
 use convoke_service::project::{
-    MergedProjectReport, ProjectReport, ProjectTakeover, attach_project, count, list_projects,
+    MergedProjectReport, ProjectReport, ProjectTakeover, attach_project, list_projects,
     merge_project,
 };
 use convoke_service::settings::wake;
@@ -82,7 +84,7 @@ impl Args {
 fn counts(merged: &MergedProjectReport) -> String {
     let MergedProjectReport { tasks, messages, rules, agents, .. } = *merged;
     let counts = [(tasks, "task"), (messages, "message"), (rules, "rule"), (agents, "agent")];
-    counts.map(|(number, thing)| count(number, thing)).join(", ")
+    counts.map(|(number, thing)| counted(number, thing)).join(", ")
 }
 
 const fn takeover(force: bool) -> ProjectTakeover {
@@ -95,8 +97,7 @@ fn list(app: &App, output: &mut Output) -> Result<Exit, Failure> {
         Format::Json => output.json(&reports)?,
         Format::Text => {
             let clock = wake::settings(&app.session)?.clock;
-            let shown =
-                |at: Timestamp| clock.to_datetime(at).strftime("%Y-%m-%d %H:%M").to_string();
+            let shown = |at: Timestamp| day_and_hours(at, clock);
             for report in &reports {
                 let used = report.last_used_at.map_or("unknown".to_owned(), shown);
                 output.data(&lines(report, &used))?;

@@ -5,7 +5,7 @@ use convoke_domain::scope::AgentName;
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_service::failure::{ErrorClass, Failure};
-use convoke_service::message::{MessageVerdict, SayRequest, say};
+use convoke_service::message::{MessageVerdict, SayReport, SayRequest, say};
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -21,7 +21,7 @@ const MAX_MESSAGE: u64 = 16 * 1024 * 1024;
 /// `@project:branch:name` one of another project; `--to` names one recipient. A message without a
 /// recipient is a note: every agent sees it as recent activity, and no inbox lists it. The hook
 /// announces a message to an agent at work at the next prompt of its session. Prints the message's
-/// number and its recipients.
+/// number, its recipients, and when they learn of it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The message; `-` reads it from stdin
@@ -87,10 +87,7 @@ impl Args {
         let said = say(&app.session, &request)?;
         match app.format {
             Format::Json => output.json(&said)?,
-            Format::Text => {
-                let all = said.addressed.iter().map(|address| format!(" @{address}"));
-                output.data(&format!("{}{}\n", said.id, all.collect::<String>()))?;
-            }
+            Format::Text => output.lines(&format!("{}\n", sent(&said)), 2)?,
         }
         Ok(Exit::Done)
     }
@@ -102,4 +99,24 @@ impl Args {
         let text = input::read(MAX_MESSAGE).ok_or(NoText)?;
         Ok(text.trim_end_matches(['\r', '\n']).to_owned())
     }
+}
+
+/// Says whom a message went to, and when they learn of it.
+fn sent(said: &SayReport) -> String {
+    let id = said.id;
+    let names: Vec<_> = said.addressed.iter().map(|name| format!("@{name}")).collect();
+    let Some((last, others)) = names.split_last() else {
+        return format!("message {id} stored as a note");
+    };
+    let all =
+        if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+    let agents = names.iter().filter(|name| *name != "@human").count();
+    let whose = if agents == 1 { "its" } else { "their" };
+    let by_hook = format!("announced at {whose} next prompt, delivered with {whose} next wake-up");
+    let reading = match (agents, agents < names.len()) {
+        (0, _) => "`convoke inbox` lists it".to_owned(),
+        (_, true) => format!("{by_hook}; `convoke inbox human` lists it"),
+        (_, false) => by_hook,
+    };
+    format!("message {id} sent to {all}; {reading}")
 }

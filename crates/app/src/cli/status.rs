@@ -2,7 +2,7 @@
 
 use convoke_domain::design::progress::elapsed;
 use convoke_domain::lane::budget::dollars;
-use convoke_domain::text::{fitting, one_line};
+use convoke_domain::text::{counted, fitting, one_line};
 use convoke_service::failure::Failure;
 use convoke_service::status::{
     ClientHooks, OpenDesign, RunningLane, SpentToday, StatusReport, UnreadMessages, status,
@@ -25,6 +25,12 @@ pub struct StatusArgs {}
 
 /// How many clients, lanes and designs are shown; the rest are counted.
 const MOST: usize = 4;
+
+/// How many columns a row's name takes.
+const NAME: usize = 11;
+
+/// How many columns of a title or a feature are shown, so that one screen is enough.
+const MOST_TITLE: usize = 90;
 
 impl StatusArgs {
     /// Runs the command.
@@ -51,24 +57,25 @@ fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLi
     let mut rows = vec![
         ("project", format!("{project} on {branch}, in {folder}")),
         ("agent", agent),
-        ("task", task(&report.tasks)),
+        ("task", task(&report.tasks, &report.elsewhere)),
         ("progress", progress(&report.tasks)),
-        ("messages", messages(&report.unread)),
     ];
+    rows.extend(named("elsewhere", report.elsewhere.clone()));
+    rows.push(("messages", messages(&report.unread)));
     let hooks = some(&report.hooks, |hooks| hooks_row(hooks, now));
-    rows.extend(named("hooks", hooks, "no client on the PATH; see `convoke doctor`"));
+    rows.extend(named_or("hooks", hooks, "no client on the PATH; see `convoke doctor`"));
     let lanes = some(&report.lanes, lane);
-    rows.extend(named("lanes", lanes, "none are running"));
+    rows.extend(named_or("lanes", lanes, "none are running"));
     let designs = some(&report.designs, design);
-    rows.extend(named("designs", designs, "none are running; `convoke design` begins one"));
+    rows.extend(named_or("designs", designs, "none are running; `convoke design` begins one"));
     rows.push(("today", today(&report.today)));
-    let line = |(name, value): (&str, String)| {
-        let line = StyledLine::new(Ink::Strong, name).padded(11).with(Ink::Plain, &value);
-        line.fitted(columns)
+    let wrapped = |(name, value): (&str, String)| {
+        let line = StyledLine::new(Ink::Strong, name).padded(NAME).with(Ink::Plain, &value);
+        line.folded(columns, NAME)
     };
-    let next = next(&report.next);
-    let next = next.lines().flat_map(|line| StyledLine::plain(line).folded(columns, 4));
-    rows.into_iter().map(line).chain(next).collect()
+    let next = next(&report.next, columns);
+    let next = next.lines().map(StyledLine::plain);
+    rows.into_iter().flat_map(wrapped).chain(next).collect()
 }
 
 /// Renders the first few items, and counts the rest.
@@ -81,20 +88,26 @@ fn some<T>(things: &[T], render: impl Fn(&T) -> String) -> Vec<String> {
 }
 
 /// Puts a name before the first line alone.
-fn named(name: &'static str, lines: Vec<String>, none: &str) -> Vec<(&'static str, String)> {
-    let lines = if lines.is_empty() { vec![none.to_owned()] } else { lines };
+fn named(name: &'static str, lines: Vec<String>) -> Vec<(&'static str, String)> {
     let names = std::iter::once(name).chain(std::iter::repeat(""));
     names.zip(lines).collect()
 }
 
-fn task(tasks: &TaskProgress) -> String {
+/// Puts a name before the first line alone, or before other words where there are no lines.
+fn named_or(name: &'static str, lines: Vec<String>, none: &str) -> Vec<(&'static str, String)> {
+    named(name, if lines.is_empty() { vec![none.to_owned()] } else { lines })
+}
+
+fn task(tasks: &TaskProgress, elsewhere: &[String]) -> String {
     match &tasks.current {
         Some(task) => {
             let state = if task.is_begun { "in progress" } else { "not started" };
             let agent = task.agent.as_ref().map_or(String::new(), |agent| format!(", @{agent}"));
-            format!("{} {} ({state}{agent})", task.id, task.title)
+            let title = fitting(&one_line(&task.title), MOST_TITLE);
+            format!("{} {title} ({state}{agent})", task.id)
         }
         None if tasks.total > 0 => "all tasks are closed".to_owned(),
+        None if !elsewhere.is_empty() => "none on this branch".to_owned(),
         None => "none yet; `convoke task add` or `convoke task import` adds some".to_owned(),
     }
 }
@@ -102,7 +115,7 @@ fn task(tasks: &TaskProgress) -> String {
 fn progress(tasks: &TaskProgress) -> String {
     match tasks.total {
         0 => "no tasks on this branch".to_owned(),
-        total => format!("{} of {total} tasks closed", tasks.closed),
+        total => format!("{} of {} closed", tasks.closed, counted(total, "task")),
     }
 }
 
@@ -138,7 +151,7 @@ fn lane(lane: &RunningLane) -> String {
 fn design(design: &OpenDesign) -> String {
     let OpenDesign { run, state, feature, .. } = design;
     let cost = spent(design.tokens, design.micro_dollars);
-    let feature = fitting(&one_line(feature), 30);
+    let feature = fitting(&one_line(feature), MOST_TITLE);
     format!("{run}: {state}, {}, {cost}, {feature}", elapsed(design.elapsed_ms / 1000))
 }
 

@@ -22,7 +22,7 @@ use convoke_service::failure::Failure;
 use convoke_service::task::{
     AddTasksRequest, AddedTasksReport, NextTask, TaskDesk, TaskPlace, TaskReport, TaskStep,
     add_tasks, change_task, filled_line, next_task, remove_task, show_task, start_task,
-    task_in_progress,
+    task_in_progress, task_report,
 };
 
 use crate::app::{App, Format};
@@ -187,11 +187,42 @@ struct AssignArgs {
     agent: Option<AgentName>,
 }
 
+impl Command {
+    /// Tells whether the command changes no task.
+    const fn only_reads(&self) -> bool {
+        match self {
+            Self::List(_)
+            | Self::Search(_)
+            | Self::Tree
+            | Self::Show(_)
+            | Self::Next
+            | Self::Log(_) => true,
+            Self::Restore(args) => args.only_lists(),
+            Self::Add(_)
+            | Self::Start(_)
+            | Self::Change(_)
+            | Self::Edit(_)
+            | Self::Reorder(_)
+            | Self::Move(_)
+            | Self::Pass(_)
+            | Self::Fail(_)
+            | Self::Rm(_)
+            | Self::Undo
+            | Self::Import(_) => false,
+        }
+    }
+}
+
 impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let place = TaskPlace { branch: self.branch.clone(), actor: self.actor.clone() };
-        TaskDesk::open(&app.session, &place, |desk| self.run_at(desk, app, output))
+        let run = |desk: &TaskDesk<'_>| self.run_at(desk, app, output);
+        if self.command.only_reads() {
+            TaskDesk::open_to_read(&app.session, &place, run)
+        } else {
+            TaskDesk::open(&app.session, &place, run)
+        }
     }
 
     fn run_at(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> Result<Exit, Failure> {
@@ -201,9 +232,9 @@ impl Args {
             Command::Search(args) => args.run(desk, app, output),
             Command::Tree => tree::tree(desk, app, output),
             Command::Show(args) => list::print_detail(&show_task(desk, &args.id)?, app, output),
-            Command::Next => print_next(next_task(desk)?, app, output),
+            Command::Next => print_next(next_task(desk)?, desk, app, output),
             Command::Start(args) => {
-                print_changed(&start_task(desk, args.id.as_ref())?, app, output)
+                print_changed(&start_task(desk, args.id.as_ref())?, desk, app, output)
             }
             Command::Change(command) => {
                 let (id, step) = command.step();
@@ -211,7 +242,7 @@ impl Args {
                     Some(id) => id.clone(),
                     None => task_in_progress(desk)?,
                 };
-                print_changed(&change_task(desk, &id, &step)?, app, output)
+                print_changed(&change_task(desk, &id, &step)?, desk, app, output)
             }
             Command::Edit(args) => args.run(desk, app, output),
             Command::Reorder(args) => args.run(desk, app, output),
@@ -263,17 +294,27 @@ impl AddArgs {
 }
 
 /// Prints a task as it is after a change.
-fn print_changed(task: &Task, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+fn print_changed(
+    task: &Task,
+    desk: &TaskDesk<'_>,
+    app: &App,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     match app.format {
-        Format::Json => output.json(&TaskReport::alone(task))?,
+        Format::Json => output.json(&task_report(desk, task)?)?,
         Format::Text => output.data(&format!("{}\n", list::line(task)))?,
     }
     Ok(Exit::Done)
 }
 
-fn print_next(next: NextTask, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+fn print_next(
+    next: NextTask,
+    desk: &TaskDesk<'_>,
+    app: &App,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     match next {
-        NextTask::Task(task) => print_changed(&task, app, output),
+        NextTask::Task(task) => print_changed(&task, desk, app, output),
         NextTask::Nothing(why) => {
             match app.format {
                 Format::Json => output.json(&None::<TaskReport>)?,

@@ -3,6 +3,7 @@
 use convoke_service::failure::Failure;
 use convoke_service::upgrade::{UpgradeReport, check_upgrade};
 
+use super::init::release;
 use super::sheet::{hung, row};
 use crate::app::{App, Format};
 use crate::exit::Exit;
@@ -24,13 +25,14 @@ impl UpgradeArgs {
         let report = check_upgrade(&app.session)?;
         match app.format {
             Format::Json => output.json(&report)?,
-            Format::Text => output.data(&sheet(&report))?,
+            Format::Text => output.data(&sheet(&report, output.page_size().0))?,
         }
         Ok(if report.behind.is_empty() { Exit::Done } else { Exit::No })
     }
 }
 
-fn sheet(report: &UpgradeReport) -> String {
+fn sheet(report: &UpgradeReport, columns: usize) -> String {
+    let row = |name: &str, value: &str| row(name, value, columns);
     let store = match (report.store_schema, report.known_schema) {
         (Some(found), Some(known)) => format!("schema {found} of {known}"),
         _ => "not there yet; the first command makes it".to_owned(),
@@ -47,7 +49,7 @@ fn sheet(report: &UpgradeReport) -> String {
         .clients
         .iter()
         .map(|client| {
-            format!("{} {}", client.client, client.version.as_deref().unwrap_or("(unknown)"))
+            format!("{} {}", client.client, client.version.as_deref().map_or("(unknown)", release))
         })
         .collect();
     let list = |words: &[String], none: &str| {
@@ -65,5 +67,5 @@ fn sheet(report: &UpgradeReport) -> String {
         return text + "Nothing is behind.\n";
     }
     text += "Behind\n";
-    report.behind.iter().fold(text, |text, line| text + &hung("  - ", line))
+    report.behind.iter().fold(text, |text, line| text + &hung("  - ", line, columns))
 }

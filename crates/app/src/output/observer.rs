@@ -1,36 +1,48 @@
 //! Shows use cases' messages as lines on stderr.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use convoke_service::observer::{Observer, Progress};
 
 use super::Voice;
 use crate::app::Format;
-use crate::cli::lane::progress_line;
+use crate::terminal::repeats::LaneLines;
 
 /// Shows what use cases tell while they run, on stderr.
 pub struct TerminalObserver {
     voice: Voice,
     format: Format,
+    /// The lanes that report now, by their source.
+    lanes: Mutex<BTreeMap<Option<String>, LaneLines>>,
 }
 
 impl TerminalObserver {
     /// Shows progress through a voice; beside JSON it leaves out notes.
     pub const fn new(voice: Voice, format: Format) -> Self {
-        Self { voice, format }
+        Self { voice, format, lanes: Mutex::new(BTreeMap::new()) }
     }
 }
 
 impl Observer for TerminalObserver {
     fn observe(&self, source: Option<&str>, progress: &Progress) {
-        let is_text = self.format == Format::Text;
-        let line = match progress {
-            Progress::Message(text) => Some(text.clone()),
-            Progress::Warning(text) => Some(format!("warning: {text}")),
-            Progress::Hint(text) => Some(format!("hint: {text}")),
-            Progress::Note(text) => is_text.then(|| text.clone()),
-            Progress::Lane(event) => progress_line(event).filter(|_| is_text),
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane_lines = lanes.entry(source.map(str::to_owned)).or_default();
+        let shown = match progress {
+            Progress::Message(text) | Progress::Note(text) => vec![text.clone()],
+            Progress::Warning(text) => vec![format!("warning: {text}")],
+            Progress::Hint(text) => vec![format!("hint: {text}")],
+            Progress::Lane(event) => lane_lines.take(event),
+            Progress::LaneOver => lane_lines.end().into_iter().collect(),
         };
-        if let Some(line) = line {
-            self.voice.say_as(source, &line);
+        let is_shown = match progress {
+            Progress::Message(_) | Progress::Warning(_) | Progress::Hint(_) => true,
+            Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => {
+                self.format == Format::Text
+            }
+        };
+        for line in shown.iter().filter(|_| is_shown) {
+            self.voice.say_as(source, line);
         }
     }
 }

@@ -3,9 +3,12 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use convoke_domain::text::for_terminal;
+use convoke_domain::text::{folded, for_terminal};
 
-use super::{BACK, converse_after, drawable};
+use super::{BACK, converse_after, drawable, width};
+
+/// How far the rest of a folded message is indented.
+const HANG: usize = 2;
 
 /// Messages on stderr of one of several parallel workers, under its name.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +44,15 @@ impl Voice {
         let back = if std::mem::replace(&mut *was_drawn, is_drawn) { BACK } else { "" };
         let line = for_terminal(line);
         let line = name.map_or(line.clone(), |name| format!("{name}: {line}").into());
-        let line = if is_drawn { drawable(&line).into() } else { line };
+        let line = if is_drawn { drawable(&line) } else { folded_for_stderr(&line) };
         converse_after(back, |stderr| writeln!(stderr, "{line}"));
     }
+}
+
+/// Breaks the lines of a message at blanks where the terminal on stderr is narrower; without one they
+/// stay as they are.
+pub(super) fn folded_for_stderr(text: &str) -> String {
+    let Some(columns) = width() else { return text.to_owned() };
+    let lines: Vec<_> = text.split('\n').map(|line| folded(line, columns, HANG)).collect();
+    lines.join("\n")
 }

@@ -96,8 +96,8 @@ fn side(ink: Ink, sign: &str, text: &str, columns: usize, detail: Detail) -> Vec
     }
 }
 
-/// Lists the findings with every vote, the accepted ones first, up to a limit; a line counts the
-/// others.
+/// Lists the findings with every vote: all accepted ones first, then others up to a limit; a line
+/// counts the rest.
 pub fn findings(
     results: &ResultsReport,
     panel: Option<&Panel>,
@@ -116,11 +116,14 @@ pub fn findings(
     let titles = listed.iter().map(|finding| StyledLine::plain(&line(&finding.title)).width());
     let widest = titles.max().unwrap_or_default() + id + BEFORE_TITLE;
     let matrix = Matrix::new(&voters, columns, widest.max(head.width()));
-    let mut lines = vec![matrix.header(&head)];
-    for finding in listed.iter().take(most) {
+    let mut lines = matrix.header(&head, columns);
+    let accepted = listed.iter().filter(|finding| is_accepted(finding)).count();
+    // A heading of several lines leaves less room.
+    let shown = most.saturating_sub(lines.len() - 1).max(accepted);
+    for finding in listed.iter().take(shown) {
         lines.extend(matrix.finding(finding, id, detail, panel));
     }
-    let hidden = listed.len().saturating_sub(most);
+    let hidden = listed.len().saturating_sub(shown);
     if hidden > 0 {
         lines.push(StyledLine::new(Ink::Quiet, &format!("  … and {hidden} more")));
     }
@@ -130,11 +133,23 @@ pub fn findings(
     lines
 }
 
+/// Counts the findings by verdict. Those out of scope are counted apart: no plan acts on them, and
+/// `accepted` means the same number everywhere.
 fn findings_head(results: &ResultsReport) -> String {
+    let (inside, outside): (Vec<_>, Vec<_>) =
+        results.findings.iter().partition(|finding| finding.in_scope);
+    let parts = [("Findings: ", inside), ("out of scope: ", outside)];
+    let parts = parts.into_iter().filter(|(_, findings)| !findings.is_empty());
+    let parts: Vec<_> =
+        parts.map(|(head, findings)| format!("{head}{}", verdict_counts(findings))).collect();
+    let head = parts.join("; ");
+    if head.starts_with("Findings") { head } else { format!("Findings {head}") }
+}
+
+fn verdict_counts(mut findings: Vec<&PanelFindingReport>) -> String {
+    findings.sort_by_key(|finding| rank(finding));
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    let mut listed: Vec<_> = results.findings.iter().collect();
-    listed.sort_by_key(|finding| rank(finding));
-    for finding in listed {
+    for finding in findings {
         let word = finding.verdict.unwrap_or("not voted on");
         match counts.iter_mut().find(|(known, _)| *known == word) {
             Some((_, count)) => *count += 1,
@@ -142,12 +157,16 @@ fn findings_head(results: &ResultsReport) -> String {
         }
     }
     let counts: Vec<_> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
-    format!("Findings: {}", counts.join(", "))
+    counts.join(", ")
 }
 
-/// Accepted ones come first, then those that need a person, then the others; those about the planned
-/// change before the rest.
-fn rank(finding: &PanelFindingReport) -> (bool, u8) {
+fn is_accepted(finding: &PanelFindingReport) -> bool {
+    finding.verdict == Some("accepted")
+}
+
+/// Accepted ones come first, then those that need a person, then the others; of each, those about
+/// the planned change before the rest.
+fn rank(finding: &PanelFindingReport) -> (u8, bool) {
     let verdict = match finding.verdict {
         Some("accepted") => 0,
         Some("undecided" | "tied") | None => 1,
@@ -155,7 +174,7 @@ fn rank(finding: &PanelFindingReport) -> (bool, u8) {
         Some("exonerated") => 3,
         Some(_) => 4,
     };
-    (!finding.in_scope, verdict)
+    (verdict, !finding.in_scope)
 }
 
 /// The votes: a column for each voter at the right.
@@ -180,12 +199,24 @@ impl Matrix {
         Self { room, voters, width }
     }
 
-    fn header(&self, head: &StyledLine) -> StyledLine {
-        let mut line = head.clone().fitted(self.room).padded(self.room);
+    /// Renders the heading and the voters' names, on one line where both fit.
+    fn header(&self, head: &StyledLine, columns: usize) -> Vec<StyledLine> {
+        let is_wide = head.width() > self.room;
+        let mut lines = Vec::new();
+        let mut line = if is_wide {
+            lines = head.wrapped(columns, &StyledLine::default(), &StyledLine::plain("  "));
+            StyledLine::default()
+        } else {
+            head.clone()
+        };
+        line = line.padded(self.room);
         for voter in &self.voters {
             line.push(Ink::Quiet, &format!("  {voter:>width$}", width = self.width));
         }
-        line
+        if !is_wide || !self.voters.is_empty() {
+            lines.push(line);
+        }
+        lines
     }
 
     fn finding(

@@ -3,6 +3,7 @@
 
 use convoke_domain::design::progress::elapsed;
 use convoke_domain::design::quote::line;
+use convoke_domain::text::counted;
 use convoke_service::design::{DesignReport, spent_in_words};
 use convoke_service::run::SpendingReport;
 
@@ -50,11 +51,10 @@ fn head(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     };
     let title = StyledLine::default().with(ink, words);
     let mut lines = title.wrapped(columns, &StyledLine::default(), &StyledLine::default());
-    let size = overview
-        .results
-        .plan
-        .as_ref()
-        .map(|plan| format!("{} tasks, {} words", plan.tasks, plan.words));
+    let size =
+        overview.results.plan.as_ref().map(|plan| {
+            format!("{}, {}", counted(plan.tasks, "task"), counted(plan.words, "word"))
+        });
     let facts = [
         size.filter(|_| report.is_planned),
         Some(format!("took {}", elapsed(overview.seconds))),
@@ -336,6 +336,37 @@ mod tests {
             );
         }
         assert!(text(&many, 80, 50).contains(" more\n"));
+    }
+
+    // The user came for what was accepted; `accepted` is the number that `show` counts costs by.
+    #[test]
+    fn every_accepted_finding_is_shown_before_others() {
+        let mut many = report();
+        let findings = &mut many.overview.results.findings;
+        for number in 5..12 {
+            findings.push(finding(&format!("FINDING_{number}"), "rejected", [None, None, None]));
+            let verdict = if number % 2 == 0 { "accepted" } else { "exonerated" };
+            findings.push(finding(&format!("OOS_{number}"), verdict, [None, None, None]));
+        }
+        let shown = text(&many, 80, 24);
+        let places: Vec<_> = shown.lines().filter(|line| line.starts_with("  ✓ ")).collect();
+        assert_eq!(places.len(), 5, "{shown}");
+        let last = shown.rfind("  ✓ ").unwrap();
+        assert!(shown.find("  ✗ FINDING").is_none_or(|rejected| rejected > last), "{shown}");
+        let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("Findings: 1 accepted, "), "{shown}");
+        assert!(words.contains("out of scope: 4 accepted, "), "{shown}");
+    }
+
+    #[test]
+    fn the_heading_of_findings_is_never_cut() {
+        for columns in [60, 80, 140] {
+            let shown = text(&report(), columns, 50);
+            let words: Vec<_> = shown.split_whitespace().collect();
+            let head =
+                "Findings: 1 accepted, 1 tied, 1 exonerated, 1 rejected; out of scope: 1 accepted";
+            assert!(words.join(" ").contains(head), "{columns}: {shown}");
+        }
     }
 
     // A failed design shows why, and how to resume it; nothing is ready.

@@ -123,6 +123,8 @@ const CASES: &[Case] = &[
         .with(&["--agent", "codex"]),
     never_stops("codex: connects for ever", "timed_out", "echo '{\"type\":\"thread.started\",\"thread_id\":\"t\"}'; while :; do echo '{\"type\":\"error\",\"message\":\"Reconnecting... 1/5\"}'; sleep 0.1; done")
         .with(&["--agent", "codex"]),
+    stalls("codex: waits for a network for ever", "stalled", "echo '{\"type\":\"thread.started\",\"thread_id\":\"t\"}'; while :; do echo '{\"type\":\"error\",\"message\":\"Reconnecting... waiting for network\"}'; sleep 0.1; done")
+        .with(&["--agent", "codex"]),
     case("codex: ends without an end", "exited_early", "echo '{\"type\":\"item.completed\",\"item\":{\"id\":\"i\",\"type\":\"agent_message\",\"text\":\"hm\"}}'")
         .with(&["--agent", "codex"]),
 ];

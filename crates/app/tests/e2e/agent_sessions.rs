@@ -32,8 +32,9 @@ fn a_session_is_given_to_another_agent() {
     project.stdout(&["hooks", "install", "claude", "--entries", "1"]);
     assert!(hook(&project, "s-1").stdout.contains("You are @me"));
     let used = json_of(&project, &["agent", "use", "max"]);
-    let expected =
-        json!({ "client": "claude", "session_id": "s-1", "agent": "max", "before": "me" });
+    let expected = json!({
+        "client": "claude", "session_id": "s-1", "agent": "max", "added": true, "before": "me",
+    });
     assert_eq!(used, expected);
     let woken = hook(&project, "s-1");
     assert!(woken.stdout.contains("Build it (@max, pending)  <-- CURRENT"), "{woken}");
@@ -123,9 +124,42 @@ fn a_command_in_sessions_of_two_agents_names_its_own() {
         let why = "cannot tell which agent is acting: this runs in sessions of @me and @max";
         assert!(refused.stderr.contains(why), "{words:?}: {refused}");
     }
+    // Reading needs no actor.
+    for words in ["task list", "task log", "task tree", "task next", "inbox", "status", "wake"] {
+        let words: Vec<_> = words.split(' ').collect();
+        let read = nested.run(&words);
+        assert_eq!(read.code, Some(0), "{words:?}: {read}");
+    }
+    assert_eq!(nested.run(&["inbox", "--mark"]).code, Some(1), "marking is not reading");
     nested.stdout(&["task", "start", "--as", "max"]);
     let named = nested.variable("CONVOKE_AGENT", "kim");
     named.stdout(&["task", "add", "More"]);
     let log = named.stdout(&["task", "log"]);
     assert!(log.contains("@max  started") && log.contains("@kim  added"), "{log}");
+}
+
+// A client that runs inside another sets its variable last: the commands are the inner one's.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_in_nested_clients_acts_for_the_inner_one() {
+    // Each shell stays until its child has ended, as a client does.
+    let project = project()
+        .file("a.sh", "env \"$1\" sh b.sh \"$@\"\nexit $?\n")
+        .file("b.sh", "env \"$2\" sh c.sh \"$@\"\nexit $?\n")
+        .file("c.sh", "\"$3\" task add \"$4\"\nexit $?\n");
+    project.stdout(&["hooks", "install", "claude", "--entries", "1"]);
+    hook(&project, "s-1");
+    let input = json!({ "session_id": "c-1", "cwd": project.root(), "source": "startup" });
+    project.run_with_input(&["hook", "codex", "SessionStart"], input.to_string().as_bytes());
+    project.stdout(&["agent", "use", "max", "--session", "c-1"]);
+    let (claude, codex) = ("CLAUDE_CODE_SESSION_ID=s-1", "CODEX_THREAD_ID=c-1");
+    for (outer, inner, actor) in [(claude, codex, "max"), (codex, claude, "me")] {
+        let title = format!("Of {actor}");
+        let words = ["a.sh", outer, inner, env!("CARGO_BIN_EXE_convoke"), &title];
+        let added = project.command(std::path::Path::new("sh"), &words).output().unwrap();
+        assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+        let log = project.stdout(&["task", "log"]);
+        let line = log.lines().find(|line| line.ends_with(&title)).unwrap();
+        assert!(line.contains(&format!("@{actor}  added")), "{log}");
+    }
 }

@@ -89,19 +89,65 @@ fn all_agents_are_probed_in_parallel() {
     assert!(prompt.contains("Respond with OK"), "{prompt}");
 }
 
-// P-71, P-73, P-76: three attempts, and then every output reports the failure.
+/// A Claude Code that counts its calls, and ends without a word.
+fn broken(end: &str) -> Project {
+    let script = format!(
+        "[ \"$1\" = --version ] && echo '2.1 (Claude Code)' && exit 0\n\
+         echo x >> \"$HOME/asked\"\n{end}"
+    );
+    with_claude(&script).variable("CONVOKE_HEALTH_PAUSE_SECONDS", "0")
+}
+
+// P-71, P-73: three attempts where the next one may help.
 #[test]
 fn an_agent_without_an_answer_is_probed_three_times() {
-    let project = answering("NotOK");
+    let project = broken("exit 7");
     let outcome = project.run(&["agents", "--probe", "--json"]);
     let claude = agent(&outcome, "claude");
-    let cause = "Probe attempt 3 returned non-OK response: NotOK";
+    let cause = "Probe attempt 3: the client exited with code 7";
     assert_eq!(
         (outcome.code, &claude["health"], &claude["error"], asked(&project)),
         (Some(1), &json!("not responding"), &json!(cause), 3)
     );
-    assert!(outcome.stderr.contains("⚠  CLAUDE HEALTH CHECK FAILED — not responding\n"));
-    assert!(outcome.stderr.contains(&format!("Cause: {cause}\n")), "{outcome}");
+}
+
+// P-71, P-76: a wrong answer is an answer. A person reads what the agent said, and no box that
+// promises a replacement.
+#[test]
+fn a_wrong_answer_is_probed_once_and_shown() {
+    let project = answering("FAKE-ANSWER-OK");
+    let outcome = project.run(&["agents", "--probe"]);
+    assert_eq!((outcome.code, asked(&project)), (Some(1), 1), "{outcome}");
+    let said = "claude did not pass the probe: it answered `FAKE-ANSWER-OK` instead of `OK`\n";
+    assert!(outcome.stdout.contains(said), "{outcome}");
+    assert!(outcome.stdout.contains("probe failed"), "{outcome}");
+    for wrong in ["HEALTH CHECK", "not responding", "replacement"] {
+        assert!(!outcome.to_string().contains(wrong), "{wrong}: {outcome}");
+    }
+    // The sentence comes from the cache, too.
+    assert!(project.run(&["agents"]).stdout.contains(said));
+}
+
+#[test]
+fn a_probe_can_be_limited_to_named_agents() {
+    let project = answering("OK").file("../home/bin/qwen", "#!/bin/sh\necho x >> \"$HOME/qwen\"\n");
+    set_mode(&project.path("../home/bin/qwen"), 0o755);
+    let outcome = project.run(&["agents", "--probe", "claude", "--json"]);
+    let all: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((outcome.code, all.as_array().unwrap().len()), (Some(0), 1), "{outcome}");
+    assert_eq!(
+        (agent(&outcome, "claude")["health"].clone(), asked(&project)),
+        (json!("healthy"), 1)
+    );
+    assert!(!project.path("../home/qwen").exists(), "it was not started");
+    for (named, words) in [
+        ("http:nope", "cannot list `http:nope`: it is neither a client nor a configured API"),
+        ("nope", "'nope'"),
+    ] {
+        let refused = project.run(&["agents", "--probe", named]);
+        assert_eq!(refused.code, Some(2), "{refused}");
+        assert!(refused.stderr.contains(words), "{refused}");
+    }
 }
 
 // P-71: a failure that only a person can repair is not retried.
@@ -122,9 +168,9 @@ fn a_client_that_is_not_logged_in_is_probed_once() {
     let cause = "Probe attempt 1: Not logged in · Please run /login";
     assert_eq!((&claude["error"], asked(&project)), (&json!(cause), 1), "{outcome}");
     let doctor = project.run(&["doctor", "--probe"]);
-    let said =
-        format!("warn  answer: claude does not answer: {cause}\n      fix: start claude by hand");
-    assert!(doctor.stdout.contains(&said) && asked(&project) == 2, "{doctor}");
+    let said = "warn  answer: claude did not pass the probe: it is not logged in, or its key is \
+                refused: Not logged in · Please run /login\n      fix: start claude by hand";
+    assert!(doctor.stdout.contains(said) && asked(&project) == 2, "{doctor}");
 }
 
 /// Runs Convoke, and stops it at a given moment.
@@ -274,15 +320,15 @@ fn apis_are_listed_with_model_and_key_state() {
 
 #[test]
 fn an_api_without_an_answer_is_reported() {
-    let server = Server::start(vec![says("No"), says("No"), says("No")]);
+    let server = Server::start(vec![says("No")]);
     let project = with_apis(&server.url());
     let probed = project.run(&["agents", "--json", "--probe"]);
     let good = agent(&probed, "http:good");
     assert_eq!((probed.code, &good["health"]), (Some(1), &json!("not responding")), "{probed}");
-    assert_eq!(good["error"], "Probe attempt 3 returned non-OK response: No");
+    assert_eq!(good["error"], "Probe attempt 1 returned non-OK response: No");
     // One that answers for another model has answered.
-    let server = Server::start((0..3).map(|_| says_as("OK", "m-9")).collect());
+    let server = Server::start(vec![says_as("OK", "m-9")]);
     let probed = with_apis(&server.url()).run(&["agents", "--json", "--probe"]);
-    let words = "Probe attempt 3: Convoke asked for m-1, but m-9 answered";
+    let words = "Probe attempt 1: Convoke asked for m-1, but m-9 answered";
     assert_eq!(agent(&probed, "http:good")["error"], words, "{probed}");
 }

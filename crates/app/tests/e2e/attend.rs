@@ -160,7 +160,7 @@ fn a_failing_agent_is_not_woken_for_ever() {
     assert_eq!(woken(&project), "b");
     assert!(project.stdout(&["inbox", "b"]).contains("hello"), "it was not taken in");
     let told = project.stdout(&["inbox", "june"]);
-    assert!(told.ends_with("@b: \"ended without an answer: exited_early\""), "{told}");
+    assert!(told.ends_with("@b: \"ended without an answer: ended early\""), "{told}");
     assert_eq!(project.stdout(&["agent", "show", "b"]), "@b  claude  [idle]  session s-b");
 }
 
@@ -248,7 +248,7 @@ fn attending_ends_when_its_budget_is_used_up() {
     let ended = project.run(&[&["attend"], &more[..]].concat());
     assert_eq!(ended.code, Some(5), "{ended}");
     assert_eq!(woken(&project), "a");
-    assert!(ended.stderr.contains("over_budget after 0.0 s: the budget is spent"), "{ended}");
+    assert!(ended.stderr.contains("over budget after 0.0 s: the budget is spent"), "{ended}");
     assert!(ended.stderr.contains("@a: warning: over its budget: 100 of 90 tokens\n"), "{ended}");
     assert!(project.stdout(&["inbox", "b"]).contains("@a @b go"), "it still waits");
 }

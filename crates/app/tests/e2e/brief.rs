@@ -126,7 +126,8 @@ fn a_closed_gate_is_zero_bytes_for_workflows_only() {
     let project = project.document("spec", "text");
     assert_eq!(project.run(&["brief", "--auto", "--dir", "nowhere"]).to_string(), silent);
     assert!(project.run(&["brief"]).stdout.contains("> source: .moai/design/spec.md\ntext\n"));
-    assert!(project.run(&["brief", "--dir", "nowhere"]).stdout.starts_with(HEADER));
+    let nowhere = project.run(&["brief", "--dir", "nowhere"]).stdout;
+    assert!(nowhere.starts_with("## Design Context (from nowhere/)\n"), "{nowhere}");
     let project = project.design_yaml("{auto_load_on_design_command: true}");
     assert!(project.run(&["brief", "--auto"]).stdout.contains("text"));
 }
@@ -192,20 +193,22 @@ fn policies_differ_in_what_gives_way() {
     assert_eq!(filled, "drop: pencil-plan — over token budget\n");
 }
 
-// B-8, B-16, B-60, B-63: another folder is read and cited; the header does not change.
+// B-8, B-16, B-60, B-63: another folder is read, cited and named by the header; `--literal-source`
+// keeps the contract's words in both.
 #[test]
 fn another_folder_is_read_instead() {
     let project = Project::with_documents(&[("spec", "default")])
         .file("docs/design/spec.md", "other")
         .design_yaml("{dir: docs/design//}");
-    let cited = |path: &str| format!("{HEADER}\n> source: {path}/spec.md\nother\n");
+    let header = |path: &str| format!("## Design Context (from {path}/)\n");
+    let cited = |path: &str| format!("{}\n> source: {path}/spec.md\nother\n", header(path));
     assert_eq!(project.run(&["brief"]).stdout, cited("docs/design"));
     assert_eq!(project.run(&["brief", "--dir", "docs/design"]).stdout, cited("docs/design"));
     let literal = project.run(&["brief", "--literal-source"]).stdout;
     assert_eq!(literal, cited(".moai/design"));
     let absolute = project.path("docs/design").display().to_string();
     assert_eq!(project.run(&["brief", "--dir", &absolute]).stdout, cited(&absolute));
-    assert_eq!(project.run(&["brief", "--dir", "~"]).stdout, HEADER);
+    assert_eq!(project.run(&["brief", "--dir", "~"]).stdout, header("~"));
 }
 
 // B-65: one document with everything a program may want to know.
@@ -242,7 +245,7 @@ fn the_explanation_names_every_candidate_and_its_reason() {
 
     brief     chars  tokens   share  result
     spec         63    17.6  44.0 %  kept whole; written from line 4 on
-    system       16                  skipped: scaffold, _TBD_ only
+    system       16                  skipped: only its template, nothing written yet
     research     39    11.0  27.5 %  cut at 39 of 205 before `## Long yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…`
     plan                             unreadable: is a directory
     gone                             absent

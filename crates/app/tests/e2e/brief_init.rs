@@ -33,6 +33,10 @@ fn a_new_folder_is_made_once() {
     --- stderr
     warning: .moai/design/ already contains files — skip template deployment
     "#);
+    assert_eq!(
+        project.run(&["brief", "init"]).stderr,
+        "note: .moai/design/ has files already; Convoke wrote nothing\n"
+    );
     assert_eq!(project.listing(), before);
     assert_eq!(fs::read_to_string(project.design("spec.md")).unwrap(), "mine");
 }

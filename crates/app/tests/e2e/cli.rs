@@ -90,3 +90,22 @@ fn nothing_is_colored_without_a_terminal() {
         assert!(!outcome.to_string().contains('\u{1b}'), "{outcome}");
     }
 }
+
+// A terminal obeys such characters, and a reader does not see them.
+#[test]
+fn an_error_repeats_no_hidden_character_of_an_argument() {
+    let project = Project::new();
+    for hidden in ['\u{202e}', '\u{200b}', '\u{1b}'] {
+        for words in [
+            vec![format!("ta{hidden}sk")],
+            vec!["task".to_owned(), "show".to_owned(), format!("x{hidden}y")],
+            vec!["task".to_owned(), "list".to_owned(), format!("--bog{hidden}us")],
+        ] {
+            let words: Vec<_> = words.iter().map(String::as_str).collect();
+            let refused = project.run(&words);
+            assert_eq!(refused.code, Some(2), "{words:?}: {refused}");
+            assert!(refused.stderr.starts_with("error: "), "{refused}");
+            assert!(!refused.stderr.contains(hidden), "{words:?}: {refused}");
+        }
+    }
+}

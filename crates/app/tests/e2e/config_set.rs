@@ -25,7 +25,7 @@ fn every_value_is_listed_with_its_origin() {
     let stdout = changed.stdout.replace(&project.path("..").display().to_string(), "TOP");
     let stdout = stdout.replace(&project.root().parent().unwrap().display().to_string(), "TOP");
     assert_snapshot!(stdout);
-    assert_eq!(project.stdout(&["config", "get", "wake.agent"]), "\"june\"");
+    assert_eq!(project.stdout(&["config", "get", "wake.agent"]), "june");
     assert_eq!(project.stdout(&["config", "get", "brief.dir"]), ".moai/design");
     let all = project.stdout(&["config", "list"]);
     assert!(all.contains("health.pause_seconds = 10  (default)"), "{all}");
@@ -98,7 +98,7 @@ fn values_of_design_yaml_are_listed_with_their_origin() {
     );
     let note = "note: .moai/config/sections/design.yaml: `../b` in `priority` is not a bare name";
     assert!(changed.stderr.contains(note), "{changed}");
-    assert_eq!(project.stdout(&["config", "get", "brief.dir"]), "\"docs/specs\"");
+    assert_eq!(project.stdout(&["config", "get", "brief.dir"]), "docs/specs");
     let set = project.run(&["config", "set", "brief.dir", "other", "--user"]);
     assert!(set.stderr.contains("design.yaml sets another value"), "{set}");
     let paths = project.stdout(&["config", "path"]);
@@ -111,7 +111,7 @@ fn values_of_design_yaml_are_listed_with_their_origin() {
     let outside =
         outside.file("../home/.config/convoke/config.toml", "[brief]\ntoken_budget = 5\n");
     let listed = outside.run(&["config", "list"]);
-    assert!(listed.stdout.contains("brief.dir = .moai/design  (default)"), "{listed}");
+    assert!(listed.stdout.contains("brief.dir = \".moai/design\"  (default)"), "{listed}");
     assert!(listed.stdout.contains("brief.token_budget = 5  (user: "), "{listed}");
     assert!(listed.stderr.contains("leads out of the project"), "{listed}");
 }
@@ -127,4 +127,44 @@ fn no_secret_is_printed() {
         assert!(!shown.to_string().contains(secret), "{shown}");
         assert!(shown.stdout.contains("(hidden)"), "{shown}");
     }
+}
+
+#[test]
+fn a_value_is_removed_and_the_weaker_place_holds() {
+    let mine = "# mine\n[wake] # about waking\nagent = \"june\"\nwake_budget = 500 # small\n";
+    let project = Project::new()
+        .in_repository("main")
+        .file(LOCAL, mine)
+        .file("../home/.config/convoke/config.toml", "[wake]\nwake_budget = 700\n");
+    let removed = project.stdout(&["config", "unset", "wake.wake_budget"]);
+    assert!(removed.starts_with("removed wake.wake_budget from "), "{removed}");
+    assert!(removed.contains("\nnow wake.wake_budget = 700  (user: "), "{removed}");
+    assert_eq!(text(&project, LOCAL), mine.replace("wake_budget = 500 # small\n", ""));
+    let again = project.stdout(&["config", "unset", "wake.wake_budget"]);
+    assert!(again.contains("convoke.local.toml does not set wake.wake_budget"), "{again}");
+    let user = project.stdout(&["config", "unset", "wake.wake_budget", "--user", "--json"]);
+    let user: serde_json::Value = serde_json::from_str(&user).unwrap();
+    assert_eq!(user["is_changed"], true, "{user}");
+    assert_eq!((&user["now"]["value"], &user["now"]["origin"]), (&8000.into(), &"default".into()));
+    let unknown = project.run(&["config", "unset", "wake.agnet"]);
+    assert_eq!(unknown.code, Some(2), "{unknown}");
+    assert!(unknown.stderr.contains("did you mean `wake.agent`?"), "{unknown}");
+}
+
+#[test]
+fn values_have_their_types_and_no_quotes() {
+    let project = Project::new().file(LOCAL, "[wake]\nagent = \"june\"\nwake_budget = 500\n");
+    let get = |key: &str| {
+        let json = project.stdout(&["config", "get", key, "--json"]);
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        (project.stdout(&["config", "get", key]), json["value"].clone())
+    };
+    assert_eq!(get("wake.agent"), ("june".to_owned(), "june".into()));
+    assert_eq!(get("wake.wake_budget"), ("500".to_owned(), 500.into()));
+    assert_eq!(get("brief.policy"), ("contract".to_owned(), "contract".into()));
+    assert_eq!(get("brief.auto_load_on_design_command"), ("true".to_owned(), true.into()));
+    let priority = serde_json::json!(["spec", "system", "research", "pencil-plan"]);
+    assert_eq!(get("brief.priority").1, priority);
+    // `get` describes a default that is no value, and JSON has null for it.
+    assert_eq!(get("lane.budget_per_day"), ("no limit".to_owned(), serde_json::Value::Null));
 }

@@ -203,7 +203,7 @@ fn begun_tasks_get_no_reviews_and_skipped_parts_complete_nothing() {
     project.stdout(&["task", "import", "plan.md"]);
     project.stdout(&["task", "start", &id_of(&project, "Task 1")]);
     let added = project.run(&["task", "import", "plan.md", "--reviews"]);
-    assert!(added.stderr.contains("added to 1 tasks each: Implementation"), "{added}");
+    assert!(added.stderr.contains("added to 1 task each: Implementation"), "{added}");
     let tree = project.stdout(&["task", "tree"]);
     assert_eq!(tree.matches("Spec review").count(), 1, "{tree}");
     for part in ["Implementation", "Spec review", "Code quality review"] {

@@ -36,6 +36,21 @@ fn copied(from: &Path, to: &Path) {
     }
 }
 
+// The user decided, and did not ask to resume anything.
+#[test]
+fn the_findings_of_a_rehearsal_cannot_be_decided() {
+    let project = Project::new();
+    let (_, run) = rehearsed(&project, "--rehearse");
+    let outcome = project.run(&["decide", "FINDING_2", "accept", "--because", "x"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{outcome}");
+    let error = format!(
+        "error: cannot decide anything in `{run}`: it is a rehearsal, whose findings are examples\n\
+         hint: plan a feature with your agents: `convoke design \"FEATURE\"`\n"
+    );
+    assert!(outcome.stderr.starts_with(&error), "{outcome}");
+    assert!(!outcome.stderr.contains("resume"), "{outcome}");
+}
+
 // P-1, P-84, P-86, P-95, P-100, P-190, P-203, P-246, P-279, P-293
 #[test]
 fn a_rehearsal_needs_no_agent_and_shows_everything() {
@@ -84,9 +99,10 @@ fn a_rehearsal_needs_no_agent_and_shows_everything() {
     let missing = project.run(&["show", &run, "--artifact", "tallly"]);
     assert!(missing.stderr.contains("hint: did you mean `tally`?"), "{missing}");
     let unknown = project.run(&["show", &run, "--artifact", "nonsense"]);
-    let list = "hint: known artifacts: plan, tally, diagram, synthesis, decisions, resolutions, independence, ";
+    let list = "hint: known artifacts: plan, tally, diagram, synthesis, decisions, resolutions, independence; ";
     assert!(unknown.stderr.contains(list), "{unknown}");
-    assert!(unknown.stderr.contains(", voting-tally.md\n"), "{unknown}");
+    assert!(unknown.stderr.contains(&format!("`convoke show {run}` names all ")), "{unknown}");
+    assert!(project.stdout(&["show", &run]).contains("voting-tally.md"));
 }
 
 // P-268, P-269: a voter without marker lines counts, and a note at the end says so; a voter that

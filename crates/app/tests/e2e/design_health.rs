@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::harness::Outcome;
 use crate::lane::{init, result, with_claude};
-use crate::panel::{Panel, answers};
+use crate::panel::{Panel, answers_of_chair};
 
 /// Designs with a Claude Code that sketches well, records its probes in `$HOME/probes`, and answers
 /// them as `probe` does, a piece of shell.
@@ -21,13 +21,7 @@ fn designed(probe: &str, flags: &[&str]) -> (Panel, Outcome) {
     let panel =
         Panel::in_project(with_claude(&script).variable("CONVOKE_HEALTH_PAUSE_SECONDS", "0"));
     // The host is called Cursor here, and so are its lanes.
-    let mut known = answers();
-    let chair: Vec<_> = known.iter().filter(|(lane, _)| lane.starts_with("chair/")).collect();
-    let chair =
-        chair.into_iter().map(|(lane, text)| (lane.replace("claude", "cursor"), text.clone()));
-    let chair: Vec<_> = chair.collect();
-    known.extend(chair);
-    panel.recorded("cursor", &known);
+    panel.recorded("cursor", &answers_of_chair("cursor"));
     let tape = |name: &str| panel.project.path(&format!("../{name}.jsonl")).display().to_string();
     let seats = format!("claude,replay:{},replay:{}", tape("codex"), tape("cursor"));
     let words = [&["design", "--auto", "--quick", "--seats", &seats], flags, &["Keep notes"]];
@@ -66,6 +60,20 @@ fn an_agent_that_went_silent_does_not_judge() {
     assert!(outcome.stdout.contains("Cursor judges in its place.**"), "{outcome}");
     assert!(judge(&panel).ends_with("cursor.jsonl"), "{outcome}");
     assert!(outcome.stderr.contains(", DEGRADED ("), "{outcome}");
+}
+
+// P-76, P-77: the run says what the agent did, and which one takes its place; the original's box
+// comes with the original's rules.
+#[test]
+fn a_design_says_why_an_agent_did_not_pass_the_probe() {
+    let (_, outcome) = designed("exit 7", &[]);
+    let warning = "**⚠ Claude did not pass the probe: it ended before it answered: the \
+                   client exited with code 7. Codex and Cursor take its seats.**";
+    assert!(outcome.stdout.contains(warning), "{outcome}");
+    assert!(!outcome.to_string().contains("HEALTH CHECK FAILED"), "{outcome}");
+    let (_, outcome) = designed("exit 7", &["--policy", "seed"]);
+    assert!(outcome.stderr.contains("⚠  CLAUDE HEALTH CHECK FAILED — not responding\n"));
+    assert!(!outcome.stdout.contains(warning), "{outcome}");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn panel(missing: &[&str]) -> Panel {
 
 // P-162, P-193, P-210, P-252, P-264: the row in which all agents are available.
 #[test]
-fn everybody_has_a_seat_of_their_own() {
+fn every_agent_has_a_seat_of_its_own() {
     let run = Finished::of(&panel(&[]), &[]);
     // By label: Codex-Innovation, Codex-Pragmatic, Cursor-Arch, Cursor-Edge.
     assert_eq!(run.who("sketch/"), ["codex", "codex", "cursor", "cursor"]);
@@ -73,7 +73,11 @@ fn everybody_has_a_seat_of_their_own() {
 #[test]
 fn codex_reviews_for_cursor() {
     let run = Finished::of(&panel(&["cursor"]), &[]);
-    assert!(run.stdout.contains("**⚠ Cursor not available (binary not found)."), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("**⚠ Cursor is not installed. Codex and Claude take its seats.**"),
+        "{}",
+        run.stdout
+    );
     assert_eq!(run.who("sketch/"), ["codex", "codex", "claude", "claude"]);
     // The first decision was Cursor's to debate; no other agent replaces it.
     assert_eq!((run.who("debate/1"), run.who("debate/2")), (vec![], vec!["codex", "codex"]));

@@ -124,7 +124,7 @@ fn a_design_at_a_terminal_is_a_line_for_each_phase_and_one_screen() {
             "\u{2713} Review ",
             "The plan is ready",
             "Decisions",
-            "Findings: 4 accepted",
+            "Findings: 3 accepted",
             "Next: convoke show ",
         ];
         let places = order.map(place);

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::harness::Outcome;
 use crate::lane::{init, result, with_claude};
-use crate::panel::{FEATURE, Panel, answers};
+use crate::panel::{FEATURE, Panel, answers_of_chair};
 
 /// A panel whose first agent writes into the tree, once, while it sketches.
 fn panel() -> Panel {
@@ -23,7 +23,8 @@ fn panel_that(does: &str) -> Panel {
         init()
     );
     let panel = Panel::in_project(with_claude(&script));
-    panel.recorded("host", &answers());
+    // Its lanes are recorded under its own name.
+    panel.recorded("host", &answers_of_chair("host"));
     panel
 }
 
@@ -141,8 +142,8 @@ fn changes_by_the_last_agents_are_reported_at_the_end() {
         let script = fs::read_to_string(&program).unwrap();
         let plants = "grep -q 'FINDING_1' && echo x > .git/hooks/post-merge || true";
         fs::write(&program, script.replace("cat > /dev/null", plants)).unwrap();
-        let design = ["design", "--auto", "--no-probe", "--seats", &seats, FEATURE];
-        let outcome = panel.project.run(&[&design[..], flags].concat());
+        let design = ["design", "--auto", "--no-probe", "--seats", &seats];
+        let outcome = panel.project.run(&[&design[..], flags, &[FEATURE]].concat());
         assert_eq!(outcome.code, Some(6), "{outcome}");
         let warning = "warning: the working tree changed while agents ran read-only: \
                        .git/hooks/post-merge\n";
@@ -155,11 +156,11 @@ fn changes_by_the_last_agents_are_reported_at_the_end() {
 const KILLS: &str = "kill -9 $(sed -n 's/^PPid:[^0-9]*//p' /proc/$PPID/status); exec sleep 600";
 
 /// Runs a design whose process is killed while its first agent works.
-fn killed(does: &str) -> (Panel, String) {
+fn killed(does: &str, flags: &[&str]) -> (Panel, String) {
     let panel = panel_that(&format!("{does}{KILLS}"));
     let seats = seats(&panel);
-    let design = ["design", "--auto", "--no-probe", "--no-branch", "--seats", &seats, FEATURE];
-    let outcome = panel.project.run(&design);
+    let design = ["design", "--auto", "--no-probe", "--no-branch", "--seats", &seats];
+    let outcome = panel.project.run(&[&design[..], flags, &[FEATURE]].concat());
     assert_ne!(outcome.code, Some(0), "{outcome}");
     let (run, _) = panel.run();
     (panel, run)
@@ -168,19 +169,22 @@ fn killed(does: &str) -> (Panel, String) {
 // N-1: a killed process can no longer compare. Resuming the run reports the change.
 #[test]
 fn plants_before_a_kill_are_reported_when_the_run_is_resumed() {
-    let (panel, run) = killed("echo 'touch x' > .git/hooks/post-checkout; ");
-    let again = panel.project.run(&["resume", &run, "--no-probe"]);
-    let warning = "warning: changed since the run was interrupted, by an agent or a person: \
-                   .git/hooks/post-checkout\n";
-    assert_eq!(again.stderr.matches(warning).count(), 1, "{again}");
-    assert!(again.stdout.contains("2b: full plan"), "it goes on: {again}");
-    assert!(!again.stderr.contains("note: files of the working tree changed"), "{again}");
+    for flags in [&[][..], &["--subagent"]] {
+        let (panel, run) = killed("echo 'touch x' > .git/hooks/post-checkout; ", flags);
+        let again = panel.project.run(&["resume", &run, "--no-probe"]);
+        let warning = "warning: changed since the run was interrupted, by an agent or a person: \
+                       .git/hooks/post-checkout\n";
+        assert_eq!(again.stderr.matches(warning).count(), 1, "{flags:?}: {again}");
+        assert_eq!(again.code, Some(0), "{flags:?}: {again}");
+        assert!(again.stdout.contains("## Implementation Plan"), "{flags:?}: {again}");
+        assert!(!again.stderr.contains("note: files of the working tree changed"), "{again}");
+    }
 }
 
 // A person who commits between two processes of a run is no reason to stop it, or to warn.
 #[test]
 fn what_a_person_commits_before_a_run_is_resumed_stops_nothing() {
-    let (panel, run) = killed("");
+    let (panel, run) = killed("", &[]);
     let commit = "echo more >> README.md; git add README.md\n\
                   git -c user.name=a -c user.email=a@b commit -qm more";
     let done = panel.project.command(Path::new("/bin/sh"), &["-ec", commit]).output().unwrap();
@@ -195,13 +199,13 @@ fn what_a_person_commits_before_a_run_is_resumed_stops_nothing() {
 // Half a note is no note, and a tree that cannot be compared is not called unchanged.
 #[test]
 fn a_tree_that_cannot_be_compared_is_not_called_unchanged() {
-    let (panel, run) = killed("");
+    let (panel, run) = killed("", &[]);
     fs::write(folder(&panel).join("tree-before-agents"), "files=1\n").unwrap();
     let again = panel.project.run(&["resume", &run, "--no-probe"]);
     let warning = "warning: Convoke cannot tell what changed in the working tree since the run was \
                    interrupted\n";
     assert_eq!(again.stderr.matches(warning).count(), 1, "{again}");
-    let (panel, run) = killed("");
+    let (panel, run) = killed("", &[]);
     let again = panel.project.run(&["resume", &run, "--no-probe"]);
     assert!(!again.stderr.contains("since the run was interrupted"), "{again}");
 }

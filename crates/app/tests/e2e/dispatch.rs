@@ -85,7 +85,7 @@ fn the_block_lists_what_a_role_must_read() {
     fs::remove_file(project.path(&format!("{FEATURE}/plan.md"))).unwrap();
     let phase = artifacts("create-plan/phase-reviewer");
     assert!(phase.contains("- PRD: No PRD \u{2014} feature created without brainstorm"), "{phase}");
-    assert!(phase.contains("/plan.md\n") && phase.contains("note: artifact_missing:plan.md"));
+    assert!(phase.contains("/plan.md\n") && phase.contains("note: `plan.md` does not exist"));
 }
 
 // D-2: an error names similar words.
@@ -119,7 +119,7 @@ fn a_project_has_its_own_roles() {
     let security =
         project.run(&["dispatch", "artifacts", "implement/security-reviewer", "--feature", "031"]);
     assert!(security.stdout.contains("/threats.md"), "{security}");
-    assert!(security.stderr.contains("artifact_missing:threats.md"), "{security}");
+    assert!(security.stderr.contains("note: `threats.md` does not exist"), "{security}");
     let outside = project.file("convoke.toml", settings.replace("ux.md", "../home/secret"));
     let outside = outside.file("../home/secret", "secret");
     let refused = outside.run(&["dispatch", "prompt", "implement/ux-reviewer", "--feature", "031"]);

@@ -153,6 +153,11 @@ fn proof_is_of_a_file_and_not_of_its_name() {
     assert_eq!(one, (Some(1), json!("UNPROVEN"), json!(["two/f.md"])));
     let both = check(&[("one/f.md", None), ("two/f.md", None)]);
     assert_eq!(both, (Some(0), json!("PASS"), json!([])));
+    let judge = ["dispatch", "check", "ship/reader", "--client", "claude", "--transcript"];
+    let missing = project.run(&[&judge[..], &["nope.jsonl"]].concat()).stderr;
+    assert!(missing.contains("`nope.jsonl`: there is no such file"), "{missing}");
+    let folder = project.run(&[&judge[..], &["one"]].concat()).stderr;
+    assert!(folder.contains("`one`: not a file"), "{folder}");
 }
 
 // Reads before another answer prove nothing about this one.

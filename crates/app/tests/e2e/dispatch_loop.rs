@@ -110,15 +110,15 @@ fn a_loop_ends_when_all_approve() {
     assert_eq!(done.code, Some(0), "{done}");
     assert_eq!(
         done.stdout,
-        "round  role                                tokens\n\
-         1      a-reviewer                 PASS        100\n\
-         1      b-reviewer                 FAIL        100\n\
-         1      fixer                      fixed       100\n\
-         2      b-reviewer                 PASS        100\n\
-         3      a-reviewer                 PASS        100\n\
-         3      b-reviewer                 PASS        100\n\
+        "round  role                       verdict   tokens\n\
+         1      a-reviewer                 PASS         100\n\
+         1      b-reviewer                 FAIL         100\n\
+         1      fixer                      fixed        100\n\
+         2      b-reviewer                 PASS         100\n\
+         3      a-reviewer                 PASS         100\n\
+         3      b-reviewer                 PASS         100\n\
          12a8c5579daa gone     [blocker] No number. (spec.md:3)\n\
-         600 tokens, 0.0060 $; 600 tokens for each of 1 accepted\n\
+         600 tokens, $0.006; 600 tokens for each of 1 accepted\n\
          approved after 3 rounds\n",
         "{done}"
     );
@@ -184,9 +184,9 @@ fn a_loop_waits_for_a_person() {
     let hint = "hint: fix the open findings, then run this command again\n";
     assert!(second.stderr.ends_with(hint), "{second}");
     // Convoke does not know whether a person fixed it, but a person's work costs no tokens.
-    let row = "1      by-hand                    again         -\n";
+    let row = "1      by-hand                    again          -\n";
     assert!(second.stdout.contains(row), "{second}");
-    assert!(second.stdout.contains("\n300 tokens, 0.0030 $\n"), "{second}");
+    assert!(second.stdout.contains("\n300 tokens, $0.003\n"), "{second}");
     let told = fs::read_to_string(project.path("../b")).unwrap();
     assert!(told.contains("iteration 2 of 5") && told.contains("No number."), "{told}");
 }
@@ -198,7 +198,11 @@ fn a_loop_checks_every_agent_before_the_first_lane() {
     let roles = |more: &str| format!("{ROLES}\n{more}");
     let other = "[dispatch.roles.'ship/c-reviewer']\n";
     for (toml, more, error) in [
-        (roles(&format!("{other}diff = true")), &[][..], "`diff`: no changed file is left to read"),
+        (
+            roles(&format!("{other}diff = true")),
+            &[][..],
+            "it reviews what changed and needs `--changed-since COMMIT`",
+        ),
         (
             roles(&format!("{other}required = ['*.zig']")),
             &[],
@@ -271,7 +275,7 @@ fn a_loop_ends_at_an_answer_without_a_verdict() {
     let ended = run(&project, &[]);
     assert_eq!(ended.code, Some(4), "{ended}");
     assert!(ended.stdout.ends_with("ambiguous after 1 round\n"), "{ended}");
-    let row = "1      b-reviewer                 none        200\n";
+    let row = "1      b-reviewer                 none         200\n";
     assert!(ended.stdout.contains(row), "what does not count was paid for: {ended}");
     assert!(ended.stderr.contains("verdict       AMBIGUOUS: `verdict` contradicts"), "{ended}");
     assert!(ended.stderr.contains("\"verdict\": \"REJECT\""), "{ended}");
@@ -291,7 +295,7 @@ fn a_loop_keeps_what_reviewers_wrote_beside_their_verdicts() {
     assert_eq!(first.code, Some(0), "{first}");
     let words = "the reviewer also wrote: Over my dead body goes this live.\n";
     assert!(first.stderr.contains(&format!("b-reviewer: {words}")), "{first}");
-    let row = format!("2      b-reviewer                 PASS        100\n              {words}");
+    let row = format!("2      b-reviewer                 PASS         100\n              {words}");
     assert!(first.stdout.contains(&row), "{first}");
     assert!(run(&project, &[]).stdout.contains(&row), "an earlier call's words are kept");
     let report = report(&project, &[]);
@@ -309,7 +313,7 @@ fn a_loop_shows_every_issue_of_an_approving_answer() {
     assert_eq!(first.code, Some(0), "{first}");
     let said = "b-reviewer: [suggestion, taste] Over my dead body. (spec.md:1) Suggestion:";
     assert!(first.stderr.contains(said), "{first}");
-    let row = "2      b-reviewer                 PASS        100\n              \
+    let row = "2      b-reviewer                 PASS         100\n              \
                [suggestion, taste] Over my dead body. (spec.md:1) Suggestion:\n                \
                Start over.\n";
     assert!(first.stdout.contains(row), "{first}");

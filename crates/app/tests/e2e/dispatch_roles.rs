@@ -75,6 +75,16 @@ fn a_role_reads_what_changed() {
     assert!(nothing.starts_with("exit: 2"), "{nothing}");
     let words = "error: cannot dispatch `ship/diff-reviewer`: `diff`: no changed file is left";
     assert!(nothing.contains(words), "{nothing}");
+    // A role that reads changes is not sent without knowing since when.
+    let project = project.file("src/new.rs", "fn new() {}\n");
+    for command in ["prompt", "artifacts"] {
+        let unnamed = project.run(&["dispatch", command, "ship/diff-reviewer"]);
+        assert_eq!(unnamed.code, Some(2), "{unnamed}");
+        let words = "error: cannot dispatch `ship/diff-reviewer`: it reviews what changed and needs \
+                     `--changed-since COMMIT`\nhint: `--changed-since HEAD` names your uncommitted";
+        assert!(unnamed.stderr.starts_with(words), "{unnamed}");
+    }
+    fs::remove_file(project.path("src/new.rs")).unwrap();
     fs::write(project.path("src/main.rs"), "fn main() { run() }\n").unwrap();
     fs::remove_file(project.path("openapi.yaml")).unwrap();
     let project = project.file("src/run.rs", "fn run() {}\n");
@@ -190,7 +200,7 @@ fn rounds_without_a_feature_are_in_the_store() {
     assert!(second["prompt"].as_str().unwrap().contains("+fn main() {}"), "{second}");
     assert!(!project.path(".resume-state.json").exists());
     assert!(!project.path(".review-history.md").exists());
-    assert_eq!(project.stdout(&["dispatch", "reset"]), "deleted the rounds of 1 roles");
+    assert_eq!(project.stdout(&["dispatch", "reset"]), "deleted the rounds of 1 role");
 }
 
 // A mistake is named with role, key and reason.

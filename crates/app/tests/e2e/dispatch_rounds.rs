@@ -104,7 +104,7 @@ fn what_cannot_be_resumed_begins_afresh() {
     );
     assert_eq!(
         project.stdout(&["dispatch", "reset", "--feature", "031"]),
-        "deleted the rounds of 1 roles"
+        "deleted the rounds of 1 role"
     );
     assert!(!project.path(&format!("{FEATURE}/.resume-state.json")).exists());
     assert_eq!(reason(&[]), "no_state");

@@ -83,7 +83,7 @@ fn a_round_goes_from_decision_to_verdict() {
     let first = run(&project, &[]);
     assert_eq!(first.code, Some(0), "{first}");
     assert!(
-        first.stderr.starts_with("fresh: first_iteration\nsession s-1\nuses Read\n"),
+        first.stderr.starts_with("fresh: this is the first round\nsession s-1\nuses Read\n"),
         "{first}"
     );
     assert_eq!(
@@ -237,7 +237,7 @@ fn a_resumed_round_without_a_verdict_begins_afresh() {
     revise(&project, "R: 200 ms.");
     let third = run(&project, &["--iteration", "3"]);
     assert!(third.stderr.contains("resume s-1\n"), "{third}");
-    assert!(third.stderr.contains("\nfresh: resume_failed\n"), "{third}");
+    assert!(third.stderr.contains("\nfresh: the session could not be resumed\n"), "{third}");
     let history = project.path(&format!("{FEATURE}/.review-history.md"));
     let line = "RESUME-FALLBACK: security-reviewer iteration 3 \u{2014} answer could not be parsed: \
         it has no JSON object with the key `approved`";
@@ -282,8 +282,8 @@ fn a_round_that_cannot_be_resumed_begins_afresh() {
     fs::write(project.path("../stream"), other).unwrap();
     let second = run(&project, &["--iteration", "2"]);
     assert_eq!(second.code, Some(0), "{second}");
-    assert!(second.stderr.contains("session_lost after "), "{second}");
-    assert!(second.stderr.contains("\nfresh: resume_failed\n"), "{second}");
+    assert!(second.stderr.contains("other session after "), "{second}");
+    assert!(second.stderr.contains("\nfresh: the session could not be resumed\n"), "{second}");
     let asked = fs::read_to_string(project.path("../asked")).unwrap();
     assert!(asked.contains("(Fresh dispatch \u{2014} prior session unavailable.)"), "{asked}");
     let history =
@@ -353,7 +353,7 @@ fn nothing_is_resumed_before_the_gate_has_passed() {
     let told = second(&project);
     assert!(
         told.starts_with(
-            "fresh: gate_not_passed\nhint: Convoke resumes sessions of claude only after `convoke dispatch gate --client claude` has passed\n"
+            "fresh: this client has not passed the gate for resuming\nhint: Convoke resumes sessions of claude only after `convoke dispatch gate --client claude` has passed\n"
         ),
         "{told}"
     );
@@ -366,7 +366,7 @@ fn nothing_is_resumed_before_the_gate_has_passed() {
     assert_eq!(left.count(), 0, "nothing stays in the project");
     // Another version is another environment.
     fs::write(project.path("../version"), "2.0 (Claude)\n").unwrap();
-    assert!(second(&project).starts_with("fresh: gate_not_passed\n"));
+    assert!(second(&project).starts_with("fresh: this client has not passed the gate"));
     // One that forgets does not pass, and what passed before counts no more.
     let forgetful = CLAUDE.replace("$(cat ../memory)", "# Other");
     fs::write(project.path("../home/bin/claude"), forgetful).unwrap();
@@ -376,9 +376,11 @@ fn nothing_is_resumed_before_the_gate_has_passed() {
         (Some(1), "V3: the resumed session does not know the first line of the file\n"),
         "{failed}"
     );
-    assert!(second(&project).starts_with("fresh: gate_not_passed\n"));
+    assert!(second(&project).starts_with("fresh: this client has not passed the gate"));
     fs::write(project.path("../home/bin/claude"), "#!/bin/sh\nexit 1\n").unwrap();
     let failed = project.run(&["dispatch", "gate", "--client", "claude", "--json"]);
     let failed: Value = serde_json::from_str(&failed.stdout).unwrap();
     assert_eq!(failed, json!({ "passed": false, "r1_deferred_reason": "V1: exited_early" }));
+    let told = project.run(&["dispatch", "gate", "--client", "claude"]);
+    assert_eq!((told.code, told.stdout.as_str()), (Some(1), "V1: ended early\n"), "{told}");
 }

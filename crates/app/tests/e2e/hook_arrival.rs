@@ -50,6 +50,103 @@ fn the_clients_record_tells_whether_a_wake_up_arrived() {
     assert!(!status().contains("\"arrived_at\": null"), "{}", status());
 }
 
+fn claude_compacts(project: &Project) {
+    record(project, &json!({ "type": "system", "subtype": "compact_boundary" }));
+}
+
+fn codex_has(project: &Project, text: &str) {
+    let kinds = json!({ "content_item_kinds": ["hooks.additional_context"] });
+    let payload = json!({ "type": "message", "role": "developer",
+        "content": [{ "type": "input_text", "text": text }],
+        "internal_chat_message_metadata_passthrough": kinds });
+    record(project, &json!({ "type": "response_item", "payload": payload }));
+}
+
+fn codex_compacts(project: &Project) {
+    record(project, &json!({ "type": "compacted", "payload": { "replacement_history": [] } }));
+}
+
+// W-21: the hook of a compaction was killed, or found the store locked, so that Convoke knows nothing
+// of it. The next prompt finds the compaction in the client's record and is answered, once.
+#[test]
+fn a_compaction_whose_hook_was_killed_is_answered_at_the_next_prompt() {
+    let project = project(3);
+    let prompt = || heard(&project, "claude", "UserPromptSubmit", "");
+    let given = heard(&project, "claude", "SessionStart", "startup").unwrap();
+    claude_has(&project, &given);
+    assert_eq!(prompt(), None, "it has arrived");
+    for _ in 0..2 {
+        claude_compacts(&project);
+        assert_eq!(prompt().as_ref(), Some(&given));
+        assert_eq!(prompt(), None, "once");
+        claude_has(&project, &given);
+        assert_eq!(prompt(), None);
+        assert_eq!(prompt(), None);
+    }
+    // The hook of this one runs, before the client writes the boundary.
+    assert_eq!(heard(&project, "claude", "SessionStart", "compact").as_ref(), Some(&given));
+    claude_compacts(&project);
+    assert_eq!(prompt(), None, "it was answered already");
+    claude_has(&project, &given);
+    assert_eq!(prompt(), None);
+    assert_eq!(prompt(), None);
+}
+
+// Codex calls the hook of a compaction together with that of the next prompt: they answer once.
+#[test]
+fn a_prompt_leaves_a_compaction_of_codex_to_its_own_hook() {
+    let project = project(3);
+    let given = heard(&project, "codex", "SessionStart", "startup").unwrap();
+    codex_has(&project, &given);
+    assert_eq!(heard(&project, "codex", "UserPromptSubmit", ""), None, "it has arrived");
+    codex_compacts(&project);
+    assert_eq!(heard(&project, "codex", "UserPromptSubmit", ""), None);
+    assert_eq!(heard(&project, "codex", "SessionStart", "compact").as_ref(), Some(&given));
+}
+
+// The text had not been looked for when the compaction took it away.
+#[test]
+fn a_text_that_a_compaction_took_unseen_is_delivered_again() {
+    let project = project(3);
+    let given = heard(&project, "claude", "SessionStart", "startup").unwrap();
+    claude_has(&project, &given);
+    claude_compacts(&project);
+    assert_eq!(heard(&project, "claude", "UserPromptSubmit", "").as_ref(), Some(&given));
+    assert_eq!(heard(&project, "claude", "UserPromptSubmit", ""), None);
+}
+
+// A hook at every prompt must not read a long record again and again.
+#[test]
+fn a_prompt_reads_only_what_the_client_has_written_since_the_last() {
+    use std::io::{Seek, SeekFrom, Write};
+    let project = project(3);
+    let prompt = || heard(&project, "claude", "UserPromptSubmit", "");
+    record(&project, &json!({ "type": "user", "text": "x".repeat(500) }));
+    let given = heard(&project, "claude", "SessionStart", "startup").unwrap();
+    claude_has(&project, &given);
+    assert_eq!(prompt(), None);
+    record(&project, &json!({ "type": "user", "text": "x".repeat(100_000) }));
+    assert_eq!(prompt(), None);
+    // A boundary where the record was read already: Convoke does not see it.
+    let path = project.path("record.jsonl");
+    let place = std::fs::metadata(&path).unwrap().len() - 100_000;
+    let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start(place)).unwrap();
+    writeln!(file, "\n{}", json!({ "type": "system", "subtype": "compact_boundary" })).unwrap();
+    drop(file);
+    assert_eq!(prompt(), None);
+    claude_compacts(&project);
+    assert_eq!(prompt().as_ref(), Some(&given));
+    // A record that became shorter is another one: it is read from its beginning.
+    claude_has(&project, &given);
+    assert_eq!(prompt(), None);
+    std::fs::write(&path, "").unwrap();
+    claude_has(&project, &given);
+    assert_eq!(prompt(), None);
+    claude_compacts(&project);
+    assert_eq!(prompt().as_ref(), Some(&given));
+}
+
 // A hook that died after printing has delivered, if the record shows the text.
 #[test]
 fn an_unrecorded_delivery_is_not_repeated() {

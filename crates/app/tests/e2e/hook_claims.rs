@@ -40,6 +40,9 @@ fn a_session_whose_first_hook_failed_wakes_at_its_first_prompt() {
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     assert_eq!(ask("SessionStart", "startup"), None);
     lock.execute_batch("ROLLBACK").unwrap();
+    let status = project.run(&["hooks", "status", "claude"]).stdout;
+    let why = "the hook of SessionStart delivered nothing: ";
+    assert!(status.contains(why) && status.contains("database is locked"), "{status}");
     let told = ask("UserPromptSubmit", "").unwrap();
     assert!(told.contains("Never push") && told.contains("Build the parser"), "{told}");
     assert_eq!(ask("UserPromptSubmit", ""), None);

@@ -37,10 +37,8 @@ fn an_unchanged_file_gets_its_old_bytes_back() {
     assert_snapshot!(project.run(&["hooks", "uninstall", "claude"]).stable(&project), @"
     exit: 0
     --- stdout
-    TOP/project/.claude/settings.json  not installed
-    fired: never
-    delivered: never
-    not delivered: no hooks are installed; run `convoke hooks install claude`
+    removed 8 hook entries from TOP/project/.claude/settings.json
+    sessions here no longer belong to @me
     --- stderr
     ");
     assert_eq!(fs::read_to_string(&path).unwrap(), ODD);
@@ -346,4 +344,17 @@ fn settings_that_lead_out_of_the_project_are_refused() {
     symlink("real.json", project.path(".gemini/settings.json")).unwrap();
     project.stdout(&["hooks", "install", "gemini"]);
     assert!(fs::read_to_string(project.path(".gemini/real.json")).unwrap().contains("convoke"));
+}
+
+// The author's comma was there for our entries; without them it would be one too many.
+#[test]
+fn a_comma_before_our_entries_goes_with_them() {
+    let project =
+        Project::new().in_repository("main").file(".claude/settings.json", "{ // only\n}\n");
+    let path = project.path(".claude/settings.json");
+    project.stdout(&["hooks", "install", "claude"]);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("{ // only", "{/*mine*/ \"mine\": 1, // only")).unwrap();
+    project.stdout(&["hooks", "uninstall", "claude"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{/*mine*/ \"mine\": 1 // only\n}\n");
 }

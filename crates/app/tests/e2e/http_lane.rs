@@ -108,6 +108,7 @@ fn every_api_answers() {
         let mut usage = spent.clone();
         usage["tokens_of"] = json!("run");
         usage["money_of"] = json!("run");
+        usage["partial"] = json!(false);
         usage["of_run"] = spent;
         assert_eq!(report["usage"], usage, "{api}");
         let found = ["agent", "outcome", "asked_model", "model"].map(|name| report[name].as_str());
@@ -200,12 +201,12 @@ fn goes_wrong(reply: Reply, outcome: &str, words: &str) -> Value {
 fn too_long_an_answer_is_reported_in_one_way() {
     let huge = chunk(&"x".repeat(6 * 1024 * 1024));
     let most = "x".repeat(17 * 1024 * 1024);
-    let at_once = json!({ "model": "m-1", "choices": [{ "message": { "content": most } }] });
-    let at_once = head("200 OK", "application/json") + &at_once.to_string();
+    let in_one_piece = json!({ "model": "m-1", "choices": [{ "message": { "content": most } }] });
+    let in_one_piece = head("200 OK", "application/json") + &in_one_piece.to_string();
     for reply in [
         Reply::Says(stream(&[huge.clone(), huge.clone(), huge])),
         Reply::Says(stream(&[chunk(&most)])),
-        Reply::Hangs(at_once),
+        Reply::Hangs(in_one_piece),
     ] {
         let report = goes_wrong(reply, "failed", "the answer is longer than 16 MB");
         assert_eq!(report["end"], "exited 0");
@@ -221,7 +222,7 @@ fn a_server_that_is_not_there_is_named() {
     drop(listener);
     let outcome = run(&with_api("chat", &url), &[]);
     assert_eq!(outcome.code, Some(4), "{outcome}");
-    assert!(outcome.stderr.contains("not_started after "), "{outcome}");
+    assert!(outcome.stderr.contains("not started after "), "{outcome}");
     assert!(outcome.stderr.contains(&format!("cannot reach {url}: ")), "{outcome}");
 }
 

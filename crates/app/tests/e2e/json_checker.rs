@@ -141,7 +141,11 @@ fn keys<'a>(
 }
 
 fn definition<'a>(root: &'a Value, path: &str) -> &'a Value {
-    &root["$defs"][path.strip_prefix("#/$defs/").unwrap()]
+    match path {
+        // A report that holds itself.
+        "#" => root,
+        _ => &root["$defs"][path.strip_prefix("#/$defs/").unwrap()],
+    }
 }
 
 fn fits_rules(value: &Value, schema: &Value, root: &Value) -> bool {

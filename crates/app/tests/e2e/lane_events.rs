@@ -106,3 +106,27 @@ fn a_lane_with_a_closed_output_pipe_is_stopped() {
     let list: Value = serde_json::from_str(&project.stdout(&["lane", "list", "--json"])).unwrap();
     assert_eq!(list[0]["state"], "cancelled");
 }
+
+// A person reads what happened and what to do; programs read the code.
+#[test]
+fn a_missing_login_has_words_and_a_hint() {
+    let refused = result(|answer| {
+        answer["is_error"] = json!(true);
+        answer["result"] = json!("Not logged in · Please run /login");
+    });
+    let project = with_claude(&format!("{}{refused}exit 1", init()));
+    let outcome = project.run(&["lane", "run", "--agent", "claude", "Which?"]);
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(4), ""), "{outcome}");
+    let lines: Vec<_> = outcome.stderr.lines().collect();
+    let said = lines.iter().position(|line| line.starts_with("not logged in after "));
+    let hint = "hint: start claude by hand and log in, then try `convoke agents --probe claude`";
+    assert_eq!(lines[said.unwrap() + 1], hint, "{outcome}");
+    let json = project.run(&["lane", "run", "--agent", "claude", "Which?", "--json"]);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["outcome"], "auth");
+    let listed = project.stdout(&["lane", "list"]);
+    assert!(listed.contains("not logged in") && !listed.contains("auth"), "{listed}");
+    let shown = project.stdout(&["lane", "show", "1"]);
+    assert!(shown.contains("state        not logged in\n"), "{shown}");
+    assert!(shown.contains("end          exited with code 1\n"), "{shown}");
+}

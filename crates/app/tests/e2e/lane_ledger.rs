@@ -264,7 +264,7 @@ fn a_budget_that_is_used_up_starts_no_lane() {
     assert_eq!(
         refused.to_string(),
         "exit: 5\n--- stdout\n--- stderr\n\
-         over_budget after 0.0 s: the budget is spent: used 2484 of 2000 tokens\n"
+         over budget after 0.0 s: the budget is spent: used 2484 of 2000 tokens\n"
     );
     assert_eq!(budget("$0.20").code, Some(5));
     assert_eq!(budget("$0.30").code, Some(0));

@@ -5,6 +5,7 @@
     reason = "a test that cannot set itself up should stop where it stands"
 )]
 
+mod acp_lane;
 mod action;
 mod agent_sessions;
 mod agents;
@@ -85,6 +86,7 @@ mod newcomer_hour;
 mod pager;
 mod panel;
 mod pin;
+mod plain_words;
 mod plumbing;
 mod plumbing_checkout;
 mod plumbing_session;
@@ -98,6 +100,7 @@ mod store;
 mod supervisor;
 mod task;
 mod task_edit;
+mod terminal_width;
 mod tree;
 mod upgrade;
 mod wake;

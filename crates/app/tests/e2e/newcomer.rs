@@ -165,7 +165,7 @@ fn an_import_says_what_it_leaves_out() {
     let kept = format!("{old} keeps its title `Task 1: Old`; the plan now says `Task 1: New`");
     assert!(again.stderr.contains(&kept), "{again}");
     assert!(again.stderr.contains("`Task 2: Gone` was removed before"), "{again}");
-    assert!(again.stderr.contains("note: 1 tasks of this plan are here already"), "{again}");
+    assert!(again.stderr.contains("note: 1 task of this plan is here already"), "{again}");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn paths_are_read_from_this_folder() {
     let docs = project.shell(&format!("cd docs && {program} task import p.md"), "");
     assert_eq!(docs.code, Some(0), "{docs}");
     let again = project.shell(&format!("cd s && {program} task import ../docs/p.md"), "");
-    assert!(again.stderr.contains("1 tasks of this plan are here already"), "{again}");
+    assert!(again.stderr.contains("1 task of this plan is here already"), "{again}");
     let listed = project.shell(&format!("cd docs && {program} task list --plan p.md"), "");
     assert!(listed.stdout.contains("Task 1: A"), "{listed}");
     assert_eq!(project.stdout(&["task", "list", "--plan", "docs/p.md"]).lines().count(), 1);

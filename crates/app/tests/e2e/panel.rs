@@ -92,11 +92,7 @@ impl Panel {
     /// returns the seats. The others write what the host cannot.
     pub(crate) fn with_spender(self) -> (Self, String) {
         for agent in ["cursor", "codex"] {
-            let as_chair = answers().into_iter().filter_map(|(lane, text)| {
-                let task = lane.strip_suffix("/claude")?;
-                Some((format!("{task}/{agent}"), text))
-            });
-            self.recorded(agent, &answers().into_iter().chain(as_chair).collect());
+            self.recorded(agent, &answers_of_chair(agent));
         }
         let program = self.project.path("../bin/claude");
         fs::create_dir_all(program.parent().unwrap()).unwrap();
@@ -130,6 +126,16 @@ impl Panel {
 /// Every answer of the rehearsal.
 pub(crate) fn answers() -> Answers {
     convoke::rehearsal::answers().map(|(lane, text)| (lane.to_owned(), text.to_owned())).collect()
+}
+
+/// Every answer of the rehearsal, and those of the chair also under another agent's name: lanes are
+/// recorded under the name of the agent that holds a seat.
+pub(crate) fn answers_of_chair(agent: &str) -> Answers {
+    let as_chair = answers().into_iter().filter_map(|(lane, text)| {
+        let task = lane.strip_suffix("/claude")?;
+        Some((format!("{task}/{agent}"), text))
+    });
+    answers().into_iter().chain(as_chair).collect()
 }
 
 fn lane(label: &str, answer: &str) -> String {

@@ -163,6 +163,9 @@ fn a_cancelled_plan_is_a_rule_and_no_next_action() {
     assert!(!woken.contains("Task 2") && woken.contains("No task is open."), "{woken}");
     let tree = project.stdout(&["task", "tree"]);
     assert!(tree.contains("⊘") && !tree.contains("current"), "{tree}");
+    let next = project.run(&["task", "next"]);
+    assert_eq!(next.code, Some(1), "{next}");
+    assert!(next.to_string().contains("of a cancelled plan"), "{next}");
     assert_eq!(project.run(&["plan", "cancel", "plan.md"]).code, Some(1));
     assert_eq!(project.run(&["plan", "cancel", "other.md"]).code, Some(1));
     assert_eq!(project.stdout(&["plan", "resume", "plan.md"]), "resumed plan.md");

@@ -157,11 +157,14 @@ fn every_command_names_what_waits_in_a_folder_that_is_gone() {
             &["status"],
         ] {
             let seen = done(&project, "moved", words);
-            assert!(seen.stderr.contains(thing), "{words:?}: {seen}");
-            assert!(seen.stderr.contains("`convoke project attach app`"), "{words:?}: {seen}");
+            // The page of `status` has it as a row, which is wrapped.
+            let told = if words == ["status"] { &seen.stdout } else { &seen.stderr };
+            let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(told.contains(thing), "{words:?}: {seen}");
+            assert!(told.contains("`convoke project attach app`"), "{words:?}: {seen}");
         }
         let status = done(&project, "moved", &["status"]);
-        assert!(status.stdout.contains("  convoke project attach app  "), "{status}");
+        assert!(status.stdout.contains("\n  convoke project attach app\n"), "{status}");
         let hooks = project.run(&["-C", "moved", "hooks", "status", "claude"]);
         assert!(hooks.to_string().contains("`convoke project attach app`"), "{hooks}");
         done(&project, "moved", &["project", "attach", "app"]);
@@ -211,6 +214,24 @@ fn a_worktree_has_the_projects_agent() {
     assert!(told.contains("Never push"), "{told}");
     let hooks = project.run(&["-C", "tree", "hooks", "status", "claude", "--user"]);
     assert!(hooks.stdout.contains("@june"), "{hooks}");
+}
+
+// The main checkout's file binds its worktrees too, so renaming in a worktree changes it.
+#[test]
+fn an_agent_that_is_renamed_in_a_worktree_keeps_its_sessions() {
+    let project = Project::new();
+    repository(&project, "app", None);
+    done(&project, "app", &["hooks", "install", "claude", "--as", "june"]);
+    done(&project, "app", &["pin", "add", "Never push"]);
+    git(&project, &["-C", "app", "worktree", "add", "-q", "../tree", "-b", "feature"]);
+    let renamed = done(&project, "tree", &["agent", "rename", "june", "july"]);
+    assert!(renamed.stderr.contains("app/convoke.local.toml` names @july too"), "{renamed}");
+    let local = fs::read_to_string(project.path("app/convoke.local.toml")).unwrap();
+    assert_eq!(local, "[wake]\nagent = \"july\"\n");
+    for folder in ["tree", "app"] {
+        let hooks = project.run(&["-C", folder, "hooks", "status", "claude", "--user"]);
+        assert!(hooks.stdout.contains("@july"), "{folder}: {hooks}");
+    }
 }
 
 #[test]

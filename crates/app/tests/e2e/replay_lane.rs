@@ -63,7 +63,7 @@ fn a_missing_recording_is_not_made_up() {
     assert_eq!((other.code, other.stdout.as_str()), (Some(4), ""), "{other}");
     let expected = "trouble: no recorded answer for this prompt; 1 recorded\n\
         hint: record it with `--record FILE`, or name a recorded lane's `--label`\n\
-        not_started after 0.0 s (recorded): no recorded answer for this prompt; 1 recorded\n";
+        not started after 0.0 s (recorded): no recorded answer for this prompt; 1 recorded\n";
     assert_eq!(other.stderr, expected);
 }
 
@@ -108,6 +108,15 @@ fn a_broken_cassette_is_named_with_its_line() {
         assert_eq!(refused.code, Some(3), "{refused}");
         assert!(refused.stderr.contains(why), "{refused}");
     }
-    let missing = Project::new().run(&["lane", "run", "--agent", "replay:none", "x"]);
-    assert!(missing.stderr.starts_with("error: cannot use cassette `none`\n"), "{missing}");
+}
+
+#[test]
+fn a_missing_cassette_is_reported_and_makes_no_lane() {
+    let project = Project::new();
+    let missing = project.run(&["lane", "run", "--agent", "replay:nope.jsonl", "x"]);
+    assert_eq!((missing.code, missing.stdout.as_str()), (Some(3), ""), "{missing}");
+    let expected = "error: there is no file `nope.jsonl`\n\
+        hint: `convoke lane run --record FILE` records a lane, which `replay:FILE` plays\n";
+    assert_eq!(missing.stderr, expected);
+    assert_eq!(project.run(&["lane", "list"]).stdout, "No lanes yet.\n");
 }

@@ -35,8 +35,8 @@ fn tasks_are_added_listed_and_shown() {
       Note: ask Ana
 
     Children:
-      t-2  One  [pending]
-      t-3  Two  [pending]
+      t-2  One  [pending]  @backend
+      t-3  Two  [pending]  @backend
     --- stderr
     "#);
     let part = project.stdout(&["task", "add", "Deep", "--parent", &top]);

@@ -239,3 +239,31 @@ fn starting_a_part_of_a_closed_task_opens_it_again() {
     let woken = project.stdout(&["wake", "june"]);
     assert!(woken.contains("Other: not started."), "{woken}");
 }
+
+// An agent takes back its own deeds, and never the user's move of a whole branch.
+#[test]
+fn an_agent_undoes_nothing_that_the_user_did() {
+    let project = Project::new().in_repository("main");
+    project.stdout(&["task", "add", "One"]);
+    project.stdout(&["task", "move", "--all", "--from-branch", "main", "--branch", "other"]);
+    let undo = ["task", "undo", "--branch", "other"];
+    for mark in ["CONVOKE_AGENT=june", "CLAUDECODE=1", "CONVOKE_LANE=1"] {
+        let agent = |words: &[&str]| {
+            let words = [&[mark, env!("CARGO_BIN_EXE_convoke")], words].concat();
+            let done = project.command(std::path::Path::new("env"), &words).output().unwrap();
+            (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
+        };
+        for words in [&undo[..], &[&undo[..], &["--as", "human"]].concat()] {
+            let (code, refused) = agent(words);
+            assert_eq!(code, Some(1), "{mark}: {refused}");
+            let why = "the user did this, and an agent undoes only what agents did";
+            assert!(refused.contains(why), "{mark}: {refused}");
+        }
+        agent(&["task", "add", "Its own", "--branch", "other", "--as", "june"]);
+        let (code, undone) = agent(&undo);
+        assert!(code == Some(0) && undone.contains("Its own"), "{mark}: {undone}");
+    }
+    assert_eq!(project.stdout(&["task", "list"]), "No tasks.");
+    project.stdout(&undo);
+    assert!(project.stdout(&["task", "list"]).contains("One"));
+}

@@ -8,8 +8,10 @@ use super::settings::BriefSettings;
 use super::{BriefEntry, DocumentOutcome};
 use crate::text::CharOffset;
 
-/// The first line, for documents from any folder.
-pub const HEADER: &str = "## Design Context (from .moai/design/)";
+/// Returns the first line, which names the folder as citations do.
+fn header(settings: &BriefSettings) -> String {
+    format!("## Design Context (from {}/)\n", settings.cited_dir())
+}
 
 /// The rendered block. It borrows the documents, so printing copies nothing.
 #[derive(Debug, Clone)]
@@ -23,7 +25,7 @@ impl<'a> BriefBlock<'a> {
     }
 
     pub(super) fn render(settings: &BriefSettings, entries: &[BriefEntry<'a>]) -> Self {
-        let mut pieces = vec![Cow::Borrowed(HEADER), Cow::Borrowed("\n")];
+        let mut pieces = vec![Cow::Owned(header(settings))];
         for entry in entries {
             if let Some(text) = entry.included() {
                 let source = source_line(settings, entry.name);

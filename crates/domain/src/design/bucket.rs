@@ -5,8 +5,8 @@ use super::seat::{Available, Holder, Panel, bucket};
 /// Decisions without a debate because their agent is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedBucket {
-    agent: String,
-    number: usize,
+    pub(super) agent: String,
+    pub(super) number: usize,
     /// The numbers of the decisions.
     pub decisions: Vec<usize>,
 }
@@ -24,17 +24,6 @@ pub fn skipped(panel: &Panel, selected: usize, available: Available) -> Vec<Skip
 }
 
 impl SkippedBucket {
-    /// Returns the warning that is shown once for the bucket.
-    pub fn warning(&self) -> String {
-        format!(
-            "**⚠ {} unavailable — dialectic skipped for bucket {} decisions (indices: {}). \
-             Step 2a.4 synthesis decisions stand.**",
-            self.agent,
-            self.number,
-            self.indices()
-        )
-    }
-
     /// Returns the reason that each of its decisions is recorded with.
     pub fn reason(&self) -> String {
         format!(
@@ -45,7 +34,8 @@ impl SkippedBucket {
         )
     }
 
-    fn indices(&self) -> String {
+    /// Returns the numbers of its decisions.
+    pub(super) fn indices(&self) -> String {
         self.decisions.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
     }
 }
@@ -53,6 +43,12 @@ impl SkippedBucket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::design::render::sentence;
+    use crate::design::warning::DebateWarning;
+
+    fn shown(bucket: SkippedBucket) -> String {
+        sentence(DebateWarning::BucketSkipped(bucket))
+    }
 
     const NONE: Available = Available { first: false, second: false };
 
@@ -64,14 +60,15 @@ mod tests {
         assert_eq!(both[0].decisions, [1, 3, 5]);
         assert_eq!(both[1].decisions, [2, 4]);
         assert_eq!(
-            both[1].warning(),
+            shown(both[1].clone()),
             "**⚠ Codex unavailable — dialectic skipped for bucket 2 decisions (indices: 2, 4). \
              Step 2a.4 synthesis decisions stand.**"
         );
         let first = skipped(&panel, 5, Available { first: false, second: true });
         assert_eq!(first.len(), 1);
-        assert!(first[0].warning().contains("Cursor unavailable"), "{}", first[0].warning());
-        assert!(first[0].warning().contains("bucket 1 decisions (indices: 1, 3, 5)"));
+        let first = shown(first[0].clone());
+        assert!(first.contains("Cursor unavailable"), "{first}");
+        assert!(first.contains("bucket 1 decisions (indices: 1, 3, 5)"), "{first}");
         assert_eq!(skipped(&panel, 5, Available { first: true, second: true }), []);
     }
 

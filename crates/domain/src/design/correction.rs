@@ -4,8 +4,6 @@
 //! longer its writer's, so that it does not count either.
 
 use super::afterthought::{self, without_quotations};
-use super::progress::unnumbered_warning;
-use super::quote;
 
 /// Words with which people correct a vote.
 const CUES: [&str; 37] = [
@@ -153,29 +151,16 @@ pub(super) fn is_withdrawn(reason: &str) -> bool {
     })
 }
 
-/// Warns that a voter withdrew one of its votes.
-pub(super) fn withdrawn_warning(who: &str, item: &str) -> String {
-    unnumbered_warning(&format!(
-        "{who} withdrew its vote on {item}; Convoke counts that as an abstention."
-    ))
-}
-
-/// Warns of what a voter wrote after its votes, if it names a vote or an item: that may be a correction
-/// in words that Convoke does not know.
-pub(super) fn after_warning(who: &str, after: &str) -> Option<String> {
-    names_vote(after).then(|| unnumbered_warning(&after_line(who, after)))
-}
-
-/// Shows what else a voter wrote after its votes, unless that is a short friendly line.
-pub(super) fn after_note(who: &str, after: &str) -> Option<String> {
+/// Tells whether words after votes say so much that they are worth showing.
+pub(super) fn is_long(after: &str) -> bool {
     const SHORT: usize = 12;
     // Some scripts have no blanks between words.
     let wide = after.chars().filter(|c| *c >= '\u{2e80}').count() / 2;
-    let is_long = afterthought::words(after).len() + wide > SHORT;
-    (is_long && !names_vote(after)).then(|| after_line(who, after))
+    afterthought::words(after).len() + wide > SHORT
 }
 
-fn names_vote(after: &str) -> bool {
+/// Tells whether words after votes mention a vote or an item.
+pub(super) fn names_vote(after: &str) -> bool {
     const VOTES: [&str; 5] = ["YES", "NO", "EXONERATE", "THESIS", "ANTI_THESIS"];
     const IDS: [&str; 3] = ["FINDING_", "OOS_", "DECISION_"];
     afterthought::words(after).iter().any(|said| {
@@ -184,17 +169,11 @@ fn names_vote(after: &str) -> bool {
     })
 }
 
-fn after_line(who: &str, after: &str) -> String {
-    const SHOWN: usize = 160;
-    let line = quote::line(after);
-    let cut: String = line.chars().take(SHOWN).collect();
-    let dots = if cut.len() < line.len() { "\u{2026}" } else { "" };
-    format!("{who} wrote after its votes: {}", quote::phrase(&format!("{cut}{dots}")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::design::render::sentence;
+    use crate::design::warning::VoteOddity;
 
     fn given(after: &str) -> String {
         let item = |word: &str| word.strip_prefix("FINDING_")?.parse::<u32>().ok();
@@ -242,15 +221,19 @@ mod tests {
     fn a_short_friendly_line_after_the_votes_gives_no_warning() {
         for after in ["", "I hope this helps!", "谢谢。", "Let me know if you need more detail."]
         {
-            assert_eq!(after_note("Codex voter", after), None, "{after}");
+            assert!(!is_long(after) && !names_vote(after), "{after}");
         }
+        let shown = |words: &str| {
+            sentence(VoteOddity::AfterThem { words: words.to_owned() }.of("Codex voter"))
+        };
+        assert!(names_vote("On reflection NO.") && names_vote("See finding_4 again."));
         assert_eq!(
-            after_warning("Codex voter", "On reflection NO.").unwrap(),
+            shown("On reflection NO."),
             "**⚠ Codex voter wrote after its votes: \"On reflection NO.\"**"
         );
-        assert!(after_warning("Codex voter", "See finding_4 again.").is_some());
-        assert_eq!(after_warning("Codex voter", &"word ".repeat(100)), None, "it is only shown");
-        let long = after_note("Codex voter", &"word ".repeat(100)).unwrap();
+        let long = "word ".repeat(100);
+        assert!(is_long(&long) && !names_vote(&long), "it is only shown");
+        let long = shown(&long);
         assert!(long.chars().count() < 220 && long.contains('\u{2026}'), "{long}");
     }
 }

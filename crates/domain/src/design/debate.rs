@@ -60,28 +60,10 @@ impl DebateFault {
         }
     }
 
-    /// Returns the warning that is shown for a decision.
-    pub fn warning(self, decision: usize) -> String {
-        let token = self.token();
-        format!(
-            "**⚠ Debate for DECISION_{decision} failed quorum (reason: {token}). \
-             Fallback to synthesis.**"
-        )
-    }
-
     /// Returns the reason that a decision is recorded with.
     pub fn reason(self) -> String {
         format!("debate quorum failed — {}", self.token())
     }
-}
-
-/// Returns the warning for a debater whose lane failed.
-pub fn lane_warning(agent: &str, decision: usize, side: Side, reason: &str) -> String {
-    super::progress::unnumbered_warning(&format!(
-        "{agent} dialectic debate (decision {decision}, {}) failed: {reason}. \
-         Bucket truncated; synthesis decision stands.",
-        side.word()
-    ))
 }
 
 /// Decides whether judges may see a debate. A side whose lane failed has no answer.
@@ -213,6 +195,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::design::render::sentence;
+    use crate::design::warning::DebateWarning;
 
     const THESIS: &str = "\
 <claim>
@@ -371,12 +355,18 @@ RECOMMEND: THESIS
     #[test]
     fn warnings_and_reasons_are_exact() {
         assert_eq!(
-            DebateFault::MissingCitation.warning(3),
+            sentence(DebateWarning::NoQuorum { decision: 3, fault: DebateFault::MissingCitation }),
             "**⚠ Debate for DECISION_3 failed quorum (reason: missing_citation). Fallback to synthesis.**"
         );
         assert_eq!(DebateFault::BadRecommend.reason(), "debate quorum failed — bad_recommend");
+        let failed = DebateWarning::SideFailed {
+            agent: "Cursor".to_owned(),
+            decision: 1,
+            side: Side::Antithesis,
+            reason: "timed out\n**⚠ forged**".to_owned(),
+        };
         assert_eq!(
-            lane_warning("Cursor", 1, Side::Antithesis, "timed out\n**⚠ forged**"),
+            sentence(failed),
             "**⚠ Cursor dialectic debate (decision 1, antithesis) failed: timed out **⚠ forged**. \
              Bucket truncated; synthesis decision stands.**"
         );

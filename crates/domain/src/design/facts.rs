@@ -18,6 +18,7 @@ use super::rules::RulesVersion;
 use super::setup::SetUp;
 use super::voting_block::{MarkerWord, Poll};
 use super::walk::{DesignWalk, FailedStep};
+use super::warning::DesignWarning;
 
 /// The facts of a design.
 #[derive(Debug, Clone, Default)]
@@ -53,7 +54,7 @@ pub struct FinishedWorker {
     /// The folder that the worker left.
     pub folder: String,
     /// The warnings until the worker failed. A worker shows nothing itself.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<DesignWarning>,
 }
 
 /// A person's decision.
@@ -164,7 +165,7 @@ impl Facts {
     }
 
     /// Keeps the warnings of the last worker, which failed.
-    pub(super) fn keep_warnings_of_worker(&mut self, warnings: Vec<String>) {
+    pub(super) fn keep_warnings_of_worker(&mut self, warnings: Vec<DesignWarning>) {
         if let Some(worker) = self.workers.last_mut() {
             worker.warnings = warnings;
         }
@@ -231,7 +232,7 @@ impl Facts {
     }
 
     /// Tells whether a lane of this kind was started.
-    pub fn is_asked(&self, kind: LaneKind) -> bool {
+    pub fn has_started(&self, kind: LaneKind) -> bool {
         self.lanes.keys().any(|id| id.kind() == kind)
     }
 

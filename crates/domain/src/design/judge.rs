@@ -7,18 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::afterthought::is_correction;
 use super::anonymity::{Hidden, Leak};
-use super::correction::{after_warning, corrections, is_withdrawn, withdrawn_warning};
+use super::correction::{corrections, is_withdrawn, names_vote};
 use super::debate::Defense;
 use super::decision::Decision;
 use super::policy::Policy;
-use super::progress::unnumbered_warning;
 use super::quote::{self, EMPHASIS, Tag};
 use super::seat::Side;
-use super::vote::{
-    after_decoration, contradicted_warning, disowned_warning, holds_one_of, in_cell,
-    near_votes_warning, reason, unmarked_warning, unwrapped, without_mark,
-};
+use super::vote::{after_decoration, holds_one_of, in_cell, reason, unwrapped, without_mark};
 use super::voting_block::{Form, Reading, counted, without_usage};
+use super::warning::{DebateWarning, DesignWarning, VoteOddity};
 use crate::markdown::lines;
 
 mod verdict;
@@ -81,14 +78,13 @@ pub fn ballot(contests: &[Contest<'_>], hidden: &Hidden) -> Ballot {
 
 impl Ballot {
     /// Returns a warning for every decision that is not shown as it was written.
-    pub fn warnings(&self) -> Vec<String> {
-        let renamed = self.renamed.iter().map(|number| {
-            format!("An agent's name was replaced on the ballot of DECISION_{number}.")
-        });
-        let leaked = self.leaked.iter().map(|(number, leak)| {
-            format!("DECISION_{number} cannot be judged: {leak}. Fallback to synthesis.")
-        });
-        renamed.chain(leaked).map(|text| unnumbered_warning(&text)).collect()
+    pub fn warnings(&self) -> Vec<DebateWarning> {
+        let renamed = self.renamed.iter();
+        let renamed = renamed.map(|number| DebateWarning::NameReplaced { decision: *number });
+        let leaked = self.leaked.iter();
+        let leaked = leaked
+            .map(|(number, leak)| DebateWarning::NotJudged { decision: *number, leak: *leak });
+        renamed.chain(leaked).collect()
     }
 }
 
@@ -163,6 +159,21 @@ pub struct JudgeVotes {
 }
 
 impl JudgeVotes {
+    /// Lists what is odd about them.
+    fn oddities(&self) -> Vec<VoteOddity> {
+        let item = |number: &usize| format!("DECISION_{number}");
+        let votes = Side::BOTH.map(Side::token);
+        let unmarked = (self.form == Form::Unmarked).then_some(VoteOddity::Unmarked);
+        let repeated = self.repeated.iter().map(|id| VoteOddity::Repeated { item: item(id) });
+        let contradicted =
+            self.contradicted.iter().map(|id| VoteOddity::Contradicted { item: item(id), votes });
+        let withdrawn = self.withdrawn.iter().map(|id| VoteOddity::Withdrawn { item: item(id) });
+        let after =
+            names_vote(&self.after).then(|| VoteOddity::AfterThem { words: self.after.clone() });
+        let all = unmarked.into_iter().chain(repeated).chain(contradicted);
+        all.chain(withdrawn).chain(after).collect()
+    }
+
     /// Takes away what the judge says otherwise outside of its block, and all that counts for nothing.
     fn settle(&mut self, outside: impl Iterator<Item = (usize, Side)>) {
         for (number, side) in outside {
@@ -260,7 +271,7 @@ fn form(policy: Policy) -> fn(&str) -> Option<(usize, JudgeVote)> {
 }
 
 /// Warns of lines that a judge may have meant as votes on decisions that it cast none on.
-pub fn near_votes(judge: &str, answer: &str, asked: Asked<'_>) -> Option<String> {
+pub fn near_votes(judge: &str, answer: &str, asked: Asked<'_>) -> Option<DesignWarning> {
     let Asked { on_ballot, policy, reading } = asked;
     let judgement = read(Some(answer), asked);
     let is_open = |number| on_ballot.contains(&number) && !judgement.settles(number);
@@ -270,38 +281,20 @@ pub fn near_votes(judge: &str, answer: &str, asked: Asked<'_>) -> Option<String>
             && (reading != Reading::Plain || form(policy)(line).is_none())
             && holds_one_of(line, &["THESIS", "ANTI_THESIS", "ANTITHESIS"])
     });
-    near_votes_warning(&format!("{judge} judge"), &lines)
+    (!lines.is_empty()).then(|| VoteOddity::Near { lines }.of(&format!("{judge} judge")))
 }
 
 impl Judgement {
     /// Returns the warnings to show for a judge.
-    pub fn warnings(&self, judge: &str) -> Vec<String> {
+    pub fn warnings(&self, judge: &str) -> Vec<DesignWarning> {
+        let who = format!("{judge} judge");
         match self {
             Self::Ineligible => Vec::new(),
-            Self::Unparseable => vec![unnumbered_warning(&format!(
-                "{judge} judge output unparseable — treated as abstention for all decisions on \
-                 this ballot."
-            ))],
-            Self::Disowned(words) => vec![disowned_warning(&format!("{judge} judge"), words)],
-            Self::Votes(votes) => {
-                let who = format!("{judge} judge");
-                let repeated = votes.repeated.iter().map(|number| {
-                    let text =
-                        format!("{who} voted on DECISION_{number} twice; the first vote counts.");
-                    unnumbered_warning(&text)
-                });
-                let contradicted = votes.contradicted.iter();
-                let sides = Side::BOTH.map(Side::token);
-                let contradicted = contradicted
-                    .map(|number| contradicted_warning(&who, &format!("DECISION_{number}"), sides));
-                let withdrawn = votes.withdrawn.iter();
-                let withdrawn =
-                    withdrawn.map(|number| withdrawn_warning(&who, &format!("DECISION_{number}")));
-                let unmarked = unmarked_warning(&who, votes.form);
-                let after = after_warning(&who, &votes.after);
-                let warnings = unmarked.into_iter().chain(repeated).chain(contradicted);
-                warnings.chain(withdrawn).chain(after).collect()
+            Self::Unparseable => {
+                vec![DebateWarning::JudgeUnreadable { judge: judge.to_owned() }.into()]
             }
+            Self::Disowned(words) => vec![VoteOddity::Disowned { words: words.clone() }.of(&who)],
+            Self::Votes(votes) => votes.oddities().into_iter().map(|odd| odd.of(&who)).collect(),
         }
     }
 
@@ -391,6 +384,11 @@ mod tests {
     use super::super::seat::Panel;
     use super::super::voting_block::MarkerWord;
     use super::*;
+    use crate::design::render::sentence;
+
+    fn shown<W: Into<DesignWarning>>(warnings: Vec<W>) -> Vec<String> {
+        warnings.into_iter().map(sentence).collect()
+    }
 
     fn defense(claim: &str) -> Defense {
         Defense {
@@ -503,7 +501,7 @@ mod tests {
         assert!(text.contains("### DECISION_1: Let the tool do it\n"), "{text}");
         assert_eq!((ballot.renamed.as_slice(), &ballot.numbers), (&[1][..], &on(&[1, 2, 3])));
         assert_eq!(
-            ballot.warnings(),
+            shown(ballot.warnings()),
             ["**⚠ An agent's name was replaced on the ballot of DECISION_1.**"]
         );
     }
@@ -548,7 +546,7 @@ mod tests {
         let line = "- **DECISION_1**: **ANTI_THESIS** because";
         let warning =
             format!("**⚠ Codex judge: 1 line looks like a vote but does not count: \"{line}\"**");
-        assert_eq!(near(line, Policy::Safe), Some(warning));
+        assert_eq!(near(line, Policy::Safe).map(sentence), Some(warning));
         let in_a_list = "- DECISION_1: THESIS — x";
         assert!(near(in_a_list, Policy::Seed).is_some());
         for answer in
@@ -602,7 +600,7 @@ mod tests {
             [(1, Side::Thesis, "a".to_owned()), (2, Side::Antithesis, "c".to_owned())]
         );
         assert_eq!(
-            judgement.warnings("Codex"),
+            shown(judgement.warnings("Codex")),
             ["**⚠ Codex judge voted on DECISION_1 twice; the first vote counts.**"]
         );
     }
@@ -627,7 +625,7 @@ mod tests {
             (None, Some(Side::Thesis))
         );
         assert_eq!(
-            judgement.warnings("Codex"),
+            shown(judgement.warnings("Codex")),
             [
                 "**⚠ Codex judge voted on DECISION_2 twice; the first vote counts.**",
                 "**⚠ Codex judge voted THESIS and ANTI_THESIS on DECISION_1; Convoke counts that as \
@@ -642,13 +640,13 @@ mod tests {
         }
         let disowned = format!("The format is:\n{}", blocks[0]);
         assert_eq!(
-            read(Some(&disowned), asked).warnings("Codex"),
+            shown(read(Some(&disowned), asked).warnings("Codex")),
             ["**⚠ Codex judge disowned its block of votes (\"The format is:\"); Convoke does not \
                  count it.**"]
         );
         let outside = "DECISION_1: THESIS — a";
         assert_eq!(
-            read(Some(outside), asked).warnings("Codex"),
+            shown(read(Some(outside), asked).warnings("Codex")),
             ["**⚠ Codex judge answered without block: no votes between the marker lines. \
                  Convoke counted the votes in the rest of the answer.**"]
         );
@@ -662,13 +660,13 @@ mod tests {
         {
             let judgement = read_plain(answer, &[1], Policy::Safe);
             assert_eq!(judgement, Judgement::Ineligible, "{answer:?}");
-            assert_eq!(judgement.warnings("Cursor"), [""; 0]);
+            assert_eq!(shown(judgement.warnings("Cursor")), [""; 0]);
         }
         let ok = format!("STATUS=OK\n{vote}");
         assert!(matches!(judged(&ok), Judgement::Votes(_)));
         let judgement = judged("I like both");
         assert_eq!(
-            judgement.warnings("Cursor"),
+            shown(judgement.warnings("Cursor")),
             [
                 "**⚠ Cursor judge output unparseable — treated as abstention for all decisions on this ballot.**"
             ]

@@ -8,8 +8,8 @@ pub mod request;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::progress::{Breadcrumbs, Step, unnumbered_warning};
 use super::quote::is_invisible;
+use super::warning::DesignWarning;
 
 /// Why a diagram is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -184,13 +184,9 @@ impl Report {
     }
 
     /// Returns the warning for a diagram that is not published, for the first of its reasons.
-    pub fn warning(&self, lines: &Breadcrumbs) -> Option<String> {
+    pub fn rejection(&self) -> Option<DesignWarning> {
         let token = self.hits.first()?.reason.token();
-        let place = lines.named_place(Step::Diagram, "architecture diagram");
-        Some(unnumbered_warning(&format!(
-            "{place} — rejected by mermaid sanitizer (REASON_TOKEN={token}); \
-             proceeding without diagram."
-        )))
+        Some(DesignWarning::DiagramRejected { token })
     }
 
     /// Returns the entry for a log of warnings.
@@ -375,6 +371,8 @@ mod tests {
 
     use super::super::progress::Prefix;
     use super::*;
+    use crate::design::progress::Breadcrumbs;
+    use crate::design::render::sentence_in;
 
     fn found(body: &str) -> Vec<(&'static str, usize)> {
         let hits = check(body, false).hits;
@@ -501,16 +499,17 @@ mod tests {
     #[test]
     fn a_refused_diagram_is_warned_of() {
         let report = check("graph TD\nA[secret|b]\n", false);
-        let alone = report.warning(&Breadcrumbs::default()).unwrap();
+        let rejection = report.rejection().unwrap();
+        let alone = sentence_in(rejection.clone(), &Breadcrumbs::default());
         assert_eq!(
             alone,
             "**⚠ 3b: architecture diagram — rejected by mermaid sanitizer \
              (REASON_TOKEN=pipe-in-node-label); proceeding without diagram.**"
         );
         let inside = Breadcrumbs { prefix: Prefix::parse("1.::design plan") };
-        let inside = report.warning(&inside).unwrap();
+        let inside = sentence_in(rejection, &inside);
         assert!(inside.starts_with("**⚠ 1.3b: design plan | architecture diagram — "), "{inside}");
-        assert_eq!(check("graph TD\n", false).warning(&Breadcrumbs::default()), None);
+        assert_eq!(check("graph TD\n", false).rejection(), None);
     }
 
     // P-303: the heading is searched in five lines that are not blank, and the later kind is tested

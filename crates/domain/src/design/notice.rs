@@ -8,6 +8,7 @@ use super::matter::{MatterId, MatterVerdict, Ruling};
 use super::outline::{DesignPlan, ReviewResult, Synthesis, Voice, VotedReview};
 use super::progress::{Saved, Step};
 use super::resolution::Resolution;
+use super::warning::DesignWarning;
 
 /// Something that a design tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,9 +55,9 @@ pub enum Notice {
     /// that.
     LaneBoard(Board),
     /// Something is not as it should be. A run that ends with such notices is degraded.
-    Warning(String),
+    Warning(DesignWarning),
     /// An earlier warning, repeated. It does not count again.
-    Reminder(String),
+    Reminder(DesignWarning),
     /// Anything else that is worth a line.
     Note(DesignNote),
 }
@@ -103,8 +104,13 @@ pub enum DesignNote {
     NothingRejected,
     /// Voters accepted no finding of the review.
     AllRejected,
-    /// A voter wrote this after its votes, and it changes none of them.
-    AfterVotes(String),
+    /// A voter wrote something after its votes that changes none of them.
+    AfterVotes {
+        /// The voter, such as `Codex voter`.
+        who: String,
+        /// Its words.
+        words: String,
+    },
     /// The workflow that asked did not get the files.
     NotExported {
         /// The folder that still holds them.
@@ -180,7 +186,7 @@ pub enum ToldArtifact {
 #[derive(Debug, Clone, Default)]
 pub(super) struct NoticeLog {
     pub(super) shown: Vec<Notice>,
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<DesignWarning>,
 }
 
 /// A place in a log. Later notices can be removed.

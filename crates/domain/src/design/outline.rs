@@ -16,6 +16,7 @@ use super::resolution::{DecisionEnding, Resolution};
 use super::seat::{Available, Holder};
 use super::tally::{self, Counted, FindingVerdict, Score, Tally, Voter};
 use super::walk::Next;
+use super::warning::DesignWarning;
 
 /// The present state of a design.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub struct DesignOutline {
     /// All notices of the design so far.
     pub notices: Vec<Notice>,
     /// The warnings so far.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<DesignWarning>,
     /// Which of the two agents are still available.
     pub available: Available,
     /// The matters of the panel's votes, and people's decisions on them.

@@ -4,6 +4,7 @@
 mod files;
 mod independence;
 mod notes;
+mod warnings;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,6 +14,9 @@ pub(super) use self::files::accepted_findings;
 pub use self::files::files;
 use self::files::{rejected_findings, tally};
 pub use self::independence::independence_in_short;
+pub use self::warnings::warnings;
+#[cfg(test)]
+pub(super) use self::warnings::{sentence, sentence_in};
 
 use super::board::Board;
 use super::event::Settings;
@@ -73,7 +77,9 @@ pub fn line(notice: &Notice, settings: &Settings) -> Line {
             let short = independence_in_short(voices, settings).unwrap_or_default();
             format!("**ℹ Independence — {short}. More in independence.md.**")
         }
-        Notice::Warning(text) | Notice::Reminder(text) => text.clone(),
+        Notice::Warning(warning) | Notice::Reminder(warning) => {
+            warnings::warning(warning, settings)
+        }
         Notice::Note(note) => notes::note(note, settings, &crumbs),
     };
     Line::Text(quote::visible(&text))

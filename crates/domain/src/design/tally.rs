@@ -188,31 +188,9 @@ fn verdict(counts: Counts, panel: usize, policy: Policy) -> FindingVerdict {
 /// With fewer voters the seed does not vote.
 const FEWEST_VOTERS: usize = 2;
 
-/// Returns the warning about too few voters, if there are too few.
-pub fn too_few_voters(eligible: usize, policy: Policy) -> Option<String> {
-    match (policy, eligible) {
-        (_, FEWEST_VOTERS..) => None,
-        (Policy::Seed, _) => Some(format!(
-            "**\u{26a0} Voting skipped ({eligible} voter(s) available, minimum 2 required). All \
-             findings accepted.**"
-        )),
-        (Policy::Safe, 0) => Some(
-            "**\u{26a0} No voter answered. No finding is accepted until a person decides.**".into(),
-        ),
-        (Policy::Safe, _) => {
-            Some("**\u{26a0} Only 1 voter available. Its votes decide alone.**".into())
-        }
-    }
-}
-
-/// Returns the warning that a voter failed, with the remaining voters.
-pub fn voter_failed(voter: &str, reason: &str, remaining: &[&str]) -> String {
-    format!(
-        "**\u{26a0} {voter} voter failed \u{2014} {}. Proceeding with {} voters ({}).**",
-        quote::line(reason),
-        remaining.len(),
-        remaining.join(", ")
-    )
+/// Tells whether fewer voters answered than a vote needs.
+pub const fn has_too_few_voters(eligible: usize) -> bool {
+    eligible < FEWEST_VOTERS
 }
 
 /// One reviewer's line on the scoreboard.
@@ -358,6 +336,8 @@ mod tests {
     use super::super::finding::Remark;
     use super::super::voting_block::Reading;
     use super::*;
+    use crate::design::render::sentence;
+    use crate::design::warning::ReviewWarning;
 
     fn finding(scope: FindingScope, number: u32, proposers: &[&str]) -> Finding {
         let remark = Remark {
@@ -446,22 +426,27 @@ mod tests {
     // P-273, P-274
     #[test]
     fn too_few_voters_give_a_warning() {
-        assert_eq!(too_few_voters(2, Policy::Seed), None);
-        assert_eq!(too_few_voters(2, Policy::Safe), None);
+        assert!(!has_too_few_voters(2) && has_too_few_voters(1));
+        let too_few = |eligible, policy| sentence(ReviewWarning::TooFewVoters { eligible, policy });
         assert_eq!(
-            too_few_voters(1, Policy::Seed).unwrap(),
+            too_few(1, Policy::Seed),
             "**\u{26a0} Voting skipped (1 voter(s) available, minimum 2 required). All findings \
              accepted.**"
         );
-        assert!(too_few_voters(0, Policy::Safe).unwrap().contains("No finding is accepted"));
-        assert!(too_few_voters(1, Policy::Safe).unwrap().contains("decide alone"));
+        assert!(too_few(0, Policy::Safe).contains("No finding is accepted"));
+        assert!(too_few(1, Policy::Safe).contains("decide alone"));
     }
 
     // P-272
     #[test]
     fn a_warning_names_a_failed_voter_and_the_remaining_ones() {
+        let warning = ReviewWarning::VoterFailed {
+            voter: "Codex".to_owned(),
+            reason: "timed out\nafter 20m".to_owned(),
+            left: ["Claude", "Cursor"].map(str::to_owned).to_vec(),
+        };
         assert_eq!(
-            voter_failed("Codex", "timed out\nafter 20m", &["Claude", "Cursor"]),
+            sentence(warning),
             "**\u{26a0} Codex voter failed \u{2014} timed out after 20m. Proceeding with 2 voters \
              (Claude, Cursor).**"
         );

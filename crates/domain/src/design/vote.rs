@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::afterthought;
 use super::correction::{corrections, is_withdrawn};
 use super::finding::FindingId;
-use super::progress::unnumbered_warning;
 use super::quote::{self, EMPHASIS, after_list_mark};
 use super::voting_block::{Counted, Form, Reading, counted, without_usage};
 
@@ -202,53 +201,6 @@ pub(super) fn holds_one_of(line: &str, words: &[&str]) -> bool {
     held.any(|held| words.iter().any(|word| word.eq_ignore_ascii_case(held.trim_matches('_'))))
 }
 
-/// Warns that votes were counted although they were not between the marker lines.
-pub(super) fn unmarked_warning(who: &str, form: Form) -> Option<String> {
-    let text = format!(
-        "{who} answered without block: no votes between the marker lines. Convoke counted the \
-         votes in the rest of the answer."
-    );
-    (form == Form::Unmarked).then(|| unnumbered_warning(&text))
-}
-
-/// Warns that different votes were cast on one item.
-pub(super) fn contradicted_warning(who: &str, item: &str, [first, other]: [&str; 2]) -> String {
-    unnumbered_warning(&format!(
-        "{who} voted {first} and {other} on {item}; Convoke counts that as an abstention."
-    ))
-}
-
-/// Warns that a block of votes does not count because of the words around it.
-pub(super) fn disowned_warning(who: &str, words: &str) -> String {
-    unnumbered_warning(&format!(
-        "{who} disowned its block of votes ({}); Convoke does not count it.",
-        excerpt(words)
-    ))
-}
-
-/// Puts the beginning of an answer's words between quotation marks.
-fn excerpt(words: &str) -> String {
-    const MOST: usize = 60;
-    let line = quote::line(words);
-    let cut: String = line.chars().take(MOST).collect();
-    let dots = if cut.len() < line.len() { "\u{2026}" } else { "" };
-    quote::phrase(&format!("{cut}{dots}"))
-}
-
-/// Returns the warning for lines that look like votes, of which the first few are shown.
-pub(super) fn near_votes_warning(voter: &str, lines: &[String]) -> Option<String> {
-    const SHOWN: usize = 3;
-    let shown = lines.iter().take(SHOWN).map(|line| excerpt(line));
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    let more = if lines.len() > SHOWN { ", \u{2026}" } else { "" };
-    let count = match lines.len() {
-        0 => return None,
-        1 => "1 line looks like a vote but does not count".to_owned(),
-        count => format!("{count} lines look like votes but do not count"),
-    };
-    Some(unnumbered_warning(&format!("{voter}: {count}: {shown}{more}")))
-}
-
 /// Reads `FINDING_1: YES — because`. The reason may be left out.
 fn vote_line(line: &str) -> Option<(FindingId, Cast)> {
     let line = unwrapped(without_mark(line.trim()));
@@ -305,6 +257,8 @@ mod tests {
     use super::super::finding::FindingScope::{In, Out};
     use super::super::voting_block::MarkerWord;
     use super::*;
+    use crate::design::render::sentence;
+    use crate::design::warning::VoteOddity;
 
     // P-269: a fence beside votes holds an example; one around all of them is only how they came.
     #[test]
@@ -470,13 +424,13 @@ mod tests {
     fn of_many_lines_a_few_are_shown() {
         let lines =
             |count: usize| vec![format!("FINDING_1 \u{2014} YES {}", "x".repeat(99)); count];
-        assert_eq!(near_votes_warning("Codex voter", &[]), None);
-        let one = near_votes_warning("Codex voter", &["OOS_1 \"YES\"".to_owned()]).unwrap();
+        let shown = |lines| sentence(VoteOddity::Near { lines }.of("Codex voter"));
+        let one = shown(vec!["OOS_1 \"YES\"".to_owned()]);
         assert_eq!(
             one,
             "**⚠ Codex voter: 1 line looks like a vote but does not count: \"OOS_1 'YES'\"**"
         );
-        let many = near_votes_warning("Codex voter", &lines(1000)).unwrap();
+        let many = shown(lines(1000));
         assert!(many.contains(": 1000 lines look like votes but do not count: "), "{many}");
         assert!(many.chars().count() < 300, "{many}");
     }
@@ -522,7 +476,7 @@ mod tests {
             let first = FindingId { scope: In, number: 1 };
             let near = near_votes(&answer, Reading::Plain, std::iter::once(first));
             prop_assert!(near.is_empty() || votes.on(first).is_none());
-            near_votes_warning("Codex voter", &near);
+            sentence(VoteOddity::Near { lines: near }.of("Codex voter"));
         }
     }
 }

@@ -45,6 +45,7 @@ use super::outline::PhaseResults;
 use super::progress::{Breadcrumbs, Saved, Step};
 use super::seat::Holder;
 use super::voting_block::Poll;
+use crate::design::warning::DesignWarning;
 
 /// The next step of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +86,7 @@ pub enum DesignEnding {
     /// With a plan.
     Complete {
         /// The warnings that make the run degraded.
-        degraded: Vec<String>,
+        degraded: Vec<DesignWarning>,
     },
     /// It could not begin.
     Refused(u8),
@@ -179,8 +180,8 @@ impl<'f> Walk<'f> {
 
     /// Adds a notice. A worker process shows nothing.
     fn tell(&mut self, notice: Notice) {
-        if let Notice::Warning(text) = &notice {
-            self.log.warnings.push(text.clone());
+        if let Notice::Warning(warning) = &notice {
+            self.log.warnings.push(warning.clone());
         }
         if !self.state.is_heavy {
             self.log.shown.push(notice);
@@ -199,8 +200,8 @@ impl<'f> Walk<'f> {
     }
 
     /// Adds a warning, which is shown now and at the end.
-    fn warn(&mut self, text: String) {
-        self.tell(Notice::Warning(text));
+    fn warn(&mut self, warning: impl Into<DesignWarning>) {
+        self.tell(Notice::Warning(warning.into()));
     }
 
     fn done(&mut self, what: &str) {

@@ -118,7 +118,44 @@ pub enum FreshReason {
 }
 
 impl FreshReason {
-    /// Returns the word used in reports.
+    /// Every reason.
+    const ALL: [Self; 11] = [
+        Self::First,
+        Self::NoState,
+        Self::NeverResumed,
+        Self::Disabled,
+        Self::GateNotPassed,
+        Self::AgentLost,
+        Self::NoChanges,
+        Self::CommitFailed,
+        Self::NoDelta,
+        Self::OverGuard,
+        Self::ResumeFailed,
+    ];
+
+    /// Returns the reason with this code.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.name() == name)
+    }
+
+    /// Returns the reason as a person reads it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::First => "this is the first round",
+            Self::NoState => "no earlier round is stored",
+            Self::NeverResumed => "this role never resumes a session",
+            Self::Disabled => "resuming is switched off",
+            Self::GateNotPassed => "this client has not passed the gate for resuming",
+            Self::AgentLost => "the earlier session has no id any more",
+            Self::NoChanges => "nothing changed since the last round",
+            Self::CommitFailed => "the changes could not be committed",
+            Self::NoDelta => "Convoke cannot tell what changed",
+            Self::OverGuard => "too much changed to resume",
+            Self::ResumeFailed => "the session could not be resumed",
+        }
+    }
+
+    /// Returns the code used in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::First => "first_iteration",

@@ -205,6 +205,7 @@ fn scaled(number: &str, digits: usize) -> Option<u64> {
 impl fmt::Display for LaneBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Tokens(1) => f.write_str("1 token"),
             Self::Tokens(tokens) => write!(f, "{tokens} tokens"),
             Self::MicroDollars(amount) => f.write_str(&dollars(*amount)),
         }

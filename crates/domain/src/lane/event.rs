@@ -88,12 +88,6 @@ impl FailureKind {
         Self::Other,
     ];
 
-    /// Tells whether a retry gives the same result until a person changes something: a login, a
-    /// key, the client's version.
-    pub const fn is_lasting(self) -> bool {
-        matches!(self, Self::Auth | Self::RefusedFlags)
-    }
-
     /// Returns the word that is stored and shown.
     pub const fn name(self) -> &'static str {
         match self {

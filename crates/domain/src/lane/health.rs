@@ -24,7 +24,24 @@ pub enum AgentHealth {
     /// It answers.
     Healthy,
     /// It does not, for this reason; a caller that reports it may give none.
-    Sick(Option<String>),
+    Sick(Option<ProbeFailure>),
+}
+
+/// Why an agent did not pass its probe, in the words of the contract and in plain ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProbeFailure {
+    /// The line that other programs read (P-73): `Probe attempt 1 returned non-OK response: no`.
+    pub line: String,
+    /// The words for a person, which follow the agent's name: ``answered `no` instead of `OK` ``.
+    pub words: String,
+}
+
+impl ProbeFailure {
+    /// A failure that the contract has no form for.
+    pub fn other(words: impl Into<String>) -> Self {
+        let words = words.into();
+        Self { line: words.clone(), words }
+    }
 }
 
 impl AgentHealth {
@@ -51,7 +68,15 @@ impl AgentHealth {
         if is_healthy { Self::Healthy } else { Self::Sick(None) }
     }
 
-    /// Returns the warning that an agent will not take part.
+    /// Returns why an agent did not pass its probe.
+    pub const fn reason(&self) -> Option<&ProbeFailure> {
+        match self {
+            Self::Sick(reason) => reason.as_ref(),
+            Self::Missing | Self::NotAsked | Self::Healthy => None,
+        }
+    }
+
+    /// Returns the original workflow's warning that an agent will not take part.
     pub fn warning(&self, agent: &str) -> Option<String> {
         let name = capitalised(agent);
         match self {
@@ -61,7 +86,8 @@ impl AgentHealth {
                  Proceeding without {name} reviewer.**"
             )),
             Self::Sick(cause) => {
-                let cause = cause.as_ref().map_or(String::new(), |cause| format!(": {cause}"));
+                let cause =
+                    cause.as_ref().map_or(String::new(), |cause| format!(": {}", cause.line));
                 Some(format!(
                     "**⚠ {name} installed but not responding (health check failed{cause}). \
                      Using Claude replacement.**"
@@ -70,27 +96,70 @@ impl AgentHealth {
         }
     }
 
+    /// Returns the warning that an agent will not take part: why, and which agent replaces it.
+    pub fn plain_warning(&self, agent: &str, host: Replacement<'_>) -> Option<String> {
+        let name = capitalised(agent);
+        let why = match self {
+            Self::Healthy | Self::NotAsked => return None,
+            Self::Missing => format!("{name} is not installed"),
+            Self::Sick(None) => format!("{name} does not answer, as the calling workflow reports"),
+            Self::Sick(Some(cause)) => format!("{name} did not pass the probe: it {}", cause.words),
+        };
+        Some(format!("**⚠ {why}. {}.**", host.words()))
+    }
+
     /// Returns the warning that an agent does not judge, and which agent judges in its place.
     pub fn judge_warning(&self, agent: &str, host: &str) -> Option<String> {
         let why = match self {
             Self::Healthy | Self::NotAsked => return None,
             Self::Missing => "binary not found".to_owned(),
             Self::Sick(None) => "health check failed".to_owned(),
-            Self::Sick(Some(cause)) => format!("health check failed: {cause}"),
+            Self::Sick(Some(cause)) => format!("health check failed: it {}", cause.words),
         };
         let name = capitalised(agent);
         Some(format!("**⚠ {name} cannot judge ({why}). {host} judges in its place.**"))
     }
 
-    /// Returns a warning in a box, for an agent that did not answer its probe.
+    /// Returns the original workflow's warning in a box, for an agent that did not pass its probe.
     pub fn banner(&self, agent: &str) -> Option<String> {
         let Self::Sick(Some(cause)) = self else { return None };
         let rule = "═".repeat(59);
-        let name = agent.to_uppercase();
+        let (name, cause) = (agent.to_uppercase(), &cause.line);
         Some(format!(
             "{rule}\n⚠  {name} HEALTH CHECK FAILED — not responding\n   Cause: {cause}\n   \
              Will use Claude replacement for this session.\n{rule}"
         ))
+    }
+
+    /// Returns a sentence about an agent that did not pass its probe: what it did instead.
+    pub fn sentence(&self, agent: &str) -> Option<String> {
+        let Self::Sick(Some(cause)) = self else { return None };
+        Some(format!("{agent} did not pass the probe: it {}", cause.words))
+    }
+}
+
+/// The agents that take the seats of one that does not take part.
+#[derive(Debug, Clone, Copy)]
+pub struct Replacement<'a> {
+    /// The other agent of the panel, if it is available.
+    pub other: Option<&'a str>,
+    /// The host.
+    pub host: &'a str,
+    /// Whether the host is the client that failed: it may fail in the same way.
+    pub host_is_same: bool,
+}
+
+impl Replacement<'_> {
+    fn words(self) -> String {
+        let Self { other, host, host_is_same } = self;
+        let seats = match other {
+            Some(other) => format!("{other} and {host} take its seats"),
+            None => format!("{host} takes its seats"),
+        };
+        if host_is_same {
+            return format!("{seats}, but {host} is the same client and may fail, too");
+        }
+        seats
     }
 }
 
@@ -123,25 +192,55 @@ pub struct Attempt<'a> {
 
 impl Attempt<'_> {
     /// Judges the answer, and describes an error in one line.
-    pub fn verdict(&self) -> Result<(), String> {
-        let begin = format!("Probe attempt {}", self.number);
+    pub fn verdict(&self) -> Result<(), ProbeFailure> {
         let answer = self.answer.filter(|_| self.outcome == LaneOutcome::Answered);
-        let words = match (answer, self.trouble, self.end) {
-            (Some(answer), _, _) if is_ok(answer) => return Ok(()),
-            (Some(answer), _, _) => format!("{begin} returned non-OK response: {}", brief(answer)),
-            (None, Some(trouble), _) => format!("{begin}: {}", brief(trouble)),
-            (None, None, ProcessEnd::Exited(0)) if self.outcome == LaneOutcome::NoOutput => {
-                format!("{begin} exited successfully but produced no output")
+        let (form, words) = match (answer, self.trouble) {
+            (Some(answer), _) if is_ok(answer) => return Ok(()),
+            (Some(answer), _) => {
+                let answer = brief(answer);
+                let words = format!("answered `{answer}` instead of `OK`");
+                (format!(" returned non-OK response: {answer}"), words)
             }
-            (None, None, ProcessEnd::Exited(code)) if code != 0 => {
-                format!("{begin} failed with exit code {code}")
+            (None, Some(trouble)) => {
+                let trouble = brief(trouble);
+                let words = format!("{}: {trouble}", self.outcome.words());
+                (format!(": {trouble}"), words)
             }
-            (None, None, ProcessEnd::Signalled(_)) => {
-                format!("{begin} did not complete (possible crash or system kill)")
-            }
-            (None, None, _) => format!("{begin}: {}", self.outcome.name()),
+            (None, None) => self.silence(),
         };
-        Err(words)
+        Err(ProbeFailure { line: format!("Probe attempt {}{form}", self.number), words })
+    }
+
+    /// Tells whether another attempt would fail in the same way until a person changes something.
+    pub const fn is_lasting(&self) -> bool {
+        matches!(
+            self.outcome,
+            LaneOutcome::Answered
+                | LaneOutcome::Auth
+                | LaneOutcome::RefusedFlags
+                | LaneOutcome::ModelMismatch
+        )
+    }
+
+    /// Describes a probe without an answer and without an error of the client's, by its end.
+    fn silence(&self) -> (String, String) {
+        if let ProcessEnd::Signalled(signal) = self.end {
+            let form = " did not complete (possible crash or system kill)";
+            return (form.to_owned(), format!("was killed by signal {signal} before it answered"));
+        }
+        match self.end.exit_code() {
+            Some(0) if self.outcome == LaneOutcome::NoOutput => {
+                let form = " exited successfully but produced no output";
+                (form.to_owned(), "ended without an answer".to_owned())
+            }
+            Some(code) if code != 0 => (
+                format!(" failed with exit code {code}"),
+                format!("ended with exit code {code} before it answered"),
+            ),
+            Some(_) | None => {
+                (format!(": {}", self.outcome.name()), self.outcome.words().to_owned())
+            }
+        }
     }
 }
 
@@ -238,7 +337,7 @@ mod tests {
     #[test]
     fn every_failure_has_its_line() {
         let line = |outcome, end, answer, trouble| {
-            Attempt { number: 2, outcome, end, answer, trouble }.verdict()
+            Attempt { number: 2, outcome, end, answer, trouble }.verdict().map_err(|why| why.line)
         };
         let said = |text: &str| Err(text.to_owned());
         assert_eq!(line(LaneOutcome::Answered, ProcessEnd::Exited(0), Some("OK\n"), None), Ok(()));
@@ -304,7 +403,7 @@ mod tests {
     fn only_silence_is_no_output() {
         let line = |outcome, trouble| {
             let (end, answer) = (ProcessEnd::Exited(0), Some("OK"));
-            Attempt { number: 2, outcome, end, answer, trouble }.verdict().unwrap_err()
+            Attempt { number: 2, outcome, end, answer, trouble }.verdict().unwrap_err().line
         };
         let words = "Convoke asked for m-1, but m-2 answered";
         let told = format!("Probe attempt 2: {words}");
@@ -326,16 +425,52 @@ mod tests {
              Using Claude replacement.**"
         );
         assert_eq!(
-            AgentHealth::Sick(Some("it hung".to_owned())).warning("codex").unwrap(),
+            AgentHealth::Sick(Some(ProbeFailure::other("it hung"))).warning("codex").unwrap(),
             "**⚠ Codex installed but not responding (health check failed: it hung). \
              Using Claude replacement.**"
         );
     }
 
+    // P-77: what happened, and which agent replaces it.
+    #[test]
+    fn a_plain_warning_names_the_cause_and_the_replacement() {
+        let failure = ProbeFailure {
+            line: "Probe attempt 1 returned non-OK response: no".to_owned(),
+            words: "answered `no` instead of `OK`".to_owned(),
+        };
+        let sick = AgentHealth::Sick(Some(failure));
+        let alone = Replacement { other: None, host: "Claude", host_is_same: false };
+        let same = Replacement { host: "Host", host_is_same: true, ..alone };
+        let both = Replacement { other: Some("Cursor"), ..alone };
+        for (health, host, words) in [
+            (
+                &sick,
+                alone,
+                "Codex did not pass the probe: it answered `no` instead of `OK`. \
+                 Claude takes its seats.",
+            ),
+            (
+                &sick,
+                same,
+                "Codex did not pass the probe: it answered `no` instead of `OK`. \
+                 Host takes its seats, but Host is the same client and may fail, too.",
+            ),
+            (
+                &AgentHealth::Missing,
+                both,
+                "Codex is not installed. Cursor and Claude take its seats.",
+            ),
+        ] {
+            assert_eq!(health.plain_warning("codex", host), Some(format!("**⚠ {words}**")));
+        }
+        assert_eq!(AgentHealth::Healthy.plain_warning("codex", alone), None);
+    }
+
     // P-76
     #[test]
     fn a_failed_probe_has_a_banner() {
-        let banner = AgentHealth::Sick(Some("it hung".to_owned())).banner("codex").unwrap();
+        let banner =
+            AgentHealth::Sick(Some(ProbeFailure::other("it hung"))).banner("codex").unwrap();
         let lines: Vec<_> = banner.lines().collect();
         assert_eq!((lines.len(), lines[0].chars().count()), (5, 59));
         assert!(lines[0].chars().all(|c| c == '═') && lines[0] == lines[4]);
@@ -343,6 +478,62 @@ mod tests {
         assert_eq!(lines[2].trim(), "Cause: it hung");
         assert_eq!(lines[3].trim(), "Will use Claude replacement for this session.");
         assert_eq!(AgentHealth::Healthy.banner("codex"), None);
+    }
+
+    // P-76: a person reads what the agent did, in plain words.
+    #[test]
+    fn a_sentence_about_a_failed_probe_says_what_the_agent_did() {
+        let said = |outcome, end, answer, trouble| {
+            let attempt = Attempt { number: 3, outcome, end, answer, trouble };
+            AgentHealth::Sick(attempt.verdict().err()).sentence("claude").unwrap()
+        };
+        let begin = "claude did not pass the probe: it";
+        for (outcome, end, answer, trouble, words) in [
+            (
+                LaneOutcome::Answered,
+                ProcessEnd::Exited(0),
+                Some("FAKE-ANSWER-OK"),
+                None,
+                "answered `FAKE-ANSWER-OK` instead of `OK`",
+            ),
+            (
+                LaneOutcome::Auth,
+                ProcessEnd::Exited(1),
+                None,
+                Some("Please run /login"),
+                "is not logged in, or its key is refused: Please run /login",
+            ),
+            (LaneOutcome::TimedOut, ProcessEnd::WallLimit, None, None, "reached its time limit"),
+            (LaneOutcome::NoOutput, ProcessEnd::Exited(0), None, None, "ended without an answer"),
+            (
+                LaneOutcome::ExitedEarly,
+                ProcessEnd::Signalled(9),
+                None,
+                None,
+                "was killed by signal 9 before it answered",
+            ),
+        ] {
+            assert_eq!(said(outcome, end, answer, trouble), format!("{begin} {words}"));
+        }
+        assert_eq!(AgentHealth::from_caller(false).sentence("claude"), None);
+    }
+
+    // P-71
+    #[test]
+    fn only_failures_that_may_pass_are_probed_again() {
+        let is_lasting = |outcome| {
+            let end = ProcessEnd::Exited(0);
+            Attempt { number: 1, outcome, end, answer: None, trouble: None }.is_lasting()
+        };
+        let lasting: Vec<_> =
+            LaneOutcome::ALL.into_iter().filter(|outcome| is_lasting(*outcome)).collect();
+        let expected = [
+            LaneOutcome::Answered,
+            LaneOutcome::Auth,
+            LaneOutcome::RefusedFlags,
+            LaneOutcome::ModelMismatch,
+        ];
+        assert_eq!(lasting, expected);
     }
 
     // P-75, P-79, P-80: a health file's empty value says no; a caller's says nothing.

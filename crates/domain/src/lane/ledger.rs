@@ -113,11 +113,20 @@ pub struct LaneEntry {
 }
 
 impl LaneEntry {
-    /// Returns the outcome, in the word that is shown.
+    /// Returns the outcome, in the code that programs read.
     pub fn state(&self) -> &'static str {
+        self.state_by(LaneOutcome::name)
+    }
+
+    /// Returns the outcome, in the words that a person reads.
+    pub fn shown_state(&self) -> &'static str {
+        self.state_by(LaneOutcome::state)
+    }
+
+    fn state_by(&self, of_outcome: fn(LaneOutcome) -> &'static str) -> &'static str {
         match &self.over {
             None => "running",
-            Some(over) => over.outcome.map_or("lost", LaneOutcome::name),
+            Some(over) => over.outcome.map_or("lost", of_outcome),
         }
     }
 

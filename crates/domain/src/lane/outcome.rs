@@ -1,8 +1,7 @@
 //! A lane's outcome. It follows from evidence, not from an exit code.
 
-use std::fmt;
-
 use super::event::{FailureKind, GrantedRights, LaneEvent, LaneFailure, TurnEnd, Usage};
+pub use super::process_end::ProcessEnd;
 
 /// How a lane ended, judged by its evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +55,7 @@ impl LaneOutcome {
         Self::Failed,
     ];
 
-    /// Returns the word that is stored and shown.
+    /// Returns the code that is stored, and that programs read.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Answered => "answered",
@@ -76,71 +75,49 @@ impl LaneOutcome {
         }
     }
 
+    /// Returns the state of a lane as a person reads it, in a table or before "after 3 s".
+    pub const fn state(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::TimedOut => "timed out",
+            Self::Stalled => "stalled",
+            Self::NoOutput => "no answer",
+            Self::ExitedEarly => "ended early",
+            Self::Auth => "not logged in",
+            Self::RateLimited => "rate limited",
+            Self::RefusedFlags => "flag refused",
+            Self::ModelMismatch => "other model",
+            Self::SessionLost => "other session",
+            Self::OverBudget => "over budget",
+            Self::Cancelled => "cancelled",
+            Self::NotStarted => "not started",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Returns what happened, to follow the agent's name in a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::TimedOut => "reached its time limit",
+            Self::Stalled => "stopped sending output",
+            Self::NoOutput => "gave no answer",
+            Self::ExitedEarly => "ended before it answered",
+            Self::Auth => "is not logged in, or its key is refused",
+            Self::RateLimited => "reached a rate limit or its quota",
+            Self::RefusedFlags => "does not know one of its flags",
+            Self::ModelMismatch => "answered with another model",
+            Self::SessionLost => "answered in another session",
+            Self::OverBudget => "reached the budget",
+            Self::Cancelled => "was stopped",
+            Self::NotStarted => "did not start",
+            Self::Failed => "failed",
+        }
+    }
+
     /// Returns the outcome stored as `name`.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)
-    }
-}
-
-/// The end of a client's process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProcessEnd {
-    /// It exited with this code.
-    Exited(i32),
-    /// By a signal that Convoke did not send.
-    Signalled(i32),
-    /// It was stopped, because the whole took too long.
-    WallLimit,
-    /// It was stopped, because it printed nothing at first for too long.
-    FirstByteLimit,
-    /// It was stopped, because it printed nothing more for too long.
-    StallLimit,
-    /// It was stopped, because it cost too much.
-    BudgetLimit,
-    /// A person or a program stopped it.
-    Cancelled,
-    /// It could not be started.
-    NotStarted,
-    /// Unknown: its supervisor process disappeared.
-    Lost,
-}
-
-impl ProcessEnd {
-    /// Ends that need no number.
-    const PLAIN: [Self; 7] = [
-        Self::WallLimit,
-        Self::FirstByteLimit,
-        Self::StallLimit,
-        Self::BudgetLimit,
-        Self::Cancelled,
-        Self::NotStarted,
-        Self::Lost,
-    ];
-
-    /// Reads what [`fmt::Display`] writes.
-    pub fn parse(text: &str) -> Option<Self> {
-        match text.split_once(' ') {
-            Some(("exited", code)) => code.parse().ok().map(Self::Exited),
-            Some(("signalled", signal)) => signal.parse().ok().map(Self::Signalled),
-            Some(_) => None,
-            None => Self::PLAIN.into_iter().find(|end| end.to_string() == text),
-        }
-    }
-}
-
-impl fmt::Display for ProcessEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exited(code) => write!(f, "exited {code}"),
-            Self::Signalled(signal) => write!(f, "signalled {signal}"),
-            Self::WallLimit => f.write_str("wall_limit"),
-            Self::FirstByteLimit => f.write_str("first_byte_limit"),
-            Self::StallLimit => f.write_str("stall_limit"),
-            Self::BudgetLimit => f.write_str("budget_limit"),
-            Self::Cancelled => f.write_str("cancelled"),
-            Self::NotStarted => f.write_str("not_started"),
-            Self::Lost => f.write_str("lost"),
-        }
     }
 }
 
@@ -496,22 +473,6 @@ mod tests {
         assert_eq!(said(&output).unwrap(), "Convoke asked for opus, but haiku answered");
         output.session = Some("s-2".to_owned());
         assert_eq!(said(&output).unwrap(), "Convoke resumed session s-1, but session s-2 answered");
-    }
-
-    #[test]
-    fn ends_are_written_in_one_way() {
-        for end in ProcessEnd::PLAIN.into_iter().chain([
-            ProcessEnd::Exited(0),
-            ProcessEnd::Exited(-1),
-            ProcessEnd::Signalled(9),
-        ]) {
-            let text = end.to_string();
-            assert_eq!(ProcessEnd::parse(&text), Some(end), "{text}");
-            assert!(!text.is_empty() && text == text.to_lowercase(), "{text}");
-        }
-        for wrong in ["", "exited", "exited x", "Exited(0)", "lost 3"] {
-            assert_eq!(ProcessEnd::parse(wrong), None, "{wrong}");
-        }
     }
 
     #[test]

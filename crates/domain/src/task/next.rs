@@ -54,12 +54,18 @@ pub struct Obstacles {
     pub waiting: usize,
     /// Open, and held by other agents, or their agents are in trouble.
     pub held: usize,
+    /// Open, and their plan is cancelled.
+    pub cancelled: usize,
 }
 
 impl Obstacles {
     /// Counts the open tasks.
     pub fn among(nodes: &[TaskNode]) -> Self {
         let mut found = Self::default();
+        let is_cancelled = |node: &&TaskNode| node.state == TaskState::Cancelled;
+        for node in nodes.iter().filter(is_cancelled) {
+            found.cancelled += Self::among(&node.children).cancelled.max(1);
+        }
         for node in nodes.iter().filter(|node| !node.is_closed()) {
             if node.state == TaskState::Waiting {
                 found.waiting += 1;
@@ -68,6 +74,7 @@ impl Obstacles {
                 found.begun += below.begun;
                 found.waiting += below.waiting;
                 found.held += below.held;
+                found.cancelled += below.cancelled;
             } else if node.state == TaskState::Stored(TaskStatus::InProgress) {
                 found.begun += 1;
             } else {
@@ -83,6 +90,7 @@ impl Obstacles {
             (self.begun, "in progress"),
             (self.waiting, "waiting for an open task"),
             (self.held, "assigned to other agents"),
+            (self.cancelled, "of a cancelled plan"),
         ];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let words: Vec<_> = counts.map(|(count, words)| format!("{count} {words}")).collect();

@@ -5,11 +5,11 @@
 //! [`WakeFit::Seed`] it is put in as it is.
 
 use super::fit::PlanForm;
+use super::frame::spell_out;
 use super::{PlanText, WakeFacts, WakeFit};
-use crate::design::quote::is_invisible;
 use crate::markdown::{bare, lines};
 use crate::plan::{ParsedPlan, TaskSection};
-use crate::text::{CharOffset, Text, is_disruptive, one_line, shell_word};
+use crate::text::{CharOffset, Text, one_line, shell_word};
 
 /// How many characters of a heading or of a file's line are shown where there is little room.
 const LONG_LINE: usize = 200;
@@ -170,18 +170,7 @@ fn quoted(text: &str) -> String {
         }
         let line = bare(line);
         quoted.push_str(if line.is_empty() { ">" } else { "> " });
-        // Clients put what a hook says between such tags, which no text may close.
-        let is_tagged = line.contains("system-reminder") || line.contains("SYSTEM-REMINDER");
-        for c in line.chars() {
-            match c {
-                '<' if is_tagged => quoted.push_str("&lt;"),
-                '\t' => quoted.push(c),
-                _ if is_disruptive(c) || is_invisible(c) => {
-                    quoted.extend(c.escape_unicode());
-                }
-                _ => quoted.push(c),
-            }
-        }
+        spell_out(line, &mut quoted);
     }
     quoted
 }

@@ -45,7 +45,7 @@ pub fn collect(
 ) -> Collected {
     let allowed = within(selected, MOST_BYTES);
     let tasks: Vec<_> = selected.iter().zip(allowed).collect();
-    let found = batch::at_once(&tasks, |(document, is_allowed)| {
+    let found = batch::in_parallel(&tasks, |(document, is_allowed)| {
         if *is_allowed {
             open(document, max_file_bytes, rules, handling)
         } else {

@@ -11,6 +11,8 @@ mod versions;
 
 use std::path::{Path, PathBuf};
 
+pub(super) use self::launch::READER_META;
+pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
 use super::{
     ClientAdapter, ClientHome, CounterScope, PrintedEvents, ServerWiring, TranscriptFormat,

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::acp::AcpCommand;
+
 /// An agent's rights on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
@@ -28,6 +30,8 @@ pub struct ClientRequest<'a> {
     pub folder: &'a str,
     /// A folder of the lane's own, for what the client must be able to read.
     pub scratch: &'a str,
+    /// The agent behind the bridge, in a lane of the Agent Client Protocol.
+    pub acp: Option<&'a AcpCommand>,
 }
 
 /// The command that starts a client.

@@ -7,7 +7,7 @@ mod transcript;
 mod versions;
 
 use super::listener::DialectListener;
-use super::{ClientAdapter, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
+use super::{ClientAdapter, TranscriptFormat, UsageScope, is_not_said};
 
 const VARIABLES: &[&str] = &["CURSOR_API_KEY"];
 
@@ -26,12 +26,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     // own terminal in the editor has `CURSOR_TRACE_ID` too, so that one says nothing.
     shell_variable: Some("CURSOR_AGENT"),
     home: None,
-    transcript: Some(TranscriptFormat {
-        line: transcript::line,
-        injected: None,
-        printed: PrintedEvents::AsGiven,
-        own_record: None,
-    }),
+    transcript: Some(TranscriptFormat::printed(transcript::line)),
     hooks: Some(hooks::WIRING),
     server: None,
     launch: launch::launch,

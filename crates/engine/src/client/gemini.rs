@@ -7,6 +7,7 @@ mod listener;
 mod transcript;
 mod versions;
 
+pub(super) use self::launch::{READ_ONLY_POLICY, READER_ARGUMENTS};
 use super::listener::DialectListener;
 use super::{
     ClientAdapter, PrintedEvents, ServerWiring, TranscriptFormat, UsageScope, is_not_said,

@@ -23,6 +23,9 @@ pub trait Listener: Send {
     /// only this shows how a turn ended. An end reported now replaces an earlier one, because it
     /// knows more.
     fn exited(&mut self, code: Option<i32>) -> Vec<LaneEvent>;
+    /// Tells whether the last line only reported trouble that the client tries to get over, such as
+    /// a lost connection: the agent made no progress.
+    fn only_complains(&self) -> bool;
 }
 
 /// One client's output format.
@@ -55,6 +58,8 @@ pub(super) struct EventQueue {
     has_ended: bool,
     /// Since the agent last spoke or acted.
     has_known_trouble: bool,
+    /// Whether the present line reports trouble, passed on or not.
+    has_trouble: bool,
 }
 
 impl EventQueue {
@@ -101,6 +106,8 @@ impl EventQueue {
     /// Records an error. One of unknown kind must not hide one of a known kind.
     pub(super) fn trouble(&mut self, failure: LaneFailure) {
         let is_known = failure.kind != FailureKind::Other;
+        // A long line is output.
+        self.has_trouble |= failure.kind != FailureKind::LongLine;
         if is_known || !self.has_known_trouble {
             self.has_known_trouble |= is_known;
             self.events.push(LaneEvent::Trouble(failure));
@@ -162,6 +169,7 @@ pub(super) struct DialectListener<D> {
     understood: bool,
     /// How many lines were not understood, and the first of them.
     strange: Option<(u64, String)>,
+    only_complains: bool,
 }
 
 impl<D: Dialect> DialectListener<D> {
@@ -178,6 +186,9 @@ impl<D: Dialect> DialectListener<D> {
 
     fn pass_on(&mut self) -> Vec<LaneEvent> {
         let events = std::mem::take(&mut self.said.events);
+        let is_trouble = |event: &LaneEvent| matches!(event, LaneEvent::Trouble(_));
+        self.only_complains =
+            std::mem::take(&mut self.said.has_trouble) && events.iter().all(is_trouble);
         // A client that writes or acts has recovered from earlier complaints on stderr.
         if events.iter().any(|event| matches!(event, LaneEvent::Text(_) | LaneEvent::Tool(_))) {
             (self.complaint, self.words) = (None, None);
@@ -234,5 +245,9 @@ impl<D: Dialect> Listener for DialectListener<D> {
         let exit = Exit { code, complaint: self.complaint.take(), words: self.words.take() };
         self.dialect.exits(&exit, &mut self.said);
         self.pass_on()
+    }
+
+    fn only_complains(&self) -> bool {
+        self.only_complains
     }
 }

@@ -9,9 +9,11 @@ mod versions;
 
 use serde_json::{Value, json};
 
+pub(super) use self::launch::{READER, READER_NAME};
+pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
 use super::{
-    ClientAdapter, PrintedEvents, ServerForm, ServerWiring, TranscriptFormat, UsageScope,
+    ClientAdapter, ServerForm, ServerWiring, TranscriptFormat, UsageScope,
     is_not_said,
 };
 
@@ -43,12 +45,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     session_variable: None,
     shell_variable: Some("OPENCODE"),
     home: None,
-    transcript: Some(TranscriptFormat {
-        line: transcript::line,
-        injected: None,
-        printed: PrintedEvents::AsGiven,
-        own_record: None,
-    }),
+    transcript: Some(TranscriptFormat::printed(transcript::line)),
     hooks: Some(hooks::WIRING),
     server: Some(SERVER),
     launch: launch::launch,

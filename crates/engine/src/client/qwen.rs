@@ -4,6 +4,7 @@ mod launch;
 mod listener;
 mod versions;
 
+pub(super) use self::launch::READER_ARGUMENTS;
 use super::listener::DialectListener;
 use super::{ClientAdapter, CounterScope, ServerWiring, UsageScope};
 

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod acp;
 mod counting;
 mod launching;
 mod message_clients;

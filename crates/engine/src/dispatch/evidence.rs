@@ -27,7 +27,13 @@ use crate::transcript::reads::{RecordEnding, SessionRecord, WantedReads, reads};
 /// A record that proves nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceError {
-    /// It is not there, or no file.
+    /// It is not there.
+    #[error("cannot read the transcript `{}`: there is no such file", path.display())]
+    Absent {
+        /// The record's path.
+        path: PathBuf,
+    },
+    /// A folder or device has its name.
     #[error("cannot read the transcript `{}`: not a file", path.display())]
     NoFile {
         /// The record's path.
@@ -278,7 +284,13 @@ fn read(
     path: &Path,
     wanted: &WantedReads<'_>,
 ) -> Result<SessionRecord, EvidenceError> {
-    let no_file = || EvidenceError::NoFile { path: path.to_owned() };
+    let no_file = || {
+        let path = path.to_owned();
+        match path.try_exists() {
+            Ok(false) => EvidenceError::Absent { path },
+            Ok(true) | Err(_) => EvidenceError::NoFile { path },
+        }
+    };
     let file = file::open_regular(path).ok_or_else(no_file)?;
     reads(client, BufReader::with_capacity(256 * 1024, file), wanted)
         .map_err(|source| EvidenceError::Unreadable { path: path.to_owned(), source })

@@ -60,7 +60,7 @@ pub fn demanded(
         let before = all.len();
         files.add(changed.iter().cloned(), &mut all, &mut remarks);
         if all.len() == before {
-            let reason = "no changed file is left to read; name a commit with `--changed-since`";
+            let reason = "no changed file is left to read; name an earlier commit";
             return refuse("diff", reason.to_owned());
         }
         if all.len() > before + MOST_FILES {

@@ -249,7 +249,7 @@ pub(super) fn run(git: &mut Command) -> Option<Output> {
 /// Runs git until the user stops Convoke. Then git ends immediately, with every filter that it
 /// started, and the result is `None`.
 pub(super) fn run_under(git: &mut Command, cancel: &Cancel) -> Option<Output> {
-    if cancel.is_asked() {
+    if cancel.is_cancelled() {
         return None;
     }
     git.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -264,7 +264,7 @@ pub(super) fn run_under(git: &mut Command, cancel: &Cancel) -> Option<Output> {
     // An unreaped child keeps its process id, so that no other process is killed.
     drop(watch);
     let status = child.wait().ok()?;
-    (!cancel.is_asked()).then_some(Output { status, stdout, stderr })
+    (!cancel.is_cancelled()).then_some(Output { status, stdout, stderr })
 }
 
 fn everything(stream: Option<impl Read>) -> Vec<u8> {

@@ -23,7 +23,7 @@ pub(super) fn succeeds(
     folder: &Path,
     cancel: &Cancel,
 ) -> Option<bool> {
-    if cancel.is_asked() {
+    if cancel.is_cancelled() {
         return None;
     }
     let path = folder.join("end");
@@ -43,7 +43,7 @@ pub(super) fn succeeds(
     if !status.success() {
         end_strays(folder);
     }
-    (!cancel.is_asked()).then(|| read_report(report) == Some(ProcessEnd::Exited(0)))
+    (!cancel.is_cancelled()).then(|| read_report(report) == Some(ProcessEnd::Exited(0)))
 }
 
 /// Prepares a guardian that does in git's place, with its folder and its environment, what git does.

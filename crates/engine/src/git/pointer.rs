@@ -111,7 +111,7 @@ pub(super) fn hash_of(path: &Path, cancel: &Cancel) -> Option<String> {
     let mut file: File = file::open_regular(path).filter(|_| !is_link)?;
     let (mut hash, mut chunk) = (Sha256::new(), vec![0; CHUNK]);
     loop {
-        let read = file.read(&mut chunk).ok().filter(|_| !cancel.is_asked())?;
+        let read = file.read(&mut chunk).ok().filter(|_| !cancel.is_cancelled())?;
         if read == 0 {
             break;
         }

@@ -71,7 +71,8 @@ impl Snapshot {
                 tracing::debug!(reason = reason.name(), "cannot take a snapshot of the tree");
             }
         }
-        taken.map_err(|reason| if cancel.is_asked() { DirtyReason::LookStopped } else { reason })
+        taken
+            .map_err(|reason| if cancel.is_cancelled() { DirtyReason::LookStopped } else { reason })
     }
 
     fn taken(folder: &Path, convoke: &Path, cancel: &Cancel) -> Result<Self, DirtyReason> {
@@ -120,7 +121,7 @@ impl Snapshot {
         let verdict = self.compared(cancel).unwrap_or_else(TreeVerdict::unknown);
         let (status, paths) = (verdict.status.name(), verdict.paths.len());
         tracing::debug!(status, paths, "compared the working tree with its snapshot");
-        let is_stopped = cancel.is_asked() && verdict.status == TreeStatus::Unknown;
+        let is_stopped = cancel.is_cancelled() && verdict.status == TreeStatus::Unknown;
         if is_stopped { TreeVerdict::unknown(DirtyReason::LookStopped) } else { verdict }
     }
 
@@ -229,7 +230,7 @@ impl Snapshot {
                 found.insert(name, hash);
             }
         }
-        (!cancel.is_asked()).then_some(found)
+        (!cancel.is_cancelled()).then_some(found)
     }
 
     /// Returns all staged files, with their content.

@@ -168,6 +168,10 @@ impl Removal<'_> {
 
     fn of_hooks(&self, hooks: &Node, past: Past<'_>) -> Fate {
         let fates = hooks.items().iter().enumerate().map(|(index, event)| {
+            // A file may have thousands of events; to look each of them up would take too long.
+            if !self.has_ours(&event.value) {
+                return Fate::Stays;
+            }
             let past = if is_hidden(hooks.items(), index) {
                 Past::Hidden
             } else {
@@ -176,6 +180,16 @@ impl Removal<'_> {
             self.of_list(&event.value, past)
         });
         self.of_container(hooks, fates.collect(), past)
+    }
+
+    /// Tells whether an event's list has entries of Convoke's, directly or in groups.
+    fn has_ours(&self, list: &Node) -> bool {
+        let is_ours = |entry: &Item| our_command(entry, self.client).is_some();
+        let has_ours = |item: &Item| {
+            let entries = item.value.member(HOOKS).map_or(&[][..], Node::items);
+            is_ours(item) || entries.iter().any(is_ours)
+        };
+        list.items().iter().any(has_ours)
     }
 
     fn of_list(&self, list: &Node, past: Past<'_>) -> Fate {

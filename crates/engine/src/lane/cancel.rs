@@ -15,7 +15,7 @@ pub struct Cancel {
 
 #[derive(Default)]
 struct Shared {
-    is_asked: AtomicBool,
+    is_cancelled: AtomicBool,
     watchers: Mutex<Watchers>,
 }
 
@@ -34,7 +34,7 @@ pub struct CancelWatch {
 impl Cancel {
     /// Requests cancellation.
     pub fn cancel(&self) {
-        self.shared.is_asked.store(true, Ordering::SeqCst);
+        self.shared.is_cancelled.store(true, Ordering::SeqCst);
         // Called without the lock: a callback may drop its registration, which takes the lock.
         let wake = std::mem::take(&mut self.shared.watchers().wake);
         for wake in wake.values() {
@@ -43,8 +43,8 @@ impl Cancel {
     }
 
     /// Tells whether cancellation was requested.
-    pub fn is_asked(&self) -> bool {
-        self.shared.is_asked.load(Ordering::SeqCst)
+    pub fn is_cancelled(&self) -> bool {
+        self.shared.is_cancelled.load(Ordering::SeqCst)
     }
 
     /// Registers a callback for the cancellation; it runs even if that was requested already.
@@ -52,7 +52,7 @@ impl Cancel {
         let mut watchers = self.shared.watchers();
         let number = watchers.count;
         watchers.count += 1;
-        if self.is_asked() {
+        if self.is_cancelled() {
             drop(watchers);
             wake();
         } else {
@@ -85,7 +85,7 @@ impl Drop for CancelWatch {
 
 impl fmt::Debug for Cancel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Cancel").field(&self.is_asked()).finish()
+        f.debug_tuple("Cancel").field(&self.is_cancelled()).finish()
     }
 }
 
@@ -114,9 +114,9 @@ mod tests {
         let parent = Cancel::default();
         let (one, other) = (parent.child(), parent.child());
         one.cancel();
-        assert_eq!([&parent, &one, &other].map(Cancel::is_asked), [false, true, false]);
+        assert_eq!([&parent, &one, &other].map(Cancel::is_cancelled), [false, true, false]);
         parent.cancel();
-        assert!(other.is_asked());
-        assert!(parent.child().is_asked(), "born too late");
+        assert!(other.is_cancelled());
+        assert!(parent.child().is_cancelled(), "born too late");
     }
 }

@@ -77,6 +77,7 @@ fn check(program: &ClientProgram<'_>, cancel: &Cancel) -> CheckedCommand {
         rights: Rights::ReadOnly,
         folder: &folder,
         scratch: &folder,
+        acp: None,
     };
     let command = command(program.agent, &request);
     let words = shown(program, &command, &folder);

@@ -7,15 +7,16 @@ use std::path::Path;
 
 use convoke_domain::client::Client;
 use convoke_domain::lane::event::LaneEvent;
-use convoke_domain::lane::outcome::{ClientOutput, LaneCourse, LaneOutcome, ProcessEnd, outcome};
+use convoke_domain::lane::outcome::{ClientOutput, LaneCourse, LaneOutcome, outcome};
 
 use super::agent_ref::AgentRef;
 use super::cassette::{Cassette, LaneIdentity};
 use super::http::endpoint::Endpoint;
 use super::supervisor::{self, ExitReport, OutputLine, Stream, Supervision, TurnState};
 use super::{http, replay};
+use crate::client::acp::{AcpCommand, ReadOnlyProof, UsageExtent};
 use crate::client::{
-    ClientCommand, ClientRequest, UsageScope, command, excess, listen, usage_scope,
+    ClientCommand, ClientRequest, Rights, UsageScope, command, excess, listen, usage_scope,
 };
 
 /// Who answers in a lane.
@@ -61,6 +62,17 @@ pub struct LaneTranscript {
     pub counts: UsageScope,
     /// Whether it was played instead of run.
     pub is_recorded: bool,
+    /// What is not known of it although a client is expected to show it.
+    pub doubts: Vec<LaneDoubt>,
+}
+
+/// What is not known of a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaneDoubt {
+    /// Nothing proves that the agent could only read.
+    ReadOnlyUnproven,
+    /// The agent reports a part of its usage: that of its last step.
+    PartialUsage,
 }
 
 /// Runs a lane. `notice` receives every event as it comes.
@@ -97,7 +109,8 @@ pub fn drive(
         exit,
         excess,
         asked_model: model.map(str::to_owned),
-        counts: counts(runner),
+        counts: counts(runner, request),
+        doubts: doubts(runner, request),
         is_recorded: matches!(runner, Runner::Replay(..)),
         output: heard,
     })
@@ -105,16 +118,29 @@ pub fn drive(
 
 /// Returns the scope of a runner's counters; those of a recording count as they did when it was
 /// made.
-fn counts(runner: &Runner<'_>) -> UsageScope {
+fn counts(runner: &Runner<'_>, request: &ClientRequest<'_>) -> UsageScope {
     match runner {
-        Runner::Program(program) => usage_scope(program.agent),
+        Runner::Program(program) => {
+            request.acp.map_or_else(|| usage_scope(program.agent), AcpCommand::usage_scope)
+        }
         Runner::Http(_) => UsageScope::RUN,
         Runner::Replay(cassette, asked) => {
             let agent =
                 cassette.find(asked).and_then(|entry| AgentRef::parse(&entry.request.agent));
-            agent.and_then(|agent| agent.client()).map_or(UsageScope::RUN, usage_scope)
+            agent.map_or(UsageScope::RUN, |agent| agent.usage_scope())
         }
     }
+}
+
+/// Returns what an agent of the protocol leaves unknown.
+fn doubts(runner: &Runner<'_>, request: &ClientRequest<'_>) -> Vec<LaneDoubt> {
+    let is_run = matches!(runner, Runner::Program(_));
+    let Some(agent) = request.acp.filter(|_| is_run) else { return Vec::new() };
+    let is_unproven = agent.proof == ReadOnlyProof::Unproven && request.rights == Rights::ReadOnly;
+    let is_partial = agent.usage_extent() == UsageExtent::LastStep;
+    let unproven = is_unproven.then_some(LaneDoubt::ReadOnlyUnproven);
+    let partial = is_partial.then_some(LaneDoubt::PartialUsage);
+    unproven.into_iter().chain(partial).collect()
 }
 
 fn run_program(
@@ -143,24 +169,17 @@ fn run_program(
         supervision,
     };
     let exit = supervisor::run(&child_process, &mut |stream, words| {
-        take(match (stream, words) {
+        let events = match (stream, words) {
             (Stream::Stdout, OutputLine::Line(text)) => listener.stdout_line(text),
             (Stream::Stderr, OutputLine::Line(text)) => listener.stderr_line(text),
             (Stream::Stdout, OutputLine::TooLong(bytes)) => listener.long_line(bytes),
             // A line on stderr ends no turn, and is not the answer.
-            (Stream::Stderr, OutputLine::TooLong(_)) => Vec::new(),
-        })
+            (Stream::Stderr, OutputLine::TooLong(_)) => return take(Vec::new()),
+        };
+        let state = take(events);
+        let tries_again = state == TurnState::GoesOn && listener.only_complains();
+        if tries_again { TurnState::TriesAgain } else { state }
     })?;
-    take(listener.exited(match exit.end {
-        ProcessEnd::Exited(code) => Some(code),
-        ProcessEnd::Signalled(_)
-        | ProcessEnd::WallLimit
-        | ProcessEnd::FirstByteLimit
-        | ProcessEnd::StallLimit
-        | ProcessEnd::BudgetLimit
-        | ProcessEnd::Cancelled
-        | ProcessEnd::NotStarted
-        | ProcessEnd::Lost => None,
-    }));
+    take(listener.exited(exit.end.exit_code()));
     Ok(exit)
 }

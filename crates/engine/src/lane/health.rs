@@ -7,7 +7,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::lane::health::{ATTEMPTS, AgentHealth, Attempt, PROMPT};
+use convoke_domain::lane::health::{ATTEMPTS, AgentHealth, Attempt, PROMPT, ProbeFailure};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -29,14 +29,14 @@ const LIMITS: Limits = Limits {
 /// The largest cache file.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Probes programs in parallel. Each has three attempts with a pause between, unless the first
-/// failure shows that no other would help: a missing login, an unknown flag. If the user stops
+/// Probes programs in parallel. Each has three attempts with a pause between, unless a
+/// failure shows that no other would help: a wrong answer, a missing login, an unknown flag. If the user stops
 /// Convoke, a program without an answer counts as not probed: an interruption says nothing about
 /// it.
 pub fn probe(programs: &[ClientProgram<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
         programs.iter().map(|program| (Runner::Program(program.clone()), None, None)).collect();
-    all_at_once(&asked, pause, cancel)
+    in_parallel(&asked, pause, cancel)
 }
 
 /// A model's API to probe.
@@ -54,17 +54,17 @@ pub struct ProbedApi<'a> {
 pub fn probe_apis(apis: &[ProbedApi<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
         apis.iter().map(|api| (Runner::Http(api.endpoint), Some(api.model), api.effort)).collect();
-    all_at_once(&asked, pause, cancel)
+    in_parallel(&asked, pause, cancel)
 }
 
 /// The runner, its model, and its effort.
 type Asked<'a> = (Runner<'a>, Option<&'a str>, Option<&'a str>);
 
-fn all_at_once(asked: &[Asked<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
+fn in_parallel(asked: &[Asked<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     thread::scope(|scope| {
         let asked: Vec<_> =
             asked.iter().map(|agent| scope.spawn(move || ask(agent, pause, cancel))).collect();
-        let lost = || AgentHealth::Sick(Some("the probe did not finish".to_owned()));
+        let lost = || AgentHealth::Sick(Some(ProbeFailure::other("did not finish the probe")));
         asked.into_iter().map(|probe| probe.join().unwrap_or_else(|_| lost())).collect()
     })
 }
@@ -77,9 +77,9 @@ fn ask(asked: &Asked<'_>, pause: Duration, cancel: &Cancel) -> AgentHealth {
         }
         match attempt(asked, number, cancel) {
             Ok(()) => return AgentHealth::Healthy,
-            Err(_) if cancel.is_asked() => return AgentHealth::NotAsked,
-            Err(Refusal { words, is_lasting }) => {
-                last = Some(words);
+            Err(_) if cancel.is_cancelled() => return AgentHealth::NotAsked,
+            Err(Refusal { failure, is_lasting }) => {
+                last = Some(failure);
                 // Another attempt would only cost time.
                 if is_lasting {
                     break;
@@ -87,7 +87,7 @@ fn ask(asked: &Asked<'_>, pause: Duration, cancel: &Cancel) -> AgentHealth {
             }
         }
     }
-    AgentHealth::Sick(Some(last.unwrap_or_else(|| "Convoke did not probe it".to_owned())))
+    AgentHealth::Sick(Some(last.unwrap_or_else(|| ProbeFailure::other("was not probed"))))
 }
 
 /// Waits; `false` if the user stopped Convoke.
@@ -98,12 +98,12 @@ fn waited(pause: Duration, cancel: &Cancel) -> bool {
     });
     receiver.recv_timeout(pause).ok();
     drop(watch);
-    !cancel.is_asked()
+    !cancel.is_cancelled()
 }
 
 /// Why an agent did not answer as it should.
 struct Refusal {
-    words: String,
+    failure: ProbeFailure,
     /// Whether it would not answer to another attempt either.
     is_lasting: bool,
 }
@@ -111,8 +111,9 @@ struct Refusal {
 /// Probes once, in an empty temporary folder.
 fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusal> {
     let broken = |error: std::io::Error| {
-        let words = format!("Probe attempt {number}: {error}");
-        Refusal { words, is_lasting: false }
+        let line = format!("Probe attempt {number}: {error}");
+        let failure = ProbeFailure { line, words: format!("could not be probed: {error}") };
+        Refusal { failure, is_lasting: false }
     };
     let scratch = crate::scratch::lane().map_err(broken)?;
     let folder = scratch.path().join("empty");
@@ -127,6 +128,7 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusa
         rights: Rights::ReadOnly,
         folder: &folder,
         scratch: &own,
+        acp: None,
     };
     if let Runner::Program(program) = &mut runner {
         program.variables.push(("TMPDIR".into(), scratch.path().into()));
@@ -136,9 +138,9 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusa
         drive(&runner, &request, supervision, &mut |_| ()).map_err(broken)?;
     let failure = output.failure().map(|failure| failure.message.as_str());
     let trouble = failure.or(difference.as_deref());
-    let is_lasting = output.failure().is_some_and(|failure| failure.kind.is_lasting());
     let attempt = Attempt { number, outcome, end: exit.end, answer: output.answer(), trouble };
-    attempt.verdict().map_err(|words| Refusal { words, is_lasting })
+    let is_lasting = attempt.is_lasting();
+    attempt.verdict().map_err(|failure| Refusal { failure, is_lasting })
 }
 
 /// Recent results of probes, so that not every run pays for them again.
@@ -155,9 +157,18 @@ struct Entry {
     healthy: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// The error in plain words; an earlier Convoke wrote none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    words: Option<String>,
 }
 
 impl Entry {
+    fn failure(&self) -> Option<ProbeFailure> {
+        let line = self.error.clone()?;
+        let words = self.words.clone().unwrap_or_else(|| line.clone());
+        Some(ProbeFailure { line, words })
+    }
+
     fn asked_at(&self) -> Option<Timestamp> {
         Timestamp::from_millisecond(self.at).ok()
     }
@@ -187,17 +198,15 @@ impl HealthCache {
         let age = Duration::try_from(now.duration_since(entry.asked_at()?)).ok()?;
         let is_same =
             entry.program == program.display().to_string() && entry.changed == changed(program);
-        let health = match (entry.healthy, &entry.error) {
-            (true, _) => AgentHealth::Healthy,
-            (false, error) => AgentHealth::Sick(error.clone()),
-        };
+        let health =
+            if entry.healthy { AgentHealth::Healthy } else { AgentHealth::Sick(entry.failure()) };
         (is_same && age < most).then_some(health)
     }
 
     /// Caches a result, if there is one.
     pub fn note(&mut self, agent: &str, program: &Path, health: &AgentHealth, now: Timestamp) {
-        let error = match health {
-            AgentHealth::Sick(error) => error.clone(),
+        let failure = match health {
+            AgentHealth::Sick(failure) => failure.clone(),
             AgentHealth::Healthy => None,
             AgentHealth::Missing | AgentHealth::NotAsked => return,
         };
@@ -206,7 +215,8 @@ impl HealthCache {
             changed: changed(program),
             at: now.as_millisecond(),
             healthy: *health == AgentHealth::Healthy,
-            error,
+            error: failure.as_ref().map(|failure| failure.line.clone()),
+            words: failure.map(|failure| failure.words),
         };
         self.0.insert(agent.to_owned(), entry);
     }
@@ -235,7 +245,10 @@ mod tests {
         fs::write(&program, "one").unwrap();
         let at = |second| Timestamp::from_second(second).unwrap();
         let most = Duration::from_mins(10);
-        let sick = AgentHealth::Sick(Some("it hung".to_owned()));
+        let sick = AgentHealth::Sick(Some(ProbeFailure {
+            line: "Probe attempt 3: it hung".to_owned(),
+            words: "gave no answer: it hung".to_owned(),
+        }));
         let mut remembered = HealthCache::read(&path);
         remembered.note("codex", &program, &sick, at(1000));
         remembered.write(&path).unwrap();

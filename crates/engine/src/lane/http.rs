@@ -148,7 +148,7 @@ impl Exchange<'_> {
         loop {
             let (deadline, end) = self.deadline();
             let left = deadline.saturating_sub(self.watch.elapsed());
-            let next = if self.supervision.cancel.is_asked() {
+            let next = if self.supervision.cancel.is_cancelled() {
                 Ok(News::Cancelled)
             } else if left.is_zero() {
                 Err(RecvTimeoutError::Timeout)

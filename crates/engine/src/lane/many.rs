@@ -100,7 +100,7 @@ struct Crowd<'c> {
 impl Crowd<'_> {
     /// Starts all lanes that may start.
     fn start<T>(&mut self, spawn: &mut dyn FnMut(usize), notice: &mut OnQueueEvent<'_, T>) {
-        while !self.cancel.is_asked() {
+        while !self.cancel.is_cancelled() {
             let Some(number) = self.queue.start() else { return };
             self.running += 1;
             self.heed(notice(number, QueueEvent::Started));
@@ -209,7 +209,7 @@ mod tests {
             QueueEvent::Started | QueueEvent::Said(_) | QueueEvent::Ended(_) => EnoughAnswers::No,
         });
         assert_eq!(results, [Some("stopped"), Some("answered"), Some("stopped"), None]);
-        assert!(!outer.is_asked(), "who asked for the lanes goes on");
+        assert!(!outer.is_cancelled(), "who asked for the lanes goes on");
     }
 
     #[test]

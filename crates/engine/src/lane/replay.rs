@@ -74,7 +74,10 @@ fn played(
             return Some(end);
         }
         take(vec![event.clone()]);
-        last = Some(due);
+        // As in a lane that runs, trouble is not output.
+        if !matches!(event, LaneEvent::Trouble(_)) {
+            last = Some(due);
+        }
     }
     (!wait(entry.took.mul_f64(pace).min(wall), watch, cancel)).then_some(ProcessEnd::Cancelled)
 }
@@ -83,7 +86,7 @@ fn played(
 fn wait(until: Duration, watch: Stopwatch, cancel: &Cancel) -> bool {
     let (sender, woken) = sync_channel(1);
     let watching = cancel.watch(move || sender.try_send(()).unwrap_or_default());
-    while !cancel.is_asked() {
+    while !cancel.is_cancelled() {
         let left = until.saturating_sub(watch.elapsed());
         if left.is_zero() {
             return true;
@@ -252,6 +255,7 @@ mod tests {
             difference: None,
             counts: UsageScope::RUN,
             is_recorded: false,
+            doubts: Vec::new(),
         }
     }
 

@@ -3,10 +3,12 @@
 //! Output goes to disk as it comes; the supervisor passes on only complete lines, and holds little
 //! in memory. A limit stops the client; its output until then still counts.
 
+mod lines;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -15,10 +17,9 @@ use std::time::Duration;
 
 use convoke_domain::lane::outcome::ProcessEnd;
 use convoke_guard::{GuardCommand, end_strays, read_report, wait_for};
-use rustix::buffer::spare_capacity;
-use rustix::io::Errno;
 use rustix::process::Pid;
 
+use self::lines::{Lines, Whole};
 use super::cancel::Cancel;
 use super::flow::Flow;
 use super::stopwatch::Stopwatch;
@@ -111,6 +112,8 @@ pub enum OutputLine<'a> {
 pub enum TurnState {
     /// There may be more.
     GoesOn,
+    /// The client reports only that it tries again; that is not output of its agent.
+    TriesAgain,
     /// The turn has ended.
     IsOver,
 }
@@ -141,7 +144,7 @@ enum News {
     Cancelled,
 }
 
-/// Receives every line, and returns whether the turn is over.
+/// Receives every line, and returns whether the turn is over or goes on.
 type Hear<'a> = dyn FnMut(Stream, OutputLine<'_>) -> TurnState + 'a;
 
 /// Runs a client to its end.
@@ -263,7 +266,7 @@ impl Attention {
     ) -> Option<ProcessEnd> {
         let mut open = 2;
         while open > 0 {
-            if cancel.is_asked() {
+            if cancel.is_cancelled() {
                 return Some(ProcessEnd::Cancelled);
             }
             let (deadline, end) = self.deadline();
@@ -292,13 +295,21 @@ impl Attention {
     fn take(&mut self, news: News, hear: &mut Hear<'_>) {
         let News::Said(stream, bytes, whole) = news else { return };
         self.bytes += bytes as u64;
-        self.last = Some(self.watch.elapsed());
+        let now = self.watch.elapsed();
         let text = text(whole.lines);
         let lines = text.lines().map(OutputLine::Line);
+        let mut only_tries = None;
         for words in whole.too_long.map(OutputLine::TooLong).into_iter().chain(lines) {
-            if hear(stream, words) == TurnState::IsOver && self.over.is_none() {
+            let state = hear(stream, words);
+            only_tries = Some(only_tries != Some(false) && state == TurnState::TriesAgain);
+            if state == TurnState::IsOver && self.over.is_none() {
                 self.over = Some(self.watch.elapsed());
             }
+        }
+        // A client that tries again for ever is stopped like one that prints nothing. The beginning
+        // of a line is output.
+        if only_tries != Some(true) {
+            self.last = Some(now);
         }
     }
 
@@ -340,112 +351,8 @@ fn listen(
     });
 }
 
-/// Cuts bytes into lines. The read buffer itself is passed on: only the beginning of an incomplete
-/// line is ever copied.
-#[derive(Default)]
-struct Lines {
-    begun: Vec<u8>,
-    /// How much of a line that is too long was skipped.
-    passed: u64,
-}
-
-/// The completed part: optionally the length of a line that was too long, and then lines.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Whole {
-    too_long: Option<u64>,
-    lines: Vec<u8>,
-}
-
-impl Lines {
-    /// Reads what there is, up to some bytes, and returns it; nothing at the end.
-    fn read(&mut self, stream: BorrowedFd<'_>, room: usize) -> Option<&[u8]> {
-        self.begun.reserve(room);
-        let before = self.begun.len();
-        while let Err(error) = rustix::io::read(stream, spare_capacity(&mut self.begun)) {
-            if error != Errno::INTR {
-                return None;
-            }
-        }
-        self.begun.get(before..)
-    }
-
-    /// Returns the lines that are whole now, with so many bytes that are new.
-    fn cut(&mut self, new: usize) -> Whole {
-        let is_end = |byte: &u8| *byte == b'\n';
-        let before = self.begun.len() - new;
-        let Some(end) = self.begun[before..].iter().rposition(is_end) else {
-            self.pass_over();
-            return Whole::default();
-        };
-        let begun = self.begun.split_off(before + end + 1);
-        let mut lines = std::mem::replace(&mut self.begun, begun);
-        let too_long = (self.passed > 0).then(|| {
-            // The end of a line whose beginning is gone.
-            let rest = lines.iter().position(is_end).unwrap_or_default();
-            lines.drain(..=rest);
-            std::mem::take(&mut self.passed) + rest as u64
-        });
-        self.pass_over();
-        Whole { too_long, lines }
-    }
-
-    /// Drops a line that is too long.
-    fn pass_over(&mut self) {
-        if self.passed > 0 || self.begun.len() > LONGEST_LINE {
-            self.passed += self.begun.len() as u64;
-            self.begun = Vec::new();
-        }
-    }
-
-    /// Returns a last line without an end.
-    fn rest(self) -> Whole {
-        Whole { too_long: Some(self.passed).filter(|passed| *passed > 0), lines: self.begun }
-    }
-}
-
 /// Converts bytes to text, without a copy if they are valid UTF-8.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn add(lines: &mut Lines, bytes: &[u8]) -> Whole {
-        lines.begun.extend_from_slice(bytes);
-        lines.cut(bytes.len())
-    }
-
-    proptest! {
-        // Split into any pieces, the lines are the same.
-        #[test]
-        fn pieces_make_the_same_lines(pieces in prop::collection::vec("[a-c\n]{0,6}", 0..12)) {
-            let mut lines = Lines::default();
-            let mut heard: Vec<_> = pieces.iter().map(|piece| add(&mut lines, piece.as_bytes()).lines).collect();
-            prop_assert!(heard.iter().all(|lines| lines.is_empty() || lines.ends_with(b"\n")));
-            heard.push(lines.rest().lines);
-            prop_assert_eq!(text(heard.concat()), pieces.concat());
-        }
-    }
-
-    #[test]
-    fn a_line_that_is_too_long_is_reported_and_not_read() {
-        let mut lines = Lines::default();
-        let long = vec![b'x'; LONGEST_LINE];
-        let whole = |too_long, lines: &str| Whole { too_long, lines: lines.into() };
-        let length = LONGEST_LINE as u64 + 3;
-        assert_eq!(add(&mut lines, b"one\n"), whole(None, "one\n"));
-        assert_eq!(add(&mut lines, &long), whole(None, ""));
-        assert_eq!(add(&mut lines, b"yy"), whole(None, ""));
-        assert_eq!(add(&mut lines, b"z\ntwo\nthr"), whole(Some(length), "two\n"));
-        assert_eq!(lines.rest(), whole(None, "thr"));
-        let mut endless = Lines::default();
-        add(&mut endless, &long);
-        add(&mut endless, b"xyz");
-        assert_eq!(endless.rest(), whole(Some(length), ""));
-    }
 }

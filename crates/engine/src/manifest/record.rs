@@ -12,6 +12,7 @@ use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::render;
 use convoke_domain::design::seat::Holder;
 use convoke_domain::design::walk::{DesignEnding, Next};
+use convoke_domain::design::warning::DesignWarning;
 use convoke_domain::run::RunId;
 use convoke_store::journal::Run;
 use serde::{Deserialize, Serialize};
@@ -204,6 +205,7 @@ impl RunRecord {
         let kept = facts.kept().ok_or_else(unfinished)?;
         let (_, settings) = facts.settings().ok_or_else(unfinished)?;
         let (ending, degraded) = ending(&outline.next).ok_or_else(unfinished)?;
+        let degraded = render::warnings(degraded, Some(settings));
         let now: BTreeMap<_, _> = hashes(outline).into_iter().collect();
         let then: BTreeMap<_, _> = kept.iter().cloned().collect();
         let names: BTreeSet<_> = now.keys().chain(then.keys()).collect();
@@ -296,7 +298,7 @@ fn digest(text: &str) -> TextDigest {
     TextDigest { bytes: text.len() as u64, sha256: hash(text) }
 }
 
-fn ending(next: &Next) -> Option<(String, Vec<String>)> {
+fn ending(next: &Next) -> Option<(String, &[DesignWarning])> {
     let word = match next {
         Next::Need(_)
         | Next::End(
@@ -307,13 +309,13 @@ fn ending(next: &Next) -> Option<(String, Vec<String>)> {
             return None;
         }
         Next::End(DesignEnding::Complete { degraded }) => {
-            return Some(("complete".to_owned(), degraded.clone()));
+            return Some(("complete".to_owned(), degraded));
         }
         Next::End(DesignEnding::Refused(_)) => "refused".to_owned(),
         Next::End(DesignEnding::DirtyTree) => "dirty tree".to_owned(),
         Next::End(DesignEnding::Failed(failed)) => format!("failed: {}", failed.why),
     };
-    Some((word, Vec::new()))
+    Some((word, &[]))
 }
 
 fn seats(settings: &Settings, facts: &Facts) -> Vec<RecordedSeat> {

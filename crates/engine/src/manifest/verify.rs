@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::folder::{Folder, Unusable, open_file};
 use super::record::{RecordFormError, RecordedFile, RunRecord};
-use crate::batch::at_once;
+use crate::batch::in_parallel;
 
 /// No record is longer.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -85,7 +85,7 @@ pub fn verify(path: &Path) -> Result<RecordVerdict, VerifyError> {
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let unreadable = |source| VerifyError::Unreadable { path: around.to_owned(), source };
     let folder = Folder::open(around).map_err(unreadable)?;
-    let fates = at_once(&record.files, |entry| fate(&folder, entry));
+    let fates = in_parallel(&record.files, |entry| fate(&folder, entry));
     let (mut changed, mut missing) = (Vec::new(), Vec::new());
     for (entry, fate) in record.files.iter().zip(fates) {
         match fate? {

@@ -20,11 +20,17 @@ pub struct InjectedTexts {
     /// The time up to which the record is complete: a text that was injected before and is not here
     /// did not arrive.
     complete_until: Option<Timestamp>,
+    /// Every text with Convoke's mark that the agent had and lost to a compaction.
+    forgotten: Vec<String>,
+    /// Whether the agent's memory was compacted.
+    compacted: bool,
+    /// The place behind the last complete line of the record.
+    read_until: u64,
 }
 
 impl InjectedTexts {
-    pub(crate) const fn of(texts: Vec<String>, complete_until: Option<Timestamp>) -> Self {
-        Self { texts, complete_until }
+    pub(crate) fn of(texts: Vec<String>, complete_until: Option<Timestamp>) -> Self {
+        Self { texts, complete_until, ..Self::default() }
     }
 
     /// Adds texts that the agent received.
@@ -32,7 +38,6 @@ impl InjectedTexts {
         self.texts.extend(texts);
     }
 
-    /// Takes in that the agent answered, and when.
     /// Tells whether a part of a wake-up is there, whole. A client that cuts texts keeps both marks
     /// or an excerpt, so all of it is compared.
     pub fn has(&self, part: &str) -> bool {
@@ -40,6 +45,31 @@ impl InjectedTexts {
         self.texts.iter().any(|text| text.contains(&part))
     }
 
+    /// Tells whether the agent had a part of a wake-up, whole, and lost it to a compaction.
+    pub fn has_forgotten(&self, part: &str) -> bool {
+        let is_gone = !self.has(part);
+        let part = plain(part.trim_end());
+        is_gone && self.forgotten.iter().any(|text| text.contains(&part))
+    }
+
+    /// Tells whether the agent's memory was compacted in what was read of the record.
+    pub const fn is_compacted(&self) -> bool {
+        self.compacted
+    }
+
+    /// Returns the place in the record behind the last complete line.
+    pub const fn read_until(&self) -> u64 {
+        self.read_until
+    }
+
+    /// Takes in that the agent's memory was compacted: it has no text that came before.
+    pub(crate) fn forget(&mut self) {
+        self.forgotten.append(&mut self.texts);
+        self.complete_until = None;
+        self.compacted = true;
+    }
+
+    /// Takes in that the agent answered, and when.
     pub(crate) fn answered(&mut self, at: Option<Timestamp>) {
         self.complete_until = at.or(self.complete_until);
     }
@@ -63,7 +93,7 @@ pub(crate) fn read_lines(
     take: fn(&mut InjectedTexts, &str),
 ) -> Option<InjectedTexts> {
     let mut found = InjectedTexts::default();
-    each_line(transcript, from, |line| take(&mut found, line))?;
+    found.read_until = each_line(transcript, from, |line| take(&mut found, line))?;
     Some(found)
 }
 
@@ -77,6 +107,12 @@ pub(crate) fn is(line: &str, pointer: &str, expected: &str) -> bool {
     let value: Option<Value> = serde_json::from_str(line).ok();
     value.as_ref().and_then(|value| value.pointer(pointer)).and_then(Value::as_str)
         == Some(expected)
+}
+
+/// Tells whether a line of Claude Code's is about one of its subagents, whose memory is its own.
+pub(crate) fn is_aside(line: &str) -> bool {
+    let value: Option<Value> = serde_json::from_str(line).ok();
+    value.as_ref().and_then(|value| value.get("isSidechain")) == Some(&Value::Bool(true))
 }
 
 /// Returns the time of an answer, if the line is one.
@@ -162,6 +198,25 @@ mod tests {
             let found = found(Client::Claude, &record);
             assert_eq!((found.has(PART), found.covers(at(4))), (has, covers), "{record:?}");
             assert!(!found.covers(at(6)), "nothing was answered since");
+        }
+    }
+
+    // W-21: a compaction after a text took it away; one before the text, or of a subagent, did not.
+    #[test]
+    fn claudes_record_tells_what_was_forgotten() {
+        let boundary = json!({"type": "system", "subtype": "compact_boundary"});
+        let aside = json!({"type": "system", "subtype": "compact_boundary", "isSidechain": true});
+        for (record, forgotten, compacted) in [
+            (vec![claude_gave(PART)], false, false),
+            (vec![claude_gave(PART), boundary.clone()], true, true),
+            (vec![boundary.clone(), claude_gave(PART)], false, true),
+            (vec![claude_gave(PART), boundary.clone(), claude_gave(PART)], false, true),
+            (vec![claude_gave(PART), aside, claude_answered()], false, false),
+            (vec![claude_gave("other"), boundary], false, true),
+        ] {
+            let found = found(Client::Claude, &record);
+            let facts = (found.has_forgotten(PART), found.is_compacted());
+            assert_eq!(facts, (forgotten, compacted), "{record:?}");
         }
     }
 

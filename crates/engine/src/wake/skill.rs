@@ -1,5 +1,6 @@
 //! Chooses a wake-up's skill and version, and the text without one.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,7 +13,8 @@ use convoke_domain::skill::choice::{
 use convoke_domain::skill::prune::Forms;
 use convoke_domain::task::Task;
 use convoke_domain::task::tree::TaskNode;
-use convoke_domain::wake::{PlanText, SkillText};
+use convoke_domain::wake::frame::framed;
+use convoke_domain::wake::{PlanText, SkillText, WakeFit};
 use convoke_store::error::StoreError;
 use convoke_store::skill::Injection;
 
@@ -179,7 +181,10 @@ fn skill_text(
     notices: Vec<String>,
 ) -> SkillText {
     let forms = match skill {
-        Some(skill) => Arc::clone(&skill.forms),
+        Some(skill) => match (sources.fit, framed(skill.forms.text())) {
+            (WakeFit::Seed, _) | (WakeFit::Kept, Cow::Borrowed(_)) => Arc::clone(&skill.forms),
+            (WakeFit::Kept, Cow::Owned(text)) => Arc::new(Forms::new(text)),
+        },
         None => Arc::new(Forms::new(format!("(skill not found: {})", choice.skill))),
     };
     let located = |id: &SkillId| {

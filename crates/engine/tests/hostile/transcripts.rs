@@ -57,9 +57,12 @@ pub(crate) fn verdict(case: &Case) -> String {
 fn keep(client: Client, home: &Path, lines: &str) {
     let name = match client {
         Client::Codex => "sessions/2026/11/16/rollout-2026-11-16T03-17-01-s1.jsonl",
-        Client::Claude | Client::Cursor | Client::Gemini | Client::Opencode | Client::Qwen => {
-            "projects/-p/s1.jsonl"
-        }
+        Client::Claude
+        | Client::Cursor
+        | Client::Gemini
+        | Client::Opencode
+        | Client::Qwen
+        | Client::Acp => "projects/-p/s1.jsonl",
     };
     let path = home.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();

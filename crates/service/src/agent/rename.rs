@@ -18,7 +18,7 @@ pub struct RenamedAgentReport {
     pub from: String,
     /// The new name.
     pub to: String,
-    /// The configuration file that named it, and names it anew.
+    /// The configuration file that named it, and names it anew: the first, if several did.
     pub bound_by: Option<String>,
 }
 
@@ -35,9 +35,10 @@ pub fn rename_agent(
             .hint("`convoke agent list` shows the agents of this branch"));
     }
     store.rename_agent(&scope.project, from, to).map_err(refused)?;
-    let bound_by = rebind(session, from, to)?.map(|path| path.display().to_string());
+    let bound_by = rebind(session, from, to)?;
+    let bound_by: Vec<_> = bound_by.iter().map(|path| path.display().to_string()).collect();
     let reporter = session.reporter();
-    if let Some(path) = &bound_by {
+    for path in &bound_by {
         reporter.say(format!("note: `{path}` names @{to} too"));
     }
     let settings = settings(session)?;
@@ -47,5 +48,6 @@ pub fn rename_agent(
     if let Some((_, place)) = settings.agent.filter(|(agent, _)| agent == from) {
         reporter.warn(format!("`wake.agent` in {} still names @{from}", place.words()));
     }
+    let bound_by = bound_by.into_iter().next();
     Ok(RenamedAgentReport { from: from.to_string(), to: to.to_string(), bound_by })
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::HumanAgent;
 use crate::failure::{ErrorClass, Failure};
+use crate::message::nearest_agent;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -36,6 +37,8 @@ pub struct BoundSessionReport {
     pub session_id: String,
     /// The agent that the session belongs to.
     pub agent: String,
+    /// Whether Convoke added that agent, because there was none of this name.
+    pub added: bool,
     /// The agent that it belonged to.
     pub before: Option<String>,
 }
@@ -47,10 +50,11 @@ pub fn bind_session(
     name: &AgentName,
     id: Option<&str>,
 ) -> Result<BoundSessionReport, Failure> {
-    let Workspace { store, scope } = Workspace::open(session, None)?;
+    let workspace = Workspace::open(session, None)?;
     if name.is_human() {
         return Err(Failure::new(ErrorClass::Usage, HumanAgent("bind a session to")));
     }
+    let Workspace { store, scope } = &workspace;
     let known = store.sessions(&scope.project).map_err(refused)?;
     let (client, id) = meant(session, id, &known).map_err(|error| {
         Failure::new(ErrorClass::Refused, error)
@@ -59,10 +63,17 @@ pub fn bind_session(
     })?;
     let bound = ClientSession { client, id: &id };
     let before = store.bound(bound).map_err(refused)?;
-    if store.agent(&scope, name).map_err(refused)?.is_none() {
-        store.add_agent(&scope, name, client.name()).map_err(refused)?;
+    let is_new = store.agent(scope, name).map_err(refused)?.is_none();
+    if is_new {
+        store.add_agent(scope, name, client.name()).map_err(refused)?;
+        let nearest = nearest_agent(&workspace, scope, name)?;
+        let nearest = nearest.map_or_else(String::new, |words| format!("; {words}"));
+        session.reporter().say(format!(
+            "note: there was no agent `{name}` on {}, so Convoke added it{nearest}",
+            scope.branch
+        ));
     }
-    let address = Address { scope, agent: name.clone() };
+    let address = Address { scope: scope.clone(), agent: name.clone() };
     store.bind(bound, &address).map_err(refused)?;
     if let Some(other) = session.environment.agent().filter(|other| other != name.as_str()) {
         let other = other.to_string_lossy();
@@ -73,6 +84,7 @@ pub fn bind_session(
         client: client.name(),
         session_id: id,
         agent: name.to_string(),
+        added: is_new,
         before: before.map(|address| address.agent.to_string()),
     })
 }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use convoke_domain::lane::health::AgentHealth;
+use convoke_domain::lane::health::{AgentHealth, ProbeFailure};
+use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::health::{HealthCache, ProbedApi, probe_apis};
 
-use super::{AgentReport, HealthSource, reason};
+use super::{AgentReport, AgentsRequest, HealthSource};
 use crate::failure::{Failure, with_causes};
 use crate::session::Session;
 use crate::settings::endpoint::{Configured, KeyState, Listed, listed};
@@ -20,23 +21,27 @@ pub(super) struct KnownApi {
 /// Finds out which APIs exist and which answer: from cached results, else with a probe.
 pub(super) fn known_apis(
     session: &Session,
-    source: HealthSource,
+    request: &AgentsRequest,
     settings: Settings,
 ) -> Result<Vec<KnownApi>, Failure> {
     let cache = session.environment.health_cache();
     let mut remembered = cache.as_deref().map(HealthCache::read).unwrap_or_default();
     let known = |listed: Listed| {
         let health = match &listed.configured {
-            Err(failure) => AgentHealth::Sick(Some(with_causes(failure.error.as_ref()))),
-            Ok(_) if source == HealthSource::Presence => AgentHealth::NotAsked,
+            Err(failure) => {
+                let why = with_causes(failure.error.as_ref());
+                AgentHealth::Sick(Some(ProbeFailure::other(why)))
+            }
+            Ok(_) if request.source == HealthSource::Presence => AgentHealth::NotAsked,
             Ok(api) => remembered
                 .get(&word(&listed.name), &place(api), session.now(), settings.remember)
                 .unwrap_or(AgentHealth::NotAsked),
         };
         KnownApi { listed, health }
     };
-    let mut all: Vec<_> = listed(session)?.into_iter().map(known).collect();
-    if source != HealthSource::Probe {
+    let is_wanted = |listed: &Listed| request.names(&AgentRef::Http(listed.name.clone()));
+    let mut all: Vec<_> = listed(session)?.into_iter().filter(is_wanted).map(known).collect();
+    if request.source != HealthSource::Probe {
         return Ok(all);
     }
     let (places, asked): (Vec<_>, Vec<_>) = all
@@ -70,7 +75,8 @@ impl KnownApi {
             path: url,
             version: None,
             health: if configured.is_ok() { self.health.words() } else { "not usable" },
-            error: reason(self.health),
+            error: self.health.reason().map(|reason| reason.line.clone()),
+            problem: self.health.reason().map(|reason| reason.words.clone()),
             read_only: "no tools",
             resume: "none",
             hooks: "none",

@@ -9,7 +9,6 @@ use convoke_engine::lane::health::{HealthCache, probe};
 use super::stopped;
 use crate::failure::Failure;
 use crate::lane::seen_by;
-use crate::observer::Reporter;
 use crate::session::Session;
 use crate::settings::health;
 
@@ -30,7 +29,6 @@ pub fn healths_of(
     words: &[&str],
     probing: ProbePolicy,
     session: &Session,
-    reporter: &Reporter,
 ) -> Result<Vec<Option<AgentHealth>>, Failure> {
     let settings = health::settings(session)?;
     let environment = &session.environment;
@@ -63,9 +61,6 @@ pub fn healths_of(
             }
             None => AgentHealth::NotAsked,
         };
-        if let Some(banner) = health.banner(agent.name()) {
-            reporter.say(banner);
-        }
         found.push(Some(health));
     }
     // Without the cache Convoke only probes again next time.

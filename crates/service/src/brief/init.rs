@@ -34,9 +34,6 @@ pub fn init_folder(
         }
         BriefInitOutcome::AlreadyInUse => Vec::new(),
     };
-    if already_in_use {
-        session.reporter().warn(format!("{dir} already contains files — skip template deployment"));
-    }
     Ok(BriefInitReport { dir, created, already_in_use })
 }
 

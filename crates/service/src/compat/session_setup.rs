@@ -133,16 +133,16 @@ impl Setup<'_> {
             .filter(|at| self.order.check_reviewers && told[*at].is_none() && !skips[*at])
             .map(|at| agents[at].name())
             .collect();
-        let (found, trouble) = match healths_of(
-            &asked,
-            ProbePolicy::Unknown,
-            self.session,
-            &self.session.reporter(),
-        ) {
+        let (found, trouble) = match healths_of(&asked, ProbePolicy::Unknown, self.session) {
             Ok(found) => (found, None),
             Err(failure) if failure.class == ErrorClass::Interrupted => return Err(failure),
             Err(failure) => (Vec::new(), Some(failure.error.to_string())),
         };
+        for (name, health) in asked.iter().zip(&found) {
+            if let Some(banner) = health.as_ref().and_then(|health| health.banner(name)) {
+                self.session.reporter().say(banner);
+            }
+        }
         let of = |at: usize| {
             let program = environment.find_program(adapter(agents[at]).programs, project);
             let is_available = program.is_some();

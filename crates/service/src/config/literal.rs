@@ -30,12 +30,24 @@ pub(super) fn literal(value: &Value) -> String {
     }
 }
 
-/// Shows a value; a text in it that looks like a secret is hidden.
-pub(super) fn shown_value(value: &Value) -> String {
-    literal(&without_secrets(value))
+/// Returns a value for programs, with its type.
+pub(super) fn typed(value: &Value) -> serde_json::Value {
+    match value {
+        Value::String(text) => text.as_str().into(),
+        Value::Integer(number) => (*number).into(),
+        Value::Float(number) => (*number).into(),
+        Value::Boolean(truth) => (*truth).into(),
+        Value::Datetime(time) => time.to_string().into(),
+        Value::Array(values) => values.iter().map(typed).collect(),
+        Value::Table(values) => {
+            let members = values.iter().map(|(name, value)| (name.clone(), typed(value)));
+            serde_json::Value::Object(members.collect())
+        }
+    }
 }
 
-fn without_secrets(value: &Value) -> Value {
+/// Hides every text in a value that looks like a secret.
+pub(super) fn without_secrets(value: &Value) -> Value {
     match value {
         Value::String(text) if is_secret(text) => Value::String("(hidden)".to_owned()),
         Value::Array(values) => Value::Array(values.iter().map(without_secrets).collect()),
@@ -83,11 +95,11 @@ mod tests {
             "postgres://me:pass@host/db",
             "0123456789abcdef0123456789abcdef",
         ] {
-            assert_eq!(shown_value(&Value::from(text)), "\"(hidden)\"", "{text}");
+            assert_eq!(without_secrets(&Value::from(text)), Value::from("(hidden)"), "{text}");
         }
         for text in ["OPENROUTER_API_KEY", "docs/design", "/home/me/.local/state/convoke/store.db"]
         {
-            assert_eq!(shown_value(&Value::from(text)), format!("\"{text}\""));
+            assert_eq!(without_secrets(&Value::from(text)), Value::from(text));
         }
     }
 }

@@ -313,7 +313,7 @@ fn overview(
     DesignOverview {
         panel: settings.panel.clone(),
         results: ResultsReport::new(&progress.results, Some(settings)),
-        warnings: progress.warnings.clone(),
+        warnings: render::warnings(&progress.warnings, Some(settings)),
         independence: render::independence_in_short(&progress.results.voices, settings),
         cost: run_spending(workspace, id, facts, accepted).ok(),
         seconds: u64::try_from(took / 1000).unwrap_or_default(),

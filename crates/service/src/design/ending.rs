@@ -10,6 +10,7 @@ use convoke_domain::design::outline::{DesignOutline, DesignPlan};
 use convoke_domain::design::render;
 use convoke_domain::design::seat::Panel;
 use convoke_domain::design::walk::{DesignEnding, FailedStep};
+use convoke_domain::design::warning::DesignWarning;
 use convoke_domain::run::RunId;
 use convoke_domain::tree::TreeStatus;
 use convoke_engine::file;
@@ -104,7 +105,7 @@ impl DesignReport {
         Self {
             run: id.to_string(),
             ending,
-            degraded: degraded.to_vec(),
+            degraded: render::warnings(degraded, progress.settings.as_ref()),
             matters: MattersReport::new(progress),
             withheld_file: withheld.map(|path| path.display().to_string()),
             artifacts: texts(&render::artifacts(progress)),
@@ -132,7 +133,7 @@ impl DesignReport {
 fn summary<'o>(
     id: &RunId,
     outcome: &'o DesignOutcome,
-) -> (Option<ErrorClass>, String, &'o [String], String) {
+) -> (Option<ErrorClass>, String, &'o [DesignWarning], String) {
     match outcome {
         DesignOutcome::Ended(DesignEnding::Complete { degraded }) => {
             let hint = format!("convoke show {id} --artifact plan");

@@ -3,8 +3,9 @@
 //! Before judges are seated only a fresh probe counts: an agent may have failed since.
 
 use convoke_domain::design::event::{Health, Occasion, Settings};
+use convoke_domain::design::policy::Policy;
 use convoke_domain::design::seat::{Available, Holder};
-use convoke_domain::lane::health::AgentHealth as Known;
+use convoke_domain::lane::health::{AgentHealth as Known, Replacement};
 use convoke_engine::lane::agent_ref::AgentRef;
 
 use super::stage::{Stage, stopped};
@@ -20,7 +21,7 @@ pub(super) fn probe(
     let holders = [Holder::First, Holder::Second];
     let words = holders.map(|holder| settings.chosen(holder).agent.as_str());
     let is_silent = stage.beginning.no_probe || settings.is_rehearsal;
-    let mut warnings = Vec::new();
+    let mut found = Vec::new();
     let mut can_work = [true, true];
     for (place, word) in words.into_iter().enumerate() {
         let named = settings.panel.named(holders[place]);
@@ -42,17 +43,44 @@ pub(super) fn probe(
         can_work[place] = health
             .as_ref()
             .is_none_or(|health| health.may_work() || is_silent && *health == Known::NotAsked);
-        let host = settings.panel.named(Holder::Host).name();
-        warnings.extend(health.as_ref().and_then(|health| match occasion {
-            Occasion::SetUp => health.warning(named.name()),
-            Occasion::Judges => health.judge_warning(named.name(), host),
-        }));
+        found.extend(health.map(|health| (holders[place], health)));
     }
     let available = Available { first: can_work[0], second: can_work[1] };
+    let seating = (settings, available);
+    let warn = |(holder, health)| warning(stage, seating, occasion, (holder, &health));
+    let warnings = found.into_iter().filter_map(warn).collect();
     if let (Some(caller), Occasion::SetUp) = (&stage.caller, occasion) {
         caller.begins(settings, available);
     }
     Ok(Health { available, warnings })
+}
+
+/// Returns the warning about an agent that does not take part. Other workflows, and the rules of the
+/// original one, have a box and a line of their own.
+fn warning(
+    stage: &Stage<'_>,
+    (settings, available): (&Settings, Available),
+    occasion: Occasion,
+    (holder, health): (Holder, &Known),
+) -> Option<String> {
+    let name = settings.panel.named(holder).name();
+    let host = settings.panel.named(Holder::Host).name();
+    let is_literal = settings.policy == Policy::Seed || stage.caller.is_some();
+    if let Some(banner) = health.banner(name).filter(|_| is_literal) {
+        stage.session.reporter().say(banner);
+    }
+    let agent = |holder| settings.chosen(holder).agent.as_str();
+    let other = if holder == Holder::First { Holder::Second } else { Holder::First };
+    let replacement = Replacement {
+        other: available.has(other).then(|| settings.panel.named(other).name()),
+        host,
+        host_is_same: agent(holder) == agent(Holder::Host),
+    };
+    match occasion {
+        Occasion::SetUp if is_literal => health.warning(name),
+        Occasion::SetUp => health.plain_warning(name, replacement),
+        Occasion::Judges => health.judge_warning(name, host),
+    }
 }
 
 /// Returns the health of one agent; `None` without a program to probe.
@@ -68,7 +96,7 @@ fn health(
         return Ok(Some(Known::Missing));
     }
     let was_stopped = |failure: &Failure| failure.class == ErrorClass::Interrupted;
-    let asked = healths_of(&[word], probing, stage.session, &stage.session.reporter());
+    let asked = healths_of(&[word], probing, stage.session);
     let asked =
         asked.map_err(|failure| if was_stopped(&failure) { stopped(&stage.run) } else { failure });
     let health = asked?.pop().flatten();

@@ -109,7 +109,7 @@ fn seat(word: &str) -> Result<(AgentRef, Option<String>), SeatsError> {
 fn named(agent: &AgentRef) -> Result<Named, BadName> {
     let word = match agent {
         AgentRef::Client(client) => client.name().to_owned(),
-        AgentRef::Http(name) => name.to_lowercase().replace('_', "-"),
+        AgentRef::Acp(name) | AgentRef::Http(name) => name.to_lowercase().replace('_', "-"),
         AgentRef::Replay(path) => {
             path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase()
         }

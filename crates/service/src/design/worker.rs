@@ -66,7 +66,7 @@ pub(super) fn wait_for_last(
     let cancel = session.cancel();
     let mut left = LAST_WORDS;
     while let Some(worker) = folders.worker(id) {
-        if cancel.is_asked() {
+        if cancel.is_cancelled() {
             return Err(stopped(id));
         }
         if left.is_zero() {
@@ -100,7 +100,7 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<WorkerResult>, Failure
         supervision: Supervision { limits, cancel: &cancel },
     };
     run(&process, &mut |_, _| TurnState::GoesOn).map_err(lane_failed)?;
-    if cancel.is_asked() {
+    if cancel.is_cancelled() {
         return Ok(None);
     }
     let [stdout, stderr] = KEPT_STREAMS.map(|name| scratch.path().join(name));

@@ -59,7 +59,7 @@ pub fn check_answer(
     say_changes([&request.post.role], &settings, session);
     let post = request.post.find(session, &settings)?;
     let changed = match request.kind {
-        AnswerKind::Round => request.changed.files(session)?,
+        AnswerKind::Round => request.changed.files(&post.role, session)?,
         AnswerKind::Task => Vec::new(),
     };
     let (workspace, reporter) = (Workspace::open(session, None)?, session.reporter());

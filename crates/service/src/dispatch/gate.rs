@@ -85,7 +85,7 @@ pub(super) fn is_passed(
 /// Describes how a client passes, or that an agent never does.
 pub(super) fn to_pass(client: &AgentRef) -> String {
     match client {
-        AgentRef::Client(_) | AgentRef::Replay(_) => format!(
+        AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Replay(_) => format!(
             "hint: Convoke resumes sessions of {client} only after `convoke dispatch gate --client {client}` has passed"
         ),
         AgentRef::Http(_) => {

@@ -271,7 +271,8 @@ impl Submission<'_> {
                         let clients = Client::WITH_HOOKS.map(Client::name).join(", ");
                         Some(format!("name the client that wrote it with `--client`: {clients}"))
                     }
-                    EvidenceError::NoFile { .. }
+                    EvidenceError::Absent { .. }
+                    | EvidenceError::NoFile { .. }
                     | EvidenceError::Unreadable { .. }
                     | EvidenceError::OtherAnswer
                     | EvidenceError::NoAnswer

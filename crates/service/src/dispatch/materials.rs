@@ -74,6 +74,12 @@ struct NoChanges {
 }
 
 #[derive(Debug, thiserror::Error)]
+#[error("cannot dispatch `{role}`: it reviews what changed and needs `--changed-since COMMIT`")]
+struct NoCommit {
+    role: String,
+}
+
+#[derive(Debug, thiserror::Error)]
 #[error("cannot start round {iteration}: the limit is {max}")]
 struct BeyondLast {
     iteration: u32,
@@ -123,7 +129,7 @@ impl PromptMaterials {
             profile: self.profile.unwrap_or(settings.profile),
             rubric: own(&self.rubric, settings.rubrics.get(&role.name), texts::rubric(role))?,
             returns: own(&self.returns, settings.returns.get(&role.name), texts::returns(role))?,
-            files: self.changed.files(session)?,
+            files: self.changed.files(role, session)?,
             outcome: outcome.map(|text| outcome_text(text, before(settings, role), max)),
             next_phase: next_phase.map(|text| text.trim().to_owned()),
             issues: self.issues(role),
@@ -154,9 +160,20 @@ pub fn read_issues(path: &Path, text: &str) -> Result<Vec<Review>, Failure> {
 }
 
 impl ChangedFiles {
-    /// Returns the files that were changed, relative to the project.
-    pub(super) fn files(&self, session: &Session) -> Result<Vec<String>, Failure> {
+    /// Returns the files that were changed, relative to the project. A role that must read them
+    /// needs a commit, or names of files.
+    pub(super) fn files(
+        &self,
+        role: &DispatchRole,
+        session: &Session,
+    ) -> Result<Vec<String>, Failure> {
         let commit = match self {
+            Self::Listed(files) if files.is_empty() && role.reads_diff => {
+                let error = NoCommit { role: role.name.to_string() };
+                return Err(Failure::new(ErrorClass::Usage, error)
+                    .hint("`--changed-since HEAD` names your uncommitted changes")
+                    .hint("`--changed-since main` names all that this branch changed"));
+            }
             Self::Listed(files) => return Ok(files.clone()),
             Self::Since(commit) => commit,
         };

@@ -84,6 +84,7 @@ fn no_feature(error: FeatureNotFound) -> Failure {
         [] => {
             "this project has no features; `dispatch.artifacts_root` sets their folder".to_owned()
         }
+        [one] => format!("the only feature is `{one}`"),
         [.., last] => format!("{} features exist; the newest is `{last}`", known.len()),
     };
     Failure::new(ErrorClass::Prerequisite, error).maybe_hint(nearest).hint(list)

@@ -113,7 +113,7 @@ pub fn artifacts(
     let settings = settings(session)?;
     let FoundPost { role, feature, .. } = post.find(session, &settings)?;
     let profile = profile.unwrap_or(settings.profile);
-    let changed = changed.files(session)?;
+    let changed = changed.files(&role, session)?;
     let (references, diagnostics) =
         demanded(&feature, &session.project, &role, profile, &changed).map_err(no_files)?;
     let artifacts = ReferenceReport::all(&references);

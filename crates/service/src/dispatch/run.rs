@@ -23,7 +23,7 @@ use super::report::DispatchRoundReport;
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{
     BudgetNotice, CallBudget, LaneRequest, LaneRun, PinnedRules, TreeWatching, check_agent,
-    lane_failed, over_budget_warning, sentence, why,
+    lane_failed, over_budget_warning, remedy, sentence, why,
 };
 use crate::observer::Reporter;
 use crate::session::Session;
@@ -177,7 +177,7 @@ impl<'a> Assignment<'a> {
         let Some(answer) = answer_of(&ran) else {
             return Ok((Judgement { ran, earlier: Vec::new(), judged: None }, mode));
         };
-        let client = self.request.client.client();
+        let client = self.request.client.speaker();
         let client = client.filter(|client| adapter(*client).transcript.is_some());
         let stdout = scratch.path().join("stdout");
         let submission = |again| Submission {
@@ -224,7 +224,7 @@ impl<'a> Assignment<'a> {
         let made = plan.decide()?;
         reporter.say(match &made.decision {
             ResumeDecision::Resume { agent_id } => format!("resume {agent_id}"),
-            ResumeDecision::Fresh { reason, .. } => format!("fresh: {}", reason.name()),
+            ResumeDecision::Fresh { reason, .. } => format!("fresh: {}", reason.words()),
         });
         let ungated = FreshReason::GateNotPassed;
         if matches!(&made.decision, ResumeDecision::Fresh { reason, .. } if *reason == ungated) {
@@ -246,7 +246,7 @@ impl<'a> Assignment<'a> {
             ambiguity.doubt
         ));
         let session = first.transcript.output.session.as_deref();
-        let session = session.filter(|_| matches!(self.request.client, AgentRef::Client(_)));
+        let session = session.filter(|_| self.request.client.speaker().is_some());
         let answer = answer_of(first).filter(|_| session.is_none());
         let prompt = ask_again(ambiguity, &self.materials.returns, answer);
         let scratch = scratch::lane().map_err(lane_failed)?;
@@ -279,6 +279,9 @@ impl<'a> Assignment<'a> {
             TreeWatching::Nothing => order.run(self.post.session, scratch, reporter)?,
         };
         reporter.say(sentence(&ran.transcript, None));
+        if let Some(remedy) = remedy(client, &ran.transcript) {
+            reporter.hint(remedy);
+        }
         if let Some(line) = over_budget_warning(&ran.transcript, ran.over) {
             reporter.warn(line);
         }

@@ -124,9 +124,9 @@ fn answer(agent: Client, health: AgentHealth) -> DoctorCheck {
             DoctorCheck::ok("answer", format!("{name} answers to the command of a lane"))
         }
         AgentHealth::Sick(why) => {
-            let why = why.unwrap_or_else(|| "it gives no reason".to_owned());
+            let why = why.map_or_else(|| "gives no reason".to_owned(), |why| why.words);
             let fix = format!("start {name} by hand, log in if it asks for that, and try again");
-            DoctorCheck::warn("answer", format!("{name} does not answer: {why}"), fix)
+            DoctorCheck::warn("answer", format!("{name} did not pass the probe: it {why}"), fix)
         }
         AgentHealth::Missing | AgentHealth::NotAsked => DoctorCheck::warn(
             "answer",

@@ -37,7 +37,7 @@ pub(super) fn endpoints(session: &Session, wanted: ApiCheck) -> Option<Vec<Docto
     thread::spawn(move || sender.send(Some(look_at_all(&all, wanted))).unwrap_or_default());
     let checks = found.recv().ok().flatten();
     drop(watch);
-    checks.filter(|_| !cancel.is_asked())
+    checks.filter(|_| !cancel.is_cancelled())
 }
 
 fn look_at_all(all: &[Listed], wanted: ApiCheck) -> Vec<DoctorCheck> {

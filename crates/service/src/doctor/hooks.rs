@@ -9,7 +9,7 @@ use convoke_engine::file;
 use convoke_engine::hooks::{HooksLevel, programs, settings_file};
 
 use super::DoctorCheck;
-use crate::hooks::{is_same, is_there, obstacle, plugin};
+use crate::hooks::{HooksTarget, codex_trust_steps, is_same, is_there, obstacle, plugin};
 use crate::session::Session;
 use crate::settings::wake::settings_for_hook;
 use crate::workspace::Workspace;
@@ -21,7 +21,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
-    let project = std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+    let project = session.absolute_project();
     let bases =
         [(HooksLevel::Project, Some(project)), (HooksLevel::User, session.environment.home())];
     let mut checks = Vec::new();
@@ -106,7 +106,8 @@ fn check(client: Client, level: HooksLevel, path: &Path, session: &Session) -> O
         }
         Some(trust) => {
             let found = format!("{shown} is not called: {}", trust.words());
-            DoctorCheck::warn("hooks", found, "run `/hooks` in Codex once")
+            let folder = HooksTarget { client, level }.folder_trust(session);
+            DoctorCheck::warn("hooks", found, codex_trust_steps(folder))
         }
     })
 }

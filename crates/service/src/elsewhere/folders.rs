@@ -1,12 +1,12 @@
 //! Other folders in which tasks, rules or messages of this project wait.
 
 use convoke_domain::repository::RepositoryId;
-use convoke_domain::text::shell_word;
+use convoke_domain::text::{counted, shell_word};
 use convoke_store::project::{KnownProject, WaitingCounts};
 
 use super::open_tasks;
 use crate::failure::Failure;
-use crate::project::{count, is_gone, is_other};
+use crate::project::{is_gone, is_other};
 use crate::session::Session;
 use crate::workspace::{Workspace, own_repository_id, project_folder, refused};
 
@@ -71,8 +71,8 @@ fn things(waiting: WaitingCounts) -> String {
     let WaitingCounts { tasks, rules, messages } = waiting;
     let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let tasks = (tasks > 0).then(|| open_tasks(tasks));
-    let rules = (rules > 0).then(|| count(size(rules), "rule"));
-    let messages = (messages > 0).then(|| count(size(messages), "unread message"));
+    let rules = (rules > 0).then(|| counted(size(rules), "rule"));
+    let messages = (messages > 0).then(|| counted(size(messages), "unread message"));
     let mut things: Vec<_> = [tasks, rules, messages].into_iter().flatten().collect();
     match things.pop() {
         Some(last) if things.is_empty() => last,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_engine::git::tracked::{GitTracking, exclude_file, is_shown, tracking};
+use convoke_engine::git::{RefusedRepository, refusal};
 use convoke_engine::hooks::binding::{bind, bound, unbind};
 use convoke_engine::hooks::{HooksLevel, settings_file, trusted};
 use convoke_engine::toml_text::TomlTextError;
@@ -15,6 +16,7 @@ use super::{HooksError, HooksTarget, read, remove, write};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::LOCAL_FILE;
+use crate::settings::wake::other_places;
 use crate::settings::wake::settings;
 use crate::workspace::{Workspace, default_agent, open_store, refused};
 
@@ -37,6 +39,8 @@ struct FileChange {
 enum BindError {
     #[error("cannot bind this project to @{agent}: git tracks `{LOCAL_FILE}`, or git failed")]
     Committed { agent: AgentName },
+    #[error("cannot bind this project to @{agent}: git refuses to work here: {why}")]
+    Refused { agent: AgentName, why: String },
     #[error("cannot bind sessions to `human`: the name means you")]
     Human,
     #[error("cannot change `{}`", path.display())]
@@ -104,12 +108,7 @@ impl Binding {
         if level == HooksLevel::Project
             && tracking(&session.project, LOCAL_FILE) == GitTracking::Tracked
         {
-            let client = target.client.name();
-            return Err(Failure::new(ErrorClass::Refused, BindError::Committed { agent })
-                .hint(format!("if it is committed, remove it: `git rm --cached {LOCAL_FILE}`"))
-                .hint(format!(
-                    "`convoke hooks install {client} --user` binds all your projects instead"
-                )));
+            return Err(committed(agent, target, session));
         }
         let after = bind(text, &agent).map_err(|source| unusable(&path, source))?;
         let instead = here.map_or_else(String::new, |old| format!(" instead of @{old}"));
@@ -141,6 +140,27 @@ impl Binding {
         }
         Ok(())
     }
+}
+
+/// Returns why the project's own file cannot name an agent: git delivers it, or refuses to say.
+fn committed(agent: AgentName, target: &HooksTarget, session: &Session) -> Failure {
+    let client = target.client.name();
+    let instead =
+        format!("`convoke hooks install {client} --user` binds all your projects instead");
+    match refusal(&session.project) {
+        Some(refusal) => {
+            let error = BindError::Refused { agent, why: refusal.why.clone() };
+            Failure::new(ErrorClass::Prerequisite, error).hint(git_remedy(&refusal)).hint(instead)
+        }
+        None => Failure::new(ErrorClass::Refused, BindError::Committed { agent })
+            .hint(format!("if it is committed, remove it: `git rm --cached {LOCAL_FILE}`"))
+            .hint(instead),
+    }
+}
+
+/// Returns what to do about git's refusal.
+pub(crate) fn git_remedy(refusal: &RefusedRepository) -> String {
+    format!("if you trust the repository's owner, run `{}`", refusal.command)
 }
 
 fn unusable(path: &Path, source: TomlTextError) -> Failure {
@@ -270,18 +290,37 @@ fn show_to_git(store: &dyn Store, session: &Session) -> Result<(), Failure> {
     store.forget_install(&known).map_err(refused)
 }
 
-/// Changes the name in the file that binds this project, if it is there. Tells which file it is.
+/// Changes the name in every file that binds this project: its own, and those of the working tree and
+/// of the main checkout. Tells which files they are.
 pub fn rebind(
     session: &Session,
     from: &AgentName,
     to: &AgentName,
-) -> Result<Option<PathBuf>, Failure> {
-    let path = path(session, HooksLevel::Project)?;
-    let Some(text) = read(&path)? else { return Ok(None) };
-    if bound(&text).map_err(|source| unusable(&path, source))?.as_ref() != Some(from) {
-        return Ok(None);
+) -> Result<Vec<PathBuf>, Failure> {
+    let own = path(session, HooksLevel::Project)?;
+    let others = other_places(session).into_iter().map(|place| place.join(LOCAL_FILE));
+    let mut changed = Vec::new();
+    for path in std::iter::once(own).chain(others) {
+        if rebind_in(session, &path, from, to)? {
+            changed.push(path);
+        }
     }
-    let renamed = bind(&text, to).map_err(|source| unusable(&path, source))?;
+    session.settings.forget();
+    Ok(changed)
+}
+
+/// Changes the name in one file; tells whether it was there.
+fn rebind_in(
+    session: &Session,
+    path: &Path,
+    from: &AgentName,
+    to: &AgentName,
+) -> Result<bool, Failure> {
+    let Some(text) = read(path)? else { return Ok(false) };
+    if bound(&text).map_err(|source| unusable(path, source))?.as_ref() != Some(from) {
+        return Ok(false);
+    }
+    let renamed = bind(&text, to).map_err(|source| unusable(path, source))?;
     let store = open_store(session)?;
     let known = path.display().to_string();
     // Convoke's entry stays its own under the new name.
@@ -292,7 +331,6 @@ pub fn rebind(
         let install = Install { original, installed, installed_at: session.now() };
         store.remember_install(&known, Client::Claude, &install).map_err(refused)?;
     }
-    write(&path, &renamed)?;
-    session.settings.forget();
-    Ok(Some(path))
+    write(path, &renamed)?;
+    Ok(true)
 }

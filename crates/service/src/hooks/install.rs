@@ -13,10 +13,11 @@ use serde::Serialize;
 
 use super::binding::{Binding, release};
 use super::{
-    DryRun, HooksError, HooksReport, HooksTarget, hooks_status, malformed, plugin, read, remove,
-    write,
+    DryRun, HooksError, HooksReport, HooksTarget, codex_trust_steps, hooks_status, malformed,
+    plugin, read, remove, write,
 };
 use crate::failure::{ErrorClass, Failure};
+use crate::hook::failure_file;
 use crate::session::Session;
 use crate::workspace::{open_store, refused};
 
@@ -48,8 +49,25 @@ pub struct InstallHooksRequest {
 pub enum HooksChange {
     /// The file was changed; this is the new state of the hooks.
     Done(Box<HooksReport>),
+    /// The entries were removed.
+    Removed(Box<RemovedHooksReport>),
     /// Nothing was written; the file would hold this.
     DryRun(HooksDryRunReport),
+}
+
+/// What was removed from a client's settings, and the state of its hooks afterwards.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RemovedHooksReport {
+    /// How many entries were removed.
+    pub removed_entries: usize,
+    /// Whether the settings file was removed, because it held nothing else.
+    pub removed_file: bool,
+    /// The agent that the sessions here no longer belong to.
+    pub removed_agent: Option<String>,
+    /// The state of the hooks now.
+    #[serde(flatten)]
+    pub hooks: HooksReport,
 }
 
 /// The new text of a client's settings.
@@ -100,11 +118,13 @@ pub fn install_hooks(
     remember_folders(&*store, &path, &target.base(session)?, client, session)?;
     write(&path, &install.installed)?;
     binding.carry_out(target, session)?;
+    // A later reason for which hooks deliver nothing may be a full disk.
+    if let Some(file) = failure_file(session, client) {
+        file.make_room().ok();
+    }
     if client == Client::Codex {
-        reporter.say(
-            "note: Codex skips hooks until you trust them: run `/hooks` in it once; it reads no \
-             settings in a folder that you have not trusted",
-        );
+        let steps = codex_trust_steps(target.folder_trust(session));
+        reporter.say(format!("note: Codex skips hooks until you trust them: {steps}"));
     }
     if client == Client::Gemini {
         reporter.say(
@@ -271,6 +291,7 @@ pub fn uninstall_hooks(
         let report = HooksDryRunReport::new(&path, restored.unwrap_or_default());
         return Ok(HooksChange::DryRun(report));
     }
+    let before = hooks_status(session, target)?;
     match restored {
         Some(text) if current.as_ref() != Some(&text) => write(&path, &text)?,
         None if current.is_some() => remove(&path)?,
@@ -281,5 +302,11 @@ pub fn uninstall_hooks(
         remove_folders(&*store, &path, &target.base(session)?)?;
     }
     release(target, &*store, session)?;
-    status(session, target)
+    let hooks = hooks_status(session, target)?;
+    Ok(HooksChange::Removed(Box::new(RemovedHooksReport {
+        removed_entries: before.entries.saturating_sub(hooks.entries),
+        removed_file: current.is_some() && !path.exists(),
+        removed_agent: before.agent.filter(|_| hooks.agent.is_none()),
+        hooks,
+    })))
 }

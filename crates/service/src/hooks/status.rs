@@ -7,15 +7,17 @@ use std::time::Duration;
 use convoke_domain::client::Client;
 use convoke_domain::wake::SectionOrder;
 use convoke_engine::client::codex::trust::HookTrust;
+use convoke_engine::hook::failure::HookFailure;
 use convoke_engine::hooks::{HooksLevel, count, programs};
 use convoke_engine::wake::WakeCall;
 use convoke_store::delivery::Activity;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{HooksTarget, malformed, plugin, read};
+use super::{FolderTrust, HooksTarget, codex_trust_steps, malformed, plugin, read};
 use crate::elsewhere::hook_lines;
 use crate::failure::Failure;
+use crate::hook::failure_file;
 use crate::pin::{PinList, PinReport, pin_reports};
 use crate::session::Session;
 use crate::settings::wake::{Settings, settings_for_hook};
@@ -24,6 +26,9 @@ use crate::workspace::{Workspace, refused};
 
 /// A person waits longer than a client.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a failure is shown although hooks were called with success since.
+const RECENT: SignedDuration = SignedDuration::from_hours(24);
 
 /// The state of a client's hooks.
 #[derive(Debug, Clone, Serialize)]
@@ -49,12 +54,27 @@ pub struct HooksReport {
     pub delivered_at: Option<String>,
     /// When one was last seen in the client's own record.
     pub arrived_at: Option<String>,
+    /// The last hook that delivered nothing because something failed: within a day, or since a hook
+    /// was last called with success.
+    pub failed: Option<FailedHook>,
     /// Files and variables whose mistakes hooks leave out.
     pub left_out: Vec<String>,
     /// Why nothing can be delivered at present.
     pub not_delivered: Option<DeliveryObstacle>,
     /// The user's rules that hold here, with where each arrived last.
     pub pins: Vec<PinReport>,
+}
+
+/// A hook that delivered nothing because something failed.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FailedHook {
+    /// When.
+    pub at: String,
+    /// The event, by the client's name for it.
+    pub event: String,
+    /// The error with its causes.
+    pub why: String,
 }
 
 /// Returns the state of a client's hooks.
@@ -117,6 +137,7 @@ impl HooksTarget {
             fired_at: time(fired_at),
             delivered_at: time(delivered_at),
             arrived_at: time(arrived_at),
+            failed: failed(session, self.client, fired_at),
             left_out: read.1,
             not_delivered,
             pins: pin_reports(session, &workspace, PinList::Here)?,
@@ -135,16 +156,14 @@ impl HooksTarget {
             let why = format!("the hooks call {}, which does not exist", program.display());
             return Some(DeliveryObstacle::new(why, format!("run `{}`", self.again())));
         }
-        if !self.is_folder_trusted(session) {
+        let folder = self.folder_trust(session);
+        if folder == FolderTrust::Missing {
             let why = "Codex reads no settings in a folder that you have not trusted";
-            return Some(DeliveryObstacle::new(
-                why,
-                "start `codex` here once and trust the folder",
-            ));
+            return Some(DeliveryObstacle::new(why, codex_trust_steps(folder)));
         }
         let trust = trust.filter(|trust| *trust != HookTrust::Trusted)?;
         let why = format!("Codex skips the hooks, which are {}", trust.words());
-        Some(DeliveryObstacle::new(why, "run `/hooks` in Codex"))
+        Some(DeliveryObstacle::new(why, codex_trust_steps(folder)))
     }
 
     /// Returns the command that installs these hooks.
@@ -152,6 +171,14 @@ impl HooksTarget {
         let user = if self.level == HooksLevel::User { " --user" } else { "" };
         format!("convoke hooks install {}{user}", self.client.name())
     }
+}
+
+/// Returns the last failure, unless it is older than a day and hooks were called since.
+fn failed(session: &Session, client: Client, fired_at: Option<Timestamp>) -> Option<FailedHook> {
+    let HookFailure { at, event, why } = failure_file(session, client)?.last()?;
+    let is_recent = session.now().duration_since(at) < RECENT;
+    let is_last = fired_at.is_none_or(|fired_at| fired_at <= at);
+    (is_recent || is_last).then(|| FailedHook { at: at.to_string(), event, why })
 }
 
 /// Returns the agent of a session that begins now, and what names it.

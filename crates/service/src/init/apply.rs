@@ -38,7 +38,7 @@ pub fn carry_out(session: &Session, plan: InitPlan) -> Result<InitReport, Failur
         if step.state != StepState::Planned {
             continue;
         }
-        let done = if cancel.is_asked() {
+        let done = if cancel.is_cancelled() {
             Err(Failure::new(ErrorClass::Interrupted, SetupStopped))
         } else {
             setup.take(work, &mut taken)
@@ -49,7 +49,7 @@ pub fn carry_out(session: &Session, plan: InitPlan) -> Result<InitReport, Failur
         step.state = StepState::Done;
     }
     // A signal that came during the last step is a wish to have nothing changed, too.
-    if cancel.is_asked() {
+    if cancel.is_cancelled() {
         let stopped = Failure::new(ErrorClass::Interrupted, SetupStopped);
         return Err(setup.give_up(stopped, taken));
     }

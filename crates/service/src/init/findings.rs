@@ -9,7 +9,7 @@ use convoke_engine::git::checkout;
 use convoke_engine::git::tracked::files;
 use serde::Serialize;
 
-use crate::agents::{AgentReport, AgentsRequest, HealthSource, agents};
+use crate::agents::{AgentReport, AgentsRequest, agents};
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::settings::wake::settings;
@@ -67,9 +67,7 @@ pub struct FoundPlan {
 
 impl InitFindings {
     pub(super) fn look(session: &Session) -> Result<Self, Failure> {
-        let source = HealthSource::Presence;
-        let known =
-            agents(session, &AgentsRequest { source, caller_env: None, write_health: None })?;
+        let known = agents(session, &AgentsRequest::presence())?;
         let is_client = |agent: &AgentReport| Client::parse(&agent.agent).is_some();
         let clients = known.agents.into_iter().filter(is_client);
         let clients = clients.filter(|agent| agent.path.is_some()).map(|agent| FoundClient {
@@ -91,7 +89,7 @@ impl InitFindings {
     pub(super) fn of_folder(session: &Session) -> Self {
         let repository = checkout(&session.project);
         Self {
-            folder: session.project.display().to_string(),
+            folder: session.absolute_project().display().to_string(),
             branch: repository.map(|found| found.branch.unwrap_or_else(|| "(detached)".into())),
             clients: Vec::new(),
             guidance: Vec::new(),

@@ -14,7 +14,9 @@ use super::findings::InitFindings;
 use super::guidance::{Guidance, guidance_file, look, refusal};
 use super::{InitReport, InitRequest, InitState, InitStep, InitStepKind, StepState};
 use crate::failure::{ErrorClass, Failure, with_causes};
-use crate::hooks::{DryRun, HooksTarget, InstallHooksRequest, install_hooks, plugin, read};
+use crate::hooks::{
+    DryRun, HooksTarget, InstallHooksRequest, codex_trust_steps, install_hooks, plugin, read,
+};
 use crate::next_command::{ProjectState, next_commands};
 use crate::observer::{Observer, Progress, Unobserved};
 use crate::session::Session;
@@ -91,7 +93,7 @@ fn project_state(
     found: &InitFindings,
     blocked: &[Client],
 ) -> Result<ProjectState, Failure> {
-    let progress = TaskDesk::open(session, &TaskPlace::default(), task_progress)?;
+    let progress = TaskDesk::open_to_read(session, &TaskPlace::default(), task_progress)?;
     let clients = found.clients.iter().filter_map(|found| Client::parse(&found.client));
     Ok(ProjectState {
         current: progress.current,
@@ -156,7 +158,7 @@ fn hooks_step(session: &Session, request: &InitRequest, client: Client) -> Hooks
     match install_hooks(&session.clone().observed_by(collected.clone()), &install) {
         Ok(_) => {
             let install = InstallHooksRequest { rehearsal: DryRun::No, agent: None, ..install };
-            let note = note_of(client, &collected);
+            let note = note_of(session, client, &collected);
             plan(InitStep { note, ..step(StepState::Planned, None) }, Work::Hooks(install))
         }
         Err(failure) => plan(step(StepState::Blocked, Some(reason(&failure))), Work::Nothing),
@@ -177,16 +179,20 @@ impl Observer for Collected {
 }
 
 /// Returns what the user should know about a client's hooks before they are installed.
-fn note_of(client: Client, collected: &Collected) -> Option<String> {
+fn note_of(session: &Session, client: Client, collected: &Collected) -> Option<String> {
     let own = match client {
-        Client::Codex => Some("Codex runs hooks once you trust them: run `/hooks` in it"),
-        Client::Gemini => {
-            Some("Gemini runs hooks in folders that you trust: run `/permissions` in it")
+        Client::Codex => {
+            let target = HooksTarget { client, level: HooksLevel::Project };
+            let steps = codex_trust_steps(target.folder_trust(session));
+            Some(format!("Codex skips hooks until you trust them: {steps}"))
         }
-        Client::Claude | Client::Cursor | Client::Opencode | Client::Qwen => None,
+        Client::Gemini => {
+            Some("Gemini runs hooks in folders that you trust: run `/permissions` in it".to_owned())
+        }
+        Client::Claude | Client::Cursor | Client::Opencode | Client::Qwen | Client::Acp => None,
     };
     let mut notes = collected.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    notes.extend(own.map(str::to_owned));
+    notes.extend(own);
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
@@ -264,7 +270,7 @@ fn configuration_step(session: &Session) -> Option<Planned> {
 
 /// Returns a path as seen from the project.
 pub(super) fn shown(session: &Session, path: &Path) -> String {
-    let project = std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+    let project = session.absolute_project();
     path.strip_prefix(&project).unwrap_or(path).display().to_string()
 }
 

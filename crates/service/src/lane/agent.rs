@@ -2,6 +2,8 @@
 //! version.
 
 use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
@@ -14,13 +16,14 @@ use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::lane::version::versions;
 
 use super::LaneError;
+use super::acp::acp_agent;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::endpoint::endpoint;
 use crate::settings::lane::passed_variables;
 
 /// Variables that every program needs; a client sees these and its own vendor's, and nothing else.
-const COMMON: [&str; 24] = [
+pub(super) const COMMON: [&str; 24] = [
     "PATH",
     "HOME",
     "USER",
@@ -59,12 +62,34 @@ pub(super) fn unable(agent: &AgentRef, what: &'static str) -> Failure {
 pub fn check_agent(agent: &AgentRef, rights: Rights, session: &Session) -> Result<(), Failure> {
     match agent {
         AgentRef::Client(client) => program(*client, session).map(drop),
+        AgentRef::Acp(name) => acp_agent(name, session).map(drop),
         AgentRef::Http(_) if rights == Rights::Write => Err(unable(agent, NO_TOOLS)),
         AgentRef::Http(name) => endpoint(session, name).map(drop),
-        AgentRef::Replay(path) => {
-            load(path).map(drop).map_err(|source| cassette_failed(path, source))
-        }
+        AgentRef::Replay(path) => load(path).map(drop).map_err(|source| unplayable(path, source)),
     }
+}
+
+/// Refuses an agent whose recorded lanes are not there.
+pub(super) fn find_cassette(agent: &AgentRef) -> Result<(), Failure> {
+    let AgentRef::Replay(path) = agent else { return Ok(()) };
+    match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(unplayable(path, ReplayError::Io(error)))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Returns the error for a file of recorded lanes that cannot be played.
+pub(super) fn unplayable(path: &Path, source: ReplayError) -> Failure {
+    let is_missing =
+        matches!(&source, ReplayError::Io(error) if error.kind() == ErrorKind::NotFound);
+    if !is_missing {
+        return cassette_failed(path, source);
+    }
+    let missing = LaneError::NoCassette { path: path.to_owned() };
+    Failure::new(ErrorClass::Prerequisite, missing)
+        .hint("`convoke lane run --record FILE` records a lane, which `replay:FILE` plays")
 }
 
 pub(super) fn cassette_failed(path: &Path, source: ReplayError) -> Failure {
@@ -84,7 +109,7 @@ pub(super) fn program(agent: Client, session: &Session) -> Result<PathBuf, Failu
     let search = session.environment.search_program(names, &session.project);
     let remark = search.remark();
     search.found.ok_or_else(|| {
-        let error = LaneError::NotInstalled { program: names[0] };
+        let error = LaneError::NotInstalled { program: names[0].to_owned() };
         let failure = Failure::new(ErrorClass::Prerequisite, error).maybe_hint(remark);
         failure.hint(format!("install {agent}, or put it on the PATH"))
     })

@@ -54,6 +54,7 @@ fn never_ran(outcome: LaneOutcome, end: ProcessEnd, output: ClientOutput) -> Lan
         difference: None,
         counts: UsageScope::RUN,
         is_recorded: false,
+        doubts: Vec::new(),
     }
 }
 

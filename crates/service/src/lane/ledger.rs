@@ -3,6 +3,8 @@
 use convoke_domain::lane::budget::dollars;
 use convoke_domain::lane::event::{FailureKind, Usage};
 use convoke_domain::lane::ledger::LaneEntry;
+use convoke_domain::lane::outcome::{LaneOutcome, ProcessEnd};
+use convoke_domain::message::day_and_hours;
 use convoke_domain::text::one_line;
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -143,7 +145,7 @@ impl LaneEntryReport {
         let unknown = || "unknown".to_owned();
         let rows = [
             ("lane", Some(self.id.to_string())),
-            ("state", Some(self.state.to_owned())),
+            ("state", Some(shown_state(self.state).to_owned())),
             ("agent", Some(self.agent.clone())),
             ("role", text(&self.role)),
             ("phase", text(&self.phase)),
@@ -157,7 +159,7 @@ impl LaneEntryReport {
             ("began", Some(time(&self.started_at))),
             ("ended", self.ended_at.as_deref().map(time)),
             ("took", self.took_ms.map(seconds)),
-            ("end", text(&self.end)),
+            ("end", self.end.as_deref().map(shown_end)),
             ("why", text(&self.trouble)),
             ("said", self.bytes.map(|bytes| format!("{bytes} bytes"))),
             ("spent", spent.map(tokens).or_else(|| self.ended_at.as_ref().map(|_| unknown()))),
@@ -173,13 +175,21 @@ impl LaneEntryReport {
     }
 }
 
+fn shown_state(state: &'static str) -> &'static str {
+    LaneOutcome::parse(state).map_or(state, LaneOutcome::state)
+}
+
+fn shown_end(end: &str) -> String {
+    ProcessEnd::parse(end).map_or_else(|| end.to_owned(), ProcessEnd::words)
+}
+
 fn characters(count: u64) -> String {
     if count == 1 { "1 character".to_owned() } else { format!("{count} characters") }
 }
 
 /// Shows a time by a clock.
 pub fn shown(at: Timestamp, clock: Offset) -> String {
-    clock.to_datetime(at).strftime("%Y-%m-%d %H:%M").to_string()
+    day_and_hours(at, clock)
 }
 
 /// Shows a duration in seconds.

@@ -24,6 +24,14 @@ pub struct LaneChecks<'a> {
     pub checks_substance: bool,
 }
 
+/// Refuses a prompt without words.
+pub fn must_be_filled(prompt: &str) -> Result<(), Failure> {
+    if prompt.trim().is_empty() {
+        return Err(Failure::new(ErrorClass::Usage, LaneError::Blank));
+    }
+    Ok(())
+}
+
 /// Runs one lane, passes on its progress, and returns its report.
 pub fn run_one(
     session: &Session,
@@ -32,9 +40,7 @@ pub fn run_one(
     on_progress: &mut OnProgress<'_>,
 ) -> Result<LaneReport, Failure> {
     let LaneRequest { agent, prompt, .. } = *request;
-    if prompt.trim().is_empty() {
-        return Err(Failure::new(ErrorClass::Usage, LaneError::Blank));
-    }
+    must_be_filled(prompt)?;
     let reading = Reading::find(checks.reads, agent)?;
     // An answer that was paid for must not be lost because it cannot be kept.
     checks.keep.as_deref().map_or(Ok(()), make_ready)?;

@@ -85,7 +85,7 @@ impl Reading {
             unknown: Some(format!("Convoke cannot tell what {agent} read: {why}")),
         };
         let has_transcript = |client: &Client| adapter(*client).transcript.is_some();
-        let Some(client) = agent.client().filter(has_transcript) else {
+        let Some(client) = agent.speaker().filter(has_transcript) else {
             return Some(unknown("it leaves no transcript that Convoke can read".to_owned()));
         };
         let (path, homes) = (scratch.join("stdout"), session.environment.client_homes());

@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 use tracing::Span;
 
+use super::agent::find_cassette;
 use super::around::around_budget;
 use super::budget::{is_paid, without_usage_warning};
 use super::ending::{
@@ -58,12 +59,14 @@ impl LaneRequest<'_> {
         scratch: &Path,
         reporter: &Reporter,
     ) -> Result<LaneRun, Failure> {
-        self.run_with_progress(session, scratch, reporter, &mut |progress| {
+        let run = self.run_with_progress(session, scratch, reporter, &mut |progress| {
             if let LaneProgress::Said(event) = progress {
                 reporter.lane(event);
             }
             ControlFlow::Continue(())
-        })
+        });
+        reporter.lane_over();
+        run
     }
 
     /// Runs it in the project, tells a caller what happens meanwhile, and records it. Under a
@@ -92,6 +95,8 @@ impl LaneRequest<'_> {
         span: &Span,
         on_progress: &mut OnProgress<'_>,
     ) -> Result<LaneRun, Failure> {
+        // A recording that is not there is a mistake of the request, and no lane.
+        find_cassette(self.agent)?;
         let ledger = OpenLedger::open(session, reporter);
         let Admission { refusal, without_usage } =
             self.admission(session, ledger.as_ref(), reporter)?;
@@ -118,7 +123,7 @@ impl LaneRequest<'_> {
         };
         let pins = self.pins(session, ledger.as_ref().map(|ledger| &ledger.workspace), reporter);
         let is_unwanted =
-            session.cancel().is_asked() || on_progress(LaneProgress::Began(id)).is_break();
+            session.cancel().is_cancelled() || on_progress(LaneProgress::Began(id)).is_break();
         let transcript = if is_unwanted {
             Ok(never_begun())
         } else {

@@ -4,10 +4,10 @@ use convoke_domain::lane::budget::{ExceededBudget, LaneBudget};
 use convoke_domain::lane::event::{LaneFailure, Usage};
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::text::one_line;
-use convoke_domain::tree::TreeVerdict;
+use convoke_domain::tree::{TreeStatus, TreeVerdict};
 use convoke_engine::client::{CounterScope, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
-use convoke_engine::lane::drive::LaneTranscript;
+use convoke_engine::lane::drive::{LaneDoubt, LaneTranscript};
 use serde::Serialize;
 
 use super::LaneRun;
@@ -88,6 +88,8 @@ pub struct RightsReport {
     pub tools: Option<Vec<String>>,
     /// Rights beyond the request.
     pub excess: Vec<String>,
+    /// Whether nothing but the working tree can show that the agent only read.
+    pub unproven: bool,
 }
 
 /// The client's counters.
@@ -108,6 +110,8 @@ pub struct UsageReport {
     pub tokens_of: &'static str,
     /// The same for money.
     pub money_of: &'static str,
+    /// Whether the agent reports only a part: that of its last step.
+    pub partial: bool,
     /// The usage of this run; none if unknown.
     pub of_run: Option<SpentReport>,
 }
@@ -122,7 +126,7 @@ impl LaneReport {
     ) -> Self {
         let LaneRun { transcript, lane, spent, over, without_usage, tree } = &run;
         let output = &transcript.output;
-        let usage = |usage| UsageReport::new(usage, transcript.counts, *spent);
+        let usage = |usage| UsageReport::new(usage, transcript, *spent);
         let granted = output.granted.as_ref();
         Self {
             lane: *lane,
@@ -146,6 +150,7 @@ impl LaneReport {
                 mode: granted.and_then(|granted| granted.mode.clone()),
                 tools: granted.map(|granted| granted.tools.clone()),
                 excess: transcript.excess.clone(),
+                unproven: transcript.doubts.contains(&LaneDoubt::ReadOnlyUnproven),
             },
             over_budget: over.map(OverBudgetReport::from),
             lanes_without_usage: *without_usage,
@@ -244,8 +249,8 @@ pub fn over_budget_warning(
 }
 
 impl UsageReport {
-    fn new(usage: Usage, counts: UsageScope, spent: Option<Usage>) -> Self {
-        let UsageScope { tokens, money } = counts;
+    fn new(usage: Usage, transcript: &LaneTranscript, spent: Option<Usage>) -> Self {
+        let UsageScope { tokens, money } = transcript.counts;
         let counted = |counted| match counted {
             CounterScope::Run => "run",
             CounterScope::Session => "session",
@@ -258,6 +263,7 @@ impl UsageReport {
             micro_dollars: usage.micro_dollars,
             tokens_of: counted(tokens),
             money_of: counted(money),
+            partial: transcript.doubts.contains(&LaneDoubt::PartialUsage),
             of_run: spent.map(SpentReport::from),
         }
     }
@@ -268,12 +274,27 @@ pub fn sentence(transcript: &LaneTranscript, thin: Option<&str>) -> String {
     let usage = transcript.output.usage.map_or(String::new(), |usage| {
         format!(", {} tokens in, {} out", usage.input, usage.output)
     });
-    let name = transcript.outcome.name();
+    let name = transcript.outcome.state();
     let trouble = why(transcript).map_or(String::new(), |why| format!(": {}", one_line(&why)));
     let thin = thin.map_or(String::new(), |thin| format!(", but without substance: {thin}"));
     let recorded = if transcript.is_recorded { " (recorded)" } else { "" };
     let seconds = transcript.exit.took.as_secs_f64();
     format!("{name} after {seconds:.1} s{recorded}{usage}{trouble}{thin}")
+}
+
+/// Returns what a person can do about a lane without an answer, if that is known.
+pub fn remedy(agent: &AgentRef, transcript: &LaneTranscript) -> Option<String> {
+    if transcript.outcome != LaneOutcome::Auth {
+        return None;
+    }
+    Some(match agent {
+        AgentRef::Client(client) => {
+            format!("start {client} by hand and log in, then try `convoke agents --probe {client}`")
+        }
+        AgentRef::Http(_) => "`convoke agents` shows whether the key of the API is set".to_owned(),
+        AgentRef::Acp(name) => format!("start the program of {name} by hand and log in"),
+        AgentRef::Replay(_) => return None,
+    })
 }
 
 /// Returns why there is no answer, by the client's words or its end.
@@ -302,6 +323,25 @@ pub fn warnings(
         let excess = one_line(&transcript.excess.join(", "));
         format!("{agent} started read-only, but the client reports more rights: {excess}")
     });
+    let doubts: Vec<_> =
+        transcript.doubts.iter().map(|doubt| doubtful(*doubt, agent, tree)).collect();
     let tree = tree.and_then(|verdict| verdict.warning(&agent.to_string()));
-    excess.into_iter().chain(tree)
+    excess.into_iter().chain(doubts).chain(tree)
+}
+
+/// Says what is not known of a lane; of an unproven reader, what the working tree shows.
+fn doubtful(doubt: LaneDoubt, agent: &AgentRef, tree: Option<&TreeVerdict>) -> String {
+    match doubt {
+        LaneDoubt::ReadOnlyUnproven => {
+            let shown = match tree.map(|verdict| verdict.status) {
+                Some(TreeStatus::Clean) => "the working tree did not change",
+                Some(TreeStatus::Dirty) => "the working tree changed",
+                Some(TreeStatus::Unknown) | None => "Convoke did not see the working tree",
+            };
+            format!("nothing proves that {agent} can only read; {shown}")
+        }
+        LaneDoubt::PartialUsage => {
+            format!("{agent} reports the usage of its last step only; it used more tokens")
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use convoke_domain::client::Client;
 use convoke_domain::lane::budget::BudgetMeter;
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::outcome::LaneOutcome;
@@ -14,7 +15,8 @@ use convoke_engine::lane::drive::{ClientProgram, LaneTranscript, Runner, drive};
 use convoke_engine::lane::replay::{Recorder, load};
 use convoke_engine::lane::supervisor::Supervision;
 
-use super::agent::{NO_TOOLS, cassette_failed, program, unable, variables};
+use super::acp::{AcpAgent, acp_agent};
+use super::agent::{NO_TOOLS, cassette_failed, program, unable, unplayable, variables};
 use super::{LaneError, LaneProgress, LaneRequest, OnProgress, lane_failed};
 use crate::failure::{Failure, with_causes};
 use crate::observer::Reporter;
@@ -76,8 +78,7 @@ impl LaneRequest<'_> {
         cancel: &Cancel,
         notice: &mut dyn FnMut(&LaneEvent),
     ) -> Result<LaneTranscript, Failure> {
-        let folder =
-            std::path::absolute(&session.project).unwrap_or_else(|_| session.project.clone());
+        let folder = session.absolute_project();
         let (folder, scratch) = (folder.display().to_string(), scratch.display().to_string());
         let request = ClientRequest {
             prompt,
@@ -87,6 +88,7 @@ impl LaneRequest<'_> {
             rights: self.rights,
             folder: &folder,
             scratch: &scratch,
+            acp: None,
         };
         let supervision = Supervision { limits: self.limits, cancel };
         let mut run = |runner: &Runner<'_>, request: &ClientRequest<'_>| {
@@ -102,6 +104,14 @@ impl LaneRequest<'_> {
                 };
                 run(&Runner::Program(program), &request)
             }
+            AgentRef::Acp(name) => {
+                let AcpAgent { command, mut variables } = acp_agent(name, session)?;
+                variables.push(("TMPDIR".into(), scratch.as_str().into()));
+                let convoke = session.environment.program();
+                let (agent, program) = (Client::Acp, convoke.as_path());
+                let bridge = ClientProgram { agent, program, convoke: program, variables };
+                run(&Runner::Program(bridge), &ClientRequest { acp: Some(&command), ..request })
+            }
             AgentRef::Http(name) => {
                 self.refuse_tools()?;
                 let Configured { endpoint, model, effort } = endpoint(session, name)?;
@@ -110,7 +120,7 @@ impl LaneRequest<'_> {
                 run(&Runner::Http(&endpoint), &ClientRequest { model, effort, ..request })
             }
             AgentRef::Replay(path) => {
-                let cassette = load(path).map_err(|source| cassette_failed(path, source))?;
+                let cassette = load(path).map_err(|source| unplayable(path, source))?;
                 run(&Runner::Replay(&cassette, &self.identity(session)), &request)
             }
         }
@@ -120,7 +130,7 @@ impl LaneRequest<'_> {
     pub(super) fn asked_model(&self, session: &Session) -> Option<String> {
         let configured = || match self.agent {
             AgentRef::Http(name) => endpoint(session, name).ok().map(|configured| configured.model),
-            AgentRef::Client(_) | AgentRef::Replay(_) => None,
+            AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Replay(_) => None,
         };
         self.model.map(str::to_owned).or_else(configured)
     }

@@ -78,7 +78,7 @@ impl TreeWatch {
         };
         let asked = look.session.cancel();
         let cancel =
-            if asked.is_asked() { look.session.interruption.urgent() } else { asked }.child();
+            if asked.is_cancelled() { look.session.interruption.urgent() } else { asked }.child();
         let (mut verdict, is_late) = look.limited(&cancel, || snapshot.compare(&cancel));
         verdict.reason = verdict.reason.map(|reason| named(reason, is_late));
         Some(verdict)

@@ -6,24 +6,39 @@ use convoke_store::agent::AgentChange;
 use convoke_store::message::{InboxFilter, MessageReceipt};
 use serde::Serialize;
 
+use super::note_stranger;
 use crate::elsewhere;
 use crate::failure::Failure;
 use crate::session::Session;
-use crate::workspace::{Workspace, refused, speaker};
+use crate::status::UnreadMessages;
+use crate::workspace::{Workspace, reader, refused, speaker};
+
+/// Selects messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageSelection {
+    /// Those to the reader that are unread.
+    Unread,
+    /// All to the reader.
+    Received,
+    /// All that are visible on the branch, to any reader.
+    Branch,
+}
 
 /// A request for messages.
 #[derive(Debug, Clone)]
 pub struct InboxRequest {
     /// The reader; without it, the agent of the environment or session, else the person.
     pub agent: Option<AgentName>,
-    /// Only unread messages, or all.
-    pub which: InboxFilter,
+    /// The wanted messages.
+    pub which: MessageSelection,
     /// The most messages, the newest.
     pub limit: usize,
     /// Only messages before this one.
     pub before: Option<i64>,
     /// Another branch than the checked-out one.
     pub branch: Option<String>,
+    /// Whether the messages are to count as read afterwards; then it must be known who reads.
+    pub marks: bool,
 }
 
 /// The requested messages.
@@ -37,6 +52,8 @@ pub struct Inbox {
     /// Another branch with the most unread messages to the reader, and how many, where there are no
     /// messages here and no branch was named.
     pub other_branch: Option<(String, usize)>,
+    /// The agents of this branch with unread messages, where the reader was not named and has none.
+    pub other_readers: Vec<UnreadMessages>,
     workspace: Workspace,
 }
 
@@ -59,6 +76,8 @@ pub struct MessageReport {
     pub re: Option<i64>,
     /// The sender.
     pub from: String,
+    /// The only addressee, if there is one.
+    pub to: Option<String>,
     /// The kind of message, such as `direct`.
     pub kind: &'static str,
     /// The words.
@@ -74,6 +93,7 @@ impl MessageReport {
             id: message.id,
             re: message.re,
             from: message.from.as_str().to_owned(),
+            to: message.to.as_ref().map(ToString::to_string),
             kind: message.kind.name(),
             content: message.content.clone(),
             created_at: message.created_at.to_string(),
@@ -92,17 +112,24 @@ pub fn inbox(session: &Session, request: &InboxRequest) -> Result<Inbox, Failure
     let workspace = Workspace::open(session, request.branch.as_deref())?;
     let Workspace { store, scope } = &workspace;
     elsewhere::note(session, &workspace)?;
-    let reader = speaker(request.agent.as_ref(), session)?;
+    let whose = if request.marks { speaker } else { reader };
+    let reader = whose(request.agent.as_ref(), session)?;
     let InboxRequest { which, limit, before, .. } = *request;
-    let messages = store.addressed_to(scope, &reader, which, before, limit).map_err(refused)?;
+    let read = |before: Option<i64>, most: usize| match which.filter() {
+        Some(filter) => store.addressed_to(scope, &reader, filter, before, most),
+        None => store.visible_messages(scope, before, most),
+    };
+    let messages = read(before, limit).map_err(refused)?;
     let first = messages.first().map(|message| message.id);
-    let earlier = store.addressed_to(scope, &reader, which, first, 1).map_err(refused)?;
-    let older = match first.filter(|_| !earlier.is_empty()) {
-        Some(first) => {
-            let count = store.count_addressed_to(scope, &reader, which).map_err(refused)?;
-            Some(OlderMessages { count, first })
+    let older = match first {
+        Some(first) if !read(Some(first), 1).map_err(refused)?.is_empty() => {
+            let count = match which.filter() {
+                Some(filter) => store.count_addressed_to(scope, &reader, filter),
+                None => store.count_visible_messages(scope),
+            };
+            Some(OlderMessages { count: count.map_err(refused)?, first })
         }
-        None => None,
+        Some(_) | None => None,
     };
     let other_branch = if messages.is_empty() && request.branch.is_none() {
         let branches = store.unread_branches(&scope.project, &reader).map_err(refused)?;
@@ -111,7 +138,39 @@ pub fn inbox(session: &Session, request: &InboxRequest) -> Result<Inbox, Failure
     } else {
         None
     };
-    Ok(Inbox { reader, messages, older, other_branch, workspace })
+    let mut other_readers = Vec::new();
+    if messages.is_empty() && other_branch.is_none() {
+        match &request.agent {
+            Some(agent) => note_stranger(session, &workspace, scope, agent)?,
+            None => other_readers = readers_with_unread(&workspace)?,
+        }
+    }
+    Ok(Inbox { reader, messages, older, other_branch, other_readers, workspace })
+}
+
+impl MessageSelection {
+    /// Returns the filter of one reader's messages; none for those of the whole branch.
+    const fn filter(self) -> Option<InboxFilter> {
+        match self {
+            Self::Unread => Some(InboxFilter::Unread),
+            Self::Received => Some(InboxFilter::All),
+            Self::Branch => None,
+        }
+    }
+}
+
+/// Counts the unread messages of every agent of the branch that has some.
+fn readers_with_unread(workspace: &Workspace) -> Result<Vec<UnreadMessages>, Failure> {
+    let Workspace { store, scope } = workspace;
+    let mut readers = Vec::new();
+    for agent in store.agents(scope).map_err(refused)? {
+        let count = store.count_addressed_to(scope, &agent.name, InboxFilter::Unread);
+        let count = count.map_err(refused)?;
+        if count > 0 {
+            readers.push(UnreadMessages { reader: agent.name.to_string(), count });
+        }
+    }
+    Ok(readers)
 }
 
 /// Counts messages as read. A front end calls this only when its reader has them.
@@ -162,7 +221,7 @@ pub fn thread(
     branch: Option<&str>,
 ) -> Result<MessageThread, Failure> {
     let Workspace { store, scope } = Workspace::open(session, branch)?;
-    let reader = speaker(agent, session)?;
+    let reader = reader(agent, session)?;
     let messages = store.thread(&scope, id).map_err(refused)?;
     Ok(MessageThread { reader, messages })
 }

@@ -13,7 +13,7 @@ struct NoArtifact {
 }
 
 pub(super) fn artifact(known: &KnownRun, name: &str) -> Result<ArtifactReport, Failure> {
-    let long = DesignFile::long_name(name);
+    let (long, run) = (DesignFile::long_name(name), &known.run.id);
     let files = known.artifacts();
     let Some(text) = files.get(long) else {
         let names = files.keys().map(String::as_str);
@@ -21,10 +21,13 @@ pub(super) fn artifact(known: &KnownRun, name: &str) -> Result<ArtifactReport, F
         let there =
             |(short, file): &(_, DesignFile)| files.contains_key(file.name()).then_some(*short);
         let short: Vec<_> = DesignFile::SHORT.iter().filter_map(there).collect();
-        let long: Vec<_> = files.keys().map(String::as_str).collect();
-        let list = match [short, long].concat().as_slice() {
-            [] => "the run has no artifacts yet".to_owned(),
-            names => format!("known artifacts: {}", names.join(", ")),
+        let list = match (short.as_slice(), files.len()) {
+            (_, 0) => "the run has no artifacts yet".to_owned(),
+            ([], count) => format!("`convoke show {run}` names the run's {count} artifacts"),
+            (names, count) => format!(
+                "known artifacts: {}; `convoke show {run}` names all {count}",
+                names.join(", ")
+            ),
         };
         let failure = Failure::new(ErrorClass::Refused, NoArtifact { name: name.to_owned() });
         return Err(failure.maybe_hint(did_you_mean(name, all)).hint(list));

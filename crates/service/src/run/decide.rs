@@ -12,7 +12,6 @@ use convoke_domain::run::{RunId, RunState};
 use serde::Serialize;
 
 use super::integrity::{journal_integrity, must_be_sound};
-use super::known::must_be_real;
 use super::list::{last_run, worked_on};
 use super::matters::{MattersReport, RunKind, open, way_out};
 use super::show::named_run;
@@ -67,6 +66,8 @@ enum DecisionError {
     LongReason(usize),
     #[error("cannot decide anything in `{0}` while it is running")]
     Running(RunId),
+    #[error("cannot decide anything in `{0}`: it is a rehearsal, whose findings are examples")]
+    Rehearsal(RunId),
     #[error("cannot decide anything in `{0}`: it ended without a plan")]
     NoPlan(RunId),
 }
@@ -91,7 +92,7 @@ pub fn person_ruling(
 /// Lists what the named run, or the last one, leaves to people, and what they decided.
 pub fn list_matters(session: &Session, run: Option<&RunId>) -> Result<RunMattersReport, Failure> {
     let known = named_run(session, run)?;
-    let kind = known.facts.settings().map_or(RunKind::Real, |(_, settings)| RunKind::of(settings));
+    let kind = RunKind::of_facts(&known.facts);
     let first = open(&known.progress).first().copied();
     Ok(RunMattersReport {
         run: known.run.id.to_string(),
@@ -123,7 +124,11 @@ pub fn decide(
     must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
     let (mut journal, events) = open_journal(&workspace, &run.id)?;
     let facts = Facts::fold(events);
-    must_be_real(&run.id, &facts)?;
+    if RunKind::of_facts(&facts) == RunKind::Rehearsal {
+        return Err(Failure::new(ErrorClass::Refused, DecisionError::Rehearsal(run.id))
+            .hint("plan a feature with your agents: `convoke design \"FEATURE\"`")
+            .hint("or change the votes in a folder and play it: `convoke design --rehearse=DIR`"));
+    }
     let progress = walk(&facts);
     if matches!(progress.next, Next::End(DesignEnding::DirtyTree | DesignEnding::Refused(_))) {
         return Err(Failure::new(ErrorClass::Refused, DecisionError::NoPlan(run.id)));

@@ -99,10 +99,12 @@ impl KnownRun {
     }
 
     /// Returns the warnings of a completed run.
-    pub(super) fn degraded(&self) -> &[String] {
+    pub(super) fn degraded(&self) -> Vec<String> {
         match &self.progress.next {
-            Next::End(DesignEnding::Complete { degraded }) => degraded,
-            Next::End(_) | Next::Need(_) => &[],
+            Next::End(DesignEnding::Complete { degraded }) => {
+                render::warnings(degraded, self.progress.settings.as_ref())
+            }
+            Next::End(_) | Next::Need(_) => Vec::new(),
         }
     }
 

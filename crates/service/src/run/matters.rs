@@ -1,6 +1,7 @@
 //! A panel's matters for people, and people's decisions: for terminals and for programs.
 
 use convoke_domain::design::event::Settings;
+use convoke_domain::design::facts::Facts;
 use convoke_domain::design::matter::{Matter, Ruling};
 use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::quote::line;
@@ -163,6 +164,11 @@ impl RunKind {
     /// Tells it by what the run was begun with.
     pub(crate) const fn of(settings: &Settings) -> Self {
         if settings.is_rehearsal { Self::Rehearsal } else { Self::Real }
+    }
+
+    /// Tells it by the run's journal.
+    pub(super) fn of_facts(facts: &Facts) -> Self {
+        facts.settings().map_or(Self::Real, |(_, settings)| Self::of(settings))
     }
 }
 

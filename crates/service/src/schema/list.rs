@@ -15,7 +15,7 @@ use crate::agents::AgentsReport;
 use crate::attend::AttendReport;
 use crate::brief::files::BriefFilesReport;
 use crate::brief::{BriefInitReport, BriefReport, BriefRestReport};
-use crate::config::{ConfigEntry, ConfigFile, SetConfigReport};
+use crate::config::{ConfigEntry, ConfigFile, SetConfigReport, UnsetConfigReport};
 use crate::design::DesignReport;
 use crate::diagram::DiagramCheckReport;
 use crate::dispatch::{
@@ -25,7 +25,7 @@ use crate::dispatch::{
     ReviewLoopReport, TaskPromptReport,
 };
 use crate::doctor::DoctorCheck;
-use crate::hooks::{HooksDryRunReport, HooksReport};
+use crate::hooks::{HooksDryRunReport, HooksReport, RemovedHooksReport};
 use crate::init::InitReport;
 use crate::lane::{LaneEntryReport, LaneEventLine, LaneReport};
 use crate::manifest::{ManifestReadReport, ManifestVerifyReport, ManifestWriteReport};
@@ -202,10 +202,8 @@ fn agents() -> Vec<ReportSchema> {
         report::<SkillReport>("skill", &["skill show", "skill which", "skill pin"]),
         report::<ChosenSkillReport>("skill-use", &["skill use"]),
         report::<UnpinnedSkillReport>("skill-unpin", &["skill unpin"]),
-        report::<HooksReport>(
-            "hooks",
-            &["hooks status CLIENT", "hooks install", "hooks uninstall"],
-        ),
+        report::<HooksReport>("hooks", &["hooks status CLIENT", "hooks install"]),
+        report::<RemovedHooksReport>("hooks-uninstall", &["hooks uninstall"]),
         report::<Vec<ClientHooks>>("hooks-overview", &["hooks status"]),
         report::<HooksDryRunReport>(
             "hooks-dry-run",
@@ -237,6 +235,7 @@ fn upkeep() -> Vec<ReportSchema> {
         report::<Vec<ConfigEntry>>("config-list", &["config list"]),
         report::<ConfigEntry>("config-entry", &["config get"]),
         report::<SetConfigReport>("config-set", &["config set"]),
+        report::<UnsetConfigReport>("config-unset", &["config unset"]),
         report::<Vec<ConfigFile>>("config-files", &["config path"]),
         report::<UpgradeReport>("upgrade", &["upgrade"]),
         report::<Vec<DoctorCheck>>("doctor", &["doctor"]),

@@ -102,7 +102,7 @@ impl PassEnv {
 
 /// Tells whether a variable can be passed on: it has a plain name, does not decide which code a
 /// program loads, and Convoke itself does not set it for clients.
-fn is_passable(name: &str) -> bool {
+pub(super) fn is_passable(name: &str) -> bool {
     let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let is_reserved = ["CONVOKE_", "LD_", "DYLD_"].iter().any(|start| name.starts_with(start));

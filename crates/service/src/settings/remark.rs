@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use super::files::ConfigFile;
 use super::trust::{Author, Origin, Refused, sift};
 use super::{
-    Key, LOCAL_FILE, SECTIONS, brief, dispatch, endpoint, health, lane, mcp, read_section, store,
+    Key, LOCAL_FILE, SECTIONS, acp, brief, dispatch, endpoint, health, lane, mcp, read_section, store,
     task, unknown, wake,
 };
 use crate::failure::Failure;
@@ -99,6 +99,7 @@ fn section_mistakes(name: &str, value: &Value, path: &Path) -> Vec<String> {
         dispatch::SECTION => each_key(name, value, path, &dispatch::KEYS),
         health::SECTION => each_key(name, value, path, &health::KEYS),
         lane::SECTION => each_key(name, value, path, &lane::KEYS),
+        acp::SECTION => acp::mistakes(value, path).iter().map(told).collect(),
         store::SECTION => Vec::new(),
         task::SECTION => each_key(name, value, path, &task::KEYS),
         mcp::SECTION => each_key(name, value, path, &mcp::KEYS),

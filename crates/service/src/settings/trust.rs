@@ -85,6 +85,9 @@ const RULES: [(&str, &str, Rule); 21] = [
 /// A project must not choose where a user's data is stored.
 const STORE: &str = "a project cannot choose where your data is kept";
 
+/// A project must not choose which programs a user runs.
+const PROGRAMS: &str = "a project cannot choose which programs you run";
+
 const LOOSER: &str = "a committed file can make this check stricter, not looser";
 const MORE: &str = "a committed file can switch tools off, not on";
 const SEED: &str = "a committed file cannot choose the original's reading";
@@ -127,6 +130,9 @@ pub(super) fn sift(table: &mut Table, origin: Origin<'_>) -> Vec<Refused> {
     let mut refused = Vec::new();
     if table.remove("store").is_some() {
         refused.push(Refused { key: "store".to_owned(), reason: STORE });
+    }
+    if table.remove("acp").is_some() {
+        refused.push(Refused { key: "acp".to_owned(), reason: PROGRAMS });
     }
     for (section, key, rule) in RULES {
         let user = at(origin.user, section, key);

@@ -1,5 +1,7 @@
 //! The `[wake]` section.
 
+use std::path::{Path, PathBuf};
+
 use convoke_domain::mention::MentionRule;
 use convoke_domain::scope::AgentName;
 use convoke_domain::skill::choice::{PatternRule, SkillRule};
@@ -100,7 +102,7 @@ pub const KEYS: [Key<Layer>; 11] = [
     Key {
         name: "agent",
         expected: "an agent's name",
-        default: "none",
+        default: "no agent",
         meaning: "the agent of sessions without another one; `convoke hooks install` sets it",
         from_text: text,
         set: |layer, value| {
@@ -247,18 +249,24 @@ fn with_binding(session: &Session, mut layers: [Layer; 4]) -> [Layer; 4] {
     if variable.agent.is_some() || local.agent.is_some() {
         return layers;
     }
-    let Some(checkout) = checkout(&session.project) else { return layers };
-    let main = checkout.common_dir.parent().filter(|_| checkout.common_dir.ends_with(".git"));
-    let own = session.project.canonicalize().ok();
-    let mut places = vec![checkout.root.as_path()];
-    places.extend(main.filter(|main| *main != checkout.root));
-    places.retain(|place| own.as_deref() != Some(place));
-    let read = |place| read_usable_local(session, place, SECTION, &KEYS);
-    if let Some(found) = places.into_iter().map(read).find(|found: &Layer| found.agent.is_some()) {
+    let places = other_places(session);
+    let read = |place: &PathBuf| read_usable_local(session, place, SECTION, &KEYS);
+    if let Some(found) = places.iter().map(read).find(|found: &Layer| found.agent.is_some()) {
         local.agent = found.agent;
         local.orchestrator = local.orchestrator.take().or(found.orchestrator);
     }
     layers
+}
+
+/// Returns the other folders whose local file may bind this project to an agent: the uppermost one of
+/// the working tree, and that of the main checkout.
+pub(crate) fn other_places(session: &Session) -> Vec<PathBuf> {
+    let Some(checkout) = checkout(&session.project) else { return Vec::new() };
+    let main = checkout.common_dir.parent().filter(|_| checkout.common_dir.ends_with(".git"));
+    let main = main.filter(|main| *main != checkout.root).map(Path::to_owned);
+    let own = session.project.canonicalize().ok();
+    let places = [Some(checkout.root), main].into_iter().flatten();
+    places.filter(|place| own.as_ref() != Some(place)).collect()
 }
 
 fn settled(layers: [Layer; 4], author: Author) -> Settings {

@@ -3,6 +3,7 @@
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::{Task, TaskState, TaskStatus};
+use convoke_domain::text::counted;
 use convoke_store::task::Change;
 use serde::Serialize;
 
@@ -52,12 +53,12 @@ pub(super) fn apply(
     id: &TaskId,
     change: &Change<'_>,
 ) -> Result<Task, Failure> {
-    let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
+    let TaskDesk { session, workspace: Workspace { store, scope }, actor, .. } = desk;
     let reporter = session.reporter();
     let before = store.task(scope, id).map_err(refused)?.map(|task| task.status);
     let closed = store.change_task(scope, id, change, session.now()).map_err(refused)?;
     if closed > 0 {
-        reporter.say(format!("note: skipped its {closed} open subtasks"));
+        reporter.say(format!("note: skipped its {}", counted(closed, "open subtask")));
     }
     let task = known_task(&desk.workspace, id)?;
     let is_repeated = before == Some(task.status);
@@ -89,7 +90,7 @@ fn verb(change: &Change<'_>) -> Option<&'static str> {
 
 /// Removes a task with everything below it.
 pub fn remove_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<RemovedCount, Failure> {
-    let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
+    let TaskDesk { session, workspace: Workspace { store, scope }, actor, .. } = desk;
     let content = store.task(scope, id).map_err(refused)?.map(|task| task.content);
     let removed = store.remove_task(scope, id, session.now()).map_err(refused)?;
     let deed = format!("removed {}", content.unwrap_or_default());

@@ -80,7 +80,7 @@ pub struct JudgedTask {
 
 /// Records a verdict on a task.
 pub fn judge_task(desk: &TaskDesk<'_>, request: &VerdictRequest) -> Result<JudgedTask, Failure> {
-    let TaskDesk { session, workspace, actor } = desk;
+    let TaskDesk { session, workspace, actor, .. } = desk;
     let task = known_task(workspace, &request.task)?;
     let deed = NewDeed {
         task: &request.task,

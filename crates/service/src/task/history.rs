@@ -2,7 +2,7 @@
 
 use convoke_domain::task::history::TaskChange;
 use convoke_domain::task::id::TaskId;
-use convoke_store::task_history::RemovedTask;
+use convoke_store::task_history::{RemovedTask, Undoer};
 use serde::Serialize;
 
 use super::{DeedReport, JudgedTask, TaskDesk, TaskReport, known_task};
@@ -114,18 +114,25 @@ pub fn task_log(
     Ok(changes)
 }
 
-/// Undoes the last step or verdict, and returns it.
+/// Undoes the last step or verdict, and returns it; its changes are marked as undone. An agent undoes only what agents did, also under
+/// another name.
 pub fn undo_task_step(desk: &TaskDesk<'_>) -> Result<UndoneStep, Failure> {
-    let TaskDesk { session, workspace, actor } = desk;
+    let TaskDesk { session, workspace, actor, .. } = desk;
     let Workspace { store, scope } = workspace;
-    if let Some(deed) = store.undo_verdict(scope, session.now()).map_err(refused)? {
+    let is_agents = session.environment.is_agents();
+    let undoer = if is_agents { Undoer::Agent } else { Undoer::User };
+    if let Some(deed) = store.undo_verdict(scope, undoer, session.now()).map_err(refused)? {
         let task = known_task(workspace, &deed.task)?;
         let what = format!("undid: {} by {} on {}", deed.kind.name(), deed.role, task.content);
         store.record_event(scope, actor, &what, session.now()).map_err(refused)?;
         let judged = JudgedTask { task, deed: DeedReport::new(&deed) };
         return Ok(UndoneStep::Verdict(Box::new(judged)));
     }
-    let changes = store.undo_task_step(scope, session.now()).map_err(refused)?;
+    let mut changes = store.undo_task_step(scope, undoer, session.now()).map_err(refused)?;
+    // The store returns them as they were before.
+    for change in &mut changes {
+        change.is_undone = true;
+    }
     if let Some(first) = changes.first() {
         let more = changes.len() - 1;
         let others = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -143,7 +150,7 @@ pub fn removed_tasks(desk: &TaskDesk<'_>) -> Result<Vec<RemovedTask>, Failure> {
 
 /// Restores a removed task with the parts that were removed with it.
 pub fn restore_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<RestoredCount, Failure> {
-    let TaskDesk { session, workspace: Workspace { store, scope }, actor } = desk;
+    let TaskDesk { session, workspace: Workspace { store, scope }, actor, .. } = desk;
     let removed = removed_tasks(desk)?;
     let restored = store.restore_task(scope, id, session.now()).map_err(refused)?;
     let found = removed.iter().find(|removed| removed.task.id == *id);

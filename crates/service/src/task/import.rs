@@ -9,6 +9,7 @@ use convoke_domain::run::RunId;
 use convoke_domain::scope::Scope;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::{Task, TaskStatus};
+use convoke_domain::text::counted;
 use convoke_engine::file;
 use convoke_store::foreign::{ForeignTask, is_database, read_tasks};
 use convoke_store::task::NewTask;
@@ -21,7 +22,7 @@ use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
 /// No plan a person writes is larger.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
+pub(super) const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// So many headings that are no tasks are named.
 const NAMED: usize = 3;
@@ -98,7 +99,9 @@ fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>
     note_done(desk, &ids)?;
     let skipped = plan.tasks.len() - ids.len();
     if skipped > 0 {
-        session.reporter().say(format!("note: {skipped} tasks of this plan are here already"));
+        let verb = if skipped == 1 { "is" } else { "are" };
+        let tasks = counted(skipped, "task");
+        session.reporter().say(format!("note: {tasks} of this plan {verb} here already"));
     }
     if request.adds_reviews {
         add_reviews(desk, &plan_file)?;
@@ -169,8 +172,9 @@ fn note_not_taken(session: &Session, plan: &ParsedPlan<'_>) {
     match plan.not_taken.len() {
         0 => {}
         count => session.reporter().say(format!(
-            "note: not taken as tasks: {count} headings ({}{more}); a task's heading reads \
+            "note: not taken as tasks: {} ({}{more}); a task's heading reads \
              `### Task 1: What is to be done`",
+            counted(count, "heading"),
             names.join(", ")
         )),
     }
@@ -223,7 +227,8 @@ fn add_reviews(desk: &TaskDesk<'_>, plan: &str) -> Result<(), Failure> {
         .collect();
     store.add_tasks(scope, &new, session.now()).map_err(refused)?;
     let names = REVIEWED.join(", ");
-    session.reporter().say(format!("note: added to {} tasks each: {names}", bare.len()));
+    let tasks = counted(bare.len(), "task");
+    session.reporter().say(format!("note: added to {tasks} each: {names}"));
     Ok(())
 }
 

@@ -1,15 +1,18 @@
 //! Reading tasks: lists, one task, and the whole tree.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::pin::Pin;
+use convoke_domain::plan::ParsedPlan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::filter::{Stage, TaskFilter};
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::tree::{TaskNode, current_path, in_order, trees};
 use convoke_domain::task::{Task, TaskState};
+use convoke_engine::file;
 use serde::Serialize;
 
+use super::import::MAX_BYTES as MAX_PLAN;
 use super::next::in_plan_order;
 use super::{DeedReport, TaskDesk, TaskReport, known_task, plan_file};
 use crate::elsewhere;
@@ -147,6 +150,13 @@ pub fn list_all_branches(
     Ok(found)
 }
 
+/// Reports a task with everything below it, as it is now.
+pub fn task_report(desk: &TaskDesk<'_>, task: &Task) -> Result<TaskReport, Failure> {
+    let roots = read(desk, &desk.workspace.scope)?;
+    let found = flat(&roots).into_iter().find(|node| node.task.id == task.id);
+    Ok(found.map_or_else(|| TaskReport::alone(task), |node| TaskReport::of_node(node, None)))
+}
+
 /// One task with its parts and its records.
 #[derive(Debug, Clone)]
 pub struct ShownTask {
@@ -158,6 +168,9 @@ pub struct ShownTask {
     pub deeds: Vec<DeedReport>,
     /// Whether its plan is cancelled.
     pub is_cancelled: bool,
+    /// The task's section of its plan, as the file is now; none without one, or where the task has
+    /// a description of its own.
+    pub plan_section: Option<String>,
 }
 
 /// One task with its parts and its records, as commands print it.
@@ -167,6 +180,9 @@ pub struct ShownTaskReport {
     /// The task with its parts.
     #[serde(flatten)]
     pub task: TaskReport,
+    /// The task's section of its plan, as the file is now; none without one, or where the task has
+    /// a description of its own.
+    pub plan_section: Option<String>,
     /// The task's records.
     pub deeds: Vec<DeedReport>,
 }
@@ -177,7 +193,8 @@ impl ShownTask {
         let children = self.children.iter().map(TaskReport::alone).collect();
         let mut task = TaskReport::new(&self.task, None, children);
         task.cancelled = self.is_cancelled && !self.task.status.is_closed();
-        ShownTaskReport { task, deeds: self.deeds.clone() }
+        let plan_section = self.plan_section.clone();
+        ShownTaskReport { task, plan_section, deeds: self.deeds.clone() }
     }
 }
 
@@ -191,7 +208,16 @@ pub fn show_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<ShownTask, Failure>
     let pins = store.pins(scope, desk.session.now()).map_err(refused)?;
     let is_cancelled = is_cancelled(&pins, &task);
     let deeds = deeds.iter().map(DeedReport::new).collect();
-    Ok(ShownTask { task, children, deeds, is_cancelled })
+    let plan_section = plan_section(desk, &task);
+    Ok(ShownTask { task, children, deeds, is_cancelled, plan_section })
+}
+
+/// Returns what a task's plan says about it. A plan that cannot be read says nothing.
+fn plan_section(desk: &TaskDesk<'_>, task: &Task) -> Option<String> {
+    let plan = task.plan_file.as_ref().filter(|_| task.body.is_none())?;
+    let text = file::text_below(&desk.session.project, Path::new(plan), MAX_PLAN)?;
+    let section = ParsedPlan::parse(&text).section_of(&task.content)?;
+    Some(section.text.to_owned())
 }
 
 /// All tasks of a branch, and the current one.

@@ -3,7 +3,7 @@
 use convoke_domain::pin::Pin;
 use convoke_domain::task::Task;
 use convoke_domain::task::id::TaskId;
-use convoke_domain::text::shell_word;
+use convoke_domain::text::{counted, shell_word};
 use convoke_store::task::Change;
 use convoke_store::task_edit::{MovedTasks, TasksToMove};
 use serde::Serialize;
@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::{TaskDesk, change};
 use crate::failure::Failure;
 use crate::pin::refuse_agents;
-use crate::project::count;
 use crate::workspace::{Workspace, checked_out, refused};
 
 /// Tasks that move to the desk's branch from another one.
@@ -78,7 +77,7 @@ pub fn move_to_branch(
     let MovedTasks { ids, renamed, messages, agents } = &moved;
     let reporter = session.reporter();
     if left > 0 {
-        let (rules, from) = (count(left, "rule"), shell_word(&from));
+        let (rules, from) = (counted(left, "rule"), shell_word(&from));
         reporter.say(format!(
             "note: {rules} of the user's stay on branch {from}; the user brings them along, in a \
              terminal, with `convoke task move --all --from-branch {from}`"
@@ -93,7 +92,7 @@ pub fn move_to_branch(
         reporter.note(format!("note: `{old}` is taken there; the task is now `{new}`"));
     }
     if messages + agents > 0 {
-        let counts = [count(*messages, "message"), count(*agents, "agent")];
+        let counts = [counted(*messages, "message"), counted(*agents, "agent")];
         reporter.say(format!("note: {} came along from {from}", counts.join(" and ")));
     }
     Ok(MovedTasksReport {

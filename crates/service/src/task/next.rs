@@ -11,6 +11,7 @@ use convoke_store::task::{ActivePlan, Change};
 use super::list::read;
 use super::{TaskDesk, change, parent};
 use crate::failure::{ErrorClass, Failure};
+use crate::message::note_stranger;
 use crate::settings::wake::settings;
 use crate::workspace::{Workspace, refused};
 
@@ -102,6 +103,9 @@ pub fn start_task(desk: &TaskDesk<'_>, id: Option<&TaskId>) -> Result<Task, Fail
         },
     };
     let Workspace { store, scope } = &desk.workspace;
+    if desk.is_actor_named {
+        note_stranger(desk.session, &desk.workspace, scope, &desk.actor)?;
+    }
     if let Some(task) = store.task(scope, &id).map_err(refused)?.filter(Task::is_waiting) {
         let ids: Vec<_> = task.waits_for.iter().map(ToString::to_string).collect();
         let words = format!("note: `{id}` comes after {}, still open", ids.join(", "));

@@ -12,7 +12,7 @@ use crate::workspace::{Workspace, refused};
 
 /// Completes the tasks above one that was closed, as far up as nothing is open below them.
 pub(super) fn close(desk: &TaskDesk<'_>, closed: &Task) -> Result<(), Failure> {
-    let TaskDesk { session, workspace, actor } = desk;
+    let TaskDesk { session, workspace, actor, .. } = desk;
     if !closed.status.is_closed() || !settings(session)?.close_parent {
         return Ok(());
     }

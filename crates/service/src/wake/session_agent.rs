@@ -26,11 +26,14 @@ pub(super) fn present_agent(
         _ => None,
     };
     let address = session_address(session, workspace, settings, present)?;
-    address.map(|address| address.agent).ok_or_else(|| {
-        Failure::new(ErrorClass::Refused, NoAgentSet)
-            .hint("name one: `convoke wake NAME`; `convoke agent list` shows the agents")
-            .hint("`convoke hooks install CLIENT --as NAME` sets one for this project")
-    })
+    if let Some(address) = address {
+        return Ok(address.agent);
+    }
+    let known = workspace.store.agents(&workspace.scope).map_err(refused)?;
+    let example = known.into_iter().next().map_or_else(default_agent, |agent| agent.name);
+    Err(Failure::new(ErrorClass::Refused, NoAgentSet)
+        .hint(format!("name one: `convoke wake {example}`; `convoke agent list` shows the agents"))
+        .hint("`convoke hooks install CLIENT --as NAME` sets one for this project"))
 }
 
 /// Returns whose a client's session is: the agent of the environment, else the one that it is bound

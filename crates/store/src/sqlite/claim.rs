@@ -87,7 +87,7 @@ fn is_unread(connection: &Connection, agent: &Address, message: i64) -> rusqlite
                WHERE project = ?1 AND branch = ?2 AND agent = ?3 AND message_id = ?4";
     let Address { scope, agent } = agent;
     let values = params![scope.project, scope.branch, agent.as_str(), message];
-    Ok(connection.query_row(sql, values, |_| Ok(())).optional()?.is_some())
+    connection.prepare_cached(sql)?.exists(values)
 }
 
 /// Returns the messages in texts that other sessions of an agent are being given: a part of the text

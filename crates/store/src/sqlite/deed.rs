@@ -13,6 +13,7 @@ use super::task_history::last_step;
 use super::{SqliteStore, failed};
 use crate::deed::{DeedStore, NewDeed};
 use crate::error::StoreError;
+use crate::task_history::Undoer;
 
 impl DeedStore for SqliteStore {
     fn record_deed(
@@ -52,7 +53,12 @@ impl DeedStore for SqliteStore {
         Ok(recorded)
     }
 
-    fn undo_verdict(&self, scope: &Scope, now: Timestamp) -> Result<Option<TaskDeed>, StoreError> {
+    fn undo_verdict(
+        &self,
+        scope: &Scope,
+        undoer: Undoer,
+        now: Timestamp,
+    ) -> Result<Option<TaskDeed>, StoreError> {
         let failed = failed("undo the last verdict");
         let transaction = self.begin().map_err(&failed)?;
         let step = last_step(&transaction, scope).map_err(&failed)?;
@@ -68,6 +74,9 @@ impl DeedStore for SqliteStore {
             } else {
                 Ok(None)
             };
+        }
+        if undoer == Undoer::Agent && deed.actor.is_human() {
+            return Err(StoreError::OfUser { what: "the last verdict" });
         }
         let sql = "UPDATE task_deeds SET superseded_at = ?2 WHERE id = ?1";
         transaction.execute(sql, params![deed.id, Time(now)]).map_err(&failed)?;

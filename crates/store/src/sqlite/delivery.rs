@@ -88,10 +88,21 @@ impl DeliveryStore for SqliteStore {
                    ORDER BY loss DESC LIMIT 1";
         let read = |row: &Row<'_>| {
             let at = row.get("at").map(|Time(at)| at)?;
-            Ok(LastText { wording: read_wording(row)?, at, arrived: row.get("has_arrived")? })
+            let read_until = row.get::<_, Option<i64>>("read_until")?.map(i64::unsigned_abs);
+            let arrived = row.get("has_arrived")?;
+            Ok(LastText { wording: read_wording(row)?, at, arrived, read_until })
         };
         let values = params![session.client.name(), session.id, entry];
         self.read_first("read the last wake-up", sql, values, read)
+    }
+
+    fn record_read(&self, session: Session<'_>, until: u64) -> Result<(), StoreError> {
+        let sql = "UPDATE deliveries SET read_until = ?3 WHERE client = ?1 AND session_id = ?2 \
+                   AND loss = (SELECT max(loss) FROM deliveries \
+                               WHERE client = ?1 AND session_id = ?2)";
+        let until = i64::try_from(until).unwrap_or(i64::MAX);
+        let values = params![session.client.name(), session.id, until];
+        self.change("record what was read", sql, values).map(drop)
     }
 
     fn notice(

@@ -62,6 +62,22 @@ impl MessageStore for SqliteStore {
         messages(&self.connection(), sql, params![scope.project, scope.branch, stored(most)])
     }
 
+    fn visible_messages(
+        &self,
+        scope: &Scope,
+        before: Option<i64>,
+        most: usize,
+    ) -> Result<Vec<Message>, StoreError> {
+        thread::visible(&self.connection(), scope, before, most)
+    }
+
+    fn count_visible_messages(&self, scope: &Scope) -> Result<usize, StoreError> {
+        let sql = thread::count_visible();
+        let values = params![scope.project, scope.branch];
+        let count = self.read_first("count the messages", &sql, values, |row| row.get(0))?;
+        Ok(count.map_or(0, |count: u32| count as usize))
+    }
+
     fn addressed_to(
         &self,
         scope: &Scope,

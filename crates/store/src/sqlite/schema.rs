@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::location::StoreLocation;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 21] = [
+const MIGRATIONS: [&str; 22] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -36,6 +36,7 @@ const MIGRATIONS: [&str; 21] = [
     include_str!("0019.sql"),
     include_str!("0020.sql"),
     include_str!("0021.sql"),
+    include_str!("0022.sql"),
 ];
 
 /// Tables of counts that triggers keep.

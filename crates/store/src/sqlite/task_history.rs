@@ -17,19 +17,27 @@ use super::task::{no_task, read_task};
 use super::task_edit::{bring_records_back, bring_rules_back};
 use super::{SqliteStore, failed, rows};
 use crate::error::StoreError;
-use crate::task_history::{RemovedTask, TaskHistoryStore};
+use crate::task_history::{RemovedTask, TaskHistoryStore, Undoer};
 
 /// A change with its step.
 const CHANGES: &str = "SELECT task_changes.*, actor, at, undoes, undone_by \
      FROM task_changes JOIN task_steps ON step = task_steps.id";
 
 impl TaskHistoryStore for SqliteStore {
-    fn undo_task_step(&self, scope: &Scope, now: Timestamp) -> Result<Vec<TaskChange>, StoreError> {
+    fn undo_task_step(
+        &self,
+        scope: &Scope,
+        undoer: Undoer,
+        now: Timestamp,
+    ) -> Result<Vec<TaskChange>, StoreError> {
         let failed = failed("undo the last step");
         let step = self.begin_step(scope, now).map_err(&failed)?;
         let Some(last) = last_step(&step.transaction, scope).map_err(&failed)? else {
             return Ok(Vec::new());
         };
+        if undoer == Undoer::Agent && is_of_user(&step.transaction, last).map_err(&failed)? {
+            return Err(StoreError::OfUser { what: "the last step" });
+        }
         let sql = format!("{CHANGES} WHERE step = ?1 ORDER BY task_changes.id");
         let changes = rows(&step.transaction, &sql, params![last], read_change).map_err(&failed)?;
         let sql = "SELECT before, after FROM task_changes WHERE step = ?1 ORDER BY id DESC";
@@ -117,6 +125,12 @@ pub(super) fn last_step(connection: &Connection, scope: &Scope) -> rusqlite::Res
                AND undoes IS NULL AND undone_by IS NULL AND NOT is_final \
                AND id IS NOT (SELECT step FROM task_step_now) ORDER BY id DESC LIMIT 1";
     connection.query_row(sql, params![scope.project, scope.branch], |row| row.get(0)).optional()
+}
+
+fn is_of_user(connection: &Connection, step: i64) -> rusqlite::Result<bool> {
+    let sql = "SELECT actor FROM task_steps WHERE id = ?1";
+    let actor = connection.query_row(sql, [step], |row| row.get(0).map(|Word(name)| name))?;
+    Ok(AgentName::is_human(&actor))
 }
 
 /// Makes a task what it was, or removes it if it was not; tells whether it was found.

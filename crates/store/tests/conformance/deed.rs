@@ -145,6 +145,6 @@ pub(super) fn verdicts_follow_a_moved_task(store: &dyn Store) {
         .move_tasks(&there, "main", TasksToMove::Tasks(std::slice::from_ref(&task)), at(3))
         .unwrap();
     assert_eq!((count(&here()), count(&there)), (0, 1));
-    store.undo_task_step(&there, at(4)).unwrap();
+    store.undo_task_step(&there, Undoer::User, at(4)).unwrap();
     assert_eq!((count(&here()), count(&there)), (1, 0));
 }

@@ -48,13 +48,14 @@ use convoke_store::pin::{NewPin, Reach};
 use convoke_store::review_loop::{AnswerUsage, LoopEntry, LoopName};
 use convoke_store::skill::Injection;
 use convoke_store::task::{ActivePlan, Change, NewTask};
+use convoke_store::task_history::Undoer;
 use convoke_store::wake_up::{PendingWakeUp, WakeUpEnd};
 use convoke_store::{Store, StoreLocation};
 
 type Rule = (&'static str, fn(&dyn Store));
 
 /// The rules for every backend.
-const RULES: [Rule; 72] = [
+const RULES: [Rule; 73] = [
     ("a loss belongs to the process that answers it", claims::losses_are_claimed),
     ("a message is given to one session at a time", claims::messages_are_claimed),
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
@@ -106,6 +107,7 @@ const RULES: [Rule; 72] = [
     ("a task waits for its prerequisites", task_edit::prerequisites_are_waited_for),
     ("tasks move to another branch with their parts", task_edit::tasks_change_their_branch),
     ("every change of a task is logged", task_history::every_change_is_logged),
+    ("agents undo nothing of the user's", task_history::agents_undo_nothing_of_the_users),
     ("steps are undone one after the other", task_history::steps_are_undone),
     ("undo brings everything of a task back", task_history::undo_brings_everything_back),
     ("removed tasks are restored", task_history::removed_tasks_are_restored),

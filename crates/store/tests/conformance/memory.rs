@@ -195,7 +195,9 @@ pub(super) fn arrivals_are_kept(store: &dyn Store) {
     }
     store.delivered(session, 1, 1, at(4)).unwrap();
     let last = |entry| store.last_text(session, entry).unwrap().unwrap();
-    assert_eq!(last(1), LastText { wording: wording("text"), at: at(4), arrived: false });
+    let delivered =
+        LastText { wording: wording("text"), at: at(4), arrived: false, read_until: None };
+    assert_eq!(last(1), delivered);
     assert_eq!(notice(1, Moment::Prompted, Trace::Found), None);
     assert!(last(1).arrived && !last(2).arrived);
     let known = Activity { fired_at: Some(at(2)), delivered_at: Some(at(4)), arrived_at: None };
@@ -204,9 +206,11 @@ pub(super) fn arrivals_are_kept(store: &dyn Store) {
     assert_eq!(notice(2, Moment::Prompted, Trace::Found), None);
     assert_eq!(activity(), Activity { arrived_at: Some(at(9)), ..known });
     assert_eq!(store.activity(Client::Claude, "other").unwrap(), Activity::default());
+    store.record_read(session, 70).unwrap();
+    assert_eq!((last(1).read_until, last(2).read_until), (Some(70), Some(70)));
     assert_eq!(notice(1, Moment::Prompted, Trace::Missing), Some(2), "it was forgotten");
     keep(store, session, 2, &wording("new"), at(9), &never);
-    assert_eq!(last(1).wording, wording("new"));
+    assert_eq!((last(1).wording, last(1).read_until), (wording("new"), None));
     assert_eq!(activity().delivered_at, None, "texts of earlier losses go");
 }
 

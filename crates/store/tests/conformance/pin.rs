@@ -116,7 +116,7 @@ pub(super) fn rules_follow_their_tasks(store: &dyn Store) {
     store.move_tasks(&there, "main", TasksToMove::All, at(3)).unwrap();
     assert_eq!((texts(store, &there, 9), active(&there)), (all.clone(), ActivePlan::Nothing));
     assert_eq!(texts(store, &here(), 9), ["everywhere"]);
-    store.undo_task_step(&there, at(4)).unwrap();
+    store.undo_task_step(&there, Undoer::User, at(4)).unwrap();
     assert_eq!((texts(store, &here(), 9), active(&here())), (all.clone(), ActivePlan::Nothing));
     assert_eq!(texts(store, &there, 9), ["everywhere"]);
     // Rules of a branch without tasks follow, too.
@@ -135,7 +135,7 @@ pub(super) fn rules_follow_their_tasks(store: &dyn Store) {
     assert_eq!(texts(store, &there, 9), ["everywhere", "with the task", cancelled]);
     assert_eq!(texts(store, &here(), 9), ["everywhere", "on main", cancelled]);
     assert_eq!(active(&there), ActivePlan::Nothing);
-    store.undo_task_step(&there, at(6)).unwrap();
+    store.undo_task_step(&there, Undoer::User, at(6)).unwrap();
     assert_eq!(texts(store, &here(), 9), all);
     assert_eq!(texts(store, &there, 9), ["everywhere"]);
 }

@@ -111,7 +111,7 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
     assert_eq!(store.removed_tasks(&into).unwrap().len(), 1);
     assert_eq!(store.agents(&from).unwrap(), []);
     // Only this project's own changes can be undone: the merged task has another id now.
-    store.undo_task_step(&into, at(9)).unwrap();
+    store.undo_task_step(&into, Undoer::User, at(9)).unwrap();
     let tasks = store.tasks(&into).unwrap();
     assert_eq!(tasks.iter().filter(|task| task.content != "mine").count(), 2);
     let with_itself = store.merge_projects("app", "app");

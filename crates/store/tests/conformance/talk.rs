@@ -153,7 +153,7 @@ pub(super) fn agents_are_renamed(store: &dyn Store) {
     assert_eq!(seen, Some(first));
     assert!(store.agent(&far, &july).unwrap().is_some());
     // A new name is no step of a task, and no undone step brings the old name back.
-    store.undo_task_step(&here(), at(3)).unwrap();
+    store.undo_task_step(&here(), Undoer::User, at(3)).unwrap();
     let undone = store.task(&here(), &task).unwrap().unwrap();
     assert_eq!((undone.agent, undone.status), (Some(july.clone()), TaskStatus::Pending));
     let unread = store.addressed_to(&here(), &july, InboxFilter::Unread, None, 9).unwrap();
@@ -285,6 +285,14 @@ pub(super) fn answers_are_threaded(store: &dyn Store) {
     }
     assert_eq!(ids(&far, asked), [(asked, None)], "the answers are not to it");
     assert!(store.thread(&here(), unheard).is_err());
+    let visible = |scope: &Scope, before, most| {
+        let found = store.visible_messages(scope, before, most).unwrap();
+        found.into_iter().map(|message| message.id).collect::<Vec<_>>()
+    };
+    assert_eq!(visible(&here(), None, 9), [asked, answer, deeper]);
+    assert_eq!(visible(&here(), Some(deeper), 1), [answer], "the last ones before it");
+    assert_eq!(visible(&far, None, 9), [asked, unheard]);
+    assert_eq!(store.count_visible_messages(&here()).unwrap(), 3);
     assert_eq!(store.message(&here(), asked).unwrap().unwrap().scope, far);
     assert_eq!(store.message(&here(), unheard).unwrap(), None);
 }
@@ -322,7 +330,7 @@ pub(super) fn talk_follows_a_branch(store: &dyn Store) {
     assert_eq!(state(&here()), ((vec![], vec![], 0), 0, 0));
     assert_eq!(store.bound(session).unwrap().unwrap().scope, there);
     assert!(store.agent(&there, &june).unwrap().is_some());
-    store.undo_task_step(&there, at(5)).unwrap();
+    store.undo_task_step(&there, Undoer::User, at(5)).unwrap();
     let (of_june, _, recent) = state(&here());
     assert_eq!((of_june, recent), (all, 3));
     assert_eq!(state(&there).2, 0);

@@ -112,7 +112,7 @@ pub(super) fn plans_are_imported_once(store: &dyn Store) {
     let all = store.tasks_of_plan(&here(), Some("p.md")).unwrap();
     let done = all.iter().filter(|task| task.status == TaskStatus::Completed).count();
     assert_eq!(done, 1, "what was imported before stays open");
-    store.undo_task_step(&here(), at(3)).unwrap();
+    store.undo_task_step(&here(), Undoer::User, at(3)).unwrap();
     assert_eq!(store.tasks_of_plan(&here(), Some("p.md")).unwrap().len(), all.len() - 2);
 }
 

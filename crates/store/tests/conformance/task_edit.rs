@@ -126,12 +126,12 @@ pub(super) fn tasks_change_their_branch(store: &dyn Store) {
     let all = store.move_tasks(&here(), "feature/x", TasksToMove::All, at(4)).unwrap();
     assert_eq!((all.ids.len(), store.tasks(&other).unwrap().len()), (5, 0));
     // Undoing a move brings the tasks back, under the ids that they had.
-    store.undo_task_step(&here(), at(5)).unwrap();
+    store.undo_task_step(&here(), Undoer::User, at(5)).unwrap();
     assert_eq!(
         (contents(store, &here()), store.tasks(&other).unwrap().len()),
         (vec!["stays".to_owned()], 5)
     );
-    store.undo_task_step(&other, at(6)).unwrap();
+    store.undo_task_step(&other, Undoer::User, at(6)).unwrap();
     assert_eq!(get(store, &part).parent, Some(top));
     assert_eq!(store.tasks(&here()).unwrap().len(), 4);
     assert_eq!(get(store, &last).after.len(), 2);

@@ -3,7 +3,7 @@
 use convoke_domain::task::history::TaskChange;
 use convoke_domain::task::order::SiblingPlace;
 use convoke_domain::task::priority::TaskPriority;
-use convoke_store::task_edit::TaskEdit;
+use convoke_store::task_edit::{TaskEdit, TasksToMove};
 
 use super::task_edit::get;
 use super::*;
@@ -50,8 +50,26 @@ pub(super) fn every_change_is_logged(store: &dyn Store) {
     assert_eq!(log(store, None).len(), 10);
 }
 
+// An agent undoes what agents did, and nothing of the user's: neither a step nor a verdict.
+pub(super) fn agents_undo_nothing_of_the_users(store: &dyn Store) {
+    let moved = |scope: &Scope| store.tasks(scope).unwrap().len();
+    let id = add(store, "top", None, None);
+    let there = Scope::new("app", "other");
+    store.move_tasks(&there, &here().branch, TasksToMove::All, at(2)).unwrap();
+    assert_eq!((moved(&here()), moved(&there)), (0, 1));
+    let undo = |undoer| store.undo_task_step(&there, undoer, at(3));
+    assert!(matches!(undo(Undoer::Agent), Err(StoreError::OfUser { .. })));
+    assert_eq!((moved(&here()), moved(&there)), (0, 1), "nothing is undone");
+    let agents = store.acting_for(name("june"));
+    agents.change_task(&there, &id, &Change::Note("x"), at(4)).unwrap();
+    assert_eq!(undo(Undoer::Agent).unwrap()[0].words(), "noted");
+    assert!(matches!(undo(Undoer::Agent), Err(StoreError::OfUser { .. })));
+    assert_eq!(undo(Undoer::User).unwrap().len(), 1);
+    assert_eq!((moved(&here()), moved(&there)), (1, 0));
+}
+
 pub(super) fn steps_are_undone(store: &dyn Store) {
-    assert_eq!(store.undo_task_step(&here(), at(1)).unwrap(), []);
+    assert_eq!(store.undo_task_step(&here(), Undoer::User, at(1)).unwrap(), []);
     let top = add(store, "top", None, None);
     let parts = ["a", "b"].map(|content| add(store, content, Some(&top), None));
     set_status(store, &parts[0], TaskStatus::InProgress, 2);
@@ -92,19 +110,22 @@ pub(super) fn steps_are_undone(store: &dyn Store) {
     });
     store.add_tasks(&other, &[NewTask::titled("elsewhere")], at(10)).unwrap();
     for expected in before.iter().rev() {
-        assert!(!store.undo_task_step(&here(), at(20)).unwrap().is_empty());
+        assert!(!store.undo_task_step(&here(), Undoer::User, at(20)).unwrap().is_empty());
         assert_eq!(states(), *expected);
     }
     assert_eq!(store.tasks(&other).unwrap().len(), 1, "another branch is left alone");
-    let undone = store.undo_task_step(&here(), at(21)).unwrap();
+    let undone = store.undo_task_step(&here(), Undoer::User, at(21)).unwrap();
     assert_eq!(undone.iter().map(TaskChange::words).collect::<Vec<_>>(), ["started"]);
     // A change after undoing is the next to be undone.
     store.change_task(&here(), &top, &Change::Note("again"), at(22)).unwrap();
-    assert_eq!(store.undo_task_step(&here(), at(23)).unwrap()[0].words(), "noted");
+    assert_eq!(store.undo_task_step(&here(), Undoer::User, at(23)).unwrap()[0].words(), "noted");
     for _ in 0..3 {
-        assert_eq!(store.undo_task_step(&here(), at(24)).unwrap()[0].words(), "added");
+        assert_eq!(
+            store.undo_task_step(&here(), Undoer::User, at(24)).unwrap()[0].words(),
+            "added"
+        );
     }
-    assert_eq!(store.undo_task_step(&here(), at(25)).unwrap(), []);
+    assert_eq!(store.undo_task_step(&here(), Undoer::User, at(25)).unwrap(), []);
     assert!(store.tasks(&here()).unwrap().is_empty());
     let log = store.task_log(&here(), None, 1000).unwrap();
     assert!(log.iter().all(|change| change.is_undo || change.is_undone));
@@ -122,10 +143,10 @@ pub(super) fn undo_brings_everything_back(store: &dyn Store) {
     store.edit_task(&here(), &then, &edit, at(2)).unwrap();
     let june = name("june");
     store.change_task(&here(), &then, &Change::Agent(Some(&june)), at(3)).unwrap();
-    store.undo_task_step(&here(), at(4)).unwrap();
+    store.undo_task_step(&here(), Undoer::User, at(4)).unwrap();
     let task = get(store, &then);
     assert_eq!((task.agent, task.priority, task.after), (None, TaskPriority::High, vec![first]));
-    store.undo_task_step(&here(), at(5)).unwrap();
+    store.undo_task_step(&here(), Undoer::User, at(5)).unwrap();
     let task = get(store, &then);
     assert_eq!((task.body, task.priority, task.after), (None, TaskPriority::Normal, vec![]));
 }

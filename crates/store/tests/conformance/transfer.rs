@@ -80,7 +80,7 @@ pub(super) fn everything_is_exported_and_imported(store: &dyn Store, other: &dyn
     assert_eq!(rows, lines.len() as u64 - 2);
     assert_eq!(exported(store), lines, "nothing is lost and nothing is added");
     assert_eq!(store.verify("app", &run()).unwrap(), Integrity::Sound);
-    let last = store.undo_task_step(&here(), at(10)).unwrap();
+    let last = store.undo_task_step(&here(), Undoer::User, at(10)).unwrap();
     assert_eq!(last[0].words(), "removed", "history goes on");
     let again = import(store, &lines);
     assert!(matches!(again, Err(TransferError::NotEmpty { .. })), "{again:?}");

@@ -229,6 +229,7 @@ fn lane(
         rights: Rights::ReadOnly,
         folder: &text(folder),
         scratch: &text(scratch),
+        acp: None,
     };
     let limits = Limits { wall: LONG, first_byte: LONG, stall: LONG, grace: Duration::ZERO };
     drive(&runner, &request, Supervision { limits, cancel }, tell)?;

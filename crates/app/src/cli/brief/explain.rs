@@ -86,7 +86,7 @@ fn row(entry: &BriefEntry<'_>, budget: Budget) -> Row {
         DocumentOutcome::Unreadable(reason) => (nothing, format!("unreadable: {reason}"), Ink::Bad),
         DocumentOutcome::Scaffold(text) => {
             let cells = [name.clone(), text.chars().to_string(), blank(), blank()];
-            (cells, "skipped: scaffold, _TBD_ only".to_owned(), Ink::Quiet)
+            (cells, "skipped: only its template, nothing written yet".to_owned(), Ink::Quiet)
         }
         DocumentOutcome::Whole(text) => {
             let line = first_content_line(text.as_str()).unwrap_or_default();

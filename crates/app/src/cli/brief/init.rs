@@ -15,10 +15,20 @@ pub(super) fn run(options: &BriefOptions, app: &App, output: &mut Output) -> Res
     say_diagnostics(app, &diagnostics, output);
     let report = init_folder(&app.session, &settings)?;
     match app.format {
+        Format::Text if report.already_in_use => {
+            output.say(&format!("note: {} has files already; Convoke wrote nothing", report.dir));
+        }
         Format::Text => {
             report.created.iter().try_for_each(|path| output.data(&format!("{path}\n")))?;
         }
-        Format::Json => output.json(&report)?,
+        Format::Json => {
+            if report.already_in_use {
+                // Programs know the original's line.
+                let warning = "already contains files — skip template deployment";
+                output.say(&format!("warning: {} {warning}", report.dir));
+            }
+            output.json(&report)?;
+        }
     }
     Ok(Exit::Done)
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use convoke_domain::dispatch::resume::FreshReason;
 use convoke_service::dispatch::{NextRoundReport, NextRoundRequest, next_round};
 use convoke_service::failure::Failure;
 
@@ -79,6 +80,10 @@ fn sentence(report: &NextRoundReport) -> String {
             report.base_chars / 2
         ),
         (Some(agent_id), None) => format!("resume {agent_id}{committed}"),
-        (None, _) => format!("fresh: {}{committed}", report.reason),
+        (None, _) => {
+            let reason =
+                FreshReason::parse(report.reason).map_or(report.reason, FreshReason::words);
+            format!("fresh: {reason}{committed}")
+        }
     }
 }

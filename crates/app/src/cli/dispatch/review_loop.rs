@@ -1,7 +1,7 @@
 //! `convoke dispatch loop`: all reviewers of a command, until they approve or it must end.
 
 use convoke_domain::dispatch::role::Proof;
-use convoke_domain::task::id::TaskId;
+use convoke_domain::lane::budget::dollars;
 use convoke_domain::text::hanging;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -12,10 +12,10 @@ use convoke_service::dispatch::{
 use convoke_service::failure::Failure;
 use convoke_service::sarif::ReviewLog;
 
+use super::lanes::LaneArgs;
 use super::{LABEL, MaybeFeature};
 use crate::app::{App, Format};
-use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
-use crate::cli::sarif::SarifArgs;
+use crate::cli::lane::{AgentWord, model_name};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::terminal::styled::{Ink, StyledLine};
@@ -34,8 +34,8 @@ pub(super) struct Args {
     #[command(flatten)]
     feature: MaybeFeature,
 
-    /// The agent that reviews: a client, `http:NAME` for a configured model API, or `replay:FILE`
-    /// for recorded lanes
+    /// The agent that reviews: a client, `acp:NAME` for an agent of the Agent Client Protocol,
+    /// `http:NAME` for a configured model API, or `replay:FILE` for recorded lanes
     #[arg(long, value_parser = AgentWord)]
     client: AgentRef,
 
@@ -64,28 +64,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "REV")]
     changed_since: Option<String>,
 
-    /// Accept an approval only if the client's transcript shows that the reviewer read every
-    /// required file completely
-    #[arg(long)]
-    require_proof: bool,
-
     #[command(flatten)]
-    rules: PinArgs,
-
-    /// The stored task under review; Convoke records every verdict on it
-    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
-    task: Option<TaskId>,
-
-    #[command(flatten)]
-    call_budget: BudgetArgs,
-
-    #[command(flatten)]
-    sarif: SarifArgs,
+    lanes: LaneArgs,
 }
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let sarif = self.sarif.prepare(&app.session)?;
+        let sarif = self.lanes.sarif.prepare(&app.session)?;
         let ended = review_loop(&app.session, &self.request(app));
         let logged = sarif.write(|| ReviewLog::of_loop(&app.session, &ended));
         let FinishedLoop { report, hint, .. } = ended?;
@@ -115,16 +100,16 @@ impl Args {
             stops_for_fix: self.no_fix,
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
             changed: self.changed_since.clone().map_or_else(nothing, ChangedFiles::Since),
-            proof: Proof::of(self.require_proof),
-            rules: self.rules.rules(),
-            task: self.task.clone(),
-            budget: self.call_budget.settle(&app.session, "dispatch loop"),
+            proof: Proof::of(self.lanes.require_proof),
+            rules: self.lanes.rules.rules(),
+            task: self.lanes.task.clone(),
+            budget: self.lanes.call_budget.settle(&app.session, "dispatch loop"),
         }
     }
 }
 
 fn lines(report: &ReviewLoopReport, columns: usize) -> Vec<StyledLine> {
-    let header = format!("{:<6} {:<26} {:<6} {:>8}", "round", "role", "", "tokens");
+    let header = format!("{:<6} {:<26} {:<7} {:>8}", "round", "role", "verdict", "tokens");
     let mut lines = vec![StyledLine::new(Ink::Strong, &header)];
     let plain = |text: String| StyledLine::plain(&text);
     for (at, answer) in report.answers.iter().enumerate() {
@@ -163,7 +148,7 @@ fn answer_line(answer: &LoopAnswerReport) -> StyledLine {
     let tokens = tokens.map_or(unknown.to_owned(), |tokens| tokens.to_string());
     StyledLine::plain(&format!("{:<6} {:<26} ", answer.round, answer.role))
         .with(ink, verdict)
-        .with(Ink::Plain, &" ".repeat(6_usize.saturating_sub(verdict.len())))
+        .with(Ink::Plain, &" ".repeat(7_usize.saturating_sub(verdict.len())))
         .with(Ink::Plain, &format!(" {tokens:>8}"))
 }
 
@@ -171,10 +156,9 @@ fn cost_line(report: &ReviewLoopReport) -> String {
     let LoopCostReport { tokens, micro_dollars, is_complete, tokens_per_accepted, .. } =
         &report.cost;
     let least = if *is_complete { "" } else { "at least " };
-    let money = |micro: u64| format!("{}.{:04} $", micro / 1_000_000, micro % 1_000_000 / 100);
     let all = match micro_dollars {
         0 => format!("{least}{tokens} tokens"),
-        micro => format!("{least}{tokens} tokens, {}", money(*micro)),
+        micro => format!("{least}{tokens} tokens, {}", dollars(*micro)),
     };
     match tokens_per_accepted {
         Some(each) => format!("{all}; {each} tokens for each of {} accepted", report.accepted),

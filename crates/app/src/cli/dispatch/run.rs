@@ -1,18 +1,17 @@
 //! `convoke dispatch run`: a round from decision to verdict, with a real agent.
 
 use convoke_domain::dispatch::role::Proof;
-use convoke_domain::task::id::TaskId;
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_service::dispatch::{FinishedRound, RunRoundRequest, run_round};
 use convoke_service::failure::Failure;
 use convoke_service::sarif::ReviewLog;
 
+use super::lanes::LaneArgs;
 use super::next::NextArgs;
 use super::show_check;
 use crate::app::{App, Format};
-use crate::cli::lane::{AgentWord, BudgetArgs, PinArgs, model_name};
-use crate::cli::sarif::SarifArgs;
+use crate::cli::lane::{AgentWord, model_name};
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -28,8 +27,8 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     next: NextArgs,
 
-    /// The agent that answers: a client, `http:NAME` for a configured model API, or `replay:FILE`
-    /// for recorded lanes
+    /// The agent that answers: a client, `acp:NAME` for an agent of the Agent Client Protocol,
+    /// `http:NAME` for a configured model API, or `replay:FILE` for recorded lanes
     #[arg(long, value_parser = AgentWord)]
     client: AgentRef,
 
@@ -41,22 +40,8 @@ pub(super) struct RunArgs {
     #[arg(long)]
     write: bool,
 
-    /// Fail unless the client's transcript shows that the agent read every required file completely
-    #[arg(long)]
-    require_proof: bool,
-
     #[command(flatten)]
-    rules: PinArgs,
-
-    /// The stored task that the role reviews or implements; Convoke records the verdict on it
-    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
-    task: Option<TaskId>,
-
-    #[command(flatten)]
-    call_budget: BudgetArgs,
-
-    #[command(flatten)]
-    sarif: SarifArgs,
+    lanes: LaneArgs,
 }
 
 impl RunArgs {
@@ -66,12 +51,12 @@ impl RunArgs {
             client: self.client.clone(),
             model: self.model.clone(),
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
-            budget: self.call_budget.settle(&app.session, "dispatch run"),
-            proof: Proof::of(self.require_proof),
-            task: self.task.clone(),
-            rules: self.rules.rules(),
+            budget: self.lanes.call_budget.settle(&app.session, "dispatch run"),
+            proof: Proof::of(self.lanes.require_proof),
+            task: self.lanes.task.clone(),
+            rules: self.lanes.rules.rules(),
         };
-        let sarif = self.sarif.prepare(&app.session)?;
+        let sarif = self.lanes.sarif.prepare(&app.session)?;
         let ended = run_round(&app.session, request);
         let logged = sarif.write(|| ReviewLog::of_round(&app.session, &ended));
         let FinishedRound { report, class, .. } = ended?;

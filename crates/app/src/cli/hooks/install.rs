@@ -4,7 +4,7 @@
 use convoke_domain::scope::AgentName;
 use convoke_service::failure::Failure;
 use convoke_service::hooks::{
-    DryRun, HooksChange, InstallHooksRequest, install_hooks, uninstall_hooks,
+    DryRun, HooksChange, InstallHooksRequest, RemovedHooksReport, install_hooks, uninstall_hooks,
 };
 
 use super::{Target, status};
@@ -59,7 +59,35 @@ fn print(change: HooksChange, app: &App, output: &mut Output) -> Result<Exit, Fa
             Format::Text => output.data(&report.text).map(|()| Exit::Done),
         },
         HooksChange::Done(report) => status::print(&report, app, output),
+        HooksChange::Removed(report) => {
+            match app.format {
+                Format::Json => output.json(&report)?,
+                Format::Text => output.lines(&removed(&report), 2)?,
+            }
+            Ok(Exit::Done)
+        }
     }
+}
+
+/// Says what was removed, and what still holds.
+fn removed(report: &RemovedHooksReport) -> String {
+    let path = &report.hooks.path;
+    let mut lines = vec![match (report.removed_entries, report.removed_file) {
+        (0, _) => format!("{path} has no hooks of Convoke's; nothing was removed"),
+        (1, false) => format!("removed 1 hook entry from {path}"),
+        (count, false) => format!("removed {count} hook entries from {path}"),
+        (_, true) => format!("removed {path}, which held only Convoke's hooks"),
+    }];
+    if let Some(agent) = &report.removed_agent {
+        lines.push(format!("sessions here no longer belong to @{agent}"));
+    }
+    if let (Some(agent), Some(place)) = (&report.hooks.agent, report.hooks.agent_from) {
+        lines.push(format!("sessions here still belong to @{agent} ({place})"));
+    }
+    if let Some(plugin) = &report.hooks.plugin {
+        lines.push(format!("the plugin {plugin} still provides hooks"));
+    }
+    lines.join("\n") + "\n"
 }
 
 impl InstallArgs {
@@ -79,7 +107,6 @@ impl InstallArgs {
 impl UninstallArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let change = uninstall_hooks(&app.session, &self.target.target(), rehearsal(self.dry_run))?;
-        // Here it is good news that nothing is installed.
-        print(change, app, output).map(|_| Exit::Done)
+        print(change, app, output)
     }
 }

@@ -1,10 +1,12 @@
 //! `convoke hooks status`: the state of a client's hooks, from its settings to the agent, and why
 //! they deliver nothing if they do not.
 
+use convoke_domain::message::shown_time;
 use convoke_service::failure::Failure;
-use convoke_service::hooks::{DeliveryObstacle, HooksReport};
-use convoke_service::pin::PinReport;
+use convoke_service::hooks::{DeliveryObstacle, FailedHook, HooksReport};
+use convoke_service::settings::wake::settings_for_hook;
 use convoke_service::status::ClientHooks;
+use jiff::tz::Offset;
 
 use crate::app::{App, Format};
 use crate::cli::status::hooks_row;
@@ -13,9 +15,10 @@ use crate::output::Output;
 
 /// Prints the state; without installed hooks the check fails.
 pub(super) fn print(report: &HooksReport, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+    let clock = settings_for_hook(&app.session).0.clock;
     match app.format {
         Format::Json => output.json(report)?,
-        Format::Text => output.lines(&lines(report), 2)?,
+        Format::Text => output.lines(&lines(report, clock), 2)?,
     }
     Ok(if report.installed { Exit::Done } else { Exit::No })
 }
@@ -33,7 +36,7 @@ pub(super) fn print_all(
         }
         Format::Text => {
             for hooks in clients {
-                output.data(&format!("{}\n", hooks_row(hooks, app.session.now())))?;
+                output.lines(&format!("{}\n", hooks_row(hooks, app.session.now())), 2)?;
             }
         }
     }
@@ -42,10 +45,12 @@ pub(super) fn print_all(
 }
 
 /// Renders the state, from the settings to the agent.
-fn lines(report: &HooksReport) -> String {
+fn lines(report: &HooksReport, clock: Offset) -> String {
     let state = match (report.entries, report.trust) {
         (0, _) if report.plugin.is_some() => "installed".to_owned(),
         (0, _) => "not installed".to_owned(),
+        (1, None) => "installed (1 entry)".to_owned(),
+        (1, Some(trust)) => format!("installed (1 entry), {trust}"),
         (count, None) => format!("installed ({count} entries)"),
         (count, Some(trust)) => format!("installed ({count} entries), {trust}"),
     };
@@ -58,15 +63,22 @@ fn lines(report: &HooksReport) -> String {
     if let (Some(agent), Some(place)) = (&report.agent, report.agent_from) {
         lines.push(format!("agent: @{agent} ({place})"));
     }
-    let when =
-        |at: &Option<String>| at.as_ref().map_or("never".to_owned(), |at| format!("at {at}"));
+    let when = |at: &Option<String>| {
+        at.as_ref().map_or("never".to_owned(), |at| format!("at {}", shown_time(at, clock)))
+    };
     let arrived = match (&report.delivered_at, &report.arrived_at) {
         (None, _) => String::new(),
-        (Some(_), Some(at)) => format!(", arrived: seen in the client's record at {at}"),
+        (Some(_), Some(at)) => {
+            let at = shown_time(at, clock);
+            format!(", arrived: seen in the client's record at {at}")
+        }
         (Some(_), None) => "; the session's next event shows whether it arrived".to_owned(),
     };
     lines.push(format!("fired: {}", when(&report.fired_at)));
     lines.push(format!("delivered: {}{arrived}", when(&report.delivered_at)));
+    if let Some(FailedHook { at, event, why }) = &report.failed {
+        lines.push(format!("failed: at {at}, the hook of {event} delivered nothing: {why}"));
+    }
     if !report.left_out.is_empty() {
         let list: Vec<_> = report.left_out.iter().map(|name| format!("`{name}`")).collect();
         let list = list.join(" and ");
@@ -75,5 +87,5 @@ fn lines(report: &HooksReport) -> String {
     if let Some(DeliveryObstacle { why, fix }) = &report.not_delivered {
         lines.push(format!("not delivered: {why}; {fix}"));
     }
-    lines.join("\n") + "\n" + &report.pins.iter().map(PinReport::status).collect::<String>()
+    lines.join("\n") + "\n" + &report.pins.iter().map(|pin| pin.status(clock)).collect::<String>()
 }

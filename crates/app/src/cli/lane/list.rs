@@ -52,7 +52,7 @@ fn listing(entries: &[LaneEntry], clock: Offset) -> Grid {
         let took = entry.over.as_ref().and_then(|over| over.took_ms);
         [
             entry.id.to_string(),
-            entry.state().to_owned(),
+            entry.shown_state().to_owned(),
             entry.begun.agent.clone(),
             or_dash(entry.begun.purpose.role.clone()),
             or_dash(entry.model().map(str::to_owned)),
@@ -76,7 +76,7 @@ impl OneArgs {
     pub(super) fn stop(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let StoppedLane { entry, was_over, with_it } = stop(&app.session, self.id)?;
         if was_over {
-            output.say(&format!("note: lane {} is over: {}", self.id, entry.state()));
+            output.say(&format!("note: lane {} is over: {}", self.id, entry.shown_state()));
         }
         for other in with_it {
             output.say(&format!("note: lane {other} of the same convoke stopped, too"));

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 
 use crate::output::Voice;
 use crate::terminal::activity::LaneActivity;
+use crate::terminal::repeats::LaneLines;
 
 /// How often the line moves without a new event.
 const TICK: Duration = Duration::from_secs(1);
@@ -20,10 +21,11 @@ const TICK: Duration = Duration::from_secs(1);
 const MOST_SHOWN: usize = 30;
 
 /// The state of a running lane.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 struct Status {
     since: Timestamp,
     activity: LaneActivity,
+    lines: LaneLines,
 }
 
 /// One line of the terminal that is drawn again and again.
@@ -40,7 +42,7 @@ pub(super) struct Ticking {
 
 impl Status {
     fn new(since: Timestamp) -> Self {
-        Self { since, activity: LaneActivity::default() }
+        Self { since, activity: LaneActivity::default(), lines: LaneLines::default() }
     }
 
     fn line(&self, now: Timestamp) -> String {
@@ -62,11 +64,14 @@ impl<'a> Live<'a> {
 
     /// Shows an event.
     pub(super) fn notice(&self, event: &LaneEvent) {
+        let mut status = self.status();
+        status.activity.take(event);
         // The line itself shows the last tool.
-        let words = progress_line(event).filter(|_| !matches!(event, LaneEvent::Tool(_)));
-        self.status().activity.take(event);
-        if let Some(words) = words {
-            self.voice.say(&words);
+        let tool = progress_line(event).filter(|_| matches!(event, LaneEvent::Tool(_)));
+        let lines = status.lines.take(event);
+        drop(status);
+        for line in lines.iter().filter(|line| Some(*line) != tool.as_ref()) {
+            self.voice.say(line);
         }
         self.draw();
     }
@@ -85,6 +90,10 @@ impl<'a> Live<'a> {
 
     /// Draws the line once more, where it stays.
     pub(super) fn end(&self) {
+        let repeated = self.status().lines.end();
+        if let Some(line) = repeated {
+            self.voice.say(&line);
+        }
         self.draw();
     }
 

@@ -66,8 +66,9 @@ impl TypedValueParser for AgentWord {
     ) -> Result<AgentRef, clap::Error> {
         let read = |word: String| {
             let clients = Client::ALL.map(Client::name).join(", ");
-            AgentRef::parse(&word)
-                .ok_or_else(|| format!("it must be `http:NAME`, `replay:FILE` or one of {clients}"))
+            AgentRef::parse(&word).ok_or_else(|| {
+                format!("it must be `acp:NAME`, `http:NAME`, `replay:FILE` or one of {clients}")
+            })
         };
         StringValueParser::new().try_map(read).parse_ref(command, argument, value)
     }

@@ -1,5 +1,6 @@
 //! `convoke manifest verify`.
 
+use convoke_domain::text::counted;
 use std::path::PathBuf;
 
 use convoke_service::failure::Failure;
@@ -43,7 +44,11 @@ fn lines(report: &ManifestVerifyReport) -> String {
     if lines.is_empty() {
         let of_run = report.run.as_ref().map(|run| format!(" of run {run}"));
         let so = if of_run.is_some() { "as they were" } else { "in order" };
-        lines.push(format!("{} files{}: {so}", report.files, of_run.unwrap_or_default()));
+        lines.push(format!(
+            "{}{}: {so}",
+            counted(report.files, "file"),
+            of_run.unwrap_or_default()
+        ));
     }
     lines.join("\n") + "\n"
 }

@@ -115,7 +115,7 @@ impl EditArgs {
             after: is_after.then(|| self.after.clone()),
         };
         let edited = edit_task(desk, &request, &mut |task| self.written(task, app, output))?;
-        print_changed(&edited, app, output)
+        print_changed(&edited, desk, app, output)
     }
 
     fn given_body(&self) -> Result<Option<String>, Failure> {
@@ -172,6 +172,6 @@ impl ReorderArgs {
             PlaceArgs { .. } => SiblingPlace::Last,
         };
         let task = reorder_task(desk, &self.task.id, place)?;
-        print_changed(&task, app, output)
+        print_changed(&task, desk, app, output)
     }
 }

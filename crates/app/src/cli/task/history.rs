@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use convoke_domain::message::day_and_hours;
 use convoke_domain::task::history::TaskChange;
 use convoke_domain::task::id::TaskId;
 use convoke_service::failure::Failure;
@@ -11,7 +12,6 @@ use convoke_service::task::{
     restore_task, task_log, undo_task_step,
 };
 use convoke_store::task_history::RemovedTask;
-use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use crate::app::{App, Format};
@@ -27,6 +27,13 @@ pub(super) struct RestoreArgs {
     /// The removed task
     #[arg(value_name = "ID", value_parser = TaskId::parse)]
     id: Option<TaskId>,
+}
+
+impl RestoreArgs {
+    /// Tells whether this lists the removed tasks.
+    pub(super) const fn only_lists(&self) -> bool {
+        self.id.is_none()
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -64,16 +71,17 @@ impl LogArgs {
 fn line(change: &TaskChange, clock: Offset) -> String {
     let undo = if change.is_undo { "undo: " } else { "" };
     let undone = if change.is_undone { "  (undone)" } else { "" };
-    format!("{}  @{}  {undo}{}{undone}", time(change.at, clock), change.actor, deed(change))
+    format!(
+        "{}  @{}  {undo}{}{undone}",
+        day_and_hours(change.at, clock),
+        change.actor,
+        deed(change)
+    )
 }
 
 /// Describes a change of a task.
 fn deed(change: &TaskChange) -> String {
     format!("{}  {} {}", change.words(), change.task, change.after.content)
-}
-
-fn time(moment: Timestamp, clock: Offset) -> String {
-    clock.to_datetime(moment).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 pub(super) fn undo(desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> Result<Exit, Failure> {
@@ -103,7 +111,7 @@ fn print_verdict(judged: &JudgedTask, app: &App, output: &mut Output) -> Result<
 
 fn print_undone(changes: &[TaskChange], clock: Offset, output: &mut Output) -> Result<(), Failure> {
     let Some(first) = changes.first() else { return output.data("Nothing to undo.\n") };
-    let when = time(first.at, clock);
+    let when = day_and_hours(first.at, clock);
     output.data(&format!("undid what @{} did at {when}:\n", first.actor))?;
     for change in changes.iter().take(NAMED) {
         output.data(&format!("  {}\n", deed(change)))?;
@@ -135,7 +143,7 @@ fn list_removed(removed: &[RemovedTask], app: &App, output: &mut Output) -> Resu
         Format::Text => {
             let clock = wake::settings(&app.session)?.clock;
             for RemovedTask { task, removed_at } in removed {
-                let when = time(*removed_at, clock);
+                let when = day_and_hours(*removed_at, clock);
                 output.data(&format!("{}  {}  removed {when}\n", task.id, task.content))?;
             }
         }

@@ -12,8 +12,21 @@ use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
+    #[command(flatten)]
+    source: SourceArgs,
+
+    /// Add an implementation and two review subtasks to each task that is not started and has no
+    /// subtasks
+    #[arg(long)]
+    reviews: bool,
+}
+
+/// Where the tasks come from.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct SourceArgs {
     /// The plan, relative to this folder or to the project, or a database of june or otto
-    #[arg(value_name = "FILE", required_unless_present = "run", conflicts_with = "run")]
+    #[arg(value_name = "FILE")]
     plan: Option<PathBuf>,
 
     /// Import the plan of a finished design: the run's id, or the beginning of it
@@ -22,18 +35,13 @@ pub(super) struct Args {
     /// `.convoke/plans`, which git ignores.
     #[arg(long, value_name = "RUN", value_parser = RunId::parse)]
     run: Option<RunId>,
-
-    /// Add an implementation and two review subtasks to each task that is not started and has no
-    /// subtasks
-    #[arg(long)]
-    reviews: bool,
 }
 
 impl Args {
     pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
-        let source = match &self.run {
+        let source = match &self.source.run {
             Some(run) => ImportSource::Run(run.clone()),
-            None => ImportSource::File(self.plan.clone().unwrap_or_default()),
+            None => ImportSource::File(self.source.plan.clone().unwrap_or_default()),
         };
         let request = ImportRequest { source, adds_reviews: self.reviews };
         print_added(&import_tasks(desk, &request)?, app, output)

@@ -143,7 +143,8 @@ pub(super) fn print_detail(
     Ok(Exit::Done)
 }
 
-fn detail(ShownTask { task, children, deeds, is_cancelled }: &ShownTask) -> String {
+fn detail(shown: &ShownTask) -> String {
+    let ShownTask { task, children, deeds, is_cancelled, plan_section } = shown;
     let status = match task.is_waiting() {
         _ if *is_cancelled && !task.status.is_closed() => TaskState::Cancelled.words(),
         true => "waiting",
@@ -151,6 +152,8 @@ fn detail(ShownTask { task, children, deeds, is_cancelled }: &ShownTask) -> Stri
     };
     let mut lines = vec![format!("{} \"{}\" [{}]", task.id, task.content, status)];
     lines.extend(task.parent.as_ref().map(|parent| format!("  Parent: {parent}")));
+    lines.extend(task.agent.as_ref().map(|agent| format!("  Agent: @{agent}")));
+    lines.extend(task.plan_file.as_ref().map(|plan| format!("  Plan: {plan}")));
     lines.extend(task.notes.as_ref().map(|note| format!("  Note: {note}")));
     if task.priority != TaskPriority::Normal {
         lines.push(format!("  Priority: {}", task.priority.name()));
@@ -161,7 +164,7 @@ fn detail(ShownTask { task, children, deeds, is_cancelled }: &ShownTask) -> Stri
         lines.push(format!("  After: {}", after.join(", ")));
     }
     lines.extend(deeds.iter().map(|deed| format!("  Recorded: {}", deed.line())));
-    if let Some(body) = &task.body {
+    if let Some(body) = task.body.as_ref().or(plan_section.as_ref()) {
         lines.push(String::new());
         lines.extend(body.lines().map(|line| format!("    {line}").trim_end().to_owned()));
     }
@@ -191,7 +194,8 @@ fn node_line(node: &TaskNode) -> String {
 }
 
 fn with_status(task: &Task, status: &str) -> String {
-    format!("{}  {}  [{status}]{}", task.id, task.content, extra(task))
+    let agent = task.agent.as_ref().map_or(String::new(), |agent| format!("  @{agent}"));
+    format!("{}  {}  [{status}]{agent}{}", task.id, task.content, extra(task))
 }
 
 /// Renders the unusual properties of a task: the tasks it waits for, and its priority.

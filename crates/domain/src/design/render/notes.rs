@@ -7,10 +7,13 @@ use crate::design::outcome;
 use crate::design::progress::{Breadcrumbs, Step};
 use crate::design::quote;
 
+use super::warnings::after_votes;
+
 /// Renders a note.
 pub(super) fn note(note: &DesignNote, settings: &Settings, crumbs: &Breadcrumbs) -> String {
     match note {
-        DesignNote::SetUp(line) | DesignNote::AfterVotes(line) => line.clone(),
+        DesignNote::SetUp(line) => line.clone(),
+        DesignNote::AfterVotes { who, words } => after_votes(who, words),
         DesignNote::Rehearsal => "**ℹ This is a rehearsal: every answer was recorded.**".to_owned(),
         DesignNote::AsksAgain { why } => format!("**ℹ Resumed: {why}. Asking again.**"),
         DesignNote::MoreQuestions(count) => {

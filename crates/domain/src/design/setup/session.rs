@@ -157,7 +157,7 @@ impl Reviewer {
     /// Returns the result of a probe; an agent that was not probed counts as unavailable.
     pub fn asked(health: &AgentHealth) -> Self {
         let error = match health {
-            AgentHealth::Sick(cause) => cause.clone(),
+            AgentHealth::Sick(cause) => cause.as_ref().map(|cause| cause.line.clone()),
             AgentHealth::Missing | AgentHealth::NotAsked | AgentHealth::Healthy => None,
         };
         let is_available = *health != AgentHealth::Missing;
@@ -216,6 +216,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::lane::health::ProbeFailure;
 
     fn parsed(line: &str) -> Result<SessionOrder, String> {
         let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
@@ -275,7 +276,7 @@ mod tests {
     // P-65, P-80, T-43
     #[test]
     fn unknown_health_is_not_healthy() {
-        let sick = Reviewer::asked(&AgentHealth::Sick(Some("no\nanswer".to_owned())));
+        let sick = Reviewer::asked(&AgentHealth::Sick(Some(ProbeFailure::other("no\nanswer"))));
         let unknown = Reviewer { is_available: true, is_healthy: None, error: None };
         let found = Reviewers { codex: sick, cursor: unknown, trouble: Some("a=b".to_owned()) };
         assert_eq!(

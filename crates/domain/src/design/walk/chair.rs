@@ -5,9 +5,9 @@ use crate::design::aside::without_asides;
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::lane_id::{ChairTask, LaneKind};
 use crate::design::notice::DesignNote;
-use crate::design::progress::unnumbered_warning;
+use crate::design::prompt;
 use crate::design::seat::Holder;
-use crate::design::{prompt, quote};
+use crate::design::warning::ChairWarning;
 use crate::lane::collected::CollectedStatus;
 
 /// Something that the chair writes.
@@ -122,10 +122,8 @@ impl<'f> Walk<'f> {
     }
 
     fn chair_failed(&mut self, holder: Holder, end: &LaneEnd) {
-        let name = self.settings.panel.named(holder).name();
-        let reason = quote::line(&end.reason);
-        let text = format!("{name} failed as the chair — {reason}. Asking the next agent.");
-        self.warn(unnumbered_warning(&text));
+        let agent = self.settings.panel.named(holder).name().to_owned();
+        self.warn(ChairWarning::Failed { agent, reason: end.reason.clone() });
         self.state.roster.is_chair_lost |= holder == Holder::Host;
         self.state.roster.lose(holder);
     }
@@ -133,18 +131,15 @@ impl<'f> Walk<'f> {
     /// Warns that an agent missed the form twice. It keeps its seat: its next document may well be
     /// right.
     fn chair_missed(&mut self, holder: Holder, task: Task, defects: &[String]) {
-        let name = self.settings.panel.named(holder).name();
-        let (noun, defects) = (task.noun, in_short(defects));
-        let text = format!(
-            "{name} wrote no usable {noun} in two tries ({defects}). Asking the next agent."
-        );
-        self.warn(unnumbered_warning(&text));
+        let agent = self.settings.panel.named(holder).name().to_owned();
+        let (noun, defects) = (task.noun, defects.to_vec());
+        self.warn(ChairWarning::MissedForm { agent, noun, defects });
     }
 
     /// Warns that the chair's answer was unusable in its form.
     pub(super) fn chair_was_poor(&mut self, task: Task, defects: &[String]) {
-        let text = format!("The chair's {} is incomplete ({}).", task.noun, in_short(defects));
-        self.warn(unnumbered_warning(&text));
+        let (noun, defects) = (task.noun, defects.to_vec());
+        self.warn(ChairWarning::Incomplete { noun, defects });
     }
 }
 
@@ -157,15 +152,4 @@ fn checked<T>(end: &LaneEnd, check: &dyn Fn(&str) -> Result<T, Flawed<T>>) -> Re
     let defect = "the answer was cut off at its longest; it must be shorter".to_owned();
     let salvaged = found.map_or_else(|flawed| flawed.salvaged, Some);
     Err(Flawed { defects: vec![defect], salvaged })
-}
-
-/// Names the first defects, and counts the others.
-fn in_short(defects: &[String]) -> String {
-    const NAMED: usize = 3;
-    let named: Vec<_> = defects.iter().take(NAMED).map(|defect| quote::line(defect)).collect();
-    let more = match defects.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
-    format!("{}{more}", named.join("; "))
 }

@@ -15,6 +15,7 @@ use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::resolution::{self, Resolution};
 use crate::design::seat::{Seat, SeatPart, Side};
+use crate::design::warning::DebateWarning;
 use crate::lane::collected::CollectedStatus;
 
 /// Debates and judges the contested decisions. An agent that fails here stays available for later
@@ -42,7 +43,7 @@ fn resolve(walk: &mut Walk<'_>, synthesis: &Synthesis) -> Walked<Vec<Resolution>
     let mut resolved: Vec<Option<Resolution>> = vec![None; decisions.len()];
     let available = walk.state.roster.available;
     for bucket in bucket::skipped(&walk.settings.panel, selected, available) {
-        walk.warn(bucket.warning());
+        walk.warn(DebateWarning::BucketSkipped(bucket.clone()));
         for number in &bucket.decisions {
             let decision = &decisions[number - 1];
             let entry = Resolution::bucket_skipped(*number, decision, &bucket.reason());
@@ -97,13 +98,14 @@ fn debate_all(walk: &mut Walk<'_>, synthesis: &Synthesis, selected: usize) -> Wa
                 walk.remember(LaneKind::Debate, seat, end);
                 sides[place] = Some(&*end.answer);
             } else {
-                let name = walk.settings.panel.named(seat.runner).name();
-                walk.warn(debate::lane_warning(name, decision, side, &end.reason));
+                let agent = walk.settings.panel.named(seat.runner).name().to_owned();
+                let reason = end.reason.clone();
+                walk.warn(DebateWarning::SideFailed { agent, decision, side, reason });
             }
         }
         let gate = debate::gate(sides[0], sides[1]);
         if let Err(fault) = &gate {
-            walk.warn(fault.warning(number));
+            walk.warn(DebateWarning::NoQuorum { decision: number, fault: *fault });
         }
         let claims = || {
             [(0, Side::Thesis), (1, Side::Antithesis)].map(|(place, side)| {

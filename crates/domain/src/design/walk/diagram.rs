@@ -11,6 +11,7 @@ use crate::design::outline::{DiagramResult, PhaseResults};
 use crate::design::parts;
 use crate::design::progress::{Saved, Step};
 use crate::design::prompt;
+use crate::design::warning::DesignWarning;
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
 
@@ -42,9 +43,8 @@ pub(super) fn diagram(walk: &mut Walk<'_>) -> Walked<Passage> {
 }
 
 fn no_diagram(walk: &mut Walk<'_>, report: &Report) {
-    let text = "generation failed, proceeding without diagram";
-    let failed = || walk.crumbs().warning(Step::Diagram, text, walk.state.elapsed());
-    let line = report.warning(&walk.crumbs()).unwrap_or_else(failed);
+    let failed = DesignWarning::DiagramFailed { seconds: walk.state.elapsed() };
+    let warning = report.rejection().unwrap_or(failed);
     walk.results().diagram = Some(DiagramResult::Missing);
     if !report.is_safe() {
         // Tokens alone: the text of a refused diagram must not reach a log.
@@ -53,7 +53,7 @@ fn no_diagram(walk: &mut Walk<'_>, report: &Report) {
         walk.results().issues.push(issue);
         walk.results().diagram = Some(DiagramResult::Rejected);
     }
-    walk.warn(line);
+    walk.warn(warning);
 }
 
 fn document(answer: &str) -> &str {

@@ -8,11 +8,11 @@ use crate::design::anonymity::Hidden;
 use crate::design::event::{Boundary, Health, LaneId, Occasion};
 use crate::design::judge::{self, Asked, Contest, Judgement};
 use crate::design::lane_id::LaneKind;
-use crate::design::progress::unnumbered_warning;
 use crate::design::prompt::{self, Decided};
 use crate::design::resolution::Resolution;
 use crate::design::seat::{Available, Holder, Seat};
 use crate::design::voting_block::{Poll, Reading};
+use crate::design::warning::{DebateWarning, DesignWarning};
 use crate::lane::collected::CollectedStatus;
 
 /// Has debates judged. All agents available now are seated; one that failed before may be back.
@@ -73,7 +73,8 @@ fn judgements(
         }
         let judgement = judge::read(answer, asked);
         if judgement == Judgement::Ineligible {
-            walk.warn(judge_failed(&seat.label, &end.reason));
+            let (judge, reason) = (seat.label.clone(), end.reason.clone());
+            walk.warn(DebateWarning::JudgeFailed { judge, reason });
         }
         let near = answer.and_then(|answer| judge::near_votes(&seat.label, answer, asked));
         for warning in judgement.warnings(&seat.label).into_iter().chain(near) {
@@ -92,7 +93,7 @@ fn judges_there(walk: &mut Walk<'_>) -> Walked<Available> {
     let missing = missing.filter(|holder| !available.has(*holder));
     for (holder, warning) in missing.zip(warnings) {
         if walk.state.roster.available.has(holder) {
-            walk.warn(warning.clone());
+            walk.warn(DesignWarning::Unavailable(warning.clone()));
         }
     }
     Ok(*available)
@@ -112,10 +113,4 @@ fn judge_request(walk: &Walk<'_>, seat: &Seat, decided: &Decided<'_>) -> LaneNee
 
 fn judge_lane(seat: &Seat) -> LaneId {
     LaneId::new(LaneKind::Judge, &seat.label)
-}
-
-/// Returns the warning that a judge gave no answer.
-fn judge_failed(judge: &str, reason: &str) -> String {
-    let reason = if reason.is_empty() { "it gave no readable answer" } else { reason };
-    unnumbered_warning(&format!("{judge} judge failed — {reason}. It casts no vote."))
 }

@@ -11,18 +11,22 @@ use crate::design::seat::Seat;
 pub(super) struct Watched<'w> {
     board: Board,
     /// Tells whether an answer is one that can be used.
-    will_do: &'w dyn Fn(&LaneEnd) -> bool,
+    is_usable: &'w dyn Fn(&LaneEnd) -> bool,
 }
 
 impl<'w> Watched<'w> {
     /// Makes a board on which no lane has started.
-    pub(super) fn new(table: Table, seats: &[Seat], will_do: &'w dyn Fn(&LaneEnd) -> bool) -> Self {
+    pub(super) fn new(
+        table: Table,
+        seats: &[Seat],
+        is_usable: &'w dyn Fn(&LaneEnd) -> bool,
+    ) -> Self {
         let cell = |seat: &Seat| Cell {
             label: seat.label.clone(),
             lane: None,
             standing: Standing::NotStarted,
         };
-        Self { board: Board { table, cells: seats.iter().map(cell).collect() }, will_do }
+        Self { board: Board { table, cells: seats.iter().map(cell).collect() }, is_usable }
     }
 }
 
@@ -95,7 +99,7 @@ impl<'f> Walk<'f> {
             }
             if let Some(end) = end {
                 let took = seconds(i64::try_from(end.took).unwrap_or(i64::MAX));
-                let standing = if (watched.will_do)(end) {
+                let standing = if (watched.is_usable)(end) {
                     Standing::Done(took)
                 } else {
                     Standing::Failed(took)

@@ -15,10 +15,11 @@ use crate::design::outcome;
 use crate::design::outline::{DesignPlan, PhaseResults};
 use crate::design::parts;
 use crate::design::plan::{PlanReading, check, is_begun, read};
-use crate::design::progress::{Saved, Step, unnumbered_warning};
+use crate::design::progress::{Saved, Step};
 use crate::design::prompt::{self, PLAN_SKELETON};
 use crate::design::resolution;
 use crate::design::rules::RulesVersion;
+use crate::design::warning::ChairWarning;
 
 /// The error if no document of the chair is a plan.
 const NO_PLAN: &str = "no agent wrote a usable plan";
@@ -94,8 +95,7 @@ pub(super) fn revise(
             Ok((plan, not_revised(findings)))
         }
         Said::Nothing => {
-            let text = "The plan is not revised: no agent answered as the chair.";
-            walk.warn(unnumbered_warning(text));
+            walk.warn(ChairWarning::NotRevised);
             Ok((plan, not_revised(findings)))
         }
     }
@@ -121,8 +121,7 @@ pub(super) fn changing(
 
 /// Warns that the chair revised nothing.
 pub(super) fn plan_was_left(walk: &mut Walk<'_>, ids: &str) {
-    let text = format!("The chair left the plan as it was for {ids}.");
-    walk.warn(unnumbered_warning(&text));
+    walk.warn(ChairWarning::PlanUnchanged { ids: ids.to_owned() });
 }
 
 /// Has the plan changed for what a person answered. An answer that cannot be used changes nothing.

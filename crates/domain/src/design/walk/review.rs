@@ -22,11 +22,12 @@ use crate::design::notice::{DesignNote, Notice, ToldArtifact};
 use crate::design::outcome;
 use crate::design::outline::{DesignPlan, PhaseResults, ReviewResult, VotedReview};
 use crate::design::policy::Policy;
-use crate::design::progress::{Saved, Step, unnumbered_warning};
+use crate::design::progress::{Saved, Step};
 use crate::design::prompt::{self, Reader};
 use crate::design::review::{self, SecondThoughts, remarks, second_thoughts};
 use crate::design::seat::Seat;
 use crate::design::tally::{self, Voter};
+use crate::design::warning::ReviewWarning;
 use crate::lane::collected::CollectedStatus;
 
 const MERGE: Task =
@@ -76,7 +77,7 @@ fn mark_citations(walk: &mut Walk<'_>, findings: &mut [Finding]) -> Walked<()> {
         return Ok(());
     }
     let cited = citation::of_findings(findings);
-    let is_told = walk.facts.is_asked(LaneKind::Vote) || walk.facts.budget().is_some();
+    let is_told = walk.facts.has_started(LaneKind::Vote) || walk.facts.budget().is_some();
     if cited.is_empty() || is_told {
         return Ok(());
     }
@@ -87,7 +88,7 @@ fn nothing_found(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) {
     let is_reviewed = !reviews.is_empty();
     let result = if is_reviewed { ReviewResult::NothingFound } else { ReviewResult::NotReviewed };
     if !is_reviewed {
-        walk.warn(unnumbered_warning("No agent reviewed the plan."));
+        walk.warn(ReviewWarning::NotReviewed);
     } else if walk.settings.nested {
         walk.saved(Saved::Tally);
     } else {
@@ -102,12 +103,8 @@ fn findings(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) -> Walked<Vec<Finding>> 
     for review in reviews {
         let Some(found) = second_thoughts(review.answer) else { continue };
         let SecondThoughts { counted, passed_over } = found;
-        let text = format!(
-            "{} said NO_ISSUES_FOUND and went on: {counted} findings are taken, {passed_over} \
-             untagged entries are not.",
-            review.seat.label
-        );
-        walk.warn(unnumbered_warning(&text));
+        let seat = review.seat.label.clone();
+        walk.warn(ReviewWarning::SecondThoughts { seat, counted, passed_over });
     }
     let panel = &walk.settings.panel;
     let raised = reviews.iter().flat_map(|review| {
@@ -129,11 +126,7 @@ fn findings(walk: &mut Walk<'_>, reviews: &[Taken<'_>]) -> Walked<Vec<Finding>> 
         Said::Well(merged) => {
             // Two may well be the same; that all of many are is more likely a slip.
             if merged.len() == 1 && groups.len() > 2 {
-                let text = format!(
-                    "The chair put all {} findings together: there is one vote on all of them.",
-                    groups.len()
-                );
-                walk.warn(unnumbered_warning(&text));
+                walk.warn(ReviewWarning::OneGroup { findings: groups.len() });
             }
             merged
         }
@@ -156,8 +149,8 @@ fn decide(
 ) -> Walked<Passage> {
     let policy = walk.settings.policy;
     let tally = tally::tally(&findings, &voters, policy);
-    if let Some(warning) = tally::too_few_voters(tally.eligible, policy) {
-        walk.warn(warning);
+    if tally::has_too_few_voters(tally.eligible) {
+        walk.warn(ReviewWarning::TooFewVoters { eligible: tally.eligible, policy });
     }
     let voted = tally.clone();
     let notes = BTreeMap::new();

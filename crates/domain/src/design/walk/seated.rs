@@ -6,9 +6,9 @@ use crate::design::board::Table;
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::lane_id::LaneKind;
 use crate::design::outline::Voice;
-use crate::design::progress::unnumbered_warning;
 use crate::design::quote;
 use crate::design::seat::{Holder, Seat};
+use crate::design::warning::{DesignWarning, SeatWarning};
 use crate::lane::collected::CollectedStatus;
 
 /// A phase in which every seat answers.
@@ -59,10 +59,10 @@ impl<'f> Walk<'f> {
         seats: &[Seat],
         phase: &SeatedPhase<'_>,
     ) -> Walked<Vec<Taken<'f>>> {
-        let will_do = |end: &LaneEnd| phase.refuses(end).is_none();
-        let mut watched = Watched::new(phase.table, seats, &will_do);
-        let everybody: Vec<_> = seats.iter().cloned().enumerate().collect();
-        let mut places = self.asked_twice(&everybody, phase, "", &mut watched)?;
+        let is_usable = |end: &LaneEnd| phase.refuses(end).is_none();
+        let mut watched = Watched::new(phase.table, seats, &is_usable);
+        let all_seats: Vec<_> = seats.iter().cloned().enumerate().collect();
+        let mut places = self.asked_twice(&all_seats, phase, "", &mut watched)?;
         let mut again = Vec::new();
         for (place, seat) in seats.iter().enumerate() {
             let Err((end, reason)) = &places[place] else { continue };
@@ -145,9 +145,9 @@ impl<'f> Walk<'f> {
             return Err((end, reason));
         }
         if end.is_cut_off() {
-            let (label, noun) = (&seat.label, phase.noun);
-            let text = format!("{label} {noun} is only a beginning: {}.", quote::line(&end.reason));
-            self.warn(unnumbered_warning(&text));
+            let (seat, noun) = (seat.label.clone(), phase.noun);
+            let reason = end.reason.clone();
+            self.warn(SeatWarning::OnlyABeginning { seat, noun, reason });
         }
         self.remember(phase.kind, seat, end);
         Ok(Taken { seat: seat.clone(), answer: &end.answer })
@@ -166,7 +166,8 @@ impl<'f> Walk<'f> {
 
     fn fell_out(&mut self, seat: &Seat, end: &LaneEnd, reason: &str, phase: &SeatedPhase<'_>) {
         let panel = &self.settings.panel;
-        let (name, host) = (panel.named(seat.runner).name(), panel.named(Holder::Host).name());
+        let agent = panel.named(seat.runner).name().to_owned();
+        let host = panel.named(Holder::Host).name().to_owned();
         let reason = quote::line(reason);
         if seat.runner == Holder::Host {
             self.left_empty(seat, &reason, phase);
@@ -178,19 +179,13 @@ impl<'f> Walk<'f> {
         }
         // An answer in another form says nothing about the next one.
         if end.status == CollectedStatus::Ok && self.settings.policy.forgives_form() {
-            let (noun, label) = (phase.noun, &seat.label);
-            let text = format!(
-                "{name} gave no usable {noun} in two tries ({label}): {reason}. {host} answers in \
-                 its place; {name} keeps its later seats."
-            );
-            self.warn(unnumbered_warning(&text));
+            let (noun, seat) = (phase.noun, seat.label.clone());
+            self.warn(SeatWarning::MissedForm { agent, host, seat, noun, reason });
             return;
         }
         let was_lost = !self.state.roster.available.has(seat.runner);
         self.state.roster.lose(seat.runner);
-        let text =
-            format!("{name} failed — {reason}. Using {host} replacement for remainder of session.");
-        let warning = unnumbered_warning(&text);
+        let warning = DesignWarning::from(SeatWarning::Failed { agent, host, reason });
         if !was_lost {
             self.warn(warning);
         } else if !self.log.warnings.contains(&warning) {
@@ -200,9 +195,8 @@ impl<'f> Walk<'f> {
 
     /// Warns that a seat stays empty because even the host failed.
     fn left_empty(&mut self, seat: &Seat, reason: &str, phase: &SeatedPhase<'_>) {
-        let name = self.settings.panel.named(Holder::Host).name();
-        let (noun, label) = (phase.noun, &seat.label);
-        let text = format!("{name} {noun} failed ({label}): {reason}. Going on without it.");
-        self.warn(unnumbered_warning(&text));
+        let host = self.settings.panel.named(Holder::Host).name().to_owned();
+        let (noun, seat, reason) = (phase.noun, seat.label.clone(), reason.to_owned());
+        self.warn(SeatWarning::Empty { host, seat, noun, reason });
     }
 }

@@ -6,6 +6,7 @@ use crate::design::event::{Health, Occasion};
 use crate::design::notice::{DesignNote, Notice};
 use crate::design::progress::Step;
 use crate::design::setup::{Begins, Ready, SetUp};
+use crate::design::warning::DesignWarning;
 
 pub(super) fn set_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Setup);
@@ -26,7 +27,7 @@ pub(super) fn set_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     let Health { available, warnings } = walk.probe(Occasion::SetUp)?;
     walk.state.roster.available = *available;
     for warning in warnings {
-        walk.warn(warning.clone());
+        walk.warn(DesignWarning::Unavailable(warning.clone()));
     }
     Ok(Passage::On)
 }

@@ -15,10 +15,11 @@ use crate::design::lane_id::{ChairTask, LaneKind};
 use crate::design::notice::ToldArtifact;
 use crate::design::outline::Synthesis;
 use crate::design::parts;
-use crate::design::progress::{Saved, Step, unnumbered_warning};
+use crate::design::progress::{Saved, Step};
 use crate::design::prompt::{self, Reader};
 use crate::design::seat::{Holder, Personality, Seat, SeatPart};
 use crate::design::sketch::{self, SketchPanel};
+use crate::design::warning::{ChairWarning, DebateWarning};
 use crate::lane::collected::CollectedStatus;
 
 const SYNTHESIS: Task =
@@ -88,8 +89,7 @@ fn synthesis(walk: &mut Walk<'_>, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
             (side_by_side(&labelled), Vec::new())
         }
         Said::Nothing => {
-            let text = "There is no synthesis: no agent answered as the chair. The plan builds on the separate sketches.";
-            walk.warn(unnumbered_warning(text));
+            walk.warn(ChairWarning::NoSynthesis);
             (side_by_side(&labelled), Vec::new())
         }
     };
@@ -102,11 +102,7 @@ fn contests(walk: &mut Walk<'_>, decisions: Vec<Decision>) -> Vec<Decision> {
     let (contests, others): (Vec<_>, Vec<_>) =
         decisions.into_iter().partition(Decision::is_contest);
     for Decision { title, chosen, .. } in others {
-        let text = format!(
-            "The decision \"{title}\" is not debated: what was chosen and the alternative are \
-             the same ({chosen})."
-        );
-        walk.warn(unnumbered_warning(&text));
+        walk.warn(DebateWarning::NoContest { title, chosen });
     }
     contests
 }

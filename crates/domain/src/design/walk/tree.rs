@@ -3,7 +3,7 @@
 use super::{DesignEnding, Halt, Need, Walk, Walked};
 use crate::design::event::{Boundary, Recovery, Tree};
 use crate::design::outline::SuspectTree;
-use crate::design::progress::unnumbered_warning;
+use crate::design::warning::DesignWarning;
 
 impl Walk<'_> {
     /// Goes on only if agents that may read left the tree as it was.
@@ -19,10 +19,12 @@ impl Walk<'_> {
                 }
                 return Ok(());
             };
-            let stage = boundary.name();
             self.results().tree = Some(SuspectTree { status: status.clone(), boundary });
-            let text = format!("the working tree is {status} after {stage}: {detail}");
-            self.warn(unnumbered_warning(&text));
+            self.warn(DesignWarning::TreeChanged {
+                status: status.clone(),
+                boundary,
+                detail: detail.clone(),
+            });
             let decided = self.facts.recoveries(boundary).get(round);
             let Some((at, recovery)) = decided else {
                 return Err(Halt::Need(Need::Recover(boundary, detail.clone())));

@@ -2,21 +2,18 @@
 
 use super::sketches::reader;
 use super::{LaneNeed, Walk, Walked};
-use crate::design::correction::{after_note, after_warning, withdrawn_warning};
+use crate::design::correction::{is_long, names_vote};
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::finding::Finding;
 use crate::design::lane_id::LaneKind;
 use crate::design::notice::DesignNote;
 use crate::design::outline::PhaseResults;
-use crate::design::progress::unnumbered_warning;
 use crate::design::prompt::{self, Decided, VoterRole};
 use crate::design::seat::{Holder, Seat};
-use crate::design::tally::{Voter, voter_failed};
-use crate::design::vote::{
-    Vote, Votes, contradicted_warning, disowned_warning, near_votes, near_votes_warning,
-    unmarked_warning,
-};
-use crate::design::voting_block::{Poll, Reading};
+use crate::design::tally::Voter;
+use crate::design::vote::{Vote, Votes, near_votes};
+use crate::design::voting_block::{Form, Poll, Reading};
+use crate::design::warning::{ReviewWarning, VoteOddity};
 use crate::lane::collected::CollectedStatus;
 
 /// Asks three voters. One that fails has no vote and no replacement.
@@ -49,8 +46,9 @@ pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding], ballot: &str) -> 
             voted(walk, seat, end, findings, reading)
         } else {
             let left = seats.iter().zip(&is_there).filter(|(_, is_there)| **is_there);
-            let left: Vec<_> = left.map(|(seat, _)| seat.label.as_str()).collect();
-            walk.warn(voter_failed(&seat.label, &end.reason, &left));
+            let left = left.map(|(seat, _)| seat.label.clone()).collect();
+            let (voter, reason) = (seat.label.clone(), end.reason.clone());
+            walk.warn(ReviewWarning::VoterFailed { voter, reason, left });
             if end.status != CollectedStatus::BudgetSpent {
                 walk.state.roster.lose(seat.runner);
             }
@@ -76,39 +74,38 @@ fn voted(
     let who = format!("{} voter", seat.label);
     let cast = Votes::parse(&end.answer, reading);
     let votes_on_any = findings.iter().any(|finding| cast.on(finding.id).is_some());
-    if let Some(warning) = unmarked_warning(&who, cast.form).filter(|_| votes_on_any) {
-        walk.warn(warning);
+    if cast.form == Form::Unmarked && votes_on_any {
+        walk.warn(VoteOddity::Unmarked.of(&who));
     }
     if let Some(id) = cast.repeated.first() {
-        let text = format!("{who} voted on {id} twice; the first vote counts.");
-        walk.warn(unnumbered_warning(&text));
+        walk.warn(VoteOddity::Repeated { item: id.to_string() }.of(&who));
     }
     for finding in findings {
         if let Some(votes) = cast.contradicted.get(&finding.id) {
             let item = finding.id.to_string();
-            walk.warn(contradicted_warning(&who, &item, votes.map(Vote::word)));
+            let votes = votes.map(Vote::word);
+            walk.warn(VoteOddity::Contradicted { item, votes }.of(&who));
         }
     }
     let on_ballot = findings.iter().map(|finding| finding.id);
     for id in on_ballot.clone().filter(|id| cast.withdrawn.contains(id)) {
-        walk.warn(withdrawn_warning(&who, &id.to_string()));
+        walk.warn(VoteOddity::Withdrawn { item: id.to_string() }.of(&who));
     }
-    if let Some(warning) = after_warning(&who, &cast.after) {
-        walk.warn(warning);
+    let words = cast.after.clone();
+    if names_vote(&words) {
+        walk.warn(VoteOddity::AfterThem { words }.of(&who));
+    } else if is_long(&words) {
+        walk.note(DesignNote::AfterVotes { who: who.clone(), words });
     }
-    if let Some(note) = after_note(&who, &cast.after) {
-        walk.note(DesignNote::AfterVotes(note));
-    }
-    if let Some(words) = &cast.disowned {
-        walk.warn(disowned_warning(&who, words));
+    if let Some(words) = cast.disowned.clone() {
+        walk.warn(VoteOddity::Disowned { words }.of(&who));
     }
     if !votes_on_any {
-        let text = format!("{who} output holds no vote — treated as abstention on everything.");
-        walk.warn(unnumbered_warning(&text));
+        walk.warn(VoteOddity::Missing.of(&who));
     }
-    let near = near_votes(&end.answer, reading, on_ballot);
-    if let Some(warning) = near_votes_warning(&who, &near) {
-        walk.warn(warning);
+    let lines = near_votes(&end.answer, reading, on_ballot);
+    if !lines.is_empty() {
+        walk.warn(VoteOddity::Near { lines }.of(&who));
     }
     cast
 }

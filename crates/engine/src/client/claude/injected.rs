@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::transcript::injected::{InjectedTexts, MARK, answered_at, is, read_lines, texts};
+use crate::transcript::injected::{
+    InjectedTexts, MARK, answered_at, is, is_aside, read_lines, texts,
+};
 
 /// Reads which of Convoke's texts the agent still has.
 pub(super) fn injected(transcript: &Path, from: u64) -> Option<InjectedTexts> {
@@ -13,7 +15,9 @@ pub(super) fn injected(transcript: &Path, from: u64) -> Option<InjectedTexts> {
 /// the text before it.
 fn line(found: &mut InjectedTexts, line: &str) {
     if line.contains("\"compact_boundary\"") && is(line, "/subtype", "compact_boundary") {
-        *found = InjectedTexts::default();
+        if !is_aside(line) {
+            found.forget();
+        }
     } else if line.contains(MARK) && is(line, "/attachment/type", "hook_additional_context") {
         found.gave(texts(line, "/attachment/content"));
     } else if line.contains("\"assistant\"") {

@@ -6,6 +6,12 @@ use crate::client::{ClientCommand, ClientRequest, Rights};
 pub(super) const NO_PROMPT: Option<&str> =
     Some("input must be provided either through stdin or as a prompt argument");
 
+/// The same tools for a session of the Agent Client Protocol, without the user's servers.
+pub(in crate::client) const READER_META: &str = concat!(
+    r#"{"claudeCode":{"options":{"tools":["Read","Grep","Glob"],"#,
+    r#""extraArgs":{"strict-mcp-config":null}}}}"#
+);
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     // Without its pieces, an answer that takes minutes to write looks like a stall.
     let pieces = "--include-partial-messages";

@@ -10,6 +10,7 @@ use convoke_domain::receipt::{FileReader, Lines};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+pub(in crate::client) use self::file::file_result;
 use self::file::{File, FileResult, Shown, lines_of};
 use crate::json::{content_text, number, owned, parse, string};
 use crate::transcript::reads::recorder::{Recorder, Shell};

@@ -9,7 +9,9 @@ pub(super) fn injected(transcript: &Path, from: u64) -> Option<InjectedTexts> {
     read_lines(transcript, from, line)
 }
 
-/// Text from hooks is a developer's message of its own kind; a compaction leaves a record.
+/// Text from hooks is a developer's message of its own kind; a compaction leaves a record. Codex calls
+/// the hook of a compaction together with that of the next prompt, so the record tells a prompt nothing
+/// about whether that hook will still answer.
 fn line(found: &mut InjectedTexts, line: &str) {
     const KIND: &str = "/payload/internal_chat_message_metadata_passthrough/content_item_kinds/0";
     if line.contains("\"compacted\"") && is(line, "/type", "compacted") {

@@ -8,7 +8,7 @@ pub(super) const NO_PROMPT: Option<&str> = Some("no input provided via stdin");
 
 /// No setting is stronger than an administrator's policy. The mode alone is not enough: with a tool
 /// listed as allowed in a project's settings, an agent in the mode `plan` runs its shell.
-const READ_ONLY_POLICY: &str = r#"# A reader has no tools but these.
+pub(in crate::client) const READ_ONLY_POLICY: &str = r#"# A reader has no tools but these.
 [[rule]]
 toolName = "*"
 decision = "deny"
@@ -20,12 +20,16 @@ decision = "allow"
 priority = 999
 "#;
 
+/// The arguments of a reader, beside that policy.
+pub(in crate::client) const READER_ARGUMENTS: &[&str] =
+    &["--approval-mode=plan", "--allowed-mcp-server-names=none"];
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     command.arguments(&["--output-format=stream-json"]);
     match request.rights {
         Rights::ReadOnly => {
             let policy = format!("{}/read-only.toml", one_line(request.scratch));
-            command.arguments(&["--approval-mode=plan", "--allowed-mcp-server-names=none"]);
+            command.arguments(READER_ARGUMENTS);
             command.option("--admin-policy", Some(&policy));
             command.files.push((policy, READ_ONLY_POLICY.to_owned()));
         }

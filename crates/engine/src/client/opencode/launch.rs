@@ -5,10 +5,13 @@ use crate::client::{ClientCommand, ClientRequest, Rights};
 /// What it says to a command without a prompt.
 pub(super) const NO_PROMPT: Option<&str> = Some("you must provide a message or a command");
 
+/// The name of the agent below.
+pub(in crate::client) const READER_NAME: &str = "convoke-reader";
+
 /// A separate agent, because a project's file overrules permissions that are set for all agents.
 /// Tools are denied by name as well as all together: opencode merges a project's settings for an
 /// agent of this name with these, key by key.
-const READER: &str = concat!(
+pub(in crate::client) const READER: &str = concat!(
     r#"{"agent":{"convoke-reader":{"mode":"primary","description":"Reads and answers","#,
     r#""permission":{"*":"deny","bash":"deny","edit":"deny","write":"deny","patch":"deny","#,
     r#""task":"deny","webfetch":"deny","external_directory":"deny","#,

@@ -123,7 +123,7 @@ fn tool(name: &str, input: Option<&RawValue>) -> Tool {
 }
 
 /// Numbered lines between tags, with a note on how far they go.
-fn file_result(id: &str, text: &str, recorder: &mut Recorder<'_>) {
+pub(in crate::client) fn file_result(id: &str, text: &str, recorder: &mut Recorder<'_>) {
     let body = ["<content>\n", "<file>\n"].iter().find_map(|tag| text.split_once(tag));
     let body = body.map_or(text, |(_, body)| body);
     let body = ["\n</content>", "\n</file>"].iter().find_map(|tag| body.rsplit_once(tag));

@@ -5,17 +5,20 @@ use crate::client::{ClientCommand, ClientRequest, Rights};
 /// What it says to a command without a prompt.
 pub(super) const NO_PROMPT: Option<&str> = Some("no input provided via stdin");
 
+/// The arguments of a reader. The mode alone refuses to write, but leaves tools that make worktrees
+/// and timers.
+pub(in crate::client) const READER_ARGUMENTS: &[&str] = &[
+    "--approval-mode=plan",
+    "--core-tools=read_file,grep_search,glob,list_directory",
+    "--exclude-tools=run_shell_command,edit,write_file",
+    "--allowed-mcp-server-names=none",
+];
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     // Without its pieces, an answer that takes minutes to write looks like a stall.
     command.arguments(&["--output-format=stream-json", "--include-partial-messages"]);
     match request.rights {
-        // The mode alone refuses to write, but leaves tools that make worktrees and timers.
-        Rights::ReadOnly => command.arguments(&[
-            "--approval-mode=plan",
-            "--core-tools=read_file,grep_search,glob,list_directory",
-            "--exclude-tools=run_shell_command,edit,write_file",
-            "--allowed-mcp-server-names=none",
-        ]),
+        Rights::ReadOnly => command.arguments(READER_ARGUMENTS),
         Rights::Write => command.arguments(&["--approval-mode=auto-edit"]),
     }
     command.option("--model", request.model);

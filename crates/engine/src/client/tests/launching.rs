@@ -10,6 +10,7 @@ const REQUEST: ClientRequest<'static> = ClientRequest {
     rights: Rights::ReadOnly,
     folder: "/p",
     scratch: "/s",
+    acp: None,
 };
 
 #[track_caller]

@@ -251,6 +251,18 @@ impl Listener {
     }
 }
 
+/// Reads the usage of one of the APIs that `OpenAI` made, which differ in the names of both counters.
+fn usage(value: &Value, input: &str, output: &str) -> Option<Usage> {
+    let detail = |counter: &str, part: &str| count(&value[format!("{counter}_details")][part]);
+    Some(Usage {
+        input: tokens(&value[input])?,
+        cached: detail(input, "cached_tokens"),
+        output: tokens(&value[output])?,
+        reasoning: detail(output, "reasoning_tokens"),
+        micro_dollars: None,
+    })
+}
+
 /// A part of a count; an invalid or impossible one counts as zero.
 fn count(value: &Value) -> u64 {
     tokens(value).unwrap_or_default()

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod acp;
 mod codex_and_gemini;
 
 fn session(client: Client, lines: &[Value]) -> SessionRecord {

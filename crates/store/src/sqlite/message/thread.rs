@@ -7,12 +7,37 @@ use rusqlite::{Connection, Row, params};
 use super::{messages, read_message};
 use crate::error::StoreError;
 use crate::message::ScopedMessage;
+use crate::sqlite::row::stored;
 use crate::sqlite::{failed, rows};
 
 /// Selects messages that are visible in a scope.
 const HEARD: &str = "((messages.project = ?1 AND messages.branch = ?2) OR EXISTS ( \
      SELECT 1 FROM recipients WHERE message_id = messages.id \
      AND recipients.project = ?1 AND recipients.branch = ?2))";
+
+/// Selects the ids of those messages, from both indexes.
+const HEARD_IDS: &str = "SELECT id FROM messages WHERE project = ?1 AND branch = ?2 UNION \
+     SELECT message_id FROM recipients WHERE project = ?1 AND branch = ?2";
+
+/// Reads the last messages that are visible in a scope and came before another.
+pub(super) fn visible(
+    connection: &Connection,
+    scope: &Scope,
+    before: Option<i64>,
+    most: usize,
+) -> Result<Vec<Message>, StoreError> {
+    let sql = format!(
+        "SELECT messages.* FROM messages JOIN (SELECT id FROM ({HEARD_IDS}) WHERE id < ?3 \
+         ORDER BY id DESC LIMIT ?4) AS heard ON messages.id = heard.id ORDER BY messages.id"
+    );
+    let before = before.unwrap_or(i64::MAX);
+    messages(connection, &sql, params![scope.project, scope.branch, before, stored(most)])
+}
+
+/// Returns the query that counts the messages that are visible in a scope.
+pub(super) fn count_visible() -> String {
+    format!("SELECT count(*) FROM ({HEARD_IDS})")
+}
 
 /// Finds a message that is visible in a scope.
 pub(super) fn find(

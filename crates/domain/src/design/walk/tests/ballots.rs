@@ -3,6 +3,7 @@
 use super::super::*;
 use super::world::{World, block, in_block, synthesis, votes, word};
 use crate::design::policy::Policy;
+use crate::design::render::sentence;
 use crate::design::voting_block::MarkerWord;
 
 fn contested() -> World {
@@ -128,7 +129,7 @@ fn an_answer_without_block_is_marked() {
     for who in ["Codex voter", "Cursor judge"] {
         let warning = format!("**⚠ {who} answered without block: ");
         assert_eq!(run.shown().matches(&warning).count(), 2, "{}", run.shown());
-        assert!(degraded.iter().any(|line| line.starts_with(&warning)));
+        assert!(degraded.iter().any(|fact| sentence(fact.clone()).starts_with(&warning)));
     }
 }
 

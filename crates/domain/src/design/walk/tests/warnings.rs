@@ -2,7 +2,7 @@
 
 use super::super::DesignEnding;
 use super::world::{World, block, sketch, synthesis};
-use crate::design::render::independence_in_short;
+use crate::design::render::{independence_in_short, sentence};
 
 // A repeated warning appears once, and names the seat that stays empty.
 #[test]
@@ -94,6 +94,7 @@ fn a_judge_that_fails_is_a_warning_and_the_run_is_degraded() {
     }
     let DesignEnding::Complete { degraded } = run.ending else { panic!("{:?}", run.ending) };
     let said = "**⚠ Claude judge: 1 line looks like a vote but does not count: \"DECISION_1: THESIS — x\"**";
+    let degraded: Vec<_> = degraded.into_iter().map(sentence).collect();
     assert_eq!(degraded, [silent, refusing, said]);
 }
 

@@ -4,6 +4,7 @@ use super::super::*;
 use super::world::{World, block, plan, sketch, synthesis, votes};
 use crate::design::event::Tree;
 use crate::design::seat::Available;
+use crate::design::warning::ChairWarning;
 
 // P-34, P-84, P-87, P-99, P-167, P-186, P-288, P-290, P-384
 #[test]
@@ -332,8 +333,10 @@ fn a_plan_that_the_chair_leaves_as_it_was_is_not_called_revised() {
     assert!(run.prompts("chair/revision/claude/again")[0].contains("the same as before"));
     assert_eq!(run.file("plan.txt"), plan("new"));
     assert!(!run.shown().contains("## Revised Implementation Plan"));
+    let unchanged = ChairWarning::PlanUnchanged { ids: "FINDING_1".to_owned() };
+    assert_eq!(run.ending, DesignEnding::Complete { degraded: vec![unchanged.into()] });
     let warning = "**⚠ The chair left the plan as it was for FINDING_1.**";
-    assert_eq!(run.ending, DesignEnding::Complete { degraded: vec![warning.to_owned()] });
+    run.shows(warning);
     let note = "The chair left the plan as it was. The chair says: It is synced already.";
     assert!(run.file("accepted-plan-findings.md").contains(note));
     // A run of earlier rules holds no second answer; its count is as plain.

@@ -135,3 +135,14 @@ pub(super) fn lines_of(file: &File<'_>) -> Option<Lines> {
     let total = number(file.total_lines).unwrap_or(Lines::END);
     Some(shown(first, first.saturating_add(count).saturating_sub(1), total))
 }
+
+/// Takes in the result of a call that shows a file, where nothing but the shown text is known.
+pub(in crate::client) fn file_result(
+    id: &str,
+    asked: Lines,
+    text: &str,
+    recorder: &mut Recorder<'_>,
+) {
+    let result = FileResult { id, asked, is_notebook: false, text: Some(text) };
+    result.judge(None, recorder);
+}

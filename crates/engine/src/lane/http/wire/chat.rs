@@ -1,9 +1,8 @@
 //! Chat Completions, as `OpenAI` began them and most servers implement them.
 
-use convoke_domain::lane::event::Usage;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Stop, count, tokens, told};
+use super::{Answer, Stop, told, usage};
 
 pub(super) fn request(
     prompt: &str,
@@ -26,7 +25,7 @@ pub(super) fn event(value: &Value, answer: &mut Answer) {
     }
     answer.model(&value["model"]);
     if value["usage"].is_object() {
-        answer.usage = usage(&value["usage"]);
+        answer.usage = usage(&value["usage"], "prompt_tokens", "completion_tokens");
     }
     let choice = &value["choices"][0];
     let said = choice.get("delta").unwrap_or(&choice["message"]);
@@ -40,14 +39,4 @@ pub(super) fn event(value: &Value, answer: &mut Answer) {
         Some("content_filter") => answer.stop = Some(Stop::refused("a content filter stopped it")),
         Some(other) => answer.stop = Some(Stop::unexpected(other)),
     }
-}
-
-fn usage(value: &Value) -> Option<Usage> {
-    Some(Usage {
-        input: tokens(&value["prompt_tokens"])?,
-        cached: count(&value["prompt_tokens_details"]["cached_tokens"]),
-        output: tokens(&value["completion_tokens"])?,
-        reasoning: count(&value["completion_tokens_details"]["reasoning_tokens"]),
-        micro_dollars: None,
-    })
 }

@@ -1,9 +1,8 @@
 //! `OpenAI`'s Responses.
 
-use convoke_domain::lane::event::Usage;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Stop, count, tokens, told};
+use super::{Answer, Stop, told, usage};
 
 pub(super) fn request(
     prompt: &str,
@@ -35,7 +34,7 @@ pub(super) fn event(value: &Value, answer: &mut Answer) {
 pub(super) fn whole(response: &Value, answer: &mut Answer) {
     answer.model(&response["model"]);
     if response["usage"].is_object() {
-        answer.usage = usage(&response["usage"]);
+        answer.usage = usage(&response["usage"], "input_tokens", "output_tokens");
     }
     let texts = |kind: &str, field: &str| {
         let items = response["output"].as_array().into_iter().flatten();
@@ -64,14 +63,4 @@ pub(super) fn whole(response: &Value, answer: &mut Answer) {
         "incomplete" => answer.stop = Some(Stop::refused(why.unwrap_or("it does not say why"))),
         other => answer.stop = Some(Stop::unexpected(other)),
     }
-}
-
-fn usage(value: &Value) -> Option<Usage> {
-    Some(Usage {
-        input: tokens(&value["input_tokens"])?,
-        cached: count(&value["input_tokens_details"]["cached_tokens"]),
-        output: tokens(&value["output_tokens"])?,
-        reasoning: count(&value["output_tokens_details"]["reasoning_tokens"]),
-        micro_dollars: None,
-    })
 }

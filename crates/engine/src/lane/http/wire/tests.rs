@@ -14,6 +14,7 @@ const REQUEST: ClientRequest<'static> = ClientRequest {
     rights: Rights::ReadOnly,
     folder: "",
     scratch: "",
+    acp: None,
 };
 
 fn asked(api: Api, max_tokens: Option<u64>) -> Value {

@@ -1,0 +1,26 @@
+//! The flags of dispatches that run agents.
+
+use convoke_domain::task::id::TaskId;
+
+use crate::cli::lane::{BudgetArgs, PinArgs};
+use crate::cli::sarif::SarifArgs;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct LaneArgs {
+    /// Pass only if the client's transcript shows that the agent read every required file completely
+    #[arg(long)]
+    pub(super) require_proof: bool,
+
+    #[command(flatten)]
+    pub(super) rules: PinArgs,
+
+    /// The stored task that the role reviews or implements; Convoke records every verdict on it
+    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
+    pub(super) task: Option<TaskId>,
+
+    #[command(flatten)]
+    pub(super) call_budget: BudgetArgs,
+
+    #[command(flatten)]
+    pub(super) sarif: SarifArgs,
+}
