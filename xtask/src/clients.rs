@@ -14,6 +14,7 @@ mod fresh;
 mod gemini;
 mod lane_command;
 mod lanes;
+mod mcp;
 mod newcomer;
 mod opencode;
 mod own_lanes;
@@ -91,8 +92,8 @@ pub enum Lanes {
 
 /// Runs the clients that are named and can be had, `design` with some of them as its seats,
 /// `newcomer` for a first hour with one of them, `own-lanes` for the hooks of clients that Convoke
-/// starts; without a name, all of these. `acp` drives the agents of the Agent Client Protocol, and only
-/// when it is named.
+/// starts; without a name, all of these. Only when they are named: `acp` drives the agents of the Agent
+/// Client Protocol, `mcp` (`mcp-claude` for one client) has clients call tools over MCP.
 pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     let is_chosen =
         |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short());
@@ -116,7 +117,7 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
             wrong.extend(driven.err().map(|error| format!("{name}: {error}")));
         }
     }
-    let is_named = |name| names.iter().any(|wanted| wanted == name);
+    let is_named = |name: &str| names.iter().any(|wanted| wanted == name);
     if lanes == Lanes::Quick && is_named("newcomer") {
         let claude = CLIENTS.iter().find(|client| client.short() == "claude");
         let bin = claude.and_then(Client::install).ok_or("claude cannot be installed here")?;
@@ -127,6 +128,13 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     }
     if is_named("acp") {
         wrong.extend(acp(lanes, &mut rows).err().map(|error| error.to_string()));
+    }
+    for client in CLIENTS.iter().filter(|client| mcp::CLIENTS.contains(&client.short())) {
+        if !is_named("mcp") && !is_named(&format!("mcp-{}", client.short())) {
+            continue;
+        }
+        let bin = client.install().ok_or("the client cannot be installed here")?;
+        wrong.extend(mcp::check(client.short(), &bin, &mut rows).err().map(|e| e.to_string()));
     }
     let designed = if lanes == Lanes::Quick && (names.is_empty() || is_named("design")) {
         seated(&mut rows)
