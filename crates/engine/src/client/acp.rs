@@ -46,6 +46,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
         own_record: None,
     }),
     hooks: None,
+    server: None,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Acp>::default()),
     is_reader_tool: is_not_said,

@@ -44,7 +44,7 @@ fn work(desk: &Desk, arguments: &Arguments) -> Result<RunWork, Failure> {
     let text = arguments.maybe_text("text").unwrap_or_default().to_owned();
     let agent = |text: &str| {
         AgentRef::parse(text)
-            .ok_or("it must be a client such as codex, or http:NAME or replay:FILE")
+            .ok_or("it must be a client such as codex, or acp:NAME, http:NAME or replay:FILE")
     };
     Ok(match arguments.text("kind")? {
         "design" => RunWork::Design(DesignWork {

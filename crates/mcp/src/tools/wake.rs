@@ -5,9 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use convoke_domain::scope::AgentName;
 use convoke_service::failure::Failure;
-use convoke_service::message::{InboxRequest, MessageReport, inbox, mark_messages_read};
+use convoke_service::message::{
+    InboxRequest, MessageReport, MessageSelection, inbox, mark_messages_read,
+};
 use convoke_service::wake::{WakeReport, WakeRequest, wake as wake_up};
-use convoke_store::message::InboxFilter;
 use serde_json::{Map, Value};
 
 use super::{Desk, agent};
@@ -168,10 +169,12 @@ fn fitting(messages: &[(i64, String)]) -> usize {
 fn unread(desk: &Desk, reader: &AgentName, without: &[i64]) -> Result<Vec<(i64, String)>, Failure> {
     let request = InboxRequest {
         agent: Some(reader.clone()),
-        which: InboxFilter::Unread,
+        which: MessageSelection::Unread,
         limit: MOST_MESSAGES + without.len(),
         before: None,
         branch: None,
+        // Pages mark them, as they are delivered.
+        marks: false,
     };
     let messages = inbox(&desk.session, &request)?.messages;
     let others = messages.iter().filter(|message| !without.contains(&message.id));
