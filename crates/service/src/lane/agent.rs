@@ -123,17 +123,16 @@ pub fn seen_by(agent: Client, session: &Session) -> Result<Vec<(OsString, OsStri
     Ok(variables)
 }
 
-/// Files for a moment are the lane's own, so that two clients do not meet there.
-pub(super) fn variables(
-    agent: Client,
-    session: &Session,
+/// Adds what every lane gives its client: a folder of its own for temporary files, so that two clients
+/// do not meet there, and the mark by which the processes inside know the lane.
+pub(super) fn in_lane(
+    mut variables: Vec<(OsString, OsString)>,
     scratch: &str,
     about: &SurroundingLane,
-) -> Result<Vec<(OsString, OsString)>, Failure> {
-    let mut variables = seen_by(agent, session)?;
+) -> Vec<(OsString, OsString)> {
     variables.push(("TMPDIR".into(), scratch.into()));
     variables.push((LANE_MARK.into(), about.words().into()));
-    Ok(variables)
+    variables
 }
 
 /// Reads a name, such as a model's or a session's. A blank one, or one with control characters, is
