@@ -21,7 +21,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, serve_server};
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep_until};
 
 use crate::arguments::Arguments;
 use crate::catalog::ToolName;
@@ -184,6 +184,7 @@ impl Server {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResponse {
+        let end = Instant::now() + status::LONGEST;
         let cancelled = context.ct.clone();
         let desk = self.desk().cancelled_by(Arc::new(move || cancelled.is_cancelled()));
         let given = request.arguments.clone().unwrap_or_default();
@@ -194,39 +195,39 @@ impl Server {
             Ok(read) => read,
             Err(failure) => {
                 let failed = move |desk: &Desk| desk.finish(Reply::failed(&failure));
-                return work(desk, context, failed).await.into();
+                return work(desk, context, end, failed).await.into();
             }
         };
         if tool == ToolName::RunStatus {
-            match self.status(&desk, &arguments, &request, context).await {
+            match self.status(&desk, &arguments, &request, context, end - status::RESERVE).await {
                 Asked::Nothing => {}
                 Asked::Answered(reply) => {
-                    return work(desk, context, |desk| desk.finish(*reply)).await.into();
+                    return work(desk, context, end, |desk| desk.finish(*reply)).await.into();
                 }
                 Asked::Needed(input) => return (*input).into(),
             }
         }
-        work(desk, context, move |desk| tools::call(desk, tool, &arguments)).await.into()
+        work(desk, context, end, move |desk| tools::call(desk, tool, &arguments)).await.into()
     }
 
-    /// Waits for a run to change, and asks the person what it waits for, within the time of one call.
+    /// Waits for a run to change, and asks the person what it waits for, until the latest time.
     async fn status(
         &self,
         desk: &Desk,
         arguments: &Arguments,
         request: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
+        latest: Instant,
     ) -> Asked {
         let Ok(run) = arguments.required("run", RunId::parse) else { return Asked::Nothing };
-        let end = Instant::now() + status::LONGEST;
         // A client that comes back with an answer has waited already.
         if request.input_responses.is_none() {
-            status::wait_for_change(desk, arguments, context).await;
+            status::wait_for_change(desk, arguments, context, latest).await;
         }
         if desk.is_cancelled() {
             return Asked::Nothing;
         }
-        let left = end.saturating_duration_since(Instant::now());
+        let left = latest.saturating_duration_since(Instant::now());
         question::ask(desk, run, &self.declined, request, context, left).await
     }
 }
@@ -237,6 +238,7 @@ impl Server {
 async fn work(
     desk: Desk,
     context: &RequestContext<RoleServer>,
+    end: Instant,
     work: impl FnOnce(&Desk) -> CallToolResult + Send + 'static,
 ) -> CallToolResult {
     let stop = desk.session.cancel();
@@ -246,7 +248,7 @@ async fn work(
             Err(_broken) => CallError::Broken,
         },
         () = context.ct.cancelled() => CallError::Cancelled,
-        () = sleep(status::LONGEST) => CallError::Slow,
+        () = sleep_until(end) => CallError::Slow,
     };
     stop.cancel();
     let class = match error {

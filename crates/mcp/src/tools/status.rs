@@ -8,7 +8,7 @@ use convoke_service::failure::Failure;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::task::spawn_blocking;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::Desk;
 use crate::arguments::Arguments;
@@ -19,6 +19,9 @@ const MOST_SECONDS: i64 = 45;
 
 /// The same as a time.
 pub(crate) const LONGEST: Duration = Duration::from_secs(MOST_SECONDS.cast_unsigned());
+
+/// What a call that waits leaves for the status itself.
+pub(crate) const RESERVE: Duration = Duration::from_secs(2);
 
 /// How often Convoke looks for a change.
 const STEP: Duration = Duration::from_millis(500);
@@ -33,32 +36,37 @@ pub(super) fn status(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failur
     Ok(Reply::new(report.text(), &report))
 }
 
-/// Waits until a run changes, its waiting time is over or the client cancels the call. Tells the client
-/// meanwhile that the call goes on. Ends nothing of the run.
+/// Waits until a run changes, its waiting time is over, the client cancels the call or the call must end.
+/// Tells the client meanwhile that the call goes on. Ends nothing of the run.
 pub(crate) async fn wait_for_change(
     desk: &Desk,
     arguments: &Arguments,
     context: &RequestContext<RoleServer>,
+    latest: Instant,
 ) {
-    // One second is left for the status itself.
-    let seconds = arguments.number("wait_s").unwrap_or(0).min(MOST_SECONDS - 1);
-    let steps = u32::try_from(seconds).unwrap_or_default() * 2;
+    let wanted = arguments.number("wait_s").unwrap_or(0).min(MOST_SECONDS);
     let Ok(run) = arguments.required("run", RunId::parse) else { return };
-    if steps == 0 {
+    if wanted == 0 {
         return;
     }
+    let begin = Instant::now();
+    let end = latest.min(begin + Duration::from_secs(wanted.unsigned_abs()));
     // The mark comes first: a run that ends between the two must not be waited for.
     let first = mark(desk, &run).await;
     if !goes_on(desk, &run).await {
         return;
     }
-    for step in 1..=steps {
+    for look in 1_u32.. {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
         tokio::select! {
             () = context.ct.cancelled() => return,
-            () = sleep(STEP) => {}
+            () = sleep(left.min(STEP)) => {}
         }
-        if step % LOOKS_PER_NOTICE == 0 {
-            tell(context, step, steps).await;
+        if look % LOOKS_PER_NOTICE == 0 {
+            tell(context, begin.elapsed(), end.saturating_duration_since(begin)).await;
         }
         if mark(desk, &run).await != first {
             return;
@@ -78,10 +86,10 @@ async fn mark(desk: &Desk, run: &RunId) -> Option<String> {
     spawn_blocking(move || run_mark(&session, &run).ok()).await.ok().flatten()
 }
 
-async fn tell(context: &RequestContext<RoleServer>, step: u32, steps: u32) {
+async fn tell(context: &RequestContext<RoleServer>, passed: Duration, all: Duration) {
     let Some(token) = context.meta.get_progress_token() else { return };
-    let progress = ProgressNotificationParam::new(token, f64::from(step))
-        .with_total(f64::from(steps))
+    let progress = ProgressNotificationParam::new(token, passed.as_secs_f64())
+        .with_total(all.as_secs_f64())
         .with_message("waiting for the run to change");
     context.peer.notify_progress(progress).await.ok();
 }
