@@ -93,7 +93,8 @@ pub enum Lanes {
 /// Runs the clients that are named and can be had, `design` with some of them as its seats,
 /// `newcomer` for a first hour with one of them, `own-lanes` for the hooks of clients that Convoke
 /// starts; without a name, all of these. Only when they are named: `acp` drives the agents of the Agent
-/// Client Protocol, `mcp` (`mcp-claude` for one client) has clients call tools over MCP.
+/// Client Protocol, `mcp` (`mcp-claude` for one client) has clients call tools over MCP, and
+/// `mcp-inspector` and `mcp-conformance` have the protocol's own programs do so.
 pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     let is_chosen =
         |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short());
@@ -129,13 +130,7 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     if is_named("acp") {
         wrong.extend(acp(lanes, &mut rows).err().map(|error| error.to_string()));
     }
-    for client in CLIENTS.iter().filter(|client| mcp::CLIENTS.contains(&client.short())) {
-        if !is_named("mcp") && !is_named(&format!("mcp-{}", client.short())) {
-            continue;
-        }
-        let bin = client.install().ok_or("the client cannot be installed here")?;
-        wrong.extend(mcp::check(client.short(), &bin, &mut rows).err().map(|e| e.to_string()));
-    }
+    wrong.extend(mcp(&is_named, &mut rows));
     let designed = if lanes == Lanes::Quick && (names.is_empty() || is_named("design")) {
         seated(&mut rows)
     } else {
@@ -166,6 +161,30 @@ fn acp(lanes: Lanes, rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
             .map_err(|error| format!("acp:{}: {error}", agent.name))?;
     }
     Ok(())
+}
+
+/// Has those call tools over MCP that are named, and returns what went wrong.
+fn mcp(is_named: &dyn Fn(&str) -> bool, rows: &mut Vec<lanes::Row>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for client in CLIENTS.iter().filter(|client| mcp::CLIENTS.contains(&client.short())) {
+        let name = client.short();
+        if !is_named("mcp") && !is_named(&format!("mcp-{name}")) {
+            continue;
+        }
+        let Some(bin) = client.install() else {
+            say(&format!("SKIPPED: {} cannot be installed here", client.versioned(" ")));
+            continue;
+        };
+        wrong.extend(mcp::check(name, &bin, rows).err().map(|error| error.to_string()));
+    }
+    let suites: [(&str, fn(&mut Vec<lanes::Row>) -> Result<(), Error>); 2] =
+        [("mcp-inspector", mcp::suites::inspect), ("mcp-conformance", mcp::suites::conform)];
+    for (name, run) in suites {
+        if is_named("mcp") || is_named(name) {
+            wrong.extend(run(rows).err().map(|error| format!("{name}: {error}")));
+        }
+    }
+    wrong
 }
 
 /// Returns where the programs of Claude Code and Codex are.
