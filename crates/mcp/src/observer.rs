@@ -27,10 +27,9 @@ impl Observer for Notes {
         let line = match progress {
             Progress::Message(text) => text.clone(),
             Progress::Warning(text) => format!("warning: {text}"),
-            Progress::Hint(_)
-            | Progress::Note(_)
-            | Progress::Lane(_)
-            | Progress::LaneOver => return,
+            Progress::Hint(_) | Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => {
+                return;
+            }
         };
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() < MOST {

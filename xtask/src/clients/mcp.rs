@@ -211,9 +211,11 @@ fn kill_servers(project: &Path) -> Result<(), String> {
         program.ends_with(SERVER) && folder == *project
     };
     let processes = fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
-    let servers: Vec<_> = processes.map(|entry| entry.path()).filter(|path| is_server(path)).collect();
+    let servers: Vec<_> =
+        processes.map(|entry| entry.path()).filter(|path| is_server(path)).collect();
     let killed = servers.iter().filter_map(|path| path.file_name()?.to_str());
-    if killed.map(|pid| succeeds("kill", &["-KILL", pid])).filter(|is_killed| *is_killed).count() == 0
+    if killed.map(|pid| succeeds("kill", &["-KILL", pid])).filter(|is_killed| *is_killed).count()
+        == 0
     {
         return Err("there is no server to kill".to_owned());
     }

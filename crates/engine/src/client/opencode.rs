@@ -12,10 +12,7 @@ use serde_json::{Value, json};
 pub(super) use self::launch::{READER, READER_NAME};
 pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
-use super::{
-    ClientAdapter, ServerForm, ServerWiring, TranscriptFormat, UsageScope,
-    is_not_said,
-};
+use super::{ClientAdapter, ServerForm, ServerWiring, TranscriptFormat, UsageScope, is_not_said};
 
 const VARIABLES: &[&str] = &["OPENCODE_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"];
 

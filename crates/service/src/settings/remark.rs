@@ -8,8 +8,8 @@ use toml::{Table, Value};
 use super::files::ConfigFile;
 use super::trust::{Author, Origin, Refused, sift};
 use super::{
-    Key, LOCAL_FILE, SECTIONS, acp, brief, dispatch, endpoint, health, lane, mcp, read_section, store,
-    task, unknown, wake,
+    Key, LOCAL_FILE, SECTIONS, acp, brief, dispatch, endpoint, health, lane, mcp, read_section,
+    store, task, unknown, wake,
 };
 use crate::failure::Failure;
 use crate::failure::with_causes;

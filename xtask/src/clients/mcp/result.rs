@@ -64,7 +64,8 @@ mod tests {
             numbers.are_all(3).is_ok()
         };
         assert!(gathered(&["line 0 of\\nline 1 of", "line 2 of"]));
-        for pages in [&["line 0 of", "line 2 of"][..], &["line 0 of line 1 of"], &["line 0 of"; 3]] {
+        for pages in [&["line 0 of", "line 2 of"][..], &["line 0 of line 1 of"], &["line 0 of"; 3]]
+        {
             assert!(!gathered(pages), "{pages:?}");
         }
     }
