@@ -163,6 +163,9 @@ fn acp(lanes: Lanes, rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
     Ok(())
 }
 
+/// Runs a program of the protocol's own, and adds its rows.
+type Suite = fn(&mut Vec<lanes::Row>) -> Result<(), Error>;
+
 /// Has those call tools over MCP that are named, and returns what went wrong.
 fn mcp(is_named: &dyn Fn(&str) -> bool, rows: &mut Vec<lanes::Row>) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -177,7 +180,7 @@ fn mcp(is_named: &dyn Fn(&str) -> bool, rows: &mut Vec<lanes::Row>) -> Vec<Strin
         };
         wrong.extend(mcp::check(name, &bin, rows).err().map(|error| error.to_string()));
     }
-    let suites: [(&str, fn(&mut Vec<lanes::Row>) -> Result<(), Error>); 2] =
+    let suites: [(&str, Suite); 2] =
         [("mcp-inspector", mcp::suites::inspect), ("mcp-conformance", mcp::suites::conform)];
     for (name, run) in suites {
         if is_named("mcp") || is_named(name) {

@@ -6,6 +6,7 @@ use convoke_service::failure::with_causes;
 use convoke_service::run::list_runs;
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use serde_json::json;
 
 use crate::catalog::ToolName;
 use crate::tools::Desk;
@@ -44,8 +45,10 @@ pub(crate) fn templates(tools: &[ToolName]) -> Vec<ResourceTemplate> {
 /// Reads an artifact, whole.
 pub(crate) fn read(desk: &Desk, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let shown: String = uri.chars().take(200).collect();
-    let missing =
-        |why: String| ErrorData::resource_not_found(format!("cannot read `{shown}`: {why}"), None);
+    let missing = |why: String| {
+        let words = format!("cannot read `{shown}`: {why}");
+        ErrorData::resource_not_found(words, Some(json!({ "uri": shown })))
+    };
     let parts = uri.strip_prefix(RUN).and_then(|rest| rest.split_once('/'));
     let found = parts.and_then(|(run, artifact)| Some((RunId::parse(run).ok()?, artifact)));
     let Some((run, artifact)) = found.filter(|_| !desk.tools.is_empty()) else {

@@ -34,7 +34,7 @@ const MOST_LOOKS: usize = 20;
 const PLAN: &str = "## Implementation Plan";
 
 /// A client with a short limit gives up after this time.
-const SHORTEST_LIMIT: Duration = Duration::from_secs(60);
+const SHORTEST_LIMIT: Duration = Duration::from_mins(1);
 
 /// A call that waits for a run takes at least this long, if nothing changes.
 const LONG_WAIT: Duration = Duration::from_secs(30);
@@ -42,10 +42,13 @@ const LONG_WAIT: Duration = Duration::from_secs(30);
 /// The name of the server's program.
 const SERVER: &str = "convoke-mcp";
 
+/// Drives a client through one case, and returns the outcome.
+type Case = fn(&Driver<'_>) -> Result<String, Error>;
+
 /// Drives a client, and adds a row for each case, also for one that went wrong.
 pub(super) fn check(client: &'static str, bin: &Path, rows: &mut Vec<Row>) -> Result<(), Error> {
     let mut wrong = Vec::new();
-    let cases: [(&str, fn(&Driver<'_>) -> Result<String, Error>); 3] = [
+    let cases: [(&str, Case); 3] = [
         ("mcp: wake, task, hostile arguments, 300 KB in pages", works),
         ("mcp: a design is started, watched and read", designs),
         ("mcp: the server is killed, and a call ends within 60 s", outlives),

@@ -88,12 +88,12 @@ impl Conversation {
             self.calls.send(Some((tool, arguments))).map_err(|_| "the session is over")?;
             Ok(self.results.recv_timeout(PATIENCE))
         };
-        let (took, result) = timed(calls).map_err(|error| error.to_string())?;
+        let (duration, result) = timed(calls).map_err(|error| error.to_string())?;
         let text = result.map_err(|error| match error {
             RecvTimeoutError::Timeout => format!("the client hangs in {tool:?} {asked}"),
             RecvTimeoutError::Disconnected => format!("the client ended in {tool:?} {asked}"),
         })?;
-        Ok(ToolResult { text, took })
+        Ok(ToolResult { text, took: duration })
     }
 }
 
@@ -179,15 +179,12 @@ impl Model {
         if self.is_asked {
             self.results.send(last_result(request)).ok();
         }
-        match self.next_call.recv() {
-            Ok(Some((tool, input))) => {
-                self.is_asked = true;
-                Answer::Tool { name: names(tool), input }
-            }
-            Ok(None) | Err(_) => {
-                self.is_asked = false;
-                Answer::Text("Done.".to_owned())
-            }
+        if let Ok(Some((tool, input))) = self.next_call.recv() {
+            self.is_asked = true;
+            Answer::Tool { name: names(tool), input }
+        } else {
+            self.is_asked = false;
+            Answer::Text("Done.".to_owned())
         }
     }
 }
@@ -203,5 +200,10 @@ fn last_result(request: &Value) -> String {
             .any(|mark| text.contains(mark))
     };
     let last = messages.and_then(|messages| messages.iter().rev().find(is_result));
-    last.map(ToString::to_string).unwrap_or_default()
+    // A client may put the results of several calls into one message.
+    let part = last.and_then(|message| {
+        let parts = message["content"].as_array().or_else(|| message["parts"].as_array());
+        parts.and_then(|parts| parts.iter().rev().find(is_result))
+    });
+    part.or(last).map(ToString::to_string).unwrap_or_default()
 }

@@ -40,7 +40,7 @@ const fn not_ours(
     NotOurs { check, versions, why }
 }
 
-pub(super) const NOT_OURS: [NotOurs; 35] = [
+pub(super) const NOT_OURS: [NotOurs; 37] = [
     not_ours("tools-call-image", &BOTH, TOOL),
     not_ours("tools-call-audio", &BOTH, TOOL),
     not_ours("tools-call-embedded-resource", &BOTH, TOOL),
@@ -75,5 +75,7 @@ pub(super) const NOT_OURS: [NotOurs; 35] = [
     not_ours("input-required-result-result-type", &[NEW], TOOL),
     not_ours("input-required-result-tampered-state", &[NEW], TOOL),
     not_ours("input-required-result-capability-check", &[NEW], TOOL),
+    not_ours("input-required-result-missing-input-response", &[NEW], TOOL),
+    not_ours("input-required-result-validate-input", &[NEW], TOOL),
     not_ours("input-required-result-non-tool-request", &[NEW], PROMPT),
 ];
