@@ -23,6 +23,7 @@ pub mod init;
 pub mod lane;
 pub mod man;
 pub mod manifest;
+pub mod mcp;
 pub mod mermaid;
 mod otel;
 pub mod pin;
@@ -129,6 +130,7 @@ enum Command {
     Skill(skill::Args),
     Hook(hook::Args),
     Hooks(hooks::Args),
+    Mcp(mcp::McpArgs),
     Init(init::InitArgs),
     Status(status::StatusArgs),
     Statusline(statusline::StatuslineArgs),
@@ -183,6 +185,7 @@ impl Cli {
             Command::Subagent(args) => args.run(&self.app()?, output),
             Command::Skill(args) => args.run(&self.app()?, output),
             Command::Hooks(args) => args.run(&self.app()?, output),
+            Command::Mcp(args) => args.run(&self.app()?, output),
             Command::Init(args) => args.run(&self.app()?, output),
             Command::Status(args) => args.run(&self.app()?, output),
             // A client shows no line after an error, so no step here may fail.

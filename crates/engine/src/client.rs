@@ -26,6 +26,7 @@ mod message_line;
 mod opencode;
 mod qwen;
 mod release;
+mod server_wiring;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,8 @@ pub use self::hook_wiring::HookWiring;
 pub(crate) use self::hook_wiring::{Compactions, EntryCount, PluginFile, SettingsForm};
 pub use self::listener::Listener;
 pub use self::release::ClientRelease;
+pub(crate) use self::server_wiring::ServerForm;
+pub use self::server_wiring::ServerWiring;
 use crate::transcript::InjectedTexts;
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::usage::UsageRecords;
@@ -76,6 +79,8 @@ pub struct ClientAdapter {
     pub usage_records: Option<UsageRecords>,
     /// How Convoke's hooks are wired into the client.
     pub hooks: Option<HookWiring>,
+    /// How Convoke's MCP server is entered in the client's settings.
+    pub server: Option<ServerWiring>,
     /// Adds the client's arguments and files to a command.
     launch: fn(&ClientRequest<'_>, &mut ClientCommand),
     listen: fn() -> Box<dyn Listener>,

@@ -17,11 +17,11 @@ use convoke_engine::hooks::{HooksLevel, SettingsError, settings_file};
 
 pub use self::binding::rebind;
 pub(crate) use self::binding::{git_remedy, release_binding};
-pub(crate) use self::install::bind_sessions;
 pub use self::install::{
     HooksChange, HooksDryRunReport, InstallHooksRequest, RemovedHooksReport, install_hooks,
     is_same, uninstall_hooks,
 };
+pub(crate) use self::install::{bind_sessions, named_program};
 pub(crate) use self::status::agent_of_sessions;
 pub use self::status::{
     DeliveryObstacle, FailedHook, HooksReport, hooks_status, is_there, obstacle,

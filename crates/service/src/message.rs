@@ -16,7 +16,7 @@ use serde::Serialize;
 
 pub use self::inbox::{
     Inbox, InboxRequest, MessageReport, MessageSelection, MessageThread, OlderMessages, inbox,
-    mark_read, thread,
+    mark_messages_read, mark_read, thread, unread_count,
 };
 use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::session::Session;

@@ -13,6 +13,7 @@ pub mod endpoint;
 mod files;
 pub mod health;
 pub mod lane;
+pub mod mcp;
 pub mod remark;
 mod role;
 pub mod store;
@@ -76,7 +77,7 @@ enum ConfigError {
 }
 
 /// Every section that a file may have.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     brief::SECTION,
     wake::SECTION,
     dispatch::SECTION,
@@ -85,6 +86,7 @@ const SECTIONS: [&str; 9] = [
     store::SECTION,
     task::SECTION,
     acp::SECTION,
+    mcp::SECTION,
     telemetry::SECTION,
 ];
 

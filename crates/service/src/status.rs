@@ -231,6 +231,7 @@ fn designs(session: &Session, workspace: &Workspace) -> Result<Vec<OpenDesign>, 
 }
 
 impl SpentToday {
+    /// Adds up what the lanes of today have spent.
     pub(crate) fn of(session: &Session, workspace: &Workspace) -> Result<Self, Failure> {
         let query = LaneQuery { since: day(session.now(), session)?, ..LaneQuery::default() };
         let mut lanes = workspace.store.lanes(query).map_err(refused)?;

@@ -295,6 +295,16 @@ pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName
     })
 }
 
+/// Returns the agent that acts in a process which only a client's model uses: never the person.
+pub fn acting_agent(session: &Session) -> Result<AgentName, Failure> {
+    if session.environment.agent().is_some() {
+        return speaker(None, session);
+    }
+    let store = open_store(session)?;
+    let here = project_here(&*store, session, checkout(&session.project).as_ref())?;
+    Ok(session_agent(&*store, &here.name, session)?.unwrap_or_else(default_agent))
+}
+
 /// Returns whose tasks and messages a command reads: the [`speaker`]. If that cannot be told, because
 /// one client runs inside another, it is the agent of the project, and Convoke says so: reading does
 /// not fail.

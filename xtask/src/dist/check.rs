@@ -25,6 +25,10 @@ echo '{"type":"system","subtype":"init","session_id":"s","uuid":"1","model":"m"}
 echo '{"type":"result","subtype":"success","is_error":false,"uuid":"2","result":"Hello.","session_id":"s","usage":{"input_tokens":1,"output_tokens":1}}'
 "#;
 
+/// How a client greets an MCP server.
+const GREETING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}
+"#;
+
 /// Installs and runs the packages of one system, as far as this machine can.
 pub(super) fn packages(
     project: &Project,
@@ -189,7 +193,10 @@ impl PackageCheck<'_> {
         if !parent.contains("convoke-guard") {
             return Err(format!("{package}: `{}` guards the client", parent.trim()).into());
         }
-        say(&format!("{triple}: {package}: a design, a diagram and a guarded lane work"));
+        home.expect_server()?;
+        say(&format!(
+            "{triple}: {package}: a design, a diagram, a guarded lane and the MCP server work"
+        ));
         Ok(())
     }
 }
@@ -227,6 +234,17 @@ impl Home {
     fn run(&self, arguments: &[&str]) -> Result<Output, Error> {
         let program = self.convoke.display();
         Ok(self.command(arguments).output().map_err(|error| format!("{program}: {error}"))?)
+    }
+
+    /// Greets the MCP server, which is a program of its own.
+    fn expect_server(&self) -> Result<(), Error> {
+        let greeting = self.path("greeting");
+        add_text(GREETING, &greeting)?;
+        let done = self.command(&["mcp"]).stdin(fs::File::open(greeting)?).output()?;
+        if String::from_utf8_lossy(&done.stdout).contains("\"serverInfo\"") {
+            return Ok(());
+        }
+        Err(format!("`{} mcp` answers no client: {done:?}", self.convoke.display()).into())
     }
 
     fn expect(&self, code: i32, arguments: &[&str]) -> Result<(), Error> {

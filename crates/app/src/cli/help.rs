@@ -28,7 +28,18 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Look", &["status", "statusline", "runs", "show", "project", "mermaid"]),
     (
         "Set up",
-        &["init", "doctor", "hooks", "config", "upgrade", "store", "completions", "man", "help"],
+        &[
+            "init",
+            "doctor",
+            "hooks",
+            "mcp",
+            "config",
+            "upgrade",
+            "store",
+            "completions",
+            "man",
+            "help",
+        ],
     ),
 ];
 

@@ -47,6 +47,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     }),
     usage_records: None,
     hooks: None,
+    server: None,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Acp>::default()),
     is_reader_tool: is_not_said,

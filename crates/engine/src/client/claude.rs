@@ -15,7 +15,10 @@ use std::path::{Path, PathBuf};
 pub(super) use self::launch::READER_META;
 pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
-use super::{ClientAdapter, ClientHome, CounterScope, PrintedEvents, TranscriptFormat, UsageScope};
+use super::{
+    ClientAdapter, ClientHome, CounterScope, PrintedEvents, ServerWiring, TranscriptFormat,
+    UsageScope,
+};
 use crate::transcript::own::newest;
 use crate::transcript::usage::UsageRecords;
 
@@ -56,6 +59,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     }),
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
+    server: Some(ServerWiring::servers_in(".mcp.json", ".claude.json")),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Claude>::default()),
     is_reader_tool: launch::is_reader_tool,

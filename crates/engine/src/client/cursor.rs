@@ -29,6 +29,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     transcript: Some(TranscriptFormat::printed(transcript::line)),
     usage_records: None,
     hooks: Some(hooks::WIRING),
+    server: None,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Cursor>::default()),
     is_reader_tool: is_not_said,

@@ -10,7 +10,10 @@ mod versions;
 
 pub(super) use self::launch::{READ_ONLY_POLICY, READER_ARGUMENTS};
 use super::listener::DialectListener;
-use super::{ClientAdapter, ClientHome, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
+use super::{
+    ClientAdapter, ClientHome, PrintedEvents, ServerWiring, TranscriptFormat, UsageScope,
+    is_not_said,
+};
 use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] = &[
@@ -49,6 +52,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     }),
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
+    server: Some(ServerWiring::servers_in(".gemini/settings.json", ".gemini/settings.json")),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Gemini>::default()),
     is_reader_tool: is_not_said,

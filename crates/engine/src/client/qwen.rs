@@ -7,7 +7,7 @@ mod versions;
 
 pub(super) use self::launch::READER_ARGUMENTS;
 use super::listener::DialectListener;
-use super::{ClientAdapter, ClientHome, CounterScope, UsageScope};
+use super::{ClientAdapter, ClientHome, CounterScope, ServerWiring, UsageScope};
 use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] =
@@ -33,6 +33,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     transcript: None,
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: None,
+    server: Some(ServerWiring::servers_in(".qwen/settings.json", ".qwen/settings.json")),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Qwen>::default()),
     is_reader_tool: launch::is_reader_tool,

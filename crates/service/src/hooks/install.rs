@@ -214,19 +214,25 @@ impl InstallHooksRequest {
 
     /// Returns the program as the settings are to name it, and what its user should know.
     fn program(&self, session: &Session) -> (PathBuf, Option<String>) {
-        let own = session.environment.program();
         if self.names_absolute_path {
-            return (own, None);
+            return (session.environment.program(), None);
         }
-        let here = "so the settings hold an absolute path, which works on this machine only";
-        match session.environment.find_program(&[NAME], &session.project) {
-            Some(found) if is_same(&found, &own) => (PathBuf::from(NAME), None),
-            Some(found) => {
-                let found = found.display();
-                (own, Some(format!("`{NAME}` on the PATH is another program, {found}, {here}")))
-            }
-            None => (own, Some(format!("`{NAME}` is not on the PATH, {here}"))),
+        named_program(session)
+    }
+}
+
+/// Returns our program by its name where the PATH leads to it, else by its path, and what its user
+/// should know.
+pub(crate) fn named_program(session: &Session) -> (PathBuf, Option<String>) {
+    let own = session.environment.program();
+    let here = "so the settings hold an absolute path, which works on this machine only";
+    match session.environment.find_program(&[NAME], &session.project) {
+        Some(found) if is_same(&found, &own) => (PathBuf::from(NAME), None),
+        Some(found) => {
+            let found = found.display();
+            (own, Some(format!("`{NAME}` on the PATH is another program, {found}, {here}")))
         }
+        None => (own, Some(format!("`{NAME}` is not on the PATH, {here}"))),
     }
 }
 

@@ -29,6 +29,7 @@ use crate::hooks::{HooksDryRunReport, HooksReport, RemovedHooksReport};
 use crate::init::InitReport;
 use crate::lane::{LaneEntryReport, LaneEventLine, LaneReport};
 use crate::manifest::{ManifestReadReport, ManifestVerifyReport, ManifestWriteReport};
+use crate::mcp_entry::{McpEntryDryRunReport, McpEntryReport};
 use crate::message::{MessageReport, SayReport};
 use crate::pin::{PinReport, RemovedPinReport};
 use crate::plan::ResumedPlanReport;
@@ -208,6 +209,11 @@ fn agents() -> Vec<ReportSchema> {
         report::<HooksDryRunReport>(
             "hooks-dry-run",
             &["hooks install --dry-run", "hooks uninstall --dry-run"],
+        ),
+        report::<McpEntryReport>("mcp-entry", &["mcp status", "mcp install", "mcp uninstall"]),
+        report::<McpEntryDryRunReport>(
+            "mcp-entry-dry-run",
+            &["mcp install --dry-run", "mcp uninstall --dry-run"],
         ),
     ]
 }
