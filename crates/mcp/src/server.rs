@@ -34,7 +34,7 @@ use crate::{prompts, resources};
 /// How many calls are worked on in parallel; others wait.
 const MOST_CALLS: usize = 8;
 
-/// What a client that runs in one of Convoke's own lanes is told.
+/// What the server says to a client that runs in one of Convoke's own lanes.
 const IN_LANE: &str =
     "You work in one of Convoke's lanes, which have no access to Convoke's tools.";
 
@@ -118,7 +118,7 @@ pub(crate) async fn stopped(session: &Session) {
 }
 
 impl Server {
-    /// Settles once what clients are told at the beginning.
+    /// Settles once what the server says to clients at the beginning.
     pub fn new(session: &Session) -> Result<Self, Failure> {
         let agent = acting_agent(session)?;
         let project = &session.project;

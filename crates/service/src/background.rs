@@ -1,7 +1,7 @@
 //! Background runs: designs, dispatches and lanes in a process of their own, which goes on when the
 //! program that started it ends.
 //!
-//! Each has a folder in the state folder with what was asked for and what its process printed. A caller
+//! Each has a folder in the state folder with its request and what its process printed. A caller
 //! names a key with its request: the same key and request give the same run, however often they come.
 
 mod answer;

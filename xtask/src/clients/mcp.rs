@@ -1,5 +1,5 @@
-//! Real clients that call Convoke's tools over MCP: their model is told what to call, and every result
-//! must reach it.
+//! Real clients that call Convoke's tools over MCP: a script chooses what their model calls, and
+//! every result must reach it.
 
 mod conversation;
 mod expected;

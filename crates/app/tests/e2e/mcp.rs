@@ -329,7 +329,7 @@ fn prompts_and_resources_are_listed() {
 }
 
 #[test]
-fn a_client_is_told_to_start_the_server_and_forgets_it_again() {
+fn an_installed_server_can_be_taken_out_again() {
     let project = Project::new().file(".gemini/settings.json", "{\n  \"theme\": \"dark\"\n}\n");
     let before = project.listing();
     for client in ["claude", "codex", "gemini", "opencode", "qwen"] {

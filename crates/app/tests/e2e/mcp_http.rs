@@ -154,7 +154,7 @@ fn a_server_that_others_can_reach_must_be_asked_for() {
     assert!(refused.stderr.contains("--any-address"), "{refused}");
     let alone = project.run(&["mcp", "--any-address"]);
     assert_eq!(alone.code, Some(2), "{alone}");
-    // A new token is told once, where no program reads it by mistake.
+    // The server prints a new token once, where no program reads it by mistake.
     let server = HttpServer::start(&project, &[], 2);
     assert_eq!(server.said[1].strip_prefix("token: ").map(str::len), Some(64));
 }

@@ -7,7 +7,7 @@ use crate::mcp_client::{Lifecycle, McpClient, text_of};
 use crate::panel::{FEATURE, Panel};
 use crate::scripted_server::{Reply, Server};
 
-/// A project with a model's API that answers as it is told.
+/// A project with a model's API that gives these answers.
 fn with_api(server: &Server) -> Project {
     let config = format!("[lane.http.it]\napi = 'chat'\nurl = '{}'\nmodel = 'm-1'\n", server.url());
     Project::new().file("../home/.config/convoke/config.toml", config)
@@ -194,7 +194,7 @@ fn a_client_with_a_person_shows_the_question() {
     assert_eq!(needed["resultType"], json!("input_required"), "{needed}");
     let form = &needed["inputRequests"]["answer"]["params"];
     assert_eq!(form["requestedSchema"]["required"], json!(["answer"]), "{needed}");
-    // An answer to another question is none.
+    // An answer to another question does not count.
     call["inputResponses"] = json!({"answer": accept});
     call["requestState"] = json!("another question");
     let again = client.request("tools/call", call.clone());

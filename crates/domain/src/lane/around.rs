@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_reads_what_its_lane_was_told() {
+    fn a_process_reads_its_lanes_mark() {
         for (budget, run) in [
             (None, None),
             (Some(LaneBudget::Tokens(200_000)), Some("lane 2026-01-01 77")),

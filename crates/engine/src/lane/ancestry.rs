@@ -13,7 +13,7 @@ use super::supervisor::LANE_MARK;
 const MOST: usize = 64;
 
 /// Returns the mark of the lane that a process above this one is in. Where the system does not show
-/// processes as files, there is none.
+/// processes as files, it finds no mark.
 pub fn mark_above() -> Option<OsString> {
     let mut pid = getppid().map(Pid::as_raw_pid);
     for _ in 0..MOST {

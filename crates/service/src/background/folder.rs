@@ -1,6 +1,6 @@
 //! The folders of background runs, and whose key is whose.
 //!
-//! `RUN/request.json` says what was asked for. `RUN/1`, `RUN/2` and so on are attempts: each has the
+//! `RUN/request.json` is the request. `RUN/1`, `RUN/2` and so on are attempts: each has the
 //! words of a command, what its process printed and said, who it is, and what it ended with.
 
 use std::fs::{self, DirBuilder, File};
@@ -55,14 +55,14 @@ fn unusable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
     |source| Failure::new(ErrorClass::Prerequisite, FolderError::File { path, source })
 }
 
-/// What was asked for, as it is kept.
+/// The request, as Convoke keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct KeptRequest {
     pub(super) run: String,
     pub(super) kind: String,
     /// The folder that the project is known by.
     project: String,
-    /// The hash of all that was asked for.
+    /// The hash of the whole request.
     digest: String,
     pub(super) budget: Option<String>,
     /// The run of the lane that asked for it, which pays for it.
@@ -90,7 +90,7 @@ impl NewRun {
         let project = project_folder(session).display().to_string();
         let key_hash = hash(format!("{project}\n{key}"));
         let now = session.now();
-        // Two servers that are asked at the same time must not choose the same id.
+        // Two servers that start runs at the same time must not choose the same id.
         let random = hash(format!("{key_hash} {} {}", std::process::id(), now.as_nanosecond()));
         let random = u64::from_str_radix(random.get(..8).unwrap_or_default(), 16);
         let id = RunId::new(now, random.unwrap_or_default());

@@ -16,7 +16,7 @@ use crate::workspace::{Workspace, refused};
 struct NothingLeft(LaneBudget);
 
 impl Folders {
-    /// Returns the budget of a run that a lane starts: what was asked for, or what is left of the
+    /// Returns the budget of a run that a lane starts: that of the request, or what is left of the
     /// lane's own, if that is less. Budgets that the lane gave to earlier runs count as spent.
     pub(super) fn within_lane(
         &self,

@@ -66,7 +66,7 @@ pub struct RunProgressReport {
 pub struct RunSeatReport {
     /// Who answers.
     pub agent: String,
-    /// What the agent was asked to be.
+    /// The agent's role.
     pub role: Option<String>,
 }
 
@@ -95,7 +95,7 @@ pub struct RunQuestionReport {
     pub id: String,
     /// What it is about.
     pub title: String,
-    /// What is asked.
+    /// The question itself.
     pub text: String,
     /// Answers to choose from; there may be none.
     pub options: Vec<String>,
@@ -145,7 +145,7 @@ pub fn run_mark(session: &Session, run: &RunId) -> Result<String, Failure> {
 /// Returns how far a run is.
 pub fn run_progress(session: &Session, run: &RunId) -> Result<RunProgressReport, Failure> {
     let kept = Folders::of(session)?.find(run);
-    // Whether the process works is asked first: what a process that has ended wrote is all there.
+    // Convoke looks first whether the process works: what a process that has ended wrote is all there.
     let attempt = kept.as_ref().and_then(KeptRun::last_attempt);
     let goes_on = attempt.as_ref().is_some_and(|attempt| attempt.goes_on(session.now()));
     let is_design = kept.as_ref().is_none_or(|kept| kept.request.kind == "design");

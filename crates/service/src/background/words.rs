@@ -33,7 +33,7 @@ pub struct DesignWork {
     pub folder: Option<PathBuf>,
     /// Whether two sketches are enough.
     pub quick: bool,
-    /// Whether the recommended answers are taken, so that no person is asked.
+    /// Whether the recommended answers are taken, without a question to a person.
     pub auto: bool,
     /// Whether recorded answers are played, which costs nothing.
     pub rehearse: bool,
@@ -59,7 +59,7 @@ pub struct LaneWork {
     pub prompt: String,
     /// Who answers; without it, the first usable client.
     pub agent: Option<AgentRef>,
-    /// What the agent is asked to be, for the ledger.
+    /// The agent's role, for the ledger.
     pub role: Option<String>,
 }
 
@@ -191,7 +191,7 @@ impl Words {
         self.0.extend(words.into_iter().map(str::to_owned));
     }
 
-    /// A value cannot be taken for a flag, whatever it begins with.
+    /// No program takes the value for a flag, also if it begins with a dash.
     pub(super) fn option(&mut self, name: &str, value: Option<String>) {
         self.0.extend(value.map(|value| format!("{name}={value}")));
     }

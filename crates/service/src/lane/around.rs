@@ -25,7 +25,7 @@ impl LaneRequest<'_> {
         Ok(Some(nested))
     }
 
-    /// Returns what the processes of its client are told about it.
+    /// Returns what the processes of its client learn about it.
     pub(super) fn inside(&self, session: &Session) -> SurroundingLane {
         let around = session.environment.surrounding_lane();
         SurroundingLane {

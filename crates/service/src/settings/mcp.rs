@@ -132,7 +132,7 @@ pub enum BudgetRefusal {
     /// It is more than the configuration allows.
     #[error("the budget `{asked}` is more than `mcp.budget` allows: `{most}`")]
     TooHigh {
-        /// What was asked for.
+        /// The budget of the request.
         asked: String,
         /// What is allowed.
         most: String,
@@ -140,7 +140,7 @@ pub enum BudgetRefusal {
     /// One counts tokens and the other money.
     #[error("the budget `{asked}` cannot be compared with `mcp.budget`: `{most}`")]
     OtherUnit {
-        /// What was asked for.
+        /// The budget of the request.
         asked: String,
         /// What is allowed.
         most: String,
@@ -153,7 +153,7 @@ impl McpSettings {
         self.allow.contains(&tool)
     }
 
-    /// Returns the budget of a run: what was asked for, within every configured one.
+    /// Returns the budget of a run: that of the request, within every configured one.
     pub fn budget(&self, asked: Option<WrittenBudget>) -> Result<WrittenBudget, BudgetRefusal> {
         let Some(asked) = asked.or_else(|| self.budgets.first().cloned()) else {
             return Err(BudgetRefusal::Missing);

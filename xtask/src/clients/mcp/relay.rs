@@ -25,7 +25,7 @@ pub(super) fn start(server: SocketAddr, token: &str) -> Result<SocketAddr, Error
     Ok(address)
 }
 
-/// Relays one request and its answer: the server is told to close the connection behind it.
+/// Relays one request and its answer: a header has the server close the connection behind it.
 fn relay(mut client: TcpStream, server: SocketAddr, token: &str) -> io::Result<()> {
     let (head, rest) = read_head(&mut client)?;
     let mut server = TcpStream::connect(server)?;
