@@ -2,6 +2,9 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use convoke_service::environment::Environment;
@@ -35,4 +38,10 @@ pub fn is_without_colours() -> bool {
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn pager() -> Option<OsString> {
     env::var_os("PAGER")
+}
+
+/// Returns stdout as a file of its own, for a server that writes on threads of its own.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn raw_stdout() -> io::Result<File> {
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
 }

@@ -60,14 +60,12 @@ pub(crate) fn serve(arguments: &[OsString], output: &mut Output) -> Result<Exit,
 
 /// Returns our standard streams as files of their own: the output keeps stdout locked for this thread,
 /// and the server writes on others.
-#[expect(clippy::disallowed_methods, reason = "the server's door to its client")]
 fn streams() -> Result<ClientStreams, Failure> {
     let input = io::stdin().as_fd().try_clone_to_owned();
-    let output = io::stdout().as_fd().try_clone_to_owned();
-    let both = input.and_then(|input| Ok((input, output?)));
+    let both = input.and_then(|input| Ok((input, env::raw_stdout()?)));
     let (input, output) =
         both.map_err(|error| Failure::new(ErrorClass::Prerequisite, NotCalled::NoStreams(error)))?;
-    Ok(ClientStreams { input: input.into(), output: output.into() })
+    Ok(ClientStreams { input: input.into(), output })
 }
 
 fn called_directly() -> Failure {
