@@ -193,6 +193,7 @@ impl TaskStore for SqliteStore {
         let step = self.begin_step(scope, now).map_err(&failed)?;
         let transaction = &*step.transaction;
         let task = find(transaction, scope, id)?.ok_or_else(|| no_task(id))?;
+        refuse_taken(&task, change)?;
         let mut closed = 0;
         let set = |column: &str, value: &dyn rusqlite::ToSql| {
             let sql = format!(
@@ -214,11 +215,6 @@ impl TaskStore for SqliteStore {
             supersede_verdicts(transaction, scope, id, now).map_err(&failed)
         };
         match change {
-            Change::StartChosen(_, chosen)
-                if (task.status, &task.agent) != (chosen.status, &chosen.agent) =>
-            {
-                return Err(StoreError::Taken { id: id.clone() });
-            }
             Change::Start(agent) | Change::StartChosen(agent, _) => {
                 set_status(TaskStatus::InProgress)?;
                 open_above(transaction, scope, id, now).map_err(&failed)?;
@@ -276,6 +272,18 @@ impl TaskStore for SqliteStore {
                    GROUP BY branch ORDER BY 2 DESC, 1";
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         self.read_all("list the branches", sql, params![project], read)
+    }
+}
+
+/// Refuses to start a task that another process took after it was chosen.
+fn refuse_taken(task: &Task, change: &Change<'_>) -> Result<(), StoreError> {
+    match change {
+        Change::StartChosen(_, chosen)
+            if (task.status, &task.agent) != (chosen.status, &chosen.agent) =>
+        {
+            Err(StoreError::Taken { id: task.id.clone() })
+        }
+        _ => Ok(()),
     }
 }
 
