@@ -177,6 +177,24 @@ fn every_effect_has_one_door() {
     assert_eq!(exempt, doors);
 }
 
+// A user or another program may save such a file while Convoke edits it.
+#[test]
+fn settings_files_are_written_through_one_door() {
+    let users =
+        ["crates/service/src/config", "crates/service/src/hooks", "crates/service/src/init"];
+    let ways =
+        ["file::replace", "file::put", "replace(&path", "fs::write", "remove_file", "fs::rename"];
+    for path in sources() {
+        let name = relative(&path);
+        if !users.iter().any(|user| name.starts_with(user)) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let found = ways.iter().find(|way| text.contains(*way));
+        assert_eq!(found, None, "{name}: edit the file by `crates/service/src/settings_file.rs`");
+    }
+}
+
 #[test]
 fn source_files_stay_readable() {
     const LIMIT: usize = 400;

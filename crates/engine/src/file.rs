@@ -3,6 +3,7 @@
 //! Nothing here can hang or fill the memory: only regular files are opened, and only up to a limit.
 
 mod draft;
+mod edit;
 
 use std::borrow::Cow;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -12,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use convoke_domain::finding::{FileFinding, Unreadable};
 
 pub use self::draft::{DraftReaders, draft, sweep_drafts};
+pub use self::edit::{EditError, EditTerms, FileEdit, edit};
 
 /// Reads a file that must be inside `dir`. A link may point anywhere inside it.
 ///

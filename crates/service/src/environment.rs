@@ -268,6 +268,11 @@ impl Environment {
         Some(self.state()?.join("hook-failures"))
     }
 
+    /// Returns the file by which the processes of Convoke take turns at editing settings.
+    pub fn settings_lock(&self) -> Option<PathBuf> {
+        Some(self.state()?.join("settings-lock"))
+    }
+
     fn state(&self) -> Option<PathBuf> {
         let state = self
             .variable("XDG_STATE_HOME")

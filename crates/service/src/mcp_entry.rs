@@ -4,15 +4,17 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
+use convoke_engine::file::FileEdit;
 use convoke_engine::hooks::server_entry::{has_server, put_server, server_file, take_server};
 use convoke_engine::hooks::{HooksLevel, SettingsError};
 use convoke_engine::server_program::become_server;
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
-use crate::hooks::{DryRun, named_program, read, remove, write};
+use crate::hooks::{DryRun, named_program};
 use crate::mcp_listen::McpListenRequest;
 use crate::session::Session;
+use crate::settings_file;
 
 /// Which settings of which client are meant.
 #[derive(Debug, Clone, Copy)]
@@ -118,7 +120,7 @@ pub fn mcp_entry_status(
     target: McpEntryTarget,
 ) -> Result<McpEntryReport, Failure> {
     let path = target.path(session)?;
-    let current = read(&path)?.unwrap_or_default();
+    let current = settings_file::read(&path)?.unwrap_or_default();
     let installed = has_server(&current, target.client).map_err(malformed(&path))?;
     let path = path.display().to_string();
     Ok(McpEntryReport { client: target.client.name(), path, installed })
@@ -131,20 +133,20 @@ pub fn install_mcp_entry(
     rehearsal: DryRun,
 ) -> Result<McpEntryChange, Failure> {
     let path = target.path(session)?;
-    let current = read(&path)?;
     let (program, remark) = named_program(session);
     let program = program.display().to_string();
-    let text = put_server(current.as_deref(), target.client, &program).map_err(malformed(&path))?;
+    let put = |current: Option<&str>| {
+        put_server(current, target.client, &program).map_err(malformed(&path))
+    };
     if let Some(remark) = remark {
         session.reporter().say(format!("note: {remark}"));
     }
     if rehearsal == DryRun::DryRun {
+        let text = put(settings_file::read(&path)?.as_deref())?;
         let path = path.display().to_string();
         return Ok(McpEntryChange::DryRun(McpEntryDryRunReport { path, text }));
     }
-    if current.as_ref() != Some(&text) {
-        write(&path, &text)?;
-    }
+    settings_file::edit(session, &path, |current| put(current).map(FileEdit::Write))?;
     mcp_entry_status(session, target).map(McpEntryChange::Done)
 }
 
@@ -155,17 +157,15 @@ pub fn uninstall_mcp_entry(
     rehearsal: DryRun,
 ) -> Result<McpEntryChange, Failure> {
     let path = target.path(session)?;
-    let current = read(&path)?;
-    let left = current.as_deref().map(|text| take_server(text, target.client)).transpose();
-    let left = left.map_err(malformed(&path))?.flatten();
+    let left = |current: Option<&str>| {
+        let left = current.map(|text| take_server(text, target.client)).transpose();
+        left.map(Option::flatten).map_err(malformed(&path))
+    };
     if rehearsal == DryRun::DryRun {
-        let (path, text) = (path.display().to_string(), left.unwrap_or_default());
+        let text = left(settings_file::read(&path)?.as_deref())?.unwrap_or_default();
+        let path = path.display().to_string();
         return Ok(McpEntryChange::DryRun(McpEntryDryRunReport { path, text }));
     }
-    match left {
-        Some(text) if current.as_ref() != Some(&text) => write(&path, &text)?,
-        None if current.is_some() => remove(&path)?,
-        Some(_) | None => {}
-    }
+    settings_file::edit(session, &path, |current| left(current).map(settings_file::to))?;
     mcp_entry_status(session, target).map(McpEntryChange::Done)
 }

@@ -13,6 +13,7 @@ use crate::elsewhere;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::wake;
+use crate::user_only::{UserOnly, refuse_agents};
 use crate::workspace::{Workspace, refused};
 
 /// The scope of a rule.
@@ -67,12 +68,6 @@ pub struct RemovedPinReport {
 
 #[derive(Debug, thiserror::Error)]
 enum PinError {
-    #[error("cannot change your rules: this process works for @{agent}")]
-    Agent { agent: String },
-    #[error("cannot change your rules: this process runs inside a lane")]
-    Lane,
-    #[error("cannot change your rules: this process runs in a session of {client}")]
-    Session { client: &'static str },
     #[error("cannot add the rule: `--until done` needs `--task ID`")]
     NoTask,
     #[error("cannot add the rule: that day is over")]
@@ -177,7 +172,7 @@ impl PinReport {
 
 /// Adds a rule. Only the user may do this.
 pub fn add_pin(session: &Session, request: &AddPinRequest) -> Result<PinReport, Failure> {
-    refuse_agents(session)?;
+    refuse_agents(session, UserOnly::Rules)?;
     if request.until == Some(PinEnd::TaskDone) && request.task.is_none() {
         let hint = "name the task: `convoke pin add TEXT --task ID`";
         return Err(Failure::new(ErrorClass::Usage, PinError::NoTask).hint(hint));
@@ -244,30 +239,13 @@ pub(crate) fn add(
 
 /// Removes a rule. Only the user may do this.
 pub fn remove_pin(session: &Session, id: i64) -> Result<RemovedPinReport, Failure> {
-    refuse_agents(session)?;
+    refuse_agents(session, UserOnly::Rules)?;
     let Workspace { store, scope } = Workspace::open(session, None)?;
     if !store.remove_pin(&scope.project, id, session.now()).map_err(refused)? {
         return Err(Failure::new(ErrorClass::Refused, PinError::NoPin { id })
             .hint("run `convoke pin list --all`"));
     }
     Ok(RemovedPinReport { removed: id })
-}
-
-/// Only the user changes rules: an agent could otherwise remove what it must not do.
-pub(crate) fn refuse_agents(session: &Session) -> Result<(), Failure> {
-    if session.environment.is_in_lane() {
-        let hint = "run it in your own shell, outside of a lane";
-        return Err(Failure::new(ErrorClass::Refused, PinError::Lane).hint(hint));
-    }
-    if let Some(agent) = session.environment.agent() {
-        let error = PinError::Agent { agent: agent.to_string_lossy().into_owned() };
-        let hint = "run it in your own shell, without CONVOKE_AGENT";
-        return Err(Failure::new(ErrorClass::Refused, error).hint(hint));
-    }
-    let Some(client) = session.environment.around() else { return Ok(()) };
-    let error = PinError::Session { client: client.name() };
-    Err(Failure::new(ErrorClass::Refused, error)
-        .hint("only the user can do this, in their own terminal"))
 }
 
 /// Lists rules, with where each arrived last.

@@ -54,6 +54,56 @@ fn a_value_is_written_and_all_else_stays() {
 }
 
 #[test]
+fn values_that_are_set_in_parallel_are_all_written() {
+    let project = Project::new().in_repository("main");
+    let values = [
+        ("wake.clock", "+01:00"),
+        ("wake.wake_budget", "500"),
+        ("task.close_parent", "true"),
+        ("lane.budget_per_day", "5000"),
+        ("brief.token_budget", "900"),
+    ];
+    std::thread::scope(|scope| {
+        for (key, value) in values {
+            let project = &project;
+            scope.spawn(move || project.stdout(&["config", "set", key, value]));
+        }
+        scope.spawn(|| project.stdout(&["hooks", "install", "claude", "--as", "ann"]));
+    });
+    let text = text(&project, LOCAL);
+    for (key, value) in values {
+        assert_eq!(project.stdout(&["config", "get", key]), value, "{text}");
+    }
+    assert_eq!(project.stdout(&["config", "get", "wake.agent"]), "ann", "{text}");
+    let listed = fs::read_dir(project.root()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(listed.into_iter().all(|name| !name.to_string_lossy().contains("lock")));
+}
+
+#[test]
+fn an_agent_changes_no_setting_of_what_wake_ups_deliver() {
+    for mark in [("CLAUDECODE", "1"), ("CONVOKE_AGENT", "june"), ("CONVOKE_LANE", "1")] {
+        let project = Project::new().in_repository("main");
+        project.stdout(&["hooks", "install", "claude", "--as", "ann"]);
+        let before = text(&project, LOCAL);
+        let agent = project.variable(mark.0, mark.1);
+        for arguments in [
+            &["config", "set", "wake.wake_budget", "1"][..],
+            &["config", "set", "wake.agent", "mallory", "--user"],
+            &["config", "unset", "wake.agent"],
+            &["hooks", "uninstall", "claude"],
+            &["hooks", "install", "claude", "--as", "mallory"],
+        ] {
+            let refused = agent.run(arguments);
+            assert_eq!(refused.code, Some(1), "{arguments:?} {refused}");
+            assert!(refused.stderr.contains(": this process "), "{refused}");
+        }
+        assert_eq!(text(&agent, LOCAL), before);
+        agent.stdout(&["config", "set", "wake.clock", "+01:00"]);
+        agent.stdout(&["hooks", "install", "gemini"]);
+    }
+}
+
+#[test]
 fn what_cannot_hold_is_refused_and_nothing_is_written() {
     let project = Project::new().in_repository("main").file("../out.toml", "");
     let run = |words: &[&str]| project.run(&[&["config", "set"], words].concat());

@@ -52,12 +52,15 @@ fn places(folder: &Path, name: &str) -> Option<Vec<PathBuf>> {
     None
 }
 
+/// Tells whether a folder is itself a repository, without a working tree.
+pub fn is_bare(folder: &Path) -> bool {
+    ["HEAD", "objects", "refs"].iter().all(|part| folder.join(part).exists())
+}
+
 /// Tells whether no repository around a file tracks it; `None` if its name cannot be passed to git.
 fn is_untracked(path: &Path) -> Option<bool> {
     let name = path.file_name()?.to_str()?;
     let folder = path.parent()?;
-    let is_bare =
-        |folder: &Path| ["HEAD", "objects", "refs"].iter().all(|part| folder.join(part).exists());
     if folder.ancestors().any(is_bare) {
         return Some(false);
     }

@@ -14,13 +14,14 @@ use convoke_store::delivery::Activity;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{FolderTrust, HooksTarget, codex_trust_steps, malformed, plugin, read};
+use super::{FolderTrust, HooksTarget, codex_trust_steps, malformed, plugin};
 use crate::elsewhere::hook_lines;
 use crate::failure::Failure;
 use crate::hook::failure_file;
 use crate::pin::{PinList, PinReport, pin_reports};
 use crate::session::Session;
 use crate::settings::wake::{Settings, settings_for_hook};
+use crate::settings_file::read;
 use crate::wake::{assemble_wake, hook_address, profile_of};
 use crate::workspace::{Workspace, refused};
 

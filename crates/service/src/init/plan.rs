@@ -15,12 +15,13 @@ use super::guidance::{Guidance, guidance_file, look, refusal};
 use super::{InitReport, InitRequest, InitState, InitStep, InitStepKind, StepState};
 use crate::failure::{ErrorClass, Failure, with_causes};
 use crate::hooks::{
-    DryRun, HooksTarget, InstallHooksRequest, codex_trust_steps, install_hooks, plugin, read,
+    DryRun, HooksTarget, InstallHooksRequest, codex_trust_steps, install_hooks, plugin,
 };
 use crate::next_command::{ProjectState, next_commands};
 use crate::observer::{Observer, Progress, Unobserved};
 use crate::session::Session;
 use crate::settings::{LOCAL_FILE, PROJECT_FILE, wake};
+use crate::settings_file::read;
 use crate::task::{TaskDesk, TaskPlace, task_progress};
 
 /// How many hook entries share a long wake-up.

@@ -17,10 +17,11 @@ pub(super) fn artifact(known: &KnownRun, name: &str) -> Result<ArtifactReport, F
     let files = known.artifacts();
     let Some(text) = files.get(long) else {
         let names = files.keys().map(String::as_str);
-        let all: Vec<_> = names.chain(DesignFile::SHORT.map(|(short, _)| short)).collect();
         let there =
             |(short, file): &(_, DesignFile)| files.contains_key(file.name()).then_some(*short);
         let short: Vec<_> = DesignFile::SHORT.iter().filter_map(there).collect();
+        // Only a name that works is worth a hint.
+        let all: Vec<_> = names.chain(short.iter().copied()).collect();
         let list = match (short.as_slice(), files.len()) {
             (_, 0) => "the run has no artifacts yet".to_owned(),
             ([], count) => format!("`convoke show {run}` names the run's {count} artifacts"),

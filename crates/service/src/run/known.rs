@@ -12,7 +12,7 @@ use convoke_domain::run::{RunId, RunState};
 use convoke_store::journal::{Integrity, Run};
 use convoke_store::lane::LaneQuery;
 
-use super::integrity::{journal_integrity, must_be_sound};
+use super::integrity::{illegible, journal_integrity};
 use super::spending::SpendingReport;
 use crate::design::{open_journal, warning_count};
 use crate::failure::{ErrorClass, Failure};
@@ -70,7 +70,7 @@ impl KnownRun {
         let integrity = journal_integrity(&workspace, &run.id)?;
         // A journal that is unreadable because of a change is not reported as an unknown one.
         let (_, events) = open_journal(&workspace, &run.id)
-            .or_else(|failure| must_be_sound(&run.id, integrity).and(Err(failure)))?;
+            .map_err(|failure| illegible(&run.id, integrity, failure))?;
         let mut design = DesignWalk::fold(events);
         let progress = design.outline();
         let facts = design.into_facts();
