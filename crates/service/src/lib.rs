@@ -30,6 +30,7 @@ pub mod manifest;
 pub mod message;
 pub mod next_command;
 pub mod observer;
+mod person;
 pub mod pin;
 pub mod plan;
 pub mod project;

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::elsewhere;
 use crate::failure::{ErrorClass, Failure};
+use crate::person::AgentProcess;
 use crate::session::Session;
 use crate::settings::wake;
 use crate::workspace::{Workspace, refused};
@@ -67,12 +68,8 @@ pub struct RemovedPinReport {
 
 #[derive(Debug, thiserror::Error)]
 enum PinError {
-    #[error("cannot change your rules: this process works for @{agent}")]
-    Agent { agent: String },
-    #[error("cannot change your rules: this process runs inside a lane")]
-    Lane,
-    #[error("cannot change your rules: this process runs in a session of {client}")]
-    Session { client: &'static str },
+    #[error("cannot change your rules: {0}")]
+    Agent(AgentProcess),
     #[error("cannot add the rule: `--until done` needs `--task ID`")]
     NoTask,
     #[error("cannot add the rule: that day is over")]
@@ -255,19 +252,9 @@ pub fn remove_pin(session: &Session, id: i64) -> Result<RemovedPinReport, Failur
 
 /// Only the user changes rules: an agent could otherwise remove what it must not do.
 pub(crate) fn refuse_agents(session: &Session) -> Result<(), Failure> {
-    if session.environment.is_in_lane() {
-        let hint = "run it in your own shell, outside of a lane";
-        return Err(Failure::new(ErrorClass::Refused, PinError::Lane).hint(hint));
-    }
-    if let Some(agent) = session.environment.agent() {
-        let error = PinError::Agent { agent: agent.to_string_lossy().into_owned() };
-        let hint = "run it in your own shell, without CONVOKE_AGENT";
-        return Err(Failure::new(ErrorClass::Refused, error).hint(hint));
-    }
-    let Some(client) = session.environment.around() else { return Ok(()) };
-    let error = PinError::Session { client: client.name() };
-    Err(Failure::new(ErrorClass::Refused, error)
-        .hint("only the user can do this, in their own terminal"))
+    let Some(process) = AgentProcess::of(&session.environment) else { return Ok(()) };
+    let hint = process.hint();
+    Err(Failure::new(ErrorClass::Refused, PinError::Agent(process)).hint(hint))
 }
 
 /// Lists rules, with where each arrived last.

@@ -253,10 +253,11 @@ fn an_agent_undoes_nothing_that_the_user_did() {
             let done = project.command(std::path::Path::new("env"), &words).output().unwrap();
             (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
         };
-        for words in [&undo[..], &[&undo[..], &["--as", "human"]].concat()] {
+        let as_person = [&undo[..], &["--as", "human"]].concat();
+        let of_user = "the user did this, and an agent undoes only what agents did";
+        for (words, why) in [(&undo[..], of_user), (&as_person, "cannot act as @human")] {
             let (code, refused) = agent(words);
             assert_eq!(code, Some(1), "{mark}: {refused}");
-            let why = "the user did this, and an agent undoes only what agents did";
             assert!(refused.contains(why), "{mark}: {refused}");
         }
         agent(&["task", "add", "Its own", "--branch", "other", "--as", "june"]);
