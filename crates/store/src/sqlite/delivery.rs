@@ -237,7 +237,7 @@ fn insert_wording(
     connection.execute(sql, values).map(drop)
 }
 
-fn read_wording(row: &Row<'_>) -> rusqlite::Result<Wording> {
+pub(super) fn read_wording(row: &Row<'_>) -> rusqlite::Result<Wording> {
     let record_bytes = row.get("record_bytes").map(i64::unsigned_abs)?;
     let messages: String = row.get("messages")?;
     let messages = messages.split(' ').filter_map(|id| id.parse().ok()).collect();
