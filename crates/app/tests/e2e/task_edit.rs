@@ -268,3 +268,20 @@ fn an_agent_undoes_nothing_that_the_user_did() {
     project.stdout(&undo);
     assert!(project.stdout(&["task", "list"]).contains("One"));
 }
+
+#[test]
+fn a_title_has_words_and_nothing_hidden() {
+    let project = project();
+    for (title, why) in [
+        ("\u{200b}", "it must not be empty"),
+        (" \u{200d}\u{ad} ", "it must not be empty"),
+        ("a\u{202e}b", "it has a hidden character"),
+        ("a\u{1b}[2Jb", "it has a hidden character"),
+        ("a\nb", "it must be one line"),
+        ("a\u{2028}b", "it must be one line"),
+    ] {
+        let refused = project.run(&["task", "add", title]);
+        assert_eq!(refused.code, Some(2), "{title:?}: {refused}");
+        assert!(refused.stderr.contains(why), "{title:?}: {refused}");
+    }
+}
