@@ -14,9 +14,11 @@ pub mod news;
 pub mod next_step;
 mod plan_section;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use self::deeds::KnownDeeds;
+use self::frame::without_tags;
 use crate::finding::Unreadable;
 use crate::message::{ActivityLine, quote, quote_lines};
 use crate::pin::Pin;
@@ -154,6 +156,15 @@ impl WakeFit {
     /// Returns the way that users call `name`.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|fit| fit.name() == name)
+    }
+
+    /// Takes a client's tags out of a text that Convoke did not write; the contract keeps every byte.
+    pub fn disarm(self, text: &mut String) {
+        if self == Self::Kept
+            && let Cow::Owned(harmless) = without_tags(text)
+        {
+            *text = harmless;
+        }
     }
 
     /// Renders the new message: with its lines, or on one line as the contract has it.

@@ -33,6 +33,7 @@ pub mod mcp_listen;
 pub mod message;
 pub mod next_command;
 pub mod observer;
+mod person;
 pub mod pin;
 pub mod plan;
 pub mod project;

@@ -19,6 +19,7 @@ pub use self::inbox::{
     mark_messages_read, mark_read, thread, unread_count,
 };
 use crate::failure::{ErrorClass, Failure, did_you_mean};
+use crate::person::refuse_judge;
 use crate::session::Session;
 use crate::settings::wake;
 use crate::task::{DeedReport, known_task, note_unless_started};
@@ -83,7 +84,7 @@ pub fn say(session: &Session, request: &SayRequest) -> Result<SayReport, Failure
     workspace.keep_repository(session);
     let from = speaker(request.speaker.as_ref(), session)?;
     // A verdict that cannot be recorded must not leave its words behind.
-    let judged = request.judged(&workspace, &from)?;
+    let judged = request.judged(session, &workspace, &from)?;
     let addressees = request.addressees(session, &workspace, &from)?;
     let said = request.store(session, &workspace, &from, &addressees)?;
     workspace.mark_folder(session);
@@ -164,7 +165,12 @@ impl Judged {
 
 impl SayRequest {
     /// Returns the verdict to record, on an existing task, in a role.
-    fn judged(&self, workspace: &Workspace, from: &AgentName) -> Result<Option<Judged>, Failure> {
+    fn judged(
+        &self,
+        session: &Session,
+        workspace: &Workspace,
+        from: &AgentName,
+    ) -> Result<Option<Judged>, Failure> {
         let Some(MessageVerdict { kind, task, role }) = &self.verdict else { return Ok(None) };
         let task = known_task(workspace, task)?;
         let role = match role {
@@ -173,6 +179,7 @@ impl SayRequest {
                 Failure::new(ErrorClass::Usage, error).hint("name the role with `--by ROLE`")
             })?,
         };
+        refuse_judge(session, &role)?;
         Ok(Some(Judged { kind: *kind, task, role }))
     }
 

@@ -4,7 +4,7 @@ use convoke_domain::message::shown_time;
 use convoke_domain::pin::{MOST, Pin, PinText};
 use convoke_domain::task::id::TaskId;
 use convoke_store::pin::{NewPin, PinReceipt, Reach};
-use jiff::civil::Date;
+use jiff::civil::{Date, Time};
 use jiff::tz::Offset;
 use jiff::{Timestamp, ToSpan};
 use serde::Serialize;
@@ -100,6 +100,9 @@ pub struct PinReport {
     pub created_at: String,
     /// The rule's last delivery.
     pub last_delivery: Option<PinDeliveryReport>,
+    /// The last day that it holds on, for display.
+    #[serde(skip)]
+    pub last_day: Option<String>,
 }
 
 /// The last delivery of a rule, for programs.
@@ -117,8 +120,9 @@ pub struct PinDeliveryReport {
 }
 
 impl PinReport {
-    fn new(pin: &Pin, holds: &[Pin], receipt: Option<PinReceipt>) -> Self {
+    fn new(pin: &Pin, holds: &[Pin], receipt: Option<PinReceipt>, clock: Offset) -> Self {
         Self {
+            last_day: pin.until.map(|end| last_day(end, clock)),
             id: pin.id,
             text: pin.text.as_str().to_owned(),
             branch: pin.branch.clone(),
@@ -140,7 +144,7 @@ impl PinReport {
     pub fn line(&self) -> String {
         let branch = self.branch.as_ref().map(|branch| format!("on {branch}"));
         let task = self.task.as_ref().map(|task| format!("while {task} is open"));
-        let until = self.until.as_ref().map(|until| format!("until {until}"));
+        let until = self.last_day.as_ref().map(|day| format!("until {day}"));
         let ended = (!self.holds).then(|| "not in force here".to_owned());
         let limits: Vec<_> = [branch, task, until, ended].into_iter().flatten().collect();
         let limits =
@@ -206,6 +210,20 @@ fn last_moment(session: &Session, until: Option<PinEnd>) -> Result<Option<Timest
     }
 }
 
+/// Returns the day that ends at a time, as the user named it; the time itself where the clock has
+/// changed since.
+fn last_day(end: Timestamp, clock: Offset) -> String {
+    // The end of the calendar's last day is no time on every clock; the store keeps milliseconds.
+    if end.as_millisecond() == Timestamp::MAX.as_millisecond() {
+        return Date::MAX.to_string();
+    }
+    let next = clock.to_datetime(end);
+    match next.date().yesterday() {
+        Ok(day) if next.time() == Time::midnight() => day.to_string(),
+        Ok(_) | Err(_) => end.to_string(),
+    }
+}
+
 /// Adds a rule in an open workspace.
 pub(crate) fn add(
     session: &Session,
@@ -230,7 +248,7 @@ pub(crate) fn add(
     }
     let pin = store.add_pin(scope, new, session.now()).map_err(refused)?;
     let holds = store.pins(scope, session.now()).map_err(refused)?;
-    let report = PinReport::new(&pin, &holds, None);
+    let report = PinReport::new(&pin, &holds, None, wake::settings_for_hook(session).0.clock);
     if !report.holds {
         session.reporter().say("note: the task is closed, so the rule is not in force");
     }
@@ -267,9 +285,10 @@ pub fn pin_reports(
         PinList::Here => holds.clone(),
         PinList::Everything => store.all_pins(&scope.project).map_err(refused)?,
     };
+    let clock = wake::settings_for_hook(session).0.clock;
     let report = |pin: &Pin| {
         let receipt = store.last_receipt(pin.id).map_err(refused)?;
-        Ok(PinReport::new(pin, &holds, receipt))
+        Ok(PinReport::new(pin, &holds, receipt, clock))
     };
     shown.iter().map(report).collect()
 }

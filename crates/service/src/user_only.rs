@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::failure::{ErrorClass, Failure};
+use crate::person::AgentProcess;
 use crate::session::Session;
 
 /// A change that decides which rules reach an agent.
@@ -30,29 +31,15 @@ impl fmt::Display for UserOnly {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum UserOnlyError {
-    #[error("cannot {what}: this process works for @{agent}")]
-    Agent { what: UserOnly, agent: String },
-    #[error("cannot {what}: this process runs inside a lane")]
-    Lane { what: UserOnly },
-    #[error("cannot {what}: this process runs in a session of {client}")]
-    Session { what: UserOnly, client: &'static str },
+#[error("cannot {what}: {process}")]
+struct UserOnlyError {
+    what: UserOnly,
+    process: AgentProcess,
 }
 
 /// Refuses a process that works for an agent.
 pub(crate) fn refuse_agents(session: &Session, what: UserOnly) -> Result<(), Failure> {
-    if session.environment.is_in_lane() {
-        let hint = "run it in your own shell, outside of a lane";
-        return Err(Failure::new(ErrorClass::Refused, UserOnlyError::Lane { what }).hint(hint));
-    }
-    if let Some(agent) = session.environment.agent() {
-        let agent = agent.to_string_lossy().into_owned();
-        let hint = "run it in your own shell, without CONVOKE_AGENT";
-        let error = UserOnlyError::Agent { what, agent };
-        return Err(Failure::new(ErrorClass::Refused, error).hint(hint));
-    }
-    let Some(client) = session.environment.around() else { return Ok(()) };
-    let error = UserOnlyError::Session { what, client: client.name() };
-    Err(Failure::new(ErrorClass::Refused, error)
-        .hint("only the user can do this, in their own terminal"))
+    let Some(process) = AgentProcess::of(&session.environment) else { return Ok(()) };
+    let hint = process.hint();
+    Err(Failure::new(ErrorClass::Refused, UserOnlyError { what, process }).hint(hint))
 }

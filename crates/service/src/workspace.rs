@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_domain::repository::RepositoryId;
-use convoke_domain::scope::{AgentName, Scope};
+use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_engine::git::folder_id::{add_folder_id, new_folder_id};
 use convoke_engine::git::identity::repository_id;
 use convoke_engine::git::{Checkout, checkout};
@@ -17,6 +17,7 @@ use tracing::Span;
 use tracing::field::display;
 
 use crate::failure::{ErrorClass, Failure};
+use crate::person::{agent_of_variable, refuse_actor};
 use crate::project_here::{ProjectHere, known_here, project_here};
 use crate::session::Session;
 use crate::settings::{store, wake};
@@ -147,7 +148,8 @@ impl Workspace {
         // The commands that need the name report an invalid one.
         let store = match actor(session, || session_agent(&*store, &project, session)) {
             Ok(actor) => store.acting_for(actor),
-            Err(_) => store,
+            // What a client does is never the person's deed, even if it is unclear which agent's.
+            Err(_) => store.acting_for(default_agent()),
         };
         let branch = branch.map_or_else(|| branch_of(checkout), str::to_owned);
         tracing::debug!(project, branch, "opened the store for the project and branch");
@@ -282,10 +284,11 @@ struct ManyAgents(Vec<String>);
 
 /// Returns the acting agent or person: the one named, else the agent of `CONVOKE_AGENT`, else the
 /// agent of the client's session that this process runs in, else the person at the keyboard. In a
-/// client's session without an agent it is the default one: only a person's own terminal acts for
-/// the person.
+/// client's session or a lane without an agent it is the default one: only a person's own terminal
+/// acts for the person, so naming the person anywhere else is an error.
 pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
     if let Some(name) = named {
+        refuse_actor(session, name)?;
         return Ok(name.clone());
     }
     actor(session, || {
@@ -309,7 +312,10 @@ pub fn acting_agent(session: &Session) -> Result<AgentName, Failure> {
 /// one client runs inside another, it is the agent of the project, and Convoke says so: reading does
 /// not fail.
 pub fn reader(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
-    match speaker(named, session) {
+    if let Some(name) = named {
+        return Ok(name.clone());
+    }
+    match speaker(None, session) {
         Err(failure) if failure.error.is::<ManyAgents>() => {
             let agent = wake::settings_for_hook(session).0.agent;
             let reader = agent.map_or_else(default_agent, |(agent, _)| agent);
@@ -325,11 +331,10 @@ fn actor(
     session: &Session,
     of_session: impl FnOnce() -> Result<Option<AgentName>, Failure>,
 ) -> Result<AgentName, Failure> {
-    if let Some(name) = session.environment.agent() {
-        return AgentName::parse(&name.to_string_lossy())
-            .map_err(|error| Failure::new(ErrorClass::Usage, error).hint("check CONVOKE_AGENT"));
+    if let Some(name) = agent_of_variable(session)? {
+        return Ok(name);
     }
-    if session.environment.around().is_none() {
+    if !session.environment.is_agents() {
         return Ok(AgentName::human());
     }
     // A client's action is never attributed to the person, even if no agent is set.
@@ -346,7 +351,8 @@ fn session_agent(
     let mut bound = Vec::new();
     for (client, id) in session.environment.client_sessions() {
         let address = store.bound(ClientSession { client, id: &id }).map_err(refused)?;
-        bound.extend(address.filter(|address| address.scope.project == project));
+        let is_here = |address: &Address| address.scope.project == project;
+        bound.extend(address.filter(|address| is_here(address) && !address.agent.is_human()));
     }
     bound.dedup_by(|one, other| one.agent == other.agent);
     match bound.len() {

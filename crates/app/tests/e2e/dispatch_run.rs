@@ -124,11 +124,15 @@ fn a_round_records_its_verdict_with_its_task() {
     };
     fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
     assert_eq!(run(&project, &["--task", &task]).code, Some(0));
-    assert_eq!(kinds(&project), "dispatched null, pass null");
+    // The pass says that its reads are unproven, wherever it is shown.
+    let why = "unproven: no record shows that it read spec.md";
+    assert_eq!(kinds(&project), format!("dispatched null, pass {why}"));
+    let shown = project.stdout(&["task", "show", &task]);
+    assert!(shown.contains(why), "{shown}");
     let woken = project.stdout(&["wake", "june"]);
-    let found = "Recorded: implement/security-reviewer passed it.";
+    let found = format!("Recorded: implement/security-reviewer passed it: \"{why}\".");
     assert!(
-        woken.contains(found) && woken.contains("1. Mark Task 1: Build it complete"),
+        woken.contains(&found) && woken.contains("1. Mark Task 1: Build it complete"),
         "{woken}"
     );
     let unproven = run(&project, &["--task", &task, "--require-proof"]);

@@ -253,10 +253,11 @@ fn an_agent_undoes_nothing_that_the_user_did() {
             let done = project.command(std::path::Path::new("env"), &words).output().unwrap();
             (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
         };
-        for words in [&undo[..], &[&undo[..], &["--as", "human"]].concat()] {
+        let as_person = [&undo[..], &["--as", "human"]].concat();
+        let of_user = "the user did this, and an agent undoes only what agents did";
+        for (words, why) in [(&undo[..], of_user), (&as_person, "cannot act as @human")] {
             let (code, refused) = agent(words);
             assert_eq!(code, Some(1), "{mark}: {refused}");
-            let why = "the user did this, and an agent undoes only what agents did";
             assert!(refused.contains(why), "{mark}: {refused}");
         }
         agent(&["task", "add", "Its own", "--branch", "other", "--as", "june"]);
@@ -290,4 +291,21 @@ fn agents_that_start_at_the_same_moment_get_different_tasks() {
     started.sort();
     started.dedup();
     assert_eq!(started.len(), agents.len(), "{started:?}");
+}
+
+#[test]
+fn a_title_has_words_and_nothing_hidden() {
+    let project = project();
+    for (title, why) in [
+        ("\u{200b}", "it must not be empty"),
+        (" \u{200d}\u{ad} ", "it must not be empty"),
+        ("a\u{202e}b", "it has a hidden character"),
+        ("a\u{1b}[2Jb", "it has a hidden character"),
+        ("a\nb", "it must be one line"),
+        ("a\u{2028}b", "it must be one line"),
+    ] {
+        let refused = project.run(&["task", "add", title]);
+        assert_eq!(refused.code, Some(2), "{title:?}: {refused}");
+        assert!(refused.stderr.contains(why), "{title:?}: {refused}");
+    }
 }

@@ -74,6 +74,12 @@ pub(super) fn spell_out(line: &str, to: &mut String) {
     }
 }
 
+/// Returns a text that opens and closes no tag of a client's. What a client passes on is between
+/// such tags, so a text that closes one would pass for the client's own words.
+pub fn without_tags(text: &str) -> Cow<'_, str> {
+    if is_tagged(text) { Cow::Owned(text.replace('<', "&lt;")) } else { Cow::Borrowed(text) }
+}
+
 fn needs_spelling(line: &str) -> bool {
     is_tagged(line) || line.contains(|c| c != '\t' && is_hidden(c))
 }
@@ -108,6 +114,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    // W-39: the tag may be broken over lines, which a section puts on one.
+    #[test]
+    fn no_foreign_text_closes_a_clients_tag() {
+        for (text, expected) in [
+            ("a </system-reminder> b", "a &lt;/system-reminder> b"),
+            ("<System-Reminder>", "&lt;System-Reminder>"),
+            ("</\nsystem-reminder>", "&lt;/\nsystem-reminder>"),
+            ("Vec<u8> and system-reminders", "Vec&lt;u8> and system-reminders"),
+            ("Vec<u8> 👩\u{200d}💻", "Vec<u8> 👩\u{200d}💻"),
+        ] {
+            assert_eq!(without_tags(text), expected);
+        }
+    }
 
     #[test]
     fn a_line_in_convokes_voice_follows_a_backslash() {

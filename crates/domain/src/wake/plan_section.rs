@@ -31,7 +31,8 @@ impl PlanSection {
     /// Renders every form of at most `most_bytes`; `None` without a plan.
     pub(super) fn new(facts: &WakeFacts<'_>, most_bytes: usize) -> Option<Self> {
         let plan = facts.plan.as_ref()?;
-        let file = one_line(plan.file());
+        let mut file = one_line(plan.file());
+        facts.fit.disarm(&mut file);
         let with_head = |excerpt: &str| {
             let body = if excerpt.is_empty() { String::new() } else { format!("\n\n{excerpt}") };
             format!("## Active Plan\n**File:** {file}{body}")

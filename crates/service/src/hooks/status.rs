@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_domain::client::Client;
+use convoke_domain::scope::AgentName;
 use convoke_domain::wake::SectionOrder;
 use convoke_engine::client::codex::trust::HookTrust;
 use convoke_engine::hook::failure::HookFailure;
@@ -208,8 +209,14 @@ pub fn obstacle(
 ) -> Result<Option<DeliveryObstacle>, Failure> {
     let settings = &read.0;
     let Some(address) = hook_address(session, workspace, read, None)? else {
-        if session.environment.agent().is_some() {
-            let why = "the value of CONVOKE_AGENT is no agent's name";
+        if let Some(name) = session.environment.agent() {
+            let name = AgentName::parse(&name.to_string_lossy());
+            let is_human = name.is_ok_and(|name| name.is_human());
+            let why = if is_human {
+                "CONVOKE_AGENT is `human`, which means you and is no agent"
+            } else {
+                "the value of CONVOKE_AGENT is no agent's name"
+            };
             return Ok(Some(DeliveryObstacle::new(why, "set another one, or unset it")));
         }
         let fix = format!("run `convoke hooks install {} --as NAME`", client.name());
