@@ -9,6 +9,7 @@ use jiff::tz::Offset;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::lane::is_paid;
 use crate::session::Session;
 use crate::settings::wake;
 use crate::workspace::{Workspace, refused};
@@ -100,7 +101,9 @@ pub fn lane_usage(
         since: request.since.and_then(|date| midnight(date, clock)),
         ..LaneQuery::default()
     };
-    let entries = store.lanes(query).map_err(refused)?;
+    let mut entries = store.lanes(query).map_err(refused)?;
+    // A replayed lane asks no model and spends nothing.
+    entries.retain(is_paid);
     let row = |(name, entries): (Option<String>, Vec<&LaneEntry>)| {
         LaneUsageRow::new(name, &entries, request.last)
     };
