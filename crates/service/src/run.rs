@@ -24,6 +24,7 @@ pub use self::decide::{
 pub(crate) use self::integrity::{journal_integrity, must_be_sound};
 pub use self::known::KnownRun;
 pub(crate) use self::known::{must_be_real, run_spending};
+pub(crate) use self::list::last_run;
 pub use self::list::{last_stopped_run, list_runs};
 pub use self::matters::{DecisionReport, MatterReport, MattersReport};
 pub(crate) use self::matters::{RunKind, open, way_out};

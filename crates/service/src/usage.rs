@@ -15,6 +15,7 @@ pub use self::sessions::{
     SessionUsageReport, SessionUsageRequest, SessionUsageRow, StatedAmount, session_usage,
 };
 use crate::failure::Failure;
+use crate::lane::is_paid;
 use crate::session::Session;
 use crate::settings::wake;
 use crate::workspace::{Workspace, refused};
@@ -106,7 +107,9 @@ pub fn lane_usage(
         since: request.since.and_then(|since| midnight(since.day(today(session, clock)), clock)),
         ..LaneQuery::default()
     };
-    let entries = store.lanes(query).map_err(refused)?;
+    let mut entries = store.lanes(query).map_err(refused)?;
+    // A replayed lane asks no model and spends nothing.
+    entries.retain(is_paid);
     let row = |(name, entries): (Option<String>, Vec<&LaneEntry>)| {
         LaneUsageRow::new(name, &entries, request.last)
     };

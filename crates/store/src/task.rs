@@ -144,8 +144,9 @@ pub trait TaskStore {
     /// Returns the number of a task among the parts of its parent, from one, and how many those are.
     fn place(&self, scope: &Scope, task: &Task) -> Result<(usize, usize), StoreError>;
 
-    /// Returns the plan that was changed last, among those with an open task, or with one that an
-    /// agent holds.
+    /// Returns the plan of the task in progress that changed last; without one, the plan that was
+    /// changed last, among those with an open task. With an agent, only tasks that it holds count.
+    /// A cancelled plan is never active.
     fn active_plan(
         &self,
         scope: &Scope,

@@ -2,7 +2,7 @@
 
 use convoke_domain::design::progress::elapsed;
 use convoke_domain::lane::budget::dollars;
-use convoke_domain::text::{counted, fitting, one_line};
+use convoke_domain::text::{counted, fitting, one_line, shell_word};
 use convoke_service::failure::Failure;
 use convoke_service::status::{
     ClientHooks, OpenDesign, RunningLane, SpentToday, StatusReport, UnreadMessages, status,
@@ -49,13 +49,14 @@ impl StatusArgs {
 
 fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLine> {
     let StatusReport { project, branch, folder, .. } = report;
+    let place = if report.has_git { format!("on {branch}") } else { "(no git)".to_owned() };
     let agent = match (&report.agent, report.agent_from) {
         (Some(agent), Some(place)) => format!("@{agent} ({place})"),
         (Some(agent), None) => format!("@{agent}"),
         (None, _) => "none yet; `convoke init` sets one".to_owned(),
     };
     let mut rows = vec![
-        ("project", format!("{project} on {branch}, in {folder}")),
+        ("project", format!("{project} {place}, in {folder}")),
         ("agent", agent),
         ("task", task(&report.tasks, &report.elsewhere)),
         ("progress", progress(&report.tasks)),
@@ -106,16 +107,32 @@ fn task(tasks: &TaskProgress, elsewhere: &[String]) -> String {
             let title = fitting(&one_line(&task.title), MOST_TITLE);
             format!("{} {title} ({state}{agent})", task.id)
         }
+        None if !tasks.cancelled_plans.is_empty() => cancelled(&tasks.cancelled_plans),
         None if tasks.total > 0 => "all tasks are closed".to_owned(),
         None if !elsewhere.is_empty() => "none on this branch".to_owned(),
         None => "none yet; `convoke task add` or `convoke task import` adds some".to_owned(),
     }
 }
 
+/// Names the cancelled plans, and how each comes back.
+fn cancelled(plans: &[String]) -> String {
+    let words = |plan: &String| {
+        let (shown, word) = (one_line(plan), shell_word(plan));
+        format!("{shown} is cancelled; `convoke plan reinstate {word}` takes it up again")
+    };
+    format!("none open: {}", some(plans, words).join(", "))
+}
+
 fn progress(tasks: &TaskProgress) -> String {
     match tasks.total {
         0 => "no tasks on this branch".to_owned(),
-        total => format!("{} of {} closed", tasks.closed, counted(total, "task")),
+        total => {
+            let cancelled = match tasks.cancelled {
+                0 => String::new(),
+                count => format!(", {count} cancelled"),
+            };
+            format!("{} of {} closed{cancelled}", tasks.closed, counted(total, "task"))
+        }
     }
 }
 
@@ -124,8 +141,9 @@ fn messages(unread: &[UnreadMessages]) -> String {
     if some.is_empty() {
         return "none unread".to_owned();
     }
-    let words =
-        |unread: &&UnreadMessages| format!("{} unread for @{}", unread.count, unread.reader);
+    let words = |UnreadMessages { reader, count }: &&UnreadMessages| {
+        format!("{count} unread for @{reader} (`convoke inbox {reader}`)")
+    };
     some.iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
@@ -173,14 +191,15 @@ fn today(today: &SpentToday) -> String {
     };
     let without_usage = match today.without_usage {
         0 => String::new(),
-        count => format!(" ({count} not counted)"),
+        1 => " (1 lane reported no usage and is not counted)".to_owned(),
+        count => format!(" ({count} lanes reported no usage and are not counted)"),
     };
     let lanes = match today.lanes {
         1 => "1 lane".to_owned(),
         count => format!("{count} lanes"),
     };
     let spent = spent(today.tokens, today.micro_dollars);
-    format!("{spent} in {lanes}{without_usage}; {budget}")
+    format!("all projects: {spent} in {lanes}{without_usage}; {budget}")
 }
 
 fn ago(at: Timestamp, now: Timestamp) -> String {

@@ -119,6 +119,15 @@ pub fn is_shown(folder: &Path, name: &str) -> bool {
     listed.is_some_and(|names| !names.is_empty())
 }
 
+/// Returns the files below a path that git does not track and would add; `None` if git cannot tell or
+/// a name is not UTF-8.
+pub(crate) fn untracked(folder: &Path, path: &str) -> Option<Vec<String>> {
+    let path = format!(":(literal){path}");
+    let listed = ls_files(folder, &["--others", "--exclude-standard", "--", &path])?;
+    let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| String::from_utf8(name.to_vec()).ok()).collect()
+}
+
 /// Returns the file that lists ignored files of this copy of a repository alone.
 pub fn exclude_file(folder: &Path) -> Option<PathBuf> {
     Some(checkout(folder)?.common_dir.join("info/exclude"))

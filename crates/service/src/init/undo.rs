@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use convoke_domain::setup::guidance::{Removal, take_out};
 use convoke_domain::setup::{SetupChange, SetupStep};
 use convoke_engine::file::{FileEdit, sweep_drafts};
+use convoke_engine::git::tracked::exclude_file;
 use convoke_engine::hooks::HooksLevel;
 use convoke_store::Store;
 
@@ -39,6 +40,7 @@ impl TakenBack {
 pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Failure> {
     let (store, folder) = (open_store(session)?, folder(session));
     let steps = store.setup(&folder.display().to_string()).map_err(refused)?;
+    let excluding = excluding_file(session, &*store)?;
     let (state, outcomes) = if steps.is_empty() {
         (InitState::Nothing, Vec::new())
     } else if rehearsal == DryRun::DryRun {
@@ -51,7 +53,10 @@ pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Fai
         let _hold = session.interruption.hold();
         (InitState::Undone, take_back(session, &*store, &folder, steps)?)
     };
-    let steps = outcomes.iter().filter_map(|outcome| outcome.report(session)).collect();
+    let steps = outcomes
+        .iter()
+        .filter_map(|outcome| outcome.report(session, excluding.as_deref()))
+        .collect();
     let next = match state {
         InitState::Undone => {
             vec![NextCommand::new("convoke init", "sets this project up again")]
@@ -59,6 +64,13 @@ pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Fai
         InitState::Nothing | InitState::Planned | InitState::Done => Vec::new(),
     };
     Ok(InitReport { state, found: InitFindings::of_folder(session), steps, next })
+}
+
+/// Returns the file of git's that Convoke added a name to, if there is one.
+fn excluding_file(session: &Session, store: &dyn Store) -> Result<Option<PathBuf>, Failure> {
+    let Some(path) = exclude_file(&session.project) else { return Ok(None) };
+    let install = store.install(&path.display().to_string()).map_err(refused)?;
+    Ok(install.map(|_| path))
 }
 
 /// Reverts steps, the last one first, and folders at the very end. A step that cannot be reverted
@@ -161,7 +173,7 @@ fn guidance_back(
 
 impl TakenBack {
     /// Reports the step; a folder is not a step for a person.
-    fn report(&self, session: &Session) -> Option<InitStep> {
+    fn report(&self, session: &Session, excluding: Option<&Path>) -> Option<InitStep> {
         let path = shown(session, Path::new(&self.step.path));
         let (kind, what) = match &self.step.change {
             SetupChange::Folder => return None,
@@ -169,7 +181,10 @@ impl TakenBack {
                 (InitStepKind::Hooks, format!("take the hooks for {client} out of {path}"))
             }
             SetupChange::Binding(_) => {
-                (InitStepKind::Agent, format!("take the agent out of {path}"))
+                let line = excluding.map_or_else(String::new, |file| {
+                    format!(", and that name out of {}", shown(session, file))
+                });
+                (InitStepKind::Agent, format!("take the agent out of {path}{line}"))
             }
             SetupChange::Guidance { .. } => {
                 (InitStepKind::Guidance, format!("take Convoke's line out of {path}"))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::render;
+use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::walk::{DesignEnding, DesignWalk, Next};
 use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::{RunId, RunState};
@@ -117,7 +118,10 @@ impl KnownRun {
             Next::End(DesignEnding::Complete { degraded }) => {
                 format!("complete, DEGRADED ({})", warning_count(degraded.len()))
             }
-            Next::End(DesignEnding::Refused(_)) => "refused".to_owned(),
+            Next::End(DesignEnding::Refused(_)) => match self.facts.set_up() {
+                Some((_, SetUp::Refused(refusal))) => refusal.in_short(),
+                Some(_) | None => "refused".to_owned(),
+            },
             Next::End(DesignEnding::DirtyTree) => {
                 "ended because of a changed working tree".to_owned()
             }

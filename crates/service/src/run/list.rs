@@ -45,7 +45,7 @@ pub(super) fn worked_on(session: &Session) -> HashSet<RunId> {
 struct NoRun;
 
 /// Returns the last run of the project.
-pub(super) fn last_run(session: &Session) -> Result<RunId, Failure> {
+pub(crate) fn last_run(session: &Session) -> Result<RunId, Failure> {
     let Workspace { store, scope } = &Workspace::open(session, None)?;
     let runs = store.runs(&scope.project).map_err(refused)?;
     let last = runs.into_iter().next().map(|run| run.id);

@@ -12,12 +12,13 @@ use convoke_domain::task::{Task, TaskStatus};
 use convoke_domain::text::counted;
 use convoke_engine::file;
 use convoke_store::foreign::{ForeignTask, is_database, read_tasks};
-use convoke_store::task::NewTask;
+use convoke_store::task::{ActivePlan, NewTask};
 use convoke_store::task_history::RemovedTask;
 
 use super::designed::designed_plan;
 use super::{AddedTasksReport, TaskDesk, plan_file};
 use crate::failure::{ErrorClass, Failure};
+use crate::run::last_run;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -52,8 +53,9 @@ enum ImportError {
 pub enum ImportSource {
     /// A plan, from this folder or from the project's; or a database of june or otto.
     File(PathBuf),
-    /// The plan of a finished design, named by its run or the beginning of the run's name.
-    Run(RunId),
+    /// The plan of a finished design, named by its run or the beginning of the run's name; without a
+    /// name, that of the newest run.
+    Run(Option<RunId>),
 }
 
 /// Tasks to take over.
@@ -76,7 +78,8 @@ pub fn import_tasks(
 fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
     let (plan_file, text) = match &request.source {
-        ImportSource::Run(run) => designed_plan(session, run)?,
+        ImportSource::Run(Some(run)) => designed_plan(session, run)?,
+        ImportSource::Run(None) => designed_plan(session, &last_run(session)?)?,
         ImportSource::File(path) if is_database(path) => return adopt(desk, path),
         ImportSource::File(path) => {
             let plan_file = plan_file(session, path)?;
@@ -97,6 +100,9 @@ fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>
     let ids =
         store.import_tasks(scope, &plan_file, &titles, &checked, session.now()).map_err(refused)?;
     note_done(desk, &ids)?;
+    if !ids.is_empty() {
+        note_current_plan(desk, &plan_file)?;
+    }
     let skipped = plan.tasks.len() - ids.len();
     if skipped > 0 {
         let verb = if skipped == 1 { "is" } else { "are" };
@@ -164,6 +170,20 @@ fn note_done(desk: &TaskDesk<'_>, ids: &[TaskId]) -> Result<(), Failure> {
     desk.session.reporter().say(format!(
         "note: {count} of {all} imported as done, because every box of theirs is checked; \
          `convoke task start {first}` opens one again"
+    ));
+    Ok(())
+}
+
+/// Reports that the imported plan waits, where a task of another plan is in progress.
+fn note_current_plan(desk: &TaskDesk<'_>, imported: &str) -> Result<(), Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let current = match store.active_plan(scope, None).map_err(refused)? {
+        ActivePlan::File(plan) if plan != imported => format!("`{plan}` stays the current plan"),
+        ActivePlan::WithoutFile => "a task outside this plan stays the current one".to_owned(),
+        ActivePlan::File(_) | ActivePlan::Nothing => return Ok(()),
+    };
+    desk.session.reporter().say(format!(
+        "note: {current}, because a task is in progress there; the imported tasks come after it"
     ));
     Ok(())
 }

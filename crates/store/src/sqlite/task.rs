@@ -142,9 +142,6 @@ impl TaskStore for SqliteStore {
         scope: &Scope,
         agent: Option<&AgentName>,
     ) -> Result<ActivePlan, StoreError> {
-        // The query walks through plans from the last change backwards until one has an open task.
-        // Without any open task the walk would visit all plans, so the query checks that first.
-        // Written with EXISTS, the conditions would become joins, which read every task.
         let of_agent = if agent.is_some() { "AND assigned_agent = ?3" } else { "AND ?3 IS NULL" };
         let open = format!(
             "SELECT 1 FROM tasks AS open WHERE project = ?1 AND branch = ?2 {of_agent} \
@@ -152,7 +149,19 @@ impl TaskStore for SqliteStore {
         );
         let cancelled = "SELECT 1 FROM pins WHERE pins.project = ?1 AND pins.branch = ?2 \
                          AND pins.plan_file = tasks.plan_file AND removed_at IS NULL";
-        let sql = format!(
+        // Few tasks are begun at a time: the query sorts them, instead of walking through every
+        // change since one of them began.
+        let begun = format!(
+            "SELECT plan_file FROM tasks INDEXED BY begun_tasks \
+             WHERE project = ?1 AND branch = ?2 {of_agent} \
+             AND deleted_at IS NULL AND status = 'in_progress' \
+             AND ({cancelled} LIMIT 1) IS NULL \
+             ORDER BY updated_at DESC, plan_file DESC LIMIT 1"
+        );
+        // The query walks through plans from the last change backwards until one has an open task.
+        // Without any open task the walk would visit all plans, so the query checks that first.
+        // Written with EXISTS, the conditions would become joins, which read every task.
+        let changed = format!(
             "SELECT plan_file FROM tasks WHERE project = ?1 AND branch = ?2 \
              AND deleted_at IS NULL AND ({open} LIMIT 1) \
              AND ({open} AND open.plan_file IS tasks.plan_file LIMIT 1) \
@@ -160,8 +169,13 @@ impl TaskStore for SqliteStore {
              ORDER BY updated_at DESC, plan_file DESC LIMIT 1"
         );
         let values = params![scope.project, scope.branch, agent.map(AgentName::as_str)];
-        let found = self.read_first("find the active plan", &sql, values, |row| row.get(0));
-        Ok(match found? {
+        let find =
+            |sql: &str| self.read_first("find the active plan", sql, values, |row| row.get(0));
+        let found: Option<Option<String>> = match find(&begun)? {
+            Some(plan) => Some(plan),
+            None => find(&changed)?,
+        };
+        Ok(match found {
             None => ActivePlan::Nothing,
             Some(None) => ActivePlan::WithoutFile,
             Some(Some(file)) => ActivePlan::File(file),

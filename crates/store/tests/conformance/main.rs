@@ -95,7 +95,7 @@ const RULES: [Rule; 74] = [
     ("a closed task knows when, and an opened one forgets", task::closing_has_a_time),
     ("removing takes everything below", task::removing_cascades),
     ("a task cannot become part of itself", task::no_circles),
-    ("the active plan is the one changed last that has an open task", task::active_plan),
+    ("the active plan has the task in progress, else the last change", task::active_plan),
     ("the repository of a project is kept", project::repositories_are_kept),
     ("a project is known by its folder's id", project::projects_are_known_by_their_folders_ids),
     ("a project gets another folder", project::projects_are_attached),

@@ -29,12 +29,13 @@ struct SourceArgs {
     #[arg(value_name = "FILE")]
     plan: Option<PathBuf>,
 
-    /// Import the plan of a finished design: the run's id, or the beginning of it
+    /// Import the plan of a finished design: the run's id, or the beginning of it [default: the
+    /// newest run]
     ///
     /// Agents read the plan in the feature's folder if the design wrote it there, else in
     /// `.convoke/plans`, which git ignores.
-    #[arg(long, value_name = "RUN", value_parser = RunId::parse)]
-    run: Option<RunId>,
+    #[arg(long, value_name = "RUN", num_args = 0..=1, value_parser = RunId::parse)]
+    run: Option<Option<RunId>>,
 }
 
 impl Args {
