@@ -291,14 +291,12 @@ impl TaskStore for SqliteStore {
 
 /// Refuses to start a task that another process took after it was chosen.
 fn refuse_taken(task: &Task, change: &Change<'_>) -> Result<(), StoreError> {
-    match change {
-        Change::StartChosen(_, chosen)
-            if (task.status, &task.agent) != (chosen.status, &chosen.agent) =>
-        {
-            Err(StoreError::Taken { id: task.id.clone() })
-        }
-        _ => Ok(()),
+    if let Change::StartChosen(_, chosen) = change
+        && (task.status, &task.agent) != (chosen.status, &chosen.agent)
+    {
+        return Err(StoreError::Taken { id: task.id.clone() });
     }
+    Ok(())
 }
 
 fn insert(
