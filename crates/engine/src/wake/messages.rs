@@ -40,14 +40,18 @@ impl Messages {
         let count = store.count_addressed_to(scope, agent, InboxFilter::Unread)?;
         let newest = addressed.last().map(|message| message.id);
         addressed.retain(|message| !call.taken.contains(&message.id));
-        addressed.iter_mut().for_each(|message| fit.disarm(&mut message.content));
+        for message in &mut addressed {
+            fit.disarm(&mut message.content);
+        }
         let stored = |message: &Message| Unread {
             id: Some(message.id),
             message: NewMessage { from: message.from.clone(), content: message.content.clone() },
         };
         let mut unread: Vec<_> = addressed.iter().map(stored).collect();
         let mut said = call.message.clone();
-        said.iter_mut().for_each(|message| fit.disarm(&mut message.content));
+        for message in &mut said {
+            fit.disarm(&mut message.content);
+        }
         unread.extend(said.clone().map(|message| Unread { id: None, message }));
         let (new, id) = match said {
             Some(message) => (Some(message), None),
@@ -59,14 +63,18 @@ impl Messages {
         };
         let waiting: BTreeSet<i64> = addressed.iter().map(|message| message.id).collect();
         let mut recent = store.recent_messages(scope, RECENT + 1)?;
-        recent.iter_mut().for_each(|message| fit.disarm(&mut message.content));
+        for message in &mut recent {
+            fit.disarm(&mut message.content);
+        }
         let known = |message: &Message| Some(message.id) == id || waiting.contains(&message.id);
         let others = recent.into_iter().rev().filter(|message| !known(message));
         // Unread messages go before those that the agent may have seen.
         let newest_first = addressed.into_iter().rev().chain(others);
         let shown: Vec<_> = newest_first.take(RECENT).collect();
         let mut events = store.recent_events(scope, RECENT)?;
-        events.iter_mut().for_each(|event| fit.disarm(&mut event.verb_phrase));
+        for event in &mut events {
+            fit.disarm(&mut event.verb_phrase);
+        }
         if sources.fit == WakeFit::Kept {
             // A deed repeats a title, which is cut in the task list, too.
             for event in &mut events {

@@ -113,13 +113,11 @@ fn unreadable(
 
 /// Says which column an error is about.
 fn words(error: &rusqlite::Error, statement: &Statement<'_>) -> String {
-    match error {
-        rusqlite::Error::IntegralValueOutOfRange(column, value) => {
-            let name = statement.column_name(*column).unwrap_or("a column");
-            format!("`{name}` cannot be {value}")
-        }
-        other => other.to_string(),
+    if let rusqlite::Error::IntegralValueOutOfRange(column, value) = error {
+        let name = statement.column_name(*column).unwrap_or("a column");
+        return format!("`{name}` cannot be {value}");
     }
+    error.to_string()
 }
 
 #[cfg(test)]
