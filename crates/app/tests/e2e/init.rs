@@ -122,6 +122,7 @@ fn undo_says_which_files_were_gone_already() {
     fs::remove_file(project.path("AGENTS.md")).unwrap();
     fs::remove_file(project.path(".claude/settings.json")).unwrap();
     let undone = project.stdout(&["init", "--undo"]);
+    let undone = undone.split_whitespace().collect::<Vec<_>>().join(" ");
     let gone = "nothing to do, the file is already gone";
     assert_eq!(undone.matches(gone).count(), 2, "{undone}");
     assert!(undone.contains("✓ take the agent out of convoke.local.toml"), "{undone}");
