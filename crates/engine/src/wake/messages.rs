@@ -49,7 +49,7 @@ impl Messages {
         };
         let mut unread: Vec<_> = addressed.iter().map(stored).collect();
         let mut said = call.message.clone();
-        for message in &mut said {
+        if let Some(message) = &mut said {
             fit.disarm(&mut message.content);
         }
         unread.extend(said.clone().map(|message| Unread { id: None, message }));
