@@ -248,7 +248,10 @@ fn note_addressees(
 ) -> Result<(), Failure> {
     let own = to.iter().map(|agent| (&workspace.scope, agent));
     let mut addressed = own.chain(mentions.iter().map(|address| (&address.scope, &address.agent)));
-    addressed.try_for_each(|(scope, agent)| note_stranger(session, workspace, scope, agent))?;
+    addressed.try_for_each(|(scope, agent)| {
+        note_stranger(session, workspace, scope, agent)?;
+        note_without_session(session, workspace, scope, agent)
+    })?;
     let reporter = session.reporter();
     if to.is_none() && mentions.is_empty() {
         reporter.say(
@@ -274,6 +277,26 @@ pub fn note_stranger(
         session.reporter().say(format!(
             "note: there is no agent `{agent}` on {} in {} yet{nearest}",
             scope.branch, scope.project
+        ));
+    }
+    Ok(())
+}
+
+/// Tells that no session is an agent of this branch, where the project's sessions are another one.
+fn note_without_session(
+    session: &Session,
+    workspace: &Workspace,
+    scope: &Scope,
+    agent: &AgentName,
+) -> Result<(), Failure> {
+    let Some((bound, _)) = wake::settings(session)?.agent else { return Ok(()) };
+    if *scope != workspace.scope || agent.is_human() || bound == *agent {
+        return Ok(());
+    }
+    let known = workspace.store.agent(scope, agent).map_err(refused)?;
+    if known.is_some_and(|known| known.session_id.is_none()) {
+        session.reporter().say(format!(
+            "note: no session here is @{agent}; this project's sessions belong to @{bound}"
         ));
     }
     Ok(())

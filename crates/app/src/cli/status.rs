@@ -63,7 +63,7 @@ fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLi
     ];
     rows.extend(named("elsewhere", report.elsewhere.clone()));
     rows.push(("messages", messages(&report.unread)));
-    let hooks = some(&report.hooks, |hooks| hooks_row(hooks, now));
+    let hooks = some(&hooks_in_groups(&report.hooks, now), Clone::clone);
     rows.extend(named_or("hooks", hooks, "no client on the PATH; see `convoke doctor`"));
     let lanes = some(&report.lanes, lane);
     rows.extend(named_or("lanes", lanes, "none are running"));
@@ -147,17 +147,33 @@ fn messages(unread: &[UnreadMessages]) -> String {
     some.iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
+/// Renders the activity of hooks: clients with the same state share a line.
+fn hooks_in_groups(hooks: &[ClientHooks], now: Timestamp) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for hooks in hooks {
+        let state = hooks_state(hooks, now);
+        match groups.iter_mut().find(|(known, _)| *known == state) {
+            Some((_, clients)) => clients.push(&hooks.client),
+            None => groups.push((state, vec![&hooks.client])),
+        }
+    }
+    groups.iter().map(|(state, clients)| format!("{}: {state}", clients.join(", "))).collect()
+}
+
 /// Renders the activity of a client's hooks in one line.
 pub(super) fn hooks_row(hooks: &ClientHooks, now: Timestamp) -> String {
+    format!("{}: {}", hooks.client, hooks_state(hooks, now))
+}
+
+fn hooks_state(hooks: &ClientHooks, now: Timestamp) -> String {
     let ago = |at: &String| at.parse().map_or(at.clone(), |at| ago(at, now));
-    let state = match (&hooks.arrived_at, &hooks.delivered_at, &hooks.problem) {
+    match (&hooks.arrived_at, &hooks.delivered_at, &hooks.problem) {
         (_, _, Some(problem)) => problem.clone(),
         _ if !hooks.installed => format!("none; `convoke hooks install {}`", hooks.client),
         (Some(at), _, None) => format!("wake-up arrived {}", ago(at)),
         (None, Some(at), None) => format!("wake-up delivered {}, arrival not seen yet", ago(at)),
         (None, None, None) => "installed; no session began yet".to_owned(),
-    };
-    format!("{}: {state}", hooks.client)
+    }
 }
 
 fn lane(lane: &RunningLane) -> String {

@@ -72,7 +72,14 @@ pub fn import_tasks(
     desk: &TaskDesk<'_>,
     request: &ImportRequest,
 ) -> Result<AddedTasksReport, Failure> {
-    take_over(desk, request).map(|ids| AddedTasksReport::new(&ids))
+    let ids = take_over(desk, request)?;
+    let Workspace { store, scope } = &desk.workspace;
+    let mut titles = Vec::new();
+    for id in &ids {
+        let task = store.task(scope, id).map_err(refused)?;
+        titles.extend(task.map(|task| one_line(&task.content)));
+    }
+    Ok(AddedTasksReport { titles, ..AddedTasksReport::new(&ids) })
 }
 
 fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>, Failure> {

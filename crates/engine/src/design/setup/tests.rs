@@ -78,6 +78,14 @@ impl Stage {
     }
 
     fn try_with(&self, change: impl FnOnce(&mut SetUpRequest<'_>)) -> Result<SetUp, SetUpError> {
+        self.try_beside(&[], change)
+    }
+
+    fn try_beside(
+        &self,
+        own_files: &[OwnFile],
+        change: impl FnOnce(&mut SetUpRequest<'_>),
+    ) -> Result<SetUp, SetUpError> {
         let folder = self.project();
         let mut request = SetUpRequest {
             folder: &folder,
@@ -85,7 +93,7 @@ impl Stage {
             branch_info: None,
             branch_rule: BranchRule::Seed,
             dirty_tree: DirtyTree::Refused,
-            own_files: &[],
+            own_files,
             no_branch: false,
             doubt: UnrelatedBranch::Ask,
             strict_fetch: false,
@@ -413,9 +421,7 @@ fn files_of_the_setup_refuse_nothing() {
     };
     let (whole, older) = (own("mine\n"), own("older\n"));
     let refused = |own: &[OwnFile]| {
-        let outcome = stage.try_with(|request| {
-            (request.branch_rule, request.own_files) = (BranchRule::Stay, own);
-        });
+        let outcome = stage.try_beside(own, |request| request.branch_rule = BranchRule::Stay);
         match outcome.unwrap() {
             SetUp::Refused(refusal) => Err(refusal.lines),
             SetUp::Ready(ready) => Ok(ready.setup_lines),
