@@ -243,7 +243,8 @@ fn plan_sections(desk: &TaskDesk<'_>, roots: &[TaskNode]) -> BTreeMap<TaskId, St
         let titled: BTreeMap<_, _> = titled.collect();
         // A renamed task is found by its number, which takes long in a large plan.
         let is_small = parsed.tasks.len() <= MOST_NUMBERED;
-        let by_number = |task: &Task| Some(parsed.section_of(&task.content)?.text);
+        let searched = SearchedPlan::new(&text);
+        let by_number = |task: &Task| Some(searched.section_of(&task.content)?.text);
         for task in tasks {
             let same = titled.get(&task.content).copied();
             let section = same.or_else(|| if is_small { by_number(task) } else { None });

@@ -28,12 +28,11 @@ pub(super) struct SortedChanges {
 pub(super) fn sort_changes(tree: &WorkTree, listed: &str, own: &[OwnFile]) -> SortedChanges {
     let mut sorted = SortedChanges::default();
     for line in listed.lines() {
-        match own_paths(tree, line, own) {
-            Some(paths) => sorted.own.extend(paths),
-            None => {
-                sorted.others.push_str(line);
-                sorted.others.push('\n');
-            }
+        if let Some(paths) = own_paths(tree, line, own) {
+            sorted.own.extend(paths);
+        } else {
+            sorted.others.push_str(line);
+            sorted.others.push('\n');
         }
     }
     sorted
