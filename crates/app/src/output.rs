@@ -3,6 +3,7 @@
 mod area;
 mod document;
 mod observer;
+mod single_line;
 mod voice;
 
 use std::borrow::Cow;
@@ -22,6 +23,7 @@ use convoke_service::failure::{ErrorClass, Failure};
 use self::area::LiveArea;
 use self::document::unbroken;
 pub use self::observer::TerminalObserver;
+pub use self::single_line::LineReader;
 pub use self::voice::Voice;
 use self::voice::folded_for_stderr;
 use crate::env;
@@ -64,15 +66,6 @@ pub enum Paging {
     Allowed,
     /// It is printed, however long it is.
     Refused,
-}
-
-/// The reader of a single line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineReader {
-    /// A client, which shows colours.
-    Client,
-    /// A shell or a person.
-    Shell,
 }
 
 /// The height of a terminal that does not report one.
@@ -199,17 +192,6 @@ impl Output {
         let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
         write_raw(&area.draw());
         Ok(written.map_err(OutputError)?)
-    }
-
-    /// Writes one line for a reader that shows it beside other things. A client shows colours although it
-    /// reads from a pipe.
-    pub fn line(&mut self, line: &StyledLine, reader: LineReader) -> Result<(), Failure> {
-        let text = match reader {
-            LineReader::Client if !env::is_without_colours() => line.ansi(),
-            LineReader::Client => line.text(),
-            LineReader::Shell => dressed(line),
-        };
-        Ok(writeln!(self.out, "{text}").map_err(OutputError)?)
     }
 
     /// Returns how wide lines may be: as wide as the terminal, and of any width elsewhere.
