@@ -53,7 +53,7 @@ impl Workspace {
         let span = store_span(&location);
         let _entered = span.enter();
         let store = convoke_store::open(&location).map_err(refused)?;
-        Self::with_store(store, session, branch).map(|opened| opened.told(session))
+        Self::with_store(&*store, session, branch).map(|opened| opened.told(session))
     }
 
     /// Records the facts that identify the project in another folder, unless they are known already. A
@@ -105,7 +105,7 @@ impl Workspace {
         let span = store_span(&location);
         let _entered = span.enter();
         let store = convoke_store::open_in_a_hurry(&location, patience).map_err(refused)?;
-        Self::with_store(store, session, branch).map(|opened| opened.told(session))
+        Self::with_store(&*store, session, branch).map(|opened| opened.told(session))
     }
 
     /// Opens the store for a hook, even if a mistake in the user's file hides its settings of the
@@ -118,7 +118,7 @@ impl Workspace {
         let span = store_span(&location);
         let _entered = span.enter();
         let store = convoke_store::open_in_a_hurry(&location, patience).map_err(refused)?;
-        let OpenedWorkspace { workspace, note } = Self::with_store(store, session, None)?;
+        let OpenedWorkspace { workspace, note } = Self::with_store(&*store, session, None)?;
         Ok((workspace, note))
     }
 
@@ -138,15 +138,14 @@ impl Workspace {
     }
 
     fn with_store(
-        store: Arc<dyn Store>,
+        store: &dyn Store,
         session: &Session,
         branch: Option<&str>,
     ) -> Result<OpenedWorkspace, Failure> {
         let checkout = checkout(&session.project);
-        let ProjectHere { name: project, note } =
-            project_here(&*store, session, checkout.as_ref())?;
+        let ProjectHere { name: project, note } = project_here(store, session, checkout.as_ref())?;
         // The commands that need the name report an invalid one.
-        let store = match actor(session, || session_agent(&*store, &project, session)) {
+        let store = match actor(session, || session_agent(store, &project, session)) {
             Ok(actor) => store.acting_for(actor),
             // What a client does is never the person's deed, even if it is unclear which agent's.
             Err(_) => store.acting_for(default_agent()),
