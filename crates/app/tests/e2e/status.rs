@@ -31,7 +31,7 @@ fn named(project: &Project, outcome: &Outcome) -> String {
 fn an_empty_project_shows_the_first_commands() {
     let project = Project::new().variable("PATH", "/usr/bin:/bin");
     assert_snapshot!(named(&project, &screen(&project)));
-    assert!(screen(&project).stdout.starts_with("project    project on main, in "));
+    assert!(screen(&project).stdout.starts_with("project    project (no git), in "));
 }
 
 #[test]
