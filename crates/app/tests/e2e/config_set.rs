@@ -14,6 +14,14 @@ fn text(project: &Project, name: &str) -> String {
 }
 
 #[test]
+fn a_setting_without_a_value_prints_nothing_on_stdout() {
+    let project = Project::new().in_repository("main");
+    let unset = project.run(&["config", "get", "wake.agent"]);
+    assert_eq!((unset.code, unset.stdout.as_str()), (Some(1), ""), "{unset}");
+    assert!(unset.stderr.contains("`wake.agent` is not set"), "{unset}");
+}
+
+#[test]
 fn every_value_is_listed_with_its_origin() {
     let project = Project::new()
         .in_repository("main")
@@ -215,6 +223,7 @@ fn values_have_their_types_and_no_quotes() {
     assert_eq!(get("brief.auto_load_on_design_command"), ("true".to_owned(), true.into()));
     let priority = serde_json::json!(["spec", "system", "research", "pencil-plan"]);
     assert_eq!(get("brief.priority").1, priority);
-    // `get` describes a default that is no value, and JSON has null for it.
-    assert_eq!(get("lane.budget_per_day"), ("no limit".to_owned(), serde_json::Value::Null));
+    let unset = project.stdout(&["config", "get", "lane.budget_per_day", "--json"]);
+    let unset: serde_json::Value = serde_json::from_str(&unset).unwrap();
+    assert_eq!(unset["value"], serde_json::Value::Null, "a default that is no value");
 }

@@ -48,9 +48,14 @@ fn a_branch_is_made_on_request_and_said_aloud() {
 #[test]
 fn what_the_setup_wrote_refuses_no_design() {
     let panel = Panel::new();
-    let set_up = panel.project.run(&["init", "--yes"]);
-    assert_eq!(set_up.code, Some(0), "{set_up}");
-    assert!(panel.git(&["status", "--porcelain"]).contains("AGENTS.md"));
+    fs::write(panel.project.path("AGENTS.md"), "Be brief.\n").unwrap();
+    panel.git(&["add", "AGENTS.md"]);
+    panel.git(&["commit", "--quiet", "--message", "guidance"]);
+    for set_up in [&["init", "--yes"][..], &["hooks", "install", "claude", "--as", "june"]] {
+        panel.project.stdout(set_up);
+    }
+    let changed = panel.git(&["status", "--porcelain"]);
+    assert!(changed.contains("AGENTS.md") && changed.contains(".claude/"), "{changed}");
     let outcome = panel.design(&[]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
     assert!(outcome.stdout.contains("of `convoke init`"), "{outcome}");

@@ -144,7 +144,8 @@ impl WorkTree {
 
     /// Returns a file's content as it is committed; `None` if it is not, or git cannot tell.
     pub fn committed(&self, path: &str) -> Option<Vec<u8>> {
-        let mut git = self.repository().ok()?.git(View::Raw);
+        let repository = self.repository().ok()?;
+        let mut git = repository.git(View::Raw);
         git.args(["cat-file", "blob", &format!("HEAD:{path}")]);
         run(&mut git).filter(|said| said.status.success()).map(|said| said.stdout)
     }
