@@ -180,8 +180,12 @@ fn every_effect_has_one_door() {
 // A user or another program may save such a file while Convoke edits it.
 #[test]
 fn settings_files_are_written_through_one_door() {
-    let users =
-        ["crates/service/src/config", "crates/service/src/hooks", "crates/service/src/init"];
+    let users = [
+        "crates/service/src/config",
+        "crates/service/src/hooks",
+        "crates/service/src/init",
+        "crates/service/src/mcp_entry",
+    ];
     let ways =
         ["file::replace", "file::put", "replace(&path", "fs::write", "remove_file", "fs::rename"];
     for path in sources() {

@@ -9,8 +9,9 @@ use convoke_engine::hooks::HooksLevel;
 use convoke_store::Store;
 
 use super::apply::folder;
-use crate::hooks::{HooksTarget, read};
+use crate::hooks::HooksTarget;
 use crate::session::Session;
+use crate::settings_file;
 use crate::workspace::open_store;
 
 /// Returns the files that `init` and `hooks install` wrote into a project and that are unchanged
@@ -25,7 +26,7 @@ pub(crate) fn own_files(session: &Session) -> Vec<OwnFile> {
     });
     let unchanged = |file: WrittenFile| {
         let path = file.path.canonicalize().ok()?;
-        let current = read(&path).ok()??;
+        let current = settings_file::read(&path).ok()??;
         (current == file.written).then_some(OwnFile { path, original: file.original })
     };
     written.chain(hooks).filter_map(unchanged).collect()
