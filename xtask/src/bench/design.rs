@@ -201,14 +201,10 @@ fn folded_beside_a_map() -> Result<Row, Error> {
 fn ends(events: Vec<Stamped>) -> HashMap<LaneId, Option<Box<LaneEnd>>> {
     let mut ends = HashMap::new();
     for stamped in events {
-        match stamped.event {
-            Event::LaneStarted(id) => {
-                ends.entry(id).or_default();
-            }
-            Event::LaneEnded(id, end) => {
-                ends.insert(id, Some(end));
-            }
-            _ => {}
+        if let Event::LaneStarted(id) = stamped.event {
+            ends.entry(id).or_default();
+        } else if let Event::LaneEnded(id, end) = stamped.event {
+            ends.insert(id, Some(end));
         }
     }
     ends

@@ -109,8 +109,8 @@ impl<'o> Screen<'o> {
             }
             Notice::Artifact(artifact) => self.artifact(artifact, rendered),
             // Commands keep their backticks, and lists their indent.
-            Notice::Note(DesignNote::SetUp(line)) if !line.starts_with("**") => {
-                let lines = StyledLine::plain(line).folded(self.columns(), INDENT);
+            Notice::Note(DesignNote::SetUp(told)) if !told.starts_with("**") => {
+                let lines = StyledLine::plain(told).folded(self.columns(), INDENT);
                 self.page(&lines)
             }
             Notice::Warning(_) | Notice::Note(_) => self.markdown(&rendered.text()),
