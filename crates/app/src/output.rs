@@ -2,6 +2,7 @@
 
 mod area;
 mod document;
+mod manual;
 mod observer;
 mod single_line;
 mod voice;
@@ -55,9 +56,6 @@ const COLUMNS: usize = 80;
 
 /// The pager, if the user names no other.
 const PAGER: &str = "command -v less > /dev/null || exit 127; exec less -R";
-
-/// Reads a manual page from its input; 127 says that this did not work.
-const MANUAL: &str = "man -l - 2>/dev/null || exit 127";
 
 /// Whether a long text may be shown in a pager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,11 +222,6 @@ impl Output {
             }
         }
         self.page(lines)
-    }
-
-    /// Opens a manual page in `man`. Tells whether that worked.
-    pub fn manual(&self, page: &str) -> bool {
-        pager::page(MANUAL.as_ref(), page).unwrap_or(false)
     }
 
     /// Has every line on stderr stay where it is, because a log is written between them.

@@ -81,7 +81,7 @@ fn a_client_that_only_starts_the_server_is_no_failure() {
 fn work_goes_on_by_tools_alone() {
     let project = Project::new().on_branch("main").variable("CONVOKE_AGENT", "june");
     let id = project.stdout(&["task", "add", "Write the model"]);
-    project.stdout(&["say", "--as", "human", "--to", "june", "Use two lines,\nplease."]);
+    project.stdout(&["say", "--as", "ana", "--to", "june", "Use two lines,\nplease."]);
     let mut client = McpClient::start(&project);
     let started = client.call_any("task_update", &json!({"id": id, "action": "start"}));
     assert_eq!(started["structuredContent"]["status"], json!("in_progress"));
@@ -94,7 +94,7 @@ fn work_goes_on_by_tools_alone() {
     assert_eq!(again["status"], json!("in_progress"));
 
     let woken = client.call_any("wake", &json!({}));
-    assert!(text_of(&woken).contains("@human:\n> Use two lines,\n> please."), "{woken}");
+    assert!(text_of(&woken).contains("@ana:\n> Use two lines,\n> please."), "{woken}");
     assert!(text_of(&woken).ends_with("no unread messages for @june"), "{woken}");
     assert_eq!(woken["structuredContent"]["task"], json!(id));
     let facts = woken["structuredContent"]["text"].as_str().unwrap();
@@ -115,7 +115,7 @@ fn a_message_is_read_when_its_last_page_was_delivered() {
     let long = (0..900).map(|line| format!("line {line} of a long message\n"));
     let long = long.collect::<String>() + "the end of it";
     for text in ["an early one", &long, "a late one"] {
-        project.stdout(&["say", "--as", "human", "--to", "june", text]);
+        project.stdout(&["say", "--as", "ana", "--to", "june", text]);
     }
     let unread = |project: &Project| {
         let inbox = project.stdout(&["inbox", "june"]);
@@ -151,7 +151,7 @@ fn a_message_is_read_when_its_last_page_was_delivered() {
 fn only_its_own_messages_are_read() {
     let project = Project::new().on_branch("main").variable("CONVOKE_AGENT", "june");
     project.stdout(&["agent", "add", "kai", "--client", "codex"]);
-    project.stdout(&["say", "--as", "human", "--to", "kai", "for kai alone"]);
+    project.stdout(&["say", "--as", "ana", "--to", "kai", "for kai alone"]);
     let mut client = McpClient::start(&project);
     let other = client.call_any("wake", &json!({"as": "@kai"}));
     assert!(text_of(&other).contains("for kai alone"), "{other}");

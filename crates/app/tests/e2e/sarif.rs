@@ -126,7 +126,7 @@ fn a_round_without_a_verdict_fails_and_says_so() {
     is_unfinished(&[], 4, "AMBIGUOUS");
 }
 
-// A log that cannot be written is said before an agent costs anything.
+// Convoke refuses a log that it cannot write before an agent costs anything.
 #[test]
 fn a_log_without_a_folder_is_refused_before_the_round() {
     let project = reviewed(APPROVED);

@@ -96,7 +96,7 @@ fn a_worker_of_a_design_sends_to_the_same_trace() {
     assert_eq!(received.tree(), inline.received().tree());
 }
 
-// A collector that is gone is told of once, by the worker or by its parent.
+// The worker or its parent reports once that the collector is gone.
 #[test]
 fn a_design_warns_once_of_a_collector_that_is_gone() {
     for flags in [&[][..], &["--subagent"]] {

@@ -38,7 +38,7 @@ pub struct LaneContent {
 pub struct FinishedLane {
     /// The lane's number in the ledger, if the store could record it.
     pub number: Option<i64>,
-    /// The agent that was asked.
+    /// The agent that worked in the lane.
     pub agent: TelemetryAgent,
     /// The lane's purpose.
     pub purpose: Purpose,

@@ -20,7 +20,7 @@ pub const ERROR_TYPE: &str = "error.type";
 pub const OPERATION_NAME: &str = "gen_ai.operation.name";
 /// The company whose model answers, as far as the client tells.
 pub const PROVIDER_NAME: &str = "gen_ai.provider.name";
-/// The agent that was asked.
+/// The agent that worked in the lane.
 pub const AGENT_NAME: &str = "gen_ai.agent.name";
 /// The workflow that groups lanes.
 pub const WORKFLOW_NAME: &str = "gen_ai.workflow.name";

@@ -1,6 +1,6 @@
 //! Lists of `name=value`, as OpenTelemetry's variables have them.
 
-/// The pairs of a list, and the places of entries that are none.
+/// The pairs of a list, and the places of entries without a name or a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PairList {
     /// The pairs, in order, with escapes undone.

@@ -15,7 +15,7 @@ use crate::settings_file;
 use crate::workspace::open_store;
 
 /// Returns the files that `init` and `hooks install` wrote into a project and that are unchanged
-/// since. Without a store that can be read, there are none.
+/// since. Without a store that can be read, the list is empty.
 pub(crate) fn own_files(session: &Session) -> Vec<OwnFile> {
     let Ok(store) = open_store(session) else { return Vec::new() };
     let steps = store.setup(&folder(session).display().to_string()).unwrap_or_default();

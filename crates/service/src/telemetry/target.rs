@@ -25,8 +25,8 @@ pub(super) struct Wishes {
     pub(super) content: bool,
 }
 
-/// Returns where to send telemetry; `None` if the user wants none, or cannot have it. The second case
-/// is told.
+/// Returns where to send telemetry; `None` if the user wants none, or cannot have it. Convoke says so
+/// in the second case.
 pub(super) fn wishes(
     session: &Session,
     switch: TelemetrySwitch,
