@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
 use self::adopt::adopt;
-use self::dependency::{joined, refuse_missing, refuse_waiting_circle};
+use self::dependency::{joined, refuse_missing, refuse_taken, refuse_waiting_circle};
 pub(super) use self::row::read_task;
 use self::surroundings::PlanRows;
 use self::tree::{
@@ -287,16 +287,6 @@ impl TaskStore for SqliteStore {
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         self.read_all("list the branches", sql, params![project], read)
     }
-}
-
-/// Refuses to start a task that another process took after it was chosen.
-fn refuse_taken(task: &Task, change: &Change<'_>) -> Result<(), StoreError> {
-    if let Change::StartChosen(_, chosen) = change
-        && (task.status, &task.agent) != (chosen.status, &chosen.agent)
-    {
-        return Err(StoreError::Taken { id: task.id.clone() });
-    }
-    Ok(())
 }
 
 fn insert(
