@@ -14,6 +14,7 @@ mod fresh;
 mod gemini;
 mod lane_command;
 mod lanes;
+mod mcp;
 mod newcomer;
 mod opencode;
 mod own_lanes;
@@ -91,8 +92,9 @@ pub enum Lanes {
 
 /// Runs the clients that are named and can be had, `design` with some of them as its seats,
 /// `newcomer` for a first hour with one of them, `own-lanes` for the hooks of clients that Convoke
-/// starts; without a name, all of these. `acp` drives the agents of the Agent Client Protocol, and only
-/// when it is named.
+/// starts; without a name, all of these. Only when they are named: `acp` drives the agents of the Agent
+/// Client Protocol, `mcp` (`mcp-claude` for one client) has clients call tools over MCP, and
+/// `mcp-inspector` and `mcp-conformance` have the protocol's own programs do so.
 pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     let is_chosen =
         |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short());
@@ -116,7 +118,7 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
             wrong.extend(driven.err().map(|error| format!("{name}: {error}")));
         }
     }
-    let is_named = |name| names.iter().any(|wanted| wanted == name);
+    let is_named = |name: &str| names.iter().any(|wanted| wanted == name);
     if lanes == Lanes::Quick && is_named("newcomer") {
         let claude = CLIENTS.iter().find(|client| client.short() == "claude");
         let bin = claude.and_then(Client::install).ok_or("claude cannot be installed here")?;
@@ -128,6 +130,7 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     if is_named("acp") {
         wrong.extend(acp(lanes, &mut rows).err().map(|error| error.to_string()));
     }
+    wrong.extend(mcp(&is_named, &mut rows));
     let designed = if lanes == Lanes::Quick && (names.is_empty() || is_named("design")) {
         seated(&mut rows)
     } else {
@@ -158,6 +161,33 @@ fn acp(lanes: Lanes, rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
             .map_err(|error| format!("acp:{}: {error}", agent.name))?;
     }
     Ok(())
+}
+
+/// Runs a program of the protocol's own, and adds its rows.
+type Suite = fn(&mut Vec<lanes::Row>) -> Result<(), Error>;
+
+/// Has those call tools over MCP that are named, and returns what went wrong.
+fn mcp(is_named: &dyn Fn(&str) -> bool, rows: &mut Vec<lanes::Row>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for client in CLIENTS.iter().filter(|client| mcp::CLIENTS.contains(&client.short())) {
+        let name = client.short();
+        if !is_named("mcp") && !is_named(&format!("mcp-{name}")) {
+            continue;
+        }
+        let Some(bin) = client.install() else {
+            say(&format!("SKIPPED: {} cannot be installed here", client.versioned(" ")));
+            continue;
+        };
+        wrong.extend(mcp::check(name, &bin, rows).err().map(|error| error.to_string()));
+    }
+    let suites: [(&str, Suite); 2] =
+        [("mcp-inspector", mcp::suites::inspect), ("mcp-conformance", mcp::suites::conform)];
+    for (name, run) in suites {
+        if is_named("mcp") || is_named(name) {
+            wrong.extend(run(rows).err().map(|error| format!("{name}: {error}")));
+        }
+    }
+    wrong
 }
 
 /// Returns where the programs of Claude Code and Codex are.

@@ -100,10 +100,12 @@ const PLACES: &str = "# Configuration\n\n\
     `wake.orchestrator` (which agent leads) nor `lane.pass_env` (which passes your variables to \
     clients). It cannot set `wake.next_action`, `wake.skill_choice` or `wake.fit` to `seed`, unless \
     your own file does.\n\
+    - A committed `mcp.allow` can switch tools off and never on; a committed file cannot set \
+    `mcp.in_lanes`.\n\
     - A committed `wake.wake_budget` leaves your pinned rules their room.\n\
     - A hook leaves out a file of the project that has a mistake, and says so in the text that it \
     delivers.\n\
-    - No file of a project can set `[acp.NAME]`, `[lane.http.NAME]` or `[store]`.\n\n\
+    - No file of a project can set `[acp.NAME]`, `[lane.http.NAME]`, `[store]` or `[telemetry]`.\n\n\
     Convoke ignores such a key and says so on stderr, with the file, the key and the reason.\n\n";
 
 fn configuration() -> String {
@@ -118,6 +120,7 @@ fn configuration() -> String {
         name that begins with `CONVOKE_`, `LD_` or `DYLD_`. A budget of `convoke.toml` holds \
         beside yours; a variable or your own `convoke.local.toml` overrules both.\n"
     );
+    let mcp = config::reference(config::mcp::SECTION, &config::mcp::KEYS);
     let health = config::reference(config::health::SECTION, &config::health::KEYS);
     let store = "## `[store]`\n\n\
         Only the user's `config.toml` may have this section: a project must not choose where its \
@@ -125,6 +128,12 @@ fn configuration() -> String {
         | key | variable | value | default | meaning |\n|---|---|---|---|---|\n\
         | `path` | `CONVOKE_STORE` | an absolute path | `convoke/store.db` below \
         `$XDG_STATE_HOME` or `~/.local/state` | the store's file |\n";
+    let telemetry = config::reference(config::telemetry::SECTION, &config::telemetry::KEYS);
+    let telemetry = format!(
+        "{telemetry}\nOnly the user's `config.toml` may have this section: a project must not choose \
+        where its user's data is sent. [Telemetry](telemetry.md) lists what is sent, and the \
+        variables of OpenTelemetry that Convoke reads.\n"
+    );
     let endpoints = config::endpoint::reference();
     let agents = config::acp::reference();
     let others = "## Other variables\n\n\
@@ -137,7 +146,7 @@ fn configuration() -> String {
         | `TERM` | `dumb`: no colors, and no line is drawn over another |\n\
         | `PAGER` | the program that shows long texts at a terminal; empty for none |\n";
     format!(
-        "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{agents}\n{health}\n{store}\n{others}"
+        "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{agents}\n{mcp}\n{health}\n{store}\n{telemetry}\n{others}"
     )
 }
 

@@ -38,8 +38,9 @@ enum Chore {
     },
     /// Drive real clients and nothing else: all, or those that are named
     Clients {
-        /// claude, codex, gemini, opencode, qwen, design for a design with the first two, or newcomer
-        /// for a first hour with claude
+        /// claude, codex, gemini, opencode, qwen, design for a design with the first two, newcomer for
+        /// a first hour with claude; only when they are named: acp, mcp, mcp-CLIENT, mcp-inspector,
+        /// mcp-conformance
         names: Vec<String>,
         /// Drive them in lanes and nothing else, also those that take minutes
         #[arg(long)]

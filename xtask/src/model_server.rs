@@ -26,7 +26,7 @@ pub enum Answer {
     Text(String),
     /// It wants this tool to be called.
     Tool {
-        /// The client's name for the tool.
+        /// The client's name for the tool; `SPACE/NAME` where names are in a space of their own.
         name: &'static str,
         /// The arguments of the call.
         input: Value,

@@ -1,6 +1,6 @@
 //! Programs that chores install for themselves, once, below `target/tools`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::process::{command, run, succeeds};
@@ -36,8 +36,54 @@ pub const DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", options: UN
 /// Finds dependencies that no code uses.
 pub const MACHETE: Tool = Tool { name: "cargo-machete", version: "0.9.2", options: UNOPTIMIZED };
 
-/// The linker for every Linux, from `PyPI`.
-const ZIG: [&str; 2] = ["cargo-zigbuild==0.24.0", "ziglang==0.17.0"];
+/// Packages of `PyPI` in an environment of their own.
+pub struct PythonTool {
+    /// The folder of the environment, below `target/tools`.
+    pub name: &'static str,
+    /// The packages with their releases.
+    pub packages: &'static [&'static str],
+    /// Arguments of Python that succeed only if the packages are there.
+    pub probe: &'static [&'static str],
+}
+
+/// The linker for every Linux.
+const ZIG: PythonTool = PythonTool {
+    name: "zig",
+    packages: &["cargo-zigbuild==0.24.0", "ziglang==0.17.0"],
+    probe: &["-m", "ziglang", "version"],
+};
+
+/// The schemas of `CycloneDX`, and what checks a document with them.
+pub const CYCLONEDX: PythonTool = PythonTool {
+    name: "cyclonedx",
+    packages: &["cyclonedx-python-lib[json-validation]==11.12.0"],
+    probe: &["-c", "import cyclonedx.validation.json, jsonschema"],
+};
+
+impl PythonTool {
+    /// Returns the Python of the environment, which is made if it is not there.
+    pub fn python(&self) -> Result<PathBuf, Error> {
+        if let Some(python) = self.installed() {
+            return Ok(python);
+        }
+        let environment = self.environment();
+        let python = environment.join("bin/python");
+        run("python3", &["-m", "venv", &environment.display().to_string()])?;
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        run(&python.display().to_string(), &[&install[..], self.packages].concat())?;
+        Ok(python)
+    }
+
+    /// Returns the Python of the environment, if that is there with all packages.
+    pub fn installed(&self) -> Option<PathBuf> {
+        let python = self.environment().join("bin/python");
+        succeeds(&python.display().to_string(), self.probe).then_some(python)
+    }
+
+    fn environment(&self) -> PathBuf {
+        root().join("target/tools").join(self.name)
+    }
+}
 
 impl Tool {
     /// Returns the program of the right release, which is built if it is not there.
@@ -65,18 +111,11 @@ impl Tool {
     }
 }
 
-/// Lets a run of Cargo link with zig, which is installed into an environment of Python's.
+/// Lets a run of Cargo link with zig.
 pub fn add_zig(cargo: &mut Command) -> Result<(), Error> {
-    let environment = root().join("target/tools/zig");
-    let python = environment.join("bin/python");
-    let path = python.display().to_string();
-    if !succeeds(&path, &["-m", "ziglang", "version"]) {
-        run("python3", &["-m", "venv", &environment.display().to_string()])?;
-        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
-        run(&path, &[&install[..], &ZIG].concat())?;
-    }
-    let folders = std::env::split_paths(&search_path()?).collect::<Vec<_>>();
-    let folders = [vec![environment.join("bin")], folders].concat();
+    let python = ZIG.python()?;
+    let (own, path) = (python.parent().map(Path::to_owned), search_path()?);
+    let folders = own.into_iter().chain(std::env::split_paths(&path));
     cargo.env("PATH", std::env::join_paths(folders)?).env("CARGO_ZIGBUILD_PYTHON_PATH", python);
     Ok(())
 }

@@ -10,11 +10,14 @@ use convoke_service::schema::reports;
 /// a shell and `man` read the other two.
 const WITHOUT: [&str; 4] = ["hook", "plumbing", "completions", "man"];
 
+/// These speak a protocol on stdout; commands below them print documents.
+const PROTOCOLS: [&str; 1] = ["mcp"];
+
 /// Collects the words of every command that takes `--json` and runs without a subcommand.
 fn collect(command: &Command, words: &str, found: &mut BTreeSet<String>) {
     let takes_json = command.get_arguments().any(|argument| argument.get_long() == Some("json"));
     let does_something = !command.has_subcommands() || !command.is_subcommand_required_set();
-    if takes_json && does_something && !words.is_empty() {
+    if takes_json && does_something && !words.is_empty() && !PROTOCOLS.contains(&words) {
         found.insert(words.to_owned());
     }
     for below in command.get_subcommands().filter(|below| below.get_name() != "help") {

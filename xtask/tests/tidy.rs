@@ -40,7 +40,8 @@ fn code_lines(path: &Path) -> usize {
     text.lines().take_while(|line| *line != "#[cfg(test)]").count()
 }
 
-// app → service → engine → store → domain: an arrow means "may use", and all may use domain. The
+// app → service → engine → store → domain: an arrow means "may use", and all may use domain. `mcp` is a
+// front end beside the command line, which app starts. The
 // guardian's program is small because its crate uses nothing else. The parser of diagrams is a
 // separate program: it uses none of these crates, and none of them uses it.
 #[test]
@@ -52,7 +53,8 @@ fn crates_depend_only_downwards() {
         ("store", &["domain"]),
         ("engine", &["domain", "guard", "store"]),
         ("service", &["domain", "store", "engine"]),
-        ("app", &["domain", "guard", "store", "engine", "service"]),
+        ("mcp", &["domain", "store", "engine", "service"]),
+        ("app", &["domain", "guard", "store", "engine", "service", "mcp"]),
     ];
     for entry in fs::read_dir(xtask::root().join("crates")).unwrap() {
         let path = entry.unwrap().path();
@@ -173,6 +175,28 @@ fn every_effect_has_one_door() {
         .map(|path| relative(path))
         .collect();
     assert_eq!(exempt, doors);
+}
+
+// A user or another program may save such a file while Convoke edits it.
+#[test]
+fn settings_files_are_written_through_one_door() {
+    let users = [
+        "crates/service/src/config",
+        "crates/service/src/hooks",
+        "crates/service/src/init",
+        "crates/service/src/mcp_entry",
+    ];
+    let ways =
+        ["file::replace", "file::put", "replace(&path", "fs::write", "remove_file", "fs::rename"];
+    for path in sources() {
+        let name = relative(&path);
+        if !users.iter().any(|user| name.starts_with(user)) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let found = ways.iter().find(|way| text.contains(*way));
+        assert_eq!(found, None, "{name}: edit the file by `crates/service/src/settings_file.rs`");
+    }
 }
 
 #[test]

@@ -23,7 +23,9 @@ pub mod init;
 pub mod lane;
 pub mod man;
 pub mod manifest;
+pub mod mcp;
 pub mod mermaid;
+mod otel;
 pub mod pin;
 pub mod plan;
 pub mod plumbing;
@@ -35,6 +37,7 @@ pub mod say;
 mod sheet;
 pub mod skill;
 pub mod status;
+pub mod statusline;
 pub mod store;
 pub mod subagent;
 mod table;
@@ -127,8 +130,10 @@ enum Command {
     Skill(skill::Args),
     Hook(hook::Args),
     Hooks(hooks::Args),
+    Mcp(mcp::McpArgs),
     Init(init::InitArgs),
     Status(status::StatusArgs),
+    Statusline(statusline::StatuslineArgs),
     Config(config::ConfigArgs),
     Upgrade(upgrade::UpgradeArgs),
     Completions(completions::CompletionsArgs),
@@ -180,8 +185,11 @@ impl Cli {
             Command::Subagent(args) => args.run(&self.app()?, output),
             Command::Skill(args) => args.run(&self.app()?, output),
             Command::Hooks(args) => args.run(&self.app()?, output),
+            Command::Mcp(args) => args.run(&self.app()?, output),
             Command::Init(args) => args.run(&self.app()?, output),
             Command::Status(args) => args.run(&self.app()?, output),
+            // A client shows no line after an error, so no step here may fail.
+            Command::Statusline(_) => statusline::run(self.project.clone(), self.format(), output),
             Command::Config(args) => args.run(&self.app()?, output),
             Command::Upgrade(args) => args.run(&self.app()?, output),
             Command::Completions(args) => args.run(output),
@@ -213,7 +221,7 @@ impl Cli {
     /// part of them. Not for hooks, whose output the client shows its agent, nor for the doctor,
     /// which has its own check.
     pub fn remark_on_configuration(&self, told: Option<&Failure>, output: &Output) {
-        if matches!(self.command, Command::Hook(_) | Command::Doctor(_)) {
+        if matches!(self.command, Command::Hook(_) | Command::Statusline(_) | Command::Doctor(_)) {
             return;
         }
         let Ok(app) = self.app() else { return };
@@ -265,10 +273,13 @@ impl Cli {
     }
 
     fn app_in(&self, project: PathBuf, environment: Environment) -> App {
-        let format = if self.json { Format::Json } else { Format::Text };
-        let mut app = App::new(project, environment, format, self.verbosity());
+        let mut app = App::new(project, environment, self.format(), self.verbosity());
         app.session = app.session.with_settings(self.settings.clone());
         app
+    }
+
+    const fn format(&self) -> Format {
+        if self.json { Format::Json } else { Format::Text }
     }
 
     fn verbosity(&self) -> Verbosity {

@@ -2,6 +2,9 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use convoke_service::environment::Environment;
@@ -19,8 +22,26 @@ pub fn is_dumb_terminal() -> bool {
     env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }
 
+/// Returns how many columns a caller has for one line, if it says.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn columns() -> Option<usize> {
+    env::var("COLUMNS").ok()?.trim().parse().ok().filter(|columns| *columns > 0)
+}
+
+/// Tells whether the user wants no colours, wherever they would be shown.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn is_without_colours() -> bool {
+    env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
 /// Returns the program that the user reads long texts with.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn pager() -> Option<OsString> {
     env::var_os("PAGER")
+}
+
+/// Returns stdout as a file of its own, for a server that writes on threads of its own.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn raw_stdout() -> io::Result<File> {
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
 }

@@ -16,6 +16,14 @@ pub fn read(most: u64) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= most)
 }
 
+/// Reads as [`read`] does, but waits no longer than `limit` for the end; `None` if it does not come.
+pub fn read_soon(most: u64, limit: Duration) -> Option<String> {
+    let (sender, text) = channel();
+    // A blocked read cannot be stopped; the thread ends with the process.
+    thread::spawn(move || sender.send(read(most)).unwrap_or_default());
+    text.recv_timeout(limit).ok().flatten()
+}
+
 /// Returns standard input, to be read line by line.
 pub fn reader() -> impl BufRead {
     io::stdin().lock()

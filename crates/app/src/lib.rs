@@ -11,6 +11,7 @@ pub mod input;
 pub mod interrupt;
 pub mod log;
 pub mod output;
+mod server;
 pub mod terminal;
 
 /// The example of designs, for tests and measurements.
@@ -33,7 +34,18 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     exit.unwrap_or_else(|_panic| output.bug()).into()
 }
 
-fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
+/// Runs the program `convoke-mcp`, and returns what the process should exit with.
+pub fn run_server(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut output = Output::open();
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    let exit = catch_unwind(AssertUnwindSafe(|| {
+        server::serve(&arguments, &mut output).unwrap_or_else(|failure| output.failure(&failure))
+    }));
+    exit.unwrap_or_else(|_panic| output.bug()).into()
+}
+
+/// Runs a command line, and tells the user how it failed if it did.
+pub(crate) fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
     #[cfg(feature = "faults")]
     convoke_engine::design::fault::end_after(env::captured().fault_after());
     if let Some(result) = run_often_called(arguments, output) {
@@ -76,6 +88,11 @@ fn run_often_called(arguments: &[OsString], output: &mut Output) -> Option<Resul
         }
         // No error is a reason to stop a client.
         return Some(Ok(Exit::Done));
+    }
+    if let Some(format) = cli::statusline::parse_alone(arguments) {
+        log::LogWish::new(None, None, &env::captured()).start_for_hook(output);
+        let shown = cli::statusline::run(None, format, output);
+        return Some(shown.and_then(|exit| output.flush().map(|()| exit)));
     }
     // Behind hooks, which start more often.
     if cli::acp_bridge::is_meant(arguments) {

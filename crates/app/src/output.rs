@@ -2,7 +2,9 @@
 
 mod area;
 mod document;
+mod manual;
 mod observer;
+mod single_line;
 mod voice;
 
 use std::borrow::Cow;
@@ -22,6 +24,7 @@ use convoke_service::failure::{ErrorClass, Failure};
 use self::area::LiveArea;
 use self::document::unbroken;
 pub use self::observer::TerminalObserver;
+pub use self::single_line::LineReader;
 pub use self::voice::Voice;
 use self::voice::folded_for_stderr;
 use crate::env;

@@ -12,6 +12,7 @@ pub mod comment;
 pub mod fence;
 pub mod front_matter;
 pub mod heading;
+pub(crate) mod search;
 pub mod section;
 pub mod table;
 

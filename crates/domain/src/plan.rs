@@ -1,9 +1,11 @@
 //! A plan file: its opening, and the sections of its tasks.
 
+mod find;
 mod list;
 
 use std::collections::BTreeSet;
 
+pub use self::find::SearchedPlan;
 use self::list::ListItem;
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::{bare, lines};
@@ -22,11 +24,9 @@ pub struct TaskSection<'a> {
     pub text: &'a str,
 }
 
-/// A parsed plan.
+/// A plan with all its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParsedPlan<'a> {
-    /// Everything up to the first rule or the first task, without the last line endings.
-    pub opening: &'a str,
     /// The tasks, in order.
     pub tasks: Vec<TaskSection<'a>>,
     /// Headings that are no tasks although they are on a level of tasks or read like one.
@@ -40,11 +40,10 @@ impl<'a> ParsedPlan<'a> {
         let mut starts: Vec<(usize, &str)> = Vec::new();
         let mut levels = BTreeSet::new();
         let mut others: Vec<(usize, &str)> = Vec::new();
-        let mut opening_end = None;
         let mut offset = 0;
         for line in lines(text) {
-            // Only such lines are headings, rules or fences, and a plan may have many thousands.
-            if !line.starts_with(['#', '-', '`', '~', ' ', '\t']) {
+            // Only such lines are headings or fences, and a plan may have many thousands.
+            if !line.starts_with(['#', '`', '~', ' ']) {
                 offset += line.len();
                 continue;
             }
@@ -52,12 +51,9 @@ impl<'a> ParsedPlan<'a> {
             if fences.feed(visible) == FenceLine::Outside {
                 if let Some(title) = task_title(visible) {
                     starts.push((offset, title));
-                    opening_end.get_or_insert(offset);
                     levels.insert(level(visible));
                 } else if let Some(title) = heading_words(visible) {
                     others.push((level(visible), title));
-                } else if visible.trim_end() == "---" && offset > 0 {
-                    opening_end.get_or_insert(offset);
                 }
             }
             offset += line.len();
@@ -73,27 +69,8 @@ impl<'a> ParsedPlan<'a> {
             |(level, title): &(usize, &str)| levels.contains(level) || reads_like_a_task(title);
         let not_taken = others.into_iter().filter(is_missed).map(|(_, title)| title).collect();
         let items = if starts.is_empty() { list::items(text) } else { Vec::new() };
-        let first_item = items.first().map_or(text.len(), |item| item.start);
-        let opening = trimmed(&text[..opening_end.unwrap_or(text.len()).min(first_item)]);
         let tasks = if items.is_empty() { tasks } else { listed(text, &items) };
-        Self { opening, tasks, not_taken }
-    }
-
-    /// Finds the section of a task by its title, or, where no section has that title, by its
-    /// number. `None` if several sections match: each phase of a plan may count from one.
-    pub fn section_of(&self, title: &str) -> Option<TaskSection<'a>> {
-        let same = |section: &&TaskSection<'_>| has_title(section.title, title);
-        let titled: Vec<_> = self.tasks.iter().filter(same).collect();
-        let found = if titled.is_empty() {
-            let number = number(title)?;
-            self.tasks.iter().filter(|section| section.number == number).collect()
-        } else {
-            titled
-        };
-        match found.as_slice() {
-            [section] => Some(**section),
-            _ => None,
-        }
+        Self { tasks, not_taken }
     }
 
     /// Returns the first title that an earlier section has, too.
@@ -243,9 +220,10 @@ mod tests {
     // W-39
     #[test]
     fn a_plan_is_its_opening_and_its_tasks() {
-        let plan = ParsedPlan::parse(PLAN);
+        let parsed = ParsedPlan::parse(PLAN);
+        let plan = SearchedPlan::new(PLAN);
         assert_eq!(plan.opening, "# Authentication\n\n**Goal:** log in");
-        let found: Vec<_> = plan.tasks.iter().map(|task| (task.number, task.title)).collect();
+        let found: Vec<_> = parsed.tasks.iter().map(|task| (task.number, task.title)).collect();
         assert_eq!(
             found,
             [
@@ -269,14 +247,14 @@ mod tests {
     fn a_section_is_found_by_its_title_and_never_guessed() {
         let text = "## Phase 1\n### Task 1: Add the table\na\n### Task 2: Store\n\
                     ## Phase 2\n### Task 1: Add the queue\nb\n### Task 3: Same\n### Task 3: Same\n";
-        let plan = ParsedPlan::parse(text);
+        let plan = SearchedPlan::new(text);
         let found = |title| plan.section_of(title).map(|section| section.text);
         assert_eq!(found("Task 1: Add the table"), Some("### Task 1: Add the table\na"));
         assert_eq!(found("Task 1: Add the queue"), Some("### Task 1: Add the queue\nb"));
         assert_eq!(found("Task 2: Renamed").map(|text| &text[..17]), Some("### Task 2: Store"));
         assert_eq!(found("Task 1: Renamed"), None);
         assert_eq!(found("Task 3: Same"), None);
-        assert_eq!(plan.repeated_title(), Some("Task 3: Same"));
+        assert_eq!(ParsedPlan::parse(text).repeated_title(), Some("Task 3: Same"));
         assert_eq!(ParsedPlan::parse(PLAN).repeated_title(), None);
     }
 
@@ -294,15 +272,15 @@ mod tests {
     // W-39: without a rule the opening ends at the first task, without either at the end.
     #[test]
     fn the_opening_ends_at_the_first_of_rule_and_task() {
-        assert_eq!(ParsedPlan::parse("a\n## Task 1: x\n").opening, "a");
-        assert_eq!(ParsedPlan::parse("a\n\nb\n").opening, "a\n\nb");
-        assert_eq!(ParsedPlan::parse("---\nfront: matter\n---\nb\n").opening, "---\nfront: matter");
+        assert_eq!(SearchedPlan::new("a\n## Task 1: x\n").opening, "a");
+        assert_eq!(SearchedPlan::new("a\n\nb\n").opening, "a\n\nb");
+        assert_eq!(SearchedPlan::new("---\nfront: matter\n---\nb\n").opening, "---\nfront: matter");
     }
 
     // W-82e
     #[test]
     fn the_shortest_form_is_heading_and_files() {
-        let plan = ParsedPlan::parse(PLAN);
+        let plan = SearchedPlan::new(PLAN);
         let files = "### Task 2: Add login endpoint\n\n**Files:**\n- Create: `login.go`\n\
             - Test: `login_test.go`";
         assert_eq!(

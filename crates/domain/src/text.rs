@@ -2,6 +2,8 @@
 //!
 //! A character is one Unicode scalar value of the decoded file. Byte indices never leave this file.
 
+pub(crate) mod lookalike;
+
 use std::borrow::Cow;
 use std::fmt;
 

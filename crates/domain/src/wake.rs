@@ -14,13 +14,15 @@ pub mod news;
 pub mod next_step;
 mod plan_section;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use self::deeds::KnownDeeds;
+use self::frame::without_tags;
 use crate::finding::Unreadable;
 use crate::message::{ActivityLine, quote, quote_lines};
 use crate::pin::Pin;
-use crate::plan::ParsedPlan;
+use crate::plan::SearchedPlan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
 use crate::skill::prune::Forms;
@@ -156,6 +158,15 @@ impl WakeFit {
         Self::ALL.into_iter().find(|fit| fit.name() == name)
     }
 
+    /// Takes a client's tags out of a text that Convoke did not write; the contract keeps every byte.
+    pub fn disarm(self, text: &mut String) {
+        if self == Self::Kept
+            && let Cow::Owned(harmless) = without_tags(text)
+        {
+            *text = harmless;
+        }
+    }
+
     /// Renders the new message: with its lines, or on one line as the contract has it.
     fn quote(self, from: &AgentName, content: &str) -> String {
         match self {
@@ -183,12 +194,12 @@ pub struct SkillText {
 /// The plan's file, or why it cannot be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanText<'a> {
-    /// The parsed file.
+    /// The file gives a text.
     Found {
         /// Its path, as stored.
         file: &'a str,
-        /// Its opening and tasks, borrowed from the file's text.
-        plan: ParsedPlan<'a>,
+        /// Its text, for its opening and the sections of tasks.
+        plan: SearchedPlan<'a>,
     },
     /// There is no such file.
     Missing {

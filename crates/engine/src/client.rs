@@ -26,6 +26,7 @@ mod message_line;
 mod opencode;
 mod qwen;
 mod release;
+mod server_wiring;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -39,8 +40,11 @@ pub use self::hook_wiring::HookWiring;
 pub(crate) use self::hook_wiring::{Compactions, EntryCount, PluginFile, SettingsForm};
 pub use self::listener::Listener;
 pub use self::release::ClientRelease;
+pub(crate) use self::server_wiring::ServerForm;
+pub use self::server_wiring::ServerWiring;
 use crate::transcript::InjectedTexts;
 use crate::transcript::reads::recorder::Recorder;
+use crate::transcript::usage::UsageRecords;
 
 /// What Convoke knows about one client.
 pub struct ClientAdapter {
@@ -71,8 +75,12 @@ pub struct ClientAdapter {
     pub home: Option<ClientHome>,
     /// How to read the client's record of a session.
     pub transcript: Option<TranscriptFormat>,
+    /// How to add up what the client's sessions used; `None` if its records hold no usage.
+    pub usage_records: Option<UsageRecords>,
     /// How Convoke's hooks are wired into the client.
     pub hooks: Option<HookWiring>,
+    /// How Convoke's MCP server is entered in the client's settings.
+    pub server: Option<ServerWiring>,
     /// Adds the client's arguments and files to a command.
     launch: fn(&ClientRequest<'_>, &mut ClientCommand),
     listen: fn() -> Box<dyn Listener>,
@@ -91,9 +99,11 @@ impl fmt::Debug for ClientAdapter {
 /// The folder in which a client keeps its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientHome {
-    /// The variable that names the folder.
-    pub variable: &'static str,
-    /// The folder below the user's home where that variable is not set.
+    /// The variables that name the folder, or the one that holds it; the first that is set counts.
+    pub variables: &'static [&'static str],
+    /// The folder below the one that a variable names; empty if it is that one.
+    pub below: &'static str,
+    /// The folder below the user's home where no such variable is set.
     pub folder: &'static str,
 }
 

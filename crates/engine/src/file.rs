@@ -3,7 +3,9 @@
 //! Nothing here can hang or fill the memory: only regular files are opened, and only up to a limit.
 
 mod draft;
+mod edit;
 
+use std::borrow::Cow;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -11,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use convoke_domain::finding::{FileFinding, Unreadable};
 
 pub use self::draft::{DraftReaders, draft, sweep_drafts};
+pub use self::edit::{EditError, EditTerms, FileEdit, edit};
 
 /// Reads a file that must be inside `dir`. A link may point anywhere inside it.
 ///
@@ -29,9 +32,19 @@ pub fn read_inside(dir: &Path, path: &Path, max_bytes: u64) -> FileFinding {
 
 /// Reads a file at any place.
 pub fn read(path: &Path, max_bytes: u64) -> FileFinding {
-    match fs::canonicalize(path) {
+    match unlinked(path) {
         Ok(path) => finding(read_regular(&path, max_bytes)),
         Err(error) => finding(Err(error.into())),
+    }
+}
+
+/// Returns a path that leads to the same file and whose last part is no link. Resolving every part
+/// asks the system about each, which costs more than reading a small file.
+fn unlinked(path: &Path) -> io::Result<Cow<'_, Path>> {
+    if fs::symlink_metadata(path)?.is_symlink() {
+        fs::canonicalize(path).map(Cow::Owned)
+    } else {
+        Ok(Cow::Borrowed(path))
     }
 }
 
@@ -72,7 +85,7 @@ pub fn text(path: &Path, max_bytes: u64) -> Option<String> {
 
 /// Reads a file of any bytes.
 pub fn bytes(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
-    read_bytes(&fs::canonicalize(path).ok()?, max_bytes).ok()
+    read_bytes(&unlinked(path).ok()?, max_bytes).ok()
 }
 
 /// Reads a file of any bytes; invalid UTF-8 is replaced.
@@ -181,7 +194,7 @@ pub fn open_private(path: &Path) -> io::Result<File> {
 
 /// Opens a regular file for reading, however long it is; `None` for any other kind.
 pub fn open_regular(path: &Path) -> Option<File> {
-    let path = fs::canonicalize(path).ok()?;
+    let path = unlinked(path).ok()?;
     judge(&fs::symlink_metadata(&path).ok()?, u64::MAX).ok()?;
     let file = open(&path).ok()?;
     judge(&file.metadata().ok()?, u64::MAX).ok()?;

@@ -112,14 +112,11 @@ fn nearest(folder: &Path) -> Option<Result<Checkout, PathBuf>> {
 
 fn checkout_at(root: &Path) -> Option<Result<Checkout, PathBuf>> {
     let git_dir = git_dir(root)?;
-    let head = line(&git_dir.join("HEAD"))?;
-    let branch = branch(&head).or_else(|| rebased_branch(&git_dir));
-    let git_dir = git_dir.canonicalize().unwrap_or(git_dir);
+    let branch = branch_at(root, &head(&git_dir)?).or_else(|| rebased_branch(&git_dir));
     let common_dir = match line(&git_dir.join("commondir")) {
-        Some(path) => git_dir.join(path),
+        Some(path) => real(git_dir.join(path)),
         None => git_dir.clone(),
     };
-    let common_dir = common_dir.canonicalize().unwrap_or(common_dir);
     let is_own = proof::belongs(root, &git_dir, &common_dir);
     Some(if is_own {
         Ok(Checkout { root: root.to_owned(), common_dir, branch })
@@ -127,6 +124,9 @@ fn checkout_at(root: &Path) -> Option<Result<Checkout, PathBuf>> {
         Err(git_dir)
     })
 }
+
+/// The content of `HEAD` in a repository that keeps its references in tables.
+const IN_TABLES: &str = "ref: refs/heads/.invalid";
 
 /// Tells whether a repository has no commit yet, as `git init` leaves it.
 pub fn is_unborn(checkout: &Checkout) -> bool {
@@ -144,10 +144,34 @@ pub fn is_branch_gone(checkout: &Checkout, branch: &str) -> bool {
     let folder = &checkout.common_dir;
     let packed = file::lossy_text(&folder.join("packed-refs"), MAX_PACKED).unwrap_or_default();
     let reference = format!(" refs/heads/{branch}");
-    !folder.join("reftable").exists()
+    !branch.contains(char::REPLACEMENT_CHARACTER)
+        && !folder.join("reftable").exists()
         && checkout.branch.as_deref() != Some(branch)
         && !folder.join("refs/heads").join(branch).exists()
         && !packed.lines().any(|line| line.ends_with(&reference))
+}
+
+/// Returns the content of `HEAD`, or where it links to, as git once wrote it. A damaged `HEAD` makes no
+/// other project of a repository: it has no branch then.
+fn head(git_dir: &Path) -> Option<String> {
+    let path = git_dir.join("HEAD");
+    if let Ok(reference) = path.read_link() {
+        return Some(reference.to_string_lossy().into_owned());
+    }
+    let text = file::lossy_text(&path, MAX_BYTES).unwrap_or_default();
+    let is_repository = || git_dir.join("objects").is_dir() || git_dir.join("commondir").is_file();
+    match text.lines().next() {
+        Some(line) => Some(line.to_owned()),
+        None => is_repository().then(String::new),
+    }
+}
+
+/// Returns the branch that is checked out. Only git knows it where references are in tables.
+fn branch_at(root: &Path, head: &str) -> Option<String> {
+    if head != IN_TABLES {
+        return branch(head);
+    }
+    branch(&diff::asked(repository::question(root).args(["symbolic-ref", "--quiet", "HEAD"]))?)
 }
 
 fn branch(reference: &str) -> Option<String> {
@@ -161,14 +185,23 @@ fn rebased_branch(git_dir: &Path) -> Option<String> {
     names.iter().find_map(|name| branch(&line(&git_dir.join(name))?))
 }
 
-/// `.git` is a folder, or, in a worktree or a submodule, a file that names one.
+/// Returns the real path of git's folder: `.git` itself, a folder that it links to, or, in a worktree
+/// or a submodule, one that the file `.git` names.
 fn git_dir(root: &Path) -> Option<PathBuf> {
     let path = root.join(".git");
-    if path.is_dir() {
+    // The root's path is real; so is that of a folder in it that is no link.
+    if path.symlink_metadata().ok()?.is_dir() {
         return Some(path);
     }
+    if path.is_dir() {
+        return Some(real(path));
+    }
     let named = line(&path)?;
-    named.strip_prefix("gitdir: ").map(|dir| root.join(dir))
+    named.strip_prefix("gitdir: ").map(|dir| real(root.join(dir)))
+}
+
+fn real(path: PathBuf) -> PathBuf {
+    path.canonicalize().unwrap_or(path)
 }
 
 fn line(path: &Path) -> Option<String> {
@@ -187,6 +220,52 @@ mod tests {
     fn write(path: PathBuf, text: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
+    }
+
+    // A stranger's branch, or an agent, must not take a project's rules away.
+    #[test]
+    fn an_odd_head_leaves_the_project_as_it_is() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join(".git/objects")).unwrap();
+        let head = top.join(".git/HEAD");
+        for (bytes, expected) in [
+            (&b"ref: refs/heads/feat/\xff\n"[..], Some("feat/\u{fffd}")),
+            (b"ref: refs/heads/main", Some("main")),
+            (b"\xff\xfe", None),
+            (b"\n", None),
+            (b"", None),
+        ] {
+            fs::write(&head, bytes).unwrap();
+            let found = checkout(&top).unwrap();
+            assert_eq!(found.branch.as_deref(), expected, "{bytes:?}");
+            assert_eq!(found.common_dir, top.join(".git"));
+        }
+        fs::remove_file(&head).unwrap();
+        assert_eq!(checkout(&top).unwrap().branch, None);
+        std::os::unix::fs::symlink("refs/heads/old", &head).unwrap();
+        assert_eq!(checkout(&top).unwrap().branch.as_deref(), Some("old"));
+    }
+
+    #[test]
+    fn a_branch_with_a_name_in_other_bytes_is_not_known_to_be_gone() {
+        let top = tempfile::tempdir().unwrap();
+        write(top.path().join(".git/HEAD"), "ref: refs/heads/main\n");
+        let found = checkout(top.path()).unwrap();
+        assert!(is_branch_gone(&found, "feat"));
+        assert!(!is_branch_gone(&found, "feat/\u{fffd}"));
+    }
+
+    #[test]
+    fn git_tells_the_branch_where_references_are_in_tables() {
+        let top = tempfile::tempdir().unwrap();
+        let mut git = diff::tests::git(top.path());
+        let made = git.args(["init", "-q", "-b", "main", "--ref-format=reftable"]).status();
+        // Git before 2.45 has no such tables.
+        if !made.unwrap().success() {
+            return;
+        }
+        assert_eq!(checkout(top.path()).unwrap().branch.as_deref(), Some("main"));
     }
 
     // W-1: worktrees share their project and have branches of their own.

@@ -8,6 +8,7 @@ pub mod binding;
 pub(crate) mod command;
 pub(crate) mod document;
 mod entries;
+pub mod server_entry;
 mod splice;
 
 use std::path::{Path, PathBuf};
@@ -51,6 +52,18 @@ pub enum SettingsError {
         place: String,
         /// The expected value.
         expected: &'static str,
+    },
+    /// It is not TOML.
+    #[error("it is not valid TOML: {why}")]
+    NotToml {
+        /// What is wrong.
+        why: String,
+    },
+    /// Its client takes no MCP server from Convoke.
+    #[error("Convoke does not know where {client} lists MCP servers")]
+    NoServers {
+        /// The client.
+        client: Client,
     },
     /// Its client has no hooks that Convoke can use.
     #[error("{client} has no hooks that Convoke can use")]

@@ -5,6 +5,7 @@
 //! program, [`http`] calls a model's API, and [`replay`] plays a recording.
 
 pub mod agent_ref;
+pub mod ancestry;
 pub mod cancel;
 pub mod cassette;
 pub mod command_check;

@@ -3,6 +3,8 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use convoke_domain::owner::Owner;
 
@@ -10,6 +12,12 @@ use crate::{file, owner};
 
 /// The longest word about a holder.
 const MAX_BYTES: u64 = 64 * 1024;
+
+/// The time between two attempts to take a lock.
+const STEP: Duration = Duration::from_millis(10);
+
+/// How often Convoke tries to take a lock that it waits for: for ten seconds.
+const TRIES: u32 = 1000;
 
 /// A held lock. The system releases it at any end of the process.
 #[derive(Debug)]
@@ -56,6 +64,17 @@ impl Lock {
         let said = format!("{holder}\n{pid} {mark}\n");
         file.set_len(0).and_then(|()| file.write_all(said.as_bytes())).map_err(refused)?;
         Ok(Self { file })
+    }
+
+    /// Takes a lock as [`Lock::take`] does, after waiting some seconds for its holder.
+    pub fn wait(path: &Path, holder: &str) -> Result<Self, LockError> {
+        for _ in 1..TRIES {
+            match Self::take(path, holder) {
+                Err(LockError::Held { .. }) => thread::sleep(STEP),
+                taken => return taken,
+            }
+        }
+        Self::take(path, holder)
     }
 
     /// Returns the description and the process of a lock's holder, as far as visible from here;

@@ -1,7 +1,7 @@
 //! Assembling a subagent's prompt from its task, its plan and its role's template.
 
 use convoke_domain::finding::FileFinding;
-use convoke_domain::plan::ParsedPlan;
+use convoke_domain::plan::SearchedPlan;
 use convoke_domain::skill::SkillId;
 use convoke_domain::subagent::{Assignment, SubagentRole, instructions, prompt};
 use convoke_domain::task::id::TaskId;
@@ -95,6 +95,6 @@ fn section(sources: &WakeSources<'_>, task: &Task) -> Option<String> {
     let FileFinding::Text(text) = read_plan(sources.root, task.plan_file.as_deref()?) else {
         return None;
     };
-    let section = ParsedPlan::parse(&text).section_of(&task.content)?;
+    let section = SearchedPlan::new(&text).section_of(&task.content)?;
     Some(section.text.to_owned())
 }

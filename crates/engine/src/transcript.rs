@@ -8,6 +8,7 @@
 pub(crate) mod injected;
 pub mod own;
 pub mod reads;
+pub mod usage;
 
 pub use injected::{InjectedTexts, injected};
 

@@ -10,10 +10,11 @@ use std::path::Path;
 use convoke_domain::agent::Agent;
 use convoke_domain::finding::FileFinding;
 use convoke_domain::pin::Pin;
-use convoke_domain::plan::ParsedPlan;
+use convoke_domain::plan::SearchedPlan;
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::skill::choice::{PatternRule, SkillChoice, SkillRule};
 use convoke_domain::task::TaskState;
+use convoke_domain::task::deed::TaskDeed;
 use convoke_domain::task::tree::TaskNode;
 use convoke_domain::text::{is_disruptive, shell_word};
 use convoke_domain::token::Tokenizer;
@@ -160,12 +161,12 @@ pub fn assemble(
     let plan_file = work.plan_file.clone();
     let path = current(&work.roots, call);
     let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
-    let plan_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
-    let plan = plan_text.as_ref().map(|(file, found)| parsed(file, found));
+    let file_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
+    let plan = file_text.as_ref().map(|(file, found)| plan_text(file, found));
     let (plan, history) = (plan.as_ref(), history.as_ref());
     let WakeUpSkill { choice, skill, text, mut diagnostics } =
         settle(sources, call, &work, &path, plan, history)?;
-    let messages = Messages::read(sources, call)?;
+    let messages = Messages::read(sources, call, fit)?;
     let extent = extent(sources, call, &agents, history);
     let other_branch = other_branch(sources, &work, fit)?;
     let pins = sources.store.pins(sources.scope, sources.now)?;
@@ -189,7 +190,7 @@ pub fn assemble(
                 message: messages.new,
                 message_id: messages.id,
                 unread: messages.count,
-                known: known(sources, &agents, &path, messages.id)?,
+                known: known(sources, &agents, &path, messages.id, fit)?,
                 pins: pins.clone(),
             };
             wake_up(&facts, room, tokenizer)
@@ -237,7 +238,11 @@ fn no_task(
     other: Option<&(String, u32)>,
 ) -> Result<Option<String>, StoreError> {
     match other {
-        Some(other) => Ok(Some(other_branch_line(sources, other))),
+        Some(other) => {
+            let mut line = other_branch_line(sources, other);
+            fit.disarm(&mut line);
+            Ok(Some(line))
+        }
         None => unassigned(sources, call, work, fit),
     }
 }
@@ -312,9 +317,9 @@ fn extent(
     call.extent.unwrap_or_else(|| sources.mode.extent(memory))
 }
 
-fn parsed<'a>(file: &'a str, found: &'a FileFinding) -> PlanText<'a> {
+fn plan_text<'a>(file: &'a str, found: &'a FileFinding) -> PlanText<'a> {
     match found {
-        FileFinding::Text(text) => PlanText::Found { file, plan: ParsedPlan::parse(text) },
+        FileFinding::Text(text) => PlanText::Found { file, plan: SearchedPlan::new(text) },
         FileFinding::Absent => PlanText::Missing { file },
         FileFinding::Unreadable(why) => PlanText::Unreadable { file, why: *why },
     }
@@ -326,16 +331,21 @@ fn known(
     agents: &[Agent],
     path: &[&TaskNode],
     message: Option<i64>,
+    fit: WakeFit,
 ) -> Result<KnownDeeds, StoreError> {
     let (store, scope) = (sources.store, sources.scope);
-    let of_task = match path.last() {
+    let mut of_task = match path.last() {
         Some(leaf) => store.deeds_of_task(scope, &leaf.task.id)?,
         None => Vec::new(),
     };
+    let disarm = |deed: &mut TaskDeed| deed.reason.iter_mut().for_each(|why| fit.disarm(why));
+    of_task.iter_mut().for_each(disarm);
     let mut of_message = Vec::new();
-    for deed in message.map_or(Ok(Vec::new()), |id| store.deeds_of_message(scope, id))? {
-        if let Some(task) = store.task(scope, &deed.task)? {
+    for mut deed in message.map_or(Ok(Vec::new()), |id| store.deeds_of_message(scope, id))? {
+        disarm(&mut deed);
+        if let Some(mut task) = store.task(scope, &deed.task)? {
             let state = TaskState::among(agents, &task);
+            fit.disarm(&mut task.content);
             of_message.push(MessageVerdict { deed, title: task.content, state });
         }
     }

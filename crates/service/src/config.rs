@@ -5,7 +5,7 @@ mod literal;
 use std::path::{Path, PathBuf};
 
 use convoke_engine::brief::design_yaml::PATH as DESIGN_YAML;
-use convoke_engine::file::stays_inside;
+use convoke_engine::file::{FileEdit, stays_inside};
 use convoke_engine::git::refusal;
 use convoke_engine::git::tracked::{GitTracking, is_shown, tracking};
 use convoke_engine::toml_text::{TomlKey, TomlTextError, set_value, unset_value};
@@ -14,10 +14,12 @@ use toml::Value;
 
 use self::literal::{literal, typed, without_secrets};
 use crate::failure::{ErrorClass, Failure, did_you_mean};
-use crate::hooks::{git_remedy, read, write};
+use crate::hooks::git_remedy;
 use crate::session::Session;
 use crate::settings::catalog::{CatalogKey, Places, catalog};
-use crate::settings::{LOCAL_FILE, PROJECT_FILE};
+use crate::settings::{LOCAL_FILE, PROJECT_FILE, store, wake};
+use crate::settings_file::edit;
+use crate::user_only::{UserOnly, refuse_agents};
 
 pub use crate::settings::catalog::ConfigOrigin;
 
@@ -232,25 +234,25 @@ pub fn set_config(
         let error = ConfigError::Value { key: name.clone(), expected: key.expected };
         Failure::new(ErrorClass::Usage, error)
     })?;
+    must_be_free(session, &key)?;
     let path = path_of(session, request.file)?;
     must_be_own(session, request.file, &name)?;
-    let before = read(&path)?;
-    let text = before.clone().unwrap_or_default();
     let at = TomlKey { section: key.section, key: key.name };
     let written = literal(&value);
-    let after = set_value(&text, at, &written, &value);
-    let after = after.map_err(|source| unchangeable(&path, source))?;
-    let places = Places::read(session)?;
-    let table = after.parse().unwrap_or_default();
-    if let Some(reason) = places.refusal(request.file.origin(), table, &key) {
-        return Err(refused(&name, request.file, reason)
-            .hint(format!("`convoke config set {name} VALUE --user` sets it for you alone")));
-    }
-    let is_changed = before.as_deref() != Some(after.as_str());
-    if is_changed {
-        write(&path, &after)?;
-        session.settings.forget();
-    }
+    let mut is_changed = false;
+    edit(session, &path, |before| {
+        let after = set_value(before.unwrap_or_default(), at, &written, &value);
+        let after = after.map_err(|source| unchangeable(&path, source))?;
+        let places = Places::read(session)?;
+        let table = after.parse().unwrap_or_default();
+        if let Some(reason) = places.refusal(request.file.origin(), table, &key) {
+            return Err(refused(&name, request.file, reason)
+                .hint(format!("`convoke config set {name} VALUE --user` sets it for you alone")));
+        }
+        is_changed = before != Some(after.as_str());
+        Ok(FileEdit::Write(after))
+    })?;
+    session.settings.forget();
     if request.file == ConfigTarget::Local && is_shown(&session.project, LOCAL_FILE) {
         let words = "note: git does not ignore convoke.local.toml; do not commit it";
         session.reporter().say(words);
@@ -276,18 +278,30 @@ pub fn unset_config(
     file: ConfigTarget,
 ) -> Result<UnsetConfigReport, Failure> {
     let key = find(name)?;
+    must_be_free(session, &key)?;
     let path = path_of(session, file)?;
     must_be_own(session, file, &key.full_name())?;
-    let before = read(&path)?.unwrap_or_default();
     let at = TomlKey { section: key.section, key: key.name };
-    let after = unset_value(&before, at, None).map_err(|source| unchangeable(&path, source))?;
-    let is_changed = before != after;
-    if is_changed {
-        write(&path, &after)?;
-        session.settings.forget();
-    }
+    let mut is_changed = false;
+    edit(session, &path, |before| {
+        let Some(before) = before else { return Ok(FileEdit::Keep) };
+        let after = unset_value(before, at, None).map_err(|source| unchangeable(&path, source))?;
+        is_changed = before != after;
+        Ok(FileEdit::Write(after))
+    })?;
+    session.settings.forget();
     let now = entry(&key, &Places::read(session)?);
     Ok(UnsetConfigReport { path: path.display().to_string(), is_changed, now })
+}
+
+/// Refuses an agent that wants to change what wake-ups deliver: the user's rules come with them.
+fn must_be_free(session: &Session, key: &CatalogKey) -> Result<(), Failure> {
+    let decides_delivery = match key.section {
+        // The clock changes only how times are shown.
+        wake::SECTION => key.name != "clock",
+        section => section == store::SECTION,
+    };
+    if decides_delivery { refuse_agents(session, UserOnly::WakeSettings) } else { Ok(()) }
 }
 
 fn unchangeable(path: &Path, source: TomlTextError) -> Failure {

@@ -31,7 +31,7 @@ use convoke_engine::design::journal::{Journal, JournalError};
 use convoke_engine::lane::supervisor::Limits;
 
 pub use self::begin::{DesignRequest, RehearsalSource, design};
-pub use self::cost::{amount, spent_in_words};
+pub use self::cost::{amount, forecast_of_run, spent_in_words};
 pub use self::course::CourseRequest;
 pub(crate) use self::course::hold;
 pub use self::ending::{DesignOverview, DesignReport, EndedDesign};

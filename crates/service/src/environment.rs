@@ -1,5 +1,7 @@
 //! The environment as a front end found it. Every variable that Convoke reads is here.
 
+mod telemetry;
+
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -7,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_domain::client::Client;
+use convoke_domain::lane::around::SurroundingLane;
 use convoke_domain::ledger::place::NamedPlaces;
+use convoke_domain::scope::AgentName;
 use convoke_engine::ancestry::last_set;
 use convoke_engine::client::adapter;
 use convoke_engine::lane::supervisor::LANE_MARK;
@@ -28,6 +32,12 @@ pub const LOG_FILTER: &str = "CONVOKE_LOG";
 
 /// The variable with the file of the log.
 const LOG_FILE: &str = "CONVOKE_LOG_FILE";
+
+/// The variable with the agent that a process works for.
+const AGENT: &str = "CONVOKE_AGENT";
+
+/// The variable with the token of the MCP server over HTTP.
+pub const MCP_TOKEN: &str = "CONVOKE_MCP_TOKEN";
 
 /// The start of every variable that is a setting.
 const PREFIX: &str = "CONVOKE_";
@@ -78,6 +88,20 @@ impl Environment {
         Self { variables: Arc::new(variables), ..self.clone() }
     }
 
+    /// Returns the environment of a front end that acts for an agent, in a folder.
+    #[must_use]
+    pub fn acting_for(&self, agent: &AgentName, folder: PathBuf) -> Self {
+        let mut variables = HashMap::clone(&self.variables);
+        variables.insert(AGENT.into(), agent.as_str().into());
+        Self { variables: Arc::new(variables), folder: Some(folder), program: self.program.clone() }
+    }
+
+    /// Returns the environment of a program that starts another one for our work.
+    #[must_use]
+    pub fn with_program(&self, program: PathBuf) -> Self {
+        Self { program, ..self.clone() }
+    }
+
     /// Returns all variables for a worker process, which starts in another folder and writes to the
     /// same log.
     pub fn for_worker(&self) -> Vec<(OsString, OsString)> {
@@ -110,7 +134,11 @@ impl Environment {
 
     fn client_home(&self, client: Client) -> Option<PathBuf> {
         let home = adapter(client).home?;
-        let named = self.variable(home.variable).map(PathBuf::from);
+        let folder = home.variables.iter().find_map(|name| self.variable(name));
+        let named = folder.map(|folder| match home.below {
+            "" => PathBuf::from(folder),
+            below => PathBuf::from(folder).join(below),
+        });
         named.or_else(|| Some(self.home()?.join(home.folder)))
     }
 
@@ -134,7 +162,7 @@ impl Environment {
 
     /// Returns the agent that this process works for, if the environment names one.
     pub fn agent(&self) -> Option<OsString> {
-        self.variable("CONVOKE_AGENT")
+        self.variable(AGENT)
     }
 
     /// Returns the session that this process was started in, as its client says. Where one client
@@ -193,6 +221,25 @@ impl Environment {
         self.variable(LANE_MARK).is_some()
     }
 
+    /// Returns what is known about the lane that this process runs in, if it does.
+    pub fn surrounding_lane(&self) -> Option<SurroundingLane> {
+        self.variable(LANE_MARK).map(|mark| SurroundingLane::parse(&mark.to_string_lossy()))
+    }
+
+    /// Returns the environment of a process that a lane around it started without its mark: some
+    /// clients pass few variables on to the programs they start.
+    #[must_use]
+    pub fn marked_as_lane(&self, mark: OsString) -> Self {
+        let mut variables = HashMap::clone(&self.variables);
+        variables.insert(LANE_MARK.into(), mark);
+        Self { variables: Arc::new(variables), ..self.clone() }
+    }
+
+    /// Returns the token of the MCP server, if the environment has one.
+    pub fn mcp_token(&self) -> Option<String> {
+        self.variable(MCP_TOKEN).map(|token| token.to_string_lossy().into_owned())
+    }
+
     /// Returns the store's file, if one is named.
     pub fn store(&self) -> Option<PathBuf> {
         self.variable("CONVOKE_STORE").map(PathBuf::from)
@@ -209,10 +256,20 @@ impl Environment {
         Some(self.state()?.join("runs"))
     }
 
+    /// Returns where the folders of background runs are: `convoke/background` below the same folder.
+    pub fn background_runs(&self) -> Option<PathBuf> {
+        Some(self.state()?.join("background"))
+    }
+
     /// Returns where hooks leave the reason for which they delivered nothing: `convoke/hook-failures`
     /// below the same folder.
     pub fn hook_failures(&self) -> Option<PathBuf> {
         Some(self.state()?.join("hook-failures"))
+    }
+
+    /// Returns the file by which the processes of Convoke take turns at editing settings.
+    pub fn settings_lock(&self) -> Option<PathBuf> {
+        Some(self.state()?.join("settings-lock"))
     }
 
     fn state(&self) -> Option<PathBuf> {
@@ -300,6 +357,10 @@ impl Environment {
             self.variable(name).is_some_and(|path| !PathBuf::from(path).is_absolute())
         };
         names.into_iter().filter(is_relative).collect()
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.variable(name).map(|text| text.to_string_lossy().into_owned())
     }
 
     /// Returns after how many events a test wants the process to end.

@@ -26,6 +26,20 @@ pub enum ErrorClass {
 }
 
 impl ErrorClass {
+    /// Returns the class in a word, for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::Prerequisite => "prerequisite",
+            Self::Refused => "refused",
+            Self::NoAnswer => "no_answer",
+            Self::OverBudget => "over_budget",
+            Self::TreeChanged => "tree_changed",
+            Self::Interrupted => "interrupted",
+            Self::Bug => "bug",
+        }
+    }
+
     /// Returns the class of a lane's failure; `None` if it answered.
     pub fn of_lane(outcome: LaneOutcome) -> Option<Self> {
         if outcome == LaneOutcome::Answered {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use convoke_domain::client::Client;
 use convoke_domain::hook::Moment;
+use convoke_domain::wake::frame::without_tags;
 use convoke_engine::client::{HookWiring, adapter};
 use convoke_engine::hook::failure::{HookFailure, HookFailureFile};
 use convoke_engine::hook::{
@@ -143,6 +144,7 @@ fn answer_event(
     let folders: Vec<_> = arrival.into_iter().chain(hook_lines(session, &workspace)?).collect();
     let words: Vec<_> = folders.iter().cloned().chain(unusable_settings(left_out)).collect();
     let words = words.join("\n> ");
+    let words = without_tags(&words);
     let library = library(session, settings);
     let sources = sources(session, &workspace, settings, &library);
     // A session stays with its agent's branch, even when another one is checked out.

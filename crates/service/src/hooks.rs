@@ -4,11 +4,9 @@ mod binding;
 mod install;
 mod status;
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
-use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_engine::client::claude::plugin::{PluginSwitch, plugin_switch};
 use convoke_engine::client::codex::trust::{HookTrust, trust, trusts_folder};
 use convoke_engine::file::{self, stays_inside};
@@ -17,20 +15,19 @@ use convoke_engine::hooks::{HooksLevel, SettingsError, settings_file};
 
 pub use self::binding::rebind;
 pub(crate) use self::binding::{git_remedy, release_binding};
-pub(crate) use self::install::bind_sessions;
 pub use self::install::{
     HooksChange, HooksDryRunReport, InstallHooksRequest, RemovedHooksReport, install_hooks,
     is_same, uninstall_hooks,
 };
+pub(crate) use self::install::{bind_sessions, named_program, take_hooks_back};
+
 pub(crate) use self::status::agent_of_sessions;
 pub use self::status::{
     DeliveryObstacle, FailedHook, HooksReport, hooks_status, is_there, obstacle,
 };
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
-
-/// No settings file a person writes is larger.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
+use crate::settings_file::MAX_BYTES;
 
 /// Whether files are changed, or only shown as they would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,14 +53,10 @@ enum HooksError {
     NoHome,
     #[error("the plugin `{name}` already provides the hooks; Convoke wrote no entries")]
     Plugin { name: String },
-    #[error("cannot read `{}`: {reason}", path.display())]
-    Unreadable { path: PathBuf, reason: Unreadable },
     #[error("cannot use `{}`", path.display())]
     Settings { path: PathBuf, source: SettingsError },
     #[error("cannot change `{}`: it leads out of the project", path.display())]
     Outside { path: PathBuf },
-    #[error("cannot write `{}`", path.display())]
-    Write { path: PathBuf, source: io::Error },
 }
 
 impl HooksTarget {
@@ -164,33 +157,6 @@ pub fn plugin(session: &Session, level: HooksLevel) -> Option<String> {
         PluginSwitch::On(name) => Some(name),
         PluginSwitch::Off => None,
     }
-}
-
-pub(crate) fn read(path: &Path) -> Result<Option<String>, Failure> {
-    match file::read(path, MAX_BYTES) {
-        FileFinding::Absent => Ok(None),
-        FileFinding::Text(text) => Ok(Some(text)),
-        FileFinding::Unreadable(reason) => {
-            let error = HooksError::Unreadable { path: path.to_owned(), reason };
-            Err(Failure::new(ErrorClass::Prerequisite, error))
-        }
-    }
-}
-
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    file::replace(path, text).map_err(|source| unwritable(path, source))
-}
-
-pub(crate) fn remove(path: &Path) -> Result<(), Failure> {
-    path.parent().into_iter().for_each(file::sweep_drafts);
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done.map_err(|source| unwritable(path, source)),
-    }
-}
-
-fn unwritable(path: &Path, source: io::Error) -> Failure {
-    Failure::new(ErrorClass::Prerequisite, HooksError::Write { path: path.to_owned(), source })
 }
 
 fn malformed(path: &Path, source: SettingsError) -> Failure {

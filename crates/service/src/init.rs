@@ -8,6 +8,7 @@ mod apply;
 mod configuration;
 mod findings;
 mod guidance;
+mod own_files;
 mod plan;
 mod undo;
 
@@ -17,6 +18,7 @@ use serde::Serialize;
 pub use self::apply::carry_out;
 pub(crate) use self::findings::plans;
 pub use self::findings::{FoundClient, FoundPlan, InitFindings};
+pub(crate) use self::own_files::own_files;
 pub use self::plan::{InitPlan, plan_init};
 pub use self::undo::undo_init;
 use crate::next_command::NextCommand;

@@ -2,6 +2,7 @@
 
 mod acp;
 mod agent;
+mod around;
 mod budget;
 mod ending;
 mod event_line;

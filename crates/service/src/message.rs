@@ -16,9 +16,10 @@ use serde::Serialize;
 
 pub use self::inbox::{
     Inbox, InboxRequest, MessageReport, MessageSelection, MessageThread, OlderMessages, inbox,
-    mark_read, thread,
+    mark_messages_read, mark_read, thread, unread_count,
 };
 use crate::failure::{ErrorClass, Failure, did_you_mean};
+use crate::person::refuse_judge;
 use crate::session::Session;
 use crate::settings::wake;
 use crate::task::{DeedReport, known_task, note_unless_started};
@@ -83,7 +84,7 @@ pub fn say(session: &Session, request: &SayRequest) -> Result<SayReport, Failure
     workspace.keep_repository(session);
     let from = speaker(request.speaker.as_ref(), session)?;
     // A verdict that cannot be recorded must not leave its words behind.
-    let judged = request.judged(&workspace, &from)?;
+    let judged = request.judged(session, &workspace, &from)?;
     let addressees = request.addressees(session, &workspace, &from)?;
     let said = request.store(session, &workspace, &from, &addressees)?;
     workspace.mark_folder(session);
@@ -164,7 +165,12 @@ impl Judged {
 
 impl SayRequest {
     /// Returns the verdict to record, on an existing task, in a role.
-    fn judged(&self, workspace: &Workspace, from: &AgentName) -> Result<Option<Judged>, Failure> {
+    fn judged(
+        &self,
+        session: &Session,
+        workspace: &Workspace,
+        from: &AgentName,
+    ) -> Result<Option<Judged>, Failure> {
         let Some(MessageVerdict { kind, task, role }) = &self.verdict else { return Ok(None) };
         let task = known_task(workspace, task)?;
         let role = match role {
@@ -173,6 +179,7 @@ impl SayRequest {
                 Failure::new(ErrorClass::Usage, error).hint("name the role with `--by ROLE`")
             })?,
         };
+        refuse_judge(session, &role)?;
         Ok(Some(Judged { kind: *kind, task, role }))
     }
 
@@ -241,7 +248,10 @@ fn note_addressees(
 ) -> Result<(), Failure> {
     let own = to.iter().map(|agent| (&workspace.scope, agent));
     let mut addressed = own.chain(mentions.iter().map(|address| (&address.scope, &address.agent)));
-    addressed.try_for_each(|(scope, agent)| note_stranger(session, workspace, scope, agent))?;
+    addressed.try_for_each(|(scope, agent)| {
+        note_stranger(session, workspace, scope, agent)?;
+        note_without_session(session, workspace, scope, agent)
+    })?;
     let reporter = session.reporter();
     if to.is_none() && mentions.is_empty() {
         reporter.say(
@@ -267,6 +277,26 @@ pub fn note_stranger(
         session.reporter().say(format!(
             "note: there is no agent `{agent}` on {} in {} yet{nearest}",
             scope.branch, scope.project
+        ));
+    }
+    Ok(())
+}
+
+/// Tells that no session is an agent of this branch, where the project's sessions are another one.
+fn note_without_session(
+    session: &Session,
+    workspace: &Workspace,
+    scope: &Scope,
+    agent: &AgentName,
+) -> Result<(), Failure> {
+    let Some((bound, _)) = wake::settings(session)?.agent else { return Ok(()) };
+    if *scope != workspace.scope || agent.is_human() || bound == *agent {
+        return Ok(());
+    }
+    let known = workspace.store.agent(scope, agent).map_err(refused)?;
+    if known.is_some_and(|known| known.session_id.is_none()) {
+        session.reporter().say(format!(
+            "note: no session here is @{agent}; this project's sessions belong to @{bound}"
         ));
     }
     Ok(())

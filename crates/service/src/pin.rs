@@ -4,7 +4,7 @@ use convoke_domain::message::shown_time;
 use convoke_domain::pin::{MOST, Pin, PinText};
 use convoke_domain::task::id::TaskId;
 use convoke_store::pin::{NewPin, PinReceipt, Reach};
-use jiff::civil::Date;
+use jiff::civil::{Date, Time};
 use jiff::tz::Offset;
 use jiff::{Timestamp, ToSpan};
 use serde::Serialize;
@@ -13,6 +13,7 @@ use crate::elsewhere;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::wake;
+use crate::user_only::{UserOnly, refuse_agents};
 use crate::workspace::{Workspace, refused};
 
 /// The scope of a rule.
@@ -67,12 +68,6 @@ pub struct RemovedPinReport {
 
 #[derive(Debug, thiserror::Error)]
 enum PinError {
-    #[error("cannot change your rules: this process works for @{agent}")]
-    Agent { agent: String },
-    #[error("cannot change your rules: this process runs inside a lane")]
-    Lane,
-    #[error("cannot change your rules: this process runs in a session of {client}")]
-    Session { client: &'static str },
     #[error("cannot add the rule: `--until done` needs `--task ID`")]
     NoTask,
     #[error("cannot add the rule: that day is over")]
@@ -105,6 +100,9 @@ pub struct PinReport {
     pub created_at: String,
     /// The rule's last delivery.
     pub last_delivery: Option<PinDeliveryReport>,
+    /// The last day that it holds on, for display.
+    #[serde(skip)]
+    pub last_day: Option<String>,
 }
 
 /// The last delivery of a rule, for programs.
@@ -122,8 +120,9 @@ pub struct PinDeliveryReport {
 }
 
 impl PinReport {
-    fn new(pin: &Pin, holds: &[Pin], receipt: Option<PinReceipt>) -> Self {
+    fn new(pin: &Pin, holds: &[Pin], receipt: Option<PinReceipt>, clock: Offset) -> Self {
         Self {
+            last_day: pin.until.map(|end| last_day(end, clock)),
             id: pin.id,
             text: pin.text.as_str().to_owned(),
             branch: pin.branch.clone(),
@@ -145,7 +144,7 @@ impl PinReport {
     pub fn line(&self) -> String {
         let branch = self.branch.as_ref().map(|branch| format!("on {branch}"));
         let task = self.task.as_ref().map(|task| format!("while {task} is open"));
-        let until = self.until.as_ref().map(|until| format!("until {until}"));
+        let until = self.last_day.as_ref().map(|day| format!("until {day}"));
         let ended = (!self.holds).then(|| "not in force here".to_owned());
         let limits: Vec<_> = [branch, task, until, ended].into_iter().flatten().collect();
         let limits =
@@ -177,7 +176,7 @@ impl PinReport {
 
 /// Adds a rule. Only the user may do this.
 pub fn add_pin(session: &Session, request: &AddPinRequest) -> Result<PinReport, Failure> {
-    refuse_agents(session)?;
+    refuse_agents(session, UserOnly::Rules)?;
     if request.until == Some(PinEnd::TaskDone) && request.task.is_none() {
         let hint = "name the task: `convoke pin add TEXT --task ID`";
         return Err(Failure::new(ErrorClass::Usage, PinError::NoTask).hint(hint));
@@ -211,6 +210,20 @@ fn last_moment(session: &Session, until: Option<PinEnd>) -> Result<Option<Timest
     }
 }
 
+/// Returns the day that ends at a time, as the user named it; the time itself where the clock has
+/// changed since.
+fn last_day(end: Timestamp, clock: Offset) -> String {
+    // The end of the calendar's last day is no time on every clock; the store keeps milliseconds.
+    if end.as_millisecond() == Timestamp::MAX.as_millisecond() {
+        return Date::MAX.to_string();
+    }
+    let next = clock.to_datetime(end);
+    match next.date().yesterday() {
+        Ok(day) if next.time() == Time::midnight() => day.to_string(),
+        Ok(_) | Err(_) => end.to_string(),
+    }
+}
+
 /// Adds a rule in an open workspace.
 pub(crate) fn add(
     session: &Session,
@@ -235,7 +248,7 @@ pub(crate) fn add(
     }
     let pin = store.add_pin(scope, new, session.now()).map_err(refused)?;
     let holds = store.pins(scope, session.now()).map_err(refused)?;
-    let report = PinReport::new(&pin, &holds, None);
+    let report = PinReport::new(&pin, &holds, None, wake::settings_for_hook(session).0.clock);
     if !report.holds {
         session.reporter().say("note: the task is closed, so the rule is not in force");
     }
@@ -244,30 +257,13 @@ pub(crate) fn add(
 
 /// Removes a rule. Only the user may do this.
 pub fn remove_pin(session: &Session, id: i64) -> Result<RemovedPinReport, Failure> {
-    refuse_agents(session)?;
+    refuse_agents(session, UserOnly::Rules)?;
     let Workspace { store, scope } = Workspace::open(session, None)?;
     if !store.remove_pin(&scope.project, id, session.now()).map_err(refused)? {
         return Err(Failure::new(ErrorClass::Refused, PinError::NoPin { id })
             .hint("run `convoke pin list --all`"));
     }
     Ok(RemovedPinReport { removed: id })
-}
-
-/// Only the user changes rules: an agent could otherwise remove what it must not do.
-pub(crate) fn refuse_agents(session: &Session) -> Result<(), Failure> {
-    if session.environment.is_in_lane() {
-        let hint = "run it in your own shell, outside of a lane";
-        return Err(Failure::new(ErrorClass::Refused, PinError::Lane).hint(hint));
-    }
-    if let Some(agent) = session.environment.agent() {
-        let error = PinError::Agent { agent: agent.to_string_lossy().into_owned() };
-        let hint = "run it in your own shell, without CONVOKE_AGENT";
-        return Err(Failure::new(ErrorClass::Refused, error).hint(hint));
-    }
-    let Some(client) = session.environment.around() else { return Ok(()) };
-    let error = PinError::Session { client: client.name() };
-    Err(Failure::new(ErrorClass::Refused, error)
-        .hint("only the user can do this, in their own terminal"))
 }
 
 /// Lists rules, with where each arrived last.
@@ -289,9 +285,10 @@ pub fn pin_reports(
         PinList::Here => holds.clone(),
         PinList::Everything => store.all_pins(&scope.project).map_err(refused)?,
     };
+    let clock = wake::settings_for_hook(session).0.clock;
     let report = |pin: &Pin| {
         let receipt = store.last_receipt(pin.id).map_err(refused)?;
-        Ok(PinReport::new(pin, &holds, receipt))
+        Ok(PinReport::new(pin, &holds, receipt, clock))
     };
     shown.iter().map(report).collect()
 }

@@ -7,9 +7,10 @@ use convoke_store::pin::{NewPin, Reach};
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
-use crate::pin::{PinReport, add, refuse_agents};
+use crate::pin::{PinReport, add};
 use crate::session::Session;
 use crate::task::plan_file;
+use crate::user_only::{UserOnly, refuse_agents};
 use crate::workspace::{Workspace, refused};
 
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +38,7 @@ pub fn cancel_plan(
     plan: &Path,
     because: Option<&str>,
 ) -> Result<PinReport, Failure> {
-    refuse_agents(session)?;
+    refuse_agents(session, UserOnly::Rules)?;
     let workspace = Workspace::open(session, None)?;
     let Workspace { store, scope } = &workspace;
     let plan = plan_file(session, plan)?;
@@ -57,7 +58,7 @@ pub fn cancel_plan(
 
 /// Takes up a cancelled plan again, by removing that rule. Only the user may do this.
 pub fn resume_plan(session: &Session, plan: &Path) -> Result<ResumedPlanReport, Failure> {
-    refuse_agents(session)?;
+    refuse_agents(session, UserOnly::Rules)?;
     let Workspace { store, scope } = Workspace::open(session, None)?;
     let plan = plan_file(session, plan)?;
     if store.resume_plan(&scope, &plan, session.now()).map_err(refused)? == 0 {

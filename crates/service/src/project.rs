@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
-use crate::pin::refuse_agents;
 use crate::session::Session;
+use crate::user_only::{UserOnly, refuse_agents};
 use crate::workspace::{Workspace, own_repository_id, project_folder, refused};
 
 /// Whether a project is taken over that is more likely another one.
@@ -188,7 +188,10 @@ fn refuse(known: &KnownProject, id: Option<&RepositoryId>) -> Result<(), Failure
 
 /// Lets only the user take rules to another folder: an agent could otherwise be rid of them.
 fn refuse_moving_rules(session: &Session, store: &dyn Store, name: &str) -> Result<(), Failure> {
-    if store.all_pins(name).map_err(refused)?.is_empty() { Ok(()) } else { refuse_agents(session) }
+    if store.all_pins(name).map_err(refused)?.is_empty() {
+        return Ok(());
+    }
+    refuse_agents(session, UserOnly::Rules)
 }
 
 /// Tells whether a project is known to be another repository than this one.

@@ -46,6 +46,36 @@ pub(crate) fn project_here(
     }
 }
 
+/// Returns the project of the session's folder, if that is certain without asking git or changing the
+/// store.
+pub(crate) fn known_here(
+    store: &dyn Store,
+    session: &Session,
+    checkout: Option<&Checkout>,
+) -> Result<Option<String>, Failure> {
+    let folder = folder_of(session, checkout);
+    let id = checkout.and_then(|_| folder_id(&folder));
+    let at_path = store.project_at(&folder.display().to_string()).map_err(refused)?;
+    if let Some(known) = &at_path
+        && known.folder_id == id
+    {
+        return Ok(Some(known.name.clone()));
+    }
+    let Some(id) = id else { return Ok(None) };
+    let of_id = store.projects_with_folder_id(&id).map_err(refused)?;
+    // A folder that was moved here, and one that another path leads to.
+    let is_here = |known: &KnownProject| {
+        let is_there = folder_id(Path::new(&known.path)).as_deref() == Some(&id);
+        !is_there || is_one_folder(&known.path, &folder)
+    };
+    let name = match (of_id.as_slice(), at_path) {
+        ([], Some(known)) if known.folder_id.is_none() => Some(known.name),
+        ([known], None) if is_here(known) => Some(known.name.clone()),
+        _ => None,
+    };
+    Ok(name)
+}
+
 struct Search<'a> {
     store: &'a dyn Store,
     session: &'a Session,

@@ -7,6 +7,7 @@ mod integrity;
 mod known;
 mod list;
 mod matters;
+mod progress;
 mod record;
 mod recount;
 mod report;
@@ -23,9 +24,11 @@ pub use self::decide::{
 pub(crate) use self::integrity::{journal_integrity, must_be_sound};
 pub use self::known::KnownRun;
 pub(crate) use self::known::{must_be_real, run_spending};
+pub(crate) use self::list::last_run;
 pub use self::list::{last_stopped_run, list_runs};
 pub use self::matters::{DecisionReport, MatterReport, MattersReport};
 pub(crate) use self::matters::{RunKind, open, way_out};
+pub(crate) use self::progress::{DesignProgress, design_progress};
 pub use self::record::record_text;
 pub use self::recount::{ChangedVerdictReport, RecountReport, recount_run};
 pub use self::report::{

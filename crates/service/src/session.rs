@@ -15,6 +15,7 @@ use crate::failure::{ErrorClass, Failure};
 use crate::interruption::{CallerInterruption, Interruption};
 use crate::observer::{Observer, Reporter, Unobserved};
 use crate::settings::SessionSettings;
+use crate::telemetry::{Telemetry, TelemetrySwitch};
 
 /// The surroundings of a use case.
 #[derive(Clone)]
@@ -31,6 +32,8 @@ pub struct Session {
     pub observer: Arc<dyn Observer>,
     /// The project's configuration, read on its first use.
     pub settings: SessionSettings,
+    /// Records the session's lanes, if the user wants that.
+    pub telemetry: Telemetry,
 }
 
 /// A folder that cannot be worked in.
@@ -56,6 +59,7 @@ impl Session {
             interruption: Arc::new(CallerInterruption::default()),
             observer: Arc::new(Unobserved),
             settings: SessionSettings::default(),
+            telemetry: Telemetry::default(),
         }
     }
 
@@ -83,6 +87,13 @@ impl Session {
     #[must_use]
     pub fn with_settings(mut self, settings: SessionSettings) -> Self {
         self.settings = settings;
+        self
+    }
+
+    /// Returns the session with another wish for telemetry.
+    #[must_use]
+    pub fn with_telemetry(mut self, switch: TelemetrySwitch) -> Self {
+        self.telemetry = Telemetry::new(switch);
         self
     }
 

@@ -13,10 +13,12 @@ pub mod endpoint;
 mod files;
 pub mod health;
 pub mod lane;
+pub mod mcp;
 pub mod remark;
 mod role;
 pub mod store;
 pub mod task;
+pub mod telemetry;
 mod trust;
 mod usable;
 pub mod wake;
@@ -75,7 +77,7 @@ enum ConfigError {
 }
 
 /// Every section that a file may have.
-const SECTIONS: [&str; 8] = [
+const SECTIONS: [&str; 10] = [
     brief::SECTION,
     wake::SECTION,
     dispatch::SECTION,
@@ -84,6 +86,8 @@ const SECTIONS: [&str; 8] = [
     store::SECTION,
     task::SECTION,
     acp::SECTION,
+    mcp::SECTION,
+    telemetry::SECTION,
 ];
 
 /// Reads one section from everywhere, strongest first: environment, local, project, user.

@@ -6,6 +6,7 @@ use convoke_domain::client::Client;
 use convoke_domain::lane::ledger::{LaneEntry, Sum};
 use convoke_domain::scope::AgentName;
 use convoke_engine::client::adapter;
+use convoke_engine::git::checkout;
 use convoke_store::lane::LaneQuery;
 use convoke_store::message::InboxFilter;
 use jiff::Timestamp;
@@ -34,8 +35,10 @@ pub struct StatusReport {
     pub project: String,
     /// The project's folder.
     pub folder: String,
-    /// The branch.
+    /// The branch; `main` in a folder without git.
     pub branch: String,
+    /// Whether the folder is in a git repository.
+    pub has_git: bool,
     /// The agent that the project's sessions belong to.
     pub agent: Option<String>,
     /// The source of that agent's name.
@@ -167,6 +170,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
             .filter(|next| next.command != "convoke status")
             .collect(),
         tasks,
+        has_git: checkout(&session.project).is_some(),
         project: workspace.scope.project,
         branch: workspace.scope.branch,
     })
@@ -231,7 +235,8 @@ fn designs(session: &Session, workspace: &Workspace) -> Result<Vec<OpenDesign>, 
 }
 
 impl SpentToday {
-    fn of(session: &Session, workspace: &Workspace) -> Result<Self, Failure> {
+    /// Adds up what the lanes of today have spent.
+    pub(crate) fn of(session: &Session, workspace: &Workspace) -> Result<Self, Failure> {
         let query = LaneQuery { since: day(session.now(), session)?, ..LaneQuery::default() };
         let mut lanes = workspace.store.lanes(query).map_err(refused)?;
         // A rehearsal asks no model.

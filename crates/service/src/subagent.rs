@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::PinnedRules;
+use crate::person::refuse_judge;
 use crate::session::Session;
 use crate::settings::wake::settings;
 use crate::wake::{library, sources};
@@ -83,6 +84,7 @@ fn record(
     let actor = speaker(request.actor.as_ref(), session)?;
     let role = DeedRole::parse(request.role.as_str())
         .map_err(|error| Failure::new(ErrorClass::Usage, error))?;
+    refuse_judge(session, &role)?;
     let is_work = request.role.is_implementer();
     let deed = NewDeed {
         task: &request.task,

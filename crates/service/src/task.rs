@@ -16,6 +16,7 @@ mod report;
 
 use std::path::PathBuf;
 
+use convoke_domain::design::quote::is_invisible;
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::priority::TaskPriority;
@@ -85,6 +86,15 @@ impl<'a> TaskDesk<'a> {
         Self::open_for(speaker(place.actor.as_ref(), session)?, session, place, work)
     }
 
+    /// Returns the tasks of a workspace that is open already, to read them.
+    pub(crate) const fn over(
+        session: &'a Session,
+        workspace: Workspace,
+        reader: AgentName,
+    ) -> Self {
+        Self { session, workspace, actor: reader, is_actor_named: false }
+    }
+
     fn open_for<T>(
         actor: AgentName,
         session: &'a Session,
@@ -152,10 +162,13 @@ pub fn add_tasks(
 /// Reads one filled line, such as a title; a second one could pass for another author's words.
 pub fn filled_line(text: &str) -> Result<String, &'static str> {
     let line = text.trim();
-    if line.is_empty() {
+    let is_line_end = |c: char| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
+    if line.chars().all(|c| c.is_whitespace() || is_invisible(c)) {
         Err("it must not be empty")
-    } else if line.contains(is_disruptive) {
+    } else if line.contains(is_line_end) {
         Err("it must be one line")
+    } else if line.contains(is_disruptive) {
+        Err("it has a hidden character")
     } else {
         Ok(line.to_owned())
     }

@@ -1,14 +1,21 @@
-//! The usage of lanes, and forecasts.
+//! The usage of lanes, and forecasts; the usage of every session by the clients' own records.
+
+mod sessions;
 
 use convoke_domain::lane::forecast::{LaneForecast, Range, forecast};
 use convoke_domain::lane::ledger::{LaneEntry, LaneGrouping, Sum, groups};
+use convoke_domain::session_usage::UsageSince;
 use convoke_store::lane::LaneQuery;
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::Offset;
 use serde::Serialize;
 
+pub use self::sessions::{
+    SessionUsageReport, SessionUsageRequest, SessionUsageRow, StatedAmount, session_usage,
+};
 use crate::failure::Failure;
+use crate::lane::is_paid;
 use crate::session::Session;
 use crate::settings::wake;
 use crate::workspace::{Workspace, refused};
@@ -19,7 +26,7 @@ pub struct LaneUsageRequest {
     /// The key by which lanes are grouped.
     pub by: LaneGrouping,
     /// Only lanes that began on this day of `wake.clock` or later.
-    pub since: Option<Date>,
+    pub since: Option<UsageSince>,
     /// Also lanes of other projects.
     pub all_projects: bool,
     /// How many of the last lanes of each kind a forecast uses.
@@ -97,10 +104,12 @@ pub fn lane_usage(
     let clock = wake::settings(session)?.clock;
     let query = LaneQuery {
         project: (!request.all_projects).then_some(scope.project.as_str()),
-        since: request.since.and_then(|date| midnight(date, clock)),
+        since: request.since.and_then(|since| midnight(since.day(today(session, clock)), clock)),
         ..LaneQuery::default()
     };
-    let entries = store.lanes(query).map_err(refused)?;
+    let mut entries = store.lanes(query).map_err(refused)?;
+    // A replayed lane asks no model and spends nothing.
+    entries.retain(is_paid);
     let row = |(name, entries): (Option<String>, Vec<&LaneEntry>)| {
         LaneUsageRow::new(name, &entries, request.last)
     };
@@ -141,6 +150,11 @@ impl From<LaneForecast> for LaneForecastReport {
             took_ms: found.took_ms.map(range),
         }
     }
+}
+
+/// Returns the present day by a clock.
+fn today(session: &Session, clock: Offset) -> Date {
+    clock.to_datetime(session.now()).date()
 }
 
 /// Returns when a day begins by a clock.

@@ -74,6 +74,9 @@ pub struct WakeReport {
     /// The cost, for display.
     #[serde(skip)]
     pub cost: Tokens,
+    /// The stored messages whose whole text it has.
+    #[serde(skip)]
+    pub messages: Vec<i64>,
 }
 
 /// Assembles the wake-up of an agent. Changes nothing, so the same state gives the same text.
@@ -126,6 +129,7 @@ impl WakeReport {
             pins: assembled.pins.iter().map(|pin| pin.id).collect(),
             diagnostics: assembled.diagnostics.clone(),
             cost: wake_up.cost,
+            messages: wake_up.read.clone(),
         }
     }
 }

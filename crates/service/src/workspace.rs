@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convoke_domain::repository::RepositoryId;
-use convoke_domain::scope::{AgentName, Scope};
+use convoke_domain::scope::{Address, AgentName, Scope};
 use convoke_engine::git::folder_id::{add_folder_id, new_folder_id};
 use convoke_engine::git::identity::repository_id;
 use convoke_engine::git::{Checkout, checkout};
@@ -17,7 +17,8 @@ use tracing::Span;
 use tracing::field::display;
 
 use crate::failure::{ErrorClass, Failure};
-use crate::project_here::{ProjectHere, project_here};
+use crate::person::{agent_of_variable, refuse_actor};
+use crate::project_here::{ProjectHere, known_here, project_here};
 use crate::session::Session;
 use crate::settings::{store, wake};
 
@@ -52,7 +53,7 @@ impl Workspace {
         let span = store_span(&location);
         let _entered = span.enter();
         let store = convoke_store::open(&location).map_err(refused)?;
-        Self::with_store(store, session, branch).map(|opened| opened.told(session))
+        Self::with_store(&*store, session, branch).map(|opened| opened.told(session))
     }
 
     /// Records the facts that identify the project in another folder, unless they are known already. A
@@ -104,7 +105,7 @@ impl Workspace {
         let span = store_span(&location);
         let _entered = span.enter();
         let store = convoke_store::open_in_a_hurry(&location, patience).map_err(refused)?;
-        Self::with_store(store, session, branch).map(|opened| opened.told(session))
+        Self::with_store(&*store, session, branch).map(|opened| opened.told(session))
     }
 
     /// Opens the store for a hook, even if a mistake in the user's file hides its settings of the
@@ -117,22 +118,37 @@ impl Workspace {
         let span = store_span(&location);
         let _entered = span.enter();
         let store = convoke_store::open_in_a_hurry(&location, patience).map_err(refused)?;
-        let OpenedWorkspace { workspace, note } = Self::with_store(store, session, None)?;
+        let OpenedWorkspace { workspace, note } = Self::with_store(&*store, session, None)?;
         Ok((workspace, note))
     }
 
+    /// Opens the store for a caller that only reads, in a hurry: it changes nothing, registers nothing
+    /// and asks git nothing. `None` without a store, or where it does not know this folder.
+    pub fn open_to_look(session: &Session, patience: Duration) -> Result<Option<Self>, Failure> {
+        let location = store::usable_location(session).ok_or_else(no_home)?;
+        let span = store_span(&location);
+        let _entered = span.enter();
+        let Some(store) = convoke_store::open_to_look(&location, patience).map_err(refused)? else {
+            return Ok(None);
+        };
+        let checkout = checkout(&session.project);
+        let project = known_here(&*store, session, checkout.as_ref())?;
+        let scope = project.map(|project| Scope { project, branch: branch_of(checkout) });
+        Ok(scope.map(|scope| Self { store, scope }))
+    }
+
     fn with_store(
-        store: Arc<dyn Store>,
+        store: &dyn Store,
         session: &Session,
         branch: Option<&str>,
     ) -> Result<OpenedWorkspace, Failure> {
         let checkout = checkout(&session.project);
-        let ProjectHere { name: project, note } =
-            project_here(&*store, session, checkout.as_ref())?;
+        let ProjectHere { name: project, note } = project_here(store, session, checkout.as_ref())?;
         // The commands that need the name report an invalid one.
-        let store = match actor(session, || session_agent(&*store, &project, session)) {
+        let store = match actor(session, || session_agent(store, &project, session)) {
             Ok(actor) => store.acting_for(actor),
-            Err(_) => store,
+            // What a client does is never the person's deed, even if it is unclear which agent's.
+            Err(_) => store.acting_for(default_agent()),
         };
         let branch = branch.map_or_else(|| branch_of(checkout), str::to_owned);
         tracing::debug!(project, branch, "opened the store for the project and branch");
@@ -232,6 +248,7 @@ pub fn refused(error: StoreError) -> Failure {
         | StoreError::NoAgent { .. }
         | StoreError::AgentExists { .. }
         | StoreError::AgentBusy { .. }
+        | StoreError::Taken { .. }
         | StoreError::Circle { .. }
         | StoreError::TooDeep { .. }
         | StoreError::Waits { .. }
@@ -251,6 +268,7 @@ pub fn refused(error: StoreError) -> Failure {
         StoreError::Folder { .. }
         | StoreError::Open { .. }
         | StoreError::Newer { .. }
+        | StoreError::Older { .. }
         | StoreError::Foreign { .. }
         | StoreError::Failed { .. } => ErrorClass::Prerequisite,
     };
@@ -265,10 +283,11 @@ struct ManyAgents(Vec<String>);
 
 /// Returns the acting agent or person: the one named, else the agent of `CONVOKE_AGENT`, else the
 /// agent of the client's session that this process runs in, else the person at the keyboard. In a
-/// client's session without an agent it is the default one: only a person's own terminal acts for
-/// the person.
+/// client's session or a lane without an agent it is the default one: only a person's own terminal
+/// acts for the person, so naming the person anywhere else is an error.
 pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
     if let Some(name) = named {
+        refuse_actor(session, name)?;
         return Ok(name.clone());
     }
     actor(session, || {
@@ -278,11 +297,24 @@ pub fn speaker(named: Option<&AgentName>, session: &Session) -> Result<AgentName
     })
 }
 
+/// Returns the agent that acts in a process which only a client's model uses: never the person.
+pub fn acting_agent(session: &Session) -> Result<AgentName, Failure> {
+    if session.environment.agent().is_some() {
+        return speaker(None, session);
+    }
+    let store = open_store(session)?;
+    let here = project_here(&*store, session, checkout(&session.project).as_ref())?;
+    Ok(session_agent(&*store, &here.name, session)?.unwrap_or_else(default_agent))
+}
+
 /// Returns whose tasks and messages a command reads: the [`speaker`]. If that cannot be told, because
 /// one client runs inside another, it is the agent of the project, and Convoke says so: reading does
 /// not fail.
 pub fn reader(named: Option<&AgentName>, session: &Session) -> Result<AgentName, Failure> {
-    match speaker(named, session) {
+    if let Some(name) = named {
+        return Ok(name.clone());
+    }
+    match speaker(None, session) {
         Err(failure) if failure.error.is::<ManyAgents>() => {
             let agent = wake::settings_for_hook(session).0.agent;
             let reader = agent.map_or_else(default_agent, |(agent, _)| agent);
@@ -298,11 +330,10 @@ fn actor(
     session: &Session,
     of_session: impl FnOnce() -> Result<Option<AgentName>, Failure>,
 ) -> Result<AgentName, Failure> {
-    if let Some(name) = session.environment.agent() {
-        return AgentName::parse(&name.to_string_lossy())
-            .map_err(|error| Failure::new(ErrorClass::Usage, error).hint("check CONVOKE_AGENT"));
+    if let Some(name) = agent_of_variable(session)? {
+        return Ok(name);
     }
-    if session.environment.around().is_none() {
+    if !session.environment.is_agents() {
         return Ok(AgentName::human());
     }
     // A client's action is never attributed to the person, even if no agent is set.
@@ -319,7 +350,8 @@ fn session_agent(
     let mut bound = Vec::new();
     for (client, id) in session.environment.client_sessions() {
         let address = store.bound(ClientSession { client, id: &id }).map_err(refused)?;
-        bound.extend(address.filter(|address| address.scope.project == project));
+        let is_here = |address: &Address| address.scope.project == project;
+        bound.extend(address.filter(|address| is_here(address) && !address.agent.is_human()));
     }
     bound.dedup_by(|one, other| one.agent == other.agent);
     match bound.len() {

@@ -28,6 +28,18 @@ pub fn open_in_a_hurry(
     }
 }
 
+/// Opens a store for a caller that only reads: it makes, changes and updates nothing, and waits for other
+/// processes no longer than `patience`. `None` if there is no store.
+pub fn open_to_look(
+    location: &StoreLocation,
+    patience: Duration,
+) -> Result<Option<Arc<dyn Store>>, StoreError> {
+    match &location.0 {
+        Place::File(path) if !path.exists() => Ok(None),
+        Place::File(path) => Ok(Some(Arc::new(SqliteStore::open_to_look(path, patience)?))),
+    }
+}
+
 /// The version of a store's schema, and the one that this program writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SchemaVersions {

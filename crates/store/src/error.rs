@@ -64,6 +64,18 @@ pub enum StoreError {
         /// The newest schema that this program knows.
         known: usize,
     },
+    /// An earlier version of Convoke has written the store, and the caller may not change it.
+    #[error(
+        "cannot read store `{location}`: it has schema {found}, and this version reads {known}"
+    )]
+    Older {
+        /// Where the store is.
+        location: StoreLocation,
+        /// The store's schema.
+        found: usize,
+        /// The schema that this program reads.
+        known: usize,
+    },
     /// A question or a change failed.
     #[error("cannot {doing}")]
     Failed {
@@ -78,6 +90,12 @@ pub enum StoreError {
     #[error("there is no task `{id}` here")]
     NoTask {
         /// The given id.
+        id: TaskId,
+    },
+    /// A task changed after it was chosen.
+    #[error("cannot start `{id}`: another process changed it a moment ago")]
+    Taken {
+        /// The chosen task.
         id: TaskId,
     },
     /// A task cannot be part of itself.
@@ -231,7 +249,9 @@ impl StoreError {
             Self::Newer { .. } => {
                 return Some("update convoke, or name another store with CONVOKE_STORE");
             }
+            Self::Older { .. } => return Some("run `convoke status`, which updates the store"),
             Self::NoTask { .. } => return Some("run `convoke task tree` to list the tasks"),
+            Self::Taken { .. } => return Some("run the command again"),
             Self::NoAgent { .. } => {
                 return Some("run `convoke agent list`, or add it with `convoke agent add`");
             }

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use convoke_domain::scope::AgentName;
 
-pub use crate::backend::{SchemaVersions, open, open_in_a_hurry, schema_versions};
+pub use crate::backend::{SchemaVersions, open, open_in_a_hurry, open_to_look, schema_versions};
 pub use crate::location::StoreLocation;
 
 use crate::agent::AgentStore;

@@ -9,6 +9,7 @@ mod delivery;
 mod dispatch;
 mod failure;
 pub(crate) mod foreign;
+pub(crate) mod foreign_messages;
 mod install;
 mod journal;
 mod lane;
@@ -66,6 +67,17 @@ impl SqliteStore {
         let connection = connect(path, patience)?;
         let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
         connection.set_db_config(no_checkpoint, true).map_err(not_opened(path))?;
+        Ok(Self::new(connection))
+    }
+
+    /// Opens a store for a caller that reads alone: no file of the store is made or changed.
+    pub(crate) fn open_to_look(path: &Path, patience: Duration) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(not_opened(path))?;
+        connection.busy_timeout(patience).map_err(not_opened(path))?;
+        let plan_once = DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
+        connection.set_db_config(plan_once, true).map_err(not_opened(path))?;
+        schema::check_present(&connection, path)?;
         Ok(Self::new(connection))
     }
 

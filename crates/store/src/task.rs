@@ -57,6 +57,9 @@ pub enum Change<'a> {
     /// This one begins it, and holds it unless it is a person or another agent does. The closed tasks
     /// that it is part of are in progress again.
     Start(&'a AgentName),
+    /// The same, as long as the task has the status and the agent that it was chosen by; `Taken`
+    /// otherwise.
+    StartChosen(&'a AgentName, &'a Task),
     /// This is remarked on it.
     Note(&'a str),
     /// It is worked on by these skills, separated by commas, or by none.
@@ -141,8 +144,9 @@ pub trait TaskStore {
     /// Returns the number of a task among the parts of its parent, from one, and how many those are.
     fn place(&self, scope: &Scope, task: &Task) -> Result<(usize, usize), StoreError>;
 
-    /// Returns the plan that was changed last, among those with an open task, or with one that an
-    /// agent holds.
+    /// Returns the plan of the task in progress that changed last; without one, the plan that was
+    /// changed last, among those with an open task. With an agent, only tasks that it holds count.
+    /// A cancelled plan is never active.
     fn active_plan(
         &self,
         scope: &Scope,
@@ -163,8 +167,8 @@ pub trait TaskStore {
     fn is_open_elsewhere(&self, scope: &Scope, plan: Option<&str>) -> Result<bool, StoreError>;
 
     /// Changes a task. `NoTask` if it, or its new parent, is missing; `Circle` if it would become
-    /// part of itself, `Waits` if tasks would wait for each other. Closing a task skips the open
-    /// tasks below it; the function returns their number. Closing the last task of a plan releases
+    /// part of itself, `Waits` if tasks would wait for each other, `Taken` if another process was
+    /// faster. Closing a task skips the open tasks below it; the function returns their number. Closing the last task of a plan releases
     /// its skills' versions.
     fn change_task(
         &self,

@@ -77,6 +77,7 @@ fn sixteen_processes_lose_nothing_and_never_find_the_store_locked() {
     let messages = store.recent_messages(&scope(), PROCESSES * WRITES).unwrap();
     assert_eq!(messages.len(), PROCESSES * WRITES / 2);
     assert!(messages.is_sorted_by_key(|message| message.id));
+    store.project_name("/home/ana/app", "app").unwrap();
     assert_eq!(store.check().unwrap(), Vec::<String>::new());
 }
 

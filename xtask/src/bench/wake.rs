@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fs::{self, File};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -94,7 +95,19 @@ impl Home {
         let store = convoke_store::open(&StoreLocation::file(home.store()))?;
         let project = store.project_name(&git.display().to_string(), "project")?;
         fill(&Connection::open(home.store())?, &project, size)?;
+        home.write_plans(size)?;
         Ok(home)
+    }
+
+    /// Writes the files of all plans. That of 100,000 tasks is nearly as large as a plan may be.
+    fn write_plans(&self, size: Size) -> Result<(), Error> {
+        for plan in 0..size.tasks.div_ceil(size.per_plan) {
+            let sections =
+                (0..size.per_plan).map(|task| format!("### {}\n\nChange `a.rs`.\n\n", title(task)));
+            let text: String = iter::once("# Plan\n\n".to_owned()).chain(sections).collect();
+            fs::write(self.project().join(plan_file(plan)), text)?;
+        }
+        Ok(())
     }
 
     fn project(&self) -> PathBuf {
@@ -142,6 +155,14 @@ impl Home {
     }
 }
 
+fn plan_file(plan: u32) -> String {
+    format!("plan-{plan}.md")
+}
+
+fn title(task: u32) -> String {
+    format!("Task {task}: do it")
+}
+
 /// Fills a store in one transaction: plans of which the last has open tasks, and messages of which
 /// some are to june, who has read all but the last.
 fn fill(store: &Connection, project: &str, size: Size) -> Result<(), Error> {
@@ -153,8 +174,7 @@ fn fill(store: &Connection, project: &str, size: Size) -> Result<(), Error> {
     )?;
     for number in 0..tasks {
         let parent = (number % 10 != 0).then(|| format!("x{}", number - number % 10));
-        let plan = format!("plan-{}.md", number / per_plan);
-        let content = format!("Task {}: do it", number % per_plan);
+        let (plan, content) = (plan_file(number / per_plan), title(number % per_plan));
         // In a plan shared by all, half is done, so that there are many tasks on both sides.
         let is_done = number + if per_plan == tasks { tasks / 2 } else { 20 } < tasks;
         let status = if is_done { "completed" } else { "pending" };

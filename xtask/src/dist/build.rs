@@ -8,7 +8,7 @@ use crate::tools::{AUDITABLE, add_zig};
 use crate::{Error, root, say};
 
 /// Everything that is shipped to be run. The others are looked for beside the first.
-pub const PROGRAMS: [&str; 3] = ["convoke", "convoke-guard", "convoke-diagram"];
+pub const PROGRAMS: [&str; 4] = ["convoke", "convoke-guard", "convoke-mcp", "convoke-diagram"];
 
 /// Makes sure that Rust can build for a system; fails with the reason why not.
 pub fn prepare(target: Target) -> Result<(), String> {

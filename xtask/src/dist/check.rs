@@ -10,9 +10,10 @@ use tempfile::TempDir;
 
 use super::kit::{Mode, add_text, set_mode};
 use super::project::Project;
-use super::target::{Libc, Target};
-use super::{DistRequest, PackageKind, archive};
+use super::target::Target;
+use super::{DistRequest, PackageKind, archive, sbom};
 use crate::process::{command, output, run};
+use crate::tools::CYCLONEDX;
 use crate::{Error, say};
 
 /// A client that writes down which program started it, and answers.
@@ -24,6 +25,10 @@ echo '{"type":"system","subtype":"init","session_id":"s","uuid":"1","model":"m"}
 echo '{"type":"result","subtype":"success","is_error":false,"uuid":"2","result":"Hello.","session_id":"s","usage":{"input_tokens":1,"output_tokens":1}}'
 "#;
 
+/// How a client greets an MCP server.
+const GREETING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}
+"#;
+
 /// Installs and runs the packages of one system, as far as this machine can.
 pub(super) fn packages(
     project: &Project,
@@ -33,12 +38,9 @@ pub(super) fn packages(
 ) -> Result<(), Error> {
     let check = PackageCheck { project, target, packages };
     check.checksums()?;
+    check.sbom()?;
     if request.wants(PackageKind::Deb) && target.debian.is_some() {
         check.lint()?;
-    }
-    if !target.runs_here() {
-        say(&format!("{}: this machine cannot run its programs", target.triple));
-        return Ok(());
     }
     if request.wants(PackageKind::Tar) {
         check.archive()?;
@@ -46,13 +48,11 @@ pub(super) fn packages(
     if request.wants(PackageKind::Deb) && target.debian.is_some() {
         check.debian()?;
     }
-    // npm and pip refuse packages for another C library than the machine's own.
-    if target.libc == Libc::Musl {
-        return Ok(());
-    }
     if request.wants(PackageKind::Npm) {
         check.npm()?;
-        launcher::check(target)?;
+        if target.is_this_machine() {
+            launcher::check(target)?;
+        }
     }
     if request.wants(PackageKind::Wheel) {
         check.wheel()?;
@@ -83,6 +83,15 @@ impl PackageCheck<'_> {
         let program = if cfg!(target_os = "macos") { "shasum -a 256" } else { "sha256sum" };
         let line = format!("cd \"$0\" && {program} --check SHA256SUMS");
         output("sh", &["-c", &line, &self.packages.display().to_string()]).map(|_| ())
+    }
+
+    /// Checks the list of dependencies with the schema of `CycloneDX`.
+    fn sbom(&self) -> Result<(), Error> {
+        let name = archive::name(&self.project.version, self.target.triple);
+        let list = self.package(&name, ".cdx.json")?;
+        sbom::check(&CYCLONEDX.python()?, Path::new(&list))?;
+        say(&format!("{name}.cdx.json: keeps to its schema"));
+        Ok(())
     }
 
     fn lint(&self) -> Result<(), Error> {
@@ -126,24 +135,47 @@ impl PackageCheck<'_> {
         let prefix = folder.path().display().to_string();
         let options =
             ["--global", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"];
-        run("npm", &[&["install"], &options[..], &[&prefix, &main, &own]].concat())?;
+        // npm refuses a package for another system, unless it installs for that system.
+        let (system, processor) = self.target.node;
+        let system = [format!("--os={system}"), format!("--cpu={processor}")];
+        let libc = self.target.npm_libc().map(|libc| format!("--libc={libc}"));
+        let system: Vec<_> = system.iter().chain(&libc).map(String::as_str).collect();
+        run("npm", &[&["install"], &system[..], &options, &[&prefix, &main, &own]].concat())?;
+        expect_file(&folder.path().join("lib/node_modules/convoke/share/man/man1/convoke.1"))?;
         self.try_programs("the npm packages", &folder.path().join("bin/convoke"))
     }
 
     fn wheel(&self) -> Result<(), Error> {
         let folder = tempfile::tempdir()?;
-        let environment = folder.path().display().to_string();
-        run("python3", &["-m", "venv", &environment])?;
-        let pip = folder.path().join("bin/pip").display().to_string();
+        let environment = folder.path().join("environment");
+        run("python3", &["-m", "venv", &environment.display().to_string()])?;
+        let pip = environment.join("bin/pip").display().to_string();
         let wheel = self.package("convoke-", &format!("{}.whl", self.target.wheel))?;
         let options = ["install", "--quiet", "--disable-pip-version-check", "--no-index", &wheel];
-        run(&pip, &options)?;
-        expect_file(&folder.path().join("share/man/man1/convoke.1"))?;
-        self.try_programs("the wheel", &folder.path().join("bin/convoke"))
+        // pip refuses a wheel for another system, unless it installs into a folder for that system.
+        let foreign = folder.path().join("foreign");
+        let into = foreign.display().to_string();
+        let other = ["--platform", self.target.wheel, "--only-binary=:all:", "--target", &into];
+        let (other, installed) = if self.target.is_this_machine() {
+            (&[][..], environment)
+        } else {
+            (&other[..], foreign)
+        };
+        run(&pip, &[&options[..], other].concat())?;
+        expect_file(&installed.join("share/man/man1/convoke.1"))?;
+        self.try_programs("the wheel", &installed.join("bin/convoke"))
     }
 
     /// Runs what only works if all programs were found.
     fn try_programs(&self, package: &str, convoke: &Path) -> Result<(), Error> {
+        let triple = self.target.triple;
+        expect_file(convoke)?;
+        if !self.target.runs_here() {
+            say(&format!(
+                "{triple}: {package}: installed, and not run: this machine cannot run it"
+            ));
+            return Ok(());
+        }
         let home = Home::new(convoke)?;
         let version = home.run(&["--version"])?;
         let expected = format!("convoke {}\n", self.project.version);
@@ -161,7 +193,10 @@ impl PackageCheck<'_> {
         if !parent.contains("convoke-guard") {
             return Err(format!("{package}: `{}` guards the client", parent.trim()).into());
         }
-        say(&format!("{package}: a design, a diagram and a guarded lane work"));
+        home.expect_server()?;
+        say(&format!(
+            "{triple}: {package}: a design, a diagram, a guarded lane and the MCP server work"
+        ));
         Ok(())
     }
 }
@@ -199,6 +234,17 @@ impl Home {
     fn run(&self, arguments: &[&str]) -> Result<Output, Error> {
         let program = self.convoke.display();
         Ok(self.command(arguments).output().map_err(|error| format!("{program}: {error}"))?)
+    }
+
+    /// Greets the MCP server, which is a program of its own.
+    fn expect_server(&self) -> Result<(), Error> {
+        let greeting = self.path("greeting");
+        add_text(GREETING, &greeting)?;
+        let done = self.command(&["mcp"]).stdin(fs::File::open(greeting)?).output()?;
+        if String::from_utf8_lossy(&done.stdout).contains("\"serverInfo\"") {
+            return Ok(());
+        }
+        Err(format!("`{} mcp` answers no client: {done:?}", self.convoke.display()).into())
     }
 
     fn expect(&self, code: i32, arguments: &[&str]) -> Result<(), Error> {

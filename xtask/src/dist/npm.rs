@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::kit::{Kit, Mode, add_file, add_text, set_mode};
 use super::project::Project;
-use super::target::{ALL, Libc, Target};
+use super::target::{ALL, Target};
 use crate::process::output;
 use crate::{Error, root};
 
@@ -67,11 +67,9 @@ fn system_manifest(project: &Project, target: Target) -> Value {
     let (system, processor) = target.node;
     manifest.insert("os".into(), json!([system]));
     manifest.insert("cpu".into(), json!([processor]));
-    match target.libc {
-        Libc::Glibc => manifest.insert("libc".into(), json!(["glibc"])),
-        Libc::Musl => manifest.insert("libc".into(), json!(["musl"])),
-        Libc::Apple => None,
-    };
+    if let Some(libc) = target.npm_libc() {
+        manifest.insert("libc".into(), json!([libc]));
+    }
     manifest.insert("preferUnplugged".into(), true.into());
     manifest.into()
 }

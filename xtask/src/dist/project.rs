@@ -11,7 +11,7 @@ use crate::process::output;
 use crate::{Error, root};
 
 /// The packages that are shipped.
-const SHIPPED: [&str; 2] = ["convoke", "convoke-diagram"];
+pub const SHIPPED: [&str; 2] = ["convoke", "convoke-diagram"];
 
 /// The project, as Cargo's metadata and git's history describe it.
 pub struct Project {
@@ -76,6 +76,11 @@ impl Project {
 }
 
 impl LinkedCrate {
+    /// Tells whether it is a crate of this repository whose programs are shipped.
+    pub fn is_shipped(&self) -> bool {
+        self.source.is_none() && SHIPPED.contains(&self.name.as_str())
+    }
+
     /// Lists the crates that are linked into the programs, in order. Crates for other systems,
     /// for tests and for building alone are not among them.
     pub fn of(target: Target) -> Result<Vec<Self>, Error> {

@@ -2,18 +2,32 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use toml::Table;
 
 use super::project::{LinkedCrate, Project};
+use crate::process::output;
 use crate::{Error, root};
+
+/// What the list calls the programs together.
+const WHOLE: &str = "convoke";
 
 /// Returns the list as a `CycloneDX` document. It has no serial number, so that the same commit gives
 /// the same bytes.
 pub fn sbom(project: &Project, linked: &[LinkedCrate]) -> Result<Value, Error> {
     let lock: Table = fs::read_to_string(root().join("Cargo.lock"))?.parse()?;
     Ok(document(project, linked, &checksums(&lock)))
+}
+
+/// Checks a list with the schema of its version, by a Python that has [`CYCLONEDX`].
+///
+/// [`CYCLONEDX`]: crate::tools::CYCLONEDX
+pub fn check(python: &Path, list: &Path) -> Result<(), Error> {
+    let checker = root().join("xtask/packaging/sbom.py").display().to_string();
+    let (python, list) = (python.display().to_string(), list.display().to_string());
+    output(&python, &[&checker, &list]).map(|_| ())
 }
 
 /// Returns the checksums of a lock file, by name and version.
@@ -43,10 +57,11 @@ fn document(
     let uses = |part: &LinkedCrate| -> Vec<String> {
         part.uses.iter().filter_map(|id| names.get(id.as_str()).cloned()).collect()
     };
-    let dependencies: Vec<_> = linked
-        .iter()
-        .map(|part| json!({ "ref": reference(part), "dependsOn": uses(part) }))
-        .collect();
+    let shipped = linked.iter().filter(|part| part.is_shipped()).map(reference);
+    let whole = json!({ "ref": WHOLE, "dependsOn": shipped.collect::<Vec<_>>() });
+    let parts =
+        linked.iter().map(|part| json!({ "ref": reference(part), "dependsOn": uses(part) }));
+    let dependencies: Vec<_> = [whole].into_iter().chain(parts).collect();
     json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -56,7 +71,7 @@ fn document(
             "timestamp": project.timestamp,
             "component": {
                 "type": "application",
-                "bom-ref": "convoke",
+                "bom-ref": WHOLE,
                 "name": "convoke",
                 "version": project.version,
                 "description": project.description,
@@ -95,7 +110,10 @@ fn component(part: &LinkedCrate, sum: Option<&str>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dist::project::SHIPPED;
     use crate::dist::target::ALL;
+    use crate::say;
+    use crate::tools::CYCLONEDX;
 
     // The programs of the repository itself, as Cargo resolves them.
     #[test]
@@ -114,9 +132,34 @@ mod tests {
             assert!(part["licenses"][0]["expression"].is_string(), "{part}");
         }
         let known = |name: &Value| components.iter().any(|part| part["bom-ref"] == *name);
-        for dependency in document["dependencies"].as_array().unwrap() {
+        let (whole, dependencies) =
+            document["dependencies"].as_array().unwrap().split_first().unwrap();
+        assert_eq!(whole["ref"], document["metadata"]["component"]["bom-ref"]);
+        assert_eq!(whole["dependsOn"].as_array().map(Vec::len), Some(SHIPPED.len()), "{whole}");
+        assert!(whole["dependsOn"].as_array().unwrap().iter().all(known), "{whole}");
+        for dependency in dependencies {
             assert!(known(&dependency["ref"]), "{dependency}");
             assert!(dependency["dependsOn"].as_array().unwrap().iter().all(known), "{dependency}");
         }
+    }
+
+    // The schemas come from a registry, so that a machine without them leaves this out.
+    #[test]
+    fn a_list_keeps_to_the_schema() {
+        let Some(python) = CYCLONEDX.installed() else {
+            say(
+                "not checked with the schema of CycloneDX, which `cargo xtask dist --check` installs",
+            );
+            return;
+        };
+        let project = Project::read().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("list.json");
+        let mut list = sbom(&project, &LinkedCrate::of(ALL[0]).unwrap()).unwrap();
+        fs::write(&path, list.to_string()).unwrap();
+        check(&python, &path).unwrap();
+        list["components"][0]["type"] = "crate".into();
+        fs::write(&path, list.to_string()).unwrap();
+        check(&python, &path).unwrap_err();
     }
 }

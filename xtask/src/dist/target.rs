@@ -98,6 +98,22 @@ impl Target {
         (self.libc == Libc::Apple) == cfg!(target_os = "macos")
     }
 
+    /// Returns what npm calls its C library; nothing where there is only one.
+    pub const fn npm_libc(self) -> Option<&'static str> {
+        match self.libc {
+            Libc::Glibc => Some("glibc"),
+            Libc::Musl => Some("musl"),
+            Libc::Apple => None,
+        }
+    }
+
+    /// Tells whether npm and pip take its packages for this machine's own: programs with musl inside
+    /// run on every Linux, and installers choose by the machine's C library.
+    pub fn is_this_machine(self) -> bool {
+        let is_own = (self.libc == Libc::Musl) == cfg!(target_env = "musl");
+        self.runs_here() && is_own
+    }
+
     /// Tells whether this machine can run programs for it.
     pub fn runs_here(self) -> bool {
         let (system, processor) = self.node;

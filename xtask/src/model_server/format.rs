@@ -136,10 +136,17 @@ fn responses(answer: &Answer, tokens: u64) -> Vec<Value> {
             json!({ "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
                     "content": content })
         }
-        Answer::Tool { name, input } => json!({
-            "type": "function_call", "id": "fc_1", "call_id": call_id(input), "name": name,
-            "arguments": input.to_string(), "status": "completed"
-        }),
+        Answer::Tool { name, input } => {
+            let (space, name) = name.split_once('/').map_or((None, *name), |(s, n)| (Some(s), n));
+            let mut call = json!({
+                "type": "function_call", "id": "fc_1", "call_id": call_id(input), "name": name,
+                "arguments": input.to_string(), "status": "completed"
+            });
+            if let Some(space) = space {
+                call["namespace"] = json!(space);
+            }
+            call
+        }
     };
     let usage = json!({ "input_tokens": tokens, "output_tokens": 2, "total_tokens": tokens + 2,
                         "input_tokens_details": { "cached_tokens": 0 },

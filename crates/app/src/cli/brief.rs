@@ -244,6 +244,13 @@ pub(super) fn budget() -> impl TypedValueParser<Value = Budget> {
             Ok(LaneBudget::Tokens(tokens)) => Some(tokens),
             Ok(LaneBudget::MicroDollars(_)) | Err(_) => None,
         };
-        tokens.and_then(Budget::new).ok_or("it must be at least 1 token, such as 8000 or 10k")
+        let number = text.trim().trim_end_matches(['k', 'K', 'm', 'M']);
+        let is_number = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+        let words = if tokens.is_none() && is_number {
+            "it is too large; name tokens such as 8000 or 10k"
+        } else {
+            "it must be at least 1 token, such as 8000 or 10k"
+        };
+        tokens.and_then(Budget::new).ok_or(words)
     })
 }

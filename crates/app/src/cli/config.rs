@@ -1,16 +1,24 @@
 //! `convoke config`: the settings that hold here, and changing one.
 
 use clap::Subcommand;
-use convoke_domain::text::one_line;
+use convoke_domain::text::{one_line, shell_word};
 use convoke_service::config::{
     ConfigEntry, ConfigOrigin, ConfigTarget, SetConfigRequest, config_files, get_config,
     list_config, set_config, unset_config,
 };
-use convoke_service::failure::Failure;
+use convoke_service::failure::{ErrorClass, Failure};
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
+
+/// A setting without a value has no line to print.
+#[derive(Debug, thiserror::Error)]
+#[error("`{key}` is not set (default: {default})")]
+struct NotSet {
+    key: String,
+    default: &'static str,
+}
 
 /// Show and change settings, each with the place it comes from
 #[derive(Debug, clap::Args)]
@@ -145,6 +153,12 @@ impl GetArgs {
         let entry = get_config(&app.session, &self.key)?;
         match app.format {
             Format::Json => output.json(&entry),
+            Format::Text if entry.value.is_null() => {
+                let key = shell_word(&entry.key);
+                let error = NotSet { key: entry.key, default: entry.default };
+                Err(Failure::new(ErrorClass::Refused, error)
+                    .hint(format!("`convoke config set {key} VALUE` sets it")))
+            }
             Format::Text => output.data(&format!("{}\n", one_line(entry.plain()))),
         }
     }

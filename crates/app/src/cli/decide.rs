@@ -64,7 +64,7 @@ impl Args {
             return listed(app, &list_matters(&app.session, run.as_ref())?, output);
         };
         let revisiting = if self.again { Revisiting::Allowed } else { Revisiting::Refused };
-        let course = self.course.request();
+        let (app, course) = (&self.course.context(app), self.course.request());
         let request = DecideRequest { run, ruling, revisiting, course };
         let mut screen = Screen::new(app, output);
         let decided = decide(&app.session, request, &mut screen);

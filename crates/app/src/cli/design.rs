@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::setup::ground::DirtyTree;
 use convoke_domain::design::walk::{NoAnswer, has_keys};
+use convoke_domain::run::RunId;
 use convoke_service::design::{DesignRequest, RehearsalSource, design};
 
 pub(super) use self::course_args::CourseArgs;
@@ -96,6 +97,10 @@ pub struct Args {
     #[arg(long = "feature", alias = "feature-dir", value_name = "DIR")]
     feature_dir: Option<PathBuf>,
 
+    /// The id of the run, as another process chose it
+    #[arg(long, value_name = "ID", hide = true, value_parser = RunId::parse)]
+    run_id: Option<RunId>,
+
     #[command(flatten)]
     course: CourseArgs,
 
@@ -116,17 +121,18 @@ pub struct Args {
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let app = &self.course.context(app);
+        let sarif = self.sarif.prepare(&app.session)?;
         let mut request = self.request();
-        request.check()?;
         let is_asked_for = self.rehearse.is_none() && request.feature.is_empty() && !self.auto;
         if is_asked_for && input::has_person() {
+            request.check()?;
             match asked_for(app, output) {
                 Typed::Line(line) => line.trim().clone_into(&mut request.feature),
                 Typed::Stopped => return Ok(Exit::Interrupted),
                 Typed::TooLate | Typed::End => {}
             }
         }
-        let sarif = self.sarif.prepare(&app.session)?;
         let mut screen = Screen::new(app, output);
         let ended = design(&app.session, &request, &mut screen);
         screen.close()?;
@@ -156,6 +162,7 @@ impl Args {
             brief: self.brief,
             feature_dir: self.feature_dir.clone(),
             rehearsal: self.rehearse.as_ref().map(source),
+            run_id: self.run_id.clone(),
             course: self.course.request(),
         }
     }

@@ -25,10 +25,21 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Remember", &["task", "wake", "say", "inbox", "pin", "plan", "skill"]),
     ("Dispatch", &["dispatch", "agent", "attend"]),
     ("Run agents", &["lane", "agents", "usage"]),
-    ("Look", &["status", "runs", "show", "project", "mermaid"]),
+    ("Look", &["status", "statusline", "runs", "show", "project", "mermaid"]),
     (
         "Set up",
-        &["init", "doctor", "hooks", "config", "upgrade", "store", "completions", "man", "help"],
+        &[
+            "init",
+            "doctor",
+            "hooks",
+            "mcp",
+            "config",
+            "upgrade",
+            "store",
+            "completions",
+            "man",
+            "help",
+        ],
     ),
 ];
 

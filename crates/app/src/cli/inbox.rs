@@ -36,6 +36,10 @@ pub struct Args {
     #[arg(value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
+    /// The agent, as in other commands
+    #[arg(long = "as", value_name = "AGENT", conflicts_with = "agent", value_parser = AgentName::parse)]
+    acting: Option<AgentName>,
+
     /// Mark the listed messages as read
     #[arg(long)]
     mark: bool,
@@ -65,14 +69,13 @@ impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         if let Some(id) = self.thread {
-            let found =
-                conversation(&app.session, id, self.agent.as_ref(), self.branch.as_deref())?;
+            let found = conversation(&app.session, id, self.agent(), self.branch.as_deref())?;
             return thread::print(&found.messages, &found.reader, app, output);
         }
         let inbox = inbox(
             &app.session,
             &InboxRequest {
-                agent: self.agent.clone(),
+                agent: self.agent().cloned(),
                 which: self.selection()?,
                 limit: self.limit.get(),
                 before: self.before,
@@ -86,7 +89,7 @@ impl Args {
                 output.json(&messages.iter().map(MessageReport::new).collect::<Vec<_>>())?;
             }
             Format::Text if messages.is_empty() => {
-                output.data(&match (self.all, &self.agent) {
+                output.data(&match (self.all, self.agent()) {
                     (true, None) => "No messages on this branch.\n".to_owned(),
                     (true, Some(_)) => format!("No messages for @{reader}.\n"),
                     (false, _) => format!("No new messages for @{reader}.\n"),
@@ -123,8 +126,12 @@ impl Args {
         Ok(Exit::Done)
     }
 
+    fn agent(&self) -> Option<&AgentName> {
+        self.agent.as_ref().or(self.acting.as_ref())
+    }
+
     fn selection(&self) -> Result<MessageSelection, Failure> {
-        match (self.all, &self.agent) {
+        match (self.all, self.agent()) {
             (false, _) => Ok(MessageSelection::Unread),
             (true, Some(_)) => Ok(MessageSelection::Received),
             (true, None) if self.mark => Err(Failure::new(ErrorClass::Usage, MarksForNoReader)
@@ -138,7 +145,7 @@ impl Args {
     fn note(&self, reader: &AgentName, shown: usize, older: OlderMessages) -> String {
         let OlderMessages { count, first } = older;
         let reader =
-            if self.all && self.agent.is_none() { String::new() } else { format!(" {reader}") };
+            if self.all && self.agent().is_none() { String::new() } else { format!(" {reader}") };
         let (which, all) = if self.all { ("messages", " --all") } else { ("unread messages", "") };
         let before = if self.mark && !self.all {
             " --mark".to_owned()

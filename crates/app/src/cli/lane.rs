@@ -31,6 +31,7 @@ use convoke_service::session::Session;
 use self::live::Live;
 pub(crate) use self::live::progress_line;
 pub(super) use self::words::{AgentWord, BudgetArgs, PinArgs, model_name};
+use super::otel::OtelArgs;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::input;
@@ -162,6 +163,9 @@ struct RunArgs {
     /// Append the lane to this file of recorded lanes, for `--agent replay:FILE`
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+
+    #[command(flatten)]
+    otel: OtelArgs,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -182,6 +186,7 @@ impl Args {
 
 impl RunArgs {
     fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let app = &self.otel.context(app);
         let prompt = self.prompt()?;
         must_be_filled(&prompt)?;
         let agent = match &self.agent {

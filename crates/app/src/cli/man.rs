@@ -8,11 +8,12 @@ use convoke_service::failure::{ErrorClass, Failure};
 
 use super::Cli;
 use crate::exit::Exit;
-use crate::output::{Output, OutputError};
+use crate::output::{Output, OutputError, Paging};
+use crate::terminal::styled::StyledLine;
 
 /// Print a manual page, or write all of them to a folder
 ///
-/// To read one: `convoke man task | man -l -`
+/// At a terminal, opens the page in `man`, or shows the help where there is no `man`.
 #[derive(Debug, clap::Args)]
 pub struct ManArgs {
     /// The command, such as `task add` [default: convoke itself]
@@ -45,6 +46,15 @@ impl ManArgs {
         }
         let mut page = Vec::new();
         Man::new(self.meant()?).render(&mut page).map_err(OutputError)?;
+        if output.is_terminal() {
+            let text = String::from_utf8_lossy(&page);
+            if !output.manual(&text) {
+                let help = self.meant()?.render_long_help().to_string();
+                let lines: Vec<_> = help.lines().map(StyledLine::plain).collect();
+                output.long(&lines, Paging::Allowed)?;
+            }
+            return Ok(Exit::Done);
+        }
         output.data(&String::from_utf8_lossy(&page)).map(|()| Exit::Done)
     }
 

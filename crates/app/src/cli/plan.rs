@@ -24,6 +24,7 @@ enum Command {
     /// Cancel a plan: pin a rule, and offer its open tasks to no agent
     Cancel(CancelArgs),
     /// Reinstate a cancelled plan by removing that rule
+    #[command(visible_alias = "reinstate")]
     Resume(OnePlan),
 }
 

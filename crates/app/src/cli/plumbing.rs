@@ -4,12 +4,15 @@
 //! Each command takes its words as they are, because wrong ones have answers of their own. The answers
 //! come from the service; a command here prints them.
 
+mod background_run;
+
 use std::ffi::OsString;
 
 use clap::Subcommand;
 use convoke_service::compat::{self, ScriptEnd, ScriptReply};
 use convoke_service::failure::{ErrorClass, Failure};
 
+use self::background_run::BackgroundArgs;
 use super::design::WorkerArgs;
 use super::mermaid::standard_input;
 use crate::app::{App, Format};
@@ -114,6 +117,8 @@ enum Command {
     Cleanup(Words),
     #[command(hide = true)]
     HeavyWorker(Box<WorkerArgs>),
+    #[command(hide = true)]
+    BackgroundRun(BackgroundArgs),
     /// Export a design's files with their manifest
     ///
     /// `--design-tmpdir DIR --implement-tmpdir DIR`, or `DESIGN_TMPDIR` and `IMPLEMENT_TMPDIR`.
@@ -172,6 +177,7 @@ impl Args {
             Command::LogIssue(given) => compat::log_issue(&given.words),
             Command::Cleanup(given) => compat::cleanup(&app.session, &given.words),
             Command::HeavyWorker(args) => return args.run(app, output),
+            Command::BackgroundRun(args) => return args.run(app, output),
             Command::ManifestWrite(given) => compat::write_manifest(&app.session, &given.words),
             Command::ManifestRead(given) => compat::read_manifest(&app.session, &given.words),
             Command::Timing(given) => compat::timing(&app.session, &given.words),
@@ -192,7 +198,8 @@ pub fn with_plain_words(arguments: &[OsString]) -> Vec<OsString> {
     let is_plumbing = arguments.get(at).is_some_and(|word| word == "plumbing");
     // Convoke's own words have flags as everywhere else.
     let is_ours = |name: &OsString| {
-        name == "help" || name == "heavy-worker" || name.as_encoded_bytes().starts_with(b"-")
+        let ours = ["help", "heavy-worker", "background-run"];
+        ours.iter().any(|ours| name == ours) || name.as_encoded_bytes().starts_with(b"-")
     };
     if !is_plumbing || arguments.get(at + 1).is_none_or(is_ours) {
         return arguments.to_vec();

@@ -58,9 +58,9 @@ pub struct ResumeArgs {
 /// Print a design's output again from its journal; runs no agent
 #[derive(Debug, clap::Args)]
 pub struct ReplayArgs {
-    /// The run's id, or the beginning of it
+    /// The run's id, or the beginning of it [default: the newest run]
     #[arg(value_parser = RunId::parse)]
-    run: RunId,
+    run: Option<RunId>,
 }
 
 /// Count a design's recorded votes again and compare the results
@@ -161,7 +161,7 @@ fn is_markdown(name: &str) -> bool {
 impl ResumeArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let course = self.course.request();
+        let (app, course) = (&self.course.context(app), self.course.request());
         let run = match &self.run {
             Some(run) => run.clone(),
             None => last_stopped_run(&app.session)?,
@@ -176,7 +176,7 @@ impl ResumeArgs {
 impl ReplayArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = replay_run(&app.session, &self.run)?;
+        let report = replay_run(&app.session, self.run.as_ref())?;
         match app.format {
             Format::Text => {
                 for line in &report.lines {

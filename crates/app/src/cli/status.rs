@@ -2,7 +2,7 @@
 
 use convoke_domain::design::progress::elapsed;
 use convoke_domain::lane::budget::dollars;
-use convoke_domain::text::{counted, fitting, one_line};
+use convoke_domain::text::{counted, fitting, one_line, shell_word};
 use convoke_service::failure::Failure;
 use convoke_service::status::{
     ClientHooks, OpenDesign, RunningLane, SpentToday, StatusReport, UnreadMessages, status,
@@ -49,20 +49,21 @@ impl StatusArgs {
 
 fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLine> {
     let StatusReport { project, branch, folder, .. } = report;
+    let place = if report.has_git { format!("on {branch}") } else { "(no git)".to_owned() };
     let agent = match (&report.agent, report.agent_from) {
         (Some(agent), Some(place)) => format!("@{agent} ({place})"),
         (Some(agent), None) => format!("@{agent}"),
         (None, _) => "none yet; `convoke init` sets one".to_owned(),
     };
     let mut rows = vec![
-        ("project", format!("{project} on {branch}, in {folder}")),
+        ("project", format!("{project} {place}, in {folder}")),
         ("agent", agent),
         ("task", task(&report.tasks, &report.elsewhere)),
         ("progress", progress(&report.tasks)),
     ];
     rows.extend(named("elsewhere", report.elsewhere.clone()));
     rows.push(("messages", messages(&report.unread)));
-    let hooks = some(&report.hooks, |hooks| hooks_row(hooks, now));
+    let hooks = some(&hooks_in_groups(&report.hooks, now), Clone::clone);
     rows.extend(named_or("hooks", hooks, "no client on the PATH; see `convoke doctor`"));
     let lanes = some(&report.lanes, lane);
     rows.extend(named_or("lanes", lanes, "none are running"));
@@ -106,16 +107,32 @@ fn task(tasks: &TaskProgress, elsewhere: &[String]) -> String {
             let title = fitting(&one_line(&task.title), MOST_TITLE);
             format!("{} {title} ({state}{agent})", task.id)
         }
+        None if !tasks.cancelled_plans.is_empty() => cancelled(&tasks.cancelled_plans),
         None if tasks.total > 0 => "all tasks are closed".to_owned(),
         None if !elsewhere.is_empty() => "none on this branch".to_owned(),
         None => "none yet; `convoke task add` or `convoke task import` adds some".to_owned(),
     }
 }
 
+/// Names the cancelled plans, and how each comes back.
+fn cancelled(plans: &[String]) -> String {
+    let words = |plan: &String| {
+        let (shown, word) = (one_line(plan), shell_word(plan));
+        format!("{shown} is cancelled; `convoke plan reinstate {word}` takes it up again")
+    };
+    format!("none open: {}", some(plans, words).join(", "))
+}
+
 fn progress(tasks: &TaskProgress) -> String {
     match tasks.total {
         0 => "no tasks on this branch".to_owned(),
-        total => format!("{} of {} closed", tasks.closed, counted(total, "task")),
+        total => {
+            let cancelled = match tasks.cancelled {
+                0 => String::new(),
+                count => format!(", {count} cancelled"),
+            };
+            format!("{} of {} closed{cancelled}", tasks.closed, counted(total, "task"))
+        }
     }
 }
 
@@ -124,22 +141,39 @@ fn messages(unread: &[UnreadMessages]) -> String {
     if some.is_empty() {
         return "none unread".to_owned();
     }
-    let words =
-        |unread: &&UnreadMessages| format!("{} unread for @{}", unread.count, unread.reader);
+    let words = |UnreadMessages { reader, count }: &&UnreadMessages| {
+        format!("{count} unread for @{reader} (`convoke inbox {reader}`)")
+    };
     some.iter().map(words).collect::<Vec<_>>().join(", ")
+}
+
+/// Renders the activity of hooks: clients with the same state share a line.
+fn hooks_in_groups(hooks: &[ClientHooks], now: Timestamp) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for hooks in hooks {
+        let state = hooks_state(hooks, now);
+        match groups.iter_mut().find(|(known, _)| *known == state) {
+            Some((_, clients)) => clients.push(&hooks.client),
+            None => groups.push((state, vec![&hooks.client])),
+        }
+    }
+    groups.iter().map(|(state, clients)| format!("{}: {state}", clients.join(", "))).collect()
 }
 
 /// Renders the activity of a client's hooks in one line.
 pub(super) fn hooks_row(hooks: &ClientHooks, now: Timestamp) -> String {
+    format!("{}: {}", hooks.client, hooks_state(hooks, now))
+}
+
+fn hooks_state(hooks: &ClientHooks, now: Timestamp) -> String {
     let ago = |at: &String| at.parse().map_or(at.clone(), |at| ago(at, now));
-    let state = match (&hooks.arrived_at, &hooks.delivered_at, &hooks.problem) {
+    match (&hooks.arrived_at, &hooks.delivered_at, &hooks.problem) {
         (_, _, Some(problem)) => problem.clone(),
         _ if !hooks.installed => format!("none; `convoke hooks install {}`", hooks.client),
         (Some(at), _, None) => format!("wake-up arrived {}", ago(at)),
         (None, Some(at), None) => format!("wake-up delivered {}, arrival not seen yet", ago(at)),
         (None, None, None) => "installed; no session began yet".to_owned(),
-    };
-    format!("{}: {state}", hooks.client)
+    }
 }
 
 fn lane(lane: &RunningLane) -> String {
@@ -155,7 +189,8 @@ fn design(design: &OpenDesign) -> String {
     format!("{run}: {state}, {}, {cost}, {feature}", elapsed(design.elapsed_ms / 1000))
 }
 
-fn spent(tokens: u64, micro_dollars: Option<u64>) -> String {
+/// Renders tokens and money in a few columns.
+pub(super) fn spent(tokens: u64, micro_dollars: Option<u64>) -> String {
     let tokens = match tokens {
         0..1_000 => format!("{tokens} tokens"),
         1_000..1_000_000 => format!("{}k tokens", tokens / 1_000),
@@ -172,14 +207,15 @@ fn today(today: &SpentToday) -> String {
     };
     let without_usage = match today.without_usage {
         0 => String::new(),
-        count => format!(" ({count} not counted)"),
+        1 => " (1 lane reported no usage and is not counted)".to_owned(),
+        count => format!(" ({count} lanes reported no usage and are not counted)"),
     };
     let lanes = match today.lanes {
         1 => "1 lane".to_owned(),
         count => format!("{count} lanes"),
     };
     let spent = spent(today.tokens, today.micro_dollars);
-    format!("{spent} in {lanes}{without_usage}; {budget}")
+    format!("all projects: {spent} in {lanes}{without_usage}; {budget}")
 }
 
 fn ago(at: Timestamp, now: Timestamp) -> String {

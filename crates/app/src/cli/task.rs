@@ -28,11 +28,12 @@ use convoke_service::task::{
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::terminal::styled::StyledLine;
 
 /// Manage a tree of tasks that outlives every session
 ///
 /// Tasks belong to a project and a branch; worktrees of one repository share the project. An id is
-/// `t-` and five digits.
+/// `t-` and five hexadecimal digits.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Work on another branch's tasks
@@ -55,6 +56,8 @@ enum Command {
     /// List the top-level tasks, or every task that matches the filters
     List(list::ListArgs),
     /// List tasks that contain all of these words
+    ///
+    /// Searches titles, descriptions, notes, ids, and the tasks' sections in their plans.
     Search(list::SearchArgs),
     /// Show all tasks as a tree, with the current one marked
     Tree,
@@ -330,6 +333,12 @@ fn print_next(
 fn print_added(added: &AddedTasksReport, app: &App, output: &mut Output) -> Result<Exit, Failure> {
     match app.format {
         Format::Json => output.json(added)?,
+        // A person reads which tasks are new; a program reads ids.
+        Format::Text if output.is_terminal() && added.titles.len() == added.ids.len() => {
+            let lines = added.ids.iter().zip(&added.titles);
+            let lines = lines.map(|(id, title)| StyledLine::plain(&format!("{id}  {title}")));
+            output.page(&lines.collect::<Vec<_>>())?;
+        }
         Format::Text => added.ids.iter().try_for_each(|id| output.data(&format!("{id}\n")))?,
     }
     Ok(Exit::Done)

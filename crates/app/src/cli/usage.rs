@@ -1,13 +1,15 @@
-//! `convoke usage`: what lanes have spent.
+//! `convoke usage`: what lanes have spent, or all sessions of the clients.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+mod sessions;
+
+use clap::builder::PossibleValuesParser;
 use convoke_domain::lane::budget::dollars;
 use convoke_domain::lane::ledger::LaneGrouping;
-use convoke_service::failure::Failure;
+use convoke_domain::session_usage::{SessionGrouping, UsageSince};
+use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::usage::{
     LaneRangeReport, LaneUsageReport, LaneUsageRequest, LaneUsageRow, lane_usage,
 };
-use jiff::civil::Date;
 
 use super::table;
 use crate::app::{App, Format};
@@ -15,19 +17,35 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::terminal::grid::Grid;
 
+/// The keys by which something can be added up: those of lanes, and those of sessions alone.
+const KEYS: [&str; 8] = ["day", "agent", "role", "phase", "run", "model", "client", "project"];
+
 /// Show what lanes spent: tokens, and money if the client reports it
 ///
 /// Counts a resumed session once: if a client reports the total of the whole session, Convoke
 /// subtracts what it reported before. Days begin at midnight in the time zone of `wake.clock`.
+///
+/// With `--all-sessions`, reads the clients' own records instead, of all projects, also of sessions that
+/// Convoke did not start. Counts each answer once, however many forked and resumed sessions repeat it.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Add up lanes by this key
-    #[arg(long, value_name = "KEY", default_value = "day", value_parser = key())]
-    by: LaneGrouping,
+    /// Add up lanes by day, agent, role, phase, run or model; sessions by day, model, client or project
+    #[arg(
+        long,
+        value_name = "KEY",
+        default_value = "day",
+        hide_possible_values = true,
+        value_parser = PossibleValuesParser::new(KEYS)
+    )]
+    by: String,
 
-    /// Count only lanes that began on this day or later, such as `2026-01-31`
-    #[arg(long, value_name = "DATE", value_parser = date)]
-    since: Option<Date>,
+    /// Count only what began on this day or later: `2026-01-31`, `today`, or the last days, such as `7d`
+    #[arg(long, value_name = "DATE", value_parser = since)]
+    since: Option<UsageSince>,
+
+    /// Read the clients' own records and count every session, whether Convoke started it or not
+    #[arg(long, conflicts_with_all = ["all_projects", "forecast", "last"])]
+    all_sessions: bool,
 
     /// Count the lanes of every project
     #[arg(long)]
@@ -42,10 +60,26 @@ pub struct Args {
     last: usize,
 }
 
+/// A key that does not fit what is added up.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot add up {things} by `{key}`: the keys are {keys}")]
+struct WrongKey {
+    things: &'static str,
+    key: String,
+    keys: String,
+}
+
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = lane_usage(&app.session, &self.request())?;
+        if self.all_sessions {
+            let by = SessionGrouping::parse(&self.by).ok_or_else(|| {
+                let keys = SessionGrouping::ALL.map(SessionGrouping::name);
+                self.refuse_key("sessions", &keys)
+            })?;
+            return sessions::run(by, self.since, app, output);
+        }
+        let report = lane_usage(&app.session, &self.request()?)?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text if report.total.lanes == 0 => output.data("No lanes yet.\n")?,
@@ -60,13 +94,22 @@ impl Args {
         Ok(Exit::Done)
     }
 
-    const fn request(&self) -> LaneUsageRequest {
-        LaneUsageRequest {
-            by: self.by,
+    fn request(&self) -> Result<LaneUsageRequest, Failure> {
+        let by = LaneGrouping::parse(&self.by).ok_or_else(|| {
+            self.refuse_key("lanes", &LaneGrouping::ALL.map(LaneGrouping::name))
+                .hint(format!("`convoke usage --all-sessions --by {}` adds up sessions", self.by))
+        })?;
+        Ok(LaneUsageRequest {
+            by,
             since: self.since,
             all_projects: self.all_projects,
             last: self.last,
-        }
+        })
+    }
+
+    fn refuse_key(&self, things: &'static str, keys: &[&str]) -> Failure {
+        let error = WrongKey { things, key: self.by.clone(), keys: keys.join(", ") };
+        Failure::new(ErrorClass::Usage, error)
     }
 }
 
@@ -138,11 +181,21 @@ fn cells(row: &LaneUsageRow, name: Option<&str>) -> [String; 7] {
     ]
 }
 
-fn date(text: &str) -> Result<Date, &'static str> {
-    text.parse().map_err(|_| "it must be a day such as 2026-01-31")
+fn since(text: &str) -> Result<UsageSince, &'static str> {
+    UsageSince::parse(text).ok_or("it must be a day such as 2026-01-31, `today`, or `7d`")
 }
 
-fn key() -> impl TypedValueParser<Value = LaneGrouping> {
-    PossibleValuesParser::new(LaneGrouping::ALL.map(LaneGrouping::name))
-        .try_map(|name| LaneGrouping::parse(&name).ok_or("no such key"))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_can_be_typed() {
+        let lanes = LaneGrouping::ALL.map(LaneGrouping::name);
+        let sessions = SessionGrouping::ALL.map(SessionGrouping::name);
+        for name in lanes.iter().chain(&sessions) {
+            assert!(KEYS.contains(name), "{name}");
+        }
+        assert!(KEYS.iter().all(|key| lanes.contains(key) || sessions.contains(key)));
+    }
 }

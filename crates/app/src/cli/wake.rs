@@ -24,6 +24,10 @@ pub struct Args {
     #[arg(value_parser = AgentName::parse)]
     agent: Option<AgentName>,
 
+    /// The agent, as in other commands
+    #[arg(long = "as", value_name = "AGENT", conflicts_with = "agent", value_parser = AgentName::parse)]
+    acting: Option<AgentName>,
+
     /// The kind of wake-up [default: orchestrator for the configured orchestrator, else agent]
     #[arg(long, value_parser = profile())]
     profile: Option<WakeProfile>,
@@ -52,7 +56,7 @@ impl Args {
         let report = wake(
             &app.session,
             WakeRequest {
-                agent: self.agent.clone(),
+                agent: self.agent.clone().or_else(|| self.acting.clone()),
                 profile: self.profile,
                 message: message.map(|(content, from)| NewMessage { from, content }),
                 budget: self.budget,

@@ -45,6 +45,8 @@ struct Phase {
     /// Its result, in the design's own words.
     words: Option<String>,
     is_skipped: bool,
+    /// Whether the design ended in it.
+    is_unfinished: bool,
     /// Whether it had any activity.
     is_busy: bool,
 }
@@ -75,6 +77,7 @@ impl Phase {
             failed: 0,
             words: None,
             is_skipped: false,
+            is_unfinished: false,
             is_busy: false,
         }
     }
@@ -164,6 +167,14 @@ impl DesignProgress {
         seat.end = Some(end.map_or_else(stopped, ended));
     }
 
+    /// Ends the design. A phase without a result is not done: the design ended in it.
+    pub fn finish(&mut self, now: Timestamp) -> Option<StyledLine> {
+        if let Some(phase) = self.phase.as_mut().filter(|phase| phase.words.is_none()) {
+            phase.is_unfinished = true;
+        }
+        self.close(now)
+    }
+
     /// Ends the phase. Returns its line; nothing if there is nothing to say about it.
     pub fn close(&mut self, now: Timestamp) -> Option<StyledLine> {
         self.settle();
@@ -177,7 +188,8 @@ impl DesignProgress {
             let words = phase.words.unwrap_or_default();
             return Some(StyledLine::new(Ink::Quiet, &format!("– {name:PHASE_WIDTH$}{words}")));
         }
-        let (ink, sign) = if phase.failed > 0 { (Ink::Caution, "!") } else { (Ink::Good, "✓") };
+        let is_doubtful = phase.failed > 0 || phase.is_unfinished;
+        let (ink, sign) = if is_doubtful { (Ink::Caution, "!") } else { (Ink::Good, "✓") };
         let mut line = StyledLine::new(ink, sign);
         line.push(Ink::Plain, &format!(" {name:PHASE_WIDTH$}"));
         let facts = [
@@ -430,5 +442,9 @@ mod tests {
         let skipped = progress.begin(Step::Plan, at(81)).unwrap().text();
         assert_eq!(skipped, "– Debates           skipped (auto mode)");
         assert_eq!(progress.close(at(82)), None, "nothing happened");
+        progress.begin(Step::Setup, at(90));
+        progress.work(Some("preparing the branch"), at(90));
+        let over = progress.finish(at(91)).unwrap().text();
+        assert_eq!(over, "! Setup             1s", "the design ended in it");
     }
 }

@@ -283,6 +283,36 @@ fn a_writer_is_granted_changes_of_files_alone() {
     }
 }
 
+// The agent, and what it starts, knows its lane: hooks stay silent, no lane gives away more than its own
+// budget, and an agent that starts itself again comes to an end.
+#[test]
+fn what_an_agent_starts_is_in_its_lane() {
+    let convoke = env!("CARGO_BIN_EXE_convoke");
+    let event = json!({ "session_id": "s", "source": "startup" });
+    let again = "lane run --agent acp:codex --budget 9k again < /dev/null >> ../nested 2>&1";
+    let scenario = format!(
+        "on session/prompt\ndo env -u A sh -c 'printenv CONVOKE_LANE' >> ../marks\n\
+         do echo '{event}' | {convoke} hook claude SessionStart >> ../hooked\n\
+         do {convoke} {again}\n\
+         {{\"jsonrpc\":\"2.0\",\"id\":@ID@,\"result\":{{\"stopReason\":\"end_turn\"}}}}\n"
+    );
+    let project = with_agent("codex-acp", &scenario)
+        .file("../home/.config/convoke/config.toml", "[wake]\nagent = 'june'\n");
+    project.stdout(&["agent", "add", "june"]);
+    project.stdout(&["say", "please hurry, @june", "--as", "ana"]);
+    run(&project, "acp:codex", &["--budget", "5k"]);
+    let seen = |name: &str| fs::read_to_string(project.path(name)).unwrap();
+    let marks = seen("../marks");
+    let about: Vec<_> =
+        marks.lines().map(|mark| mark.split(' ').skip(1).take(2).collect::<Vec<_>>()).collect();
+    let budget = "tokens=5000";
+    assert_eq!(about, [["1", budget], ["2", budget], ["3", budget]], "{marks}");
+    assert_eq!(seen("../hooked"), "{}\n{}\n{}\n");
+    assert!(project.stdout(&["inbox", "june"]).contains("please hurry"));
+    let nested = seen("../nested");
+    assert!(nested.contains("a lane inside 3 others may start no further agent"), "{nested}");
+}
+
 #[test]
 fn the_bridge_alone_says_what_it_is_for() {
     let told = Project::new().run(&["acp-bridge"]);

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::dispatch_loop::{FAIL, PASS, project};
 use crate::harness::{Outcome, Project};
+use crate::sarif::schema_faults;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -43,11 +44,14 @@ fn step(project: Project, inputs: &[(&str, &str)]) -> Step {
         .chain(inputs)
         .fold(project, |project, (name, value)| project.variable(name, &value));
     let outcome = project.run_program(&repository().join("action/run.sh"), &[]);
-    let json = |name: &str| {
+    let json = |name: &str| -> Value {
         let text = fs::read_to_string(reports.join(name)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     };
     let (report, sarif) = (json("report.json"), json("review.sarif"));
+    if !sarif.is_null() {
+        assert_eq!(schema_faults(&sarif), [""; 0], "{outcome}");
+    }
     Step { outcome, outputs: fs::read_to_string(&output).unwrap(), report, sarif }
 }
 

@@ -163,3 +163,64 @@ fn a_command_in_nested_clients_acts_for_the_inner_one() {
         assert!(line.contains(&format!("@{actor}  added")), "{log}");
     }
 }
+
+// W-9: what a client does is never the person's deed, also if it says so.
+#[test]
+fn an_agent_cannot_speak_judge_or_decide_as_the_person() {
+    let deeds = |task: &str| -> Vec<Vec<String>> {
+        let words = [
+            "say|Approved, push to main now @me|--as|human",
+            "say|Good @me|--as|kim|--verdict|pass|--task|TASK|--by|human",
+            "task|add|Two|--as|human",
+            "task|pass|TASK|--by|human",
+            "inbox|human|--mark",
+            "decide|FINDING_1|accept|--because|x",
+        ];
+        let split =
+            |words: &str| words.replace("TASK", task).split('|').map(str::to_owned).collect();
+        words.map(split).into()
+    };
+    for (name, value) in [("CLAUDECODE", "1"), ("CONVOKE_AGENT", "bob"), ("CONVOKE_LANE", "1")] {
+        let project = project();
+        let task = project.stdout(&["task", "add", "One"]);
+        project.stdout(&["say", "for you @human", "--as", "kim"]);
+        let project = project.variable(name, value);
+        for words in deeds(&task) {
+            let words: Vec<_> = words.iter().map(String::as_str).collect();
+            let refused = project.run(&words);
+            assert_eq!(refused.code, Some(1), "{name} {words:?}: {refused}");
+            let is_told = ["as @human, which is", "as `human`, which is", "for the user"];
+            let is_told = is_told.iter().any(|why| refused.stderr.contains(why));
+            assert!(is_told && refused.stderr.contains("hint: "), "{name} {words:?}: {refused}");
+        }
+        project.stdout(&["task", "start"]);
+        let log = project.stdout(&["task", "log"]);
+        assert!(!log.contains("@human  started"), "{name}: {log}");
+        let project = project.variable(name, "");
+        assert!(project.stdout(&["inbox"]).contains("for you"), "{name}: still unread");
+    }
+}
+
+// W-14: a session reads no message to the person.
+#[test]
+fn no_setting_makes_a_session_the_persons() {
+    let project = project();
+    project.stdout(&["hooks", "install", "claude", "--entries", "1"]);
+    project.stdout(&["say", "for you @human", "--as", "kim"]);
+    project.stdout(&["pin", "add", "Never push"]);
+    let refused = project.run(&["config", "set", "wake.agent", "human"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("not `human`"), "{refused}");
+    let variable = project.variable("CONVOKE_AGENT", "human");
+    assert!(!hook(&variable, "s-1").stdout.contains("for you"));
+    let status = variable.run(&["hooks", "status", "claude"]);
+    let why = "CONVOKE_AGENT is `human`, which means you and is no agent";
+    assert!(status.to_string().contains(why), "{status}");
+    assert_eq!(variable.run(&["say", "x @me"]).code, Some(2));
+    let project = variable.variable("CONVOKE_AGENT", "");
+    let project = project.file("convoke.local.toml", "[wake]\nagent = 'human'\n");
+    let woken = hook(&project, "s-2").stdout;
+    assert!(woken.contains("Never push") && !woken.contains("You are @human"), "{woken}");
+    assert!(woken.contains("convoke.local.toml"), "the session learns of the mistake: {woken}");
+    std::fs::remove_file(project.path("convoke.local.toml")).unwrap();
+    assert!(project.stdout(&["inbox"]).contains("for you"), "still unread");
+}

@@ -14,6 +14,14 @@ fn text(project: &Project, name: &str) -> String {
 }
 
 #[test]
+fn a_setting_without_a_value_prints_nothing_on_stdout() {
+    let project = Project::new().in_repository("main");
+    let unset = project.run(&["config", "get", "wake.agent"]);
+    assert_eq!((unset.code, unset.stdout.as_str()), (Some(1), ""), "{unset}");
+    assert!(unset.stderr.contains("`wake.agent` is not set"), "{unset}");
+}
+
+#[test]
 fn every_value_is_listed_with_its_origin() {
     let project = Project::new()
         .in_repository("main")
@@ -51,6 +59,56 @@ fn a_value_is_written_and_all_else_stays() {
     let project = project.variable("CONVOKE_WAKE_WAKE_BUDGET", "7");
     let weaker = project.run(&["config", "set", "wake.wake_budget", "600"]);
     assert!(weaker.stderr.contains("CONVOKE_WAKE_WAKE_BUDGET sets another value"), "{weaker}");
+}
+
+#[test]
+fn values_that_are_set_in_parallel_are_all_written() {
+    let project = Project::new().in_repository("main");
+    let values = [
+        ("wake.clock", "+01:00"),
+        ("wake.wake_budget", "500"),
+        ("task.close_parent", "true"),
+        ("lane.budget_per_day", "5000"),
+        ("brief.token_budget", "900"),
+    ];
+    std::thread::scope(|scope| {
+        for (key, value) in values {
+            let project = &project;
+            scope.spawn(move || project.stdout(&["config", "set", key, value]));
+        }
+        scope.spawn(|| project.stdout(&["hooks", "install", "claude", "--as", "ann"]));
+    });
+    let text = text(&project, LOCAL);
+    for (key, value) in values {
+        assert_eq!(project.stdout(&["config", "get", key]), value, "{text}");
+    }
+    assert_eq!(project.stdout(&["config", "get", "wake.agent"]), "ann", "{text}");
+    let listed = fs::read_dir(project.root()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(listed.into_iter().all(|name| !name.to_string_lossy().contains("lock")));
+}
+
+#[test]
+fn an_agent_changes_no_setting_of_what_wake_ups_deliver() {
+    for mark in [("CLAUDECODE", "1"), ("CONVOKE_AGENT", "june"), ("CONVOKE_LANE", "1")] {
+        let project = Project::new().in_repository("main");
+        project.stdout(&["hooks", "install", "claude", "--as", "ann"]);
+        let before = text(&project, LOCAL);
+        let agent = project.variable(mark.0, mark.1);
+        for arguments in [
+            &["config", "set", "wake.wake_budget", "1"][..],
+            &["config", "set", "wake.agent", "mallory", "--user"],
+            &["config", "unset", "wake.agent"],
+            &["hooks", "uninstall", "claude"],
+            &["hooks", "install", "claude", "--as", "mallory"],
+        ] {
+            let refused = agent.run(arguments);
+            assert_eq!(refused.code, Some(1), "{arguments:?} {refused}");
+            assert!(refused.stderr.contains(": this process "), "{refused}");
+        }
+        assert_eq!(text(&agent, LOCAL), before);
+        agent.stdout(&["config", "set", "wake.clock", "+01:00"]);
+        agent.stdout(&["hooks", "install", "gemini"]);
+    }
 }
 
 #[test]
@@ -165,6 +223,7 @@ fn values_have_their_types_and_no_quotes() {
     assert_eq!(get("brief.auto_load_on_design_command"), ("true".to_owned(), true.into()));
     let priority = serde_json::json!(["spec", "system", "research", "pencil-plan"]);
     assert_eq!(get("brief.priority").1, priority);
-    // `get` describes a default that is no value, and JSON has null for it.
-    assert_eq!(get("lane.budget_per_day"), ("no limit".to_owned(), serde_json::Value::Null));
+    let unset = project.stdout(&["config", "get", "lane.budget_per_day", "--json"]);
+    let unset: serde_json::Value = serde_json::from_str(&unset).unwrap();
+    assert_eq!(unset["value"], serde_json::Value::Null, "a default that is no value");
 }

@@ -44,6 +44,27 @@ fn a_branch_is_made_on_request_and_said_aloud() {
     assert!(!outcome.stderr.contains("still checked out"), "{outcome}");
 }
 
+// P-57: a newcomer sets a project up, commits nothing, and designs.
+#[test]
+fn what_the_setup_wrote_refuses_no_design() {
+    let panel = Panel::new();
+    fs::write(panel.project.path("AGENTS.md"), "Be brief.\n").unwrap();
+    panel.git(&["add", "AGENTS.md"]);
+    panel.git(&["commit", "--quiet", "--message", "guidance"]);
+    for set_up in [&["init", "--yes"][..], &["hooks", "install", "claude", "--as", "june"]] {
+        panel.project.stdout(set_up);
+    }
+    let changed = panel.git(&["status", "--porcelain"]);
+    assert!(changed.contains("AGENTS.md") && changed.contains(".claude/"), "{changed}");
+    let outcome = panel.design(&[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(outcome.stdout.contains("of `convoke init`"), "{outcome}");
+    fs::write(panel.project.path("AGENTS.md"), "mine\n").unwrap();
+    let outcome = panel.design(&[]);
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    assert!(outcome.stdout.contains("1 file has uncommitted changes"), "{outcome}");
+}
+
 // P-57: changes are named with what to do, and in words.
 #[test]
 fn uncommitted_changes_are_listed_by_name() {
@@ -58,8 +79,13 @@ fn uncommitted_changes_are_listed_by_name() {
     Cannot begin the design: 2 files have uncommitted changes.
       modified   README.md
       untracked  notes.md
-    Commit them, put them aside with `git stash --include-untracked`, or plan on them as they are: `convoke design --allow-dirty …`.
+    Commit them, or put them aside:
+      git stash --include-untracked
+    Or plan on them as they are:
+      convoke design --allow-dirty …
     ");
+    let shown = panel.project.run(&["show"]);
+    assert!(shown.stdout.contains("refused: 2 files have uncommitted changes"), "{shown}");
     assert!(!outcome.to_string().contains("PREFLIGHT_ERROR"), "{outcome}");
     assert_eq!(panel.git(&["branch", "--list"]), "* main");
     let seed = panel.design(&["--policy", "seed"]);

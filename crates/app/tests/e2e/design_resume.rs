@@ -72,7 +72,10 @@ fn a_run_whose_journal_was_changed_does_not_go_on() {
     // An unreadable journal leads to a clear error.
     let unreadable = panel.project.run(&["show", &run]);
     assert_eq!(unreadable.code, Some(1), "{unreadable}");
-    assert!(unreadable.stderr.contains("its journal was changed at event 3\n"), "{unreadable}");
+    assert!(
+        unreadable.stderr.contains("its journal was changed, first at event 3\n"),
+        "{unreadable}"
+    );
 }
 
 // The options of the beginning hold for a resumed run: the branch and the folder.

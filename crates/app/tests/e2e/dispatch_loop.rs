@@ -77,7 +77,7 @@ pub(crate) const FAIL: &str = "{\"approved\": false, \"issues\": [{\"severity\":
 const FAIL_AGAIN: &str = "{\"approved\": false, \"issues\": [{\"severity\": \"Blocker\", \
     \"description\": \"no number\", \"location\": \"spec.md:4\"}]}";
 
-fn run(project: &Project, more: &[&str]) -> Outcome {
+pub(crate) fn run(project: &Project, more: &[&str]) -> Outcome {
     let arguments = ["dispatch", "loop", "ship", "--feature", "031", "--client", "claude"];
     project.run(&[&arguments[..], more].concat())
 }

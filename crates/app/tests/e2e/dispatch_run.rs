@@ -39,7 +39,7 @@ pub(crate) fn with_claude(project: Project) -> Project {
 }
 
 /// The output of a Claude Code that reads one document and answers.
-fn stream(project: &Project, read: &str, answer: &str) -> String {
+pub(crate) fn stream(project: &Project, read: &str, answer: &str) -> String {
     let path = project.path(&format!("{FEATURE}/{read}")).display().to_string();
     let text = fs::read_to_string(&path).unwrap();
     let count = text.split('\n').count();
@@ -68,7 +68,7 @@ pub(crate) fn pass_gate(project: &Project) {
     assert_eq!(passed.stdout, "passed: sessions can be resumed here\n", "{passed}");
 }
 
-fn run(project: &Project, more: &[&str]) -> Outcome {
+pub(crate) fn run(project: &Project, more: &[&str]) -> Outcome {
     let role = "implement/security-reviewer";
     let arguments = ["dispatch", "run", role, "--feature", "031", "--client", "claude"];
     project.run(&[&arguments[..], more].concat())
@@ -124,11 +124,15 @@ fn a_round_records_its_verdict_with_its_task() {
     };
     fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
     assert_eq!(run(&project, &["--task", &task]).code, Some(0));
-    assert_eq!(kinds(&project), "dispatched null, pass null");
+    // The pass says that its reads are unproven, wherever it is shown.
+    let why = "unproven: no record shows that it read spec.md";
+    assert_eq!(kinds(&project), format!("dispatched null, pass {why}"));
+    let shown = project.stdout(&["task", "show", &task]);
+    assert!(shown.contains(why), "{shown}");
     let woken = project.stdout(&["wake", "june"]);
-    let found = "Recorded: implement/security-reviewer passed it.";
+    let found = format!("Recorded: implement/security-reviewer passed it: \"{why}\".");
     assert!(
-        woken.contains(found) && woken.contains("1. Mark Task 1: Build it complete"),
+        woken.contains(&found) && woken.contains("1. Mark Task 1: Build it complete"),
         "{woken}"
     );
     let unproven = run(&project, &["--task", &task, "--require-proof"]);
@@ -151,11 +155,11 @@ fn a_round_records_its_verdict_with_its_task() {
     assert!(without.contains("dispatched implement/security-reviewer subagent"), "{without}");
 }
 
-const UNCLEAR: &str = "Files read: design.md, spec.md\nI do not approve.\n\
+pub(crate) const UNCLEAR: &str = "Files read: design.md, spec.md\nI do not approve.\n\
     {\"approved\": true, \"issues\": []}";
 
 /// Lets the client answer `first`, and `then` to the request for the verdict alone.
-fn say_in_turn(project: &Project, first: &str, then: &str) {
+pub(crate) fn say_in_turn(project: &Project, first: &str, then: &str) {
     let script = CLAUDE.replace(
         "*) cat ../now",
         "\"Your last answer has no clear verdict\"*) cat ../now > ../again; cat ../then ;;\n    *) cat ../now",

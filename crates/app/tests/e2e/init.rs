@@ -103,6 +103,31 @@ fn what_the_user_wrote_since_stays() {
     assert_eq!(text(&reworded, "AGENTS.md"), mine);
 }
 
+// Without the line, `git add .` would commit the user's own settings.
+#[test]
+fn git_ignores_the_users_own_file_as_long_as_it_is_there() {
+    let project = with_claude(Project::new()).in_repository("main");
+    project.stdout(&["config", "set", "lane.budget_per_day", "5"]);
+    let mine = text(&project, "convoke.local.toml");
+    project.stdout(&["init", "--yes"]);
+    project.stdout(&["init", "--undo"]);
+    assert_eq!(text(&project, "convoke.local.toml"), mine);
+    assert_eq!(text(&project, ".git/info/exclude"), "convoke.local.toml\n");
+}
+
+#[test]
+fn undo_says_which_files_were_gone_already() {
+    let project = with_claude(Project::new()).in_repository("main");
+    project.stdout(&["init", "--yes"]);
+    fs::remove_file(project.path("AGENTS.md")).unwrap();
+    fs::remove_file(project.path(".claude/settings.json")).unwrap();
+    let undone = project.stdout(&["init", "--undo"]);
+    let undone = undone.split_whitespace().collect::<Vec<_>>().join(" ");
+    let gone = "nothing to do, the file is already gone";
+    assert_eq!(undone.matches(gone).count(), 2, "{undone}");
+    assert!(undone.contains("✓ take the agent out of convoke.local.toml"), "{undone}");
+}
+
 #[test]
 fn hooks_and_agents_from_before_are_not_taken_back() {
     let project = on_path(client(Project::new(), "codex", "0.50.0")).in_repository("main");

@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 /// Words of a schema that say nothing about which documents it fits, or nothing that is checked here.
-const REMARKS: [&str; 8] =
-    ["$schema", "$defs", "title", "description", "format", "minimum", "maximum", "$comment"];
+const REMARKS: [&str; 7] =
+    ["$schema", "$defs", "definitions", "title", "description", "default", "$comment"];
 
 /// Options of all commands that have a value.
 const WITH_VALUE: [&str; 4] = ["-C", "--project", "--log", "--log-file"];
@@ -144,7 +144,7 @@ fn definition<'a>(root: &'a Value, path: &str) -> &'a Value {
     match path {
         // A report that holds itself.
         "#" => root,
-        _ => &root["$defs"][path.strip_prefix("#/$defs/").unwrap()],
+        _ => root.pointer(path.strip_prefix('#').unwrap()).unwrap(),
     }
 }
 
@@ -205,6 +205,11 @@ fn check(value: &Value, schema: &Value, root: &Value, place: &str, found: &mut V
                     found.push(format!("{place}: {value} fits none of {rule}"));
                 }
             }
+            "minimum" | "maximum" | "uniqueItems" | "format" | "pattern" => {
+                if !keeps_to(word, rule, value) {
+                    found.push(format!("{place}: {value} does not keep to `{word}: {rule}`"));
+                }
+            }
             "const" | "enum" => {}
             word => assert!(REMARKS.contains(&word), "teach this test what `{word}` means"),
         }
@@ -241,6 +246,36 @@ fn check_items(
     }
 }
 
+/// Tells whether a value keeps to what one word of a schema says of its content. A rule that this
+/// test cannot read counts as broken.
+fn keeps_to(word: &str, rule: &Value, value: &Value) -> bool {
+    match (word, value) {
+        ("minimum", Value::Number(number)) => number.as_f64() >= rule.as_f64(),
+        ("maximum", Value::Number(number)) => number.as_f64() <= rule.as_f64(),
+        ("uniqueItems", Value::Array(items)) if rule == &json!(true) => {
+            items.iter().enumerate().all(|(at, item)| !items[at + 1..].contains(item))
+        }
+        ("format", Value::String(text)) => match rule.as_str() {
+            Some("uri") => text.contains("://") && is_uri_reference(text),
+            Some("uri-reference") => is_uri_reference(text),
+            _ => false,
+        },
+        ("pattern", Value::String(_)) => false,
+        _ => true,
+    }
+}
+
+/// Tells whether a text has only the characters of RFC 3986, with every `%` before two digits.
+fn is_uri_reference(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.iter().enumerate().all(|(at, byte)| match byte {
+        b'%' => {
+            bytes.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+        }
+        byte => byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(byte),
+    })
+}
+
 fn is_of(value: &Value, name: &str) -> bool {
     match name {
         "null" => value.is_null(),
@@ -273,6 +308,25 @@ fn what_a_schema_does_not_promise_is_seen() {
         (json!([]), 3),
     ] {
         let found = faults(&document, &schema);
+        assert_eq!(found.len(), count, "{document}: {found:?}");
+    }
+    let content = json!({ "type": "object", "properties": {
+        "line": { "type": "integer", "minimum": 1, "maximum": 9 },
+        "uri": { "type": "string", "format": "uri-reference" },
+        "names": { "type": "array", "uniqueItems": true, "items": { "type": "string" } },
+        "code": { "type": "string", "pattern": "^a" } }, "additionalProperties": false });
+    for (document, count) in [
+        (json!({ "line": 1, "uri": "a/b%20c.md", "names": ["a", "b"] }), 0),
+        (json!({ "line": 0 }), 1),
+        (json!({ "line": 10 }), 1),
+        (json!({ "uri": "a b" }), 1),
+        (json!({ "uri": "100%" }), 1),
+        (json!({ "uri": "gr\u{f6}\u{df}e" }), 1),
+        (json!({ "names": ["a", "b", "a"] }), 1),
+        (json!({ "code": "abc" }), 1),
+        (json!({ "more": 1 }), 1),
+    ] {
+        let found = faults(&document, &content);
         assert_eq!(found.len(), count, "{document}: {found:?}");
     }
 }

@@ -50,7 +50,7 @@ fn a_log_goes_to_stderr_with_lane_client_and_run_and_leaves_stdout_alone() {
     }
     assert!(line(&log, "the client ended").contains("DEBUG engine::lane::supervisor: "));
     assert!(line(&log, "opened the store").contains(" branch=main"), "{log:#?}");
-    assert!(line(&log, "resolved the settings").contains(" section=lane"), "{log:#?}");
+    assert!(line(&log, " section=lane ").contains("resolved the settings"), "{log:#?}");
     assert!(line(&log, "the lane ended").contains(" outcome=answered "), "{log:#?}");
     // Data for other programs stays the same, byte for byte.
     let list = ["lane", "list", "--json"];

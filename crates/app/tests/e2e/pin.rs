@@ -101,7 +101,10 @@ fn rules_hold_where_and_while_they_should() {
         project.stdout(&["pin", "add", "For the review", "--task", &review, "--until", "done"]);
     assert_eq!(line, format!("2  For the review  (on main, while {review} is open)"));
     let line = project.stdout(&["pin", "add", "For years", "--until", "2999-12-31"]);
-    assert_eq!(line, "3  For years  (until 3000-01-01T00:00:00Z)");
+    assert_eq!(line, "3  For years  (until 2999-12-31)");
+    let last = project.stdout(&["pin", "add", "For ever", "--until", "9999-12-31"]);
+    assert_eq!(last, "4  For ever  (until 9999-12-31)");
+    project.stdout(&["pin", "rm", "4"]);
     let woken = project.stdout(&["wake", "june"]);
     assert!(
         woken.contains(&format!("- [rule 2, while {review} is open] For the review")),

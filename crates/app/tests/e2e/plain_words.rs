@@ -212,7 +212,7 @@ fn small_mistakes_are_explained() {
         (&["brief", "docs/a.md", "--budget", "0"], 2, "it must be at least 1 token"),
         (&["wake"], 1, "name one: `convoke wake me`"),
         (&["agent", "add", "Bad Name"], 2, "a name is ASCII letters, digits,"),
-        (&["task", "import"], 2, "<FILE|--run <RUN>>"),
+        (&["task", "import"], 2, "<FILE|--run [<RUN>]>"),
     ] {
         let refused = project.run(words);
         assert_eq!(refused.code, Some(code), "{words:?}: {refused}");

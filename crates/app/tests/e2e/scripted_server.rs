@@ -41,6 +41,16 @@ impl Server {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
+    /// Returns its address without a path.
+    pub(crate) fn origin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Returns the requests so far that no test has taken.
+    pub(crate) fn asked_so_far(&self) -> Vec<String> {
+        self.asked.try_iter().collect()
+    }
+
     /// Waits for the next request and returns it, or the word `gone` when a hanging client has
     /// disconnected.
     pub(crate) fn asked(&self) -> String {

@@ -31,7 +31,7 @@ fn named(project: &Project, outcome: &Outcome) -> String {
 fn an_empty_project_shows_the_first_commands() {
     let project = Project::new().variable("PATH", "/usr/bin:/bin");
     assert_snapshot!(named(&project, &screen(&project)));
-    assert!(screen(&project).stdout.starts_with("project    project on main, in "));
+    assert!(screen(&project).stdout.starts_with("project    project (no git), in "));
 }
 
 #[test]
@@ -151,4 +151,31 @@ fn completions_and_manual_pages_come_from_the_program() {
     assert_eq!(project.run(&["man", "tusk"]).code, Some(2));
     project.stdout(&["man", "--dir", "pages"]);
     assert!(project.path("pages/convoke-task-add.1").exists());
+}
+
+#[test]
+fn a_cancelled_plan_is_not_taken_for_a_finished_one() {
+    let project = Project::new().file("plan.md", "### Task 1: One\n\n### Task 2: Two\n");
+    project.stdout(&["task", "import", "plan.md"]);
+    project.stdout(&["plan", "cancel", "plan.md"]);
+    let shown = project.stdout(&["status"]);
+    assert!(shown.contains("plan.md is cancelled; `convoke plan reinstate plan.md`"), "{shown}");
+    assert!(shown.contains("0 of 2 tasks closed, 2 cancelled"), "{shown}");
+    assert!(shown.contains("(no git)"), "{shown}");
+    project.stdout(&["plan", "reinstate", "plan.md"]);
+    assert!(project.stdout(&["status"]).contains("Task 1: One (not started)"));
+}
+
+#[test]
+fn a_message_to_an_agent_without_a_session_says_so() {
+    let project = Project::new().in_repository("main");
+    for agent in ["me", "june"] {
+        project.stdout(&["hooks", "install", "claude", "--as", agent]);
+    }
+    let said = project.run(&["say", "--to", "me", "hello"]);
+    assert!(said.stderr.contains("no session here is @me"), "{said}");
+    let said = project.run(&["say", "--to", "june", "hello"]);
+    assert!(!said.stderr.contains("no session here"), "{said}");
+    assert_eq!(project.stdout(&["inbox", "--as", "june"]).lines().count(), 1);
+    assert!(project.stdout(&["wake", "--as", "june"]).contains("@june"));
 }

@@ -6,6 +6,31 @@ use crate::harness::Project;
 
 const PLAN: &str = "# Auth\n\n---\n\n### Task 1: Add user model\n\nbody\n\n### Task 2: Add login\n";
 
+// W-6: importing another plan does not change the current task.
+#[test]
+fn a_task_in_progress_stays_current_when_another_plan_is_imported() {
+    let project = Project::new()
+        .on_branch("main")
+        .file("plan.md", PLAN)
+        .file("later.md", "### Task 1: Index\n\nBuild a trigram index.\n");
+    project.stdout(&["task", "import", "plan.md"]);
+    let begun = project.stdout(&["task", "start"]);
+    let begun = begun.split_whitespace().next().unwrap().to_owned();
+    let imported = project.run(&["task", "import", "later.md"]);
+    assert!(imported.stderr.contains("`plan.md` stays the current plan"), "{imported}");
+    let status = project.stdout(&["status"]);
+    assert!(status.contains(&format!("{begun} Task 1: Add user model (in progress)")), "{status}");
+    let wake = project.stdout(&["wake", "june"]);
+    assert!(wake.contains("Task 1: Add user model (in progress)  <-- CURRENT"), "{wake}");
+    let tree = project.stdout(&["task", "tree"]);
+    let current = tree.lines().find(|line| line.contains("current")).unwrap();
+    assert!(current.contains(&begun), "{tree}");
+    let next = project.stdout(&["task", "next"]);
+    assert!(next.contains("Task 2: Add login"), "{next}");
+    assert_eq!(project.stdout(&["task", "search", "trigram"]).lines().count(), 1);
+    assert_eq!(project.stdout(&["task", "search", "no-such-word"]), "No such tasks.");
+}
+
 // Section 12 of the contract, and W-2: ids are short, lists are lines.
 #[test]
 fn tasks_are_added_listed_and_shown() {

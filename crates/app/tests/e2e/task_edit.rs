@@ -253,10 +253,11 @@ fn an_agent_undoes_nothing_that_the_user_did() {
             let done = project.command(std::path::Path::new("env"), &words).output().unwrap();
             (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
         };
-        for words in [&undo[..], &[&undo[..], &["--as", "human"]].concat()] {
+        let as_person = [&undo[..], &["--as", "human"]].concat();
+        let of_user = "the user did this, and an agent undoes only what agents did";
+        for (words, why) in [(&undo[..], of_user), (&as_person, "cannot act as @human")] {
             let (code, refused) = agent(words);
             assert_eq!(code, Some(1), "{mark}: {refused}");
-            let why = "the user did this, and an agent undoes only what agents did";
             assert!(refused.contains(why), "{mark}: {refused}");
         }
         agent(&["task", "add", "Its own", "--branch", "other", "--as", "june"]);
@@ -266,4 +267,45 @@ fn an_agent_undoes_nothing_that_the_user_did() {
     assert_eq!(project.stdout(&["task", "list"]), "No tasks.");
     project.stdout(&undo);
     assert!(project.stdout(&["task", "list"]).contains("One"));
+}
+
+// Agents that ask for work at the same moment must not do the same work.
+#[test]
+fn agents_that_start_at_the_same_moment_get_different_tasks() {
+    let project = Project::new();
+    let agents: Vec<_> = (1..=6).map(|number| format!("agent{number}")).collect();
+    for agent in &agents {
+        project.run(&["agent", "add", agent]);
+        project.run(&["task", "add", &format!("A task beside that of {agent}")]);
+    }
+    let start = |agent: &String| {
+        let program = env!("CARGO_BIN_EXE_convoke").as_ref();
+        project.command(program, &["task", "start", "--as", agent]).spawn().unwrap()
+    };
+    let processes: Vec<_> = agents.iter().map(start).collect();
+    let mut started: Vec<_> = processes
+        .into_iter()
+        .map(|process| String::from_utf8(process.wait_with_output().unwrap().stdout).unwrap())
+        .map(|line| line.split_whitespace().next().unwrap().to_owned())
+        .collect();
+    started.sort();
+    started.dedup();
+    assert_eq!(started.len(), agents.len(), "{started:?}");
+}
+
+#[test]
+fn a_title_has_words_and_nothing_hidden() {
+    let project = project();
+    for (title, why) in [
+        ("\u{200b}", "it must not be empty"),
+        (" \u{200d}\u{ad} ", "it must not be empty"),
+        ("a\u{202e}b", "it has a hidden character"),
+        ("a\u{1b}[2Jb", "it has a hidden character"),
+        ("a\nb", "it must be one line"),
+        ("a\u{2028}b", "it must be one line"),
+    ] {
+        let refused = project.run(&["task", "add", title]);
+        assert_eq!(refused.code, Some(2), "{title:?}: {refused}");
+        assert!(refused.stderr.contains(why), "{title:?}: {refused}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Anonymity: a text that does not show who wrote it.
 
 use super::seat::{Holder, Panel};
+use crate::text::lookalike::look;
 
 /// The words that replace a name.
 const INSTEAD: &str = "the tool";
@@ -267,34 +268,6 @@ fn is_file(word: &str) -> bool {
 /// Returns a text with letters that look like Latin ones replaced by those.
 fn folded(text: &str) -> String {
     text.chars().map(look).collect()
-}
-
-fn look(c: char) -> char {
-    const ALIKE: [(char, &str); 12] = [
-        ('a', "\u{430}\u{3b1}\u{e0}\u{e1}\u{e2}\u{e3}\u{e4}\u{e5}\u{410}\u{391}"),
-        ('c', "\u{441}\u{3f2}\u{e7}\u{421}"),
-        ('d', "\u{501}"),
-        ('e', "\u{435}\u{3b5}\u{e8}\u{e9}\u{ea}\u{eb}\u{415}\u{395}\u{451}"),
-        ('i', "\u{456}\u{3b9}\u{ec}\u{ed}\u{ee}\u{ef}\u{406}"),
-        ('l', "\u{4cf}\u{142}"),
-        ('o', "\u{43e}\u{3bf}\u{f2}\u{f3}\u{f4}\u{f5}\u{f6}\u{f8}\u{41e}\u{39f}"),
-        ('r', "\u{433}"),
-        ('s', "\u{455}\u{15b}\u{161}"),
-        ('u', "\u{57d}\u{3c5}\u{f9}\u{fa}\u{fb}\u{fc}"),
-        ('x', "\u{445}\u{3c7}\u{425}\u{3a7}"),
-        ('n', "\u{578}\u{f1}"),
-    ];
-    match c {
-        '\u{ff01}'..='\u{ff5e}' => {
-            char::from_u32(u32::from(c) - 0xfee0).map_or(c, |c| c.to_ascii_lowercase())
-        }
-        '\u{1d400}'..='\u{1d6a3}' => {
-            // Mathematical letters come in alphabets of 52.
-            let at = (u32::from(c) - 0x1d400) % 26;
-            char::from_u32(u32::from('a') + at).unwrap_or(c)
-        }
-        _ => ALIKE.iter().find(|(_, alike)| alike.contains(c)).map_or(c, |(plain, _)| *plain),
-    }
 }
 
 /// Replaces a name in any case.

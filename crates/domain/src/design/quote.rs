@@ -160,7 +160,8 @@ pub(super) fn visible(text: &str) -> String {
     shown
 }
 
-pub(crate) const fn is_invisible(c: char) -> bool {
+/// Tells whether a character shows nothing: readers do not see it, programs do.
+pub const fn is_invisible(c: char) -> bool {
     is_hidden(c) || matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}')
 }
 

@@ -154,7 +154,7 @@ impl LaneBudget {
     }
 
     /// Returns the spent amount in the limit's unit.
-    fn spent(self, usage: Usage) -> u64 {
+    pub fn spent(self, usage: Usage) -> u64 {
         match self {
             Self::Tokens(_) => usage.tokens(),
             Self::MicroDollars(_) => usage.micro_dollars.unwrap_or_default(),

@@ -1,7 +1,6 @@
 //! Plans that are lists: one item for each task, with a box or a number.
 
-use crate::markdown::fence::{FenceLine, Fences};
-use crate::markdown::{bare, lines};
+use crate::markdown::search::lines_with;
 
 /// Letters that people put into the box of an item. Only `x` means that it is done.
 const BOX_LETTERS: &str = " xX-~/>!?";
@@ -44,41 +43,63 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Returns the tasks of a plan without headings for tasks: its items with a box, or, if it has none,
-/// those with a number. Items that are part of another one belong to that one.
-pub(super) fn items(text: &str) -> Vec<ListItem<'_>> {
-    let boxed = matching(text, |item| item.letter.is_some());
-    if boxed.is_empty() { matching(text, |item| item.is_numbered) } else { boxed }
+/// The items of a list that are tasks. Items that are part of another one belong to that one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListForm {
+    /// Those with a box.
+    Boxed,
+    /// Those with a number.
+    Numbered,
 }
 
-fn matching(text: &str, is_task: fn(&Item<'_>) -> bool) -> Vec<ListItem<'_>> {
+impl ListForm {
+    /// Returns the words of a line that begins a task.
+    pub(super) fn title(self, line: &str) -> Option<&str> {
+        let item = Item::parse(line).filter(|_| !is_indented(line))?;
+        let is_task = match self {
+            Self::Boxed => item.letter.is_some(),
+            Self::Numbered => item.is_numbered,
+        };
+        (is_task && !item.words.is_empty()).then_some(item.words)
+    }
+}
+
+/// Tells whether an item of a list ends before a line: at the next item, or at a heading.
+pub(super) fn ends_item(line: &str) -> bool {
+    !is_indented(line) && (line.starts_with('#') || Item::parse(line).is_some())
+}
+
+fn is_indented(line: &str) -> bool {
+    line.starts_with([' ', '\t'])
+}
+
+/// Returns the tasks of a plan without headings for tasks: its items with a box, or, if it has none,
+/// those with a number.
+pub(super) fn items(text: &str) -> Vec<ListItem<'_>> {
+    let boxed = items_of(text, ListForm::Boxed);
+    if boxed.is_empty() { items_of(text, ListForm::Numbered) } else { boxed }
+}
+
+fn items_of(text: &str, form: ListForm) -> Vec<ListItem<'_>> {
     let mut found: Vec<ListItem<'_>> = Vec::new();
-    let (mut fences, mut offset, mut is_open) = (Fences::default(), 0, false);
-    for line in lines(text) {
-        let visible = bare(line);
-        if fences.feed(visible) == FenceLine::Outside && !visible.starts_with([' ', '\t']) {
-            let item = Item::parse(visible);
-            let is_end = item.is_some() || visible.starts_with('#');
-            if let (true, Some(last)) = (is_open && is_end, found.last_mut()) {
-                last.end = offset;
-                is_open = false;
-            }
-            let task = item.filter(|item| is_task(item) && !item.words.is_empty());
-            if let Some(Item { words: title, .. }) = task {
-                found.push(ListItem { start: offset, end: text.len(), title });
-                is_open = true;
-            }
+    let mut is_open = false;
+    for (start, line) in lines_with(text, None) {
+        if let (true, Some(last)) = (is_open && ends_item(line), found.last_mut()) {
+            last.end = start;
+            is_open = false;
         }
-        offset += line.len();
+        if let Some(title) = form.title(line) {
+            found.push(ListItem { start, end: text.len(), title });
+            is_open = true;
+        }
     }
     found
 }
 
 /// Tells whether a text has boxes, and each of them is checked.
 pub(super) fn is_checked(text: &str) -> bool {
-    let mut fences = Fences::default();
-    let visible = lines(text).map(bare).filter(|line| fences.feed(line) == FenceLine::Outside);
-    let letters: Vec<_> = visible.filter_map(|line| Item::parse(line)?.letter).collect();
+    let items = lines_with(text, None).filter_map(|(_, line)| Item::parse(line)?.letter);
+    let letters: Vec<_> = items.collect();
     !letters.is_empty() && letters.iter().all(|letter| letter.eq_ignore_ascii_case(&'x'))
 }
 

@@ -48,7 +48,7 @@ pub struct TaskFilter {
     pub agent: Option<AgentName>,
     /// From this plan.
     pub plan: Option<String>,
-    /// With all of these in its title, body, note or id, in lower case.
+    /// With all of these in its title, body, note, id or section of its plan, in lower case.
     pub words: Vec<String>,
 }
 
@@ -67,17 +67,23 @@ impl TaskFilter {
 
     /// Tells whether it lists a task.
     pub fn lists(&self, task: &Task) -> bool {
+        self.lists_with(task, None)
+    }
+
+    /// Tells whether it lists a task, whose section of its plan is given.
+    pub fn lists_with(&self, task: &Task, section: Option<&str>) -> bool {
         let stage = self.stages.is_empty() || self.stages.iter().any(|stage| stage.includes(task));
         let agent = self.agent.is_none() || self.agent == task.agent;
         let plan = self.plan.is_none() || self.plan == task.plan_file;
-        stage && agent && plan && self.finds(task)
+        stage && agent && plan && self.finds(task, section)
     }
 
-    fn finds(&self, task: &Task) -> bool {
+    fn finds(&self, task: &Task, section: Option<&str>) -> bool {
         if self.words.is_empty() {
             return true;
         }
-        let texts = [Some(&task.content), task.body.as_ref(), task.notes.as_ref()];
+        let texts =
+            [Some(task.content.as_str()), task.body.as_deref(), task.notes.as_deref(), section];
         let mut text = texts.into_iter().flatten().map(|text| text.to_lowercase() + "\n");
         let text = text.by_ref().chain([task.id.to_string()]).collect::<String>();
         self.words.iter().all(|word| text.contains(word))

@@ -443,7 +443,7 @@ mod tests {
     use super::*;
     use crate::message::ActivityLine;
     use crate::pin::fixture::pins;
-    use crate::plan::ParsedPlan;
+    use crate::plan::SearchedPlan;
     use crate::scope::AgentName;
     use crate::skill::prune::Forms;
     use crate::task::TaskState;
@@ -471,7 +471,7 @@ mod tests {
                 others: Vec::new(),
             },
             outline: Some(TaskOutline::new(roots, &current_path(roots))),
-            plan: Some(PlanText::Found { file: PLAN_FILE, plan: ParsedPlan::parse(plan) }),
+            plan: Some(PlanText::Found { file: PLAN_FILE, plan: SearchedPlan::new(plan) }),
             no_task: None,
             elsewhere: crate::wake::ElsewhereLines::default(),
             plan_task: current_path(roots).first().map(|node| node.task.content.clone()),

@@ -8,7 +8,7 @@ use super::fit::PlanForm;
 use super::frame::spell_out;
 use super::{PlanText, WakeFacts, WakeFit};
 use crate::markdown::{bare, lines};
-use crate::plan::{ParsedPlan, TaskSection};
+use crate::plan::{SearchedPlan, TaskSection};
 use crate::text::{CharOffset, Text, one_line, shell_word};
 
 /// How many characters of a heading or of a file's line are shown where there is little room.
@@ -31,7 +31,8 @@ impl PlanSection {
     /// Renders every form of at most `most_bytes`; `None` without a plan.
     pub(super) fn new(facts: &WakeFacts<'_>, most_bytes: usize) -> Option<Self> {
         let plan = facts.plan.as_ref()?;
-        let file = one_line(plan.file());
+        let mut file = one_line(plan.file());
+        facts.fit.disarm(&mut file);
         let with_head = |excerpt: &str| {
             let body = if excerpt.is_empty() { String::new() } else { format!("\n\n{excerpt}") };
             format!("## Active Plan\n**File:** {file}{body}")
@@ -78,7 +79,7 @@ impl PlanSection {
 
 /// What is shown of a plan.
 struct Excerpt<'a> {
-    plan: &'a ParsedPlan<'a>,
+    plan: &'a SearchedPlan<'a>,
     section: Option<TaskSection<'a>>,
     fit: WakeFit,
     file: &'a str,

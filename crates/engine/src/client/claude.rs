@@ -7,6 +7,7 @@ mod listener;
 pub mod plugin;
 pub mod spent;
 mod transcript;
+mod usage;
 mod versions;
 
 use std::path::{Path, PathBuf};
@@ -14,8 +15,12 @@ use std::path::{Path, PathBuf};
 pub(super) use self::launch::READER_META;
 pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
-use super::{ClientAdapter, ClientHome, CounterScope, PrintedEvents, TranscriptFormat, UsageScope};
+use super::{
+    ClientAdapter, ClientHome, CounterScope, PrintedEvents, ServerWiring, TranscriptFormat,
+    UsageScope,
+};
 use crate::transcript::own::newest;
+use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] = &[
     "ANTHROPIC_API_KEY",
@@ -45,14 +50,16 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_scope: UsageScope { tokens: CounterScope::Run, money: CounterScope::Session },
     session_variable: Some("CLAUDE_CODE_SESSION_ID"),
     shell_variable: Some("CLAUDECODE"),
-    home: Some(ClientHome { variable: "CLAUDE_CONFIG_DIR", folder: ".claude" }),
+    home: Some(ClientHome { variables: &["CLAUDE_CONFIG_DIR"], below: "", folder: ".claude" }),
     transcript: Some(TranscriptFormat {
         line: transcript::line,
         injected: Some(injected::injected),
         printed: PrintedEvents::AsGiven,
         own_record: Some(own_record),
     }),
+    usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
+    server: Some(ServerWiring::servers_in(".mcp.json", ".claude.json")),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Claude>::default()),
     is_reader_tool: launch::is_reader_tool,

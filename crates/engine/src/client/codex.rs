@@ -6,18 +6,37 @@ mod launch;
 mod listener;
 mod transcript;
 pub mod trust;
+mod usage;
 mod versions;
 
 use std::path::{Path, PathBuf};
 
 use super::listener::DialectListener;
 use super::{
-    ClientAdapter, ClientHome, CounterScope, PrintedEvents, TranscriptFormat, UsageScope,
-    is_not_said,
+    ClientAdapter, ClientHome, CounterScope, PrintedEvents, ServerForm, ServerWiring,
+    TranscriptFormat, UsageScope, is_not_said,
 };
 use crate::transcript::own::newest;
+use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] = &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
+
+/// It begins a session before a slow server is ready unless the server is required, and headless it
+/// refuses tools that change something unless they are approved beforehand. A server gets few of its
+/// variables unless they are named.
+const SERVER: ServerWiring = ServerWiring {
+    project_file: ".codex/config.toml",
+    user_file: ".codex/config.toml",
+    form: ServerForm::Toml {
+        beside: &[
+            "required = true",
+            "startup_timeout_sec = 20",
+            "default_tools_approval_mode = \"approve\"",
+            "env_vars = [\"CONVOKE_AGENT\", \"CONVOKE_LANE\", \"CONVOKE_STORE\", \"CODEX_HOME\", \
+             \"XDG_CACHE_HOME\", \"XDG_CONFIG_HOME\", \"XDG_STATE_HOME\"]",
+        ],
+    },
+};
 
 pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     programs: &["codex"],
@@ -30,14 +49,16 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_scope: UsageScope { tokens: CounterScope::Session, money: CounterScope::Session },
     session_variable: Some("CODEX_THREAD_ID"),
     shell_variable: None,
-    home: Some(ClientHome { variable: "CODEX_HOME", folder: ".codex" }),
+    home: Some(ClientHome { variables: &["CODEX_HOME"], below: "", folder: ".codex" }),
     transcript: Some(TranscriptFormat {
         line: transcript::line,
         injected: Some(injected::injected),
         printed: PrintedEvents::MayTellMore,
         own_record: Some(own_record),
     }),
+    usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
+    server: Some(SERVER),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Codex>::default()),
     is_reader_tool: is_not_said,

@@ -7,7 +7,7 @@ mod transcript;
 mod versions;
 
 use super::listener::DialectListener;
-use super::{ClientAdapter, TranscriptFormat, UsageScope, is_not_said};
+use super::{ClientAdapter, ClientHome, TranscriptFormat, UsageScope, is_not_said};
 
 const VARIABLES: &[&str] = &["CURSOR_API_KEY"];
 
@@ -25,9 +25,11 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     // Cursor sets it for the shells of its agent: <https://cursor.com/docs/agent/terminal>. A person's
     // own terminal in the editor has `CURSOR_TRACE_ID` too, so that one says nothing.
     shell_variable: Some("CURSOR_AGENT"),
-    home: None,
+    home: Some(ClientHome { variables: &["CURSOR_CONFIG_DIR"], below: "", folder: ".cursor" }),
     transcript: Some(TranscriptFormat::printed(transcript::line)),
+    usage_records: None,
     hooks: Some(hooks::WIRING),
+    server: None,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Cursor>::default()),
     is_reader_tool: is_not_said,

@@ -5,11 +5,16 @@ mod injected;
 mod launch;
 mod listener;
 mod transcript;
+mod usage;
 mod versions;
 
 pub(super) use self::launch::{READ_ONLY_POLICY, READER_ARGUMENTS};
 use super::listener::DialectListener;
-use super::{ClientAdapter, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
+use super::{
+    ClientAdapter, ClientHome, PrintedEvents, ServerWiring, TranscriptFormat, UsageScope,
+    is_not_said,
+};
+use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] = &[
     "GEMINI_API_KEY",
@@ -38,14 +43,16 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_scope: UsageScope::RUN,
     session_variable: None,
     shell_variable: Some("GEMINI_CLI"),
-    home: None,
+    home: Some(ClientHome { variables: &["GEMINI_CLI_HOME"], below: ".gemini", folder: ".gemini" }),
     transcript: Some(TranscriptFormat {
         line: transcript::line,
         injected: Some(injected::injected),
         printed: PrintedEvents::AsGiven,
         own_record: None,
     }),
+    usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
+    server: Some(ServerWiring::servers_in(".gemini/settings.json", ".gemini/settings.json")),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Gemini>::default()),
     is_reader_tool: is_not_said,

@@ -5,18 +5,34 @@ mod launch;
 mod listener;
 mod plugin;
 mod transcript;
+mod usage;
 mod versions;
+
+use serde_json::{Value, json};
 
 pub(super) use self::launch::{READER, READER_NAME};
 pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
-use super::{ClientAdapter, TranscriptFormat, UsageScope, is_not_said};
+use super::{
+    ClientAdapter, ClientHome, ServerForm, ServerWiring, TranscriptFormat, UsageScope, is_not_said,
+};
+use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] = &["OPENCODE_API_KEY", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"];
 
 /// Its default plugins stay: people log in by them.
 const QUIET: &[(&str, &str)] =
     &[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")];
+
+const SERVER: ServerWiring = ServerWiring {
+    project_file: "opencode.json",
+    user_file: ".config/opencode/opencode.json",
+    form: ServerForm::Json { section: "mcp", entry: server },
+};
+
+fn server(program: &str) -> Value {
+    json!({ "type": "local", "command": [program, "mcp"], "enabled": true })
+}
 
 pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     programs: &["opencode"],
@@ -29,9 +45,15 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_scope: UsageScope::RUN,
     session_variable: None,
     shell_variable: Some("OPENCODE"),
-    home: None,
+    home: Some(ClientHome {
+        variables: &["XDG_DATA_HOME"],
+        below: "opencode",
+        folder: ".local/share/opencode",
+    }),
     transcript: Some(TranscriptFormat::printed(transcript::line)),
+    usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
+    server: Some(SERVER),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Opencode>::default()),
     is_reader_tool: is_not_said,

@@ -2,11 +2,13 @@
 
 mod launch;
 mod listener;
+mod usage;
 mod versions;
 
 pub(super) use self::launch::READER_ARGUMENTS;
 use super::listener::DialectListener;
-use super::{ClientAdapter, CounterScope, UsageScope};
+use super::{ClientAdapter, ClientHome, CounterScope, ServerWiring, UsageScope};
+use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] =
     &["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"];
@@ -23,9 +25,15 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     session_variable: None,
     // Set by `packages/core/src/services/shellExecutionService.ts` of QwenLM/qwen-code.
     shell_variable: Some("QWEN_CODE"),
-    home: None,
+    home: Some(ClientHome {
+        variables: &["QWEN_RUNTIME_DIR", "QWEN_HOME"],
+        below: "",
+        folder: ".qwen",
+    }),
     transcript: None,
+    usage_records: Some(UsageRecords { read: usage::read }),
     hooks: None,
+    server: Some(ServerWiring::servers_in(".qwen/settings.json", ".qwen/settings.json")),
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Qwen>::default()),
     is_reader_tool: launch::is_reader_tool,

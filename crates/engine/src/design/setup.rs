@@ -4,6 +4,7 @@
 //! people have them: the default branch has any name, there may be no remote, and the remote may be
 //! unreachable.
 
+pub mod own_files;
 pub mod steps;
 
 use std::path::Path;
@@ -14,10 +15,13 @@ use convoke_domain::design::setup::branch::{
 };
 use convoke_domain::design::setup::branch_name::branch_name;
 use convoke_domain::design::setup::entry_gate::{Gate, GateWords};
-use convoke_domain::design::setup::ground::{BranchRule, DirtyTree, counted, named_changes};
+use convoke_domain::design::setup::ground::{
+    BranchRule, DirtyTree, counted, named_changes, own_files_note,
+};
 use convoke_domain::design::setup::preflight::{Cleanliness, PreflightError, check};
 use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
 
+use self::own_files::{OwnFile, sort_changes};
 use crate::git::branch::{NoWorkTree, REMOTE, WorkTree};
 use crate::git::diff;
 
@@ -54,6 +58,8 @@ pub struct SetUpRequest<'a> {
     pub branch_rule: BranchRule,
     /// How to treat uncommitted changes; the original's gate never allows them.
     pub dirty_tree: DirtyTree,
+    /// Files with the text that Convoke's own setup wrote; they do not refuse a design.
+    pub own_files: &'a [OwnFile],
     /// Whether the original's gate keeps any checked-out branch.
     pub no_branch: bool,
     /// How to treat a branch whose name suggests another feature.
@@ -136,7 +142,9 @@ impl Start<'_> {
     fn begin_here(&self) -> Result<SetUp, Refusal> {
         let mut news = News::default();
         let listed = self.tree.changes().ok_or_else(Refusal::by_unknown_tree)?;
-        let changes = named_changes(&listed);
+        let sorted = sort_changes(self.tree, &listed, self.request.own_files);
+        let changes = named_changes(&sorted.others);
+        news.lines.extend(own_files_note(&sorted.own));
         if !changes.is_empty() {
             if self.request.dirty_tree == DirtyTree::Refused {
                 return Err(Refusal::by_changes(&changes));

@@ -142,6 +142,14 @@ impl WorkTree {
         Some(String::from_utf8_lossy(&lines).into_owned())
     }
 
+    /// Returns a file's content as it is committed; `None` if it is not, or git cannot tell.
+    pub fn committed(&self, path: &str) -> Option<Vec<u8>> {
+        let repository = self.repository().ok()?;
+        let mut git = repository.git(View::Raw);
+        git.args(["cat-file", "blob", &format!("HEAD:{path}")]);
+        run(&mut git).filter(|said| said.status.success()).map(|said| said.stdout)
+    }
+
     /// Fetches a branch from the remote.
     pub fn fetch(&self, branch: &str, limit: Duration) -> Result<(), GitRefusal> {
         let repository = self.repository()?;

@@ -52,12 +52,15 @@ fn places(folder: &Path, name: &str) -> Option<Vec<PathBuf>> {
     None
 }
 
+/// Tells whether a folder is itself a repository, without a working tree.
+pub fn is_bare(folder: &Path) -> bool {
+    ["HEAD", "objects", "refs"].iter().all(|part| folder.join(part).exists())
+}
+
 /// Tells whether no repository around a file tracks it; `None` if its name cannot be passed to git.
 fn is_untracked(path: &Path) -> Option<bool> {
     let name = path.file_name()?.to_str()?;
     let folder = path.parent()?;
-    let is_bare =
-        |folder: &Path| ["HEAD", "objects", "refs"].iter().all(|part| folder.join(part).exists());
     if folder.ancestors().any(is_bare) {
         return Some(false);
     }
@@ -114,6 +117,15 @@ pub fn is_left_out(folder: &Path) -> bool {
 pub fn is_shown(folder: &Path, name: &str) -> bool {
     let listed = ls_files(folder, &["--others", "--exclude-standard", "--", name]);
     listed.is_some_and(|names| !names.is_empty())
+}
+
+/// Returns the files below a path that git does not track and would add; `None` if git cannot tell or
+/// a name is not UTF-8.
+pub(crate) fn untracked(folder: &Path, path: &str) -> Option<Vec<String>> {
+    let path = format!(":(literal){path}");
+    let listed = ls_files(folder, &["--others", "--exclude-standard", "--", &path])?;
+    let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    names.map(|name| String::from_utf8(name.to_vec()).ok()).collect()
 }
 
 /// Returns the file that lists ignored files of this copy of a repository alone.

@@ -11,7 +11,8 @@ const AGENT: TomlKey<'static> = TomlKey { section: "wake", key: "agent" };
 pub fn bound(text: &str) -> Result<Option<AgentName>, TomlTextError> {
     let named = value(text, AGENT)?;
     let name = named.as_ref().and_then(Value::as_str);
-    Ok(name.and_then(|name| AgentName::parse(name).ok()))
+    let name = name.and_then(|name| AgentName::parse(name).ok());
+    Ok(name.filter(|name| !name.is_human()))
 }
 
 /// Returns a file that names an agent.

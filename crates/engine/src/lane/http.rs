@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 
 use self::answer_stream::{AnswerStream, Closed, trouble};
 use self::connection::{Head, News, Request, agent};
+pub(crate) use self::connection::{PostAnswer, Poster};
 use self::endpoint::Endpoint;
 use super::stopwatch::Stopwatch;
 use super::supervisor::{ExitReport, Limits, Supervision, TurnState};
@@ -112,7 +113,7 @@ impl Exchange<'_> {
         body: &Map<String, Value>,
         take: &mut dyn FnMut(Vec<LaneEvent>) -> TurnState,
     ) -> Asked {
-        let agent = agent(self.endpoint, self.supervision.limits);
+        let agent = agent(&self.endpoint.url, self.supervision.limits);
         let request = Request {
             address: self.endpoint.address(),
             headers: self.endpoint.headers(),

@@ -85,7 +85,8 @@ pub struct Supervision<'a> {
 }
 
 /// The variable that marks everything that a lane starts, by the number of the process that
-/// supervises it. Hooks that find it deliver nothing: a lane's agent receives only its prompt.
+/// supervises it. Hooks that find it deliver nothing: a lane's agent receives only its prompt. A
+/// caller that puts it among a client's variables has its value follow that number.
 pub const LANE_MARK: &str = "CONVOKE_LANE";
 
 /// One of a client's two streams.
@@ -197,6 +198,16 @@ fn tail(path: &Path) -> String {
     read().unwrap_or_default()
 }
 
+/// Returns the mark of a lane: the number of this process, and what its caller says about the lane.
+fn mark(variables: &[(OsString, OsString)]) -> OsString {
+    let mut mark = OsString::from(std::process::id().to_string());
+    if let Some((_, about)) = variables.iter().rev().find(|(name, _)| name == LANE_MARK) {
+        mark.push(" ");
+        mark.push(about);
+    }
+    mark
+}
+
 fn started(child_process: &ChildProcess<'_>, report: &Path) -> io::Result<Child> {
     let mut guarded = GuardCommand {
         program: child_process.program.to_owned(),
@@ -214,7 +225,7 @@ fn started(child_process: &ChildProcess<'_>, report: &Path) -> io::Result<Child>
     let mut guardian = guardian(child_process.convoke, &guarded, child_process.folder);
     guardian.env_clear().envs(child_process.variables.iter().map(|(name, value)| (name, value)));
     // Last, so that no variable of the user's can take its place.
-    guardian.env(LANE_MARK, std::process::id().to_string());
+    guardian.env(LANE_MARK, mark(child_process.variables));
     guardian.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 

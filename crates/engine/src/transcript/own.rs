@@ -16,7 +16,8 @@ use crate::client::adapter;
 pub struct ClientHomes(Vec<(Client, PathBuf)>);
 
 impl ClientHomes {
-    fn get(&self, client: Client) -> Option<&Path> {
+    /// Returns the folder of a client, whether it exists or not.
+    pub fn get(&self, client: Client) -> Option<&Path> {
         self.0.iter().find(|(of, _)| *of == client).map(|(_, folder)| folder.as_path())
     }
 }

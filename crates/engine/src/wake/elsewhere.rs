@@ -3,6 +3,7 @@
 use convoke_domain::task::Task;
 use convoke_domain::task::outline::clipped;
 use convoke_domain::text::{is_disruptive, shell_word};
+use convoke_domain::wake::frame::without_tags;
 use convoke_domain::wake::{ElsewhereLines, WakeFit, WakeProfile};
 use convoke_store::error::StoreError;
 
@@ -28,7 +29,9 @@ pub(super) fn lines(
     let has_plan = !work.roots.is_empty();
     let urgent = has_plan.then(|| urgent(sources, call, work.plan_file.as_deref()));
     let urgent = urgent.transpose()?.flatten();
-    Ok(ElsewhereLines { urgent, unread: unread(sources, call)? })
+    let harmless = |line: String| without_tags(&line).into_owned();
+    let unread = unread(sources, call)?;
+    Ok(ElsewhereLines { urgent: urgent.map(harmless), unread: unread.map(harmless) })
 }
 
 /// Names open tasks of high priority that belong to another plan.

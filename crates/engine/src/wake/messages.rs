@@ -29,19 +29,29 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    pub(super) fn read(sources: &WakeSources<'_>, call: &WakeCall) -> Result<Self, StoreError> {
+    pub(super) fn read(
+        sources: &WakeSources<'_>,
+        call: &WakeCall,
+        fit: WakeFit,
+    ) -> Result<Self, StoreError> {
         let (store, scope, agent) = (sources.store, sources.scope, &call.agent);
         let mut addressed =
             store.addressed_to(scope, agent, InboxFilter::Unread, None, RECENT + 1)?;
         let count = store.count_addressed_to(scope, agent, InboxFilter::Unread)?;
         let newest = addressed.last().map(|message| message.id);
         addressed.retain(|message| !call.taken.contains(&message.id));
+        for message in &mut addressed {
+            fit.disarm(&mut message.content);
+        }
         let stored = |message: &Message| Unread {
             id: Some(message.id),
             message: NewMessage { from: message.from.clone(), content: message.content.clone() },
         };
         let mut unread: Vec<_> = addressed.iter().map(stored).collect();
-        let said = call.message.clone();
+        let mut said = call.message.clone();
+        if let Some(message) = &mut said {
+            fit.disarm(&mut message.content);
+        }
         unread.extend(said.clone().map(|message| Unread { id: None, message }));
         let (new, id) = match said {
             Some(message) => (Some(message), None),
@@ -52,13 +62,19 @@ impl Messages {
             }
         };
         let waiting: BTreeSet<i64> = addressed.iter().map(|message| message.id).collect();
-        let recent = store.recent_messages(scope, RECENT + 1)?;
+        let mut recent = store.recent_messages(scope, RECENT + 1)?;
+        for message in &mut recent {
+            fit.disarm(&mut message.content);
+        }
         let known = |message: &Message| Some(message.id) == id || waiting.contains(&message.id);
         let others = recent.into_iter().rev().filter(|message| !known(message));
         // Unread messages go before those that the agent may have seen.
         let newest_first = addressed.into_iter().rev().chain(others);
         let shown: Vec<_> = newest_first.take(RECENT).collect();
         let mut events = store.recent_events(scope, RECENT)?;
+        for event in &mut events {
+            fit.disarm(&mut event.verb_phrase);
+        }
         if sources.fit == WakeFit::Kept {
             // A deed repeats a title, which is cut in the task list, too.
             for event in &mut events {

@@ -8,6 +8,7 @@ use convoke_domain::task::outline::{TaskCounts, TaskOutline};
 use convoke_domain::task::tree::{TaskNode, current_path, current_path_of, trees};
 use convoke_domain::task::{Task, TaskState};
 use convoke_domain::text::{CharOffset, Text, is_disruptive};
+use convoke_domain::wake::frame::without_tags;
 use convoke_domain::wake::news::NewsPlace;
 use convoke_domain::wake::{WakeFit, WakeProfile};
 use convoke_store::error::StoreError;
@@ -122,7 +123,8 @@ pub(super) fn current<'a>(roots: &'a [TaskNode], call: &WakeCall) -> Vec<&'a Tas
 fn clip_title(task: &Task, fit: WakeFit, most: usize) -> Task {
     let mut clipped = task.clone();
     if fit == WakeFit::Kept {
-        clipped.content = clipped.content.replace(is_disruptive, " ");
+        let shown = clipped.content.replace(is_disruptive, " ");
+        clipped.content = without_tags(&shown).into_owned();
     }
     let content = clipped.content.clone();
     let text = Text::new(&content);

@@ -59,6 +59,8 @@ pub struct DesignRequest {
     pub feature_dir: Option<PathBuf>,
     /// Whether the design is a rehearsal, and of what.
     pub rehearsal: Option<RehearsalSource>,
+    /// The run's id, where another process waits for the run under that name.
+    pub run_id: Option<RunId>,
     /// The settings of the run.
     pub course: CourseRequest,
 }
@@ -101,7 +103,7 @@ pub fn design(
     };
     let settings = request.settings(session, seats, feature, Answers::Given)?;
     let workspace = Workspace::open(session, None)?;
-    begin(&workspace, session, settings, &request.course, front_end)
+    begin(&workspace, session, settings, request, &request.course, front_end)
 }
 
 /// Plays a design with recorded answers, in a temporary copy of a project. Its record belongs to
@@ -124,7 +126,7 @@ fn rehearse(
     let settings = request.settings(&inside, seats, feature, Answers::Recorded)?;
     let recorded = Some(rehearsal.replies());
     let course = CourseRequest { recorded, ..request.course.clone() };
-    begin(&Workspace::open(session, None)?, &inside, settings, &course, front_end)
+    begin(&Workspace::open(session, None)?, &inside, settings, request, &course, front_end)
 }
 
 impl DesignRequest {
@@ -211,11 +213,12 @@ fn begin(
     workspace: &Workspace,
     session: &Session,
     settings: Settings,
+    request: &DesignRequest,
     course: &CourseRequest,
     front_end: &mut dyn DesignFrontEnd,
 ) -> Result<EndedDesign, Failure> {
-    let now = session.now();
-    let id = RunId::new(now, u64::from(std::process::id()) ^ settings.feature.len() as u64);
+    let random = u64::from(std::process::id()) ^ settings.feature.len() as u64;
+    let id = request.run_id.clone().unwrap_or_else(|| RunId::new(session.now(), random));
     // A refused request creates no run.
     let lock = hold(session, &id)?;
     let mark = if settings.is_rehearsal { "(rehearsal) " } else { "" };

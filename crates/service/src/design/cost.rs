@@ -12,6 +12,7 @@ use convoke_store::lane::LaneQuery;
 
 use crate::failure::Failure;
 use crate::lane::{is_paid, without_usage_warning};
+use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
 /// Describes the cost of earlier runs of the project, and whether the budget is large enough.
@@ -34,6 +35,15 @@ pub(super) fn prospect(
     };
     let found = forecast(&entries, &ended);
     Ok(format!("forecast: {}{}{so_far}", said(found), compared(found, budget)))
+}
+
+/// Says what a run that has not begun will probably need.
+pub fn forecast_of_run(
+    session: &Session,
+    run: &RunId,
+    budget: Option<LaneBudget>,
+) -> Result<String, Failure> {
+    prospect(&Workspace::open(session, None)?, run, budget)
 }
 
 /// Returns the note that a budget does not include lanes of a run that reported no usage. A failing

@@ -1,7 +1,6 @@
 //! A run in progress: its settings, and the work after its end.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ use super::ending::{DesignOverview, DesignReport, EarlierPlans, EndedDesign, han
 use super::event_loop::{self, DesignOutcome};
 use super::front_end::DesignFrontEnd;
 use super::nested::Caller;
-use super::person::{AnswerFile, Person};
+use super::person::{AnswerFile, Person, read_answers};
 use super::rehearsal::REPLIES;
 use super::stage::{Beginning, Stage, unanswered};
 use super::{DesignError, cost, ground, open_journal, worker};
@@ -31,6 +30,7 @@ use crate::manifest::run_record;
 use crate::observer::Reporter;
 use crate::run::{ResultsReport, RunKind, run_spending};
 use crate::session::Session;
+use crate::telemetry::{TracedWork, traced};
 use crate::workspace::{Workspace, refused};
 
 /// Settings of a run. A user can change each of them when resuming a run.
@@ -105,7 +105,9 @@ impl CourseRequest {
         let span = tracing::info_span!("design", run = %id);
         let _entered = span.enter();
         let mut ready = None;
-        let ended = self.go_on(session, workspace, id, front_end, &mut ready);
+        let go_on = |session: &Session| self.go_on(session, workspace, id, front_end, &mut ready);
+        let work = TracedWork::design(workspace, id);
+        let ended = traced(session, work, go_on, |ended| ended.report.class);
         match &ended {
             Ok(ended) => {
                 let (class, warnings) = (ended.report.class, ended.report.degraded.len());
@@ -273,6 +275,7 @@ impl CourseRequest {
         let budget =
             self.budget.iter().flat_map(|budget| ["--budget".to_owned(), budget.text().to_owned()]);
         words.extend(budget);
+        words.extend(session.telemetry.worker_flag());
         words.extend(self.no_probe.then(|| "--no-probe".to_owned()));
         words.extend((self.rules == PinnedRules::LeftOut).then(|| "--no-pins".to_owned()));
         words
@@ -386,11 +389,4 @@ fn resumable(failure: Failure, id: &RunId, settings: &Settings) -> Failure {
 /// Returns the warning about a line of a file of answers.
 fn fault(file: &Path, line: usize, said: &str) -> String {
     format!("warning: line {line} of {} {said}", file.display())
-}
-
-fn read_answers(path: &Path) -> Result<AnswerFile, Failure> {
-    let text = fs::read_to_string(path).map_err(|source| {
-        Failure::new(ErrorClass::Usage, DesignError::Folder { path: path.to_owned(), source })
-    })?;
-    Ok(AnswerFile::read(&text))
 }

@@ -100,7 +100,11 @@ impl DesignReport {
         kind: RunKind,
         overview: DesignOverview,
     ) -> Self {
-        let (class, ending, degraded, hint) = summary(id, outcome);
+        let again = |options: &str| match kind {
+            RunKind::Real => format!("convoke resume {id}{options}"),
+            RunKind::Rehearsal => "convoke design --rehearse starts it again".to_owned(),
+        };
+        let (class, ending, degraded, hint) = summary(id, outcome, &again);
         let first = open(progress).first().copied();
         Self {
             run: id.to_string(),
@@ -130,9 +134,11 @@ impl DesignReport {
 }
 
 /// Returns what kind of problem there is, how the run ended, its warnings, and what can be done next.
+/// `again` names the command that goes on, with its options.
 fn summary<'o>(
     id: &RunId,
     outcome: &'o DesignOutcome,
+    again: &dyn Fn(&str) -> String,
 ) -> (Option<ErrorClass>, String, &'o [DesignWarning], String) {
     match outcome {
         DesignOutcome::Ended(DesignEnding::Complete { degraded }) => {
@@ -148,33 +154,28 @@ fn summary<'o>(
             (Some(ErrorClass::TreeChanged), "dirty tree".to_owned(), &[][..], String::new())
         }
         DesignOutcome::Ended(DesignEnding::Failed(FailedStep { why, .. })) => {
-            let hint = format!(
-                "convoke resume {id} asks again; convoke doctor shows which agents can answer"
-            );
+            let hint = again(" asks again; convoke doctor shows which agents can answer");
             (Some(ErrorClass::NoAnswer), format!("failed: {why}"), &[][..], hint)
         }
         DesignOutcome::Ended(DesignEnding::OverBudget(why)) => {
-            let hint = format!("convoke resume {id} --budget MORE");
+            let hint = again(" --budget MORE");
             (Some(ErrorClass::OverBudget), format!("over budget: {why}"), &[][..], hint)
         }
         DesignOutcome::Ended(DesignEnding::HeavyFailed(why)) => (
             Some(ErrorClass::NoAnswer),
             format!("the worker process failed: {why}"),
             &[][..],
-            format!("convoke resume {id}"),
+            again(""),
         ),
         DesignOutcome::Ended(DesignEnding::NotExported(why)) => (
             Some(ErrorClass::Prerequisite),
             format!("complete, but not exported: {why}"),
             &[][..],
-            format!("convoke resume {id}"),
+            again(""),
         ),
-        DesignOutcome::Interrupted => (
-            Some(ErrorClass::Interrupted),
-            "interrupted".to_owned(),
-            &[][..],
-            format!("convoke resume {id}"),
-        ),
+        DesignOutcome::Interrupted => {
+            (Some(ErrorClass::Interrupted), "interrupted".to_owned(), &[][..], again(""))
+        }
         DesignOutcome::HeavyDone => {
             (None, "worker process done".to_owned(), &[][..], String::new())
         }
@@ -182,7 +183,7 @@ fn summary<'o>(
             Some(ErrorClass::TreeChanged),
             "the working tree was changed; restore it".to_owned(),
             &[][..],
-            format!("convoke resume {id}"),
+            again(""),
         ),
     }
 }

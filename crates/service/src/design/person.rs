@@ -1,13 +1,17 @@
 //! The person at the keyboard, or the file that answers for one.
 
 use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use convoke_domain::design::event::{QuestionId, Reply};
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::walk::PersonQuestion;
 
+use super::DesignError;
 use super::front_end::{DesignFrontEnd, TypedAnswer};
+use crate::failure::{ErrorClass, Failure};
 
 /// Answers that were written down.
 #[derive(Debug, Default)]
@@ -126,6 +130,14 @@ impl AnswerFile {
         }
         written
     }
+}
+
+/// Reads a file of answers.
+pub(super) fn read_answers(path: &Path) -> Result<AnswerFile, Failure> {
+    let text = fs::read_to_string(path).map_err(|source| {
+        Failure::new(ErrorClass::Usage, DesignError::Folder { path: path.to_owned(), source })
+    })?;
+    Ok(AnswerFile::read(&text))
 }
 
 /// Parses an answer, and shows which option a number means, or why the answer is unusable.

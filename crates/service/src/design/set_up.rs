@@ -6,13 +6,22 @@ use convoke_domain::design::event::{Reply, Settings};
 use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::setup::ground::DirtyTree;
 use convoke_engine::design::setup::{self, UnrelatedBranch};
+use convoke_engine::git::branch::WorkTree;
 
 use super::question;
 use super::stage::{Stage, stopped, unanswered};
 use crate::failure::{ErrorClass, Failure};
+use crate::init::own_files;
+use crate::session::Session;
 
 /// How long a remote may take.
 const FETCH_LIMIT: Duration = Duration::from_secs(30);
+
+/// Tells whether the working tree has changes, which can be only those of Convoke's own setup.
+fn begins_on_own_files(session: &Session) -> bool {
+    let tree = || WorkTree::at(&session.project).ok();
+    !own_files(session).is_empty() && tree().and_then(|tree| tree.is_clean()) == Some(false)
+}
 
 impl Stage<'_> {
     /// Gets the branch and the folder ready.
@@ -20,7 +29,7 @@ impl Stage<'_> {
         let mut set_up = self.find_ground(settings)?;
         if let SetUp::Ready(ready) = &mut set_up {
             self.ready = Some(ready.clone());
-            if settings.dirty_tree == DirtyTree::Allowed {
+            if settings.dirty_tree == DirtyTree::Allowed || begins_on_own_files(self.session) {
                 ready.tree_before = Some(self.tree_digest()?);
                 self.ready = Some(ready.clone());
             }
@@ -29,12 +38,14 @@ impl Stage<'_> {
     }
 
     fn set_up_with(&self, settings: &Settings, doubt: UnrelatedBranch) -> Result<SetUp, Failure> {
+        let own_files = own_files(self.session);
         let request = setup::SetUpRequest {
             folder: &self.session.project,
             feature: &settings.feature,
             branch_info: self.beginning.branch_info.as_deref(),
             branch_rule: settings.branch_rule,
             dirty_tree: settings.dirty_tree,
+            own_files: &own_files,
             no_branch: self.beginning.no_branch,
             doubt,
             strict_fetch: false,

@@ -19,6 +19,7 @@ use super::{DesignError, open_journal};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::lane_failed;
 use crate::session::Session;
+use crate::telemetry::{TracedWork, traced};
 use crate::workspace::Workspace;
 
 /// The longest output of a worker, which prints one line.
@@ -49,11 +50,14 @@ pub fn run_worker(
     let _entered = span.enter();
     let workspace = Workspace::open(session, None)?;
     let _lock = folders(session)?.hold_for_worker(run).map_err(held)?;
-    let (journal, events) = open_journal(&workspace, run)?;
-    let mut front_end = UnattendedFrontEnd;
-    let mut stage = course.stage(session, run, &events, &mut front_end)?;
-    stage.is_worker = true;
-    work(journal, events, &mut stage)
+    let do_heavy_part = |session: &Session| {
+        let (journal, events) = open_journal(&workspace, run)?;
+        let mut front_end = UnattendedFrontEnd;
+        let mut stage = course.stage(session, run, &events, &mut front_end)?;
+        stage.is_worker = true;
+        work(journal, events, &mut stage)
+    };
+    traced(session, TracedWork::worker(&workspace, run), do_heavy_part, |_| None)
 }
 
 /// Waits for a worker whose parent was killed: it stops its lanes and ends, and until then it may
@@ -86,14 +90,19 @@ pub(super) fn wait_for_last(
 /// Has a worker do the heavy part, and returns its judged result; `None` if the user stopped it.
 pub(super) fn started(stage: &Stage<'_>) -> Result<Option<WorkerResult>, Failure> {
     let scratch = scratch::lane().map_err(lane_failed)?;
-    let convoke = stage.session.environment.program();
+    let environment = &stage.session.environment;
+    let convoke = environment.program();
+    let variables = match stage.session.telemetry.span_of_worker() {
+        Some(span) => environment.in_span(&span).for_worker(),
+        None => environment.for_worker(),
+    };
     let cancel = stage.session.cancel();
     let limits = Limits { wall: PATIENCE, first_byte: PATIENCE, stall: PATIENCE, grace: GRACE };
     let process = ChildProcess {
         convoke: &convoke,
         program: &convoke,
         arguments: &stage.worker,
-        variables: &stage.session.environment.for_worker(),
+        variables: &variables,
         folder: &stage.session.project,
         stdin: None,
         scratch: scratch.path(),
@@ -106,6 +115,7 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<WorkerResult>, Failure
     let [stdout, stderr] = KEPT_STREAMS.map(|name| scratch.path().join(name));
     let said = file::text(&stderr, MAX_STDERR).unwrap_or_default();
     let reporter = stage.session.reporter();
+    stage.session.telemetry.hear_worker(&said);
     said.lines().for_each(|line| reporter.say(line));
     let said = file::text(&stdout, MAX_BYTES).unwrap_or_default();
     let length = |name: &str| {

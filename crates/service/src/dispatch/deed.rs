@@ -7,6 +7,7 @@ use convoke_store::deed::NewDeed;
 use convoke_store::error::StoreError;
 
 use super::judge::Judged;
+use super::report::AnswerCheckReport;
 use super::run::Judgement;
 use crate::failure::{Failure, with_causes};
 use crate::observer::Reporter;
@@ -48,14 +49,15 @@ impl Dispatched<'_> {
         run: &str,
         reporter: &Reporter,
     ) {
-        let none = || Some((DeedKind::NoVerdict, Some(judgement.ran.transcript.outcome.name())));
+        let outcome = || judgement.ran.transcript.outcome.name().to_owned();
+        let none = || Some((DeedKind::NoVerdict, Some(outcome())));
         let found = match &judgement.judged {
             Some(judged) => verdict(judged),
             None if kind == DeedKind::Dispatched => none(),
             None => None,
         };
         if let Some((task, (kind, reason))) = self.task.zip(found) {
-            warn(self.record(task, kind, reason, Some(run)), reporter);
+            warn(self.record(task, kind, reason.as_deref(), Some(run)), reporter);
         }
     }
 
@@ -104,12 +106,20 @@ pub(super) fn kind_of(role: &DispatchRole) -> DeedKind {
 
 /// Returns the verdict of an answer; `None` where the role gives none. Only a clear one is a
 /// verdict.
-fn verdict(judged: &Judged) -> Option<(DeedKind, Option<&'static str>)> {
+fn verdict(judged: &Judged) -> Option<(DeedKind, Option<String>)> {
     match judged.report.verdict? {
-        "PASS" => Some((DeedKind::Pass, None)),
+        "PASS" => Some((DeedKind::Pass, unproven_reads(&judged.report))),
         "FAIL" => Some((DeedKind::Fail, None)),
-        other => Some((DeedKind::NoVerdict, Some(other))),
+        other => Some((DeedKind::NoVerdict, Some(other.to_owned()))),
     }
+}
+
+/// Says with a pass which files the reviewer is not known to have read, so that those who act on it
+/// can tell it from one with proof.
+fn unproven_reads(report: &AnswerCheckReport) -> Option<String> {
+    let files = &report.not_proven;
+    (!files.is_empty())
+        .then(|| format!("unproven: no record shows that it read {}", files.join(", ")))
 }
 
 fn warn(recorded: Result<(), Failure>, reporter: &Reporter) {

@@ -33,6 +33,7 @@ use crate::lane::{CallBudget, PinnedRules, TreeLook, TreeWatch, TreeWatching};
 use crate::observer::Reporter;
 use crate::session::Session;
 use crate::settings::dispatch::{Settings, settings};
+use crate::telemetry::{TracedWork, traced};
 use crate::workspace::{Workspace, refused};
 
 /// The name under which a loop records that a person had to fix the findings.
@@ -104,6 +105,11 @@ pub fn review_loop(
     session: &Session,
     request: &ReviewLoopRequest,
 ) -> Result<FinishedLoop, Failure> {
+    let work = TracedWork::call(session, "dispatch loop", request.budget.run.as_deref());
+    traced(session, work, |session| run_loop(session, request), |ended| ended.report.class())
+}
+
+fn run_loop(session: &Session, request: &ReviewLoopRequest) -> Result<FinishedLoop, Failure> {
     let span = tracing::info_span!("review_loop", command = request.command);
     let _entered = span.enter();
     let settings = settings(session)?;

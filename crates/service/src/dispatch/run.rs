@@ -28,6 +28,7 @@ use crate::lane::{
 use crate::observer::Reporter;
 use crate::session::Session;
 use crate::settings::dispatch::{Settings, settings};
+use crate::telemetry::{TracedWork, traced};
 use crate::workspace::Workspace;
 
 /// One round of one role, for a client.
@@ -64,6 +65,11 @@ pub struct FinishedRound {
 
 /// Decides the next round, runs it with a real agent, and judges its answer by its record.
 pub fn run_round(session: &Session, request: RunRoundRequest) -> Result<FinishedRound, Failure> {
+    let work = TracedWork::call(session, "dispatch run", request.budget.run.as_deref());
+    traced(session, work, |session| finish_round(session, request), |round| round.class)
+}
+
+fn finish_round(session: &Session, request: RunRoundRequest) -> Result<FinishedRound, Failure> {
     let settings = settings(session)?;
     let role = request.next.post.role.clone();
     let assignment = Assignment::new(session, &settings, request, TreeWatching::Tree)?;

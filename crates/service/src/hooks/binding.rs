@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
-use convoke_engine::git::tracked::{GitTracking, exclude_file, is_shown, tracking};
+use convoke_engine::file::FileEdit;
+use convoke_engine::git::tracked::{GitTracking, exclude_file, is_bare, is_shown, tracking};
 use convoke_engine::git::{RefusedRepository, refusal};
 use convoke_engine::hooks::binding::{bind, bound, unbind};
 use convoke_engine::hooks::{HooksLevel, settings_file, trusted};
@@ -12,27 +13,32 @@ use convoke_engine::toml_text::TomlTextError;
 use convoke_store::Store;
 use convoke_store::install::Install;
 
-use super::{HooksError, HooksTarget, read, remove, write};
+use super::{HooksError, HooksTarget};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::LOCAL_FILE;
 use crate::settings::wake::other_places;
 use crate::settings::wake::settings;
+use crate::settings_file::{edit, read, to};
+use crate::user_only::{UserOnly, refuse_agents};
 use crate::workspace::{Workspace, default_agent, open_store, refused};
 
 /// The change that binds sessions to an agent.
-pub(super) struct Binding {
-    pub(super) agent: AgentName,
-    /// The file that names it, and what it is to hold; `None` if it does already.
-    change: Option<FileChange>,
-    /// The message for the user.
-    words: String,
+pub(super) struct Binding<'a> {
+    target: &'a HooksTarget,
+    named: Option<&'a AgentName>,
+    session: &'a Session,
+    /// The file that names the agent.
+    path: PathBuf,
 }
 
-struct FileChange {
-    path: PathBuf,
-    before: Option<String>,
-    after: String,
+/// What the file's text and the user's wish come to.
+struct BoundAgent {
+    agent: AgentName,
+    /// What the file is to hold; `None` if it stays as it is.
+    after: Option<String>,
+    /// The message for the user.
+    words: String,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +47,8 @@ enum BindError {
     Committed { agent: AgentName },
     #[error("cannot bind this project to @{agent}: git refuses to work here: {why}")]
     Refused { agent: AgentName, why: String },
+    #[error("cannot bind sessions to @{agent} here: a bare repository has no working tree")]
+    Bare { agent: AgentName },
     #[error("cannot bind sessions to `human`: the name means you")]
     Human,
     #[error("cannot change `{}`", path.display())]
@@ -62,20 +70,27 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-impl Binding {
-    /// Decides which agent the sessions will belong to. It writes nothing yet.
+impl<'a> Binding<'a> {
+    /// Checks that the sessions can be bound to an agent. It writes nothing yet.
     pub(super) fn plan(
-        target: &HooksTarget,
-        named: Option<&AgentName>,
-        session: &Session,
+        target: &'a HooksTarget,
+        named: Option<&'a AgentName>,
+        session: &'a Session,
     ) -> Result<Self, Failure> {
         if named.is_some_and(AgentName::is_human) {
             return Err(Failure::new(ErrorClass::Usage, BindError::Human));
         }
-        let (level, path) = (target.level, path(session, target.level)?);
-        let before = read(&path)?;
-        let text = before.as_deref().unwrap_or_default();
-        let here = bound(text).map_err(|source| unusable(&path, source))?;
+        let path = path(session, target.level)?;
+        let binding = Self { target, named, session, path };
+        binding.decide(read(&binding.path)?.as_deref())?;
+        Ok(binding)
+    }
+
+    /// Decides which agent the sessions belong to, by the text of the file that names it.
+    fn decide(&self, text: Option<&str>) -> Result<BoundAgent, Failure> {
+        let Self { target, named, session, path } = self;
+        let (level, text) = (target.level, text.unwrap_or_default());
+        let here = bound(text).map_err(|source| unusable(path, source))?;
         let whose = match level {
             HooksLevel::Project => "this project",
             HooksLevel::User => "all your projects",
@@ -85,7 +100,7 @@ impl Binding {
             HooksLevel::User => path.display().to_string(),
         };
         let kept = match (named, &here) {
-            (Some(name), Some(present)) if name == present => {
+            (Some(name), Some(present)) if *name == present => {
                 Some((present.clone(), shown.clone()))
             }
             (None, Some(present)) => Some((present.clone(), shown.clone())),
@@ -102,43 +117,63 @@ impl Binding {
                     "sessions in {whose} belong to @{agent} ({place}); `--as NAME` changes that"
                 ),
             };
-            return Ok(Self { agent, change: None, words });
+            return Ok(BoundAgent { agent, after: None, words });
         }
         let agent = named.cloned().unwrap_or_else(default_agent);
+        if session.environment.is_agents() {
+            let present = match &here {
+                Some(present) => Some(present.clone()),
+                None => settings(session)?.agent.map(|(present, _)| present),
+            };
+            if present.is_some_and(|present| present != agent) {
+                refuse_agents(session, UserOnly::Rebinding)?;
+            }
+        }
         if level == HooksLevel::Project
             && tracking(&session.project, LOCAL_FILE) == GitTracking::Tracked
         {
             return Err(committed(agent, target, session));
         }
-        let after = bind(text, &agent).map_err(|source| unusable(&path, source))?;
+        let after = bind(text, &agent).map_err(|source| unusable(path, source))?;
         let instead = here.map_or_else(String::new, |old| format!(" instead of @{old}"));
         let words = format!("sessions in {whose} belong to @{agent}{instead} ({shown})");
-        let change = Some(FileChange { path, before, after });
-        Ok(Self { agent, change, words })
+        Ok(BoundAgent { agent, after: Some(after), words })
     }
 
     /// Writes it, makes the agent, and tells the user.
-    pub(super) fn carry_out(self, target: &HooksTarget, session: &Session) -> Result<(), Failure> {
+    pub(super) fn carry_out(self) -> Result<(), Failure> {
+        let Self { target, session, .. } = self;
         let Workspace { store, scope } = Workspace::open(session, None)?;
-        if let Some(FileChange { path, before, after }) = self.change {
-            write_remembered(session, &*store, &path, target.client, before, after)?;
+        let BoundAgent { agent, after, words } = self.write(&*store)?;
+        if after.is_some() {
             if target.level == HooksLevel::Project {
                 leave_out_of_git(&*store, target.client, session)?;
             }
             session.settings.forget();
         }
         if target.level == HooksLevel::Project
-            && store.agent(&scope, &self.agent).map_err(refused)?.is_none()
+            && store.agent(&scope, &agent).map_err(refused)?.is_none()
         {
-            store.add_agent(&scope, &self.agent, target.client.name()).map_err(refused)?;
+            store.add_agent(&scope, &agent, target.client.name()).map_err(refused)?;
         }
-        session.reporter().say(format!("note: {}", self.words));
+        session.reporter().say(format!("note: {words}"));
         if let Some(other) = session.environment.agent() {
             let other = other.to_string_lossy();
             let words = format!("sessions that this shell starts belong to @{other}");
             session.reporter().say(format!("note: CONVOKE_AGENT is set, so {words}"));
         }
         Ok(())
+    }
+
+    fn write(&self, store: &dyn Store) -> Result<BoundAgent, Failure> {
+        let mut decided = self.decide(read(&self.path)?.as_deref())?;
+        edit(self.session, &self.path, |before| {
+            decided = self.decide(before)?;
+            let Some(after) = &decided.after else { return Ok(FileEdit::Keep) };
+            remember(self.session, store, &self.path, self.target.client, before, after)?;
+            Ok(FileEdit::Write(after.clone()))
+        })?;
+        Ok(decided)
     }
 }
 
@@ -147,6 +182,11 @@ fn committed(agent: AgentName, target: &HooksTarget, session: &Session) -> Failu
     let client = target.client.name();
     let instead =
         format!("`convoke hooks install {client} --user` binds all your projects instead");
+    if session.project.ancestors().any(is_bare) {
+        return Failure::new(ErrorClass::Refused, BindError::Bare { agent })
+            .hint("run it in a working tree; `git worktree add FOLDER BRANCH` makes one")
+            .hint(instead);
+    }
     match refusal(&session.project) {
         Some(refusal) => {
             let error = BindError::Refused { agent, why: refusal.why.clone() };
@@ -169,24 +209,23 @@ fn unusable(path: &Path, source: TomlTextError) -> Failure {
         .hint("nothing was changed; correct the file and try again")
 }
 
-/// Writes a file of Convoke's, after recording its earlier text.
-fn write_remembered(
+/// Records the earlier text of a file that Convoke is about to write.
+fn remember(
     session: &Session,
     store: &dyn Store,
     path: &Path,
     client: Client,
-    before: Option<String>,
-    after: String,
+    before: Option<&str>,
+    after: &str,
 ) -> Result<(), Failure> {
     let known = path.display().to_string();
     let remembered = store.install(&known).map_err(refused)?;
     let original = match remembered {
-        Some(install) if before.as_deref() == Some(install.installed.as_str()) => install.original,
-        Some(_) | None => before,
+        Some(install) if before == Some(install.installed.as_str()) => install.original,
+        Some(_) | None => before.map(str::to_owned),
     };
-    let install = Install { original, installed: after, installed_at: session.now() };
-    store.remember_install(&known, client, &install).map_err(refused)?;
-    write(path, &install.installed)
+    let install = Install { original, installed: after.to_owned(), installed_at: session.now() };
+    store.remember_install(&known, client, &install).map_err(refused)
 }
 
 /// Has git leave the user's own file alone, in this copy of the repository only.
@@ -196,10 +235,13 @@ fn leave_out_of_git(store: &dyn Store, client: Client, session: &Session) -> Res
     else {
         return Ok(());
     };
-    let before = read(&path)?;
-    let text = before.clone().unwrap_or_default();
-    let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    write_remembered(session, store, &path, client, before, format!("{text}{gap}{LOCAL_FILE}\n"))?;
+    edit(session, &path, |before| {
+        let text = before.unwrap_or_default();
+        let gap = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let after = format!("{text}{gap}{LOCAL_FILE}\n");
+        remember(session, store, &path, client, before, &after)?;
+        Ok(FileEdit::Write(after))
+    })?;
     let shown = path.display();
     session.reporter().say(format!("note: added {LOCAL_FILE} to {shown}, so that git ignores it"));
     Ok(())
@@ -233,20 +275,18 @@ pub(crate) fn release_binding(
     let Some(install) = store.install(&path.display().to_string()).map_err(refused)? else {
         return Ok(());
     };
-    let current = read(&path)?;
-    let is_as_written = current.as_deref() == Some(install.installed.as_str());
-    match without_binding(current.as_deref(), &install) {
-        Ok(Some(text)) if current.as_deref() == Some(&text) => {}
-        Ok(Some(text)) => write(&path, &text)?,
-        Ok(None) => remove(&path)?,
-        Err(error) => session
-            .reporter()
-            .say(format!("note: Convoke leaves `{}` unchanged: {error}", path.display())),
-    }
+    edit(session, &path, |current| match without_binding(current, &install) {
+        Ok(text) => Ok(to(text)),
+        Err(error) => {
+            let words = format!("note: Convoke leaves `{}` unchanged: {error}", path.display());
+            session.reporter().say(words);
+            Ok(FileEdit::Keep)
+        }
+    })?;
     session.settings.forget();
     store.forget_install(&path.display().to_string()).map_err(refused)?;
-    // A file that was there before, and is as it was, is shown to git again as it was.
-    if target.level == HooksLevel::Project && (is_as_written || !path.exists()) {
+    // While the file is there, git must not see it: it is the user's own.
+    if target.level == HooksLevel::Project && path.symlink_metadata().is_err() {
         show_to_git(store, session)?;
     }
     Ok(())
@@ -276,17 +316,12 @@ fn show_to_git(store: &dyn Store, session: &Session) -> Result<(), Failure> {
     let Some(path) = exclude_file(&session.project) else { return Ok(()) };
     let known = path.display().to_string();
     let Some(install) = store.install(&known).map_err(refused)? else { return Ok(()) };
-    if let Some(current) = read(&path)? {
-        let line = format!("{LOCAL_FILE}\n");
-        let left = current.replacen(&line, "", 1);
+    edit(session, &path, |current| {
+        let Some(current) = current else { return Ok(FileEdit::Keep) };
+        let left = Some(current.replacen(&format!("{LOCAL_FILE}\n"), "", 1));
         let is_ours = current == install.installed;
-        let left =
-            if is_ours { trusted(install.original.as_deref(), Some(left)) } else { Some(left) };
-        match left {
-            None => remove(&path)?,
-            Some(text) => write(&path, &text)?,
-        }
-    }
+        Ok(to(if is_ours { trusted(install.original.as_deref(), left) } else { left }))
+    })?;
     store.forget_install(&known).map_err(refused)
 }
 
@@ -316,21 +351,23 @@ fn rebind_in(
     from: &AgentName,
     to: &AgentName,
 ) -> Result<bool, Failure> {
-    let Some(text) = read(path)? else { return Ok(false) };
-    if bound(&text).map_err(|source| unusable(path, source))?.as_ref() != Some(from) {
-        return Ok(false);
-    }
-    let renamed = bind(&text, to).map_err(|source| unusable(path, source))?;
     let store = open_store(session)?;
     let known = path.display().to_string();
-    // Convoke's entry stays its own under the new name.
-    if let Some(install) = store.install(&known).map_err(refused)? {
-        let original = install.original.clone();
-        let is_ours = install.installed == text;
-        let installed = if is_ours { renamed.clone() } else { install.installed };
-        let install = Install { original, installed, installed_at: session.now() };
-        store.remember_install(&known, Client::Claude, &install).map_err(refused)?;
-    }
-    write(path, &renamed)?;
-    Ok(true)
+    let done = edit(session, path, |text| {
+        let Some(text) = text else { return Ok(FileEdit::Keep) };
+        if bound(text).map_err(|source| unusable(path, source))?.as_ref() != Some(from) {
+            return Ok(FileEdit::Keep);
+        }
+        let renamed = bind(text, to).map_err(|source| unusable(path, source))?;
+        // Convoke's entry stays its own under the new name.
+        if let Some(install) = store.install(&known).map_err(refused)? {
+            let original = install.original.clone();
+            let is_ours = install.installed == text;
+            let installed = if is_ours { renamed.clone() } else { install.installed };
+            let install = Install { original, installed, installed_at: session.now() };
+            store.remember_install(&known, Client::Claude, &install).map_err(refused)?;
+        }
+        Ok(FileEdit::Write(renamed))
+    })?;
+    Ok(done != FileEdit::Keep)
 }

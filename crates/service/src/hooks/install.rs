@@ -6,6 +6,7 @@ use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::outline::clipped;
 use convoke_domain::text::is_disruptive;
+use convoke_engine::file::{FileEdit, sweep_drafts};
 use convoke_engine::hooks::{commands_of_user, install, original};
 use convoke_store::Store;
 use convoke_store::install::Install;
@@ -14,11 +15,13 @@ use serde::Serialize;
 use super::binding::{Binding, release};
 use super::{
     DryRun, HooksError, HooksReport, HooksTarget, codex_trust_steps, hooks_status, malformed,
-    plugin, read, remove, write,
+    plugin,
 };
 use crate::failure::{ErrorClass, Failure};
 use crate::hook::failure_file;
 use crate::session::Session;
+use crate::settings_file::{edit, read, to};
+use crate::user_only::{UserOnly, refuse_agents};
 use crate::workspace::{open_store, refused};
 
 /// Convoke's name in commands.
@@ -96,28 +99,32 @@ pub fn install_hooks(
         return request.decline(&plugin, session);
     }
     let path = target.path_to_change(session)?;
-    let current = read(&path)?;
     let store = open_store(session)?;
-    let original = target.original(&*store, &path, current.as_deref())?;
     let (program, remark) = request.program(session);
     let (client, entries) = (target.client, request.entries.into());
-    let installed = install(current.as_deref(), original.as_deref(), client, &program, entries);
-    let installed = installed.map_err(|source| malformed(&path, source))?;
+    let with_entries = |current: Option<&str>| -> Result<Install, Failure> {
+        let original = target.original(&*store, &path, current)?;
+        let installed = install(current, original.as_deref(), client, &program, entries);
+        let installed = installed.map_err(|source| malformed(&path, source))?;
+        Ok(Install { original, installed, installed_at: session.now() })
+    };
+    let planned = with_entries(read(&path)?.as_deref())?;
     let binding = Binding::plan(target, request.agent.as_ref(), session)?;
     let reporter = session.reporter();
     if let Some(remark) = remark {
         reporter.say(format!("note: {remark}"));
     }
     if request.rehearsal == DryRun::DryRun {
-        return Ok(HooksChange::DryRun(HooksDryRunReport::new(&path, installed)));
+        return Ok(HooksChange::DryRun(HooksDryRunReport::new(&path, planned.installed)));
     }
-    let known = path.display().to_string();
-    // The file's earlier text is recorded before the file changes.
-    let install = Install { original, installed, installed_at: session.now() };
-    store.remember_install(&known, client, &install).map_err(refused)?;
     remember_folders(&*store, &path, &target.base(session)?, client, session)?;
-    write(&path, &install.installed)?;
-    binding.carry_out(target, session)?;
+    edit(session, &path, |current| {
+        let install = with_entries(current)?;
+        // The file's earlier text is recorded before the file changes.
+        store.remember_install(&path.display().to_string(), client, &install).map_err(refused)?;
+        Ok(FileEdit::Write(install.installed))
+    })?;
+    binding.carry_out()?;
     // A later reason for which hooks deliver nothing may be a full disk.
     if let Some(file) = failure_file(session, client) {
         file.make_room().ok();
@@ -140,7 +147,7 @@ pub(crate) fn bind_sessions(
     target: &HooksTarget,
     agent: &AgentName,
 ) -> Result<(), Failure> {
-    Binding::plan(target, Some(agent), session)?.carry_out(target, session)
+    Binding::plan(target, Some(agent), session)?.carry_out()
 }
 
 /// Returns the folders between a base and a file in it, the deepest first.
@@ -214,19 +221,25 @@ impl InstallHooksRequest {
 
     /// Returns the program as the settings are to name it, and what its user should know.
     fn program(&self, session: &Session) -> (PathBuf, Option<String>) {
-        let own = session.environment.program();
         if self.names_absolute_path {
-            return (own, None);
+            return (session.environment.program(), None);
         }
-        let here = "so the settings hold an absolute path, which works on this machine only";
-        match session.environment.find_program(&[NAME], &session.project) {
-            Some(found) if is_same(&found, &own) => (PathBuf::from(NAME), None),
-            Some(found) => {
-                let found = found.display();
-                (own, Some(format!("`{NAME}` on the PATH is another program, {found}, {here}")))
-            }
-            None => (own, Some(format!("`{NAME}` is not on the PATH, {here}"))),
+        named_program(session)
+    }
+}
+
+/// Returns our program by its name where the PATH leads to it, else by its path, and what its user
+/// should know.
+pub(crate) fn named_program(session: &Session) -> (PathBuf, Option<String>) {
+    let own = session.environment.program();
+    let here = "so the settings hold an absolute path, which works on this machine only";
+    match session.environment.find_program(&[NAME], &session.project) {
+        Some(found) if is_same(&found, &own) => (PathBuf::from(NAME), None),
+        Some(found) => {
+            let found = found.display();
+            (own, Some(format!("`{NAME}` on the PATH is another program, {found}, {here}")))
         }
+        None => (own, Some(format!("`{NAME}` is not on the PATH, {here}"))),
     }
 }
 
@@ -271,29 +284,41 @@ fn note_commands_of_user(
     Ok(())
 }
 
-/// Removes the entries from a client's settings, and the agent if it is unchanged.
+/// Removes the entries from a client's settings, and the agent if it is unchanged. Only the user may
+/// do this.
 pub fn uninstall_hooks(
+    session: &Session,
+    target: &HooksTarget,
+    rehearsal: DryRun,
+) -> Result<HooksChange, Failure> {
+    if rehearsal == DryRun::No {
+        refuse_agents(session, UserOnly::HookRemoval)?;
+    }
+    take_hooks_back(session, target, rehearsal)
+}
+
+/// Removes the entries as [`uninstall_hooks`] does, for the process that wrote them, too.
+pub(crate) fn take_hooks_back(
     session: &Session,
     target: &HooksTarget,
     rehearsal: DryRun,
 ) -> Result<HooksChange, Failure> {
     let path = target.path_to_change(session)?;
     let (current, store) = (read(&path)?, open_store(session)?);
-    let restored = target.original(&*store, &path, current.as_deref())?;
+    let without_entries = |current: Option<&str>| target.original(&*store, &path, current);
+    let restored = without_entries(current.as_deref())?;
     note_commands_of_user(session, target, &path, restored.as_deref())?;
     if rehearsal == DryRun::DryRun {
         let report = HooksDryRunReport::new(&path, restored.unwrap_or_default());
         return Ok(HooksChange::DryRun(report));
     }
     let before = hooks_status(session, target)?;
-    match restored {
-        Some(text) if current.as_ref() != Some(&text) => write(&path, &text)?,
-        None if current.is_some() => remove(&path)?,
-        Some(_) | None => {}
-    }
+    edit(session, &path, |current| Ok(to(without_entries(current)?)))?;
     store.forget_install(&path.display().to_string()).map_err(refused)?;
+    let base = target.base(session)?;
+    sweep_drafts(&base);
     if !path.exists() {
-        remove_folders(&*store, &path, &target.base(session)?)?;
+        remove_folders(&*store, &path, &base)?;
     }
     release(target, &*store, session)?;
     let hooks = hooks_status(session, target)?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_domain::client::Client;
+use convoke_domain::scope::AgentName;
 use convoke_domain::wake::SectionOrder;
 use convoke_engine::client::codex::trust::HookTrust;
 use convoke_engine::hook::failure::HookFailure;
@@ -14,13 +15,14 @@ use convoke_store::delivery::Activity;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-use super::{FolderTrust, HooksTarget, codex_trust_steps, malformed, plugin, read};
+use super::{FolderTrust, HooksTarget, codex_trust_steps, malformed, plugin};
 use crate::elsewhere::hook_lines;
 use crate::failure::Failure;
 use crate::hook::failure_file;
 use crate::pin::{PinList, PinReport, pin_reports};
 use crate::session::Session;
 use crate::settings::wake::{Settings, settings_for_hook};
+use crate::settings_file::read;
 use crate::wake::{assemble_wake, hook_address, profile_of};
 use crate::workspace::{Workspace, refused};
 
@@ -207,8 +209,14 @@ pub fn obstacle(
 ) -> Result<Option<DeliveryObstacle>, Failure> {
     let settings = &read.0;
     let Some(address) = hook_address(session, workspace, read, None)? else {
-        if session.environment.agent().is_some() {
-            let why = "the value of CONVOKE_AGENT is no agent's name";
+        if let Some(name) = session.environment.agent() {
+            let name = AgentName::parse(&name.to_string_lossy());
+            let is_human = name.is_ok_and(|name| name.is_human());
+            let why = if is_human {
+                "CONVOKE_AGENT is `human`, which means you and is no agent"
+            } else {
+                "the value of CONVOKE_AGENT is no agent's name"
+            };
             return Ok(Some(DeliveryObstacle::new(why, "set another one, or unset it")));
         }
         let fix = format!("run `convoke hooks install {} --as NAME`", client.name());

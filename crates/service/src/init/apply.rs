@@ -4,19 +4,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_domain::setup::{SetupChange, SetupStep};
+use convoke_engine::file::FileEdit;
 use convoke_engine::git::tracked::exclude_file;
 use convoke_engine::hooks::HooksLevel;
 use convoke_store::Store;
 
-use super::guidance::{Guidance, look};
+use super::guidance::{Guidance, refusal, with_guidance};
 use super::plan::{InitPlan, Work, reason};
 use super::undo::take_back;
 use super::{InitReport, InitState, StepState};
 use crate::failure::{ErrorClass, Failure};
-use crate::hooks::{HooksTarget, bind_sessions, install_hooks, write};
+use crate::hooks::{HooksTarget, bind_sessions, install_hooks};
 use crate::observer::Unobserved;
 use crate::session::Session;
 use crate::settings::{LOCAL_FILE, PROJECT_FILE};
+use crate::settings_file::edit;
 use crate::workspace::{open_store, refused};
 
 #[derive(Debug, thiserror::Error)]
@@ -91,25 +93,44 @@ impl Setup<'_> {
                 self.remember(&settings, SetupChange::Hooks(request.target.client), taken)?;
                 install_hooks(&self.quiet, request).map(drop)
             }
-            Work::Guidance(name) => match look(&self.session.project, name) {
-                Guidance::Write { original, written } => {
-                    let change = SetupChange::Guidance { original, written: written.clone() };
-                    let path = project.join(name);
-                    self.remember(&path, change, taken)?;
-                    write(&path, &written)
-                }
-                Guidance::Present | Guidance::Refused(_) => Ok(()),
-            },
+            Work::Guidance(name) => self.add_guidance(&project, name, taken),
             Work::Configuration(text) => {
                 let path = project.join(PROJECT_FILE);
                 if path.symlink_metadata().is_ok() {
                     return Ok(());
                 }
-                let change = SetupChange::Configuration { written: text.clone() };
-                self.remember(&path, change, taken)?;
-                write(&path, text)
+                edit(self.session, &path, |current| {
+                    if current.is_some() {
+                        return Ok(FileEdit::Keep);
+                    }
+                    let change = SetupChange::Configuration { written: text.clone() };
+                    self.remember(&path, change, taken)?;
+                    Ok(FileEdit::Write(text.clone()))
+                })
+                .map(drop)
             }
         }
+    }
+
+    fn add_guidance(
+        &self,
+        project: &Path,
+        name: &str,
+        taken: &mut Vec<SetupStep>,
+    ) -> Result<(), Failure> {
+        if refusal(&self.session.project, name).is_some() {
+            return Ok(());
+        }
+        let path = project.join(name);
+        edit(self.session, &path, |current| match with_guidance(current) {
+            Guidance::Write { original, written } => {
+                let change = SetupChange::Guidance { original, written: written.clone() };
+                self.remember(&path, change, taken)?;
+                Ok(FileEdit::Write(written))
+            }
+            Guidance::Present | Guidance::Refused(_) => Ok(FileEdit::Keep),
+        })
+        .map(drop)
     }
 
     /// Remembers a step before it is taken, so that a process that is killed leaves a trace.
@@ -122,6 +143,8 @@ impl Setup<'_> {
         let step = SetupStep { path: path.display().to_string(), change };
         let folder = self.folder.display().to_string();
         self.store.remember_setup(&folder, &step, self.session.now()).map_err(refused)?;
+        // An edit that begins again remembers its step again.
+        taken.retain(|known| known.path != step.path);
         taken.push(step);
         Ok(())
     }

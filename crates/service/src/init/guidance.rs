@@ -46,8 +46,13 @@ pub(super) fn look(project: &Path, name: &str) -> Guidance {
             return Guidance::Refused(format!("{name} cannot be read: {reason}"));
         }
     };
-    match add(original.as_deref()) {
-        Some(written) => Guidance::Write { original, written },
+    with_guidance(original.as_deref())
+}
+
+/// Returns what the line makes of a file's text.
+pub(super) fn with_guidance(original: Option<&str>) -> Guidance {
+    match add(original) {
+        Some(written) => Guidance::Write { original: original.map(str::to_owned), written },
         None => Guidance::Present,
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
 use convoke_engine::client::adapter;
-use convoke_engine::git::tracked::{GitTracking, tracking};
+use convoke_engine::git::tracked::{GitTracking, exclude_file, tracking};
 use convoke_engine::hooks::{HooksLevel, count};
 
 use super::configuration::{Configuration, configuration};
@@ -15,12 +15,13 @@ use super::guidance::{Guidance, guidance_file, look, refusal};
 use super::{InitReport, InitRequest, InitState, InitStep, InitStepKind, StepState};
 use crate::failure::{ErrorClass, Failure, with_causes};
 use crate::hooks::{
-    DryRun, HooksTarget, InstallHooksRequest, codex_trust_steps, install_hooks, plugin, read,
+    DryRun, HooksTarget, InstallHooksRequest, codex_trust_steps, install_hooks, plugin,
 };
 use crate::next_command::{ProjectState, next_commands};
 use crate::observer::{Observer, Progress, Unobserved};
 use crate::session::Session;
 use crate::settings::{LOCAL_FILE, PROJECT_FILE, wake};
+use crate::settings_file::read;
 use crate::task::{TaskDesk, TaskPlace, task_progress};
 
 /// How many hook entries share a long wake-up.
@@ -227,7 +228,13 @@ fn agent_step(session: &Session, request: &InitRequest, hooks: &[HooksPlan]) -> 
         (None, None) => AgentName::known("me"),
     };
     let what = format!("give this project's sessions to @{agent} in {LOCAL_FILE}");
-    Some((step(what, StepState::Planned, None), Work::Bind(client, agent)))
+    let exclude = exclude_file(&session.project);
+    let note = exclude.map(|path| {
+        let path = shown(session, &path);
+        format!("unless git ignores {LOCAL_FILE} already, Convoke adds its name to {path}")
+    });
+    let step = InitStep { note, ..step(what, StepState::Planned, None) };
+    Some((step, Work::Bind(client, agent)))
 }
 
 fn guidance_step(session: &Session) -> Planned {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::setup::guidance::{Removal, take_out};
 use convoke_domain::setup::{SetupChange, SetupStep};
+use convoke_engine::file::{FileEdit, sweep_drafts};
+use convoke_engine::git::tracked::exclude_file;
 use convoke_engine::hooks::HooksLevel;
 use convoke_store::Store;
 
@@ -14,9 +16,11 @@ use super::guidance::refusal;
 use super::plan::{reason, shown};
 use super::{InitReport, InitState, InitStep, InitStepKind, StepState};
 use crate::failure::Failure;
-use crate::hooks::{DryRun, HooksTarget, read, release_binding, remove, uninstall_hooks, write};
+use crate::hooks::{DryRun, HooksTarget, release_binding, take_hooks_back};
 use crate::next_command::NextCommand;
 use crate::session::Session;
+use crate::settings_file::{edit, to};
+use crate::user_only::{UserOnly, refuse_agents};
 use crate::workspace::{open_store, refused};
 
 /// The result of reverting a step.
@@ -32,10 +36,11 @@ impl TakenBack {
     }
 }
 
-/// Reverts all setups of a project.
+/// Reverts all setups of a project. Only the user may do this.
 pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Failure> {
     let (store, folder) = (open_store(session)?, folder(session));
     let steps = store.setup(&folder.display().to_string()).map_err(refused)?;
+    let excluding = excluding_file(session, &*store)?;
     let (state, outcomes) = if steps.is_empty() {
         (InitState::Nothing, Vec::new())
     } else if rehearsal == DryRun::DryRun {
@@ -43,11 +48,15 @@ pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Fai
         let planned = planned.map(|step| TakenBack { step, state: StepState::Planned, why: None });
         (InitState::Planned, planned.collect())
     } else {
+        refuse_agents(session, UserOnly::HookRemoval)?;
         session.cancel();
         let _hold = session.interruption.hold();
         (InitState::Undone, take_back(session, &*store, &folder, steps)?)
     };
-    let steps = outcomes.iter().filter_map(|outcome| outcome.report(session)).collect();
+    let steps = outcomes
+        .iter()
+        .filter_map(|outcome| outcome.report(session, excluding.as_deref()))
+        .collect();
     let next = match state {
         InitState::Undone => {
             vec![NextCommand::new("convoke init", "sets this project up again")]
@@ -55,6 +64,13 @@ pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Fai
         InitState::Nothing | InitState::Planned | InitState::Done => Vec::new(),
     };
     Ok(InitReport { state, found: InitFindings::of_folder(session), steps, next })
+}
+
+/// Returns the file of git's that Convoke added a name to, if there is one.
+fn excluding_file(session: &Session, store: &dyn Store) -> Result<Option<PathBuf>, Failure> {
+    let Some(path) = exclude_file(&session.project) else { return Ok(None) };
+    let install = store.install(&path.display().to_string()).map_err(refused)?;
+    Ok(install.map(|_| path))
 }
 
 /// Reverts steps, the last one first, and folders at the very end. A step that cannot be reverted
@@ -71,9 +87,17 @@ pub(super) fn take_back(
     let mut folders = folders;
     folders.sort_by_key(|step| std::cmp::Reverse(step.path.len()));
     let known = project.display().to_string();
+    // One step may remove the file of the next one.
+    let is_missing = |step: &SetupStep| Path::new(&step.path).symlink_metadata().is_err();
+    let missing: Vec<_> = others.iter().map(is_missing).collect();
+    let missing = missing.into_iter().chain(std::iter::repeat(false));
+    sweep_drafts(project);
     let mut outcomes = Vec::new();
-    for step in others.into_iter().chain(folders) {
+    for (step, was_missing) in others.into_iter().chain(folders).zip(missing) {
         let (state, why) = match one_back(session, store, &step) {
+            Ok((StepState::Undone, None)) if was_missing => {
+                (StepState::Unchanged, Some("the file is already gone".to_owned()))
+            }
             Ok((state, why)) => (state, why),
             Err(failure) => (StepState::Blocked, Some(reason(&failure))),
         };
@@ -99,7 +123,7 @@ fn one_back(
             Ok((StepState::Undone, None))
         }
         SetupChange::Hooks(client) => {
-            uninstall_hooks(session, &project_target(*client), DryRun::No)?;
+            take_hooks_back(session, &project_target(*client), DryRun::No)?;
             Ok((StepState::Undone, None))
         }
         SetupChange::Binding(client) => {
@@ -109,17 +133,17 @@ fn one_back(
         SetupChange::Guidance { original, written } => {
             guidance_back(session, &path, original.as_deref(), written)
         }
-        SetupChange::Configuration { written } => match read(&path)? {
-            None => Ok((StepState::Undone, None)),
-            Some(current) if current == *written => {
-                remove(&path)?;
-                Ok((StepState::Undone, None))
+        SetupChange::Configuration { written } => {
+            let done = edit(session, &path, |current| {
+                let is_theirs = current.is_some_and(|current| current != written);
+                Ok(if is_theirs { FileEdit::Keep } else { FileEdit::Remove })
+            })?;
+            if done == FileEdit::Remove {
+                return Ok((StepState::Undone, None));
             }
-            Some(_) => {
-                let why = "you changed it; delete it yourself if you do not need it";
-                Ok((StepState::Kept, Some(why.to_owned())))
-            }
-        },
+            let why = "you changed it; delete it yourself if you do not need it";
+            Ok((StepState::Kept, Some(why.to_owned())))
+        }
     }
 }
 
@@ -132,21 +156,24 @@ fn guidance_back(
     if let Some(why) = refusal(&session.project, &shown(session, path)) {
         return Ok((StepState::Kept, Some(why)));
     }
-    let Some(current) = read(path)? else { return Ok((StepState::Undone, None)) };
-    match take_out(&current, original, written) {
-        Removal::Cut(text) if text.is_empty() && original.is_none() => remove(path)?,
-        Removal::Restored(Some(text)) | Removal::Cut(text) => write(path, &text)?,
-        Removal::Restored(None) => remove(path)?,
-        Removal::Missing => {
-            return Ok((StepState::Kept, Some("Convoke's line is not there as written".into())));
-        }
+    let done = edit(session, path, |current| {
+        let Some(current) = current else { return Ok(FileEdit::Remove) };
+        Ok(match take_out(current, original, written) {
+            Removal::Cut(text) if text.is_empty() && original.is_none() => FileEdit::Remove,
+            Removal::Cut(text) => FileEdit::Write(text),
+            Removal::Restored(text) => to(text),
+            Removal::Missing => FileEdit::Keep,
+        })
+    })?;
+    if done == FileEdit::Keep {
+        return Ok((StepState::Kept, Some("Convoke's line is not there as written".into())));
     }
     Ok((StepState::Undone, None))
 }
 
 impl TakenBack {
     /// Reports the step; a folder is not a step for a person.
-    fn report(&self, session: &Session) -> Option<InitStep> {
+    fn report(&self, session: &Session, excluding: Option<&Path>) -> Option<InitStep> {
         let path = shown(session, Path::new(&self.step.path));
         let (kind, what) = match &self.step.change {
             SetupChange::Folder => return None,
@@ -154,7 +181,10 @@ impl TakenBack {
                 (InitStepKind::Hooks, format!("take the hooks for {client} out of {path}"))
             }
             SetupChange::Binding(_) => {
-                (InitStepKind::Agent, format!("take the agent out of {path}"))
+                let line = excluding.map_or_else(String::new, |file| {
+                    format!(", and that name out of {}", shown(session, file))
+                });
+                (InitStepKind::Agent, format!("take the agent out of {path}{line}"))
             }
             SetupChange::Guidance { .. } => {
                 (InitStepKind::Guidance, format!("take Convoke's line out of {path}"))

@@ -7,10 +7,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
+use convoke_domain::lane::around::SurroundingLane;
 use convoke_engine::client::{Rights, adapter};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::drive::ClientProgram;
 use convoke_engine::lane::replay::{ReplayError, load};
+use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::lane::version::versions;
 
 use super::LaneError;
@@ -121,15 +123,16 @@ pub fn seen_by(agent: Client, session: &Session) -> Result<Vec<(OsString, OsStri
     Ok(variables)
 }
 
-/// Files for a moment are the lane's own, so that two clients do not meet there.
-pub(super) fn variables(
-    agent: Client,
-    session: &Session,
+/// Adds what every lane gives its client: a folder of its own for temporary files, so that two clients
+/// do not meet there, and the mark by which the processes inside know the lane.
+pub(super) fn in_lane(
+    mut variables: Vec<(OsString, OsString)>,
     scratch: &str,
-) -> Result<Vec<(OsString, OsString)>, Failure> {
-    let mut variables = seen_by(agent, session)?;
+    about: &SurroundingLane,
+) -> Vec<(OsString, OsString)> {
     variables.push(("TMPDIR".into(), scratch.into()));
-    Ok(variables)
+    variables.push((LANE_MARK.into(), about.words().into()));
+    variables
 }
 
 /// Reads a name, such as a model's or a session's. A blank one, or one with control characters, is

@@ -12,6 +12,7 @@ use super::report::LaneReport;
 use super::{LaneError, LaneRequest, LaneRun, OnProgress, lane_failed};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
+use crate::telemetry::{TracedWork, traced};
 
 /// What [`run_one`] checks of a lane, and what it keeps.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +35,16 @@ pub fn must_be_filled(prompt: &str) -> Result<(), Failure> {
 
 /// Runs one lane, passes on its progress, and returns its report.
 pub fn run_one(
+    session: &Session,
+    request: &LaneRequest<'_>,
+    checks: &LaneChecks<'_>,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<LaneReport, Failure> {
+    let run = |session: &Session| run_checked(session, request, checks, on_progress);
+    traced(session, TracedWork::lane(session), run, LaneReport::class)
+}
+
+fn run_checked(
     session: &Session,
     request: &LaneRequest<'_>,
     checks: &LaneChecks<'_>,

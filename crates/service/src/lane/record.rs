@@ -18,6 +18,7 @@ use jiff::civil::Time;
 use tracing::Span;
 
 use super::agent::find_cassette;
+use super::around::around_budget;
 use super::budget::{is_paid, without_usage_warning};
 use super::ending::{
     ending, failed_ending, never_begun, not_started, refused_ending, stopped_by_budget,
@@ -79,8 +80,12 @@ impl LaneRequest<'_> {
     ) -> Result<LaneRun, Failure> {
         let span = log::span(self);
         let _entered = span.enter();
-        let result = self.run_and_record(session, scratch, reporter, &span, on_progress);
+        let began = session.now();
+        let nested = self.nested(session)?;
+        let request = nested.as_ref().unwrap_or(self);
+        let result = request.run_and_record(session, scratch, reporter, &span, on_progress);
         log::ended(&result);
+        session.telemetry.record_lane(session, self, began, &result);
         result
     }
 
@@ -185,6 +190,7 @@ impl LaneRequest<'_> {
             let why = "a budget is set, but Convoke cannot look up what was spent";
             return Ok(Admission { refusal: has_budget.then(|| why.to_owned()), without_usage: 0 });
         };
+        let around = session.environment.surrounding_lane();
         let mut budgets = Vec::new();
         if !settings.budgets_per_day.is_empty() {
             let since = day(session.now(), session)?;
@@ -200,6 +206,10 @@ impl LaneRequest<'_> {
         if let Some(budget) = self.budget {
             let sum = kept(reporter, self.sum_of_run(ledger)).unwrap_or_default();
             budgets.push((budget, sum, "the budget is spent"));
+        }
+        if let Some((budget, query)) = around_budget(around.as_ref()) {
+            let sum = kept(reporter, ledger.sum(query)).unwrap_or_default();
+            budgets.push((budget, sum, "the budget of the lane around it is spent"));
         }
         let reached = budgets.iter().find_map(|(budget, sum, what)| {
             budget.allows(*sum).err().map(|reached| format!("{what}: {reached}"))

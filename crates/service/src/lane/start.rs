@@ -16,7 +16,7 @@ use convoke_engine::lane::replay::{Recorder, load};
 use convoke_engine::lane::supervisor::Supervision;
 
 use super::acp::{AcpAgent, acp_agent};
-use super::agent::{NO_TOOLS, cassette_failed, program, unable, unplayable, variables};
+use super::agent::{NO_TOOLS, cassette_failed, in_lane, program, seen_by, unable, unplayable};
 use super::{LaneError, LaneProgress, LaneRequest, OnProgress, lane_failed};
 use crate::failure::{Failure, with_causes};
 use crate::observer::Reporter;
@@ -100,13 +100,13 @@ impl LaneRequest<'_> {
                     agent: *agent,
                     program: &program(*agent, session)?,
                     convoke: &session.environment.program(),
-                    variables: variables(*agent, session, &scratch)?,
+                    variables: in_lane(seen_by(*agent, session)?, &scratch, &self.inside(session)),
                 };
                 run(&Runner::Program(program), &request)
             }
             AgentRef::Acp(name) => {
-                let AcpAgent { command, mut variables } = acp_agent(name, session)?;
-                variables.push(("TMPDIR".into(), scratch.as_str().into()));
+                let AcpAgent { command, variables } = acp_agent(name, session)?;
+                let variables = in_lane(variables, &scratch, &self.inside(session));
                 let convoke = session.environment.program();
                 let (agent, program) = (Client::Acp, convoke.as_path());
                 let bridge = ClientProgram { agent, program, convoke: program, variables };
@@ -127,7 +127,7 @@ impl LaneRequest<'_> {
     }
 
     /// Returns the requested model: an API has one in its configuration.
-    pub(super) fn asked_model(&self, session: &Session) -> Option<String> {
+    pub(crate) fn asked_model(&self, session: &Session) -> Option<String> {
         let configured = || match self.agent {
             AgentRef::Http(name) => endpoint(session, name).ok().map(|configured| configured.model),
             AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Replay(_) => None,

@@ -101,6 +101,12 @@ impl MessageReport {
     }
 }
 
+/// Returns how many messages on the checked-out branch an agent has not read.
+pub fn unread_count(session: &Session, reader: &AgentName) -> Result<usize, Failure> {
+    let Workspace { store, scope } = Workspace::open(session, None)?;
+    store.count_addressed_to(&scope, reader, InboxFilter::Unread).map_err(refused)
+}
+
 /// Reads the messages to an agent. They stay unread until [`mark_read`].
 pub fn inbox(session: &Session, request: &InboxRequest) -> Result<Inbox, Failure> {
     let workspace = Workspace::open(session, request.branch.as_deref())?;
@@ -169,16 +175,32 @@ fn readers_with_unread(workspace: &Workspace) -> Result<Vec<UnreadMessages>, Fai
 
 /// Counts messages as read. A front end calls this only when its reader has them.
 pub fn mark_read(inbox: &Inbox) -> Result<(), Failure> {
-    let Workspace { store, scope } = &inbox.workspace;
-    let reader = &inbox.reader;
-    if inbox.messages.is_empty() {
+    let read: Vec<_> = inbox.messages.iter().map(|message| message.id).collect();
+    receive(&inbox.workspace, &inbox.reader, &read)
+}
+
+/// Counts these messages as read, in ascending order. A front end calls this only when their reader
+/// has the whole text of each.
+pub fn mark_messages_read(
+    session: &Session,
+    reader: &AgentName,
+    read: &[i64],
+) -> Result<(), Failure> {
+    if read.is_empty() {
+        return Ok(());
+    }
+    receive(&Workspace::open(session, None)?, reader, read)
+}
+
+fn receive(workspace: &Workspace, reader: &AgentName, read: &[i64]) -> Result<(), Failure> {
+    let Workspace { store, scope } = workspace;
+    if read.is_empty() {
         return Ok(());
     }
     if store.agent(scope, reader).map_err(refused)?.is_none() {
         store.add_agent(scope, reader, "human").map_err(refused)?;
     }
-    let read: Vec<_> = inbox.messages.iter().map(|message| message.id).collect();
-    let receipt = MessageReceipt { read: &read, known: read.last().copied() };
+    let receipt = MessageReceipt { read, known: read.last().copied() };
     store.change_agent(scope, reader, &AgentChange::Received(receipt)).map_err(refused)
 }
 

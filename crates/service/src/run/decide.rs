@@ -17,6 +17,7 @@ use super::matters::{MattersReport, RunKind, open, way_out};
 use super::show::named_run;
 use crate::design::{CourseRequest, DesignFrontEnd, EndedDesign, hold, open_journal};
 use crate::failure::{ErrorClass, Failure};
+use crate::person::refuse_decision;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -101,12 +102,13 @@ pub fn list_matters(session: &Session, run: Option<&RunId>) -> Result<RunMatters
     })
 }
 
-/// Writes the decision down, and then has the run act on it.
+/// Writes the decision down, and then has the run act on it. Only the user may do this.
 pub fn decide(
     session: &Session,
     request: DecideRequest,
     front_end: &mut dyn DesignFrontEnd,
 ) -> Result<DecisionOutcome, Failure> {
+    refuse_decision(session)?;
     let DecideRequest { run, ruling, revisiting, course } = request;
     let id = match run {
         Some(run) => run,

@@ -15,6 +15,16 @@ struct Changed {
     event: u64,
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read `{run}`: its journal was changed, first at event {event}")]
+struct Illegible {
+    run: RunId,
+    event: u64,
+}
+
+/// What a user can do about a changed journal.
+const RESTORE: &str = "restore the store from a backup, or start another run: `convoke design`";
+
 /// How often Convoke reads a journal again while another process writes to it.
 const LOOKS: usize = 5;
 
@@ -39,9 +49,17 @@ pub(crate) fn must_be_sound(id: &RunId, integrity: Integrity) -> Result<(), Fail
         Integrity::Sound => Ok(()),
         Integrity::BrokenAt(event) => {
             let failure = Failure::new(ErrorClass::Refused, Changed { run: id.clone(), event });
-            Err(failure
-                .hint(format!("compare the journal: `convoke recount {id}`"))
-                .hint("restore the store from a backup, or start another run: `convoke design`"))
+            Err(failure.hint(format!("compare the journal: `convoke recount {id}`")).hint(RESTORE))
+        }
+    }
+}
+
+/// Returns why a journal cannot be read: a change to it, if there was one, else what reading said.
+pub(super) fn illegible(id: &RunId, integrity: Integrity, failure: Failure) -> Failure {
+    match integrity {
+        Integrity::Sound => failure,
+        Integrity::BrokenAt(event) => {
+            Failure::new(ErrorClass::Refused, Illegible { run: id.clone(), event }).hint(RESTORE)
         }
     }
 }

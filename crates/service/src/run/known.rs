@@ -6,13 +6,14 @@ use std::sync::Arc;
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::render;
+use convoke_domain::design::setup::SetUp;
 use convoke_domain::design::walk::{DesignEnding, DesignWalk, Next};
 use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::{RunId, RunState};
 use convoke_store::journal::{Integrity, Run};
 use convoke_store::lane::LaneQuery;
 
-use super::integrity::{journal_integrity, must_be_sound};
+use super::integrity::{illegible, journal_integrity};
 use super::spending::SpendingReport;
 use crate::design::{open_journal, warning_count};
 use crate::failure::{ErrorClass, Failure};
@@ -70,7 +71,7 @@ impl KnownRun {
         let integrity = journal_integrity(&workspace, &run.id)?;
         // A journal that is unreadable because of a change is not reported as an unknown one.
         let (_, events) = open_journal(&workspace, &run.id)
-            .or_else(|failure| must_be_sound(&run.id, integrity).and(Err(failure)))?;
+            .map_err(|failure| illegible(&run.id, integrity, failure))?;
         let mut design = DesignWalk::fold(events);
         let progress = design.outline();
         let facts = design.into_facts();
@@ -117,7 +118,10 @@ impl KnownRun {
             Next::End(DesignEnding::Complete { degraded }) => {
                 format!("complete, DEGRADED ({})", warning_count(degraded.len()))
             }
-            Next::End(DesignEnding::Refused(_)) => "refused".to_owned(),
+            Next::End(DesignEnding::Refused(_)) => match self.facts.set_up() {
+                Some((_, SetUp::Refused(refusal))) => refusal.in_short(),
+                Some(_) | None => "refused".to_owned(),
+            },
             Next::End(DesignEnding::DirtyTree) => {
                 "ended because of a changed working tree".to_owned()
             }

@@ -6,6 +6,7 @@ use convoke_domain::design::quote::line;
 use convoke_domain::run::{RunId, RunState};
 use convoke_engine::design::run_folder::RunFolders;
 
+use super::known::KnownRun;
 use super::report::{Conclusion, RunSummaryReport};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
@@ -44,7 +45,7 @@ pub(super) fn worked_on(session: &Session) -> HashSet<RunId> {
 struct NoRun;
 
 /// Returns the last run of the project.
-pub(super) fn last_run(session: &Session) -> Result<RunId, Failure> {
+pub(crate) fn last_run(session: &Session) -> Result<RunId, Failure> {
     let Workspace { store, scope } = &Workspace::open(session, None)?;
     let runs = store.runs(&scope.project).map_err(refused)?;
     let last = runs.into_iter().next().map(|run| run.id);
@@ -55,11 +56,15 @@ pub(super) fn last_run(session: &Session) -> Result<RunId, Failure> {
 #[error("cannot resume: no run of this project was stopped")]
 struct NothingStopped;
 
-/// Returns the last run of the project that was stopped, and tells the user which one that is.
+/// Returns the last run of the project that was stopped and can go on, and tells the user which one
+/// that is. A rehearsal cannot: its copy of the project is gone.
 pub fn last_stopped_run(session: &Session) -> Result<RunId, Failure> {
-    let stopped = list_runs(session)?.into_iter().find(|run| run.state == RunState::Stopped.name());
-    let run = stopped.and_then(|run| Some((RunId::parse(&run.run).ok()?, run.feature)));
-    let Some((id, feature)) = run else {
+    let is_rehearsal =
+        |id: &RunId| KnownRun::open(session, id).is_ok_and(|known| known.is_rehearsal());
+    let runs = list_runs(session)?.into_iter();
+    let stopped = runs.filter(|run| run.state == RunState::Stopped.name());
+    let mut stopped = stopped.filter_map(|run| Some((RunId::parse(&run.run).ok()?, run.feature)));
+    let Some((id, feature)) = stopped.find(|(id, _)| !is_rehearsal(id)) else {
         return Err(
             Failure::new(ErrorClass::Refused, NothingStopped).hint("`convoke runs` lists all runs")
         );

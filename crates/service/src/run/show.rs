@@ -66,9 +66,9 @@ pub fn show_artifact(
     artifact(&named_run(session, run)?, name)
 }
 
-/// Returns what a run showed, from its journal, with no agent.
-pub fn replay_run(session: &Session, run: &RunId) -> Result<ReplayReport, Failure> {
-    let known = named_run(session, Some(run))?;
+/// Returns what the named run, or the last one, showed: from its journal, with no agent.
+pub fn replay_run(session: &Session, run: Option<&RunId>) -> Result<ReplayReport, Failure> {
+    let known = named_run(session, run)?;
     Ok(ReplayReport {
         run: known.run.id.to_string(),
         rules: RulesReport::new(&known.facts),

@@ -29,6 +29,7 @@ use crate::hooks::{HooksDryRunReport, HooksReport, RemovedHooksReport};
 use crate::init::InitReport;
 use crate::lane::{LaneEntryReport, LaneEventLine, LaneReport};
 use crate::manifest::{ManifestReadReport, ManifestVerifyReport, ManifestWriteReport};
+use crate::mcp_entry::{McpEntryDryRunReport, McpEntryReport};
 use crate::message::{MessageReport, SayReport};
 use crate::pin::{PinReport, RemovedPinReport};
 use crate::plan::ResumedPlanReport;
@@ -40,6 +41,7 @@ use crate::run::{
 };
 use crate::skill::{ChosenSkillReport, SkillReport, UnpinnedSkillReport};
 use crate::status::{ClientHooks, StatusReport};
+use crate::statusline::StatuslineReport;
 use crate::store_transfer::{StoreCheckReport, StoreTransferReport};
 use crate::subagent::SubagentReport;
 use crate::task::{
@@ -48,7 +50,7 @@ use crate::task::{
 };
 use crate::tree::{TreeBaselineReport, TreeNoteReport, TreeNotesReport};
 use crate::upgrade::UpgradeReport;
-use crate::usage::LaneUsageReport;
+use crate::usage::{LaneUsageReport, SessionUsageReport};
 use crate::wake::WakeReport;
 
 /// One line of an exported store.
@@ -208,6 +210,11 @@ fn agents() -> Vec<ReportSchema> {
             "hooks-dry-run",
             &["hooks install --dry-run", "hooks uninstall --dry-run"],
         ),
+        report::<McpEntryReport>("mcp-entry", &["mcp status", "mcp install", "mcp uninstall"]),
+        report::<McpEntryDryRunReport>(
+            "mcp-entry-dry-run",
+            &["mcp install --dry-run", "mcp uninstall --dry-run"],
+        ),
     ]
 }
 
@@ -218,6 +225,7 @@ fn lanes() -> Vec<ReportSchema> {
         report::<LaneEntryReport>("lane-entry", &["lane show", "lane stop"]),
         report::<Vec<LaneEntryReport>>("lane-list", &["lane list"]),
         report::<LaneUsageReport>("usage", &["usage"]),
+        report::<SessionUsageReport>("usage-sessions", &["usage --all-sessions"]),
         report::<AgentsReport>("agents", &["agents"]),
     ]
 }
@@ -226,6 +234,7 @@ fn upkeep() -> Vec<ReportSchema> {
     vec![
         report::<InitReport>("init", &["init"]),
         report::<StatusReport>("status", &["status"]),
+        report::<StatuslineReport>("statusline", &["statusline"]),
         report::<Vec<ConfigEntry>>("config-list", &["config list"]),
         report::<ConfigEntry>("config-entry", &["config get"]),
         report::<SetConfigReport>("config-set", &["config set"]),

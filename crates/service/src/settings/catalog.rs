@@ -11,7 +11,7 @@ use toml::{Table, Value};
 
 use super::files::ConfigFile;
 use super::trust::{Author, Origin, Refused, local_author, sift};
-use super::{Key, brief, dispatch, health, lane, store, task, text, wake};
+use super::{Key, brief, dispatch, health, lane, mcp, store, task, telemetry, text, wake};
 use crate::environment::setting_name;
 use crate::failure::Failure;
 use crate::session::Session;
@@ -94,6 +94,8 @@ pub(crate) fn catalog() -> Vec<CatalogKey> {
         known(lane::SECTION, &lane::KEYS),
         known(health::SECTION, &health::KEYS),
         known(task::SECTION, &task::KEYS),
+        known(mcp::SECTION, &mcp::KEYS),
+        known(telemetry::SECTION, &telemetry::KEYS),
         vec![store],
     ]
     .into_iter()

@@ -10,7 +10,7 @@ use toml::Table;
 
 use super::trust::{Author, local_author};
 use super::{ConfigError, LOCAL_FILE, MAX_BYTES, PROJECT_FILE, SECTIONS};
-use super::{dispatch, health, lane, task, unknown, wake};
+use super::{dispatch, health, lane, mcp, task, telemetry, unknown, wake};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
@@ -43,6 +43,8 @@ pub(super) struct ConfigFiles {
     pub(super) lane: OnceLock<lane::Settings>,
     pub(super) health: OnceLock<health::Settings>,
     pub(super) task: OnceLock<task::Settings>,
+    pub(super) mcp: OnceLock<mcp::McpSettings>,
+    pub(super) telemetry: OnceLock<telemetry::TelemetrySettings>,
 }
 
 /// Returns settings that are known, or settles them. A failure is not kept.

@@ -15,6 +15,7 @@ use convoke_engine::file::stays_inside;
 use convoke_engine::git::tracked::{GitTracking, is_left_out, tracking};
 use toml::{Table, Value};
 
+use super::mcp::{WritingTool, tools};
 use super::{LOCAL_FILE, whole};
 
 /// The author of a file in a project.
@@ -40,6 +41,8 @@ enum Rule {
     NotSeed,
     /// A committed file may switch it on, and off only where the user did not switch it on.
     On,
+    /// A committed file may list some of the tools that the user allows, or else of all.
+    Fewer,
     /// A committed file may name a folder of the project.
     Inside,
     /// A committed file may add roles, and change known ones as far as that weakens no check.
@@ -51,7 +54,7 @@ enum Rule {
 }
 
 /// Every key that a committed file may not set freely.
-const RULES: [(&str, &str, Rule); 18] = [
+const RULES: [(&str, &str, Rule); 21] = [
     ("brief", "dir", Rule::Inside),
     ("brief", "token_budget", Rule::Lower(20_000)),
     ("brief", "max_file_bytes", Rule::Lower(67_108_864)),
@@ -74,15 +77,22 @@ const RULES: [(&str, &str, Rule); 18] = [
         Rule::Own("a committed file cannot pass variables of your environment to a client"),
     ),
     ("lane", "http", Rule::UsersFile("a project cannot choose where your prompts and keys go")),
+    ("mcp", "allow", Rule::Fewer),
+    ("mcp", "budget", Rule::LowerBudget),
+    ("mcp", "in_lanes", Rule::Own("a committed file cannot give your lanes Convoke's tools")),
 ];
 
 /// A project must not choose where a user's data is stored.
 const STORE: &str = "a project cannot choose where your data is kept";
 
+/// A project must not choose where a user's telemetry goes, nor what is in it.
+const TELEMETRY: &str = "a project cannot choose where your data is sent";
+
 /// A project must not choose which programs a user runs.
 const PROGRAMS: &str = "a project cannot choose which programs you run";
 
 const LOOSER: &str = "a committed file can make this check stricter, not looser";
+const MORE: &str = "a committed file can switch tools off, not on";
 const SEED: &str = "a committed file cannot choose the original's reading";
 const OUTSIDE: &str = "a committed file cannot name a folder outside the project";
 const KIND: &str = "a committed file cannot turn a known reviewer into another kind of role";
@@ -121,11 +131,10 @@ pub(super) struct Origin<'a> {
 /// Takes out of a project's file what its author may not set.
 pub(super) fn sift(table: &mut Table, origin: Origin<'_>) -> Vec<Refused> {
     let mut refused = Vec::new();
-    if table.remove("store").is_some() {
-        refused.push(Refused { key: "store".to_owned(), reason: STORE });
-    }
-    if table.remove("acp").is_some() {
-        refused.push(Refused { key: "acp".to_owned(), reason: PROGRAMS });
+    for (section, reason) in [("store", STORE), ("acp", PROGRAMS), ("telemetry", TELEMETRY)] {
+        if table.remove(section).is_some() {
+            refused.push(Refused { key: section.to_owned(), reason });
+        }
     }
     for (section, key, rule) in RULES {
         let user = at(origin.user, section, key);
@@ -209,6 +218,10 @@ impl Rule {
             }
             (Self::On, Author::Committer) => {
                 (!value.as_bool()? && user?.as_bool()?).then_some(LOOSER)
+            }
+            (Self::Fewer, Author::Committer) => {
+                let most = user.and_then(tools).unwrap_or(WritingTool::ALL.to_vec());
+                (!tools(value)?.iter().all(|tool| most.contains(tool))).then_some(MORE)
             }
             (Self::Inside, Author::Committer) => {
                 let folder = Path::new(value.as_str()?);
@@ -340,6 +353,21 @@ mod tests {
         ] {
             assert_eq!(committed(&file, &user), refused, "{file} over {user}");
             assert_eq!(sifted(&file, Author::User, &user).1, "", "{file} is the user's own");
+        }
+    }
+
+    #[test]
+    fn a_committed_file_switches_tools_off_and_never_on() {
+        for (file, user, refused) in [
+            ("mcp.allow = ['say']", "", ""),
+            ("mcp.allow = []", "mcp.allow = ['say']", ""),
+            ("mcp.allow = ['run_start']", "mcp.allow = ['say']", "mcp.allow"),
+            ("mcp.budget = '3M'", "mcp.budget = '2M'", "mcp.budget"),
+            ("mcp.budget = '1M'", "mcp.budget = '2M'", ""),
+            ("mcp.in_lanes = true", "", "mcp.in_lanes"),
+        ] {
+            assert_eq!(sifted(file, Author::Committer, user).1, refused, "{file} over {user}");
+            assert_eq!(sifted(file, Author::User, user).1, "", "{file} is the user's own");
         }
     }
 

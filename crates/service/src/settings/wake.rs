@@ -101,12 +101,14 @@ pub struct Layer {
 pub const KEYS: [Key<Layer>; 11] = [
     Key {
         name: "agent",
-        expected: "an agent's name",
+        expected: "an agent's name, and not `human`, which means you",
         default: "no agent",
         meaning: "the agent of sessions without another one; `convoke hooks install` sets it",
         from_text: text,
         set: |layer, value| {
-            layer.agent = Some(AgentName::parse(value.as_str()?).ok()?);
+            let named = AgentName::parse(value.as_str()?).ok();
+            // A session must not read and answer what others say to the person.
+            layer.agent = Some(named.filter(|name| !name.is_human())?);
             Some(())
         },
     },

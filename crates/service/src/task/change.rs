@@ -77,7 +77,9 @@ pub(super) fn apply(
 /// Only what moves the work on is worth telling others.
 fn verb(change: &Change<'_>) -> Option<&'static str> {
     match change {
-        Change::Status(TaskStatus::InProgress) | Change::Start(_) => Some("started"),
+        Change::Status(TaskStatus::InProgress) | Change::Start(_) | Change::StartChosen(..) => {
+            Some("started")
+        }
         Change::Status(TaskStatus::Completed) => Some("completed"),
         Change::Status(TaskStatus::Skipped) => Some("skipped"),
         Change::Status(TaskStatus::Pending)

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::TaskDesk;
 use crate::failure::Failure;
+use crate::person::refuse_judge;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -81,6 +82,7 @@ pub struct JudgedTask {
 /// Records a verdict on a task.
 pub fn judge_task(desk: &TaskDesk<'_>, request: &VerdictRequest) -> Result<JudgedTask, Failure> {
     let TaskDesk { session, workspace, actor, .. } = desk;
+    refuse_judge(session, &request.role)?;
     let task = known_task(workspace, &request.task)?;
     let deed = NewDeed {
         task: &request.task,

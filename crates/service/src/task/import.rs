@@ -1,6 +1,6 @@
 //! Taking over the tasks of a plan.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use convoke_domain::finding::{FileFinding, Unreadable};
@@ -12,12 +12,13 @@ use convoke_domain::task::{Task, TaskStatus};
 use convoke_domain::text::counted;
 use convoke_engine::file;
 use convoke_store::foreign::{ForeignTask, is_database, read_tasks};
-use convoke_store::task::NewTask;
+use convoke_store::task::{ActivePlan, NewTask};
 use convoke_store::task_history::RemovedTask;
 
 use super::designed::designed_plan;
 use super::{AddedTasksReport, TaskDesk, plan_file};
 use crate::failure::{ErrorClass, Failure};
+use crate::run::last_run;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -52,8 +53,9 @@ enum ImportError {
 pub enum ImportSource {
     /// A plan, from this folder or from the project's; or a database of june or otto.
     File(PathBuf),
-    /// The plan of a finished design, named by its run or the beginning of the run's name.
-    Run(RunId),
+    /// The plan of a finished design, named by its run or the beginning of the run's name; without a
+    /// name, that of the newest run.
+    Run(Option<RunId>),
 }
 
 /// Tasks to take over.
@@ -70,13 +72,21 @@ pub fn import_tasks(
     desk: &TaskDesk<'_>,
     request: &ImportRequest,
 ) -> Result<AddedTasksReport, Failure> {
-    take_over(desk, request).map(|ids| AddedTasksReport::new(&ids))
+    let ids = take_over(desk, request)?;
+    let Workspace { store, scope } = &desk.workspace;
+    let mut titles = Vec::new();
+    for id in &ids {
+        let task = store.task(scope, id).map_err(refused)?;
+        titles.extend(task.map(|task| one_line(&task.content)));
+    }
+    Ok(AddedTasksReport { titles, ..AddedTasksReport::new(&ids) })
 }
 
 fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
     let (plan_file, text) = match &request.source {
-        ImportSource::Run(run) => designed_plan(session, run)?,
+        ImportSource::Run(Some(run)) => designed_plan(session, run)?,
+        ImportSource::Run(None) => designed_plan(session, &last_run(session)?)?,
         ImportSource::File(path) if is_database(path) => return adopt(desk, path),
         ImportSource::File(path) => {
             let plan_file = plan_file(session, path)?;
@@ -97,6 +107,9 @@ fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>
     let ids =
         store.import_tasks(scope, &plan_file, &titles, &checked, session.now()).map_err(refused)?;
     note_done(desk, &ids)?;
+    if !ids.is_empty() {
+        note_current_plan(desk, &plan_file)?;
+    }
     let skipped = plan.tasks.len() - ids.len();
     if skipped > 0 {
         let verb = if skipped == 1 { "is" } else { "are" };
@@ -120,8 +133,8 @@ fn follow_moved_plan(desk: &TaskDesk<'_>, plan_file: &str, titles: &[&str]) -> R
     let is_gone = |plan: &&String| matches!(session.project.join(plan).try_exists(), Ok(false));
     for plan in plans.iter().filter(is_gone) {
         let known = store.tasks_of_plan(scope, Some(plan)).map_err(refused)?;
-        let has = |title: &&str| known.iter().any(|task| task.content == **title);
-        if titles.iter().all(has) {
+        let known = contents(&known);
+        if titles.iter().all(|title| known.contains(title)) {
             store.rename_plan(scope, plan, plan_file, session.now()).map_err(refused)?;
             let words = format!("its tasks belong to `{plan_file}` now");
             session
@@ -131,6 +144,10 @@ fn follow_moved_plan(desk: &TaskDesk<'_>, plan_file: &str, titles: &[&str]) -> R
         }
     }
     Ok(())
+}
+
+fn contents(tasks: &[Task]) -> HashSet<&str> {
+    tasks.iter().map(|task| task.content.as_str()).collect()
 }
 
 /// Refuses a plan without tasks, and one with tasks of the same title.
@@ -164,6 +181,20 @@ fn note_done(desk: &TaskDesk<'_>, ids: &[TaskId]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Reports that the imported plan waits, where a task of another plan is in progress.
+fn note_current_plan(desk: &TaskDesk<'_>, imported: &str) -> Result<(), Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let current = match store.active_plan(scope, None).map_err(refused)? {
+        ActivePlan::File(plan) if plan != imported => format!("`{plan}` stays the current plan"),
+        ActivePlan::WithoutFile => "a task outside this plan stays the current one".to_owned(),
+        ActivePlan::File(_) | ActivePlan::Nothing => return Ok(()),
+    };
+    desk.session.reporter().say(format!(
+        "note: {current}, because a task is in progress there; the imported tasks come after it"
+    ));
+    Ok(())
+}
+
 /// Reports headings that look like tasks and are not imported.
 fn note_not_taken(session: &Session, plan: &ParsedPlan<'_>) {
     let names: Vec<_> =
@@ -190,7 +221,8 @@ fn note_changes(
     let Workspace { store, scope } = &desk.workspace;
     let reporter = desk.session.reporter();
     let removed = store.removed_tasks(scope).map_err(refused)?;
-    for title in titles.iter().filter(|title| !known.iter().any(|task| task.content == **title)) {
+    let here = contents(known);
+    for title in titles.iter().filter(|title| !here.contains(*title)) {
         if let Some(Task { id, content, .. }) = renamed_from(title, titles, known) {
             reporter.say(format!(
                 "note: {id} keeps its title `{content}`; the plan now says `{title}`: \

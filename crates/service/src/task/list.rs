@@ -1,9 +1,10 @@
 //! Reading tasks: lists, one task, and the whole tree.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::pin::Pin;
-use convoke_domain::plan::ParsedPlan;
+use convoke_domain::plan::{ParsedPlan, SearchedPlan, one_line};
 use convoke_domain::scope::{AgentName, Scope};
 use convoke_domain::task::filter::{Stage, TaskFilter};
 use convoke_domain::task::id::TaskId;
@@ -19,6 +20,9 @@ use crate::elsewhere;
 use crate::failure::Failure;
 use crate::workspace::{Workspace, refused};
 
+/// In plans of at most so many tasks, a search finds the section of a renamed task.
+const MOST_NUMBERED: usize = 500;
+
 /// Which tasks are listed; without any filter, the top tasks.
 #[derive(Debug, Clone, Default)]
 pub struct TaskListRequest {
@@ -28,7 +32,7 @@ pub struct TaskListRequest {
     pub agent: Option<AgentName>,
     /// Only tasks of this plan.
     pub plan: Option<PathBuf>,
-    /// Only tasks with all of these words in their title, body, note or id.
+    /// Only tasks with all of these words in their title, body, note, id or section of their plan.
     pub words: Vec<String>,
 }
 
@@ -39,6 +43,8 @@ pub struct TaskListing {
     pub roots: Vec<TaskNode>,
     /// Which of them are listed.
     pub filter: TaskFilter,
+    /// The sections of their plans, where the filter demands words.
+    sections: BTreeMap<TaskId, String>,
 }
 
 /// The tasks of one of several branches.
@@ -68,6 +74,12 @@ impl BranchTasks {
 }
 
 impl TaskListing {
+    fn new(desk: &TaskDesk<'_>, roots: Vec<TaskNode>, filter: TaskFilter) -> Self {
+        let sections =
+            if filter.words.is_empty() { BTreeMap::new() } else { plan_sections(desk, &roots) };
+        Self { roots, filter, sections }
+    }
+
     /// Reports the roots with everything below them, or the tasks that pass the filter.
     pub fn reports(&self) -> Vec<TaskReport> {
         if self.filter.is_empty() {
@@ -79,7 +91,8 @@ impl TaskListing {
     /// Returns the tasks that the filter lets through, parents before their parts.
     pub fn listed(&self) -> Vec<&TaskNode> {
         let all = flat(&self.roots).into_iter();
-        all.filter(|node| self.filter.lists(&node.task)).collect()
+        let section = |node: &TaskNode| self.sections.get(&node.task.id).map(String::as_str);
+        all.filter(|node| self.filter.lists_with(&node.task, section(node))).collect()
     }
 }
 
@@ -127,7 +140,7 @@ pub fn list_tasks(desk: &TaskDesk<'_>, request: &TaskListRequest) -> Result<Task
     } else {
         elsewhere::say(desk.session, &desk.workspace)?;
     }
-    Ok(TaskListing { roots, filter })
+    Ok(TaskListing::new(desk, roots, filter))
 }
 
 /// Reads the tasks of every branch that has some, the desk's first.
@@ -142,7 +155,7 @@ pub fn list_all_branches(
     let mut found = Vec::new();
     for (branch, _) in branches {
         let roots = read(desk, &Scope::new(&scope.project, &branch))?;
-        let listing = TaskListing { roots, filter: filter.clone() };
+        let listing = TaskListing::new(desk, roots, filter.clone());
         if !listing.listed().is_empty() {
             found.push(BranchTasks { branch, listing });
         }
@@ -212,11 +225,40 @@ pub fn show_task(desk: &TaskDesk<'_>, id: &TaskId) -> Result<ShownTask, Failure>
     Ok(ShownTask { task, children, deeds, is_cancelled, plan_section })
 }
 
+/// Returns what the plans say about tasks without a description of their own. Each plan is read once.
+fn plan_sections(desk: &TaskDesk<'_>, roots: &[TaskNode]) -> BTreeMap<TaskId, String> {
+    let mut plans: BTreeMap<&str, Vec<&Task>> = BTreeMap::new();
+    for node in flat(roots) {
+        if let Some(plan) = node.task.plan_file.as_deref().filter(|_| node.task.body.is_none()) {
+            plans.entry(plan).or_default().push(&node.task);
+        }
+    }
+    let mut sections = BTreeMap::new();
+    for (plan, tasks) in plans {
+        let Some(text) = file::text_below(&desk.session.project, Path::new(plan), MAX_PLAN) else {
+            continue;
+        };
+        let parsed = ParsedPlan::parse(&text);
+        let titled = parsed.tasks.iter().map(|section| (one_line(section.title), section.text));
+        let titled: BTreeMap<_, _> = titled.collect();
+        // A renamed task is found by its number, which takes long in a large plan.
+        let is_small = parsed.tasks.len() <= MOST_NUMBERED;
+        let searched = SearchedPlan::new(&text);
+        let by_number = |task: &Task| Some(searched.section_of(&task.content)?.text);
+        for task in tasks {
+            let same = titled.get(&task.content).copied();
+            let section = same.or_else(|| if is_small { by_number(task) } else { None });
+            sections.extend(section.map(|text| (task.id.clone(), text.to_owned())));
+        }
+    }
+    sections
+}
+
 /// Returns what a task's plan says about it. A plan that cannot be read says nothing.
 fn plan_section(desk: &TaskDesk<'_>, task: &Task) -> Option<String> {
     let plan = task.plan_file.as_ref().filter(|_| task.body.is_none())?;
     let text = file::text_below(&desk.session.project, Path::new(plan), MAX_PLAN)?;
-    let section = ParsedPlan::parse(&text).section_of(&task.content)?;
+    let section = SearchedPlan::new(&text).section_of(&task.content)?;
     Some(section.text.to_owned())
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{TaskDesk, change};
 use crate::failure::Failure;
-use crate::pin::refuse_agents;
+use crate::user_only::{UserOnly, refuse_agents};
 use crate::workspace::{Workspace, checked_out, refused};
 
 /// Tasks that move to the desk's branch from another one.
@@ -69,7 +69,7 @@ pub fn move_to_branch(
     let from = request.from_branch.clone().unwrap_or_else(|| checked_out(session));
     let moving = match &request.ids {
         Some(ids) => TasksToMove::Tasks(ids),
-        None if refuse_agents(session).is_ok() => TasksToMove::All,
+        None if refuse_agents(session, UserOnly::Rules).is_ok() => TasksToMove::All,
         None => TasksToMove::AllButRules,
     };
     let left = if matches!(moving, TasksToMove::AllButRules) { own_rules(desk, &from)? } else { 0 };

@@ -6,6 +6,7 @@ use convoke_domain::task::next::{Beginner, Obstacles, next_to_begin, of_plan_fir
 use convoke_domain::task::outline::clipped;
 use convoke_domain::task::tree::TaskNode;
 use convoke_domain::task::{Task, TaskState};
+use convoke_store::error::StoreError;
 use convoke_store::task::{ActivePlan, Change};
 
 use super::list::read;
@@ -90,29 +91,41 @@ pub(super) fn in_plan_order(
     })
 }
 
-/// Starts a task; without an id, the next one.
+/// Starts a task; without an id, the next one that no other process takes first.
 pub fn start_task(desk: &TaskDesk<'_>, id: Option<&TaskId>) -> Result<Task, Failure> {
-    let id = match id {
-        Some(id) => id.clone(),
-        None => match next_task(desk)? {
-            NextTask::Task(task) => task.id,
+    if let Some(id) = id {
+        return start(desk, id, &Change::Start(&desk.actor));
+    }
+    loop {
+        let chosen = match next_task(desk)? {
+            NextTask::Task(task) => task,
             NextTask::Nothing(why) => {
                 return Err(Failure::new(ErrorClass::Refused, NothingToStart(why))
                     .hint("`convoke task tree` shows all tasks; `task start ID` begins one"));
             }
-        },
-    };
+        };
+        let started = start(desk, &chosen.id, &Change::StartChosen(&desk.actor, &chosen));
+        let is_taken = |failure: &Failure| {
+            matches!(failure.error.downcast_ref(), Some(StoreError::Taken { .. }))
+        };
+        if !started.as_ref().is_err_and(is_taken) {
+            return started;
+        }
+    }
+}
+
+fn start(desk: &TaskDesk<'_>, id: &TaskId, change: &Change<'_>) -> Result<Task, Failure> {
     let Workspace { store, scope } = &desk.workspace;
     if desk.is_actor_named {
         note_stranger(desk.session, &desk.workspace, scope, &desk.actor)?;
     }
-    if let Some(task) = store.task(scope, &id).map_err(refused)?.filter(Task::is_waiting) {
+    if let Some(task) = store.task(scope, id).map_err(refused)?.filter(Task::is_waiting) {
         let ids: Vec<_> = task.waits_for.iter().map(ToString::to_string).collect();
         let words = format!("note: `{id}` comes after {}, still open", ids.join(", "));
         desk.session.reporter().say(words);
     }
-    let closed = parent::closed_above(&desk.workspace, &id)?;
-    let task = change::apply(desk, &id, &Change::Start(&desk.actor))?;
+    let closed = parent::closed_above(&desk.workspace, id)?;
+    let task = change::apply(desk, id, change)?;
     for above in closed {
         let state = TaskState::Stored(above.status).words();
         desk.session.reporter().say(format!(

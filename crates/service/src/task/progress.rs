@@ -1,9 +1,11 @@
 //! The progress of a branch's work.
 
+use std::collections::BTreeSet;
+
 use convoke_domain::scope::AgentName;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::tree::{TaskNode, current_path};
-use convoke_domain::task::{Task, TaskStatus};
+use convoke_domain::task::{Task, TaskState, TaskStatus};
 use serde::Serialize;
 
 use super::TaskDesk;
@@ -28,6 +30,10 @@ pub struct TaskProgress {
     pub current: Option<CurrentTask>,
     /// How many tasks without parts are completed or skipped.
     pub closed: usize,
+    /// How many tasks without parts are open and belong to a cancelled plan.
+    pub cancelled: usize,
+    /// The cancelled plans that have such tasks.
+    pub cancelled_plans: Vec<String>,
     /// How many tasks without parts there are.
     pub total: usize,
 }
@@ -52,8 +58,18 @@ pub fn task_progress(desk: &TaskDesk<'_>) -> Result<TaskProgress, Failure> {
     let (active, _) = in_plan_order(desk, None)?;
     let leaf = |nodes: &[TaskNode]| current_path(nodes).last().map(|node| CurrentTask::of(node));
     let current = leaf(&active).or_else(|| leaf(&roots));
-    let (closed, total) = counts(&roots, false);
-    Ok(TaskProgress { current, closed, total })
+    let LeafCounts { closed, cancelled, total } = counts(&roots, Above::Open);
+    let cancelled_plans = cancelled_plans(&roots).into_iter().collect();
+    Ok(TaskProgress { current, closed, cancelled, cancelled_plans, total })
+}
+
+/// Returns the plans whose open tasks are cancelled.
+fn cancelled_plans(nodes: &[TaskNode]) -> BTreeSet<String> {
+    let plans = nodes.iter().flat_map(|node| {
+        let own = (node.state == TaskState::Cancelled).then(|| node.task.plan_file.clone());
+        cancelled_plans(&node.children).into_iter().chain(own.flatten())
+    });
+    plans.collect()
 }
 
 impl CurrentTask {
@@ -67,16 +83,39 @@ impl CurrentTask {
     }
 }
 
-/// Counts tasks without parts: the closed ones, and all. Every task below a closed one counts as
-/// closed.
-fn counts(nodes: &[TaskNode], is_below_closed: bool) -> (usize, usize) {
-    nodes.iter().fold((0, 0), |(closed, total), node| {
-        let is_closed = is_below_closed || node.is_closed();
-        let (more_closed, more) = match node.children.as_slice() {
-            [] => (usize::from(is_closed), 1),
-            children => counts(children, is_closed),
+/// How many tasks without parts there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct LeafCounts {
+    closed: usize,
+    cancelled: usize,
+    total: usize,
+}
+
+/// The state of the tasks above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Above {
+    Open,
+    Closed,
+}
+
+/// Counts tasks without parts. Every task below a closed one counts as closed.
+fn counts(nodes: &[TaskNode], above: Above) -> LeafCounts {
+    nodes.iter().fold(LeafCounts::default(), |sum, node| {
+        let is_cancelled = node.state == TaskState::Cancelled;
+        let is_closed = above == Above::Closed || (node.is_closed() && !is_cancelled);
+        let more = match node.children.as_slice() {
+            [] => LeafCounts {
+                closed: usize::from(is_closed),
+                cancelled: usize::from(is_cancelled && !is_closed),
+                total: 1,
+            },
+            children => counts(children, if is_closed { Above::Closed } else { Above::Open }),
         };
-        (closed + more_closed, total + more)
+        LeafCounts {
+            closed: sum.closed + more.closed,
+            cancelled: sum.cancelled + more.cancelled,
+            total: sum.total + more.total,
+        }
     })
 }
 

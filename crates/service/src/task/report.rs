@@ -13,12 +13,15 @@ pub struct AddedTasksReport {
     pub id: Option<String>,
     /// The ids of all of them, in their order.
     pub ids: Vec<String>,
+    /// The titles of imported tasks, in the same order.
+    #[serde(skip)]
+    pub titles: Vec<String>,
 }
 
 impl AddedTasksReport {
     pub(super) fn new(ids: &[TaskId]) -> Self {
         let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
-        Self { id: ids.first().cloned(), ids }
+        Self { id: ids.first().cloned(), ids, titles: Vec::new() }
     }
 }
 

@@ -47,11 +47,14 @@ pub fn session_address(
     let here = |agent: AgentName| Address { scope: workspace.scope.clone(), agent };
     if let Some(name) = session.environment.agent() {
         let name = AgentName::parse(&name.to_string_lossy());
-        return Ok(name.ok().map(here));
+        return Ok(name.ok().filter(|name| !name.is_human()).map(here));
     }
     let bound = of.map(|session| workspace.store.bound(session)).transpose();
     let bound = bound.map_err(refused)?.flatten();
-    let bound = bound.filter(|address| address.scope.project == workspace.scope.project);
+    // The person's messages are not a session's to read.
+    let bound = bound.filter(|address| {
+        address.scope.project == workspace.scope.project && !address.agent.is_human()
+    });
     Ok(bound.or_else(|| settings.agent.clone().map(|(agent, _)| here(agent))))
 }
 
@@ -68,7 +71,8 @@ pub fn hook_address(
         return Ok(known);
     }
     let Workspace { store, scope } = workspace;
-    let newest = store.sessions(&scope.project).map_err(refused)?.into_iter().next();
+    let sessions = store.sessions(&scope.project).map_err(refused)?;
+    let newest = sessions.into_iter().find(|session| !session.agent.agent.is_human());
     let agent = newest.map_or_else(default_agent, |newest| newest.agent.agent);
     Ok(Some(Address { scope: scope.clone(), agent }))
 }

@@ -190,7 +190,7 @@ impl SqliteStore {
     }
 }
 
-fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
+pub(super) fn read_agent(row: &Row<'_>) -> rusqlite::Result<Agent> {
     let compacted_at: Option<Time> = row.get("compacted_at")?;
     let archived_at: Option<Time> = row.get("archived_at")?;
     let pid: Option<u32> = row.get("pid")?;

@@ -126,7 +126,7 @@ fn last_verdict(
     connection.query_row(sql, values, read_deed).optional()
 }
 
-fn read_deed(row: &Row<'_>) -> rusqlite::Result<TaskDeed> {
+pub(super) fn read_deed(row: &Row<'_>) -> rusqlite::Result<TaskDeed> {
     Ok(TaskDeed {
         id: row.get("id")?,
         task: row.get("task_id").map(|Word(id): Word<TaskId>| id)?,

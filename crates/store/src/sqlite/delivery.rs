@@ -62,10 +62,12 @@ impl DeliveryStore for SqliteStore {
 
     fn activity(&self, client: Client, project: &str) -> Result<Activity, StoreError> {
         let fired = "SELECT fired_at FROM firings WHERE client = ?1 AND project = ?2";
-        // A loss that there was nothing to say about has an empty text.
+        // A loss that there was nothing to say about has an empty text. A session whose start no hook
+        // reported is not bound; its text names the project in the first line of `whose`.
         let delivered = "SELECT delivered_at, arrived_at FROM deliveries \
-                         JOIN sessions USING (client, session_id) \
-                         WHERE client = ?1 AND project = ?2 AND text <> '' \
+                         LEFT JOIN sessions USING (client, session_id) \
+                         WHERE client = ?1 AND text <> '' AND ?2 = coalesce( \
+                           project, substr(whose, 1, instr(whose, char(10)) - 1)) \
                          AND delivered_at IS NOT NULL ORDER BY delivered_at DESC LIMIT 1";
         let values = params![client.name(), project];
         let time =
@@ -237,7 +239,7 @@ fn insert_wording(
     connection.execute(sql, values).map(drop)
 }
 
-fn read_wording(row: &Row<'_>) -> rusqlite::Result<Wording> {
+pub(super) fn read_wording(row: &Row<'_>) -> rusqlite::Result<Wording> {
     let record_bytes = row.get("record_bytes").map(i64::unsigned_abs)?;
     let messages: String = row.get("messages")?;
     let messages = messages.split(' ').filter_map(|id| id.parse().ok()).collect();

@@ -159,7 +159,7 @@ fn list(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
+pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
     let unproven: Option<String> = row.get("unproven")?;
     let prompt_chars: Option<i64> = row.get("prompt_chars")?;
     Ok(LedgerEntry {
@@ -178,7 +178,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
     })
 }
 
-fn read_round(row: &Row<'_>) -> rusqlite::Result<Round> {
+pub(super) fn read_round(row: &Row<'_>) -> rusqlite::Result<Round> {
     let number = |column: &str| row.get(column).map(i64::unsigned_abs);
     Ok(Round {
         mode: one_of(row, "mode", DispatchMode::parse)?,

@@ -131,7 +131,7 @@ fn add(
     connection.prepare_cached(sql)?.execute(values).map(drop)
 }
 
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry {
         seq: row.get("seq").map(i64::unsigned_abs)?,
         at_ms: row.get("at_ms")?,
@@ -141,7 +141,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     })
 }
 
-fn read_run(row: &Row<'_>) -> rusqlite::Result<Run> {
+pub(super) fn read_run(row: &Row<'_>) -> rusqlite::Result<Run> {
     let ended_at: Option<Time> = row.get("ended_at")?;
     Ok(Run {
         id: row.get("id").map(|Word(id)| id)?,

@@ -170,7 +170,7 @@ fn read_usage(row: &Row<'_>) -> rusqlite::Result<Option<Usage>> {
     }))
 }
 
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<LaneEntry> {
+pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<LaneEntry> {
     let ended_at: Option<Time> = row.get("ended_at")?;
     Ok(LaneEntry {
         id: row.get("id")?,

@@ -283,7 +283,7 @@ fn messages(
     rows(connection, sql, values, read).map_err(failed("read messages"))
 }
 
-fn read_message(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Message> {
+pub(super) fn read_message(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Message> {
     let id = row.get("id")?;
     let to: Option<Word<AgentName>> = row.get("to_agent")?;
     Ok(Message {
@@ -299,7 +299,7 @@ fn read_message(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Mess
     })
 }
 
-fn read_event(row: &Row<'_>) -> rusqlite::Result<ActivityEvent> {
+pub(super) fn read_event(row: &Row<'_>) -> rusqlite::Result<ActivityEvent> {
     Ok(ActivityEvent {
         id: row.get("id")?,
         actor: row.get("actor").map(|Word(name)| name)?,

@@ -109,7 +109,7 @@ impl PinStore for SqliteStore {
     }
 }
 
-fn read_pin(row: &Row<'_>) -> rusqlite::Result<Pin> {
+pub(super) fn read_pin(row: &Row<'_>) -> rusqlite::Result<Pin> {
     let task: Option<Word<TaskId>> = row.get("task_id")?;
     let until: Option<Time> = row.get("until")?;
     Ok(Pin {

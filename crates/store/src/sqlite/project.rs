@@ -200,7 +200,7 @@ fn forget(connection: &Connection, project: &str) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM projects WHERE name = ?1", [project]).map(drop)
 }
 
-fn read_project(row: &Row<'_>) -> rusqlite::Result<KnownProject> {
+pub(super) fn read_project(row: &Row<'_>) -> rusqlite::Result<KnownProject> {
     let last_used: Option<Time> = row.get("last_used")?;
     Ok(KnownProject {
         name: row.get("name")?,

@@ -68,7 +68,7 @@ impl LoopStore for SqliteStore {
     }
 }
 
-fn read_entry(row: &Row<'_>) -> rusqlite::Result<LoopEntry> {
+pub(super) fn read_entry(row: &Row<'_>) -> rusqlite::Result<LoopEntry> {
     Ok(LoopEntry {
         iteration: row.get("iteration")?,
         role: row.get("role")?,

@@ -74,6 +74,22 @@ pub(super) fn bring_up_to_date(
     migrate(connection, KNOWN).map_err(not_opened)
 }
 
+/// Checks that a store can be read as it is.
+pub(super) fn check_present(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let not_opened = not_opened(path);
+    let location = || StoreLocation::file(path);
+    if !is_ours(connection).map_err(&not_opened)? {
+        return Err(StoreError::Foreign { location: location() });
+    }
+    match version(connection).map_err(&not_opened)? {
+        KNOWN => Ok(()),
+        found if found > KNOWN => {
+            Err(StoreError::Newer { location: location(), found, known: KNOWN })
+        }
+        found => Err(StoreError::Older { location: location(), found, known: KNOWN }),
+    }
+}
+
 /// Returns all of Convoke's tables, in the order of their names.
 pub(super) fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT name FROM sqlite_master \
@@ -199,6 +215,23 @@ mod tests {
         let before = std::fs::read(&path).unwrap();
         let error = SqliteStore::open(&path).unwrap_err();
         assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn a_look_at_a_store_makes_and_updates_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        let look = || SqliteStore::open_to_look(&path, Duration::ZERO);
+        assert!(look().is_err());
+        assert!(!path.exists());
+        drop(SqliteStore::open(&path).unwrap());
+        let store = look().unwrap();
+        assert!(store.change("test", "DELETE FROM tasks", &[]).is_err(), "a look changes nothing");
+        drop(store);
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", "3").unwrap();
+        let before = std::fs::read(&path).unwrap();
+        assert!(matches!(look(), Err(StoreError::Older { found: 3, .. })));
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }
 

@@ -147,7 +147,7 @@ pub(super) fn release_pins(
     connection.execute(sql, values).map(drop)
 }
 
-fn read_injection(row: &Row<'_>) -> rusqlite::Result<Injection> {
+pub(super) fn read_injection(row: &Row<'_>) -> rusqlite::Result<Injection> {
     Ok(Injection {
         agent: row.get("agent").map(|Word(name)| name)?,
         plan_file: row.get("plan_file")?,

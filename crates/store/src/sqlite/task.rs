@@ -8,6 +8,7 @@ mod surroundings;
 pub(super) mod tree;
 mod urgent;
 
+use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
@@ -20,7 +21,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Row, params};
 
 use self::adopt::adopt;
-use self::dependency::{joined, refuse_missing, refuse_waiting_circle};
+use self::dependency::{joined, refuse_missing, refuse_taken, refuse_waiting_circle};
 pub(super) use self::row::read_task;
 use self::surroundings::PlanRows;
 use self::tree::{
@@ -65,10 +66,10 @@ impl TaskStore for SqliteStore {
         let failed = failed("import the tasks");
         let step = self.begin_step(scope, now).map_err(&failed)?;
         let known = tasks_of_plan(&step.transaction, scope, Some(plan))?;
-        let is_new = |title: &str| {
-            let is_here = known.iter().any(|task| task.content == title);
-            !is_here && renamed_from(title, titles, &known).is_none()
-        };
+        let here: HashSet<_> = known.iter().map(|task| task.content.as_str()).collect();
+        let done: HashSet<_> = done.iter().collect();
+        let is_new =
+            |title: &str| !here.contains(title) && renamed_from(title, titles, &known).is_none();
         let ids = titles.iter().filter(|title| is_new(title)).map(|content| {
             let task = NewTask { plan_file: Some(plan), ..NewTask::titled(content) };
             let id = insert(&step.transaction, scope, &task, now)?;
@@ -141,9 +142,6 @@ impl TaskStore for SqliteStore {
         scope: &Scope,
         agent: Option<&AgentName>,
     ) -> Result<ActivePlan, StoreError> {
-        // The query walks through plans from the last change backwards until one has an open task.
-        // Without any open task the walk would visit all plans, so the query checks that first.
-        // Written with EXISTS, the conditions would become joins, which read every task.
         let of_agent = if agent.is_some() { "AND assigned_agent = ?3" } else { "AND ?3 IS NULL" };
         let open = format!(
             "SELECT 1 FROM tasks AS open WHERE project = ?1 AND branch = ?2 {of_agent} \
@@ -151,7 +149,19 @@ impl TaskStore for SqliteStore {
         );
         let cancelled = "SELECT 1 FROM pins WHERE pins.project = ?1 AND pins.branch = ?2 \
                          AND pins.plan_file = tasks.plan_file AND removed_at IS NULL";
-        let sql = format!(
+        // Few tasks are begun at a time: the query sorts them, instead of walking through every
+        // change since one of them began.
+        let begun = format!(
+            "SELECT plan_file FROM tasks INDEXED BY begun_tasks \
+             WHERE project = ?1 AND branch = ?2 {of_agent} \
+             AND deleted_at IS NULL AND status = 'in_progress' \
+             AND ({cancelled} LIMIT 1) IS NULL \
+             ORDER BY updated_at DESC, plan_file DESC LIMIT 1"
+        );
+        // The query walks through plans from the last change backwards until one has an open task.
+        // Without any open task the walk would visit all plans, so the query checks that first.
+        // Written with EXISTS, the conditions would become joins, which read every task.
+        let changed = format!(
             "SELECT plan_file FROM tasks WHERE project = ?1 AND branch = ?2 \
              AND deleted_at IS NULL AND ({open} LIMIT 1) \
              AND ({open} AND open.plan_file IS tasks.plan_file LIMIT 1) \
@@ -159,8 +169,13 @@ impl TaskStore for SqliteStore {
              ORDER BY updated_at DESC, plan_file DESC LIMIT 1"
         );
         let values = params![scope.project, scope.branch, agent.map(AgentName::as_str)];
-        let found = self.read_first("find the active plan", &sql, values, |row| row.get(0));
-        Ok(match found? {
+        let find =
+            |sql: &str| self.read_first("find the active plan", sql, values, |row| row.get(0));
+        let found: Option<Option<String>> = match find(&begun)? {
+            Some(plan) => Some(plan),
+            None => find(&changed)?,
+        };
+        Ok(match found {
             None => ActivePlan::Nothing,
             Some(None) => ActivePlan::WithoutFile,
             Some(Some(file)) => ActivePlan::File(file),
@@ -192,6 +207,7 @@ impl TaskStore for SqliteStore {
         let step = self.begin_step(scope, now).map_err(&failed)?;
         let transaction = &*step.transaction;
         let task = find(transaction, scope, id)?.ok_or_else(|| no_task(id))?;
+        refuse_taken(&task, change)?;
         let mut closed = 0;
         let set = |column: &str, value: &dyn rusqlite::ToSql| {
             let sql = format!(
@@ -213,7 +229,7 @@ impl TaskStore for SqliteStore {
             supersede_verdicts(transaction, scope, id, now).map_err(&failed)
         };
         match change {
-            Change::Start(agent) => {
+            Change::Start(agent) | Change::StartChosen(agent, _) => {
                 set_status(TaskStatus::InProgress)?;
                 open_above(transaction, scope, id, now).map_err(&failed)?;
                 if task.agent.is_none() && !agent.is_human() {

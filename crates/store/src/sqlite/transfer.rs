@@ -2,6 +2,7 @@
 
 mod check;
 mod lines;
+mod whole;
 
 use std::io::{self, BufRead};
 use std::path::Path;
@@ -53,7 +54,9 @@ impl TransferStore for SqliteStore {
     fn check(&self) -> Result<Vec<String>, StoreError> {
         let said =
             self.read_all("check the store", "PRAGMA integrity_check", &[], |row| row.get(0));
-        Ok(said?.into_iter().filter(|line| line != "ok").collect())
+        let damage: Vec<_> = said?.into_iter().filter(|line| line != "ok").collect();
+        // Rows of a damaged file say nothing.
+        if damage.is_empty() { whole::defects(&self.connection()) } else { Ok(damage) }
     }
 
     // By the database's own means.
@@ -143,27 +146,35 @@ fn load(read: &mut dyn BufRead) -> Result<(Connection, u64), TransferError> {
     let schema = lines.head()?;
     let memory = Connection::open_in_memory().map_err(&failed)?;
     migrate(&memory, schema).map_err(&failed)?;
+    let count = take_in(&memory, &mut lines)?;
+    Ok((memory, count))
+}
+
+/// Puts the lines of a file into an empty store with the file's schema, brings that up to date, and
+/// checks it.
+fn take_in(memory: &Connection, lines: &mut Lines<'_>) -> Result<u64, TransferError> {
+    let failed = failed("read the export");
     memory.pragma_update(None, "foreign_keys", false).map_err(&failed)?;
-    let known = tables(&memory).map_err(&failed)?;
+    let known = tables(memory).map_err(&failed)?;
     if known.iter().any(|table| table == STEP_NOW) {
-        note(&memory, Some(0)).map_err(&failed)?;
+        note(memory, Some(0)).map_err(&failed)?;
     }
     memory.execute_batch("BEGIN").map_err(&failed)?;
-    let count = without_arrivals(&memory, || fill(&memory, &known, &mut lines))?;
+    let count = without_arrivals(memory, || fill(memory, &known, lines))?;
     lines.nothing_more()?;
     memory.execute_batch("COMMIT").map_err(&failed)?;
     if known.iter().any(|table| table == STEP_NOW) {
-        note(&memory, None).map_err(&failed)?;
+        note(memory, None).map_err(&failed)?;
     }
-    migrate(&memory, KNOWN).map_err(&failed)?;
+    migrate(memory, KNOWN).map_err(&failed)?;
     let dangling: Vec<String> =
-        super::rows(&memory, "PRAGMA foreign_key_check", &[], |row| row.get(0)).map_err(&failed)?;
+        super::rows(memory, "PRAGMA foreign_key_check", &[], |row| row.get(0)).map_err(&failed)?;
     if let Some(table) = dangling.into_iter().next() {
         return Err(TransferError::Dangling { table });
     }
-    match check::together(&memory).map_err(&failed)? {
+    match whole::contradictions(memory).map_err(&failed)?.into_iter().next() {
         Some(why) => Err(TransferError::Rows { why }),
-        None => Ok((memory, count)),
+        None => Ok(count),
     }
 }
 
@@ -293,6 +304,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
+    use crate::project::ProjectStore;
     use crate::task::{NewTask, TaskStore};
 
     fn opened(dir: &tempfile::TempDir, name: &str) -> SqliteStore {
@@ -326,9 +338,10 @@ mod tests {
         let task = r#"{"project":"app","branch":"main","id":"t-1","content":"old","sort_index":1,"status":"pending","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}"#;
         let text = format!(
             "{{\"convoke\":\"store export\",\"version\":1,\"schema\":13}}\n\
-             {{\"table\":\"tasks\",\"row\":{task}}}\n{{\"end\":true,\"rows\":1}}\n"
+             {{\"table\":\"projects\",\"row\":{{\"path\":\"/app\",\"name\":\"app\"}}}}\n\
+             {{\"table\":\"tasks\",\"row\":{task}}}\n{{\"end\":true,\"rows\":2}}\n"
         );
-        assert_eq!(store.import(&mut text.as_bytes()).unwrap(), 1);
+        assert_eq!(store.import(&mut text.as_bytes()).unwrap(), 2);
         assert_eq!(store.tasks(&Scope::new("app", "main")).unwrap()[0].content, "old");
     }
 
@@ -337,6 +350,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (store, other) = (opened(&dir, "store.db"), opened(&dir, "store.db"));
         let scope = Scope::new("app", "main");
+        store.project_name("/home/ana/app", "app").unwrap();
         let add = |content| {
             let task = NewTask::titled(content);
             other.add_tasks(&scope, &[task], Timestamp::UNIX_EPOCH).unwrap();

@@ -85,7 +85,7 @@ pub(super) fn projects_are_attached(store: &dyn Store) {
 
 pub(super) fn projects_are_merged(store: &dyn Store) {
     for path in ["app", "other"] {
-        assert_eq!(store.project_name(path, path).unwrap(), path);
+        assert_eq!(store.project_name(&format!("/{path}"), path).unwrap(), path);
     }
     let (into, from) = (here(), Scope::new("other", "main"));
     let mine = add(store, "mine", None, None);
@@ -124,7 +124,7 @@ pub(super) fn projects_are_merged(store: &dyn Store) {
 // An agent that both projects have read only what it read in both.
 pub(super) fn merged_messages_stay_unread(store: &dyn Store) {
     for path in ["app", "other"] {
-        store.project_name(path, path).unwrap();
+        store.project_name(&format!("/{path}"), path).unwrap();
     }
     let (into, from, june) = (here(), Scope::new("other", "main"), name("june"));
     for scope in [&into, &from] {
@@ -183,7 +183,7 @@ pub(super) fn merged_messages_stay_unread(store: &dyn Store) {
 // The chain of a journal begins with its project's name.
 pub(super) fn merged_journals_stay_sound(store: &dyn Store) {
     for path in ["app", "other"] {
-        store.project_name(path, path).unwrap();
+        store.project_name(&format!("/{path}"), path).unwrap();
     }
     let run = RunId::parse("20261116T060000-abcd").unwrap();
     store.begin_run(&run, &Scope::new("other", "main"), "Add a search", at(1)).unwrap();

@@ -130,12 +130,22 @@ pub(super) fn active_plan(store: &dyn Store) {
     assert_eq!(plan(None), file("two.md"));
     assert_eq!(plan(Some(&backend)), file("one.md"));
     assert_eq!(plan(Some(&name("nobody"))), ActivePlan::Nothing);
+    let titles = ["Task 1: index"];
+    store.import_tasks(&here(), "three.md", &titles, &[], at(4)).unwrap();
+    assert_eq!(plan(None), file("two.md"), "a task in progress keeps its plan active");
+    let three = store.tasks_of_plan(&here(), Some("three.md")).unwrap().remove(0).id;
+    store.change_task(&here(), &three, &Change::Agent(Some(&backend)), at(4)).unwrap();
+    assert_eq!(plan(Some(&backend)), file("three.md"), "what another agent began does not count");
+    store.change_task(&here(), &one, &Change::Start(&backend), at(4)).unwrap();
+    set_status(store, &three, TaskStatus::Completed, 5);
+    assert_eq!(plan(Some(&backend)), file("one.md"), "an agent's own task in progress does");
+    set_status(store, &one, TaskStatus::Pending, 2);
     let more = add(store, "more", None, Some("two.md"));
-    set_status(store, &two, TaskStatus::Completed, 4);
+    set_status(store, &two, TaskStatus::Completed, 6);
     assert_eq!(plan(None), file("two.md"), "closing a task is work on its plan");
-    set_status(store, &more, TaskStatus::Completed, 4);
+    set_status(store, &more, TaskStatus::Completed, 6);
     assert_eq!(plan(None), file("one.md"));
-    set_status(store, &one, TaskStatus::Skipped, 5);
+    set_status(store, &one, TaskStatus::Skipped, 7);
     assert_eq!(plan(None), ActivePlan::WithoutFile);
 }
 

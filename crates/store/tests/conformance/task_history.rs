@@ -13,6 +13,19 @@ fn log(store: &dyn Store, id: Option<&TaskId>) -> Vec<String> {
     changes.iter().map(|change| format!("{} {}", change.actor, change.words())).collect()
 }
 
+pub(super) fn a_chosen_task_is_started_by_the_first_alone(store: &dyn Store) {
+    let id = add(store, "a", None, None);
+    let chosen = get(store, &id);
+    let (ann, bob) = (name("ann"), name("bob"));
+    let start = |agent| {
+        store.change_task(&here(), &id, &Change::StartChosen(agent, &chosen), at(2)).map(drop)
+    };
+    start(&ann).unwrap();
+    assert!(matches!(start(&bob), Err(StoreError::Taken { .. })));
+    assert_eq!(get(store, &id).agent, Some(ann));
+    assert_eq!(log(store, Some(&id)).len(), 2);
+}
+
 pub(super) fn every_change_is_logged(store: &dyn Store) {
     let id = add(store, "a", None, None);
     let part = add(store, "part", Some(&id), None);

@@ -97,7 +97,7 @@ fn find(lines: &[String], table: &str) -> usize {
 }
 
 /// Defects that a hostile or damaged file may have. Each replaces a part of the line of a table.
-const HOSTILE: [(&str, &str, &str, &str); 29] = [
+const HOSTILE: [(&str, &str, &str, &str); 35] = [
     ("not a row", "tasks", "{\"table\"", "{\"x\":1,\"table\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"sqlite_master\""),
     ("no table", "tasks", "\"table\":\"tasks\"", "\"table\":\"task_step_now\""),
@@ -126,6 +126,12 @@ const HOSTILE: [(&str, &str, &str, &str); 29] = [
     ("`text` is not a rule", "pins", "Never push", ""),
     ("`until` is not a time", "pins", "\"until\":null", "\"until\":\"never\""),
     ("`until` is not a time", "pins", "\"until\":null", "\"until\":7"),
+    ("`pid` has an unexpected value: -1", "agents", "\"pid\":null", "\"pid\":-1"),
+    ("`pid` has an unexpected value", "agents", "\"pid\":null", "\"pid\":99999999999"),
+    ("`plan_file` has control", "tasks", "\"plan.md\"", "\"pl\u{202e}an.md\""),
+    ("`content` has control", "tasks", "first ", "first \u{202e}"),
+    ("`id` has an unexpected value", "events", "\"id\":1", "\"id\":9223372036854775807"),
+    ("`from_agent` is empty", "messages", "\"from_agent\":\"human\"", "\"from_agent\":\"\""),
     ("does not begin like", "", "store export", "another"),
 ];
 
@@ -164,6 +170,10 @@ fn hostile_files(lines: &[String]) -> Vec<Case> {
     let mut dangling = lines.to_vec();
     dangling[recipient] = dangling[recipient].replace("\"message_id\":1", "\"message_id\":77");
     cases.push(("refers to a row that is missing", None, dangling));
+    let mut renamed = lines.to_vec();
+    let project = find(lines, "projects");
+    renamed[project] = renamed[project].replace("\"name\":\"app\"", "\"name\":\"zz\"");
+    cases.push(("rows of a project that is missing: \"app\"", None, renamed));
     let mut circle = lines.to_vec();
     let id = circle[task].split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let itself = format!("\"parent_id\":\"{id}\"");

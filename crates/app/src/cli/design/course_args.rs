@@ -6,7 +6,9 @@ use std::time::Duration;
 use convoke_domain::lane::budget::WrittenBudget;
 use convoke_service::design::CourseRequest;
 
+use crate::app::App;
 use crate::cli::lane::{PinArgs, seconds};
+use crate::cli::otel::OtelArgs;
 
 /// Options that a user can change when resuming a run.
 #[derive(Debug, Clone, clap::Args)]
@@ -34,9 +36,17 @@ pub(in crate::cli) struct CourseArgs {
 
     #[command(flatten)]
     rules: PinArgs,
+
+    #[command(flatten)]
+    otel: OtelArgs,
 }
 
 impl CourseArgs {
+    /// Returns the context of the command with telemetry as the user wishes it.
+    pub(in crate::cli) fn context(&self, app: &App) -> App {
+        self.otel.context(app)
+    }
+
     pub(in crate::cli) fn request(&self) -> CourseRequest {
         CourseRequest {
             budget: self.budget.clone(),

@@ -24,6 +24,7 @@ pub(in crate::cli) struct WorkerArgs {
 impl WorkerArgs {
     /// Does the work, and says one line about it.
     pub(in crate::cli) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let app = self.course.context(app);
         let worked = run_worker(&app.session, &self.run, &self.course.request());
         let worked = worked.unwrap_or_else(|failure| {
             output.failure(&failure);

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use convoke_domain::design::event::{LaneEnd, LaneId, Settings};
-use convoke_domain::design::notice::{Notice, ToldArtifact};
+use convoke_domain::design::notice::{DesignNote, Notice, ToldArtifact};
 use convoke_domain::design::render::Line;
 use convoke_domain::design::seat::Holder;
 use convoke_domain::design::seat_name::lane_seat;
@@ -22,6 +22,9 @@ use crate::output::{Output, is_closed_pipe};
 use crate::terminal::markdown;
 use crate::terminal::progress::DesignProgress;
 use crate::terminal::styled::{Ink, StyledLine};
+
+/// How many columns the further rows of a wrapped line are indented.
+const INDENT: usize = 2;
 
 /// How many lines of a feature are shown at the beginning.
 const MOST_FEATURE_LINES: usize = 6;
@@ -62,7 +65,7 @@ impl<'o> Screen<'o> {
     /// Ends the last phase, and stops drawing.
     pub(in crate::cli) fn close(mut self) -> Result<(), Failure> {
         let Manner::Live(live) = &self.manner else { return Ok(()) };
-        let over = live.update(DesignProgress::close);
+        let over = live.update(DesignProgress::finish);
         wipe();
         self.page(over.as_slice())
     }
@@ -105,6 +108,11 @@ impl<'o> Screen<'o> {
                 Ok(())
             }
             Notice::Artifact(artifact) => self.artifact(artifact, rendered),
+            // Commands keep their backticks, and lists their indent.
+            Notice::Note(DesignNote::SetUp(told)) if !told.starts_with("**") => {
+                let lines = StyledLine::plain(told).folded(self.columns(), INDENT);
+                self.page(&lines)
+            }
             Notice::Warning(_) | Notice::Note(_) => self.markdown(&rendered.text()),
             // The rows show the states of lanes, and the last screen shows results and all
             // warnings.

@@ -3,6 +3,7 @@
 use convoke_domain::task::id::TaskId;
 
 use crate::cli::lane::{BudgetArgs, PinArgs};
+use crate::cli::otel::OtelArgs;
 use crate::cli::sarif::SarifArgs;
 
 #[derive(Debug, clap::Args)]
@@ -23,4 +24,7 @@ pub(super) struct LaneArgs {
 
     #[command(flatten)]
     pub(super) sarif: SarifArgs,
+
+    #[command(flatten)]
+    pub(super) otel: OtelArgs,
 }

@@ -70,6 +70,7 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let app = &self.lanes.otel.context(app);
         let sarif = self.lanes.sarif.prepare(&app.session)?;
         let ended = review_loop(&app.session, &self.request(app));
         let logged = sarif.write(|| ReviewLog::of_loop(&app.session, &ended));

@@ -46,18 +46,9 @@ pub(super) struct RunArgs {
 
 impl RunArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let request = RunRoundRequest {
-            next: self.next.request()?,
-            client: self.client.clone(),
-            model: self.model.clone(),
-            rights: if self.write { Rights::Write } else { Rights::ReadOnly },
-            budget: self.lanes.call_budget.settle(&app.session, "dispatch run"),
-            proof: Proof::of(self.lanes.require_proof),
-            task: self.lanes.task.clone(),
-            rules: self.lanes.rules.rules(),
-        };
+        let app = &self.lanes.otel.context(app);
         let sarif = self.lanes.sarif.prepare(&app.session)?;
-        let ended = run_round(&app.session, request);
+        let ended = self.request(app).and_then(|request| run_round(&app.session, request));
         let logged = sarif.write(|| ReviewLog::of_round(&app.session, &ended));
         let FinishedRound { report, class, .. } = ended?;
         match (app.format, &report.judged) {
@@ -67,5 +58,18 @@ impl RunArgs {
         }
         logged?;
         Ok(class.map_or(Exit::Done, Exit::from))
+    }
+
+    fn request(&self, app: &App) -> Result<RunRoundRequest, Failure> {
+        Ok(RunRoundRequest {
+            next: self.next.request()?,
+            client: self.client.clone(),
+            model: self.model.clone(),
+            rights: if self.write { Rights::Write } else { Rights::ReadOnly },
+            budget: self.lanes.call_budget.settle(&app.session, "dispatch run"),
+            proof: Proof::of(self.lanes.require_proof),
+            task: self.lanes.task.clone(),
+            rules: self.lanes.rules.rules(),
+        })
     }
 }

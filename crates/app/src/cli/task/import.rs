@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use convoke_domain::run::RunId;
+use convoke_domain::run::{InvalidRunId, RunId};
 use convoke_service::task::{ImportRequest, ImportSource, TaskDesk, import_tasks};
 
 use super::print_added;
@@ -29,18 +29,39 @@ struct SourceArgs {
     #[arg(value_name = "FILE")]
     plan: Option<PathBuf>,
 
-    /// Import the plan of a finished design: the run's id, or the beginning of it
+    /// Import the plan of a finished design: the run's id, or the beginning of it [default: the
+    /// newest run]
     ///
     /// Agents read the plan in the feature's folder if the design wrote it there, else in
     /// `.convoke/plans`, which git ignores.
-    #[arg(long, value_name = "RUN", value_parser = RunId::parse)]
-    run: Option<RunId>,
+    #[arg(
+        long,
+        value_name = "RUN",
+        num_args = 0..=1,
+        default_missing_value = NEWEST,
+        value_parser = chosen_run
+    )]
+    run: Option<ChosenRun>,
+}
+
+/// The value of `--run` without a value.
+const NEWEST: &str = "newest";
+
+#[derive(Debug, Clone)]
+enum ChosenRun {
+    Newest,
+    Named(RunId),
+}
+
+fn chosen_run(text: &str) -> Result<ChosenRun, InvalidRunId> {
+    if text == NEWEST { Ok(ChosenRun::Newest) } else { RunId::parse(text).map(ChosenRun::Named) }
 }
 
 impl Args {
     pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let source = match &self.source.run {
-            Some(run) => ImportSource::Run(run.clone()),
+            Some(ChosenRun::Newest) => ImportSource::Run(None),
+            Some(ChosenRun::Named(run)) => ImportSource::Run(Some(run.clone())),
             None => ImportSource::File(self.source.plan.clone().unwrap_or_default()),
         };
         let request = ImportRequest { source, adds_reviews: self.reviews };

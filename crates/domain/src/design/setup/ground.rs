@@ -45,6 +45,9 @@ pub enum DirtyTree {
 /// With which code a design ends that may not begin on its tree.
 const NOT_CLEAN: u8 = 2;
 
+/// The beginning of a refusal.
+const CANNOT_BEGIN: &str = "Cannot begin the design: ";
+
 /// The most changes that are shown.
 const MOST_SHOWN: usize = 20;
 
@@ -74,27 +77,45 @@ pub fn counted(changes: &[String]) -> String {
     }
 }
 
+/// Returns the remark about uncommitted files that hold only what Convoke's setup wrote.
+pub fn own_files_note(paths: &[String]) -> Option<String> {
+    let files = match paths.len() {
+        0 => return None,
+        1 => "1 file of `convoke init` is not committed; commit it when you like".to_owned(),
+        count => {
+            format!("{count} files of `convoke init` are not committed; commit them when you like")
+        }
+    };
+    Some(format!("{files}: {}", paths.join(", ")))
+}
+
 impl Refusal {
+    /// Returns the reason in one line.
+    pub fn in_short(&self) -> String {
+        let Some(line) = self.lines.first() else { return "refused".to_owned() };
+        let reason = line.strip_prefix(CANNOT_BEGIN).unwrap_or(line);
+        format!("refused: {}", reason.trim_end_matches('.'))
+    }
+
     /// There are uncommitted changes: which, and what can be done.
     pub fn by_changes(changes: &[String]) -> Self {
-        let mut lines = vec![format!("Cannot begin the design: {}.", counted(changes))];
+        let mut lines = vec![format!("{CANNOT_BEGIN}{}.", counted(changes))];
         lines.extend(changes.iter().take(MOST_SHOWN).cloned());
         if changes.len() > MOST_SHOWN {
-            lines.push(format!("  and {} more: `git status`", changes.len() - MOST_SHOWN));
+            lines
+                .push(format!("  and {} more; `git status` lists all", changes.len() - MOST_SHOWN));
         }
-        lines.push(
-            "Commit them, put them aside with `git stash --include-untracked`, or plan on them as \
-             they are: `convoke design --allow-dirty …`."
-                .to_owned(),
-        );
+        lines.push("Commit them, or put them aside:".to_owned());
+        lines.push("  git stash --include-untracked".to_owned());
+        lines.push("Or plan on them as they are:".to_owned());
+        lines.push("  convoke design --allow-dirty …".to_owned());
         Self { lines, code: NOT_CLEAN }
     }
 
     /// Git cannot tell whether there are changes.
     pub fn by_unknown_tree() -> Self {
         let lines = vec![
-            "Cannot begin the design: git cannot tell whether there are uncommitted changes."
-                .to_owned(),
+            format!("{CANNOT_BEGIN}git cannot tell whether there are uncommitted changes."),
             "Run `git status` to see why.".to_owned(),
         ];
         Self { lines, code: NOT_CLEAN }
@@ -118,10 +139,17 @@ mod tests {
           renamed    a -> b
           unmerged   c.rs
           added      new.rs
-        Commit them, put them aside with `git stash --include-untracked`, or plan on them as they are: `convoke design --allow-dirty …`.
+        Commit them, or put them aside:
+          git stash --include-untracked
+        Or plan on them as they are:
+          convoke design --allow-dirty …
         ");
+        assert_eq!(refusal.in_short(), "refused: 6 files have uncommitted changes");
         let many = "?? file\n".repeat(30);
         let lines = Refusal::by_changes(&named_changes(&many)).lines;
-        assert_eq!((lines.len(), lines[21].as_str()), (23, "  and 10 more: `git status`"));
+        assert_eq!(
+            (lines.len(), lines[21].as_str()),
+            (26, "  and 10 more; `git status` lists all")
+        );
     }
 }

@@ -12,7 +12,7 @@ use super::*;
 use crate::message::ActivityLine;
 use crate::pin::Pin;
 use crate::pin::fixture::pins;
-use crate::plan::ParsedPlan;
+use crate::plan::SearchedPlan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
 use crate::skill::prune::Forms;
@@ -129,7 +129,7 @@ impl Material<'_> {
             },
             outline: outline(self.roots),
             short_outline: outline(self.short),
-            plan: Some(PlanText::Found { file: "plan.md", plan: ParsedPlan::parse(self.plan) }),
+            plan: Some(PlanText::Found { file: "plan.md", plan: SearchedPlan::new(self.plan) }),
             no_task: None,
             elsewhere: crate::wake::ElsewhereLines::default(),
             plan_task: current_path(self.roots).first().map(|node| node.task.content.clone()),

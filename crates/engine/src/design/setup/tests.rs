@@ -1,5 +1,7 @@
 //! Setting up in real repositories.
 
+mod changes;
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -78,6 +80,14 @@ impl Stage {
     }
 
     fn try_with(&self, change: impl FnOnce(&mut SetUpRequest<'_>)) -> Result<SetUp, SetUpError> {
+        self.try_beside(&[], change)
+    }
+
+    fn try_beside(
+        &self,
+        own_files: &[OwnFile],
+        change: impl FnOnce(&mut SetUpRequest<'_>),
+    ) -> Result<SetUp, SetUpError> {
         let folder = self.project();
         let mut request = SetUpRequest {
             folder: &folder,
@@ -85,6 +95,7 @@ impl Stage {
             branch_info: None,
             branch_rule: BranchRule::Seed,
             dirty_tree: DirtyTree::Refused,
+            own_files,
             no_branch: false,
             doubt: UnrelatedBranch::Ask,
             strict_fetch: false,
@@ -371,23 +382,4 @@ fn a_new_branch_begins_where_the_user_is() {
     assert_eq!((ready.base, ready.begins), (here.clone(), Begins::With(said.to_owned())));
     assert_eq!(ready.left.as_deref(), Some("feature/x"));
     assert_eq!(stage.git(&["rev-parse", "feature/x"]), here);
-}
-
-// P-57: changes are named; with permission the design begins on them.
-#[test]
-fn uncommitted_changes_are_named_or_allowed() {
-    let stage = Stage::shared("main");
-    std::fs::write(stage.project().join("notes.md"), "mine").unwrap();
-    for branch_rule in [BranchRule::Stay, BranchRule::New] {
-        let outcome = stage.try_with(|request| request.branch_rule = branch_rule).unwrap();
-        let SetUp::Refused(refusal) = outcome else { panic!("{outcome:?}") };
-        assert_eq!((refusal.lines[1].as_str(), refusal.code), ("  untracked  notes.md", 2));
-        assert_eq!(stage.git(&["branch", "--show-current"]), "main");
-    }
-    let ready = stage.ready(|request| {
-        (request.branch_rule, request.dirty_tree) = (BranchRule::New, DirtyTree::Allowed);
-    });
-    let said = "**⚠ 1 file has uncommitted changes. The agents plan on them as they are.**";
-    assert_eq!(ready.setup_lines, [said]);
-    assert!(stage.project().join("notes.md").exists());
 }

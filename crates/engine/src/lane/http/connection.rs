@@ -9,7 +9,7 @@ use ureq::Agent;
 use ureq::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-use super::endpoint::Endpoint;
+use super::endpoint::{BaseUrl, Endpoint};
 use crate::lane::supervisor::Limits;
 
 /// How much is read in one call.
@@ -96,10 +96,53 @@ impl Request {
 /// a reply, it returns the reason in words.
 pub(super) fn is_answered(endpoint: &Endpoint, most: Duration) -> Result<(), String> {
     let limits = Limits { wall: most, first_byte: most, stall: most, grace: most };
-    let answer = agent(endpoint, limits).get(endpoint.url.to_string()).call();
-    answer.map(drop).map_err(|error| {
-        if let ureq::Error::Io(error) = &error { error.to_string() } else { error.to_string() }
-    })
+    let answer = agent(&endpoint.url, limits).get(endpoint.url.to_string()).call();
+    answer.map(drop).map_err(|error| in_words(&error))
+}
+
+/// Sends documents to one server, each in one request.
+pub(crate) struct Poster {
+    url: BaseUrl,
+    agent: Agent,
+}
+
+/// A server's answer to a document.
+pub(crate) struct PostAnswer {
+    pub(crate) status: u16,
+    /// The answer's body; `None` if it is longer than wanted.
+    pub(crate) body: Option<Vec<u8>>,
+}
+
+impl Poster {
+    /// Returns one whose requests take no longer than `most`, from the first byte to the last.
+    pub(crate) fn new(url: &BaseUrl, most: Duration) -> Self {
+        let limits = Limits { wall: most, first_byte: most, stall: most, grace: most };
+        Self { url: url.clone(), agent: agent(url, limits) }
+    }
+
+    /// Sends a document to a path below the base address, and reads an answer of at most `longest`
+    /// bytes. Returns in words why there is no answer.
+    pub(crate) fn post(
+        &self,
+        path: &str,
+        headers: &[(String, String)],
+        body: String,
+        longest: usize,
+    ) -> Result<PostAnswer, String> {
+        let post = self.agent.post(format!("{}{path}", self.url));
+        let post = headers.iter().fold(post, |post, (name, value)| post.header(name, value));
+        let response = post.send(body).map_err(|error| in_words(&error))?;
+        let status = response.status().as_u16();
+        let mut body = Vec::new();
+        let most = longest as u64 + 1;
+        let read = response.into_body().into_reader().take(most).read_to_end(&mut body);
+        read.map_err(|error| error.to_string())?;
+        Ok(PostAnswer { status, body: (body.len() <= longest).then_some(body) })
+    }
+}
+
+fn in_words(error: &ureq::Error) -> String {
+    if let ureq::Error::Io(error) = error { error.to_string() } else { error.to_string() }
 }
 
 fn broken(error: &ureq::Error) -> News {
@@ -113,7 +156,7 @@ fn broken(error: &ureq::Error) -> News {
 
 /// Returns the HTTP agent. It follows no redirect, keeps no connection, and uses no proxy for this
 /// machine.
-pub(super) fn agent(endpoint: &Endpoint, limits: Limits) -> Agent {
+pub(super) fn agent(url: &BaseUrl, limits: Limits) -> Agent {
     let mut config = Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
@@ -122,10 +165,10 @@ pub(super) fn agent(endpoint: &Endpoint, limits: Limits) -> Agent {
         .user_agent(concat!("convoke/", env!("CARGO_PKG_VERSION")))
         .timeout_connect(Some(limits.first_byte + SLACK))
         .timeout_global(Some(limits.wall + SLACK));
-    if endpoint.url.is_loopback() {
+    if url.is_loopback() {
         config = config.proxy(None);
     }
-    if endpoint.url.is_encrypted() || !endpoint.url.is_loopback() {
+    if url.is_encrypted() || !url.is_loopback() {
         config = config.tls_config(encryption());
     }
     config.build().into()

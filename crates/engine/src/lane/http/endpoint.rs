@@ -141,6 +141,14 @@ impl BaseUrl {
         Ok(Self(text.trim_end_matches('/').to_owned()))
     }
 
+    /// Returns the address without its path, which may hold a key.
+    pub fn origin(&self) -> String {
+        let uri: Option<Uri> = self.0.parse().ok();
+        let authority = uri.as_ref().and_then(Uri::authority).map_or("", |host| host.as_str());
+        let scheme = if self.is_encrypted() { "https" } else { "http" };
+        format!("{scheme}://{authority}")
+    }
+
     /// Tells whether others can read a request on its way.
     pub fn is_open(&self) -> bool {
         !self.is_encrypted() && !self.is_loopback()

@@ -1,6 +1,7 @@
 //! Prerequisites of tasks in SQLite.
 
 use convoke_domain::scope::Scope;
+use convoke_domain::task::Task;
 use convoke_domain::task::dependency::circle;
 use convoke_domain::task::id::TaskId;
 use rusqlite::types::FromSqlError;
@@ -8,6 +9,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::{find, no_task, tasks_of};
 use crate::error::StoreError;
+use crate::task::Change;
 
 /// Writes ids with blanks between them, each once.
 pub(in crate::sqlite) fn joined(ids: &[TaskId]) -> String {
@@ -78,4 +80,14 @@ pub(in crate::sqlite) fn refuse_waiting_circle(
         Some(circle) => Err(StoreError::Waits { circle }),
         None => Ok(()),
     }
+}
+
+/// Refuses to start a task that another process took after it was chosen.
+pub(super) fn refuse_taken(task: &Task, change: &Change<'_>) -> Result<(), StoreError> {
+    if let Change::StartChosen(_, chosen) = change
+        && (task.status, &task.agent) != (chosen.status, &chosen.agent)
+    {
+        return Err(StoreError::Taken { id: task.id.clone() });
+    }
+    Ok(())
 }

@@ -1,0 +1,158 @@
+//! Lines that contain a word, found without looking at the others: a file may have 100,000 sections, of
+//! which a caller needs one.
+
+use std::iter::Peekable;
+
+use memchr::memmem::{self, FindIter};
+use memchr::{memchr, memrchr};
+
+use super::bare;
+use super::fence::{FenceLine, Fences};
+
+/// The marks of which three in a row may begin or end a fence.
+const FENCE_MARKS: [&str; 2] = ["```", "~~~"];
+
+/// Returns the lines outside of fences that contain a word, without line endings, each with the byte
+/// that it begins at; all lines without a word. No letter or digit may precede the word directly, and
+/// no digit may follow it.
+pub(crate) fn lines_with<'a, 'w>(text: &'a str, word: Option<&'w str>) -> LinesWith<'a, 'w> {
+    let bytes = text.as_bytes();
+    LinesWith {
+        text,
+        word: word.map_or(0, str::len),
+        hits: word.map(|word| memmem::find_iter(bytes, word)),
+        at: 0,
+        fences: Fences::default(),
+        fence_marks: FENCE_MARKS.map(|mark| memmem::find_iter(bytes, mark).peekable()),
+        followed: 0,
+    }
+}
+
+/// The iterator behind [`lines_with`].
+pub(crate) struct LinesWith<'a, 'w> {
+    text: &'a str,
+    /// The length of the word.
+    word: usize,
+    hits: Option<FindIter<'a, 'w>>,
+    /// The beginning of the first line that is not decided on.
+    at: usize,
+    fences: Fences,
+    fence_marks: [Peekable<FindIter<'a, 'static>>; 2],
+    /// The beginning of the first line that `fences` was not fed.
+    followed: usize,
+}
+
+impl<'a> Iterator for LinesWith<'a, '_> {
+    type Item = (usize, &'a str);
+
+    fn next(&mut self) -> Option<(usize, &'a str)> {
+        loop {
+            let hit = self.next_hit()?;
+            let (start, end) = self.line_around(hit);
+            self.at = end;
+            self.follow_fences(start);
+            let line = bare(&self.text[start..end]);
+            self.followed = end;
+            if self.fences.feed(line) == FenceLine::Outside {
+                return Some((start, line));
+            }
+        }
+    }
+}
+
+impl LinesWith<'_, '_> {
+    /// Returns where the word is next, from the line at `at` on.
+    fn next_hit(&mut self) -> Option<usize> {
+        let (text, word, at) = (self.text.as_bytes(), self.word, self.at);
+        let Some(hits) = &mut self.hits else { return (at < text.len()).then_some(at) };
+        let before = |hit: usize| hit.checked_sub(1).and_then(|index| text.get(index));
+        let is_alone = |hit: usize| {
+            !before(hit).is_some_and(u8::is_ascii_alphanumeric)
+                && !text.get(hit + word).is_some_and(u8::is_ascii_digit)
+        };
+        hits.find(|hit| *hit >= at && is_alone(*hit))
+    }
+
+    /// Returns where the line around a place begins, and where the next one does.
+    fn line_around(&self, place: usize) -> (usize, usize) {
+        let (before, after) = self.text.as_bytes().split_at(place);
+        let start = memrchr(b'\n', before).map_or(0, |feed| feed + 1);
+        let end = memchr(b'\n', after).map_or(self.text.len(), |feed| place + feed + 1);
+        (start, end)
+    }
+
+    /// Feeds all lines before `end` to the fences, as far as a fence can begin or end there.
+    fn follow_fences(&mut self, end: usize) {
+        while let Some(mark) = self.next_fence_mark().filter(|mark| *mark < end) {
+            let (start, next) = self.line_around(mark);
+            self.fences.feed(bare(&self.text[start..next]));
+            self.followed = next;
+        }
+    }
+
+    fn next_fence_mark(&mut self) -> Option<usize> {
+        let from = self.followed;
+        let first = |hits: &mut Peekable<FindIter<'_, '_>>| {
+            while hits.next_if(|hit| *hit < from).is_some() {}
+            hits.peek().copied()
+        };
+        self.fence_marks.iter_mut().filter_map(first).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::lines;
+    use super::*;
+
+    /// Finds the same lines by looking at each.
+    fn all_lines(text: &str) -> Vec<(usize, &str)> {
+        let (mut fences, mut offset, mut found) = (Fences::default(), 0, Vec::new());
+        for line in lines(text) {
+            if fences.feed(bare(line)) == FenceLine::Outside {
+                found.push((offset, bare(line)));
+            }
+            offset += line.len();
+        }
+        found
+    }
+
+    #[test]
+    fn a_word_is_found_where_no_letter_or_digit_adjoins() {
+        for (text, expected) in [
+            ("Task 1\nTask 10\nTask 21\nTask\t1: a\r\n- 1\n1", "Task 1|Task\t1: a|- 1|1"),
+            ("a1\n11\n1.5\n(1)\n1a\né1", "1.5|(1)|1a|é1"),
+            ("```\n1 a\n```\n1 b\n~~~\n```\n1 c\n", "1 b"),
+            ("1 1\n\n1", "1 1|1"),
+            ("", ""),
+        ] {
+            let lines: Vec<_> = lines_with(text, Some("1")).collect();
+            assert!(lines.iter().all(|(start, line)| text[*start..].starts_with(line)), "{text:?}");
+            let lines: Vec<_> = lines.into_iter().map(|(_, line)| line).collect();
+            assert_eq!(lines.join("|"), expected, "{text:?}");
+        }
+    }
+
+    /// Lines made of fences, words and what may adjoin them.
+    const TEXT: &str = "( {0,4}([`~]{0,5}|#|1|11|Task|a|é)[ \t]?(1|`|x)?\r?\n?){0,16}";
+
+    proptest! {
+        #[test]
+        fn all_lines_outside_of_fences_are_found(text in TEXT) {
+            prop_assert_eq!(lines_with(&text, None).collect::<Vec<_>>(), all_lines(&text));
+        }
+
+        #[test]
+        fn a_word_is_found_in_the_lines_that_have_it(text in TEXT, word in "1|11|Task") {
+            let adjoins = |(at, _): (usize, &str), line: &str| {
+                line[..at].ends_with(|c: char| c.is_ascii_alphanumeric())
+                    || line[at + word.len()..].starts_with(|c: char| c.is_ascii_digit())
+            };
+            let mut expected = all_lines(&text);
+            expected.retain(|(_, line)| line.match_indices(&word).any(|hit| !adjoins(hit, line)));
+            prop_assert_eq!(lines_with(&text, Some(&word)).collect::<Vec<_>>(), expected);
+        }
+    }
+}

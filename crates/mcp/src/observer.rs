@@ -1,0 +1,39 @@
+//! What a use case tells while it runs, collected for the result of the call.
+
+use std::sync::{Mutex, PoisonError};
+
+use convoke_service::observer::{Observer, Progress};
+
+/// The most notes that a result shows.
+const MOST: usize = 5;
+
+/// The longest note, in characters.
+const LONGEST: usize = 300;
+
+/// Keeps what every front end shows.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    lines: Mutex<Vec<String>>,
+}
+
+impl Notes {
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Observer for Notes {
+    fn observe(&self, _source: Option<&str>, progress: &Progress) {
+        let line = match progress {
+            Progress::Message(text) => text.clone(),
+            Progress::Warning(text) => format!("warning: {text}"),
+            Progress::Hint(_) | Progress::Note(_) | Progress::Lane(_) | Progress::LaneOver => {
+                return;
+            }
+        };
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() < MOST {
+            lines.push(line.chars().take(LONGEST).collect());
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `brief`: documents as one cited block.
+
+use convoke_domain::brief::collection::BlockForm;
+use convoke_domain::brief::settings::Layer;
+use convoke_domain::token::Budget;
+use convoke_engine::brief::BriefMode;
+use convoke_engine::brief::collect::SecretHandling;
+use convoke_service::brief::files::{BriefFilesRequest, brief_files};
+use convoke_service::brief::{BriefReport, brief_settings, open_brief};
+use convoke_service::failure::Failure;
+use serde_json::{Map, Value, json};
+
+use super::Desk;
+use crate::arguments::Arguments;
+use crate::reply::Reply;
+
+/// Shows the block in pages.
+pub(super) fn brief(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure> {
+    let budget = arguments.number("budget").and_then(|tokens| u64::try_from(tokens).ok());
+    let layer = Layer { budget: budget.and_then(Budget::new), ..Layer::default() };
+    let settled = brief_settings(&desk.session, layer)?;
+    let named = arguments.texts("documents");
+    let (text, facts) = if named.is_empty() {
+        let opened = open_brief(&desk.session, BriefMode::Standalone, settled)?;
+        let report = BriefReport::new(&opened.loaded, &opened.brief());
+        let facts = json!({"budget": report.budget, "dropped": report.dropped});
+        let empty = "no documents in the design folder; name some in `documents`\n".to_owned();
+        (if report.block.is_empty() { empty } else { report.block }, facts)
+    } else {
+        let named: Result<_, _> = named.into_iter().map(|name| desk.inside(name)).collect();
+        let request = BriefFilesRequest {
+            named: named?,
+            first: Vec::new(),
+            policy: None,
+            form: BlockForm::Markdown,
+            // What a server hands out may end in a model's context far away.
+            secrets: SecretHandling::LeaveOut,
+        };
+        let report = brief_files(&desk.session, &settled.settings, &request)?;
+        (report.block, json!({"budget": report.budget}))
+    };
+    Ok(Reply::paged(&text, arguments.from(), object(&facts)))
+}
+
+fn object(facts: &Value) -> Map<String, Value> {
+    facts.as_object().cloned().unwrap_or_default()
+}

@@ -1,0 +1,183 @@
+//! Background runs: designs, dispatches and lanes in a process of their own, which goes on when the
+//! program that started it ends.
+//!
+//! Each has a folder in the state folder with its request and what its process printed. A caller
+//! names a key with its request: the same key and request give the same run, however often they come.
+
+mod answer;
+mod expiry;
+mod folder;
+mod inherited;
+mod outcome;
+mod progress;
+mod words;
+mod work;
+
+use convoke_domain::lane::budget::WrittenBudget;
+use convoke_domain::run::RunId;
+use serde::Serialize;
+
+pub use self::answer::{AnsweredRunReport, answer_run};
+use self::folder::{Claim, Folders, NewRun};
+pub use self::outcome::{RunOutputReport, run_output};
+pub use self::progress::{
+    RunProgressReport, RunQuestionReport, RunSeatReport, RunSpentReport, run_mark, run_progress,
+};
+pub use self::words::{DesignWork, DispatchWork, LaneWork, RunWork};
+pub use self::work::{BackgroundWork, begin_work, leave_session};
+use crate::design::forecast_of_run;
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::settings::mcp::{BudgetRefusal, settings};
+use crate::status::SpentToday;
+use crate::workspace::Workspace;
+
+/// How long a caller should wait before it looks at a run that has just begun, in seconds.
+const POLL_AFTER: u64 = 5;
+
+/// The longest key, in bytes.
+const LONGEST_KEY: usize = 200;
+
+/// A run to start.
+#[derive(Debug, Clone)]
+pub struct StartRunRequest {
+    /// Names the request: the same key starts nothing twice.
+    pub key: String,
+    /// What to do.
+    pub work: RunWork,
+    /// What it may spend; without it, what the settings say.
+    pub budget: Option<WrittenBudget>,
+}
+
+/// A run that was started, now or by an earlier call with the same key.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StartedRunReport {
+    /// The run.
+    pub run: String,
+    /// `design`, `dispatch` or `lane`.
+    pub kind: &'static str,
+    /// Whether an earlier call with the same key started it.
+    pub was_started_before: bool,
+    /// What it may spend; nothing where it costs nothing.
+    pub budget: Option<String>,
+    /// What earlier runs of this kind needed; nothing if that is unknown.
+    pub forecast: Option<String>,
+    /// After how many seconds it is worth looking.
+    pub poll_after_s: u64,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error("a run needs a key: any word that names this request, such as `login-plan-1`")]
+    NoKey,
+    #[error("the key has {0} bytes, but {LONGEST_KEY} is the most")]
+    LongKey(usize),
+    #[error("the key `{key}` belongs to run {run}, which was asked for something else")]
+    OtherRequest { key: String, run: RunId },
+    #[error("the budget of today is used up: {0}")]
+    DayUsedUp(String),
+    #[error("agents in lanes may start no run")]
+    InLane,
+}
+
+/// Starts a run in a process of its own, and returns without waiting for it.
+pub fn start_run(
+    session: &Session,
+    request: &StartRunRequest,
+) -> Result<StartedRunReport, Failure> {
+    let key = usable_key(&request.key)?;
+    if session.environment.is_in_lane() && !settings(session)?.in_lanes {
+        return Err(Failure::new(ErrorClass::Refused, StartError::InLane));
+    }
+    request.work.check(session)?;
+    let folders = Folders::of(session)?;
+    folders.remove_expired(session.now());
+    let mut new = NewRun::of(session, key, &request.work, request.budget.as_ref());
+    let claim = if let Some(claim) = folders.known(&new)? {
+        claim
+    } else {
+        new.set_budget(request.settle_budget(session, &folders)?.as_ref());
+        folders.claim(&new)?
+    };
+    let (run, was_started_before) = match claim {
+        Claim::Ours(run) => (run, false),
+        Claim::Known(run) => (run, true),
+        Claim::Other(run) => {
+            let error = StartError::OtherRequest { key: key.to_owned(), run };
+            return Err(Failure::new(ErrorClass::Refused, error)
+                .hint("use another key for another request"));
+        }
+    };
+    let kept = folders.open(&run)?;
+    let budget = kept.request.budget.as_deref().and_then(|text| WrittenBudget::parse(text).ok());
+    // A server that was killed after it chose the id has started nothing.
+    if !was_started_before || !kept.was_ever_started(session.now()) {
+        let words = request.work.words(&session.project, &run, budget.as_ref());
+        work::start(session, &kept, &words)?;
+    }
+    Ok(StartedRunReport {
+        run: run.to_string(),
+        kind: request.work.kind(),
+        was_started_before,
+        forecast: request.forecast(session, &run, budget.as_ref())?,
+        budget: budget.map(|budget| budget.text().to_owned()),
+        poll_after_s: POLL_AFTER,
+    })
+}
+
+fn usable_key(key: &str) -> Result<&str, Failure> {
+    let usage = |error| Failure::new(ErrorClass::Usage, error);
+    match key.trim() {
+        "" => Err(usage(StartError::NoKey)),
+        long if long.len() > LONGEST_KEY => Err(usage(StartError::LongKey(long.len()))),
+        key => Ok(key),
+    }
+}
+
+impl StartRunRequest {
+    /// Returns what the run may spend; nothing where it costs nothing.
+    fn settle_budget(
+        &self,
+        session: &Session,
+        folders: &Folders,
+    ) -> Result<Option<WrittenBudget>, Failure> {
+        if !self.work.is_paid() {
+            return Ok(self.budget.clone());
+        }
+        let today = SpentToday::of(session, &Workspace::open(session, None)?)?;
+        if today.is_used_up {
+            let error = StartError::DayUsedUp(today.budgets.join(", "));
+            return Err(Failure::new(ErrorClass::OverBudget, error));
+        }
+        let budget = settings(session)?.budget(self.budget.clone()).map_err(refused_budget)?;
+        folders.within_lane(session, budget).map(Some)
+    }
+
+    fn forecast(
+        &self,
+        session: &Session,
+        run: &RunId,
+        budget: Option<&WrittenBudget>,
+    ) -> Result<Option<String>, Failure> {
+        let is_design = matches!(self.work, RunWork::Design(_)) && self.work.is_paid();
+        is_design
+            .then(|| forecast_of_run(session, run, budget.map(WrittenBudget::budget)))
+            .transpose()
+    }
+}
+
+fn refused_budget(error: BudgetRefusal) -> Failure {
+    let (class, hint) = match error {
+        BudgetRefusal::Missing => (
+            ErrorClass::Usage,
+            "name one, such as `200k` tokens or `$2`, or set `budget` in the section `[mcp]` of \
+             your config.toml",
+        ),
+        BudgetRefusal::TooHigh { .. } => (ErrorClass::OverBudget, "ask for less"),
+        BudgetRefusal::OtherUnit { .. } => {
+            (ErrorClass::OverBudget, "name it in the same unit: tokens, or dollars")
+        }
+    };
+    Failure::new(class, error).hint(hint)
+}

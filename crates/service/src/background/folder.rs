@@ -1,0 +1,385 @@
+//! The folders of background runs, and whose key is whose.
+//!
+//! `RUN/request.json` is the request. `RUN/1`, `RUN/2` and so on are attempts: each has the
+//! words of a command, what its process printed and said, who it is, and what it ended with.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use convoke_domain::lane::budget::WrittenBudget;
+use convoke_domain::run::RunId;
+use convoke_engine::file;
+use convoke_engine::lock::Lock;
+use convoke_engine::skill::hash;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::RunWork;
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::workspace::project_folder;
+
+/// Whose key is whose. No run can be called so.
+pub(super) const KEYS: &str = ".keys";
+
+const REQUEST: &str = "request.json";
+const WORDS: &str = "words.json";
+const OUTPUT: &str = "output";
+const MESSAGES: &str = "messages";
+const PROCESS: &str = "process";
+const EXIT: &str = "exit";
+
+/// No file of ours that is read whole is larger.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How long a process may take to begin.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FolderError {
+    #[error("cannot find a folder for background runs: HOME is not set")]
+    NoHome,
+    #[error("cannot use `{}`", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("there is no run `{0}` of this project")]
+    NoRun(RunId),
+    #[error("cannot read `{}`", .0.display())]
+    Illegible(PathBuf),
+}
+
+fn unusable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
+    let path = path.to_owned();
+    |source| Failure::new(ErrorClass::Prerequisite, FolderError::File { path, source })
+}
+
+/// The request, as Convoke keeps it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct KeptRequest {
+    pub(super) run: String,
+    pub(super) kind: String,
+    /// The folder that the project is known by.
+    project: String,
+    /// The hash of the whole request.
+    digest: String,
+    pub(super) budget: Option<String>,
+    /// The run of the lane that asked for it, which pays for it.
+    #[serde(default)]
+    pub(super) paid_by: Option<String>,
+    /// The name of the key's file; none where the run began elsewhere.
+    #[serde(default)]
+    pub(super) key: Option<String>,
+}
+
+/// A run before it has a folder.
+pub(super) struct NewRun {
+    key_hash: String,
+    request: KeptRequest,
+    id: RunId,
+}
+
+impl NewRun {
+    pub(super) fn of(
+        session: &Session,
+        key: &str,
+        work: &RunWork,
+        asked: Option<&WrittenBudget>,
+    ) -> Self {
+        let project = project_folder(session).display().to_string();
+        let key_hash = hash(format!("{project}\n{key}"));
+        let now = session.now();
+        // Two servers that start runs at the same time must not choose the same id.
+        let random = hash(format!("{key_hash} {} {}", std::process::id(), now.as_nanosecond()));
+        let random = u64::from_str_radix(random.get(..8).unwrap_or_default(), 16);
+        let id = RunId::new(now, random.unwrap_or_default());
+        let anonymous = RunId::new(Timestamp::UNIX_EPOCH, 0);
+        let digest = hash(work.words(&session.project, &anonymous, asked).join("\0"));
+        let request = KeptRequest {
+            run: id.to_string(),
+            kind: work.kind().to_owned(),
+            project,
+            digest,
+            budget: None,
+            paid_by: session.environment.surrounding_lane().and_then(|around| around.run),
+            key: Some(key_hash.clone()),
+        };
+        Self { key_hash, request, id }
+    }
+
+    /// Sets what the run may spend. The same request has the same key, with each budget that the
+    /// settings leave it.
+    pub(super) fn set_budget(&mut self, budget: Option<&WrittenBudget>) {
+        self.request.budget = budget.map(|budget| budget.text().to_owned());
+    }
+}
+
+/// Whose a key is.
+pub(super) enum Claim {
+    /// It was free, and belongs to this new run now.
+    Ours(RunId),
+    /// An earlier call had it for the same request.
+    Known(RunId),
+    /// An earlier call had it for another request.
+    Other(RunId),
+}
+
+/// The folder of all background runs.
+pub(super) struct Folders {
+    pub(super) root: PathBuf,
+    project: String,
+}
+
+impl Folders {
+    pub(super) fn of(session: &Session) -> Result<Self, Failure> {
+        let root = session.environment.background_runs();
+        let root =
+            root.ok_or_else(|| Failure::new(ErrorClass::Prerequisite, FolderError::NoHome))?;
+        Ok(Self::at(root, project_folder(session).display().to_string()))
+    }
+
+    pub(super) const fn at(root: PathBuf, project: String) -> Self {
+        Self { root, project }
+    }
+
+    /// Takes a key for a run and makes the run's folder; of two callers at the same time one has it.
+    pub(super) fn claim(&self, new: &NewRun) -> Result<Claim, Failure> {
+        let keys = self.root.join(KEYS);
+        make_private(&keys)?;
+        let key = keys.join(&new.key_hash);
+        let folder = self.root.join(new.id.as_str());
+        DirBuilder::new().mode(0o700).create(&folder).map_err(unusable(&folder))?;
+        let request = folder.join(REQUEST);
+        let text = serde_json::to_string(&new.request).unwrap_or_default();
+        file::put_private(&request, text.as_bytes()).map_err(unusable(&request))?;
+        // The first link has the key, and the key is never there without its content.
+        match fs::hard_link(&request, &key) {
+            Ok(()) => Ok(Claim::Ours(new.id.clone())),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                fs::remove_dir_all(&folder).ok();
+                self.known(new)?.ok_or_else(|| illegible(&key))
+            }
+            Err(error) => Err(unusable(&key)(error)),
+        }
+    }
+
+    /// Tells whose a key is, if it is taken.
+    pub(super) fn known(&self, new: &NewRun) -> Result<Option<Claim>, Failure> {
+        let key = &self.root.join(KEYS).join(&new.key_hash);
+        if !key.exists() {
+            return Ok(None);
+        }
+        let kept = read_request(key).ok_or_else(|| illegible(key))?;
+        let run = RunId::parse(&kept.run).map_err(|_| illegible(key))?;
+        let is_same = kept.digest == new.request.digest && self.root.join(&kept.run).is_dir();
+        Ok(Some(if is_same { Claim::Known(run) } else { Claim::Other(run) }))
+    }
+
+    /// Opens the folder of a run that this project started in the background.
+    pub(super) fn find(&self, run: &RunId) -> Option<KeptRun> {
+        kept_run(self.root.join(run.as_str())).filter(|kept| kept.request.project == self.project)
+    }
+
+    pub(super) fn open(&self, run: &RunId) -> Result<KeptRun, Failure> {
+        let missing = || Failure::new(ErrorClass::Refused, FolderError::NoRun(run.clone()));
+        self.find(run).ok_or_else(missing)
+    }
+
+    /// Makes the folder of a run that began elsewhere, so that it can go on in the background.
+    pub(super) fn adopt(&self, run: &RunId, kind: &str) -> Result<KeptRun, Failure> {
+        if let Some(kept) = self.find(run) {
+            return Ok(kept);
+        }
+        let path = self.root.join(run.as_str());
+        make_private(&path)?;
+        let request = KeptRequest {
+            run: run.to_string(),
+            kind: kind.to_owned(),
+            project: self.project.clone(),
+            digest: String::new(),
+            budget: None,
+            paid_by: None,
+            key: None,
+        };
+        let file = path.join(REQUEST);
+        let text = serde_json::to_string(&request).unwrap_or_default();
+        file::put_private(&file, text.as_bytes()).map_err(unusable(&file))?;
+        Ok(KeptRun { path, request })
+    }
+}
+
+/// Opens the folder of a run of any project.
+pub(super) fn kept_run(path: PathBuf) -> Option<KeptRun> {
+    let request = read_request(&path.join(REQUEST))?;
+    Some(KeptRun { path, request })
+}
+
+fn read_request(path: &Path) -> Option<KeptRequest> {
+    serde_json::from_str(&file::text(path, MAX_BYTES)?).ok()
+}
+
+fn illegible(path: &Path) -> Failure {
+    Failure::new(ErrorClass::Prerequisite, FolderError::Illegible(path.to_owned()))
+        .hint("use another key")
+}
+
+fn make_private(folder: &Path) -> Result<(), Failure> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unusable(folder))
+}
+
+/// The folder of one run.
+pub(super) struct KeptRun {
+    pub(super) path: PathBuf,
+    pub(super) request: KeptRequest,
+}
+
+impl KeptRun {
+    /// Returns the last attempt, if there is one.
+    pub(super) fn last_attempt(&self) -> Option<Attempt> {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let last = numbers.max()?;
+        Some(Attempt { path: self.path.join(last.to_string()) })
+    }
+
+    /// Tells whether an attempt has begun or is about to, so that another start could do the work twice.
+    pub(super) fn was_ever_started(&self, now: Timestamp) -> bool {
+        let is_started =
+            |attempt: Attempt| attempt.has_begun() || attempt.state(now) == ProcessState::Starting;
+        self.last_attempt().is_some_and(is_started)
+    }
+
+    /// Makes the folder of another attempt with a file, whose path is the last word.
+    pub(super) fn next_attempt_with(
+        &self,
+        mut words: Vec<String>,
+        name: &str,
+        text: &str,
+        session: &Session,
+    ) -> Result<Attempt, Failure> {
+        let attempt = self.make_attempt()?;
+        words.push(attempt.put(name, text)?.display().to_string());
+        attempt.put_words(words, session.now())?;
+        Ok(attempt)
+    }
+
+    /// Makes the folder of another attempt; of two callers at the same time one fails.
+    pub(super) fn next_attempt(
+        &self,
+        words: &[String],
+        now: Timestamp,
+    ) -> Result<Attempt, Failure> {
+        let attempt = self.make_attempt()?;
+        attempt.put_words(words.to_vec(), now)?;
+        Ok(attempt)
+    }
+
+    fn make_attempt(&self) -> Result<Attempt, Failure> {
+        let last = self.last_attempt();
+        let number = |attempt: &Attempt| {
+            attempt.path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok())
+        };
+        let next = last.as_ref().and_then(number).unwrap_or(0) + 1;
+        let attempt = Attempt { path: self.path.join(next.to_string()) };
+        DirBuilder::new().mode(0o700).create(&attempt.path).map_err(unusable(&attempt.path))?;
+        Ok(attempt)
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptWords {
+    words: Vec<String>,
+    asked_at: String,
+}
+
+/// How the process of an attempt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ProcessState {
+    /// It has not begun yet.
+    Starting,
+    /// It works.
+    Running,
+    /// It ended with this exit code.
+    Ended(u8),
+    /// It was killed, or never began.
+    Lost,
+}
+
+/// One attempt at a run: a process.
+pub(super) struct Attempt {
+    pub(super) path: PathBuf,
+}
+
+impl Attempt {
+    pub(super) fn put(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
+        let path = self.path.join(name);
+        file::put_private(&path, text.as_bytes()).map_err(unusable(&path))?;
+        Ok(path)
+    }
+
+    fn put_words(&self, words: Vec<String>, now: Timestamp) -> Result<(), Failure> {
+        let kept = KeptWords { words, asked_at: now.to_string() };
+        self.put(WORDS, &serde_json::to_string(&kept).unwrap_or_default()).map(drop)
+    }
+
+    /// Opens the files for what the process prints and says.
+    pub(super) fn streams(&self) -> Result<(File, File), Failure> {
+        let open = |name| {
+            let path = self.path.join(name);
+            file::append_private(&path).map_err(unusable(&path))
+        };
+        Ok((open(OUTPUT)?, open(MESSAGES)?))
+    }
+
+    fn has_begun(&self) -> bool {
+        self.path.join(PROCESS).exists()
+    }
+
+    /// As the process of the attempt: takes it for ourselves, and returns what to do.
+    pub(super) fn take(&self) -> Result<(Vec<String>, Lock), Failure> {
+        let words = self.path.join(WORDS);
+        let kept = file::text(&words, MAX_BYTES)
+            .and_then(|text| serde_json::from_str::<KeptWords>(&text).ok())
+            .ok_or_else(|| illegible(&words))?;
+        let lock = Lock::take(&self.path.join(PROCESS), "this attempt")
+            .map_err(|error| Failure::new(ErrorClass::Refused, error))?;
+        Ok((kept.words, lock))
+    }
+
+    pub(super) fn end(&self, code: u8) -> Result<(), Failure> {
+        self.put(EXIT, &code.to_string()).map(drop)
+    }
+
+    pub(super) fn state(&self, now: Timestamp) -> ProcessState {
+        let code = |text: String| text.trim().parse().ok();
+        if let Some(code) = file::text(&self.path.join(EXIT), MAX_BYTES).and_then(code) {
+            return ProcessState::Ended(code);
+        }
+        if self.has_begun() {
+            let holder = Lock::holder(&self.path.join(PROCESS));
+            return holder.map_or(ProcessState::Lost, |_| ProcessState::Running);
+        }
+        let kept = file::text(&self.path.join(WORDS), MAX_BYTES);
+        let kept = kept.and_then(|text| serde_json::from_str::<KeptWords>(&text).ok());
+        let asked: Option<Timestamp> = kept.and_then(|kept| kept.asked_at.parse().ok());
+        let is_fresh =
+            asked.is_some_and(|asked| now.duration_since(asked).unsigned_abs() < PATIENCE);
+        if is_fresh { ProcessState::Starting } else { ProcessState::Lost }
+    }
+
+    /// Tells whether the process works, or is about to.
+    pub(super) fn goes_on(&self, now: Timestamp) -> bool {
+        matches!(self.state(now), ProcessState::Starting | ProcessState::Running)
+    }
+
+    /// Returns what the process printed: a report as JSON, unless it failed.
+    pub(super) fn output(&self) -> Option<String> {
+        file::lossy_text(&self.path.join(OUTPUT), MAX_BYTES).filter(|text| !text.is_empty())
+    }
+
+    /// Returns what the process said on stderr.
+    pub(super) fn messages(&self) -> String {
+        file::lossy_text(&self.path.join(MESSAGES), MAX_BYTES).unwrap_or_default()
+    }
+}

@@ -1,0 +1,304 @@
+//! How far a run is: a design, wherever it began, or a dispatch or lane in the background.
+
+use convoke_domain::design::quote::line;
+use convoke_domain::design::walk::PersonQuestion;
+use convoke_domain::lane::ledger::{LaneEntry, Sum};
+use convoke_domain::run::{RunId, RunState};
+use convoke_store::lane::LaneQuery;
+use serde::Serialize;
+
+use super::folder::{Attempt, FolderError, Folders, KeptRun, ProcessState};
+use crate::design::spent_in_words;
+use crate::failure::{ErrorClass, Failure};
+use crate::run::{DesignProgress, design_progress};
+use crate::session::Session;
+use crate::workspace::{Workspace, refused};
+
+/// After how many seconds a run that goes on is worth looking at again.
+const POLL_AFTER: u64 = 15;
+
+/// How many lines of what a process said are shown.
+const LAST_LINES: usize = 6;
+
+/// How many undecided matters are shown.
+const MOST_MATTERS: usize = 20;
+
+/// The longest line that is shown, in characters.
+const LONGEST_LINE: usize = 400;
+
+/// How far a run is.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunProgressReport {
+    /// The run.
+    pub run: String,
+    /// `design`, `dispatch` or `lane`.
+    pub kind: String,
+    /// `starting`, `running`, `needs_answer`, `ended`, `stopped` or `failed`.
+    pub state: &'static str,
+    /// The step that a design is in.
+    pub phase: Option<String>,
+    /// How it ended, in words.
+    pub ending: Option<String>,
+    /// The lanes that run now.
+    pub seats: Vec<RunSeatReport>,
+    /// What its lanes have spent.
+    pub spent: RunSpentReport,
+    /// What it may spend.
+    pub budget: Option<String>,
+    /// What it waits for.
+    pub question: Option<RunQuestionReport>,
+    /// What the panel left to a person: id and title.
+    pub undecided: Vec<String>,
+    /// How to answer the question, or to decide what is undecided.
+    pub how_to_answer: Option<String>,
+    /// What can be read of it.
+    pub artifacts: Vec<String>,
+    /// The last lines that its process said.
+    pub messages: Vec<String>,
+    /// After how many seconds it is worth looking again; nothing if it does not go on.
+    pub poll_after_s: Option<u64>,
+}
+
+/// A lane that runs.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunSeatReport {
+    /// Who answers.
+    pub agent: String,
+    /// The agent's role.
+    pub role: Option<String>,
+}
+
+/// What a run has spent.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunSpentReport {
+    /// How many lanes there were.
+    pub lanes: u64,
+    /// How many of them did not say what they used.
+    pub without_usage: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Money, in millionths of a dollar, as far as clients say.
+    pub micro_dollars: Option<u64>,
+    /// The same in words.
+    #[serde(skip)]
+    words: String,
+}
+
+/// A question that a run waits for.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunQuestionReport {
+    /// Its id, such as `1d/2`.
+    pub id: String,
+    /// What it is about.
+    pub title: String,
+    /// The question itself.
+    pub text: String,
+    /// Answers to choose from; there may be none.
+    pub options: Vec<String>,
+    /// What Convoke recommends.
+    pub recommended: String,
+}
+
+impl RunQuestionReport {
+    fn new(question: &PersonQuestion) -> Self {
+        Self {
+            id: question.id.to_string(),
+            title: clipped(&question.title),
+            text: question.text.chars().take(4 * LONGEST_LINE).collect(),
+            options: question.options.iter().map(|option| clipped(option)).collect(),
+            recommended: clipped(&question.recommended),
+        }
+    }
+}
+
+impl RunSpentReport {
+    fn new(sum: Sum) -> Self {
+        Self {
+            lanes: sum.lanes,
+            without_usage: sum.without_usage,
+            tokens: sum.usage.tokens(),
+            micro_dollars: sum.usage.micro_dollars,
+            words: spent_in_words(&sum.usage),
+        }
+    }
+}
+
+fn clipped(text: &str) -> String {
+    line(text).chars().take(LONGEST_LINE).collect()
+}
+
+/// Returns a text that differs whenever something worth telling may have changed. It costs little.
+pub fn run_mark(session: &Session, run: &RunId) -> Result<String, Failure> {
+    let Workspace { store, scope } = Workspace::open(session, None)?;
+    let events = store.run(&scope.project, run).map_or(0, |run| run.last_seq);
+    let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
+    let sum = Sum::of_all(&store.lanes(query).map_err(refused)?);
+    let kept = Folders::of(session)?.find(run);
+    let state = kept.and_then(|kept| kept.last_attempt()).map(|last| last.state(session.now()));
+    Ok(format!("{events} {} {} {state:?}", sum.lanes, sum.running))
+}
+
+/// Returns how far a run is.
+pub fn run_progress(session: &Session, run: &RunId) -> Result<RunProgressReport, Failure> {
+    let kept = Folders::of(session)?.find(run);
+    // Convoke looks first whether the process works: what a process that has ended wrote is all there.
+    let attempt = kept.as_ref().and_then(KeptRun::last_attempt);
+    let goes_on = attempt.as_ref().is_some_and(|attempt| attempt.goes_on(session.now()));
+    let is_design = kept.as_ref().is_none_or(|kept| kept.request.kind == "design");
+    let design = is_design.then(|| design_progress(session, run));
+    match (kept, design) {
+        (_, Some(Ok(mut design))) => {
+            if goes_on {
+                design.state = RunState::Running;
+            }
+            of_design(session, &design, attempt.as_ref())
+        }
+        // It has not begun yet, or could not.
+        (Some(kept), Some(Err(_)) | None) => of_process(session, run, &kept),
+        (None, Some(Err(failure))) => Err(failure),
+        (None, None) => Err(no_run(run)),
+    }
+}
+
+pub(super) fn no_run(run: &RunId) -> Failure {
+    Failure::new(ErrorClass::Refused, FolderError::NoRun(run.clone()))
+        .hint("`convoke runs` lists the designs of this project")
+}
+
+fn of_design(
+    session: &Session,
+    design: &DesignProgress,
+    attempt: Option<&Attempt>,
+) -> Result<RunProgressReport, Failure> {
+    let goes_on = design.state == RunState::Running;
+    let state = if goes_on {
+        "running"
+    } else if design.question.is_some() {
+        "needs_answer"
+    } else if design.is_at_its_end {
+        "ended"
+    } else {
+        design.state.name()
+    };
+    let question = design.question.as_ref().filter(|_| !goes_on).map(RunQuestionReport::new);
+    let undecided = &design.matters.undecided;
+    let how_to_answer = match (&question, undecided.first()) {
+        _ if goes_on || design.is_rehearsal => None,
+        (Some(_), _) => Some("run_result with `answer`: an option's number, or words".to_owned()),
+        (None, Some(first)) => Some(format!(
+            "run_result with `answer`: `{} accept REASON` or `{} reject REASON`",
+            first.id, first.id
+        )),
+        (None, None) => None,
+    };
+    let is_ended = state == "ended";
+    Ok(RunProgressReport {
+        run: design.run.to_string(),
+        kind: "design".to_owned(),
+        state,
+        phase: design.step.map(|step| step.name().to_owned()),
+        ending: (!goes_on).then(|| clipped(&design.ending)),
+        seats: seats(session, &design.run)?,
+        spent: RunSpentReport::new(design.sum),
+        budget: design.budget.clone(),
+        question,
+        undecided: undecided
+            .iter()
+            .take(MOST_MATTERS)
+            .map(|matter| format!("{}: {}", matter.id, clipped(&matter.title)))
+            .collect(),
+        how_to_answer,
+        artifacts: design.artifacts.clone(),
+        messages: if is_ended { Vec::new() } else { said(attempt) },
+        poll_after_s: goes_on.then_some(POLL_AFTER),
+    })
+}
+
+fn of_process(
+    session: &Session,
+    run: &RunId,
+    kept: &KeptRun,
+) -> Result<RunProgressReport, Failure> {
+    let attempt = kept.last_attempt();
+    let process = attempt.as_ref().map(|attempt| attempt.state(session.now()));
+    let has_report = attempt.as_ref().is_some_and(|attempt| attempt.output().is_some());
+    let (state, ending) = match process {
+        None | Some(ProcessState::Starting) => ("starting", None),
+        Some(ProcessState::Running) => ("running", None),
+        Some(ProcessState::Ended(code)) if has_report => {
+            ("ended", Some(format!("exit code {code}")))
+        }
+        Some(ProcessState::Ended(code)) => ("failed", Some(format!("exit code {code}"))),
+        Some(ProcessState::Lost) => ("failed", Some("the process was killed".to_owned())),
+    };
+    let Workspace { store, .. } = Workspace::open(session, None)?;
+    let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
+    let sum = Sum::of_all(&store.lanes(query).map_err(refused)?);
+    Ok(RunProgressReport {
+        run: run.to_string(),
+        kind: kept.request.kind.clone(),
+        state,
+        phase: None,
+        ending,
+        seats: seats(session, run)?,
+        spent: RunSpentReport::new(sum),
+        budget: kept.request.budget.clone(),
+        question: None,
+        undecided: Vec::new(),
+        how_to_answer: None,
+        artifacts: super::outcome::names(&kept.request.kind, attempt.as_ref()),
+        messages: said(attempt.as_ref()),
+        poll_after_s: matches!(state, "starting" | "running").then_some(POLL_AFTER),
+    })
+}
+
+fn seats(session: &Session, run: &RunId) -> Result<Vec<RunSeatReport>, Failure> {
+    let Workspace { store, .. } = Workspace::open(session, None)?;
+    let query = LaneQuery { run: Some(run.as_str()), open: true, ..LaneQuery::default() };
+    let open = store.lanes(query).map_err(refused)?;
+    let seat =
+        |lane: LaneEntry| RunSeatReport { agent: lane.begun.agent, role: lane.begun.purpose.role };
+    Ok(open.into_iter().map(seat).collect())
+}
+
+/// Returns the last lines that a process said.
+fn said(attempt: Option<&Attempt>) -> Vec<String> {
+    let all = attempt.map(Attempt::messages).unwrap_or_default();
+    let lines: Vec<_> = all.lines().filter(|line| !line.trim().is_empty()).map(clipped).collect();
+    lines[lines.len().saturating_sub(LAST_LINES)..].to_vec()
+}
+
+impl RunProgressReport {
+    /// Says it in lines.
+    pub fn text(&self) -> String {
+        let mut lines = vec![format!("run {} ({}): {}", self.run, self.kind, self.state)];
+        let told = [("phase", &self.phase), ("ending", &self.ending), ("budget", &self.budget)];
+        let told = told.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        lines.extend(told.map(|(name, value)| format!("{name}: {value}")));
+        let RunSpentReport { lanes, without_usage, words, .. } = &self.spent;
+        lines.push(format!("spent: {words} in {lanes} lanes ({without_usage} without usage)"));
+        for seat in &self.seats {
+            let role = seat.role.as_ref().map(|role| format!(" as {role}")).unwrap_or_default();
+            lines.push(format!("running now: {}{role}", seat.agent));
+        }
+        if let Some(question) = &self.question {
+            lines.push(format!("question {}: {}", question.id, question.title));
+            lines.push(question.text.clone());
+            let options = (1..).zip(&question.options);
+            lines.extend(options.map(|(number, option)| format!("  {number}. {option}")));
+            lines.push(format!("recommended: {}", question.recommended));
+        }
+        lines.extend(self.undecided.iter().map(|matter| format!("undecided: {matter}")));
+        lines.extend(self.how_to_answer.iter().map(|how| format!("to answer: {how}")));
+        if !self.artifacts.is_empty() {
+            lines.push(format!("artifacts: {}", self.artifacts.join(", ")));
+        }
+        lines.extend(self.messages.iter().map(|message| format!("said: {message}")));
+        lines.extend(self.poll_after_s.map(|wait| format!("look again in {wait} seconds")));
+        lines.join("\n") + "\n"
+    }
+}
