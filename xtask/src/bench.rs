@@ -9,6 +9,7 @@ mod design;
 mod dispatch;
 pub mod lane;
 mod manifest;
+mod serve;
 mod wake;
 
 use std::io::Read;
@@ -31,12 +32,13 @@ struct Row {
 /// A group of measurements that run together; returns their rows.
 type Group = fn() -> Result<Vec<Row>, Error>;
 
-const GROUPS: [(&str, Group); 8] = [
+const GROUPS: [(&str, Group); 9] = [
     ("brief", brief::measure),
     ("wake", wake::measure),
     ("dispatch", dispatch::measure),
     ("manifest", manifest::measure),
     ("design", design::measure),
+    ("serve", serve::measure),
     ("lane-short", lane::short),
     ("lane-long", lane::long),
     ("lane-many", lane::many),

@@ -15,7 +15,7 @@ use convoke_domain::design::mermaid::Report;
 use convoke_engine::mermaid::{DIAGRAM_PROGRAM, check_syntax};
 
 use crate::process::{command, run as run_program};
-use crate::{Error, root, say};
+use crate::{Error, dashboard, root, say};
 
 /// The Mermaid of the table, from the npm registry.
 const MERMAID: &str = "12.3.0";
@@ -45,8 +45,23 @@ enum Fate {
     Breaks(Option<usize>),
 }
 
+/// The word that chooses the table of diagrams.
+const DIAGRAMS: &str = "diagrams";
+
+/// Draws the diagrams and opens the dashboard; with words, only what they choose.
+pub fn run(words: &[String]) -> Result<(), Error> {
+    if words.is_empty() || words.iter().any(|word| word == DIAGRAMS) {
+        draw_table()?;
+    }
+    let others: Vec<_> = words.iter().filter(|word| *word != DIAGRAMS).cloned().collect();
+    if words.is_empty() || !others.is_empty() {
+        dashboard::run(&others)?;
+    }
+    Ok(())
+}
+
 /// Draws every diagram of the table, and compares.
-pub fn run() -> Result<(), Error> {
+fn draw_table() -> Result<(), Error> {
     let folder = root().join("crates/app/tests/fixtures/mermaid");
     let table = fs::read_to_string(folder.join("table.txt"))?;
     let convoke = with_parser()?;

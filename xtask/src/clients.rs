@@ -3,7 +3,8 @@
 //! the start of a session and again after a compaction.
 //!
 //! Every client runs with an environment of its own: its own home, an invalid key, and no address
-//! but the loopback. A client that cannot be installed is skipped with a message.
+//! but the loopback. A client that cannot be installed is skipped with a message; where `CI` is set,
+//! that fails the run.
 
 mod claude;
 mod codex;
@@ -25,13 +26,14 @@ mod user;
 mod verdict;
 
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use convoke_engine::client::acp::KNOWN_AGENTS;
 use convoke_engine::client::adapter;
 
 use self::user::{RULES, User};
 use crate::model_server::ModelServer;
-use crate::process::{run as run_program, succeeds};
+use crate::process::{is_ci, run as run_program, succeeds};
 use crate::{Error, root, say};
 
 /// A check of a client's hooks.
@@ -92,9 +94,9 @@ pub enum Lanes {
 
 /// Runs the clients that are named and can be had, `design` with some of them as its seats,
 /// `newcomer` for a first hour with one of them, `own-lanes` for the hooks of clients that Convoke
-/// starts; without a name, all of these. Only when they are named: `acp` drives the agents of the Agent
-/// Client Protocol, `mcp` (`mcp-claude` for one client) has clients call tools over MCP, and
-/// `mcp-inspector` and `mcp-conformance` have the protocol's own programs do so.
+/// starts, `acp` (`acp-claude` for one) for the agents of the Agent Client Protocol, `mcp`
+/// (`mcp-claude` for one) for clients that call tools over MCP, `mcp-inspector` and `mcp-conformance`
+/// for the protocol's own programs; without a name, all of these except Qwen, which takes minutes.
 pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
     let is_chosen =
         |client: &&Client| names.is_empty() || names.iter().any(|name| name == client.short());
@@ -107,7 +109,7 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
             continue;
         }
         let Some(bin) = client.install() else {
-            say(&format!("SKIPPED: {name} cannot be installed here"));
+            wrong.extend(skipped(&name, Skipping::here()));
             continue;
         };
         if lanes == Lanes::Quick {
@@ -123,71 +125,131 @@ pub fn run(names: &[String], lanes: Lanes) -> Result<(), Error> {
         let claude = CLIENTS.iter().find(|client| client.short() == "claude");
         let bin = claude.and_then(Client::install).ok_or("claude cannot be installed here")?;
         newcomer::check(&bin)?;
+        say("claude: a newcomer's first hour went as its pages say");
     }
     if lanes == Lanes::Quick && is_named("own-lanes") {
         own_lanes::check(&seats().ok_or("claude and codex cannot be installed here")?, &mut rows)?;
     }
-    if is_named("acp") {
-        wrong.extend(acp(lanes, &mut rows).err().map(|error| error.to_string()));
-    }
-    wrong.extend(mcp(&is_named, &mut rows));
+    // Qwen takes minutes.
+    let is_quick = |name: &str| !name.ends_with("-qwen");
+    let is_meant = |group: &str, name: &str| {
+        let is_in_group =
+            is_named(group) || (lanes == Lanes::Quick && names.is_empty() && is_quick(name));
+        is_named(name) || (is_in_group && (is_quick(name) || lanes == Lanes::All))
+    };
+    wrong.extend(acp(&|name| is_meant("acp", name), &mut rows));
+    wrong.extend(mcp(&|name| is_meant("mcp", name), &mut rows));
     let designed = if lanes == Lanes::Quick && (names.is_empty() || is_named("design")) {
         seated(&mut rows)
     } else {
         Ok(())
     };
-    lanes::print(&rows);
+    if !rows.is_empty() {
+        lanes::print(&rows);
+    }
     let wrong = wrong.into_iter().chain(designed.err().map(|error| error.to_string()));
     let wrong: Vec<String> = wrong.collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-/// Drives the agents of the Agent Client Protocol that can be installed here. Qwen takes minutes, and
-/// runs with `--lanes` alone.
-fn acp(lanes: Lanes, rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
-    for agent in KNOWN_AGENTS {
-        let vendor = CLIENTS.iter().find(|client| client.kind == agent.vendor);
-        let is_meant = |client: &&Client| client.check.is_some() || lanes == Lanes::All;
-        let bin = if let Some((name, version)) = agent.package {
-            installed(name, &version.to_string(), &[])
-        } else {
-            vendor.filter(is_meant).and_then(Client::install)
-        };
-        let Some(bin) = bin else {
-            say(&format!("SKIPPED: acp:{} is not driven here", agent.name));
-            continue;
-        };
-        lanes::acp::check(agent, &bin, rows)
-            .map_err(|error| format!("acp:{}: {error}", agent.name))?;
+/// Whether a check may be left out because its client cannot be installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Skipping {
+    /// On a machine without a network, say.
+    Allowed,
+    /// In CI, where a green run means that every client was driven.
+    Forbidden,
+}
+
+impl Skipping {
+    fn here() -> Self {
+        if is_ci() { Self::Forbidden } else { Self::Allowed }
     }
-    Ok(())
+}
+
+/// Says that something is left out, and returns why that is wrong, if it is.
+fn skipped(what: &str, skipping: Skipping) -> Option<String> {
+    match skipping {
+        Skipping::Allowed => {
+            say(&format!("SKIPPED: {what} cannot be installed here"));
+            None
+        }
+        Skipping::Forbidden => Some(format!("{what} cannot be installed, and `CI` is set")),
+    }
 }
 
 /// Runs a program of the protocol's own, and adds its rows.
 type Suite = fn(&mut Vec<lanes::Row>) -> Result<(), Error>;
 
-/// Has those call tools over MCP that are named, and returns what went wrong.
-fn mcp(is_named: &dyn Fn(&str) -> bool, rows: &mut Vec<lanes::Row>) -> Vec<String> {
+/// A case of its own user and model, which can run beside others.
+type Work<'a> = Box<dyn FnOnce(&mut Vec<lanes::Row>) -> Result<(), Error> + Send + 'a>;
+
+/// Drives the agents of the Agent Client Protocol that are meant, and returns what went wrong.
+fn acp(is_meant: &dyn Fn(&str) -> bool, rows: &mut Vec<lanes::Row>) -> Vec<String> {
+    let mut all: Vec<(String, Work<'_>)> = Vec::new();
     let mut wrong = Vec::new();
-    for client in CLIENTS.iter().filter(|client| mcp::CLIENTS.contains(&client.short())) {
-        let name = client.short();
-        if !is_named("mcp") && !is_named(&format!("mcp-{name}")) {
-            continue;
-        }
-        let Some(bin) = client.install() else {
-            say(&format!("SKIPPED: {} cannot be installed here", client.versioned(" ")));
-            continue;
+    for agent in KNOWN_AGENTS.iter().filter(|agent| is_meant(&format!("acp-{}", agent.name))) {
+        let vendor = CLIENTS.iter().find(|client| client.kind == agent.vendor);
+        let bin = match agent.package {
+            Some((name, version)) => installed(name, &version.to_string(), &[]),
+            None => vendor.and_then(Client::install),
         };
-        wrong.extend(mcp::check(name, &bin, rows).err().map(|error| error.to_string()));
+        let name = format!("acp:{}", agent.name);
+        match bin {
+            Some(bin) => {
+                all.push((name, Box::new(move |rows| lanes::acp::check(agent, &bin, rows))));
+            }
+            None => wrong.extend(skipped(&name, Skipping::here())),
+        }
+    }
+    wrong.extend(in_parallel(all, rows));
+    wrong
+}
+
+/// Has those call tools over MCP that are meant, and returns what went wrong.
+fn mcp(is_meant: &dyn Fn(&str) -> bool, rows: &mut Vec<lanes::Row>) -> Vec<String> {
+    let mut all: Vec<(String, Work<'_>)> = Vec::new();
+    let mut wrong = Vec::new();
+    for client in CLIENTS.iter().filter(|client| is_meant(&format!("mcp-{}", client.short()))) {
+        let name = client.short();
+        match client.install() {
+            Some(bin) => {
+                all.push((name.to_owned(), Box::new(move |rows| mcp::check(name, &bin, rows))));
+            }
+            None => wrong.extend(skipped(&client.versioned(" "), Skipping::here())),
+        }
     }
     let suites: [(&str, Suite); 2] =
         [("mcp-inspector", mcp::suites::inspect), ("mcp-conformance", mcp::suites::conform)];
-    for (name, run) in suites {
-        if is_named("mcp") || is_named(name) {
-            wrong.extend(run(rows).err().map(|error| format!("{name}: {error}")));
-        }
+    for (name, run) in suites.into_iter().filter(|(name, _)| is_meant(name)) {
+        all.push((name.to_owned(), Box::new(run)));
     }
+    wrong.extend(in_parallel(all, rows));
     wrong
+}
+
+/// Runs cases in parallel, because most of them wait most of the time; adds their rows in the order of
+/// the cases, and returns what went wrong.
+fn in_parallel(all: Vec<(String, Work<'_>)>, rows: &mut Vec<lanes::Row>) -> Vec<String> {
+    thread::scope(|scope| {
+        let run = |(name, work): (String, Work<'_>)| {
+            let mut rows = Vec::new();
+            let wrong = work(&mut rows).err().map(|error| format!("{name}: {error}"));
+            (rows, wrong)
+        };
+        let running: Vec<_> = all.into_iter().map(|work| scope.spawn(move || run(work))).collect();
+        let mut wrong = Vec::new();
+        for one in running {
+            match one.join() {
+                Ok((more, problem)) => {
+                    rows.extend(more);
+                    wrong.extend(problem);
+                }
+                Err(_) => wrong.push("a case broke off".to_owned()),
+            }
+        }
+        wrong
+    })
 }
 
 /// Returns where the programs of Claude Code and Codex are.
@@ -200,8 +262,8 @@ fn seats() -> Option<[PathBuf; 2]> {
 /// Sends clients to read, and seats them in a design: those with which that takes a minute or two.
 fn seated(rows: &mut Vec<lanes::Row>) -> Result<(), Error> {
     let Some(bins) = seats() else {
-        say("SKIPPED: a design, whose clients cannot be installed here");
-        return Ok(());
+        let wrong = skipped("a design with claude and codex", Skipping::here());
+        return wrong.map_or(Ok(()), |wrong| Err(wrong.into()));
     };
     own_lanes::check(&bins, rows)?;
     reading::check(&bins, rows)?;
@@ -300,4 +362,17 @@ fn whole_and_once(server: &ModelServer, parts: usize) -> Result<(), Error> {
     }
     let missing = (0..RULES).find(|rule| !newest.contains(&format!("Rule {rule}:")));
     missing.map_or(Ok(()), |rule| Err(format!("rule {rule} did not arrive").into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A green run of CI means that every client was driven.
+    #[test]
+    fn a_client_that_cannot_be_installed_fails_ci_alone() {
+        assert_eq!(skipped("codex 1.0", Skipping::Allowed), None);
+        let wrong = skipped("codex 1.0", Skipping::Forbidden);
+        assert_eq!(wrong.as_deref(), Some("codex 1.0 cannot be installed, and `CI` is set"));
+    }
 }

@@ -84,7 +84,7 @@ const PLACES: &str = "# Configuration\n\n\
     - A committed file can lower a limit, never raise it above the value in your own \
     `config.toml`, or else the default: `brief.token_budget`, `brief.max_file_bytes`, \
     `wake.wake_budget`, `dispatch.max_iterations`, `health.remember_minutes`, \
-    `health.pause_seconds`, `lane.budget_per_day`. A `design.yaml` cannot raise the \
+    `health.pause_seconds`, `pack.budget`, `pack.design_budget`, `lane.budget_per_day`. A `design.yaml` cannot raise the \
     `token_budget` that you set.\n\
     - A committed file can make a check stricter, never looser than the value in your own \
     `config.toml`, or else the default: `dispatch.confirmation`, `wake.namespace_strict`, and \
@@ -122,12 +122,23 @@ fn configuration() -> String {
     );
     let mcp = config::reference(config::mcp::SECTION, &config::mcp::KEYS);
     let health = config::reference(config::health::SECTION, &config::health::KEYS);
+    let pack = config::reference(config::pack::SECTION, &config::pack::KEYS);
     let store = "## `[store]`\n\n\
         Only the user's `config.toml` may have this section: a project must not choose where its \
         user's memory is kept.\n\n\
         | key | variable | value | default | meaning |\n|---|---|---|---|---|\n\
-        | `path` | `CONVOKE_STORE` | an absolute path | `convoke/store.db` below \
-        `$XDG_STATE_HOME` or `~/.local/state` | the store's file |\n";
+        | `path` | `CONVOKE_STORE` | an absolute path, or the address of a server | \
+        `convoke/store.db` below `$XDG_STATE_HOME` or `~/.local/state` | the store's file, or its \
+        [Postgres server](postgres.md) |\n\
+        | `password_file` | `CONVOKE_STORE_PASSWORD_FILE` | a file that only you can read | | the file \
+        whose first line is the password of the server |\n\
+        | `password_command` | `CONVOKE_STORE_PASSWORD_COMMAND` | a command line | | the command that \
+        prints the password of the server |\n\
+        | `hook_milliseconds` | `CONVOKE_STORE_HOOK_MILLISECONDS` | a whole number from 1 up | `150` | how \
+        long a hook waits for the server before it answers from the \
+        [copy on this machine](postgres.md#the-copy-on-this-machine) |\n\n\
+        `CONVOKE_STORE_PASSWORD` holds the password itself. An address in `config.toml` may not have \
+        one.\n";
     let telemetry = config::reference(config::telemetry::SECTION, &config::telemetry::KEYS);
     let telemetry = format!(
         "{telemetry}\nOnly the user's `config.toml` may have this section: a project must not choose \
@@ -146,7 +157,7 @@ fn configuration() -> String {
         | `TERM` | `dumb`: no colors, and no line is drawn over another |\n\
         | `PAGER` | the program that shows long texts at a terminal; empty for none |\n";
     format!(
-        "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{agents}\n{mcp}\n{health}\n{store}\n{telemetry}\n{others}"
+        "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{agents}\n{mcp}\n{health}\n{pack}\n{store}\n{telemetry}\n{others}"
     )
 }
 

@@ -1,5 +1,5 @@
-//! The project's own chores: `cargo xtask test`, `clients`, `browser`, `record`, `bench`, `docs`,
-//! `book`, `demo`, `dist`, `audit`.
+//! The project's own chores: `cargo xtask test`, `clients`, `browser`, `record`, `bench`,
+//! `pack-recall`, `docs`, `book`, `demo`, `dist`, `audit`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,8 +9,9 @@ use xtask::Error;
 use xtask::audit::Advisories;
 use xtask::clients::Lanes;
 use xtask::dist::{DistRequest, PackageKind, Target, Trial};
+use xtask::pack_recall::{Half, MissChoice, PeerChoice, RecallRequest};
 use xtask::packages::{
-    Consent, FOR_BENCHES, FOR_BROWSER, FOR_CLIENTS, FOR_DEMO, FOR_LINUX_PACKAGES,
+    Consent, FOR_BENCHES, FOR_BROWSER, FOR_CLIENTS, FOR_DEMO, FOR_FLEET, FOR_LINUX_PACKAGES,
     FOR_PACKAGE_CHECKS, FOR_PACKAGES, FOR_TESTS, Needed, provide,
 };
 
@@ -32,28 +33,51 @@ enum Chore {
         /// Also drive real clients from the npm registry against a stand-in for their model
         #[arg(long)]
         clients: bool,
-        /// Also draw a table of diagrams with a real Mermaid in a real browser
+        /// Also open the dashboard and draw a table of diagrams in a real browser
         #[arg(long)]
         browser: bool,
+        /// Also test stores on a real Postgres server, which the tests start themselves
+        #[arg(long)]
+        fleet: bool,
     },
     /// Drive real clients and nothing else: all, or those that are named
     Clients {
-        /// claude, codex, gemini, opencode, qwen, design for a design with the first two, newcomer for
-        /// a first hour with claude; only when they are named: acp, mcp, mcp-CLIENT, mcp-inspector,
-        /// mcp-conformance
+        /// claude, codex, gemini, opencode, design for a design with the first two, acp or acp-AGENT,
+        /// mcp or mcp-CLIENT, mcp-inspector, mcp-conformance; newcomer for a first hour with claude,
+        /// own-lanes for the hooks in lanes; qwen, acp-qwen and mcp-qwen only when they are named
         names: Vec<String>,
         /// Drive them in lanes and nothing else, also those that take minutes
         #[arg(long)]
         lanes: bool,
     },
-    /// Draw a table of diagrams with a real Mermaid in a real browser, and nothing else
-    Browser,
+    /// Open the dashboard and draw a table of diagrams in a real browser, and nothing else
+    Browser {
+        /// `diagrams`, or words of the dashboard's trials; without any, everything
+        words: Vec<String>,
+    },
     /// Record what real clients write down about reading files, for the tests
     Record,
     /// Measure the program as it is released against `cat` and the bare libraries, side by side
     Bench {
         /// How the groups to measure begin: brief, wake, dispatch, lane, lane-many
         names: Vec<String>,
+    },
+    /// Measure how often a repository pack holds the files that a commit then changed
+    PackRecall {
+        /// Repositories [default: this one]
+        repositories: Vec<PathBuf>,
+        /// Measure this many commits of each
+        #[arg(long, default_value_t = 50)]
+        commits: usize,
+        /// Which commits: every other one is kept for tuning
+        #[arg(long, value_enum, default_value = "report")]
+        half: Half,
+        /// Also measure repomix and aider's map, from npm and pip, installed in this folder
+        #[arg(long, value_name = "FOLDER")]
+        peers: Option<PathBuf>,
+        /// Name every file, with its rank
+        #[arg(long)]
+        misses: bool,
     },
     /// Run many lanes in parallel, for a benchmark
     #[command(hide = true)]
@@ -112,20 +136,22 @@ impl Chore {
     /// not stop in the middle after many minutes.
     fn needed(&self) -> Vec<&'static [Needed]> {
         match self {
-            Self::Test { clients, browser } => {
+            Self::Test { clients, browser, fleet } => {
                 let clients = clients.then_some(&FOR_CLIENTS[..]);
                 let browser = browser.then_some(&FOR_BROWSER[..]);
-                [Some(&FOR_TESTS[..]), clients, browser].into_iter().flatten().collect()
+                let fleet = fleet.then_some(&FOR_FLEET[..]);
+                [Some(&FOR_TESTS[..]), clients, browser, fleet].into_iter().flatten().collect()
             }
             Self::Clients { .. } | Self::Record => vec![&FOR_CLIENTS],
-            Self::Browser => vec![&FOR_BROWSER],
+            Self::Browser { .. } => vec![&FOR_BROWSER],
             Self::Bench { .. } => vec![&FOR_BENCHES],
             Self::Dist { check, .. } => {
                 let linux = cfg!(target_os = "linux").then_some(&FOR_LINUX_PACKAGES[..]);
                 let check = linux.and(check.then_some(&FOR_PACKAGE_CHECKS[..]));
                 [Some(&FOR_PACKAGES[..]), linux, check].into_iter().flatten().collect()
             }
-            Self::LanesAtOnce { .. }
+            Self::PackRecall { .. }
+            | Self::LanesAtOnce { .. }
             | Self::Talk { .. }
             | Self::Docs
             | Self::Book
@@ -136,13 +162,30 @@ impl Chore {
 
     fn run(self) -> Result<(), Error> {
         match self {
-            Self::Test { clients, browser } => test(clients, browser),
+            Self::Test { clients, browser, fleet } => {
+                xtask::test::run()?;
+                if fleet {
+                    xtask::test::run_fleet()?;
+                }
+                test_with_programs(clients, browser)
+            }
             Self::Clients { names, lanes } => {
                 xtask::clients::run(&names, if lanes { Lanes::All } else { Lanes::Quick })
             }
-            Self::Browser => xtask::browser::run(),
+            Self::Browser { words } => xtask::browser::run(&words),
             Self::Record => xtask::clients::record::run(),
             Self::Bench { names } => xtask::bench::run(&names),
+            Self::PackRecall { repositories, commits, half, peers, misses } => {
+                let peers = peers.map_or(PeerChoice::Without, PeerChoice::With);
+                let misses = if misses { MissChoice::Named } else { MissChoice::Hidden };
+                xtask::pack_recall::run(&RecallRequest {
+                    repositories,
+                    commits,
+                    half,
+                    peers,
+                    misses,
+                })
+            }
             Self::LanesAtOnce { folder } => xtask::bench::lane::at_once::run(&folder),
             Self::Talk { .. } => xtask::bench::lane::at_once::talk(),
             Self::Docs => xtask::docs::write(),
@@ -159,11 +202,51 @@ impl Chore {
     }
 }
 
-/// Runs the checks, then those whose programs are not always installed.
-fn test(clients: bool, browser: bool) -> Result<(), Error> {
-    xtask::test::run()?;
+/// Runs the checks whose programs are not always installed.
+fn test_with_programs(clients: bool, browser: bool) -> Result<(), Error> {
     if browser {
-        xtask::browser::run()?;
+        xtask::browser::run(&[])?;
     }
     if clients { xtask::clients::run(&[], Lanes::Quick) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Returns the lines of a document's `text` blocks, without remarks.
+    fn typed_lines(document: &str) -> Vec<&str> {
+        let blocks = document.split("```text\n").skip(1);
+        let lines = blocks.flat_map(|block| block.split("```").next().unwrap_or_default().lines());
+        lines.map(|line| line.split(" # ").next().unwrap_or(line).trim()).collect()
+    }
+
+    // The chores make and try the packages, and the plugin; here the lines must lead to them.
+    #[test]
+    fn every_line_to_type_in_the_readme_leads_somewhere() {
+        let readme = fs::read_to_string(xtask::root().join("README.md")).unwrap();
+        let lines = typed_lines(&readme);
+        assert!(lines.len() > 8, "{lines:?}");
+        for line in lines {
+            let words: Vec<_> = line.split_whitespace().collect();
+            match words[..] {
+                ["cargo", "xtask", ..] => drop(Cli::try_parse_from(&words[1..]).unwrap()),
+                ["cargo", "install", "--locked", "--path", path] => {
+                    assert!(xtask::root().join(path).join("Cargo.toml").is_file(), "{line}");
+                }
+                ["cargo", "run", "--", ref words @ ..] => {
+                    let words = ["convoke"].iter().chain(words);
+                    drop(convoke::cli::Cli::try_parse_from(words).unwrap());
+                }
+                ["git", "clone", "<this", "repository>", "convoke", "&&", "cd", "convoke"]
+                | ["sudo", "apt", "install", _]
+                | ["pipx" | "npm", "install", ..]
+                | ["claude", "plugin", "marketplace", "add", "./"]
+                | ["claude", "plugin", "install", "convoke@convoke"] => {}
+                _ => panic!("no test knows `{line}`"),
+            }
+        }
+    }
 }

@@ -28,11 +28,20 @@ pub const FOR_CLIENTS: [Needed; 2] = [
     Needed { program: "timeout", package: "coreutils" },
 ];
 
-/// The programs that draw diagrams.
-pub const FOR_BROWSER: [Needed; 3] = [
+/// The programs that draw diagrams and open the dashboard.
+pub const FOR_BROWSER: [Needed; 4] = [
     Needed { program: "npm", package: "npm" },
     Needed { program: "chromium", package: "chromium" },
+    Needed { program: "chromedriver", package: "chromium-driver" },
     Needed { program: "timeout", package: "coreutils" },
+];
+
+/// The servers that stores of a team are on, and the program that makes their certificates.
+pub const FOR_FLEET: [Needed; 4] = [
+    Needed { program: "pg_ctlcluster", package: "postgresql" },
+    Needed { program: "pgbouncer", package: "pgbouncer" },
+    Needed { program: "openssl", package: "openssl" },
+    Needed { program: "setpriv", package: "util-linux" },
 ];
 
 /// The programs that record the README's picture.
@@ -179,7 +188,10 @@ mod tests {
     #[test]
     fn every_missing_package_is_named_once() {
         let found = missing(&[&FOR_CLIENTS, &FOR_BROWSER, &FOR_TESTS], |program| program == "bash");
-        assert_eq!(found, ["bsdutils", "chromium", "coreutils", "mandoc", "npm", "strace"]);
+        assert_eq!(
+            found,
+            ["bsdutils", "chromium", "chromium-driver", "coreutils", "mandoc", "npm", "strace"]
+        );
         assert!(missing(&[&FOR_TESTS], |_| true).is_empty());
     }
 }

@@ -1,16 +1,48 @@
 //! The chores' door to processes.
 
 use std::ffi::OsStr;
+use std::num::NonZeroUsize;
 use std::process::{Command, Stdio};
 
 use crate::{Error, root, say};
+
+/// What `cargo run` says about the chores' package. A build script that looks at these would run again,
+/// and all that depends on its crate, whenever Cargo is called by a chore and not by a person.
+const OWN_PACKAGE: [&str; 7] = [
+    "CARGO_MANIFEST_DIR",
+    "CARGO_MANIFEST_LINKS",
+    "CARGO_PKG_NAME",
+    "CARGO_PKG_VERSION_MAJOR",
+    "CARGO_PKG_VERSION_MINOR",
+    "CARGO_PKG_VERSION_PATCH",
+    "CARGO_PKG_VERSION_PRE",
+];
+
+/// The variable that says how many tests run in parallel.
+const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
 /// Prepares a program to run in the repository's root.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root()).stdin(Stdio::null());
+    for variable in OWN_PACKAGE {
+        command.env_remove(variable);
+    }
+    // As the alias `cargo xtask` has it, so that both share what they compile.
+    command.env("CARGO_INCREMENTAL", "0");
+    // Most tests wait for programs that they start.
+    if std::env::var_os(TEST_THREADS).is_none() {
+        let cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
+        command.env(TEST_THREADS, (2 * cores).to_string());
+    }
     command
+}
+
+/// Tells whether a machine runs the chores for everybody: it sets `CI`, to anything but `false`.
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+pub fn is_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
 }
 
 /// Prints a command, runs it, and fails if it fails.

@@ -2,7 +2,7 @@
 
 use crate::bench::stopwatch;
 use crate::process;
-use crate::{Error, say};
+use crate::{Error, root, say};
 
 /// One check: what it finds out, and the words for Cargo.
 type Check = (&'static str, &'static [&'static str]);
@@ -46,7 +46,20 @@ const CHECKS: [Check; 9] = [
             "build.rustdocflags=['-Dwarnings']",
         ],
     ),
-    ("compile the tests", &["test", "--workspace", "--exclude", PARSER, "--locked", "--no-run"]),
+    (
+        "compile the tests",
+        &[
+            "test",
+            "--workspace",
+            "--exclude",
+            PARSER,
+            "--locked",
+            "--no-run",
+            "--lib",
+            "--bins",
+            "--tests",
+        ],
+    ),
     (
         "examples in the documentation",
         &["test", "--quiet", "--workspace", "--exclude", PARSER, "--locked", "--doc"],
@@ -74,17 +87,83 @@ const CHECKS: [Check; 9] = [
     ),
 ];
 
+/// The checks that start servers. Rules are tried in the store's crate; the program with its backend is
+/// tried once, through its commands.
+const FLEET: [Check; 2] = [
+    (
+        "lints with the backend for Postgres",
+        &[
+            "clippy",
+            "--package",
+            "convoke-store",
+            "--package",
+            "convoke",
+            "--features",
+            "convoke/postgres",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ),
+    // Together, so that the crates they share are compiled once.
+    (
+        "stores and commands on a Postgres server",
+        &[
+            "test",
+            "--package",
+            "convoke-store",
+            "--package",
+            "convoke",
+            "--features",
+            "convoke/postgres",
+            "--locked",
+            "--lib",
+            "--test",
+            "conformance",
+            "--test",
+            "processes",
+            "--test",
+            "server",
+            "--test",
+            "fleet",
+        ],
+    ),
+];
+
 /// Prints the list of checks, then runs them and stops at the first that fails.
 pub fn run() -> Result<(), Error> {
-    let names = CHECKS.map(|(name, _)| name).join(", ");
-    say(&format!(
-        "{} checks: {names}. The first run compiles everything twice and takes some minutes.",
-        CHECKS.len()
-    ));
-    for (index, (name, arguments)) in CHECKS.into_iter().enumerate() {
-        say(&format!("\n[{}/{}] {name}", index + 1, CHECKS.len()));
+    say("The first run compiles everything twice and takes some minutes.");
+    run_all(&CHECKS)?;
+    say_size();
+    Ok(())
+}
+
+/// Says how large the target folder is; files with several names count once.
+fn say_size() {
+    let target = root().join("target").display().to_string();
+    let printed = process::output("du", &["-sk", &target]).unwrap_or_default();
+    let blocks = printed.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
+    if let Some(blocks) = blocks {
+        let megabytes = blocks * 1024 / 1_000_000;
+        say(&format!("the target folder has {megabytes} MB; it is meant to stay below 4,000 MB"));
+    }
+}
+
+/// Runs the checks that start servers.
+pub fn run_fleet() -> Result<(), Error> {
+    run_all(&FLEET)
+}
+
+fn run_all(checks: &[Check]) -> Result<(), Error> {
+    let names: Vec<_> = checks.iter().map(|(name, _)| *name).collect();
+    let count = checks.len();
+    say(&format!("{count} checks: {}.", names.join(", ")));
+    for (index, (name, arguments)) in checks.iter().enumerate() {
+        say(&format!("\n[{}/{count}] {name}", index + 1));
         let took = stopwatch(|| process::run("cargo", arguments))?;
-        say(&format!("[{}/{}] {name}: passed in {} s", index + 1, CHECKS.len(), took.as_secs()));
+        say(&format!("[{}/{count}] {name}: passed in {} s", index + 1, took.as_secs()));
     }
     say("all checks passed");
     Ok(())

@@ -124,16 +124,27 @@ fn documents_name_who_acts() {
     assert!(found.is_empty(), "say who does what, and when: {found:#?}");
 }
 
-// A changelog's entry is one line.
 #[test]
 fn lines_of_documents_are_short() {
-    let changelog = xtask::root().join("CHANGELOG.md");
-    for page in written_pages().into_iter().filter(|page| *page != changelog) {
+    for page in written_pages() {
         for (index, line) in fs::read_to_string(&page).unwrap().lines().enumerate() {
             let length = line.chars().count();
             let place = format!("{}:{}", page.display(), index + 1);
             assert!(length <= LONGEST, "{place} has {length} characters; break it at a sentence");
         }
+    }
+}
+
+// Two branches that add an entry at one place leave it twice.
+#[test]
+fn the_changelog_says_everything_once() {
+    let changelog = fs::read_to_string(xtask::root().join("CHANGELOG.md")).unwrap();
+    let beginning = |entry: &str| entry.chars().take(40).collect::<String>();
+    let mut entries: Vec<_> =
+        changelog.lines().filter(|line| line.starts_with("- ")).map(beginning).collect();
+    entries.sort_unstable();
+    for pair in entries.windows(2) {
+        assert_ne!(pair[0], pair[1], "two entries of CHANGELOG.md begin alike");
     }
 }
 

@@ -26,6 +26,7 @@ pub mod manifest;
 pub mod mcp;
 pub mod mermaid;
 mod otel;
+pub mod pack;
 pub mod pin;
 pub mod plan;
 pub mod plumbing;
@@ -34,17 +35,20 @@ pub mod prompt;
 pub mod runs;
 mod sarif;
 pub mod say;
+pub mod serve;
 mod sheet;
 pub mod skill;
 pub mod status;
 pub mod statusline;
 pub mod store;
 pub mod subagent;
+pub mod sync;
 mod table;
 pub mod task;
 pub mod tree;
 pub mod upgrade;
 pub mod usage;
+pub mod verify;
 pub mod wake;
 
 use std::ffi::OsString;
@@ -54,6 +58,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use convoke_service::environment::Environment;
+use convoke_service::replica::{is_refresh_due, refresh_after};
 use convoke_service::session::project_root;
 
 use crate::app::{App, Format, Verbosity};
@@ -65,7 +70,7 @@ use convoke_service::failure::Failure;
 use convoke_service::settings::SessionSettings;
 use convoke_service::settings::remark::remarks;
 
-/// Gather the right text for an agent and the right agents for a decision
+/// Keep coding agents on task, prove what they read, plan with several
 #[derive(Debug, Parser)]
 #[command(name = "convoke", version, propagate_version = true, after_help = AFTER_HELP)]
 pub struct Cli {
@@ -106,6 +111,7 @@ pub struct Cli {
 #[command(defer = true)]
 enum Command {
     Brief(brief::Args),
+    Pack(pack::PackArgs),
     Dispatch(Box<dispatch::Args>),
     Design(Box<design::Args>),
     Runs(runs::RunsArgs),
@@ -113,6 +119,7 @@ enum Command {
     Resume(runs::ResumeArgs),
     Replay(runs::ReplayArgs),
     Recount(runs::RecountArgs),
+    Verify(verify::VerifyArgs),
     Decide(Box<decide::Args>),
     Compare(compare::Args),
     Manifest(manifest::Args),
@@ -133,6 +140,7 @@ enum Command {
     Mcp(mcp::McpArgs),
     Init(init::InitArgs),
     Status(status::StatusArgs),
+    Serve(serve::ServeArgs),
     Statusline(statusline::StatuslineArgs),
     Config(config::ConfigArgs),
     Upgrade(upgrade::UpgradeArgs),
@@ -146,15 +154,16 @@ enum Command {
     Mermaid(mermaid::Args),
     Plumbing(plumbing::Args),
     Store(store::Args),
+    Sync(sync::SyncArgs),
 }
 
 const AFTER_HELP: &str = "\
-Results go to stdout, messages to stderr. Exit codes: 0 success, 1 the check
-failed, 2 wrong usage or configuration, 3 a prerequisite is missing, 4 an agent
-gave no answer, 5 the budget is spent, 6 a read-only agent modified the working
+Results go to stdout, messages to stderr. Exit codes: 0 success, 1 the check \
+failed, 2 wrong usage or configuration, 3 a prerequisite is missing, 4 an agent \
+gave no answer, 5 the budget is spent, 6 a read-only agent modified the working \
 tree, 70 a bug in Convoke, 130 interrupted.
 
-Settings come from flags, CONVOKE_* variables, convoke.local.toml, convoke.toml,
+Settings come from flags, CONVOKE_* variables, convoke.local.toml, convoke.toml, \
 .moai/config/sections/design.yaml and your config.toml, in this order.";
 
 impl Cli {
@@ -162,6 +171,7 @@ impl Cli {
     pub fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
             Command::Brief(args) => args.run(&self.app()?, output),
+            Command::Pack(args) => args.run(&self.app()?, output),
             Command::Dispatch(args) => args.run(&self.app()?, output),
             Command::Design(args) => args.run(&self.app()?, output),
             Command::Runs(args) => args.run(&self.app()?, output),
@@ -169,6 +179,7 @@ impl Cli {
             Command::Resume(args) => args.run(&self.app()?, output),
             Command::Replay(args) => args.run(&self.app()?, output),
             Command::Recount(args) => args.run(&self.app()?, output),
+            Command::Verify(args) => args.run(&self.app()?, output),
             Command::Decide(args) => args.run(&self.app()?, output),
             Command::Compare(args) => args.run(&self.app()?, output),
             Command::Manifest(args) => args.run(&self.app()?, output),
@@ -188,6 +199,7 @@ impl Cli {
             Command::Mcp(args) => args.run(&self.app()?, output),
             Command::Init(args) => args.run(&self.app()?, output),
             Command::Status(args) => args.run(&self.app()?, output),
+            Command::Serve(args) => args.run(&self.app()?, output),
             // A client shows no line after an error, so no step here may fail.
             Command::Statusline(_) => statusline::run(self.project.clone(), self.format(), output),
             Command::Config(args) => args.run(&self.app()?, output),
@@ -202,6 +214,7 @@ impl Cli {
             Command::Mermaid(args) => args.run(&self.app()?, output),
             Command::Plumbing(args) => args.run(&self.app_anywhere(), output),
             Command::Store(args) => args.run(&self.app()?, output),
+            Command::Sync(args) => args.run(&self.app()?, output),
             // The client names the project, and no step here may fail.
             Command::Hook(args) => args.run(self.verbosity(), output),
         }
@@ -227,6 +240,15 @@ impl Cli {
         let Ok(app) = self.app() else { return };
         for line in remarks(&app.session, told) {
             output.say(&line);
+        }
+    }
+
+    /// Refreshes the copy of the server's store that hooks use, if the command had that server open.
+    pub fn refresh_copy(&self) {
+        if is_refresh_due(&self.settings)
+            && let Ok(app) = self.app()
+        {
+            refresh_after(&app.session);
         }
     }
 

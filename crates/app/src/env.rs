@@ -7,13 +7,18 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
+use convoke_engine::owner::keep_machine_id_in;
 use convoke_service::environment::Environment;
 
 /// Returns what this process was started with.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub fn captured() -> Environment {
     let program = env::current_exe().unwrap_or_else(|_| PathBuf::from("convoke"));
-    Environment::new(env::vars_os(), env::current_dir().ok(), program)
+    let environment = Environment::new(env::vars_os(), env::current_dir().ok(), program);
+    if let Some(state) = environment.state() {
+        keep_machine_id_in(state);
+    }
+    environment
 }
 
 /// Tells whether the terminal can only append: no line can be drawn over there.

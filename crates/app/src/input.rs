@@ -16,6 +16,14 @@ pub fn read(most: u64) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= most)
 }
 
+/// Reads as [`read`] does; what is not UTF-8 becomes `U+FFFD`.
+pub fn read_any(most: u64) -> Option<String> {
+    let mut bytes = Vec::new();
+    io::stdin().take(most + 1).read_to_end(&mut bytes).ok()?;
+    let is_whole = bytes.len() as u64 <= most;
+    is_whole.then(|| String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Reads as [`read`] does, but waits no longer than `limit` for the end; `None` if it does not come.
 pub fn read_soon(most: u64, limit: Duration) -> Option<String> {
     let (sender, text) = channel();

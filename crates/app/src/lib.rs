@@ -5,6 +5,7 @@
 
 pub mod app;
 pub mod cli;
+mod dashboard;
 pub mod env;
 pub mod exit;
 pub mod input;
@@ -44,6 +45,16 @@ pub fn run_server(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     exit.unwrap_or_else(|_panic| output.bug()).into()
 }
 
+/// Runs the program `convoke-web`, and returns what the process should exit with.
+pub fn run_dashboard(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut output = Output::open();
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    let exit = catch_unwind(AssertUnwindSafe(|| {
+        dashboard::serve(&arguments, &mut output).unwrap_or_else(|failure| output.failure(&failure))
+    }));
+    exit.unwrap_or_else(|_panic| output.bug()).into()
+}
+
 /// Runs a command line, and tells the user how it failed if it did.
 pub(crate) fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
     #[cfg(feature = "faults")]
@@ -71,6 +82,7 @@ pub(crate) fn run_command(arguments: &[OsString], output: &mut Output) -> Exit {
     let result = cli.run(output).and_then(|exit| output.flush().map(|()| exit));
     cli.remark_on_configuration(result.as_ref().err(), output);
     let exit = result.unwrap_or_else(|failure| output.failure(&failure));
+    cli.refresh_copy();
     // No error, not even one that cannot be printed, may stop a client.
     if cli.is_hook() { Exit::Done } else { exit }
 }

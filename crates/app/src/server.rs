@@ -22,7 +22,7 @@ const CONVOKE: &str = "convoke";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Debug, thiserror::Error)]
-enum NotCalled {
+pub(crate) enum NotCalled {
     #[error("only convoke starts this program")]
     Directly,
     #[error("this program is of version {VERSION}, and convoke of version {convoke}")]
@@ -34,8 +34,24 @@ enum NotCalled {
 /// Serves the client on stdin and stdout, or clients over HTTP. The arguments are Convoke's version, the
 /// project, and for HTTP the address and the token's file.
 pub(crate) fn serve(arguments: &[OsString], output: &mut Output) -> Result<Exit, Failure> {
+    let Some((app, rest)) = called(arguments, output)? else { return Err(called_directly()) };
+    match rest {
+        [] => convoke_mcp::serve(&app.session, streams()?)?,
+        [address] => serve_http(&app, address, None, output)?,
+        [address, token] => serve_http(&app, address, Some(Path::new(token)), output)?,
+        _ => return Err(called_directly()),
+    }
+    Ok(Exit::Done)
+}
+
+/// Returns the surroundings that `convoke` called this program in, and the rest of the arguments; `None` if
+/// something else called it.
+pub(crate) fn called<'a>(
+    arguments: &'a [OsString],
+    output: &mut Output,
+) -> Result<Option<(App, &'a [OsString])>, Failure> {
     let Some(([_, version, project], rest)) = arguments.split_first_chunk() else {
-        return Err(called_directly());
+        return Ok(None);
     };
     if version != VERSION {
         let convoke = version.to_string_lossy().into_owned();
@@ -49,13 +65,7 @@ pub(crate) fn serve(arguments: &[OsString], output: &mut Output) -> Result<Exit,
     let above = if environment.is_in_lane() { None } else { mark_above() };
     let environment = above.map_or(environment.clone(), |mark| environment.marked_as_lane(mark));
     let app = App::new(PathBuf::from(project), environment, Format::Text, Verbosity::Normal);
-    match rest {
-        [] => convoke_mcp::serve(&app.session, streams()?)?,
-        [address] => serve_http(&app, address, None, output)?,
-        [address, token] => serve_http(&app, address, Some(Path::new(token)), output)?,
-        _ => return Err(called_directly()),
-    }
-    Ok(Exit::Done)
+    Ok(Some((app, rest)))
 }
 
 /// Returns our standard streams as files of their own: the output keeps stdout locked for this thread,

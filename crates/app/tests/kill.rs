@@ -53,10 +53,15 @@ impl Ground {
     }
 
     fn design(&self, fault: u64) -> Output {
+        self.design_with(&[], fault)
+    }
+
+    fn design_with(&self, flags: &[&str], fault: u64) -> Output {
         let seat = |name: &str| format!("replay:{}", self.path(&format!("{name}.jsonl")).display());
         let seats = ["cursor", "codex", "claude"].map(seat).join(",");
         let feature = "Keep notes in a folder";
-        self.convoke(&["design", "--auto", "--no-probe", "--seats", &seats, feature], fault)
+        let words = ["design", "--auto", "--no-probe", "--seats", &seats];
+        self.convoke(&[&words, flags, &[feature]].concat(), fault)
     }
 
     /// Returns what a finished run left: its artifacts, and how often each lane ended.
@@ -98,17 +103,23 @@ fn tape() -> String {
     format!("{}\n{}", Cassette::head(), lanes.collect::<String>())
 }
 
-/// Kills a run after every second event, from one on, until it is too late to kill it.
-fn killed_from(first: u64) {
-    let whole = Ground::new();
-    let ended = whole.design(0);
+/// Kills a run after every `step`th event, from one on, until it is too late to kill it. The run has
+/// `count` lanes.
+fn killed_from(
+    (first, step): (u64, usize),
+    flags: &[&str],
+    count: usize,
+    prepare: impl Fn() -> Ground,
+) {
+    let whole = prepare();
+    let ended = whole.design_with(flags, 0);
     assert!(ended.status.success(), "{ended:?}");
     let (artifacts, lanes) = whole.left();
-    assert_eq!(lanes.len(), LANES);
+    assert_eq!(lanes.len(), count, "{lanes:?}");
     let mut killed = 0;
-    for fault in (first..).step_by(2) {
-        let ground = Ground::new();
-        if ground.design(fault).status.success() {
+    for fault in (first..).step_by(step) {
+        let ground = prepare();
+        if ground.design_with(flags, fault).status.success() {
             break;
         }
         killed += 1;
@@ -120,21 +131,56 @@ fn killed_from(first: u64) {
         let (again, asked) = ground.left();
         assert_eq!(again, artifacts, "after {fault} events");
         let once: BTreeSet<_> = asked.iter().collect();
-        assert_eq!((asked.len(), once.len()), (LANES, LANES), "after {fault} events");
+        assert_eq!((asked.len(), once.len()), (count, count), "after {fault} events");
     }
-    assert!(killed > 25, "{killed} events");
+    assert!(killed * step > 50, "{killed} events");
 }
 
 // P-99: killed at any event, the run goes on, gives the same result, and repeats no answered
 // request.
 #[test]
 fn a_run_that_is_killed_after_an_odd_event_comes_to_the_same() {
-    killed_from(1);
+    killed_from((1, 2), &[], LANES, Ground::new);
 }
 
 #[test]
 fn a_run_that_is_killed_after_an_even_event_comes_to_the_same() {
-    killed_from(2);
+    killed_from((2, 2), &[], LANES, Ground::new);
+}
+
+// P-386: the same, where Convoke spares votes.
+#[test]
+fn an_adaptive_run_that_is_killed_comes_to_the_same() {
+    // Of three judges and three voters, two each are enough.
+    killed_from((3, 3), &["--adaptive"], LANES - 2, unanimous);
+}
+
+// P-388: the same, where each judge answers twice.
+#[test]
+fn a_run_with_both_orders_that_is_killed_comes_to_the_same() {
+    killed_from((2, 3), &["--both-orders"], LANES + 3, Ground::new);
+}
+
+/// Returns a ground on which all judges, and all voters, answer alike.
+fn unanimous() -> Ground {
+    let ground = Ground::new();
+    let answer = |label: &str| {
+        let mut answers = convoke::rehearsal::answers();
+        answers.find(|(lane, _)| *lane == label).map(|(_, answer)| answer).unwrap()
+    };
+    let alike = |tape: String, poll: &str| {
+        let shared = answer(&format!("{poll}/Claude"));
+        ["Codex", "Cursor"].iter().fold(tape, |tape, seat| {
+            let lane = format!("{poll}/{seat}");
+            let of = |answer| CassetteEntry::answered(&lane, answer, Duration::ZERO).lines(None);
+            tape.replace(&of(answer(&lane)), &of(shared))
+        })
+    };
+    let tape = ["vote", "judge"].into_iter().fold(tape(), alike);
+    for name in ["cursor", "codex", "claude"] {
+        fs::write(ground.path(&format!("{name}.jsonl")), &tape).unwrap();
+    }
+    ground
 }
 
 #[test]

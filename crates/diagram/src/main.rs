@@ -1,5 +1,5 @@
-//! Whether diagrams are written in Mermaid's language: a program that `convoke mermaid check
-//! --syntax` starts.
+//! Whether diagrams are written in Mermaid's language, and how they look: a program that `convoke
+//! mermaid check --syntax` and `convoke show --html` start.
 //!
 //! The parser is another project's, and large: in a program of its own it costs no other command
 //! time to build, to start or to load, and a diagram that breaks it cannot break Convoke.
@@ -8,6 +8,7 @@
 //! speaks, then one answer for each diagram, in their order, each as a line of JSON. It ends early
 //! after a diagram on which the parser did not finish; Convoke starts it again for the others.
 
+mod drawing;
 mod parser;
 
 use std::fmt;
@@ -15,16 +16,30 @@ use std::io::{self, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
+use crate::drawing::draw;
 use crate::parser::{Verdict, parse};
 
 /// The version of the questions and answers; `crates/engine/src/mermaid.rs` has the same.
-const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 2;
 
 /// Convoke's request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Question {
     diagrams: Vec<String>,
+    #[serde(default)]
+    task: Task,
+}
+
+/// What to do with every diagram.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Task {
+    /// To parse it.
+    #[default]
+    Parse,
+    /// To draw it.
+    Draw,
 }
 
 /// The first line of this program, before it parses anything.
@@ -53,7 +68,10 @@ fn respond(mut input: impl Read, mut output: impl Write) -> Result<(), Failure> 
     let question: Question = serde_json::from_str(&text).map_err(|_| Failure::Usage)?;
     write_line(&mut output, &Greeting { protocol: PROTOCOL })?;
     for (diagram, text) in question.diagrams.into_iter().enumerate() {
-        let verdict = parse(text);
+        let verdict = match question.task {
+            Task::Parse => parse(text),
+            Task::Draw => draw(text),
+        };
         let is_last = verdict.is_unknown();
         write_line(&mut output, &Answer { diagram, verdict })?;
         if is_last {
@@ -101,13 +119,29 @@ mod tests {
     #[test]
     fn each_diagram_has_one_answer_in_order() {
         let question = r#"{"diagrams":["flowchart TD\nA","flowchart TD\nA[b","pie"]}"#;
-        let lines = "{\"protocol\":1}\n\
+        let lines = "{\"protocol\":2}\n\
                      {\"diagram\":0,\"verdict\":\"parses\"}\n\
                      {\"diagram\":1,\"verdict\":\"fails\",\"line\":2,\
                      \"message\":\"Unterminated node label (missing `]`)\"}\n\
                      {\"diagram\":2,\"verdict\":\"parses\"}\n";
         assert_eq!(said(question), Ok(lines.to_owned()));
-        assert_eq!(said(r#"{"diagrams":[]}"#), Ok("{\"protocol\":1}\n".to_owned()));
+        assert_eq!(said(r#"{"diagrams":[]}"#), Ok("{\"protocol\":2}\n".to_owned()));
+    }
+
+    #[test]
+    fn a_diagram_is_drawn_alike_every_time_and_loads_nothing() {
+        let question =
+            r#"{"diagrams":["flowchart TD\nA[Start] -->|why| B[\"<b>Done</b>\"]"],"task":"draw"}"#;
+        let drawn = said(question).unwrap();
+        assert_eq!(drawn, said(question).unwrap());
+        for words in ["<svg", "Start", "Done", "why"] {
+            assert!(drawn.contains(words), "{words}\n{drawn}");
+        }
+        for never in ["<script", "foreignObject", "@import", "url(http"] {
+            assert!(!drawn.contains(never), "{never}\n{drawn}");
+        }
+        let broken = said(r#"{"diagrams":["flowchart TD\nA[b"],"task":"draw"}"#).unwrap();
+        assert!(broken.contains("\"verdict\":\"fails\""), "{broken}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The parser within limits: in a thread of its own with much stack and little time, on no more
-//! text than Mermaid itself would draw. It is another project's, and its input is untrusted.
+//! text than Mermaid itself would draw. It is another project's, and its input is untrusted. The
+//! drawing has the same limits.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
@@ -24,6 +25,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) enum Verdict {
     /// It is written in Mermaid's language.
     Parses,
+    /// It is drawn.
+    Drawn {
+        /// The drawing.
+        svg: String,
+    },
     /// It is not.
     Fails {
         /// The line, from 1, if the parser names one.
@@ -47,18 +53,22 @@ impl Verdict {
 
 /// Parses one diagram.
 pub(crate) fn parse(diagram: String) -> Verdict {
+    limited(diagram, |diagram| match SemanticParser::new().parse_diagram_sync(diagram) {
+        Ok(_) => Verdict::Parses,
+        Err(error) => Verdict::Fails { line: line(diagram, &error), message: words(&error) },
+    })
+}
+
+/// Works on one diagram within the limits.
+pub(crate) fn limited(diagram: String, work: fn(&str) -> Verdict) -> Verdict {
     if diagram.encode_utf16().count() > MAX_UNITS {
         let message = format!("longer than the {MAX_UNITS} characters that Mermaid draws");
         return Verdict::Fails { line: None, message };
     }
     let (answer, answered) = sync_channel(1);
     let work = move || {
-        let verdict = match SemanticParser::new().parse_diagram_sync(&diagram) {
-            Ok(_) => Verdict::Parses,
-            Err(error) => Verdict::Fails { line: line(&diagram, &error), message: words(&error) },
-        };
         // The receiver is gone after its time limit.
-        answer.send(verdict).ok();
+        answer.send(work(&diagram)).ok();
     };
     let unknown = |message: &str| Verdict::Unknown { message: message.to_owned() };
     if thread::Builder::new().stack_size(STACK_BYTES).spawn(work).is_err() {
@@ -120,6 +130,7 @@ mod tests {
                         prop_assert!(line.is_none_or(|line| (1..=lines).contains(&line)));
                     }
                     Verdict::Unknown { message } => prop_assert!(false, "{}", message),
+                    Verdict::Drawn { .. } => prop_assert!(false, "drawn"),
                 }
             }
         }

@@ -17,6 +17,7 @@
 //! derives an [`outline`] from them, with the result of every phase and [`notice`]s. [`render`]
 //! makes lines and files of these; Convoke never reads the rendered text back.
 
+pub mod absence;
 mod afterthought;
 pub mod anonymity;
 pub mod aside;
@@ -32,6 +33,7 @@ pub mod design_file;
 pub mod discussion;
 mod disowned;
 pub mod event;
+pub mod evidence;
 pub mod facts;
 pub mod finding;
 pub mod forecast;
@@ -53,6 +55,7 @@ pub mod progress;
 pub mod prompt;
 pub mod question_id;
 pub mod quote;
+pub mod reading_order;
 pub mod render;
 pub mod resolution;
 pub mod review;
@@ -60,11 +63,12 @@ pub mod rules;
 pub mod seat;
 pub mod seat_name;
 mod security;
-pub mod session_env;
+pub mod settled;
 pub mod setup;
 pub mod sketch;
 pub mod spoken;
 pub mod tally;
+pub mod timeline;
 pub mod vote;
 pub mod voting_block;
 pub mod walk;

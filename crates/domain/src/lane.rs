@@ -17,4 +17,5 @@ pub mod outcome;
 pub mod outlook;
 mod process_end;
 pub mod queue;
+pub mod reservation;
 pub mod substance;

@@ -36,7 +36,7 @@ pub fn without_mark(text: &str) -> &str {
 }
 
 /// Takes off at most three spaces: more would make an indented code block.
-fn unindent(line: &str) -> Option<&str> {
+pub(crate) fn unindent(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches(' ');
     (line.len() - rest.len() <= 3).then_some(rest)
 }

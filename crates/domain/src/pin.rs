@@ -52,7 +52,7 @@ impl PinText {
         }
     }
 
-    /// Returns the rule that a plan is cancelled, with as much of the reason as fits.
+    /// Returns the rule that a plan is cancelled. Fails if plan and reason are too long for one rule.
     pub fn of_cancelled_plan(plan: &str, because: Option<&str>) -> Result<Self, InvalidPin> {
         let reason = because.map_or(String::new(), |why| format!(" Reason: {why}"));
         Self::parse(&format!("Plan {plan} is cancelled; do not execute it.{reason}"))

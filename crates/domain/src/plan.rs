@@ -1,14 +1,16 @@
 //! A plan file: its opening, and the sections of its tasks.
 
+mod excerpt;
 mod find;
 mod list;
 
 use std::collections::BTreeSet;
 
+pub use self::excerpt::PlanExcerpt;
 pub use self::find::SearchedPlan;
 use self::list::ListItem;
 use crate::markdown::fence::{FenceLine, Fences};
-use crate::markdown::{bare, lines};
+use crate::markdown::{bare, lines, unindent, without_mark};
 use crate::task::Task;
 use crate::text::is_disruptive;
 
@@ -31,24 +33,32 @@ pub struct ParsedPlan<'a> {
     pub tasks: Vec<TaskSection<'a>>,
     /// Headings that are no tasks although they are on a level of tasks or read like one.
     pub not_taken: Vec<&'a str>,
+    /// The line of a fence that is never closed: what follows it is code.
+    pub open_fence: Option<usize>,
 }
 
 impl<'a> ParsedPlan<'a> {
     /// Takes a plan apart. Headings inside code fences are code.
     pub fn parse(text: &'a str) -> Self {
+        let text = without_mark(text);
         let mut fences = Fences::default();
+        let mut open_fence = None;
         let mut starts: Vec<(usize, &str)> = Vec::new();
         let mut levels = BTreeSet::new();
         let mut others: Vec<(usize, &str)> = Vec::new();
         let mut offset = 0;
-        for line in lines(text) {
+        for (number, line) in (1..).zip(lines(text)) {
             // Only such lines are headings or fences, and a plan may have many thousands.
             if !line.starts_with(['#', '`', '~', ' ']) {
                 offset += line.len();
                 continue;
             }
             let visible = bare(line);
-            if fences.feed(visible) == FenceLine::Outside {
+            let kind = fences.feed(visible);
+            if kind == FenceLine::Opens {
+                open_fence = Some(number);
+            }
+            if kind == FenceLine::Outside {
                 if let Some(title) = task_title(visible) {
                     starts.push((offset, title));
                     levels.insert(level(visible));
@@ -70,7 +80,7 @@ impl<'a> ParsedPlan<'a> {
         let not_taken = others.into_iter().filter(is_missed).map(|(_, title)| title).collect();
         let items = if starts.is_empty() { list::items(text) } else { Vec::new() };
         let tasks = if items.is_empty() { tasks } else { listed(text, &items) };
-        Self { tasks, not_taken }
+        Self { tasks, not_taken, open_fence: open_fence.filter(|_| fences.inside()) }
     }
 
     /// Returns the first title that an earlier section has, too.
@@ -90,7 +100,7 @@ pub fn renamed_from<'t>(title: &str, titles: &[&str], known: &'t [Task]) -> Opti
 }
 
 /// Tells whether a heading's words, on one line, are a title. A plan may have thousands of headings.
-fn has_title(words: &str, title: &str) -> bool {
+pub(crate) fn has_title(words: &str, title: &str) -> bool {
     let letter = |c: char| if is_disruptive(c) { ' ' } else { c };
     words.chars().map(letter).eq(title.chars())
 }
@@ -166,11 +176,13 @@ fn trimmed(text: &str) -> &str {
 }
 
 fn level(line: &str) -> usize {
+    let line = line.trim_start_matches(' ');
     line.len() - line.trim_start_matches('#').len()
 }
 
 /// Returns the words of a heading.
 fn heading_words(line: &str) -> Option<&str> {
+    let line = unindent(line)?;
     let words = line.trim_start_matches('#');
     let is_heading = words.len() < line.len() && words.starts_with([' ', '\t']);
     Some(words.trim()).filter(|words| is_heading && !words.is_empty())
@@ -185,8 +197,10 @@ fn reads_like_a_task(title: &str) -> bool {
     matches!(first, "task" | "step") || first.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Returns the words of a heading that reads `Task`, blanks, a number.
+/// Returns the words of a heading that reads `Task`, blanks, a number. As in Markdown, up to three
+/// spaces may precede it.
 fn task_title(line: &str) -> Option<&str> {
+    let line = unindent(line)?;
     let words = line.trim_start_matches('#');
     let marks = line.len() - words.len();
     let title = words.trim();
@@ -274,7 +288,31 @@ mod tests {
     fn the_opening_ends_at_the_first_of_rule_and_task() {
         assert_eq!(SearchedPlan::new("a\n## Task 1: x\n").opening, "a");
         assert_eq!(SearchedPlan::new("a\n\nb\n").opening, "a\n\nb");
-        assert_eq!(SearchedPlan::new("---\nfront: matter\n---\nb\n").opening, "---\nfront: matter");
+        let front = "---\nfront: matter\n---\nb";
+        assert_eq!(SearchedPlan::new(&format!("{front}\n---\nc\n## Task 1: x")).opening, front);
+    }
+
+    // W-3, W-39: an editor's mark, and spaces that Markdown allows, hide no task.
+    #[test]
+    fn a_mark_and_up_to_three_spaces_hide_no_task() {
+        let text = "\u{feff}## Task 1: a\none\n   ## Task 2: b\ntwo\n    ## Task 3: code\n";
+        let titles: Vec<_> =
+            ParsedPlan::parse(text).tasks.iter().map(|section| section.title).collect();
+        assert_eq!(titles, ["Task 1: a", "Task 2: b"]);
+        let plan = SearchedPlan::new(text);
+        assert_eq!(plan.opening, "");
+        assert_eq!(plan.section_of("Task 1: a").unwrap().text, "## Task 1: a\none");
+    }
+
+    #[test]
+    fn a_fence_that_is_never_closed_is_found() {
+        for (text, line) in [
+            ("## Task 1: a\n```\nx\n```\n", None),
+            ("## Task 1: a\n```\nx\n## Task 2: b\n", Some(2)),
+            ("```\nx\n```\n\n   ~~~~\n~~~\n", Some(5)),
+        ] {
+            assert_eq!(ParsedPlan::parse(text).open_fence, line, "{text:?}");
+        }
     }
 
     // W-82e

@@ -9,14 +9,17 @@ pub mod demand;
 pub mod path;
 pub mod quotation;
 pub mod shell;
+mod showing;
 pub mod sought;
 
 use std::sync::Arc;
 
 pub use coverage::Span;
+pub use showing::ShowingCall;
 
 use self::coverage::Coverage;
 use self::shell::Reach;
+use self::showing::showing_calls;
 
 /// A read of files, in the order of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +32,8 @@ pub struct Read {
     pub seen: Seen,
     /// The step at which the client took it out of the conversation again, if it did.
     pub forgotten: Option<usize>,
+    /// The call that led to it, in a few words; `None` without one.
+    pub call: Option<Arc<str>>,
 }
 
 /// The agent that a file was shown to.
@@ -179,6 +184,8 @@ pub struct Receipt {
     pub doubt: Option<String>,
     /// The file as the agent saw it, if one output showed all of it and its text is known.
     pub shown_whole: Option<String>,
+    /// The calls that its state follows from, in order.
+    pub shown_by: Vec<ShowingCall>,
 }
 
 /// Whether a demanded file was read.
@@ -281,7 +288,22 @@ fn receipt(file: &Demanded<'_>, reads: &[Read], answered: Option<usize>) -> Rece
         .or_else(|| shows_any(&late).then_some(ReadState::OnlyAfterAnswer))
         .or_else(|| namesake(&path, &own))
         .unwrap_or_else(|| ReadState::NotRead { attempts: attempts(&path, &file.now, &own) });
-    Receipt { name: file.name.to_owned(), standing, doubt, shown_whole: coverage.shown_whole() }
+    let basis = match &standing {
+        ReadState::Forgotten => &own,
+        ReadState::OnlySubagent => &sent,
+        ReadState::OnlyAfterAnswer => &late,
+        ReadState::Whole
+        | ReadState::Part { .. }
+        | ReadState::Older { .. }
+        | ReadState::Unsure
+        | ReadState::OnlyNamesake { .. }
+        | ReadState::NotRead { .. } => &kept,
+    };
+    // Without a command, a remark of the record says why.
+    let doubt = doubt.filter(|command| !command.is_empty());
+    let shown_by = showing_calls(&path, &file.now, basis);
+    let (name, shown_whole) = (file.name.to_owned(), coverage.shown_whole());
+    Receipt { name, standing, doubt, shown_whole, shown_by }
 }
 
 /// Returns the first command that may have shown the file. A relative path with an unknown base

@@ -171,6 +171,15 @@ impl Task {
         self.status == TaskStatus::Pending && !self.waits_for.is_empty()
     }
 
+    /// Returns the remarks with one more, unless it is the last one already.
+    pub fn notes_with(&self, note: &str) -> String {
+        match self.notes.as_deref().unwrap_or_default() {
+            "" => note.to_owned(),
+            notes if notes == note || notes.ends_with(&format!("; {note}")) => notes.to_owned(),
+            notes => format!("{notes}; {note}"),
+        }
+    }
+
     /// Returns what people call the task: `Task 2` of `Task 2: Add login endpoint`.
     pub fn label(&self) -> &str {
         match self.content.split_once(':') {

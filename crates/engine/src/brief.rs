@@ -28,9 +28,10 @@ use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::name::{BriefName, DocumentPriority};
 use convoke_domain::brief::settings::{BriefSettings, Configured, DesignDir, Layer};
 use convoke_domain::brief::{Brief, Folder};
-use convoke_domain::finding::FileFinding;
+use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::token::Tokenizer;
 
+use self::secrets::SecretRules;
 use crate::{batch, file};
 
 /// The most documents that a remark counts.
@@ -190,6 +191,22 @@ impl LoadedBrief {
         let dir = self.settings.dir.display().to_owned();
         let listed = self.settings.priority.names().iter().map(ToString::to_string).collect();
         (!found.is_empty()).then_some(Diagnostic::NoneListed { dir, found, listed })
+    }
+
+    /// Leaves out documents with a likely secret, and returns their paths.
+    pub fn withhold_secrets(&mut self, rules: &SecretRules) -> Vec<String> {
+        let Folder::Searched(candidates) = &mut self.folder else { return Vec::new() };
+        let dir = self.settings.dir.display();
+        let mut withheld = Vec::new();
+        for candidate in candidates {
+            let path = format!("{dir}/{}", candidate.name.file_name());
+            let FileFinding::Text(text) = &candidate.finding else { continue };
+            if !rules.scan(&path, text).is_empty() {
+                candidate.finding = FileFinding::Unreadable(Unreadable::Withheld);
+                withheld.push(path);
+            }
+        }
+        withheld
     }
 
     /// Tells whether any document gave text, scaffold or not.

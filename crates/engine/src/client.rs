@@ -29,6 +29,7 @@ mod release;
 mod server_wiring;
 
 use std::fmt;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
@@ -45,6 +46,9 @@ pub use self::server_wiring::ServerWiring;
 use crate::transcript::InjectedTexts;
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::usage::UsageRecords;
+
+/// The place of a session's id in the arguments that resume it.
+const SESSION: &str = "{session}";
 
 /// What Convoke knows about one client.
 pub struct ClientAdapter {
@@ -81,6 +85,9 @@ pub struct ClientAdapter {
     pub hooks: Option<HookWiring>,
     /// How Convoke's MCP server is entered in the client's settings.
     pub server: Option<ServerWiring>,
+    /// The arguments by which a person resumes a session with a prompt on stdin, with [`SESSION`] in
+    /// the place of its id. Empty if no command line does.
+    resumed_with: &'static [&'static str],
     /// Adds the client's arguments and files to a command.
     launch: fn(&ClientRequest<'_>, &mut ClientCommand),
     listen: fn() -> Box<dyn Listener>,
@@ -161,6 +168,17 @@ pub fn command(client: Client, request: &ClientRequest<'_>) -> ClientCommand {
     let mut command = ClientCommand::new(adapter.quiet, request.prompt);
     (adapter.launch)(request, &mut command);
     command
+}
+
+/// Returns the command line by which a person gives a session another prompt, on stdin. Empty if
+/// the client has none.
+pub fn resume_by_hand(client: Client, session: &str) -> Vec<String> {
+    let ClientAdapter { programs, resumed_with, .. } = adapter(client);
+    let Some(program) = programs.first().filter(|_| !resumed_with.is_empty()) else {
+        return Vec::new();
+    };
+    let arguments = resumed_with.iter().map(|word| word.replace(SESSION, session));
+    iter::once((*program).to_owned()).chain(arguments).collect()
 }
 
 /// Returns a listener for one run of a client.

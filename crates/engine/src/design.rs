@@ -6,6 +6,5 @@ pub mod fault;
 pub mod journal;
 pub mod kept;
 pub mod run_folder;
-pub mod session_folder;
 pub mod setup;
 pub mod word;

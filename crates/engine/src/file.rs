@@ -2,6 +2,7 @@
 //!
 //! Nothing here can hang or fill the memory: only regular files are opened, and only up to a limit.
 
+mod blocks;
 mod draft;
 mod edit;
 
@@ -12,6 +13,7 @@ use std::path::{Component, Path, PathBuf};
 
 use convoke_domain::finding::{FileFinding, Unreadable};
 
+pub use self::blocks::read_blocks_below;
 pub use self::draft::{DraftReaders, draft, sweep_drafts};
 pub use self::edit::{EditError, EditTerms, FileEdit, edit};
 
@@ -214,14 +216,19 @@ fn finding(result: Result<String, Refusal>) -> FileFinding {
     }
 }
 
-/// Reads a path that is no link. It is judged before it is opened, so that a pipe is not disturbed,
-/// and again afterwards, because only then it cannot change any more.
 fn read_bytes(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Refusal> {
+    let (file, length) = open_judged(path, max_bytes)?;
+    read_at_most(file, length, max_bytes)
+}
+
+/// Opens a path that is no link, and returns the file's length. It is judged before it is opened, so
+/// that a pipe is not disturbed, and again afterwards, because only then it cannot change any more.
+fn open_judged(path: &Path, max_bytes: u64) -> Result<(File, u64), Refusal> {
     judge(&fs::symlink_metadata(path)?, max_bytes)?;
     let file = open(path)?;
     let metadata = file.metadata()?;
     judge(&metadata, max_bytes)?;
-    read_at_most(file, metadata.len(), max_bytes)
+    Ok((file, metadata.len()))
 }
 
 fn read_regular(path: &Path, max_bytes: u64) -> Result<String, Refusal> {

@@ -10,6 +10,7 @@ pub mod fresh;
 mod guarded;
 pub mod identity;
 mod listing;
+pub mod past;
 mod pointer;
 mod proof;
 mod repository;

@@ -25,6 +25,7 @@ use jiff::Timestamp;
 pub use self::input::HookInput;
 use self::text::{alone, assembled, text};
 use self::trace::trace;
+pub use self::trace::trace_of_session;
 use self::unread::announcement;
 use crate::client::HookWiring;
 use crate::json::ascii::ascii;
@@ -116,6 +117,16 @@ pub struct HookAnswer {
 }
 
 impl HookAnswer {
+    /// Returns the messages that it delivers.
+    pub fn messages(&self) -> &[i64] {
+        &self.messages
+    }
+
+    /// Tells whether it neither answers a loss nor announces anything.
+    pub const fn is_nothing(&self) -> bool {
+        self.loss.is_none() && self.newest_known.is_none()
+    }
+
     /// An answer that every client takes for silence.
     pub fn nothing() -> Self {
         Self {
@@ -357,10 +368,13 @@ mod tests {
             assert_eq!(HookInput::parse(text), None, "{text}");
         }
         assert_eq!(HookInput::parse(&"[".repeat(10_000)), None);
-        assert_eq!(
-            HookInput::parse(&format!("{{\"a\":{}1{}}}", "[".repeat(10_000), "]".repeat(10_000))),
-            None
-        );
+        // The prompt does not matter, valid or not.
+        let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
+        for prompt in [r#""half an emoji: \ud83d""#, "1e9999", &deep] {
+            let text = format!(r#"{{"prompt":{prompt},"session_id":"s"}}"#);
+            let heard = HookInput::parse(&text).unwrap();
+            assert_eq!(heard.session_id.as_deref(), Some("s"), "{prompt:.40}");
+        }
     }
 
     proptest! {

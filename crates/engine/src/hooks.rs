@@ -9,6 +9,7 @@ pub(crate) mod command;
 pub(crate) mod document;
 mod entries;
 pub mod server_entry;
+mod server_toml;
 mod splice;
 
 use std::path::{Path, PathBuf};
@@ -58,6 +59,15 @@ pub enum SettingsError {
     NotToml {
         /// What is wrong.
         why: String,
+    },
+    /// It has a server of the user's with Convoke's name.
+    #[error("it has a server named `convoke` that Convoke did not write")]
+    ForeignServer,
+    /// It lists its servers in an inline table.
+    #[error("`{place}` is an inline table, which Convoke cannot edit")]
+    InlineTable {
+        /// The table.
+        place: &'static str,
     },
     /// Its client takes no MCP server from Convoke.
     #[error("Convoke does not know where {client} lists MCP servers")]

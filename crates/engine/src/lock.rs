@@ -125,8 +125,11 @@ mod tests {
         let lock = Lock::take(&path, "me").unwrap();
         assert_eq!(holder(), Some("me".to_owned()));
         let said = std::fs::read_to_string(&path).unwrap();
-        let (before, _) = said.trim_end().rsplit_once(' ').unwrap();
-        std::fs::write(&path, format!("{before} 1\n")).unwrap();
+        let mut words: Vec<_> = said.trim_end().split(' ').collect();
+        // The start of the process follows its namespace.
+        let start = words.iter().position(|word| word.starts_with("pid:")).map_or(2, |at| at + 1);
+        words[start] = "1";
+        std::fs::write(&path, words.join(" ") + "\n").unwrap();
         assert_eq!(holder(), None, "another process has its number");
         std::fs::write(&path, "me\n").unwrap();
         assert_eq!(holder(), None);

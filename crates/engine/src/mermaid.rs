@@ -1,4 +1,4 @@
-//! Diagrams: whether they are valid Mermaid.
+//! Diagrams: whether they are valid Mermaid, and how they look.
 //!
 //! The parser is large and another project's, so it is a separate program, `convoke-diagram`,
 //! beside Convoke's. Convoke accepts only a complete answer about one diagram; a parser that breaks
@@ -22,7 +22,7 @@ use crate::program::is_program;
 pub const DIAGRAM_PROGRAM: &str = "convoke-diagram";
 
 /// The version of the questions and answers; `crates/diagram/src/main.rs` has the same.
-const PROTOCOL: u32 = 1;
+const PROTOCOL: u32 = 2;
 
 /// The program itself gives up on a diagram after 10 seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -44,6 +44,15 @@ pub enum DiagramParserError {
 #[derive(Serialize)]
 struct Question<'a> {
     diagrams: Vec<&'a str>,
+    task: Task,
+}
+
+/// What the program does with every diagram.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Task {
+    Parse,
+    Draw,
 }
 
 #[derive(Deserialize)]
@@ -63,6 +72,7 @@ struct Answer {
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 enum Verdict {
     Parses,
+    Drawn { svg: String },
     Fails { line: Option<usize>, message: String },
     Unknown { message: String },
 }
@@ -90,11 +100,12 @@ pub fn check_syntax(
         .collect();
     let mut verdicts = Vec::new();
     while let Some(rest @ [_, ..]) = accepted.get(verdicts.len()..) {
-        verdicts.extend(parse(rest, &convoke.with_file_name(DIAGRAM_PROGRAM))?);
+        verdicts.extend(ask(rest, Task::Parse, &convoke.with_file_name(DIAGRAM_PROGRAM))?);
     }
     for ((fence, _), verdict) in accepted.iter().zip(verdicts) {
         let (line, words) = match verdict {
             Verdict::Parses => continue,
+            Verdict::Drawn { .. } => (None, "cannot be parsed: the program drew it".to_owned()),
             Verdict::Fails { line, message } => (line, message),
             Verdict::Unknown { message } => (None, format!("cannot be parsed: {message}")),
         };
@@ -103,9 +114,38 @@ pub fn check_syntax(
     Ok(report)
 }
 
-/// Has diagrams parsed, as many as one run of the program completes: at least the first.
-fn parse(diagrams: &[(usize, String)], program: &Path) -> Result<Vec<Verdict>, DiagramParserError> {
-    let mut child = started(diagrams, program)?;
+/// Why a diagram has no drawing.
+#[derive(Debug, thiserror::Error)]
+pub enum DrawingError {
+    /// The program that draws cannot be used.
+    #[error(transparent)]
+    Program(#[from] DiagramParserError),
+    /// The program cannot draw this diagram.
+    #[error("cannot draw the diagram: {0}")]
+    Diagram(String),
+}
+
+/// Has the program beside `convoke` draw a diagram as SVG.
+pub fn draw(diagram: &str, convoke: &Path) -> Result<String, DrawingError> {
+    let program = convoke.with_file_name(DIAGRAM_PROGRAM);
+    let verdicts = ask(&[(1, diagram.to_owned())], Task::Draw, &program)?;
+    match verdicts.into_iter().next() {
+        Some(Verdict::Drawn { svg }) => Ok(svg),
+        Some(Verdict::Fails { message, .. } | Verdict::Unknown { message }) => {
+            // The words of the program may quote the diagram.
+            Err(DrawingError::Diagram(Fault::new(1, None, &message).words))
+        }
+        Some(Verdict::Parses) | None => Err(DiagramParserError::OtherBuild(program).into()),
+    }
+}
+
+/// Asks about diagrams, as many as one run of the program completes: at least the first.
+fn ask(
+    diagrams: &[(usize, String)],
+    task: Task,
+    program: &Path,
+) -> Result<Vec<Verdict>, DiagramParserError> {
+    let mut child = started(diagrams, task, program)?;
     let lines = lines_of(&mut child);
     let verdicts = heard(diagrams.len(), &lines);
     // It has ended, or is not worth waiting for.
@@ -114,12 +154,17 @@ fn parse(diagrams: &[(usize, String)], program: &Path) -> Result<Vec<Verdict>, D
     verdicts.ok_or_else(|| DiagramParserError::OtherBuild(program.to_owned()))
 }
 
-fn started(diagrams: &[(usize, String)], program: &Path) -> Result<Child, DiagramParserError> {
+fn started(
+    diagrams: &[(usize, String)],
+    task: Task,
+    program: &Path,
+) -> Result<Child, DiagramParserError> {
     if !is_program(program) {
         return Err(DiagramParserError::Missing(program.to_owned()));
     }
     let failed = |error| DiagramParserError::NotStarted(program.to_owned(), error);
-    let question = Question { diagrams: diagrams.iter().map(|(_, text)| text.as_str()).collect() };
+    let diagrams = diagrams.iter().map(|(_, text)| text.as_str()).collect();
+    let question = Question { diagrams, task };
     let question = serde_json::to_vec(&question).map_err(|error| failed(error.into()))?;
     let mut command = command(program, Path::new("/"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! The MCP server's program, which lies beside Convoke's own.
+//! The servers' programs, which lie beside Convoke's own.
 
 use std::ffi::OsString;
 use std::io;
@@ -9,8 +9,24 @@ use std::process::Stdio;
 use crate::process::command;
 use crate::program::is_program;
 
-/// The server's program, which Convoke looks for beside its own.
-pub const SERVER_PROGRAM: &str = "convoke-mcp";
+/// A server of its own program, which Convoke looks for beside its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerProgram {
+    /// Tools for agents.
+    Mcp,
+    /// The dashboard.
+    Web,
+}
+
+impl ServerProgram {
+    /// Returns the program's file name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mcp => "convoke-mcp",
+            Self::Web => "convoke-web",
+        }
+    }
+}
 
 /// Why there is no server.
 #[derive(Debug, thiserror::Error)]
@@ -25,12 +41,13 @@ pub enum ServerProgramError {
 
 /// Becomes the server beside `convoke`, with our stdin and stdout. Returns only if that fails.
 pub fn become_server(
+    server: ServerProgram,
     convoke: &Path,
     arguments: &[OsString],
     variables: Vec<(OsString, OsString)>,
     folder: &Path,
 ) -> ServerProgramError {
-    let program = convoke.with_file_name(SERVER_PROGRAM);
+    let program = convoke.with_file_name(server.name());
     if !is_program(&program) {
         return ServerProgramError::Missing(program);
     }

@@ -157,7 +157,10 @@ impl TomlKey<'_> {
     }
 }
 
-fn member<'a, 'i>(table: &'a DeTable<'i>, name: &str) -> Option<&'a Spanned<DeValue<'i>>> {
+pub(crate) fn member<'a, 'i>(
+    table: &'a DeTable<'i>,
+    name: &str,
+) -> Option<&'a Spanned<DeValue<'i>>> {
     table.iter().find(|(key, _)| key.get_ref().as_ref() == name).map(|(_, value)| value)
 }
 
@@ -169,12 +172,12 @@ fn parse(text: &str) -> Result<Table, TomlTextError> {
     })
 }
 
-fn replace(text: &str, range: Range<usize>, new: &str) -> String {
+pub(crate) fn replace(text: &str, range: Range<usize>, new: &str) -> String {
     let (before, after) = (text.get(..range.start), text.get(range.end..));
     format!("{}{new}{}", before.unwrap_or_default(), after.unwrap_or_default())
 }
 
-fn line_end(text: &str) -> &'static str {
+pub(crate) fn line_end(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
         Some(_) | None => "\n",
@@ -182,7 +185,7 @@ fn line_end(text: &str) -> &'static str {
 }
 
 /// Returns the complete line around a range, with its line end.
-fn whole_line(text: &str, part: Range<usize>) -> Range<usize> {
+pub(crate) fn whole_line(text: &str, part: Range<usize>) -> Range<usize> {
     let before = text.get(..part.start).unwrap_or_default();
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     let rest = text.get(part.end..).unwrap_or_default();
@@ -191,7 +194,7 @@ fn whole_line(text: &str, part: Range<usize>) -> Range<usize> {
 }
 
 /// Returns where an empty line begins that ends at a place, else that place.
-fn blank_before(text: &str, at: usize) -> usize {
+pub(crate) fn blank_before(text: &str, at: usize) -> usize {
     let before = text.get(..at).unwrap_or_default();
     let cut = before.strip_suffix("\r\n").or_else(|| before.strip_suffix('\n'));
     match cut {

@@ -158,22 +158,22 @@ pub fn assemble(
     let fit = if call.order == SectionOrder::CriticalFirst { WakeFit::Kept } else { sources.fit };
     let agents = sources.store.agents(sources.scope)?;
     let work = Work::read(sources, call, fit, &agents)?;
-    let plan_file = work.plan_file.clone();
     let path = current(&work.roots, call);
-    let history = sources.store.last_injection(sources.scope, &call.agent, plan_file.as_deref())?;
-    let file_text = plan_file.as_deref().map(|file| (file, read_plan(sources.root, file)));
+    let (scope, plan_file) = (sources.scope, work.plan_file.as_deref());
+    let history = sources.store.last_injection(scope, &call.agent, plan_file)?;
+    let outline = work.outline(&work.roots, sources, call);
+    let plan_task = work.marked_title(outline.as_ref());
+    let file_text = work.plan_excerpt(sources.root, &path, plan_task.as_deref());
     let plan = file_text.as_ref().map(|(file, found)| plan_text(file, found));
-    let (plan, history) = (plan.as_ref(), history.as_ref());
     let WakeUpSkill { choice, skill, text, mut diagnostics } =
-        settle(sources, call, &work, &path, plan, history)?;
+        settle(sources, call, &work, &path, plan.as_ref(), history.as_ref())?;
     let messages = Messages::read(sources, call, fit)?;
-    let extent = extent(sources, call, &agents, history);
+    let extent = extent(sources, call, &agents, history.as_ref());
     let other_branch = other_branch(sources, &work, fit)?;
     let pins = sources.store.pins(sources.scope, sources.now)?;
     let elsewhere = elsewhere::lines(sources, call, &work, fit)?;
     let wake_up = match extent {
         WakeExtent::Everything => {
-            let outline = work.outline(&work.roots, sources, call);
             let facts = WakeFacts {
                 reader: call.agent.clone(),
                 profile: call.profile,
@@ -182,10 +182,10 @@ pub fn assemble(
                 skill: text,
                 no_task: no_task(sources, call, &work, fit, other_branch.as_ref())?,
                 elsewhere: elsewhere.clone(),
-                plan_task: work.marked_title(outline.as_ref()),
+                plan_task,
                 outline,
                 short_outline: work.outline(&work.short_roots, sources, call),
-                plan: plan.cloned(),
+                plan,
                 activity: messages.activity,
                 message: messages.new,
                 message_id: messages.id,
@@ -207,7 +207,7 @@ pub fn assemble(
         choice,
         skill,
         task: path.last().map(|node| node.task.id.to_string()),
-        plan_file,
+        plan_file: work.plan_file.clone(),
         message_id: messages.id,
         newest_known: messages.newest,
         pins,

@@ -152,27 +152,30 @@ fn trivia() -> impl Strategy<Value = String> {
 }
 
 /// Joins values in an untidy layout.
+///
+/// Boxed, as members are: the types of strategies inside strategies have names of megabytes.
 fn list(
     open: char,
-    items: impl Strategy<Value = String>,
+    items: impl Strategy<Value = String> + 'static,
     close: char,
-) -> impl Strategy<Value = String> {
+) -> BoxedStrategy<String> {
     let item =
         (trivia(), items, trivia()).prop_map(|(before, item, after)| before + &item + &after);
-    (prop::collection::vec(item, 0..4), any::<bool>(), trivia()).prop_map(
-        move |(items, trailing, inside)| {
+    (prop::collection::vec(item, 0..4), any::<bool>(), trivia())
+        .prop_map(move |(items, trailing, inside)| {
             let comma = if trailing && !items.is_empty() { "," } else { "" };
             format!("{open}{}{comma}{inside}{close}", items.join(","))
-        },
-    )
+        })
+        .boxed()
 }
 
 fn member(
-    key: impl Strategy<Value = &'static str>,
-    value: impl Strategy<Value = String>,
-) -> impl Strategy<Value = String> {
+    key: impl Strategy<Value = &'static str> + 'static,
+    value: impl Strategy<Value = String> + 'static,
+) -> BoxedStrategy<String> {
     (key, trivia(), trivia(), value)
         .prop_map(|(key, before, after, value)| format!("{key:?}{before}:{after}{value}"))
+        .boxed()
 }
 
 fn value() -> impl Strategy<Value = String> {

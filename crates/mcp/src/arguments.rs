@@ -202,7 +202,9 @@ impl Argument {
             }
             ArgumentKind::Number => "a whole number from 0 on".to_owned(),
             ArgumentKind::Truth => "true or false".to_owned(),
-            ArgumentKind::Texts => "a list of texts".to_owned(),
+            ArgumentKind::Texts => {
+                format!("a list of texts: at most {MOST_TEXTS}, of {LONGEST_NAME} bytes each")
+            }
             ArgumentKind::OneOf(words) => format!("one of {}", words.join(", ")),
         };
         let error = ArgumentError::Value { name: self.name.to_owned(), expected };

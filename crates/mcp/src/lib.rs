@@ -8,6 +8,7 @@
 pub mod arguments;
 pub mod catalog;
 mod http;
+mod lines;
 mod observer;
 pub mod page;
 mod prompts;

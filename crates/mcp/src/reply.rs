@@ -5,10 +5,29 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::page::{Page, page};
+use crate::page::{Page, bytes_of, page, page_within};
+
+/// The name of a page among the facts.
+const TEXT: &str = "text";
 
 /// The longest part of an error that is shown, in characters.
 const LONGEST_ERROR: usize = 1000;
+
+/// The longest line of facts beside a page, in characters.
+const LONGEST_LINE: usize = 600;
+
+/// The most bytes of either form of a result, before the line about unread messages: a client may show
+/// its model only the beginning of a longer one.
+const MOST_BYTES: usize = 7 * 1024 + 512;
+
+/// The line in the place of what a result leaves out.
+const CUT: &str = "[the result is too long; the rest is left out]";
+
+/// How many characters of each text are kept in facts that are too long, in turn.
+const SHORTER: [usize; 4] = [1000, 300, 100, 30];
+
+/// How many entries of a list are kept in facts that are still too long.
+const MOST_ENTRIES: usize = 20;
 
 /// What a tool returns, before the line about unread messages is added.
 #[derive(Debug, Clone, Default)]
@@ -40,9 +59,16 @@ impl Reply {
     /// Shows a page, and facts beside it.
     pub(crate) fn of_page(page: Page, facts: Map<String, Value>) -> Self {
         let Page { text, next_from } = page;
+        let others = facts.iter().filter(|(_, value)| !says_nothing(value));
+        let others: Vec<_> =
+            others.map(|(name, value)| format!("{name}: {}", in_words(value))).collect();
         let mut reply = Self { facts, text: String::new(), is_error: false };
-        reply.facts.insert("text".to_owned(), text.clone().into());
+        reply.facts.insert(TEXT.to_owned(), text.clone().into());
         reply.text = text;
+        if !others.is_empty() {
+            let line: String = others.join("; ").chars().take(LONGEST_LINE).collect();
+            reply.add_line(&format!("[{}]", line.replace('\n', " ")));
+        }
         reply.go_on(next_from);
         reply
     }
@@ -58,8 +84,9 @@ impl Reply {
         let message = limited(&with_causes(&*failure.error));
         let hints: Vec<_> = failure.hints.iter().map(|hint| limited(hint)).collect();
         let lines = hints.iter().map(|hint| format!("\nhint: {hint}"));
-        let text = format!("error: {message}{}", lines.collect::<String>());
-        let facts = json!({"error": message, "class": class(failure.class), "hints": hints});
+        let class = class(failure.class);
+        let text = format!("error ({class}): {message}{}", lines.collect::<String>());
+        let facts = json!({"error": message, "class": class, "hints": hints});
         Self { text, facts: object(facts), is_error: true }
     }
 
@@ -78,11 +105,32 @@ impl Reply {
         for note in &notes {
             self.add_line(note);
         }
-        self.facts.insert("notes".to_owned(), notes.into());
+        // A task has notes of its own.
+        self.facts.insert("remarks".to_owned(), notes.into());
+    }
+
+    /// Leaves out what no client would show whole. Pages have a size that needs none of this.
+    fn fit(&mut self) {
+        if bytes_of(&self.text) > MOST_BYTES {
+            self.text = page_within(&self.text, 0, MOST_BYTES - CUT.len() - 1).text;
+            self.add_line(CUT);
+        }
+        let page = self.facts.remove(TEXT);
+        let most =
+            MOST_BYTES.saturating_sub(page.as_ref().map_or(0, |page| page.to_string().len()));
+        let mut facts = Value::Object(std::mem::take(&mut self.facts));
+        for longest in SHORTER {
+            if facts.to_string().len() > most {
+                shorten(&mut facts, longest);
+            }
+        }
+        self.facts = object(facts);
+        self.facts.extend(page.map(|page| (TEXT.to_owned(), page)));
     }
 
     /// Adds the last line.
     pub(crate) fn finish(mut self, unread: Option<String>) -> CallToolResult {
+        self.fit();
         if let Some(unread) = unread {
             self.add_line(&unread);
             self.facts.insert("unread".to_owned(), unread.into());
@@ -95,6 +143,26 @@ impl Reply {
         };
         result.structured_content = Some(Value::Object(self.facts));
         result
+    }
+}
+
+/// Cuts texts after so many characters, and lists after so many entries.
+fn shorten(value: &mut Value, longest: usize) {
+    match value {
+        Value::String(text) => {
+            if let Some((end, _)) = text.char_indices().nth(longest) {
+                text.truncate(end);
+                text.push('…');
+            }
+        }
+        Value::Array(entries) => {
+            entries.truncate(MOST_ENTRIES);
+            for entry in entries {
+                shorten(entry, longest);
+            }
+        }
+        Value::Object(facts) => facts.values_mut().for_each(|fact| shorten(fact, longest)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -111,6 +179,19 @@ fn object(value: Value) -> Map<String, Value> {
         | Value::Number(_)
         | Value::String(_)
         | Value::Array(_)) => Map::from_iter([("result".to_owned(), other)]),
+    }
+}
+
+/// Says a fact in words: the entries of a list one after another, and those of an object with names.
+pub(crate) fn in_words(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        Value::Object(facts) => {
+            let facts = facts.iter().map(|(name, value)| format!("{name} {}", in_words(value)));
+            facts.collect::<Vec<_>>().join(", ")
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }
 
@@ -145,5 +226,43 @@ const fn class(class: ErrorClass) -> &'static str {
         ErrorClass::TreeChanged => "tree_changed",
         ErrorClass::Interrupted => "interrupted",
         ErrorClass::Bug => "bug",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sizes(reply: Reply) -> (usize, usize, Value) {
+        let result = reply.finish(Some("12 unread messages for @june: call `wake`".to_owned()));
+        let text = serde_json::to_value(&result.content).unwrap()[0]["text"].clone();
+        let facts = result.structured_content.unwrap_or_default();
+        (text.as_str().unwrap_or_default().len(), facts.to_string().len(), facts)
+    }
+
+    #[test]
+    fn a_page_is_never_cut_and_other_facts_are() {
+        let page = Page { text: "x\n".repeat(2000), next_from: Some(4000) };
+        let facts = object(json!({"notes": ["n".repeat(9000)], "run": "r"}));
+        let (text, length, facts) = sizes(Reply::of_page(page.clone(), facts));
+        assert!(text <= 8192 && length <= 8192, "{text} {length}");
+        assert_eq!((&facts["text"], &facts["run"]), (&json!(page.text), &json!("r")));
+        assert!(facts["notes"][0].as_str().unwrap().ends_with('…'));
+    }
+
+    proptest! {
+        // A person may have written a note of a megabyte, and a panel may leave any number of matters.
+        #[test]
+        fn no_result_is_longer_than_clients_show(
+            note in "\\PC{0,4}", times in 0_usize..5000, entries in 0_usize..400,
+        ) {
+            let note = note.repeat(times);
+            let facts = json!({"note": note, "undecided": vec![note.clone(); entries.min(40)]});
+            let text = format!("note: {note}\n").repeat(entries.min(40) + 1);
+            let (text, facts, _) = sizes(Reply::new(text, &facts));
+            prop_assert!(text <= 8192 && facts <= 8192, "{} {}", text, facts);
+        }
     }
 }

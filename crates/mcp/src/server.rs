@@ -13,13 +13,14 @@ use convoke_service::settings::mcp::settings;
 use convoke_service::task::{TaskDesk, TaskPlace, task_progress};
 use convoke_service::workspace::acting_agent;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, serve_server};
+use tokio::io::duplex;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
@@ -29,10 +30,13 @@ use crate::question::{self, Asked, Declined};
 use crate::reply::Reply;
 use crate::tools::wake::WakeMemory;
 use crate::tools::{self, Desk, status};
-use crate::{prompts, resources};
+use crate::{lines, prompts, resources};
 
 /// How many calls are worked on in parallel; others wait.
 const MOST_CALLS: usize = 8;
+
+/// How many bytes of a client's lines may wait, in bytes.
+const PIPE: usize = 64 * 1024;
 
 /// What the server says to a client that runs in one of Convoke's own lanes.
 const IN_LANE: &str =
@@ -139,8 +143,9 @@ impl Server {
 
     async fn serve_streams(self, streams: ClientStreams) -> Result<(), Failure> {
         let ClientStreams { input, output } = streams;
-        let streams = (tokio::fs::File::from_std(input), tokio::fs::File::from_std(output));
-        match serve_server(self, streams).await {
+        let (read, written) = duplex(PIPE);
+        tokio::spawn(lines::pass_on(tokio::fs::File::from_std(input), written));
+        match serve_server(self, (read, tokio::fs::File::from_std(output))).await {
             Ok(running) => {
                 running.waiting().await.ok();
                 Ok(())
@@ -155,18 +160,25 @@ impl Server {
         }
     }
 
-    /// Returns what a call works with: settings are read anew for each, because a server lives long.
+    /// Returns what a call works with: settings are read anew for each, because a server lives long. A
+    /// tool that its user has switched off meanwhile is off; without readable settings, all that write.
     fn desk(&self) -> Desk {
         let stop = CallerInterruption::new(self.session.cancel().child());
         let session = self.session.in_project(self.session.project.clone());
         let session = Session { interruption: Arc::new(stop), ..session };
-        Desk::new(session, self.agent.clone(), self.tools.clone(), self.memory.clone())
+        let now = settings(&session).ok();
+        let is_allowed = |tool: &ToolName| {
+            let allows = |writing| now.as_ref().is_some_and(|now| now.allows(writing));
+            tool.writes().is_none_or(allows)
+        };
+        let tools = self.tools.iter().copied().filter(is_allowed).collect();
+        Desk::new(session, self.agent.clone(), tools, self.memory.clone())
     }
 
-    fn find(&self, name: &str) -> Result<ToolName, Failure> {
-        let offered = self.tools.iter().map(|tool| tool.name());
+    fn find(tools: &[ToolName], name: &str) -> Result<ToolName, Failure> {
+        let offered = tools.iter().map(|tool| tool.name());
         match ToolName::parse(name) {
-            Some(tool) if self.tools.contains(&tool) => Ok(tool),
+            Some(tool) if tools.contains(&tool) => Ok(tool),
             Some(tool) => {
                 let failure = Failure::new(ErrorClass::Refused, CallError::Off(tool.name()));
                 Err(failure.hint("the setting `mcp.allow` lists the tools that change something"))
@@ -188,26 +200,27 @@ impl Server {
         let cancelled = context.ct.clone();
         let desk = self.desk().cancelled_by(Arc::new(move || cancelled.is_cancelled()));
         let given = request.arguments.clone().unwrap_or_default();
-        let read = self
-            .find(&request.name)
+        let read = Self::find(&desk.tools, &request.name)
             .and_then(|tool| Arguments::read(tool, given).map(|read| (tool, read)));
         let (tool, arguments) = match read {
             Ok(read) => read,
             Err(failure) => {
                 let failed = move |desk: &Desk| desk.finish(Reply::failed(&failure));
-                return work(desk, context, end, failed).await.into();
+                return work(desk, context.ct.cancelled(), end, failed).await.into();
             }
         };
         if tool == ToolName::RunStatus {
             match self.status(&desk, &arguments, &request, context, end - status::RESERVE).await {
                 Asked::Nothing => {}
                 Asked::Answered(reply) => {
-                    return work(desk, context, end, |desk| desk.finish(*reply)).await.into();
+                    let finish = |desk: &Desk| desk.finish(*reply);
+                    return work(desk, context.ct.cancelled(), end, finish).await.into();
                 }
                 Asked::Needed(input) => return (*input).into(),
             }
         }
-        work(desk, context, end, move |desk| tools::call(desk, tool, &arguments)).await.into()
+        let call = move |desk: &Desk| tools::call(desk, tool, &arguments);
+        work(desk, context.ct.cancelled(), end, call).await.into()
     }
 
     /// Waits for a run to change, and asks the person what it waits for, until the latest time.
@@ -237,7 +250,7 @@ impl Server {
 /// goes on.
 async fn work(
     desk: Desk,
-    context: &RequestContext<RoleServer>,
+    cancelled: impl Future<Output = ()>,
     end: Instant,
     work: impl FnOnce(&Desk) -> CallToolResult + Send + 'static,
 ) -> CallToolResult {
@@ -247,7 +260,7 @@ async fn work(
             Ok(result) => return result,
             Err(_broken) => CallError::Broken,
         },
-        () = context.ct.cancelled() => CallError::Cancelled,
+        () = cancelled => CallError::Cancelled,
         () = sleep_until(end) => CallError::Slow,
     };
     stop.cancel();
@@ -335,6 +348,14 @@ impl ServerHandler for Server {
         read.map_err(broken)?.map(Into::into)
     }
 
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(lines::refuse(&request))
+    }
+
     async fn list_prompts(
         &self,
         _request: Option<PaginatedRequestParams>,
@@ -352,5 +373,59 @@ impl ServerHandler for Server {
         let made = spawn_blocking(move || prompts::get(&desk, &request)).await;
         let broken = |_| ErrorData::internal_error(CallError::Broken.to_string(), None);
         made.map_err(broken)?.map(Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+    use std::path::PathBuf;
+    use std::sync::mpsc::channel;
+
+    use convoke_service::environment::Environment;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Only work that is never stopped waits so long.
+    const DEADLINE: Duration = Duration::from_mins(1);
+
+    /// Does work that ends when it is stopped, and returns the result and whether it was.
+    fn stopped_work(cancelled: impl Future<Output = ()>, end: Duration) -> (String, bool) {
+        let folder = TempDir::new().unwrap();
+        let variables = [("HOME".into(), folder.path().into())];
+        let environment = Environment::new(variables, None, PathBuf::new());
+        let session = Session::new(folder.path().to_owned(), environment);
+        let stop = CallerInterruption::new(session.cancel().child());
+        let session = Session { interruption: Arc::new(stop), ..session };
+        let agent = AgentName::parse("june").unwrap();
+        let desk = Desk::new(session, agent, Arc::new([]), Arc::default());
+        let (ended, was_stopped) = channel();
+        let until_stopped = move |desk: &Desk| {
+            let (stop, stopped) = channel();
+            let _watch = desk.session.cancel().watch(move || {
+                stop.send(()).ok();
+            });
+            ended.send(stopped.recv_timeout(DEADLINE).is_ok()).ok();
+            Reply::default().finish(None)
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let end = Instant::now() + end;
+        let result = runtime.block_on(work(desk, cancelled, end, until_stopped));
+        (format!("{result:?}"), was_stopped.recv_timeout(DEADLINE).unwrap())
+    }
+
+    #[test]
+    fn work_that_its_client_cancels_is_stopped() {
+        let (result, was_stopped) = stopped_work(ready(()), 2 * DEADLINE);
+        assert!(result.contains("the client cancelled the call"), "{result}");
+        assert!(was_stopped);
+    }
+
+    #[test]
+    fn work_that_takes_too_long_is_stopped() {
+        let (result, was_stopped) = stopped_work(pending(), Duration::ZERO);
+        assert!(result.contains("the call took longer than 45 seconds; call it again"), "{result}");
+        assert!(was_stopped);
     }
 }

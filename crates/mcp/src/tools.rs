@@ -14,6 +14,7 @@ use convoke_domain::scope::AgentName;
 use convoke_engine::file::stays_inside;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::message::unread_count;
+use convoke_service::replica::refresh_after;
 use convoke_service::session::Session;
 use rmcp::model::CallToolResult;
 
@@ -54,7 +55,9 @@ pub(crate) fn call(desk: &Desk, tool: ToolName, arguments: &Arguments) -> CallTo
         ToolName::RunStatus => status::status(desk, arguments),
         ToolName::RunResult => run::result(desk, arguments),
     };
-    desk.finish(reply.unwrap_or_else(|failure| Reply::failed(&failure)))
+    let result = desk.finish(reply.unwrap_or_else(|failure| Reply::failed(&failure)));
+    refresh_after(&desk.session);
+    result
 }
 
 impl Desk {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::lane::health::{AgentHealth, Availability};
+use convoke_engine::client::acp::known_agent;
 use convoke_engine::client::adapter;
 use convoke_engine::file;
 use convoke_engine::hooks::{HooksLevel, count, settings_file};
@@ -18,13 +19,15 @@ use convoke_engine::lane::health::{HealthCache, probe};
 use convoke_engine::lane::version::versions;
 use serde::Serialize;
 
-use self::acp::acp_agents;
+pub(crate) use self::acp::acp_names;
+use self::acp::{KnownAcp, known_acp};
 use self::endpoints::{KnownApi, known_apis};
 pub use self::first::first_usable_agent;
 pub use self::health::{ProbePolicy, healths_of};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::seen_by;
 use crate::session::Session;
+use crate::settings::acp as acp_settings;
 use crate::settings::endpoint::listed;
 use crate::settings::health as health_settings;
 
@@ -41,8 +44,16 @@ pub enum HealthSource {
     Presence,
     /// From what earlier probes found.
     Remembered,
-    /// From what earlier probes found, else by asking them, which costs a few tokens.
+    /// By asking those that did not answer an earlier probe, which costs a few tokens.
     Probe,
+}
+
+impl HealthSource {
+    /// Tells whether a remembered result is good enough. A person who probes again has just logged in,
+    /// so a failure is not.
+    fn accepts(self, remembered: &AgentHealth) -> bool {
+        self != Self::Probe || *remembered == AgentHealth::Healthy
+    }
 }
 
 /// A request about all agents, or some.
@@ -121,7 +132,7 @@ struct HealthFileError {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("cannot list `{0}`: it is neither a client nor a configured API")]
+#[error("cannot list `{0}`: it is neither a client nor a configured agent or API")]
 struct NotAnAgent(String);
 
 #[derive(Debug, thiserror::Error)]
@@ -144,6 +155,8 @@ pub fn agents(session: &Session, request: &AgentsRequest) -> Result<AgentsReport
     let known = known_clients(session, request, settings)?;
     stop_if_asked(session)?;
     keep(session, request, &known)?;
+    let acp = known_acp(session, request, settings)?;
+    stop_if_asked(session)?;
     let apis = known_apis(session, request, settings)?;
     stop_if_asked(session)?;
     let is_usable = |health: &AgentHealth| match health {
@@ -152,28 +165,33 @@ pub fn agents(session: &Session, request: &AgentsRequest) -> Result<AgentsReport
         AgentHealth::Missing | AgentHealth::Sick(_) => false,
     };
     let healths = known.iter().map(|client| &client.health);
+    let healths = healths.chain(acp.iter().map(|agent| &agent.health));
     let is_usable = healths.chain(apis.iter().map(|api| &api.health)).any(is_usable);
     let clients = known.into_iter().map(|client| client.report(session));
-    let acp = if request.only.is_empty() { acp_agents(session)? } else { Vec::new() };
-    let agents = clients.chain(acp).chain(apis.into_iter().map(KnownApi::report)).collect();
+    let others = acp.into_iter().map(KnownAcp::report);
+    let agents = clients.chain(others).chain(apis.into_iter().map(KnownApi::report)).collect();
     Ok(AgentsReport { agents, is_usable })
 }
 
-/// Refuses agents that no probe asks: recordings, agents whose lanes are their test, and APIs that are
-/// not configured.
+/// Refuses agents that no probe asks: recordings, and agents and APIs that are not configured.
 fn refuse_others(session: &Session, named: &[AgentRef]) -> Result<(), Failure> {
     for agent in named {
         let is_known = match agent {
             AgentRef::Client(_) => true,
             AgentRef::Http(name) => listed(session)?.iter().any(|api| api.name == *name),
-            AgentRef::Acp(_) | AgentRef::Replay(_) => false,
+            AgentRef::Acp(name) => known_agent(name).is_some() || is_configured(session, name)?,
+            AgentRef::Replay(_) => false,
         };
         if !is_known {
             return Err(Failure::new(ErrorClass::Usage, NotAnAgent(agent.to_string()))
-                .hint("`convoke agents` lists all clients and configured APIs"));
+                .hint("`convoke agents` lists all clients and what you configured beside them"));
         }
     }
     Ok(())
+}
+
+fn is_configured(session: &Session, name: &str) -> Result<bool, Failure> {
+    Ok(acp_settings::agents(session)?.iter().any(|(known, _)| known == name))
 }
 
 fn stop_if_asked(session: &Session) -> Result<(), Failure> {
@@ -221,7 +239,7 @@ fn known_clients(
     Ok(known.collect())
 }
 
-/// Finds out which agents answer: from the caller, from cached results, else with a probe.
+/// Finds out which agents answer: from the caller, by a probe, or from cached results.
 fn healths(
     session: &Session,
     request: &AgentsRequest,
@@ -239,6 +257,7 @@ fn healths(
             None if request.source == HealthSource::Presence => AgentHealth::NotAsked,
             None => remembered
                 .get(program.agent.name(), program.program, session.now(), settings.remember)
+                .filter(|health| request.source.accepts(health))
                 .unwrap_or(AgentHealth::NotAsked),
         })
         .collect();

@@ -147,7 +147,8 @@ pub fn attend(
 fn lock(session: &Session, scope: &Scope) -> Result<Lock, Failure> {
     let holder = format!("process {}", std::process::id());
     let what = format!("attend-{}", &hash(described(scope))[..16]);
-    Lock::take(&store_location(session)?.lock_file(&what), &holder).map_err(|source| {
+    let folder = session.environment.state().unwrap_or_default();
+    Lock::take(&store_location(session)?.lock_file(&what, &folder), &holder).map_err(|source| {
         let hint = match source {
             LockError::Held { .. } => Some("stop it first".to_owned()),
             LockError::File { .. } => None,
@@ -236,19 +237,19 @@ impl<'a> Attendant<'a> {
         sender: &Sender<Done>,
     ) {
         self.running.push(agent.clone());
-        let (session, settings) = (self.session, self.settings);
+        // The loop only notices what other connections change, so each wake-up has one of its own.
+        let (session, settings) = (self.session.for_call(), self.settings);
         let AttendRequest { rights, budget, .. } = self.request;
         let sender = sender.clone();
         let span = tracing::info_span!("wake_up", %agent);
         threads.spawn(move || {
             let _entered = span.enter();
             let deliver = || {
-                // A connection is its thread's own.
-                let workspace = Workspace::open(session, None)?;
+                let workspace = Workspace::open(&session, None)?;
                 let reporter = session.reporter_of(format!("@{agent}"));
                 reporter.say("is woken");
                 let delivery = Delivery {
-                    session,
+                    session: &session,
                     workspace: &workspace,
                     settings,
                     agent: &agent,

@@ -10,6 +10,7 @@ mod folder;
 mod inherited;
 mod outcome;
 mod progress;
+mod state;
 mod words;
 mod work;
 
@@ -17,16 +18,18 @@ use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::run::RunId;
 use serde::Serialize;
 
-pub use self::answer::{AnsweredRunReport, answer_run};
+pub use self::answer::{AnsweredRunReport, answer_question, answer_run, rule_run};
 use self::folder::{Claim, Folders, NewRun};
 pub use self::outcome::{RunOutputReport, run_output};
 pub use self::progress::{
     RunProgressReport, RunQuestionReport, RunSeatReport, RunSpentReport, run_mark, run_progress,
 };
+pub use self::state::{BackgroundKind, BackgroundState};
 pub use self::words::{DesignWork, DispatchWork, LaneWork, RunWork};
 pub use self::work::{BackgroundWork, begin_work, leave_session};
 use crate::design::forecast_of_run;
 use crate::failure::{ErrorClass, Failure};
+use crate::lane::forecast_of_lane;
 use crate::session::Session;
 use crate::settings::mcp::{BudgetRefusal, settings};
 use crate::status::SpentToday;
@@ -55,13 +58,13 @@ pub struct StartRunRequest {
 pub struct StartedRunReport {
     /// The run.
     pub run: String,
-    /// `design`, `dispatch` or `lane`.
-    pub kind: &'static str,
+    /// The kind of the run.
+    pub kind: BackgroundKind,
     /// Whether an earlier call with the same key started it.
     pub was_started_before: bool,
     /// What it may spend; nothing where it costs nothing.
     pub budget: Option<String>,
-    /// What earlier runs of this kind needed; nothing if that is unknown.
+    /// What earlier runs of this kind needed, or why that is unknown; nothing where it costs nothing.
     pub forecast: Option<String>,
     /// After how many seconds it is worth looking.
     pub poll_after_s: u64,
@@ -75,6 +78,8 @@ enum StartError {
     LongKey(usize),
     #[error("the key `{key}` belongs to run {run}, which was asked for something else")]
     OtherRequest { key: String, run: RunId },
+    #[error("the key `{key}` belongs to run {run}, whose folder is gone")]
+    LostRun { key: String, run: RunId },
     #[error("the budget of today is used up: {0}")]
     DayUsedUp(String),
     #[error("agents in lanes may start no run")]
@@ -92,6 +97,8 @@ pub fn start_run(
     }
     request.work.check(session)?;
     let folders = Folders::of(session)?;
+    // Two calls in parallel must neither start a run twice nor give the same budget away twice.
+    let _lock = folders.lock_starts()?;
     folders.remove_expired(session.now());
     let mut new = NewRun::of(session, key, &request.work, request.budget.as_ref());
     let claim = if let Some(claim) = folders.known(&new)? {
@@ -107,6 +114,11 @@ pub fn start_run(
             let error = StartError::OtherRequest { key: key.to_owned(), run };
             return Err(Failure::new(ErrorClass::Refused, error)
                 .hint("use another key for another request"));
+        }
+        Claim::Lost(run) => {
+            let error = StartError::LostRun { key: key.to_owned(), run };
+            return Err(Failure::new(ErrorClass::Refused, error)
+                .hint("use another key, which starts the work again"));
         }
     };
     let kept = folders.open(&run)?;
@@ -160,10 +172,20 @@ impl StartRunRequest {
         run: &RunId,
         budget: Option<&WrittenBudget>,
     ) -> Result<Option<String>, Failure> {
-        let is_design = matches!(self.work, RunWork::Design(_)) && self.work.is_paid();
-        is_design
-            .then(|| forecast_of_run(session, run, budget.map(WrittenBudget::budget)))
-            .transpose()
+        if !self.work.is_paid() {
+            return Ok(None);
+        }
+        let budget = budget.map(WrittenBudget::budget);
+        let forecast = match &self.work {
+            RunWork::Design(_) => forecast_of_run(session, run, budget),
+            RunWork::Dispatch(DispatchWork { agent, role, .. }) => {
+                forecast_of_lane(session, Some(agent), Some(&role.to_string()), budget)
+            }
+            RunWork::Lane(LaneWork { agent, role, .. }) => {
+                forecast_of_lane(session, agent.as_ref(), role.as_deref(), budget)
+            }
+        };
+        forecast.map(Some)
     }
 }
 

@@ -11,6 +11,7 @@ mod rest;
 use convoke_domain::brief::Brief;
 use convoke_domain::brief::settings::Layer;
 use convoke_domain::token::{Tokenizer, Vocabulary};
+use convoke_engine::brief::secrets::SecretRules;
 use convoke_engine::brief::{BriefMode, LoadedBrief, ResolvedBriefSettings, load, resolve};
 use convoke_engine::vocabulary;
 
@@ -34,6 +35,21 @@ impl OpenBrief {
     /// Decides about the documents. The result borrows their texts.
     pub fn brief(&self) -> Brief<'_> {
         self.loaded.brief(&*self.tokenizer)
+    }
+}
+
+impl OpenBrief {
+    /// Leaves out documents with a likely secret, and reports them. The rules are loaded only where there
+    /// is a text.
+    pub fn withhold_secrets(&mut self, session: &Session) -> Result<(), Failure> {
+        if !self.loaded.has_text() {
+            return Ok(());
+        }
+        let rules = SecretRules::load().map_err(|error| Failure::new(ErrorClass::Bug, error))?;
+        for path in self.loaded.withhold_secrets(&rules) {
+            session.reporter().warn(format!("{path} is left out: it holds a likely secret"));
+        }
+        Ok(())
     }
 }
 
@@ -65,7 +81,7 @@ pub fn brief_block(session: &Session) -> Result<Option<String>, Failure> {
 }
 
 /// Loads a vocabulary; the estimate needs none.
-fn open_tokenizer(asked_for: Vocabulary) -> Result<Box<dyn Tokenizer>, Failure> {
+pub(crate) fn open_tokenizer(asked_for: Vocabulary) -> Result<Box<dyn Tokenizer>, Failure> {
     vocabulary::open(asked_for).map_err(|error| {
         Failure::new(ErrorClass::Prerequisite, error).hint("use `--tokenizer estimate`")
     })

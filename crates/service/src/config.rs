@@ -204,11 +204,29 @@ fn find(name: &str) -> Result<CatalogKey, Failure> {
     // A key without its section, or with a wrong one, is found by its own name.
     let bare = name.rsplit('.').next().unwrap_or(name);
     let same = known.iter().find(|known| known.ends_with(&format!(".{bare}")));
-    let nearest = same.map(|known| format!("did you mean `{known}`?"));
-    let nearest = nearest.or_else(|| did_you_mean(name, known.iter().map(String::as_str)));
+    let same = same.map(|known| format!("did you mean `{known}`?"));
+    let nearest = same
+        .or_else(|| by_one_word(name, &known))
+        .or_else(|| did_you_mean(name, known.iter().map(String::as_str)));
     Err(Failure::new(ErrorClass::Usage, ConfigError::Unknown(name.to_owned()))
         .maybe_hint(nearest)
         .hint("`convoke config list` shows all settings"))
+}
+
+/// Finds the key of the same section of which the user typed one word, right or wrong: `wake.budgt` for
+/// `wake.wake_budget`.
+fn by_one_word(name: &str, known: &[String]) -> Option<String> {
+    let (section, bare) = name.rsplit_once('.')?;
+    let words = known.iter().filter_map(|known| {
+        let (other, key) = known.rsplit_once('.')?;
+        (other == section).then(|| key.split('_').map(move |word| (word, known)))
+    });
+    let (_, key) = words
+        .flatten()
+        .map(|(word, key)| (strsim::damerau_levenshtein(bare, word), key))
+        .filter(|(distance, _)| distance * 4 <= bare.len())
+        .min()?;
+    Some(format!("did you mean `{key}`?"))
 }
 
 fn path_of(session: &Session, target: ConfigTarget) -> Result<PathBuf, Failure> {

@@ -1,12 +1,13 @@
-//! Whether diagrams are safe to publish.
+//! Whether diagrams are safe to publish, and how they look.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use convoke_domain::compat::execution_log::Category;
 use convoke_domain::design::mermaid::{Fault, Report, check, unchecked_log_entry};
-use convoke_domain::execution_log::Category;
-use convoke_engine::mermaid::{DIAGRAM_PROGRAM, DiagramParserError, check_syntax};
-use convoke_engine::{execution_log, file};
+use convoke_engine::compat::execution_log;
+use convoke_engine::file;
+use convoke_engine::mermaid::{DIAGRAM_PROGRAM, DiagramParserError, check_syntax, draw};
 use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
@@ -150,6 +151,11 @@ fn without_parser(error: DiagramParserError, convoke: &Path) -> Failure {
     Failure::new(ErrorClass::Prerequisite, error)
         .hint(format!("in the folder of Convoke's source, run: {run}"))
         .hint("without `--syntax`, the check needs no parser")
+}
+
+/// Draws a diagram as SVG, or says why that is not possible. The program `convoke-diagram` does it.
+pub fn draw_diagram(session: &Session, diagram: &str) -> Result<String, String> {
+    draw(diagram, &session.environment.program()).map_err(|error| error.to_string())
 }
 
 /// Reads a file of diagrams; none if it cannot be read or is too long.

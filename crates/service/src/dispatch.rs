@@ -7,11 +7,13 @@ mod gate;
 mod init;
 mod judge;
 mod materials;
+mod matrix;
 mod next;
 mod post;
 mod prompt;
 mod rate;
 mod reading;
+mod remark;
 mod report;
 mod reset;
 mod review_loop;
@@ -35,6 +37,10 @@ pub use self::gate::{
 pub use self::init::{DispatchInitReport, init_dispatch};
 pub use self::judge::AnswerKind;
 pub use self::materials::{ChangedFiles, PromptMaterials, read_issues};
+pub use self::matrix::{
+    DispatchMatrixReport, FeatureMatrixReport, MatrixReceiptReport, MatrixReceiptState,
+    MatrixRoundReport, dispatch_matrix,
+};
 pub use self::next::{NextRoundReport, NextRoundRequest, next_round};
 pub use self::post::PostName;
 pub use self::prompt::{
@@ -44,6 +50,7 @@ pub use self::rate::{
     DispatchRateReport, DispatchRateRow, HistoryRateReport, HistoryRateRow, history_rates,
     ledger_rates,
 };
+pub use self::remark::remark_words;
 pub use self::report::{
     AmbiguityReport, AnswerCheckReport, ConfirmationReport, DispatchRoundReport, IssueWords,
     ReviewIssueReport, also_wrote_lines, issue_lines,
@@ -78,6 +85,8 @@ enum DispatchFailure {
     Unexpected { path: PathBuf, expected: &'static str },
     #[error("cannot read the review by `{role}` that the store keeps")]
     KeptReview { role: String },
+    #[error("cannot dismiss `{id}`: no reviewer of this loop found it")]
+    NoFinding { id: String },
 }
 
 /// A role that requires a missing file is a mistake in the configuration or on the command line.

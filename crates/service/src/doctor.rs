@@ -1,23 +1,26 @@
 //! Everything that keeps Convoke from working here, each with what mends it.
 
+mod acp;
 mod clients;
 mod endpoints;
 mod git;
 mod hooks;
+mod mcp;
+mod probes;
 
 use std::path::{Path, PathBuf};
 
 use convoke_domain::brief::settings::Layer;
 use convoke_domain::client::Client;
 use convoke_engine::client::adapter;
-use convoke_engine::lane::health::HealthCache;
 use convoke_engine::lane::version::is_supervised;
 use convoke_engine::project::find_above;
 use convoke_engine::surroundings::{free_bytes, inherits_orphans, try_opening, try_writing};
-use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::agents::acp_names;
 use crate::failure::{ErrorClass, Failure};
+use crate::replica::copy_report;
 use crate::session::Session;
 use crate::settings::remark::refusals;
 use crate::settings::{brief, dispatch, health, lane, store, wake};
@@ -129,26 +132,29 @@ impl DoctorCheck {
 }
 
 /// The checks, in their order of output.
-const CHECKS: [fn(&Session) -> Vec<DoctorCheck>; 13] = [
+const CHECKS: [fn(&Session) -> Vec<DoctorCheck>; 15] = [
     project,
     configuration,
     folders,
     room,
     stored,
+    copy,
     temporary,
     clock,
     git::git,
     agents,
     keys,
     hooks::hooks,
+    mcp::mcp,
     supervision,
-    remembered,
+    probes::remembered,
 ];
 
 /// Runs every check. An interrupt is a failure.
 pub fn examine(session: &Session, request: &DoctorRequest) -> Result<Vec<DoctorCheck>, Failure> {
     let mut checks: Vec<_> = CHECKS.iter().flat_map(|check| check(session)).collect();
     checks.extend(clients::clients(session, request.clients));
+    checks.extend(acp::agents(session, request.clients));
     let apis = endpoints::endpoints(session, request.apis);
     checks.extend(apis.ok_or_else(|| Failure::new(ErrorClass::Interrupted, ChecksStopped))?);
     Ok(checks)
@@ -276,6 +282,19 @@ fn stored(session: &Session) -> Vec<DoctorCheck> {
     }]
 }
 
+/// Tells whether hooks could answer while the store's server does not.
+fn copy(session: &Session) -> Vec<DoctorCheck> {
+    let Some(report) = copy_report(session, None) else { return Vec::new() };
+    let line = report.line(session.now());
+    vec![if report.problem.is_some() {
+        DoctorCheck::warn("copy", line, "run `convoke sync`, which makes a damaged copy anew")
+    } else if report.waiting > 0 {
+        DoctorCheck::warn("copy", line, "run `convoke sync` when the server can be reached")
+    } else {
+        DoctorCheck::ok("copy", line)
+    }]
+}
+
 fn temporary(_: &Session) -> Vec<DoctorCheck> {
     vec![match tempfile::tempdir() {
         Ok(_) => DoctorCheck::ok("temporary files", "Convoke can write them"),
@@ -300,7 +319,11 @@ fn agents(session: &Session) -> Vec<DoctorCheck> {
         session.environment.find_program(adapter(*agent).programs, &session.project).is_some()
     };
     let there: Vec<_> = Client::ALL.into_iter().filter(is_there).map(Client::name).collect();
-    vec![if there.is_empty() && endpoints::are_there(session) {
+    let others = acp_names(session).unwrap_or_default();
+    vec![if there.is_empty() && !others.is_empty() {
+        let words = others.iter().map(|name| format!("acp:{name}")).collect::<Vec<_>>();
+        DoctorCheck::ok("agents", format!("no client is on the PATH, but {}", words.join(", ")))
+    } else if there.is_empty() && endpoints::are_there(session) {
         DoctorCheck::ok("agents", "no client is on the PATH, but model APIs are configured")
     } else if there.is_empty() {
         let all = Client::ALL.map(Client::name).join(", ");
@@ -355,17 +378,4 @@ fn supervision(session: &Session) -> Vec<DoctorCheck> {
         )
     };
     vec![guardian, orphans]
-}
-
-fn remembered(session: &Session) -> Vec<DoctorCheck> {
-    let path = session.environment.health_cache();
-    let oldest = path.and_then(|path| HealthCache::read(&path).oldest());
-    let minutes = |at: Timestamp| session.now().duration_since(at).as_mins();
-    vec![DoctorCheck::ok(
-        "health",
-        match oldest {
-            None => "no agent was probed yet; run `convoke agents --probe`".to_owned(),
-            Some(at) => format!("the oldest answer is {} minutes old", minutes(at)),
-        },
-    )]
 }

@@ -151,8 +151,9 @@ fn branches(workspace: &Workspace) -> Result<Option<String>, Failure> {
     let branch = shell_word(branch);
     Ok(Some(format!(
         "branch {branch} has {}{more}; see `convoke task list --all-branches`, \
-         or bring them here with `convoke task move --all --from-branch {branch}`",
-        open_tasks(*count)
+         or bring {} here with `convoke task move --all --from-branch {branch}`",
+        open_tasks(*count),
+        if *count == 1 { "it" } else { "them" },
     )))
 }
 

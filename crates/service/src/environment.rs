@@ -1,5 +1,6 @@
 //! The environment as a front end found it. Every variable that Convoke reads is here.
 
+mod state_folder;
 mod telemetry;
 
 use std::collections::HashMap;
@@ -9,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use convoke_domain::client::Client;
+use convoke_domain::compat::ledger::place::NamedPlaces;
 use convoke_domain::lane::around::SurroundingLane;
-use convoke_domain::ledger::place::NamedPlaces;
 use convoke_domain::scope::AgentName;
 use convoke_engine::ancestry::last_set;
 use convoke_engine::client::adapter;
@@ -38,6 +39,9 @@ const AGENT: &str = "CONVOKE_AGENT";
 
 /// The variable with the token of the MCP server over HTTP.
 pub const MCP_TOKEN: &str = "CONVOKE_MCP_TOKEN";
+
+/// The variable with the password of the store's server.
+pub const STORE_PASSWORD: &str = "CONVOKE_STORE_PASSWORD";
 
 /// The start of every variable that is a setting.
 const PREFIX: &str = "CONVOKE_";
@@ -240,45 +244,14 @@ impl Environment {
         self.variable(MCP_TOKEN).map(|token| token.to_string_lossy().into_owned())
     }
 
-    /// Returns the store's file, if one is named.
+    /// Returns the store's file or address, if one is named.
     pub fn store(&self) -> Option<PathBuf> {
         self.variable("CONVOKE_STORE").map(PathBuf::from)
     }
 
-    /// Returns the default place of the store: `convoke/store.db` below
-    /// `$XDG_STATE_HOME` or `~/.local/state`.
-    pub fn default_store(&self) -> Option<PathBuf> {
-        Some(self.state()?.join("store.db"))
-    }
-
-    /// Returns where the folders of runs are: `convoke/runs` below the same folder.
-    pub fn runs(&self) -> Option<PathBuf> {
-        Some(self.state()?.join("runs"))
-    }
-
-    /// Returns where the folders of background runs are: `convoke/background` below the same folder.
-    pub fn background_runs(&self) -> Option<PathBuf> {
-        Some(self.state()?.join("background"))
-    }
-
-    /// Returns where hooks leave the reason for which they delivered nothing: `convoke/hook-failures`
-    /// below the same folder.
-    pub fn hook_failures(&self) -> Option<PathBuf> {
-        Some(self.state()?.join("hook-failures"))
-    }
-
-    /// Returns the file by which the processes of Convoke take turns at editing settings.
-    pub fn settings_lock(&self) -> Option<PathBuf> {
-        Some(self.state()?.join("settings-lock"))
-    }
-
-    fn state(&self) -> Option<PathBuf> {
-        let state = self
-            .variable("XDG_STATE_HOME")
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-            .or_else(|| Some(self.home()?.join(".local/state")))?;
-        Some(state.join("convoke"))
+    /// Returns the password of the store's server, if the environment has it.
+    pub fn store_password(&self) -> Option<String> {
+        self.variable(STORE_PASSWORD).map(|password| password.to_string_lossy().into_owned())
     }
 
     /// Returns where it is remembered which agents answered: `convoke/health.json` below

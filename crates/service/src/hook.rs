@@ -1,8 +1,11 @@
 //! Answering a client's hook: the wake-up of the agent whose session it is, and otherwise nothing.
 //!
 //! A hook must never hold up an agent: it opens one store, waits briefly for it and reads the settings
-//! once.
+//! once. While a server does not answer, the hook answers from the copy on this machine.
 
+mod source;
+
+use std::mem::ManuallyDrop;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,9 +22,11 @@ use convoke_engine::project::find_above;
 use convoke_engine::skill::hash;
 use convoke_engine::wake::WakeSources;
 use convoke_store::delivery::Session as ClientSession;
+use convoke_store::error::StoreError;
 use tracing::Span;
 use tracing::field::{Empty, display};
 
+use self::source::{HookCopy, HookSource};
 use crate::elsewhere::hook_lines;
 use crate::environment::Environment;
 use crate::failure::{Failure, with_causes};
@@ -29,7 +34,7 @@ use crate::session::Session;
 use crate::settings::PROJECT_FILE;
 use crate::settings::wake::settings_for_hook;
 use crate::wake::{budget_here, hook_address, library, profile_of, sources};
-use crate::workspace::{Workspace, project_folder, refused};
+use crate::workspace::{hook_location, project_folder, refused};
 
 /// No agent should wait longer than this.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -59,9 +64,10 @@ pub enum HookDelivery {
 }
 
 /// The result of an event.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub enum HookOutcome {
     /// There is nothing to tell; the front end answers with [`silence`].
+    #[default]
     Silent,
     /// The client received its answer.
     Answered {
@@ -121,32 +127,90 @@ pub(crate) fn failure_file(session: &Session, client: Client) -> Option<HookFail
     Some(HookFailureFile::new(&folder, client, &project_folder(session)))
 }
 
+/// Passes an answer to the client.
+type Deliver<'a> = dyn FnMut(&str) -> Result<HookDelivery, Failure> + 'a;
+
+/// Answers from the store; from the copy of its server's while that does not answer in time.
 fn answer_event(
     session: &Session,
     request: &HookRequest,
     event: &KnownEvent,
     span: &Span,
-    deliver: &mut dyn FnMut(&str) -> Result<HookDelivery, Failure>,
+    deliver: &mut Deliver<'_>,
 ) -> Result<HookOutcome, Failure> {
+    let from = |source: HookSource<'_>, deliver: &mut Deliver<'_>| {
+        answer_from(source, session, request, event, span, deliver)
+    };
+    let location = hook_location(session)?;
+    let Some(copy) = HookCopy::of(session, &location) else {
+        return from(HookSource::open(session, location)?, deliver).map(Option::unwrap_or_default);
+    };
+    if !copy.is_away(session) {
+        let mut is_delivered = false;
+        let mut deliver = |answer: &str| {
+            is_delivered = true;
+            deliver(answer)
+        };
+        let answered = copy.open_server(session).and_then(|source| from(source, &mut deliver));
+        match answered {
+            // The client has its answer, and a second one would be invalid.
+            Err(failure) if !is_delivered && is_away(&failure) => {
+                tracing::info!(error = %failure.error, "answering from the copy of the store");
+                copy.keep_away(session);
+            }
+            answered => return answered.map(Option::unwrap_or_default),
+        }
+    }
+    if let Some(source) = copy.open(session)?
+        && let Some(outcome) = from(source, deliver)?
+    {
+        return Ok(outcome);
+    }
+    // The copy does not hold the agent's branch, so the server gets more time.
+    from(HookSource::open(session, location)?, deliver).map(Option::unwrap_or_default)
+}
+
+/// Tells whether a server did not answer, or not in time.
+fn is_away(failure: &Failure) -> bool {
+    failure.error.downcast_ref::<StoreError>().is_some_and(StoreError::is_away)
+}
+
+/// Answers from one source; `None` if that does not hold what the agent needs.
+fn answer_from(
+    source: HookSource<'_>,
+    session: &Session,
+    request: &HookRequest,
+    event: &KnownEvent,
+    span: &Span,
+    deliver: &mut Deliver<'_>,
+) -> Result<Option<HookOutcome>, Failure> {
     let session_id = event.input.session_id.as_deref().unwrap_or_default();
     let read = settings_for_hook(session);
     let (settings, left_out) = &read;
-    let (workspace, arrival) = Workspace::open_for_hook(session, PATIENCE)?;
+    // The process ends with its answer. To close the store first would take a twentieth of its time.
+    let source = ManuallyDrop::new(source);
+    let workspace = &source.workspace;
+    let of = ClientSession { client: request.client, id: session_id };
+    let agent = hook_address(session, workspace, &read, Some(of))?;
+    if let Some(agent) = &agent
+        && !source.holds(agent)?
+    {
+        return Ok(None);
+    }
     if request.part.get() == 1 {
         let project = &workspace.scope.project;
         workspace.store.fired(request.client, project, session.now()).map_err(refused)?;
     }
-    let of = ClientSession { client: request.client, id: session_id };
-    let Some(agent) = hook_address(session, &workspace, &read, Some(of))? else {
-        return Ok(HookOutcome::Silent);
-    };
+    let Some(agent) = agent else { return Ok(Some(HookOutcome::Silent)) };
     span.record("agent", display(&agent.agent));
-    let folders: Vec<_> = arrival.into_iter().chain(hook_lines(session, &workspace)?).collect();
-    let words: Vec<_> = folders.iter().cloned().chain(unusable_settings(left_out)).collect();
+    let folders: Vec<_> =
+        source.note.iter().cloned().chain(hook_lines(session, workspace)?).collect();
+    let words = folders.iter().cloned().chain(unusable_settings(left_out));
+    let words: Vec<_> = words.chain(source.age(session, &agent)).collect();
     let words = words.join("\n> ");
     let words = without_tags(&words);
     let library = library(session, settings);
-    let sources = sources(session, &workspace, settings, &library);
+    let sources = sources(session, workspace, settings, &library);
     // A session stays with its agent's branch, even when another one is checked out.
     let sources = WakeSources { scope: &agent.scope, ..sources };
     let number = u32::try_from(request.part.get()).unwrap_or(u32::MAX);
@@ -160,11 +224,12 @@ fn answer_event(
         entry: HookEntry { number, of: request.of.max(request.part) },
         agent: &agent,
         profile: profile_of(&agent.agent, settings),
-        budget: budget_here(session, settings, &workspace, &agent.scope)?,
+        budget: budget_here(session, settings, workspace, &agent.scope)?,
         remark: remark(&words, &folders, left_out),
         now: session.now(),
     };
     let answer = answer(&sources, &heard).map_err(refused)?;
+    source.before_delivery(&agent, &answer);
     // An answer counts as delivered only after it was written.
     let delivery = deliver(&answer.json)?;
     tracing::info!(?delivery, bytes = answer.json.len(), "answered the hook");
@@ -172,7 +237,8 @@ fn answer_event(
         HookDelivery::Discarded => None,
         HookDelivery::Delivered => record(&sources, &heard, &answer).err().map(refused),
     };
-    Ok(HookOutcome::Answered { not_recorded })
+    source.after_delivery(session, &agent, of, &answer);
+    Ok(Some(HookOutcome::Answered { not_recorded }))
 }
 
 /// An event that Convoke handles.

@@ -1,5 +1,6 @@
 //! Writing hook entries into clients' settings, looking after them, and taking them out again.
 
+mod arrival;
 mod binding;
 mod install;
 mod status;
@@ -13,13 +14,17 @@ use convoke_engine::file::{self, stays_inside};
 use convoke_engine::git::checkout;
 use convoke_engine::hooks::{HooksLevel, SettingsError, settings_file};
 
+pub use self::arrival::WakeArrival;
+pub(crate) use self::arrival::arrival_in;
 pub use self::binding::rebind;
 pub(crate) use self::binding::{git_remedy, release_binding};
 pub use self::install::{
     HooksChange, HooksDryRunReport, InstallHooksRequest, RemovedHooksReport, install_hooks,
     is_same, uninstall_hooks,
 };
-pub(crate) use self::install::{bind_sessions, named_program, take_hooks_back};
+pub(crate) use self::install::{
+    bind_sessions, named_program, remember_folders, remove_folders, take_hooks_back,
+};
 
 pub(crate) use self::status::agent_of_sessions;
 pub use self::status::{
@@ -79,19 +84,10 @@ impl HooksTarget {
         })
     }
 
-    /// Returns the file to change. A project's settings that lead out of it are refused: a link that
-    /// came with the project must not reach the user's own.
+    /// Returns the file to change.
     fn path_to_change(&self, session: &Session) -> Result<PathBuf, Failure> {
         let (base, path) = (self.base(session)?, self.path(session)?);
-        // A link to nothing cannot be written through, and says so then.
-        let leads_nowhere = path.is_symlink() && !path.exists();
-        let is_inside = |name: &Path| leads_nowhere || stays_inside(&base, name);
-        if self.level == HooksLevel::User || path.strip_prefix(&base).is_ok_and(is_inside) {
-            return Ok(path);
-        }
-        Err(Failure::new(ErrorClass::Refused, HooksError::Outside { path }).hint(
-            "nothing was changed; replace the link with a file, or use `--user` for your own settings",
-        ))
+        refuse_outside(self.level, &base, path)
     }
 
     /// Returns the trust in Convoke's entries; only Codex asks its user first.
@@ -118,6 +114,24 @@ impl HooksTarget {
             FolderTrust::Missing
         }
     }
+}
+
+/// Returns the file to change. A project's settings that lead out of it are refused: a link that came
+/// with the project must not reach the user's own.
+pub(crate) fn refuse_outside(
+    level: HooksLevel,
+    base: &Path,
+    path: PathBuf,
+) -> Result<PathBuf, Failure> {
+    // A link to nothing cannot be written through, and says so then.
+    let leads_nowhere = path.is_symlink() && !path.exists();
+    let is_inside = |name: &Path| leads_nowhere || stays_inside(base, name);
+    if level == HooksLevel::User || path.strip_prefix(base).is_ok_and(is_inside) {
+        return Ok(path);
+    }
+    Err(Failure::new(ErrorClass::Refused, HooksError::Outside { path }).hint(
+        "nothing was changed; replace the link with a file, or use `--user` for your own settings",
+    ))
 }
 
 /// Returns what a user does once so that Codex calls hooks, in order.

@@ -77,6 +77,9 @@ pub struct InitStep {
     pub why: Option<String>,
     /// A note for the user.
     pub note: Option<String>,
+    /// The line that the step adds to the file.
+    #[serde(skip)]
+    pub adds: Option<&'static str>,
     /// Whether git tracks the file, so that the change shows up in `git diff`.
     pub is_tracked: bool,
 }

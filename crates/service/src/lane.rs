@@ -1,6 +1,7 @@
 //! Lanes: one supervised run of one agent on one prompt, recorded with what it spent.
 
 mod acp;
+mod admission;
 mod agent;
 mod around;
 mod budget;
@@ -13,6 +14,7 @@ mod list;
 mod log;
 mod one;
 mod pins;
+mod pulse;
 mod reading;
 mod record;
 mod report;
@@ -34,14 +36,18 @@ use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::lane::replay::ReplayError;
 use convoke_engine::lane::supervisor::Limits;
 
-pub(crate) use self::acp::acp_agent;
+pub(crate) use self::acp::{AcpAgent, acp_agent};
 pub use self::agent::{check_agent, model_name, seen_by, version_of};
-pub use self::budget::{CallBudget, is_paid, without_usage_warning};
+pub use self::budget::{CallBudget, UncountedLanes, is_paid};
 pub use self::event_line::LaneEventLine;
+pub(crate) use self::forecast::forecast_of_lane;
 pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
-pub use self::list::{LaneList, StoppedLane, list, show, stop};
+pub(crate) use self::list::running_in;
+pub use self::list::{LaneList, StoppedLane, list, list_running, show, stop};
 pub use self::one::{LaneChecks, must_be_filled, run_one};
 pub use self::pins::PinnedRules;
+pub(crate) use self::pins::pins_in_force;
+pub(crate) use self::pulse::read_pulse;
 pub use self::reading::ReadingReport;
 pub(crate) use self::record::day;
 pub use self::report::{
@@ -164,8 +170,8 @@ pub struct LaneRun {
     pub spent: Option<Usage>,
     /// The budget that it exceeded.
     pub over: Option<ExceededBudget>,
-    /// How many earlier lanes its budgets cannot count.
-    pub without_usage: u64,
+    /// How many earlier lanes its budgets count less of than they used, or nothing.
+    pub uncounted: UncountedLanes,
     /// Whether the working tree changed, if that was watched.
     pub tree: Option<TreeVerdict>,
 }

@@ -99,7 +99,8 @@ impl AccessToken {
         }
     }
 
-    fn in_file(path: &Path) -> Result<Self, Failure> {
+    /// Returns the token of a file that no other user may read.
+    pub(crate) fn in_file(path: &Path) -> Result<Self, Failure> {
         let refused = |error: fn(PathBuf) -> ListenError| {
             Failure::new(ErrorClass::Refused, error(path.to_owned()))
         };
@@ -121,7 +122,8 @@ impl AccessToken {
         Ok(Self { text: text.to_owned(), is_new: false })
     }
 
-    fn random() -> Result<Self, Failure> {
+    /// Makes a token that no one can guess.
+    pub fn random() -> Result<Self, Failure> {
         let mut bytes = [0; NEW_BYTES];
         File::open(RANDOM).and_then(|mut source| source.read_exact(&mut bytes)).map_err(
             |error| Failure::new(ErrorClass::Prerequisite, ListenError::NoChance(error)),

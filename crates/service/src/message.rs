@@ -1,6 +1,7 @@
 //! Messages between agents and people: sending and reading them.
 
 mod inbox;
+mod page;
 
 use convoke_domain::mention::mentions;
 use convoke_domain::message::MessageKind;
@@ -16,8 +17,9 @@ use serde::Serialize;
 
 pub use self::inbox::{
     Inbox, InboxRequest, MessageReport, MessageSelection, MessageThread, OlderMessages, inbox,
-    mark_messages_read, mark_read, thread, unread_count,
+    mark_messages_read, mark_own_read, mark_read, thread, unread_count,
 };
+pub use self::page::{ListedMessageReport, MessagePageReport, message_page};
 use crate::failure::{ErrorClass, Failure, did_you_mean};
 use crate::person::refuse_judge;
 use crate::session::Session;

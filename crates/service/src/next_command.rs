@@ -38,6 +38,8 @@ pub(crate) struct ProjectState {
     pub(crate) without_hooks: Vec<&'static str>,
     /// How many messages the agent has not read.
     pub(crate) unread: usize,
+    /// Whether a design has ended here.
+    pub(crate) has_design: bool,
     /// A run that was stopped.
     pub(crate) stopped_run: Option<String>,
 }
@@ -62,7 +64,9 @@ pub(crate) fn next_commands(state: &ProjectState) -> Vec<NextCommand> {
     } else if let Some(client) = state.clients.first() {
         commands.push(NextCommand::new(*client, "begins a session that knows its task"));
     }
-    commands.push(if state.clients.is_empty() {
+    commands.push(if state.clients.is_empty() && state.has_design {
+        NextCommand::new("convoke show", "shows the last design")
+    } else if state.clients.is_empty() {
         NextCommand::new("convoke design --rehearse", "shows a design; costs nothing")
     } else {
         NextCommand::new("convoke design \"FEATURE\"", "plans a feature with your agents")
@@ -78,7 +82,7 @@ fn task_command(state: &ProjectState) -> NextCommand {
     }
     match (&state.current, &state.plan) {
         (Some(task), _) if task.is_begun => {
-            NextCommand::new("convoke task done", "completes the current task")
+            NextCommand::new(format!("convoke task done {}", task.id), "completes the current task")
         }
         (Some(_), _) => NextCommand::new("convoke task start", "starts the next task"),
         (None, Some((plan, tasks))) => {

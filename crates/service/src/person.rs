@@ -49,6 +49,8 @@ enum PersonError {
     Judge(AgentProcess),
     #[error("cannot decide for the user: {0}")]
     Decision(AgentProcess),
+    #[error("cannot serve the user's dashboard: {0}")]
+    Dashboard(AgentProcess),
     #[error("cannot act as @human, which is the user: CONVOKE_AGENT names an agent")]
     Variable,
 }
@@ -82,6 +84,13 @@ pub(crate) fn refuse_decision(session: &Session) -> Result<(), Failure> {
     let Some(process) = AgentProcess::of(&session.environment) else { return Ok(()) };
     let hint = process.hint();
     Err(Failure::new(ErrorClass::Refused, PersonError::Decision(process)).hint(hint))
+}
+
+/// Refuses the dashboard in an agent's process: its forms act as the person.
+pub(crate) fn refuse_dashboard(session: &Session) -> Result<(), Failure> {
+    let Some(process) = AgentProcess::of(&session.environment) else { return Ok(()) };
+    let hint = process.hint();
+    Err(Failure::new(ErrorClass::Refused, PersonError::Dashboard(process)).hint(hint))
 }
 
 /// Returns the agent that `CONVOKE_AGENT` names, if it is set.

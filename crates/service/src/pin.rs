@@ -1,8 +1,10 @@
 //! Rules of the user that Convoke gives every agent again after a loss of memory.
 
+use convoke_domain::client::Client;
 use convoke_domain::message::shown_time;
 use convoke_domain::pin::{MOST, Pin, PinText};
 use convoke_domain::task::id::TaskId;
+use convoke_store::delivery::Session as ClientSession;
 use convoke_store::pin::{NewPin, PinReceipt, Reach};
 use jiff::civil::{Date, Time};
 use jiff::tz::Offset;
@@ -11,6 +13,7 @@ use serde::Serialize;
 
 use crate::elsewhere;
 use crate::failure::{ErrorClass, Failure};
+use crate::hooks::{WakeArrival, arrival_in};
 use crate::session::Session;
 use crate::settings::wake;
 use crate::user_only::{UserOnly, refuse_agents};
@@ -21,9 +24,9 @@ use crate::workspace::{Workspace, refused};
 pub enum PinScope {
     /// On every branch of the project.
     Project,
-    /// On the checked-out branch.
+    /// On one branch.
     Branch,
-    /// On the checked-out branch, while its task is open.
+    /// On one branch, while its task is open.
     Task,
 }
 
@@ -47,6 +50,8 @@ pub struct AddPinRequest {
     pub task: Option<TaskId>,
     /// When it ends.
     pub until: Option<PinEnd>,
+    /// Another branch than the checked-out one.
+    pub branch: Option<String>,
 }
 
 /// Which rules are listed.
@@ -181,7 +186,7 @@ pub fn add_pin(session: &Session, request: &AddPinRequest) -> Result<PinReport, 
         let hint = "name the task: `convoke pin add TEXT --task ID`";
         return Err(Failure::new(ErrorClass::Usage, PinError::NoTask).hint(hint));
     }
-    let workspace = Workspace::open(session, None)?;
+    let workspace = Workspace::open(session, request.branch.as_deref())?;
     workspace.keep_repository(session);
     let reach = match (request.scope, &request.task) {
         (Some(PinScope::Project), _) | (None, None) => Reach::Project,
@@ -287,8 +292,26 @@ pub fn pin_reports(
     };
     let clock = wake::settings_for_hook(session).0.clock;
     let report = |pin: &Pin| {
-        let receipt = store.last_receipt(pin.id).map_err(refused)?;
+        let mut receipt = store.last_receipt(pin.id).map_err(refused)?;
+        if let Some(receipt) = &mut receipt {
+            receipt.arrived_at = arrived_at(session, workspace, receipt)?;
+        }
         Ok(PinReport::new(pin, &holds, receipt, clock))
     };
     shown.iter().map(report).collect()
+}
+
+/// Returns when a rule was seen in the client's record: now, if no hook has looked there since.
+fn arrived_at(
+    session: &Session,
+    workspace: &Workspace,
+    receipt: &PinReceipt,
+) -> Result<Option<Timestamp>, Failure> {
+    if receipt.arrived_at.is_some() {
+        return Ok(receipt.arrived_at);
+    }
+    let Some(client) = Client::parse(&receipt.client) else { return Ok(None) };
+    let of = ClientSession { client, id: &receipt.session };
+    let arrival = arrival_in(session, workspace, of, receipt.at)?;
+    Ok((arrival == Some(WakeArrival::Arrived)).then(|| session.now()))
 }

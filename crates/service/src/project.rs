@@ -106,14 +106,21 @@ fn open(session: &Session) -> Result<(Workspace, Option<RepositoryId>), Failure>
     Ok((workspace, id))
 }
 
-/// Lists every project of the store.
+/// Lists the projects of the store. A folder that is gone and left nothing, as that of a rehearsal, is
+/// not one that a user would look for.
 pub fn list_projects(session: &Session) -> Result<Vec<ProjectReport>, Failure> {
     let (Workspace { store, scope }, _) = open(session)?;
     let report = |known: &KnownProject| {
         let counts = store.count_tasks(&known.name).map_err(refused)?;
         Ok(report(known, counts, known.name == scope.project))
     };
-    store.projects().map_err(refused)?.iter().map(report).collect()
+    let is_kept = |project: &Result<ProjectReport, Failure>| {
+        let is_trace = |project: &ProjectReport| {
+            !project.exists && !project.here && project.tasks == 0 && project.last_used.is_none()
+        };
+        !project.as_ref().is_ok_and(is_trace)
+    };
+    store.projects().map_err(refused)?.iter().map(report).filter(is_kept).collect()
 }
 
 fn report(known: &KnownProject, (tasks, open_tasks): (u32, u32), here: bool) -> ProjectReport {

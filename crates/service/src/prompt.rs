@@ -6,7 +6,7 @@ use convoke_domain::message::MessageKind;
 use convoke_domain::scope::AgentName;
 use convoke_domain::wake::NewMessage;
 use convoke_domain::wake::hop::wakes;
-use convoke_engine::client::Rights;
+use convoke_engine::client::{Rights, resume_by_hand};
 use convoke_store::agent::AgentChange;
 use convoke_store::message::{self, StoredMessage};
 use serde::Serialize;
@@ -51,7 +51,8 @@ pub struct PromptRequest {
 pub struct PromptReport {
     /// The stored message.
     pub message_id: i64,
-    /// The command line that gives the agent's session another prompt.
+    /// The command line that gives the agent's session another prompt, which it reads from stdin.
+    /// Empty if Convoke knows none for the agent's client.
     pub command: Vec<String>,
     /// The text for the agent.
     pub text: String,
@@ -123,7 +124,8 @@ pub fn prompt(session: &Session, request: &PromptRequest) -> Result<PromptReport
         Some(delivered) => delivered.text.clone(),
         None => delivery.assembled()?.wake_up.text,
     };
-    let command = resume(&agent.client, resumed);
+    let known = Client::parse(&agent.client);
+    let command = known.map_or_else(Vec::new, |client| resume_by_hand(client, resumed));
     Ok(PromptReport::new(request, said, command, text, delivered.as_ref()))
 }
 
@@ -160,13 +162,4 @@ impl PromptReport {
             problem: transcript.and_then(|transcript| ErrorClass::of_lane(transcript.outcome)),
         }
     }
-}
-
-/// Returns the command line that gives a session another prompt, on its standard input.
-fn resume(client: &str, session: &str) -> Vec<String> {
-    let arguments: &[&str] = match Client::parse(client) {
-        Some(Client::Codex) => &[client, "exec", "--json", "resume", session, "-"],
-        Some(_) | None => &[client, "--resume", session, "-p"],
-    };
-    arguments.iter().map(|word| (*word).to_owned()).collect()
 }

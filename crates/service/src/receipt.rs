@@ -1,58 +1,123 @@
 //! Reports on receipts and quotations.
 
 use convoke_domain::receipt::quotation::{Quotation, QuotationPlace};
-use convoke_domain::receipt::{ReadState, Receipt, Span, Weight};
-use serde::Serialize;
+use convoke_domain::receipt::{Lines, ReadState, Receipt, ShowingCall, Span, Weight};
+use serde::{Deserialize, Serialize};
 
 /// The evidence for the reading of one file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReceiptReport {
     /// The file's name in the demand.
     pub name: String,
-    /// How much of it was read: `whole`, `part`, `older`, `earlier`, `unsure`, `forgotten`,
-    /// `only_subagent`, `only_after_answer`, `only_namesake` or `not_read`.
-    standing: &'static str,
-    /// Its value as proof: `proven`, `in_doubt` or `refuted`.
-    proof: &'static str,
+    /// How much of it was read.
+    pub standing: ReceiptStanding,
+    /// Its value as proof.
+    pub proof: ReceiptProof,
     /// The lines that the standing is about.
-    lines: Vec<String>,
+    pub lines: Vec<String>,
     /// How many lines the file has.
-    of: Option<usize>,
+    pub of: Option<usize>,
     /// Another file of the same name that was read instead.
-    namesake: Option<String>,
+    pub namesake: Option<String>,
     /// A command that may have shown it, or more of it.
-    doubt: Option<String>,
+    pub doubt: Option<String>,
     /// Of the text as it was shown, if all of it was.
     sha256: Option<String>,
     /// The earlier round of the session in which all of it was read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    earlier_round: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub earlier_round: Option<u32>,
+    /// The calls that showed it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown_by: Vec<ShowingCallReport>,
+}
+
+/// How much of a file was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ReceiptStanding {
+    /// Every line.
+    Whole,
+    /// Some lines.
+    Part,
+    /// A text that differs from the present one.
+    Older,
+    /// All of it in an earlier round of the session, and not again.
+    Earlier,
+    /// Unknown: a command may have shown it.
+    Unsure,
+    /// It was read, and the client then removed that from the conversation.
+    Forgotten,
+    /// Only a subagent read it.
+    OnlySubagent,
+    /// Only after the answer.
+    OnlyAfterAnswer,
+    /// Only another file of the same name.
+    OnlyNamesake,
+    /// Nothing of it.
+    NotRead,
+}
+
+/// The value of a receipt as proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ReceiptProof {
+    /// The agent had every line before it when it answered.
+    Proven,
+    /// It may have, or it had some of it.
+    InDoubt,
+    /// It is known not to have had any of it.
+    Refuted,
+}
+
+/// One call that showed lines of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShowingCallReport {
+    /// The command, or the tool with its file; nothing if the client showed the file without a call.
+    pub call: Option<String>,
+    /// The lines that it showed: `all`, `3-6`, `7-` (to the end), `last 5` or `some`.
+    pub lines: String,
+}
+
+impl ShowingCallReport {
+    fn new(showing: &ShowingCall) -> Self {
+        let lines = match showing.lines {
+            Lines::Whole => "all".to_owned(),
+            Lines::Range { first, last: Lines::END } => format!("{first}-"),
+            Lines::Range { first, last } => format!("{first}-{last}"),
+            Lines::Last(count) => format!("last {count}"),
+            Lines::Some => "some".to_owned(),
+        };
+        Self { call: showing.call.as_deref().map(str::to_owned), lines }
+    }
 }
 
 impl ReceiptReport {
     /// Reports a receipt, with the SHA-256 of the text that was shown.
     pub fn new((receipt, sha256): &(Receipt, Option<String>)) -> Self {
         let (standing, spans, of, namesake) = match &receipt.standing {
-            ReadState::Whole => ("whole", &[][..], None, None),
-            ReadState::Part { lines, of } => ("part", lines.as_slice(), *of, None),
-            ReadState::Older { lines } => ("older", lines.as_slice(), None, None),
-            ReadState::Unsure => ("unsure", &[][..], None, None),
-            ReadState::Forgotten => ("forgotten", &[][..], None, None),
-            ReadState::OnlySubagent => ("only_subagent", &[][..], None, None),
-            ReadState::OnlyAfterAnswer => ("only_after_answer", &[][..], None, None),
+            ReadState::Whole => (ReceiptStanding::Whole, &[][..], None, None),
+            ReadState::Part { lines, of } => (ReceiptStanding::Part, lines.as_slice(), *of, None),
+            ReadState::Older { lines } => (ReceiptStanding::Older, lines.as_slice(), None, None),
+            ReadState::Unsure => (ReceiptStanding::Unsure, &[][..], None, None),
+            ReadState::Forgotten => (ReceiptStanding::Forgotten, &[][..], None, None),
+            ReadState::OnlySubagent => (ReceiptStanding::OnlySubagent, &[][..], None, None),
+            ReadState::OnlyAfterAnswer => (ReceiptStanding::OnlyAfterAnswer, &[][..], None, None),
             ReadState::OnlyNamesake { path } => {
-                ("only_namesake", &[][..], None, Some(path.clone()))
+                (ReceiptStanding::OnlyNamesake, &[][..], None, Some(path.clone()))
             }
-            ReadState::NotRead { .. } => ("not_read", &[][..], None, None),
+            ReadState::NotRead { .. } => (ReceiptStanding::NotRead, &[][..], None, None),
         };
         Self {
             name: receipt.name.clone(),
             standing,
             proof: match receipt.standing.weight() {
-                Weight::Proven => "proven",
-                Weight::InDoubt => "in_doubt",
-                Weight::Refuted => "refuted",
+                Weight::Proven => ReceiptProof::Proven,
+                Weight::InDoubt => ReceiptProof::InDoubt,
+                Weight::Refuted => ReceiptProof::Refuted,
             },
             lines: spans.iter().map(span).collect(),
             of,
@@ -60,6 +125,7 @@ impl ReceiptReport {
             doubt: receipt.doubt.clone(),
             sha256: sha256.clone(),
             earlier_round: None,
+            shown_by: receipt.shown_by.iter().map(ShowingCallReport::new).collect(),
         }
     }
 
@@ -67,42 +133,48 @@ impl ReceiptReport {
     /// again.
     #[must_use]
     pub fn or_earlier(self, round: u32) -> Self {
-        match self.standing {
-            "not_read" => Self { standing: "earlier", earlier_round: Some(round), ..self },
-            _ => self,
+        if self.standing != ReceiptStanding::NotRead {
+            return self;
         }
+        Self { standing: ReceiptStanding::Earlier, earlier_round: Some(round), ..self }
     }
 
     /// Renders it in one line.
     pub fn line(&self) -> String {
-        let lines = self.lines.join(", ");
-        let words = match (self.standing, self.of) {
-            ("whole", _) => "all of it".to_owned(),
-            ("part", Some(of)) if !lines.is_empty() => format!("in part: lines {lines} of {of}"),
-            ("part", _) if !lines.is_empty() => format!("in part: lines {lines}"),
-            ("part", _) => "in part: search results, or truncated output".to_owned(),
-            ("older", _) if lines.is_empty() => "an older version".to_owned(),
-            ("older", _) => format!("an older version of lines {lines}"),
-            ("earlier", _) => {
-                format!("all of it, in round {}", self.earlier_round.unwrap_or_default())
-            }
-            ("unsure", _) => "unknown".to_owned(),
-            ("forgotten", _) => {
-                "forgotten: the client removed it from the conversation before the answer"
-                    .to_owned()
-            }
-            ("only_subagent", _) => "only by a subagent".to_owned(),
-            ("only_after_answer", _) => "only after the answer".to_owned(),
-            ("only_namesake", _) => {
-                format!("only another file: {}", self.namesake.as_deref().unwrap_or_default())
-            }
-            _ => "not read".to_owned(),
-        };
         let doubt = self
             .doubt
             .as_ref()
             .map_or(String::new(), |command| format!("; `{command}` may have read it"));
-        format!("{}: {words}{doubt}", self.name)
+        format!("{}: {}{doubt}", self.name, self.words())
+    }
+
+    /// Says how much of the file was read.
+    pub fn words(&self) -> String {
+        let lines = self.lines.join(", ");
+        match (self.standing, self.of) {
+            (ReceiptStanding::Whole, _) => "all of it".to_owned(),
+            (ReceiptStanding::Part, Some(of)) if !lines.is_empty() => {
+                format!("in part: lines {lines} of {of}")
+            }
+            (ReceiptStanding::Part, _) if !lines.is_empty() => format!("in part: lines {lines}"),
+            (ReceiptStanding::Part, _) => "in part: search results, or truncated output".to_owned(),
+            (ReceiptStanding::Older, _) if lines.is_empty() => "an older version".to_owned(),
+            (ReceiptStanding::Older, _) => format!("an older version of lines {lines}"),
+            (ReceiptStanding::Earlier, _) => {
+                format!("all of it, in round {}", self.earlier_round.unwrap_or_default())
+            }
+            (ReceiptStanding::Unsure, _) => "unknown".to_owned(),
+            (ReceiptStanding::Forgotten, _) => {
+                "forgotten: the client removed it from the conversation before the answer"
+                    .to_owned()
+            }
+            (ReceiptStanding::OnlySubagent, _) => "only by a subagent".to_owned(),
+            (ReceiptStanding::OnlyAfterAnswer, _) => "only after the answer".to_owned(),
+            (ReceiptStanding::OnlyNamesake, _) => {
+                format!("only another file: {}", self.namesake.as_deref().unwrap_or_default())
+            }
+            (ReceiptStanding::NotRead, _) => "not read".to_owned(),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use convoke_engine::lane::cancel::Cancel;
 use convoke_engine::project::root_above;
 use jiff::Timestamp;
 
+use crate::call_store::CallStore;
 use crate::clock::{Clock, SystemClock};
 use crate::environment::Environment;
 use crate::failure::{ErrorClass, Failure};
@@ -34,6 +35,8 @@ pub struct Session {
     pub settings: SessionSettings,
     /// Records the session's lanes, if the user wants that.
     pub telemetry: Telemetry,
+    /// The store, as far as this call has it open.
+    pub store: CallStore,
 }
 
 /// A folder that cannot be worked in.
@@ -60,13 +63,22 @@ impl Session {
             observer: Arc::new(Unobserved),
             settings: SessionSettings::default(),
             telemetry: Telemetry::default(),
+            store: CallStore::default(),
         }
     }
 
-    /// Returns the same for another project.
+    /// Returns the same for another project. Its calls open the store themselves.
     #[must_use]
     pub fn in_project(&self, project: PathBuf) -> Self {
-        Self { project, settings: SessionSettings::default(), ..self.clone() }
+        Self { project, settings: SessionSettings::default(), ..self.for_call() }
+    }
+
+    /// Returns the same for another call, which opens the store itself. A front end that answers many
+    /// calls takes one for each: they neither wait for each other nor depend on a store that was
+    /// replaced or a password that was changed since an earlier one.
+    #[must_use]
+    pub fn for_call(&self) -> Self {
+        Self { store: CallStore::default(), ..self.clone() }
     }
 
     /// Returns the session with another observer.

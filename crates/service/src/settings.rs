@@ -14,6 +14,7 @@ mod files;
 pub mod health;
 pub mod lane;
 pub mod mcp;
+pub mod pack;
 pub mod remark;
 mod role;
 pub mod store;
@@ -77,7 +78,7 @@ enum ConfigError {
 }
 
 /// Every section that a file may have.
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 11] = [
     brief::SECTION,
     wake::SECTION,
     dispatch::SECTION,
@@ -88,6 +89,7 @@ const SECTIONS: [&str; 10] = [
     acp::SECTION,
     mcp::SECTION,
     telemetry::SECTION,
+    pack::SECTION,
 ];
 
 /// Reads one section from everywhere, strongest first: environment, local, project, user.

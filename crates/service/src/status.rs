@@ -1,9 +1,11 @@
 //! Everything about a project that fits on one screen.
 
 mod hooks;
+mod mcp;
 
 use convoke_domain::client::Client;
 use convoke_domain::lane::ledger::{LaneEntry, Sum};
+use convoke_domain::run::{RunId, RunState};
 use convoke_domain::scope::AgentName;
 use convoke_engine::client::adapter;
 use convoke_engine::git::checkout;
@@ -16,9 +18,10 @@ use crate::elsewhere::{self, missed_folder};
 use crate::failure::Failure;
 use crate::hooks::agent_of_sessions;
 use crate::init::plans;
-use crate::lane::{LaneList, day, is_paid, list};
+use crate::lane::{LaneList, day, is_paid, list, read_pulse};
 use crate::next_command::{NextCommand, ProjectState, next_commands};
-use crate::run::{RunSummaryReport, list_runs};
+use crate::replica::{StoreCopyReport, copy_report};
+use crate::run::{RunSummaryReport, is_rehearsal, list_runs};
 use crate::session::Session;
 use crate::settings::lane;
 use crate::settings::wake::settings_for_hook;
@@ -26,6 +29,8 @@ use crate::task::{TaskDesk, TaskPlace, TaskProgress, task_progress};
 use crate::workspace::{Workspace, reader, refused};
 
 pub use self::hooks::{ClientHooks, hooks_of_clients};
+pub use self::mcp::ClientMcp;
+use self::mcp::mcp_of_clients;
 
 /// Everything about a project that fits on one screen.
 #[derive(Debug, Clone, Serialize)]
@@ -52,10 +57,16 @@ pub struct StatusReport {
     pub unread: Vec<UnreadMessages>,
     /// Clients on the PATH or with hooks, and what their hooks did.
     pub hooks: Vec<ClientHooks>,
+    /// Entries of Convoke's MCP server in clients' settings.
+    pub mcp: Vec<ClientMcp>,
+    /// The copy of the server's store that hooks use; `None` without one.
+    pub copy: Option<StoreCopyReport>,
     /// The lanes of this project that run.
     pub lanes: Vec<RunningLane>,
     /// The designs of this project that run or were stopped.
     pub designs: Vec<OpenDesign>,
+    /// The feature of the design that ended last.
+    pub last_design: Option<String>,
     /// Today's usage of the lanes of all projects.
     pub today: SpentToday,
     /// The next commands.
@@ -86,6 +97,10 @@ pub struct RunningLane {
     pub run: Option<String>,
     /// How long it has run, in milliseconds.
     pub elapsed_ms: u64,
+    /// Tokens that it has used so far, as far as the client says.
+    pub tokens: Option<u64>,
+    /// Money that it has cost so far, in millionths of a dollar, as far as the client says.
+    pub micro_dollars: Option<u64>,
 }
 
 /// A design that is not at its end.
@@ -114,6 +129,8 @@ pub struct SpentToday {
     pub lanes: u64,
     /// How many of them reported no usage.
     pub without_usage: u64,
+    /// How many of the others reported a part of their usage.
+    pub partial_usage: u64,
     /// Tokens.
     pub tokens: u64,
     /// Money, in millionths of a dollar, as far as clients say.
@@ -133,7 +150,11 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
         agent_of_sessions(session, &workspace, &settings_for_hook(session))?.unzip();
     let unread = unread(session, &workspace, agent.as_deref())?;
     let hooks = hooks_of_clients(session);
-    let designs = designs(session, &workspace)?;
+    let runs = list_runs(session)?;
+    let last_design = runs.iter().find(|run| run.state == RunState::Ended.name());
+    let last_design = last_design.map(|run| run.feature.clone());
+    let lanes = lanes(session)?;
+    let designs = designs(session, &workspace, runs, &lanes)?;
     let is_installed = |client: &Client| {
         hooks.iter().any(|hooks| hooks.client == client.name() && hooks.installed)
     };
@@ -153,7 +174,11 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
         clients: with.iter().chain(&without).filter_map(program).collect(),
         without_hooks: without_hooks.map(|client| client.name()).filter(|_| lacks_hooks).collect(),
         unread: unread.first().map_or(0, |unread| unread.count),
-        stopped_run: designs.iter().find(|run| run.state == "stopped").map(|run| run.run.clone()),
+        has_design: last_design.is_some(),
+        stopped_run: designs
+            .iter()
+            .find(|run| run.state == RunState::Stopped.name())
+            .map(|run| run.run.clone()),
     };
     Ok(StatusReport {
         folder: session.absolute_project().display().to_string(),
@@ -162,8 +187,11 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
         elsewhere,
         unread,
         hooks,
-        lanes: lanes(session)?,
+        mcp: mcp_of_clients(session),
+        copy: copy_report(session, Some(&workspace.scope)),
+        lanes,
         designs,
+        last_design,
         today: SpentToday::of(session, &workspace)?,
         next: next_commands(&state)
             .into_iter()
@@ -207,27 +235,52 @@ fn since(at: Timestamp, session: &Session) -> u64 {
 
 fn lanes(session: &Session) -> Result<Vec<RunningLane>, Failure> {
     let running = list(session, LaneList::Recent)?.into_iter().filter(|lane| lane.over.is_none());
-    let report = |lane: LaneEntry| RunningLane {
-        id: lane.id,
-        elapsed_ms: since(lane.begun.at, session),
-        agent: lane.begun.agent,
-        role: lane.begun.purpose.role,
-        run: lane.begun.purpose.run,
+    let report = |lane: LaneEntry| {
+        let pulse = read_pulse(session, lane.id).unwrap_or_default();
+        RunningLane {
+            id: lane.id,
+            elapsed_ms: since(lane.begun.at, session),
+            agent: lane.begun.agent,
+            role: lane.begun.purpose.role,
+            run: lane.begun.purpose.run,
+            tokens: pulse.tokens,
+            micro_dollars: pulse.micro_dollars,
+        }
     };
     Ok(running.map(report).collect())
 }
 
-fn designs(session: &Session, workspace: &Workspace) -> Result<Vec<OpenDesign>, Failure> {
-    let open = list_runs(session)?.into_iter().filter(|run| run.state != "ended");
+fn designs(
+    session: &Session,
+    workspace: &Workspace,
+    runs: Vec<RunSummaryReport>,
+    lanes: &[RunningLane],
+) -> Result<Vec<OpenDesign>, Failure> {
+    // A refused run has nothing to go on with, and neither has a rehearsal that was stopped.
+    let is_rehearsal = |run: &str| RunId::parse(run).is_ok_and(|run| is_rehearsal(session, &run));
+    let is_open = |run: &RunSummaryReport| {
+        run.state == RunState::Running.name()
+            || run.state == RunState::Stopped.name() && !is_rehearsal(&run.run)
+    };
+    let open = runs.into_iter().filter(is_open);
     let report = |run: RunSummaryReport| {
         let query = LaneQuery { run: Some(&run.run), ..LaneQuery::default() };
         let sum = Sum::of_all(&workspace.store.lanes(query).map_err(refused)?);
+        // The ledger has no usage of a lane before its end.
+        let running = lanes.iter().filter(|lane| lane.run.as_ref() == Some(&run.run));
+        let (mut tokens, mut micro_dollars) = (sum.usage.tokens(), sum.usage.micro_dollars);
+        for lane in running {
+            tokens = tokens.saturating_add(lane.tokens.unwrap_or_default());
+            if let Some(more) = lane.micro_dollars {
+                micro_dollars = Some(micro_dollars.unwrap_or_default().saturating_add(more));
+            }
+        }
         Ok(OpenDesign {
             elapsed_ms: run.started_at.parse().map_or(0, |at| since(at, session)),
             state: run.state,
             feature: run.feature,
-            tokens: sum.usage.tokens(),
-            micro_dollars: sum.usage.micro_dollars,
+            tokens,
+            micro_dollars,
             run: run.run,
         })
     };
@@ -246,6 +299,7 @@ impl SpentToday {
         Ok(Self {
             lanes: sum.lanes,
             without_usage: sum.without_usage,
+            partial_usage: sum.partial_usage,
             tokens: sum.usage.tokens(),
             micro_dollars: sum.usage.micro_dollars,
             is_used_up: budgets.iter().any(|cap| cap.is_reached(sum.usage)),

@@ -1,10 +1,12 @@
 //! Whether the store is sound, copies of it, and a file that holds all of it.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use convoke_engine::file::{DraftReaders, draft};
+use convoke_store::StoreLocation;
 use convoke_store::error::StoreError;
 use convoke_store::transfer::TransferError;
 use serde::Serialize;
@@ -12,6 +14,7 @@ use tempfile::NamedTempFile;
 
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
+use crate::settings::store::with_password;
 use crate::workspace::{open_store, refused, store_location};
 
 const BEGIN_ANEW: &str = "restore a backup, or move the file away and start with an empty store";
@@ -23,7 +26,7 @@ const NO_PATH: &str = "-";
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreCheckReport {
-    /// The store's path.
+    /// The store's path, or the address of its server.
     pub path: String,
     /// Whether it is.
     pub sound: bool,
@@ -40,6 +43,41 @@ pub struct StoreTransferReport {
     /// How many rows, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
+}
+
+/// A store that was copied to another place, and compared with the copy.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StoreMoveReport {
+    /// The store that was copied. It is as it was.
+    pub from: String,
+    /// The store that holds the same now.
+    pub to: String,
+    /// How many rows both hold.
+    pub rows: u64,
+    /// Whether the copy had been made before.
+    pub was_there: bool,
+    /// What both hold, table by table.
+    pub tables: Vec<MovedTable>,
+}
+
+/// A table that is the same in both stores.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MovedTable {
+    /// Its name.
+    pub table: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// The sum of the SHA-256 of its rows, which does not depend on their order.
+    pub sha256: String,
+}
+
+/// A store cannot be moved to itself.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot move the store to `{place}`: it is there already")]
+struct SamePlace {
+    place: String,
 }
 
 /// Where an export is written.
@@ -155,6 +193,38 @@ pub fn import_store(
     Ok(StoreTransferReport { path, rows: Some(rows.map_err(failed)?) })
 }
 
+/// Copies everything that the store holds into another, empty store: a file or a server's. The copy is
+/// kept only if both hold the same.
+pub fn move_store(session: &Session, to: &OsStr) -> Result<StoreMoveReport, Failure> {
+    let from = store_location(session)?;
+    let target = StoreLocation::parse(to);
+    if from.to_string() == target.to_string() {
+        let error = SamePlace { place: from.to_string() };
+        return Err(Failure::new(ErrorClass::Refused, error).hint("name another store with `--to`"));
+    }
+    let target = with_password(session, target)?;
+    let copied = open_store(session)?.copy_into(&target).map_err(|error| {
+        if matches!(error, TransferError::NotEmpty { .. }) {
+            return Failure::new(ErrorClass::Refused, error)
+                .hint("name a store that holds nothing yet");
+        }
+        failed(error)
+    })?;
+    let tables = copied.tables.into_iter().map(|found| MovedTable {
+        table: found.table,
+        rows: found.rows,
+        sha256: found.sha256,
+    });
+    let tables: Vec<_> = tables.collect();
+    Ok(StoreMoveReport {
+        from: from.to_string(),
+        to: target.to_string(),
+        rows: tables.iter().map(|table| table.rows).sum(),
+        was_there: copied.was_there,
+        tables,
+    })
+}
+
 /// A file beside the wanted one, which gets its name when it is whole.
 struct Draft<'a> {
     file: NamedTempFile,
@@ -205,6 +275,9 @@ fn failed(error: TransferError) -> Failure {
             .hint("update convoke to the version that wrote the file"),
         TransferError::NotEmpty { .. } => Failure::new(ErrorClass::Refused, error)
             .hint("name a new store: `CONVOKE_STORE=NEW.db convoke store import FILE`"),
+        TransferError::Differs { .. } => {
+            Failure::new(ErrorClass::Refused, error).hint("nothing was copied; run it again")
+        }
         TransferError::Line { .. }
         | TransferError::Dangling { .. }
         | TransferError::Rows { .. } => Failure::new(ErrorClass::Refused, error)

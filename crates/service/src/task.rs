@@ -9,8 +9,10 @@ mod import;
 mod list;
 mod moving;
 mod next;
+mod page;
 mod parent;
 mod plan;
+mod preview;
 mod progress;
 mod report;
 
@@ -23,9 +25,10 @@ use convoke_domain::task::priority::TaskPriority;
 use convoke_domain::text::is_disruptive;
 use convoke_store::task::NewTask;
 
-pub use self::change::{RemovedCount, TaskStep, change_task, remove_task};
+pub use self::change::{RemovedCount, TaskStep, change_current_task, change_task, remove_task};
 pub use self::deed::{
-    DeedReport, JudgedTask, VerdictRequest, judge_task, known_task, note_unless_started,
+    DeedReport, JudgedTask, VerdictRequest, judge_task, judge_task_once, known_task,
+    note_unless_started,
 };
 pub use self::edit::{EditRequest, ReadTask, WriteTask, edit_task, reorder_task, task_body};
 pub use self::history::{
@@ -39,8 +42,10 @@ pub use self::list::{
 };
 pub use self::moving::{BranchMove, MovedTasksReport, move_below, move_to_branch};
 pub use self::next::{NextTask, next_task, start_task};
+pub use self::page::{BranchCountReport, TaskExcerpt, TaskPageReport, task_page};
 pub use self::plan::plan_file;
-pub use self::progress::{CurrentTask, TaskProgress, task_in_progress, task_progress};
+pub use self::preview::{ImportPreviewReport, PreviewedOutcome, PreviewedTask, preview_import};
+pub use self::progress::{CurrentTask, TaskProgress, task_progress};
 pub use self::report::{AddedTasksReport, TaskReport};
 use crate::elsewhere;
 use crate::failure::Failure;
@@ -66,6 +71,11 @@ pub struct TaskDesk<'a> {
 }
 
 impl<'a> TaskDesk<'a> {
+    /// Returns the branch whose tasks these are.
+    pub fn branch(&self) -> &str {
+        &self.workspace.scope.branch
+    }
+
     /// Opens the tasks of a branch for `work` that changes nothing. It also works where Convoke cannot
     /// tell which agent is acting.
     pub fn open_to_read<T>(

@@ -10,7 +10,9 @@ use serde::Serialize;
 use crate::agents::{AgentsRequest, agents};
 use crate::failure::Failure;
 use crate::hooks::{is_same, is_there};
+use crate::mcp_entry::mcp_entries;
 use crate::session::Session;
+use crate::settings::store;
 use crate::workspace::{refused, store_location};
 
 /// No settings file a person writes is larger.
@@ -65,7 +67,7 @@ pub struct ClientVersion {
 pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
     let mut behind = Vec::new();
     let location = store_location(session)?;
-    let schema = schema_versions(&location).map_err(refused)?;
+    let schema = schema_versions(&store::with_password(session, location)?).map_err(refused)?;
     behind.extend(schema.and_then(store_words));
     let mut hooks = Vec::new();
     let project = session.absolute_project();
@@ -95,6 +97,11 @@ pub fn check_upgrade(session: &Session) -> Result<UpgradeReport, Failure> {
             });
         }
     }
+    let servers = [HooksLevel::Project, HooksLevel::User].into_iter();
+    behind.extend(servers.flat_map(|level| mcp_entries(session, level)).filter_map(|entry| {
+        let (fault, again) = (entry.fault(session)?, entry.target.command("install"));
+        Some(format!("{} {fault}; run `{again}`", entry.path.display()))
+    }));
     let known = agents(session, &AgentsRequest::presence())?.agents.into_iter();
     let clients = known.filter(|agent| agent.path.is_some() && agent.model.is_none());
     let clients: Vec<_> = clients

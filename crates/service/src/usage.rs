@@ -1,5 +1,6 @@
 //! The usage of lanes, and forecasts; the usage of every session by the clients' own records.
 
+mod page;
 mod sessions;
 
 use convoke_domain::lane::forecast::{LaneForecast, Range, forecast};
@@ -11,6 +12,7 @@ use jiff::civil::{Date, Time};
 use jiff::tz::Offset;
 use serde::Serialize;
 
+pub use self::page::{USUAL_DAYS, UsagePageReport, usage_page};
 pub use self::sessions::{
     SessionUsageReport, SessionUsageRequest, SessionUsageRow, StatedAmount, session_usage,
 };
@@ -57,6 +59,8 @@ pub struct LaneUsageRow {
     pub without_usage: u64,
     /// How many of the others did not report their cost.
     pub without_money: u64,
+    /// How many of the others reported a part of their usage.
+    pub partial_usage: u64,
     /// Tokens of the prompts.
     pub input_tokens: u64,
     /// Tokens of the prompts that came from a cache.
@@ -124,12 +128,13 @@ pub fn lane_usage(
 impl LaneUsageRow {
     fn new(name: Option<String>, entries: &[&LaneEntry], last: usize) -> Self {
         let sum = Sum::of_all(entries.iter().copied());
-        let Sum { lanes, without_usage, without_money, usage, .. } = sum;
+        let Sum { lanes, without_usage, without_money, partial_usage, usage, .. } = sum;
         Self {
             name,
             lanes,
             without_usage,
             without_money,
+            partial_usage,
             input_tokens: usage.input,
             cached_tokens: usage.cached,
             output_tokens: usage.output,

@@ -1,5 +1,7 @@
 //! The store, opened for the project and branch a command works on.
 
+mod of_hook;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +18,15 @@ use convoke_store::{Store, StoreLocation};
 use tracing::Span;
 use tracing::field::display;
 
+use crate::call_store;
 use crate::failure::{ErrorClass, Failure};
 use crate::person::{agent_of_variable, refuse_actor};
 use crate::project_here::{ProjectHere, known_here, project_here};
+use crate::replica::forward_waiting;
 use crate::session::Session;
 use crate::settings::{store, wake};
+
+pub(crate) use self::of_hook::hook_location;
 
 /// The branch of a folder without git.
 const NO_GIT: &str = "main";
@@ -52,8 +58,18 @@ impl Workspace {
         let location = store_location(session)?;
         let span = store_span(&location);
         let _entered = span.enter();
-        let store = convoke_store::open(&location).map_err(refused)?;
-        Self::with_store(&*store, session, branch).map(|opened| opened.told(session))
+        let store = call_store::open(session, &location)?;
+        forward_waiting(session, &location, &*store);
+        let opened = Self::with_store(&*store, session, branch)?;
+        Ok(opened.told(session).remembered(session, &location))
+    }
+
+    /// Remembers an open server, so that the copy on this machine can follow when the command is done.
+    fn remembered(self, session: &Session, location: &StoreLocation) -> Self {
+        if location.as_file().is_none() {
+            session.settings.opened_server().keep(self.store.clone(), self.scope.clone());
+        }
+        self
     }
 
     /// Records the facts that identify the project in another folder, unless they are known already. A
@@ -95,7 +111,8 @@ impl Workspace {
         }
     }
 
-    /// Opens the store as [`Workspace::open`] does, for a caller in a hurry.
+    /// Opens the store as [`Workspace::open`] does, for a caller in a hurry. It takes the store that
+    /// another part of the call has open.
     pub fn open_in_a_hurry(
         session: &Session,
         branch: Option<&str>,
@@ -104,22 +121,8 @@ impl Workspace {
         let location = store_location(session)?;
         let span = store_span(&location);
         let _entered = span.enter();
-        let store = convoke_store::open_in_a_hurry(&location, patience).map_err(refused)?;
+        let store = call_store::open_in_a_hurry(session, &location, patience)?;
         Self::with_store(&*store, session, branch).map(|opened| opened.told(session))
-    }
-
-    /// Opens the store for a hook, even if a mistake in the user's file hides its settings of the
-    /// store. Returns what the session must know about the project's folder, too.
-    pub fn open_for_hook(
-        session: &Session,
-        patience: Duration,
-    ) -> Result<(Self, Option<String>), Failure> {
-        let location = store::usable_location(session).ok_or_else(no_home)?;
-        let span = store_span(&location);
-        let _entered = span.enter();
-        let store = convoke_store::open_in_a_hurry(&location, patience).map_err(refused)?;
-        let OpenedWorkspace { workspace, note } = Self::with_store(&*store, session, None)?;
-        Ok((workspace, note))
     }
 
     /// Opens the store for a caller that only reads, in a hurry: it changes nothing, registers nothing
@@ -128,6 +131,7 @@ impl Workspace {
         let location = store::usable_location(session).ok_or_else(no_home)?;
         let span = store_span(&location);
         let _entered = span.enter();
+        let location = store::with_password(session, location)?;
         let Some(store) = convoke_store::open_to_look(&location, patience).map_err(refused)? else {
             return Ok(None);
         };
@@ -211,7 +215,7 @@ fn store_span(location: &StoreLocation) -> Span {
 
 /// Opens the user's store.
 pub fn open_store(session: &Session) -> Result<Arc<dyn Store>, Failure> {
-    convoke_store::open(&store_location(session)?).map_err(refused)
+    call_store::open(session, &store_location(session)?)
 }
 
 /// Returns where the user's store is.
@@ -270,6 +274,8 @@ pub fn refused(error: StoreError) -> Failure {
         | StoreError::Newer { .. }
         | StoreError::Older { .. }
         | StoreError::Foreign { .. }
+        | StoreError::Address { .. }
+        | StoreError::NoServers
         | StoreError::Failed { .. } => ErrorClass::Prerequisite,
     };
     let hint = error.hint().map(str::to_owned);

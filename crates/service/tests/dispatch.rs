@@ -47,6 +47,7 @@ fn request(role: &str, answer: &str) -> CheckRequest {
         agent: None,
         changed: ChangedFiles::Listed(Vec::new()),
         tokens: None,
+        stored_task: None,
         proof: Proof::Reported,
         keeping: JudgementKeeping::DryRun,
     }

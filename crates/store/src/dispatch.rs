@@ -27,6 +27,10 @@ pub struct Round {
     pub state: ResumeState,
     /// The files that it was shown: a tree in git's own store, if there is one.
     pub seen: Option<String>,
+    /// Why its session was resumed or not, as a code; unknown for rounds of earlier versions.
+    pub reason: Option<String>,
+    /// How long a whole prompt would have been; unknown for rounds of earlier versions.
+    pub fresh_chars: Option<u64>,
 }
 
 /// Keeps dispatches.

@@ -10,6 +10,7 @@ use convoke_domain::task::DEEPEST;
 use convoke_domain::task::deed::DeedRole;
 use convoke_domain::task::id::TaskId;
 
+use crate::address::AddressError;
 use crate::location::StoreLocation;
 
 /// The backend's own error. Every backend has its own error types.
@@ -29,6 +30,14 @@ pub enum BackendTrouble {
     Disk,
     /// Another program held the store for longer than the caller waits.
     Busy,
+    /// The server does not answer, or ended the connection.
+    Away,
+    /// The connection ended while a change was being kept: it was kept, or it was not.
+    Unconfirmed,
+    /// The server does not accept the user or the password, or not for this database.
+    Login,
+    /// The server cannot prove who it is, or speaks no TLS.
+    Untrusted,
     /// Anything else.
     Other,
 }
@@ -44,6 +53,15 @@ pub enum StoreError {
         /// The system's message.
         source: io::Error,
     },
+    /// The address of a store cannot be read.
+    #[error("cannot read the address of the store")]
+    Address {
+        /// The error in it.
+        source: AddressError,
+    },
+    /// This program has no backend for servers.
+    #[error("cannot open a store on a server: this convoke was built without the Postgres backend")]
+    NoServers,
     /// The store could not be opened.
     #[error("cannot open store `{location}`")]
     Open {
@@ -242,10 +260,17 @@ pub enum StoreError {
     },
 }
 
+const BY_FORCE: &str = "`--force` removes it: its tasks become unassigned, its messages stay";
+const CORRECT_ADDRESS: &str = "correct CONVOKE_STORE, or `store.path` in your configuration";
+const WITH_SERVERS: &str = "install a package of Convoke, which has it, or build it with the backend: \
+     `cargo install --locked --path crates/app --features postgres`";
+
 impl StoreError {
     /// Returns the user's next step, if Convoke knows one.
     pub fn hint(&self) -> Option<&'static str> {
         let trouble = match self {
+            Self::Address { .. } => return Some(CORRECT_ADDRESS),
+            Self::NoServers => return Some(WITH_SERVERS),
             Self::Newer { .. } => {
                 return Some("update convoke, or name another store with CONVOKE_STORE");
             }
@@ -258,11 +283,7 @@ impl StoreError {
             Self::AgentExists { .. } => {
                 return Some("choose another name; `convoke agent list` shows those in use here");
             }
-            Self::AgentBusy { .. } => {
-                return Some(
-                    "`--force` removes it: its tasks become unassigned, its messages stay",
-                );
-            }
+            Self::AgentBusy { .. } => return Some(BY_FORCE),
             Self::Folder { .. } => return Some("name another store with CONVOKE_STORE"),
             Self::ManyRuns { .. } => return Some("type more of the id"),
             Self::OutOfTurn { .. } => {
@@ -306,6 +327,14 @@ impl StoreError {
         trouble.hint()
     }
 
+    /// Tells whether a server did not answer, or not in time.
+    pub const fn is_away(&self) -> bool {
+        let (Self::Open { trouble, .. } | Self::Failed { trouble, .. }) = self else {
+            return false;
+        };
+        matches!(trouble, BackendTrouble::Away | BackendTrouble::Busy | BackendTrouble::Unconfirmed)
+    }
+
     /// Tells whether the store itself is broken.
     pub const fn is_damage(&self) -> bool {
         matches!(
@@ -336,6 +365,20 @@ impl BackendTrouble {
             Self::Busy => {
                 Some("another program has locked the store; try again when it has finished")
             }
+            Self::Away => {
+                Some("check that the server runs and can be reached from here; nothing was changed")
+            }
+            Self::Unconfirmed => Some(
+                "look whether the change is there before you repeat it: the server may have kept it",
+            ),
+            Self::Login => Some(
+                "check the user and its password: CONVOKE_STORE_PASSWORD, or `store.password_file` or \
+                 `store.password_command` in your configuration",
+            ),
+            Self::Untrusted => Some(
+                "name the file of the server's certificate authority with `sslrootcert` in the address, \
+                 and the host as its certificate does",
+            ),
             Self::Other => None,
         }
     }

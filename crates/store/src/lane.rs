@@ -23,10 +23,34 @@ pub struct LaneQuery<'a> {
     pub last: Option<u32>,
 }
 
+/// The lanes by which it is decided whether another may begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerLook {
+    /// Lanes since the requested time.
+    pub lanes: Vec<LaneEntry>,
+    /// Lanes before these, as far as a running lane is to be compared with them; empty if none runs.
+    pub earlier: Vec<LaneEntry>,
+}
+
+/// Decides whether a lane may begin: `Some` is the record of one that may not. It must not use the
+/// store.
+pub type RefuseLane<'a> = dyn FnMut(&LedgerLook) -> Option<LaneEnding> + 'a;
+
 /// Keeps lanes.
 pub trait LaneStore {
     /// Writes down that a lane begins, and returns its number.
     fn begin_lane(&self, scope: &Scope, lane: &LaneStart) -> Result<i64, StoreError>;
+
+    /// Writes down that a lane begins, and returns its number, unless `refuse` has a reason against it:
+    /// then the lane is recorded as ended. No other lane begins between the look at the ledger and the
+    /// record, in any process or on any machine, so that two lanes cannot both take the rest of a budget.
+    fn begin_lane_unless(
+        &self,
+        scope: &Scope,
+        lane: &LaneStart,
+        since: Option<Timestamp>,
+        refuse: &mut RefuseLane<'_>,
+    ) -> Result<i64, StoreError>;
 
     /// Records how a lane ended, and returns its usage: the client's counters now, minus those last
     /// recorded for the same session. `None` if unknown.

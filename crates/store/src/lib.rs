@@ -5,6 +5,7 @@
 //! belongs to one project and branch, and every query is limited to one. Many processes and threads
 //! use a store at the same time; each write is one short transaction.
 
+mod address;
 pub mod agent;
 mod backend;
 pub mod deed;
@@ -12,16 +13,23 @@ pub mod delivery;
 pub mod dispatch;
 pub mod error;
 pub mod foreign;
+mod handle;
 pub mod install;
 pub mod journal;
 pub mod lane;
+pub mod lease;
 mod location;
 pub mod message;
 pub mod pin;
+#[cfg(feature = "postgres")]
+mod postgres;
 pub mod project;
+pub mod replica;
 pub mod review_loop;
+pub mod search;
 pub mod setup;
 pub mod skill;
+mod sql;
 mod sqlite;
 pub mod task;
 pub mod task_edit;
@@ -33,7 +41,11 @@ use std::sync::Arc;
 
 use convoke_domain::scope::AgentName;
 
-pub use crate::backend::{SchemaVersions, open, open_in_a_hurry, open_to_look, schema_versions};
+pub use crate::address::{AddressError, Password};
+pub use crate::backend::{
+    SchemaVersions, open, open_in_a_hurry, open_to_look, open_within, schema_versions,
+};
+pub use crate::handle::StoreHandle;
 pub use crate::location::StoreLocation;
 
 use crate::agent::AgentStore;
@@ -43,10 +55,13 @@ use crate::dispatch::DispatchStore;
 use crate::install::InstallStore;
 use crate::journal::JournalStore;
 use crate::lane::LaneStore;
+use crate::lease::LeaseStore;
 use crate::message::MessageStore;
 use crate::pin::PinStore;
 use crate::project::ProjectStore;
+use crate::replica::ReplicaStore;
 use crate::review_loop::LoopStore;
+use crate::search::SearchStore;
 use crate::setup::SetupStore;
 use crate::skill::SkillStore;
 use crate::task::TaskStore;
@@ -73,12 +88,18 @@ pub trait Store:
     + WakeUpStore
     + LaneStore
     + JournalStore
+    + LeaseStore
     + LoopStore
+    + SearchStore
     + TransferStore
+    + ReplicaStore
     + Send
     + Sync
 {
     /// Returns the same store for another actor: changes to tasks through it are recorded under
     /// that actor's name. Both stay usable.
     fn acting_for(&self, actor: AgentName) -> Arc<dyn Store>;
+
+    /// Returns a way back to this store, which was opened at `location`, for as long as it is open.
+    fn handle_at(&self, location: &StoreLocation) -> StoreHandle;
 }

@@ -2,63 +2,30 @@
 //!
 //! Writers wait for each other instead of failing. Readers never wait.
 
-mod agent;
-mod claim;
-mod deed;
-mod delivery;
-mod dispatch;
-mod failure;
 pub(crate) mod foreign;
 pub(crate) mod foreign_messages;
-mod install;
-mod journal;
-mod lane;
-mod message;
-mod pin;
 mod privacy;
-mod project;
-mod review_loop;
-mod row;
-mod schema;
-mod setup;
-mod skill;
-mod talk_moves;
-mod task;
-mod task_edit;
-mod task_history;
-mod transaction;
-mod transfer;
-mod wake_up;
+pub(crate) mod schema;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use convoke_domain::scope::AgentName;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, ToSql};
+use rusqlite::{Connection, OpenFlags};
 
-use self::failure::{failed, not_opened};
-use self::transaction::WriteTransaction;
-use crate::Store;
+pub(crate) use self::privacy::make_file;
 use crate::error::StoreError;
+use crate::location::StoreLocation;
+use crate::sql::{SqlStore, driver, failure};
 
 /// How long a writer waits for its turn. Every transaction is short, so only a program that hangs
 /// while it holds the store can exhaust this.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// An open store. Threads that share it take turns.
-#[derive(Debug)]
-pub(crate) struct SqliteStore {
-    connection: Arc<Mutex<Connection>>,
-    /// The actor of changes to tasks.
-    actor: AgentName,
-}
-
-impl SqliteStore {
+impl SqlStore {
     /// Opens a store, making it and its folder if they are missing.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self::new(connect(path, PATIENCE)?))
+        Ok(Self::of_file(connect(path, PATIENCE)?))
     }
 
     /// Opens a store for a caller that waits for others no longer than it says, and that leaves it to
@@ -67,7 +34,7 @@ impl SqliteStore {
         let connection = connect(path, patience)?;
         let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
         connection.set_db_config(no_checkpoint, true).map_err(not_opened(path))?;
-        Ok(Self::new(connection))
+        Ok(Self::of_file(connection))
     }
 
     /// Opens a store for a caller that reads alone: no file of the store is made or changed.
@@ -78,61 +45,11 @@ impl SqliteStore {
         let plan_once = DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
         connection.set_db_config(plan_once, true).map_err(not_opened(path))?;
         schema::check_present(&connection, path)?;
-        Ok(Self::new(connection))
+        Ok(Self::of_file(connection))
     }
 
-    fn new(connection: Connection) -> Self {
-        Self { connection: Arc::new(Mutex::new(connection)), actor: AgentName::human() }
-    }
-
-    /// Takes the connection. Locking it twice would wait forever, so no function that holds it
-    /// calls another method of the store.
-    fn connection(&self) -> MutexGuard<'_, Connection> {
-        // A thread that panicked has rolled its change back while it unwound.
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Begins a change of more than one statement.
-    fn begin(&self) -> rusqlite::Result<WriteTransaction<'_>> {
-        WriteTransaction::begin(self.connection())
-    }
-
-    /// Makes a change of one statement, and returns how many rows it touched.
-    fn change(
-        &self,
-        doing: &'static str,
-        sql: &str,
-        values: &[&dyn ToSql],
-    ) -> Result<usize, StoreError> {
-        self.connection().execute(sql, values).map_err(failed(doing))
-    }
-
-    /// Reads every row of an answer.
-    fn read_all<T>(
-        &self,
-        doing: &'static str,
-        sql: &str,
-        values: &[&dyn ToSql],
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, StoreError> {
-        rows(&self.connection(), sql, values, read).map_err(failed(doing))
-    }
-
-    /// Reads the first row of an answer, if it has one.
-    fn read_first<T>(
-        &self,
-        doing: &'static str,
-        sql: &str,
-        values: &[&dyn ToSql],
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>, StoreError> {
-        first_row(&self.connection(), sql, values, read).map_err(failed(doing))
-    }
-}
-
-impl Store for SqliteStore {
-    fn acting_for(&self, actor: AgentName) -> Arc<dyn Store> {
-        Arc::new(Self { connection: Arc::clone(&self.connection), actor })
+    fn of_file(connection: Connection) -> Self {
+        Self::new(driver::Connection::Sqlite(connection))
     }
 }
 
@@ -146,6 +63,7 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
             .map_err(|source| StoreError::Folder { path: folder.to_owned(), source })?;
     }
     privacy::make_file(path);
+    privacy::make_log_writable(path);
     let plain = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -169,22 +87,7 @@ pub(crate) fn schema_versions(path: &Path) -> Result<(usize, usize), StoreError>
     Ok((schema::version(&connection).map_err(not_opened(path))?, schema::KNOWN))
 }
 
-/// Reads every row of an answer.
-fn rows<T>(
-    connection: &Connection,
-    sql: &str,
-    values: &[&dyn ToSql],
-    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<Vec<T>> {
-    connection.prepare_cached(sql)?.query_map(values, read)?.collect()
-}
-
-/// Reads the first row of an answer, if it has one.
-fn first_row<T>(
-    connection: &Connection,
-    sql: &str,
-    values: &[&dyn ToSql],
-    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<Option<T>> {
-    connection.prepare_cached(sql)?.query_row(values, read).optional()
+/// Returns the error for a store that could not be opened.
+fn not_opened(path: &Path) -> impl Fn(rusqlite::Error) -> StoreError {
+    move |source| failure::not_opened(StoreLocation::file(path), source.into())
 }

@@ -60,8 +60,10 @@ pub enum Change<'a> {
     /// The same, as long as the task has the status and the agent that it was chosen by; `Taken`
     /// otherwise.
     StartChosen(&'a AgentName, &'a Task),
-    /// This is remarked on it.
+    /// This is remarked on it, and nothing else.
     Note(&'a str),
+    /// This is remarked on it, too, unless it was the last time.
+    AddNote(&'a str),
     /// It is worked on by these skills, separated by commas, or by none.
     Skill(Option<&'a str>),
     /// This agent does it.

@@ -9,6 +9,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::error::StoreError;
+use crate::location::StoreLocation;
 
 /// The version of the format. A file of another version is refused.
 pub const FORMAT: u64 = 1;
@@ -58,6 +59,12 @@ pub enum TransferError {
         /// The newest version that this program knows.
         known: u64,
     },
+    /// The copy is not what it was copied from.
+    #[error("cannot copy the store: the rows of `{table}` differ in the copy")]
+    Differs {
+        /// The first table with other rows.
+        table: String,
+    },
     /// The store is not empty.
     #[error("cannot import into this store: it has {rows} rows in `{table}`")]
     NotEmpty {
@@ -66,6 +73,26 @@ pub enum TransferError {
         /// How many rows it has.
         rows: u64,
     },
+}
+
+/// What a table holds, to compare it with another store's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableDigest {
+    /// The table's name.
+    pub table: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// The sum of the SHA-256 of its rows, which does not depend on their order.
+    pub sha256: String,
+}
+
+/// A copy of a store that has been compared with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopiedStore {
+    /// What both stores hold.
+    pub tables: Vec<TableDigest>,
+    /// The copy had been made before.
+    pub was_there: bool,
 }
 
 /// Exports, imports and checks a store.
@@ -89,4 +116,12 @@ pub trait TransferStore {
     /// there were. A store in which there are only names of projects and firings of hooks is empty;
     /// both are replaced. A file of an earlier schema is brought up to date.
     fn import(&self, read: &mut dyn BufRead) -> Result<u64, TransferError>;
+
+    /// Returns what each table holds, at one moment.
+    fn digests(&self) -> Result<Vec<TableDigest>, StoreError>;
+
+    /// Puts every row of this store, as it is at one moment, into an empty store, in one transaction, and
+    /// keeps it only if both hold the same afterwards. A copy that is there already stays. Repeat it
+    /// after an interruption: until it is whole, the other store is as it was.
+    fn copy_into(&self, target: &StoreLocation) -> Result<CopiedStore, TransferError>;
 }

@@ -59,6 +59,6 @@ pub trait WakeUpStore {
     ) -> Result<Option<StoredMessage>, StoreError>;
 
     /// Returns a number that changes when another process, or another opening of the store, has
-    /// written to it. Writes through this opening do not count.
+    /// written to it. It may also change when neither has: then the caller looks and finds nothing.
     fn changes(&self) -> Result<i64, StoreError>;
 }

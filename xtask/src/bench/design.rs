@@ -1,7 +1,7 @@
 //! Designs: what a run adds to the time of its lanes, what counting costs when there is more to
 //! count, and how much memory it takes however long answers are.
 
-mod whole_run;
+pub(super) mod whole_run;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

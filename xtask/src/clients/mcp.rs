@@ -21,17 +21,21 @@ use crate::Error;
 use crate::model_server::{ModelServer, Reply};
 use crate::process::succeeds;
 
-/// The clients that are driven, one by one.
-pub(super) const CLIENTS: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
-
 /// The lines of a document of 300 KB, which no client shows whole.
 const LINES: usize = 12_000;
 
 /// The most calls of `run_status` for one run.
 const MOST_LOOKS: usize = 20;
 
-/// How every design's plan begins.
-const PLAN: &str = "## Implementation Plan";
+/// Where the last pages of that document begin, in characters.
+const NEAR_THE_END: usize = 280_000;
+
+/// How many pages of it are read from its beginning: a client that cuts a page cuts the first ones.
+const FIRST_PAGES: usize = 3;
+
+/// How the plan of the rehearsed design begins, and how the last of its tasks is called. They are on
+/// different pages.
+const PLAN: [&str; 2] = ["## Files to modify/create", "### Task 5: Split a single file"];
 
 /// A client with a short limit gives up after this time.
 const SHORTEST_LIMIT: Duration = Duration::from_mins(1);
@@ -101,7 +105,7 @@ fn works(driver: &Driver<'_>) -> Result<String, Error> {
     let task = task.and_then(Value::as_str).ok_or("there is no task")?.to_owned();
     driver.converse(|talk| {
         let mut rules = Numbers::between("Rule ", ": this first");
-        pages(talk, Tool::Wake, &json!({}), &mut |page| rules.gather(page))?;
+        pages(talk, Tool::Wake, &json!({}), 0, usize::MAX, &mut |page| rules.gather(page))?;
         rules.are_all(RULES)?;
         let started = talk.call(Tool::TaskUpdate, json!({"id": task, "action": "start"}))?;
         started.says("in_progress")?;
@@ -109,10 +113,17 @@ fn works(driver: &Driver<'_>) -> Result<String, Error> {
         hostile.says("cannot use the argument `run`")?;
         let outside = json!({"documents": ["../../../../etc/passwd"]});
         talk.call(Tool::Brief, outside)?.says("leads out of the project")?;
-        let mut lines = Numbers::between("line ", " of a long page");
         let brief = json!({"documents": ["long.md"], "budget": 1_000_000});
-        pages(talk, Tool::Brief, &brief, &mut |page| lines.gather(page))?;
-        lines.are_all(LINES)
+        let lines = |from, most| {
+            let mut lines = Numbers::between("line ", " of a long page");
+            pages(talk, Tool::Brief, &brief, from, most, &mut |page| lines.gather(page))?;
+            lines.are_consecutive()
+        };
+        let ((first, last), (_, end)) = (lines(0, FIRST_PAGES)?, lines(NEAR_THE_END, usize::MAX)?);
+        if first != 0 || last < 100 * FIRST_PAGES || end != LINES - 1 {
+            return Err(format!("lines {first} to {last} came, and those up to {end}"));
+        }
+        Ok(())
     })?;
     let listed = driver.user.convoke(&["task", "list"])?;
     if listed.contains("in progress") || listed.contains("in_progress") || listed.contains("[>]") {
@@ -121,15 +132,18 @@ fn works(driver: &Driver<'_>) -> Result<String, Error> {
     Err(format!("the store does not know that the task began:\n{listed}").into())
 }
 
-/// Reads a text page by page, each from where the last one says.
+/// Reads at most so many pages of a text, each from where the last one says.
 fn pages(
     talk: &Conversation,
     tool: Tool,
     arguments: &Value,
+    first: usize,
+    most: usize,
     gather: &mut dyn FnMut(&str),
 ) -> Result<(), String> {
-    let mut from = Some(0);
-    while let Some(start) = from {
+    let mut from = Some(first);
+    for _ in 0..most {
+        let Some(start) = from else { return Ok(()) };
         let mut arguments = arguments.clone();
         arguments["from"] = json!(start);
         let page = talk.call(tool, arguments)?.text;
@@ -154,8 +168,10 @@ fn designs(driver: &Driver<'_>) -> Result<String, Error> {
             let status = talk.call(Tool::RunStatus, status)?;
             if status.is_state("ended") {
                 let mut all = String::new();
-                pages(talk, Tool::RunResult, &json!({"run": run}), &mut |page| all += page)?;
-                return if all.contains(PLAN) { Ok(run) } else { Err(format!("no plan: {all}")) };
+                let plan = json!({"run": run});
+                pages(talk, Tool::RunResult, &plan, 0, usize::MAX, &mut |page| all += page)?;
+                let missing = PLAN.iter().find(|part| !all.contains(**part));
+                return missing.map_or(Ok(run), |part| Err(format!("the plan has no `{part}`")));
             }
             if !status.is_state("running") && !status.is_state("starting") {
                 return Err(status.lacks("a state that goes on"));

@@ -16,15 +16,16 @@ const ENDED: &str = "  ended  (rehearsal) Let people keep their notes";
 
 /// Installs the plugin.
 pub(super) fn install(user: &User, bin: &Path, server: &ModelServer) -> Result<(), Error> {
-    let repository = root().display().to_string();
     let manifest = root().join("plugin").display().to_string();
     for words in [
         &["validate", "--strict", &manifest][..],
-        &["validate", "--strict", &repository],
-        &["marketplace", "add", &repository],
+        &["validate", "--strict", "./"],
+        // As the README has it; without the slash, it is no path.
+        &["marketplace", "add", "./"],
         &["install", "convoke@convoke"],
     ] {
-        finished(claude::command(user, bin, server).arg("plugin").args(words))?;
+        let mut claude = claude::command(user, bin, server);
+        finished(claude.current_dir(root()).arg("plugin").args(words))?;
     }
     Ok(())
 }

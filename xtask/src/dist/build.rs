@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use super::project::FEATURES;
 use super::target::{Libc, OLDEST_GLIBC, Target};
 use crate::process::{command, output};
 use crate::tools::{AUDITABLE, add_zig};
 use crate::{Error, root, say};
 
 /// Everything that is shipped to be run. The others are looked for beside the first.
-pub const PROGRAMS: [&str; 4] = ["convoke", "convoke-guard", "convoke-mcp", "convoke-diagram"];
+pub const PROGRAMS: [&str; 5] =
+    ["convoke", "convoke-guard", "convoke-mcp", "convoke-web", "convoke-diagram"];
 
 /// Makes sure that Rust can build for a system; fails with the reason why not.
 pub fn prepare(target: Target) -> Result<(), String> {
@@ -30,17 +32,7 @@ pub fn prepare(target: Target) -> Result<(), String> {
 pub fn build(target: Target) -> Result<Vec<PathBuf>, Error> {
     let triple = target.triple;
     let mut cargo = command(AUDITABLE.path()?);
-    cargo.arg("auditable");
-    match target.libc {
-        Libc::Apple => cargo.args(["build", "--target", triple]),
-        Libc::Musl => cargo.args(["zigbuild", "--target", triple]),
-        Libc::Glibc => {
-            let (major, minor) = OLDEST_GLIBC;
-            cargo.args(["zigbuild", "--target", &format!("{triple}.{major}.{minor}")])
-        }
-    };
-    cargo.args(["--profile", "dist", "--locked"]);
-    cargo.args(["--package", "convoke", "--package", "convoke-diagram"]);
+    cargo.args(arguments(target));
     cargo.env("RUSTFLAGS", remapped_paths()?).env("CARGO_PROFILE_DIST_STRIP", "symbols");
     if target.libc != Libc::Apple {
         add_zig(&mut cargo)?;
@@ -54,6 +46,22 @@ pub fn build(target: Target) -> Result<Vec<PathBuf>, Error> {
     let programs: Vec<_> = PROGRAMS.iter().map(|program| folder.join(program)).collect();
     programs.iter().try_for_each(|program| check(target, program))?;
     Ok(programs)
+}
+
+/// Returns the arguments with which Cargo builds the programs.
+fn arguments(target: Target) -> Vec<String> {
+    let triple = target.triple;
+    let (builds, system) = match target.libc {
+        Libc::Apple => ("build", triple.to_owned()),
+        Libc::Musl => ("zigbuild", triple.to_owned()),
+        Libc::Glibc => {
+            let (major, minor) = OLDEST_GLIBC;
+            ("zigbuild", format!("{triple}.{major}.{minor}"))
+        }
+    };
+    let before = ["auditable", builds, "--target", &system, "--profile", "dist", "--locked"];
+    let after = ["--package", "convoke", "--package", "convoke-diagram", "--features", FEATURES];
+    before.iter().chain(&after).map(|word| (*word).to_owned()).collect()
 }
 
 /// Returns compiler flags that keep this machine's folders out of the programs.
@@ -72,6 +80,9 @@ fn check(target: Target, program: &Path) -> Result<(), Error> {
     match target.libc {
         Libc::Apple => Ok(()),
         Libc::Glibc => {
+            if !is_position_independent(&output("readelf", &["--wide", "--file-header", &path])?) {
+                return Err(format!("{path} runs at a fixed address only").into());
+            }
             let needed = newest_glibc(&output("readelf", &["--wide", "--version-info", &path])?);
             let needed = needed.ok_or_else(|| format!("{path} names no version of glibc"))?;
             let (major, minor) = needed;
@@ -95,6 +106,15 @@ fn check(target: Target, program: &Path) -> Result<(), Error> {
     }
 }
 
+/// Tells whether the system can load a program at any address, from what `readelf` prints.
+fn is_position_independent(header: &str) -> bool {
+    header.lines().any(|line| {
+        line.trim_start()
+            .strip_prefix("Type:")
+            .is_some_and(|kind| kind.trim_start().starts_with("DYN"))
+    })
+}
+
 /// Returns the newest version of glibc that a program asks for, from what `readelf` prints.
 fn newest_glibc(versions: &str) -> Option<(u32, u32)> {
     let names = versions.split("Name: GLIBC_").skip(1);
@@ -110,6 +130,27 @@ fn newest_glibc(versions: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dist::target::ALL;
+
+    // A user of a package has no compiler to add a backend with.
+    #[test]
+    fn every_package_can_keep_its_store_on_a_server() {
+        for target in ALL {
+            let line = arguments(target).join(" ");
+            let is_locked = line.contains(" --profile dist --locked ");
+            assert!(is_locked && line.contains(&format!("--target {}", target.triple)), "{line}");
+            assert!(line.ends_with(" --features convoke/postgres"), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_program_at_a_fixed_address_is_noticed() {
+        let of = |kind: &str| format!("ELF Header:\n  Class:   ELF64\n  Type:   {kind}\n");
+        assert!(is_position_independent(&of("DYN (Position-Independent Executable file)")));
+        for other in ["EXEC (Executable file)", "REL (Relocatable file)", ""] {
+            assert!(!is_position_independent(&of(other)), "{other}");
+        }
+    }
 
     #[test]
     fn the_newest_version_of_glibc_counts() {

@@ -194,8 +194,10 @@ impl PackageCheck<'_> {
             return Err(format!("{package}: `{}` guards the client", parent.trim()).into());
         }
         home.expect_server()?;
+        home.expect_backend()?;
         say(&format!(
-            "{triple}: {package}: a design, a diagram, a guarded lane and the MCP server work"
+            "{triple}: {package}: a design, a diagram, a guarded lane, the MCP server and the backend \
+             for a store's server work"
         ));
         Ok(())
     }
@@ -245,6 +247,18 @@ impl Home {
             return Ok(());
         }
         Err(format!("`{} mcp` answers no client: {done:?}", self.convoke.display()).into())
+    }
+
+    /// Names a store where no server listens: a program with the backend says that.
+    fn expect_backend(&self) -> Result<(), Error> {
+        let mut tasks = self.command(&["task", "list"]);
+        let done = tasks.env("CONVOKE_STORE", "postgres://ana@127.0.0.1:1/none").output()?;
+        // Without the backend, the error is another one.
+        if String::from_utf8_lossy(&done.stderr).contains("cannot open store `") {
+            return Ok(());
+        }
+        let program = self.convoke.display();
+        Err(format!("`{program}` has no backend for a store's server: {done:?}").into())
     }
 
     fn expect(&self, code: i32, arguments: &[&str]) -> Result<(), Error> {

@@ -13,6 +13,9 @@ use crate::{Error, root};
 /// The packages that are shipped.
 pub const SHIPPED: [&str; 2] = ["convoke", "convoke-diagram"];
 
+/// The features that packages have beside the default ones: a store on a server.
+pub const FEATURES: &str = "convoke/postgres";
+
 /// The project, as Cargo's metadata and git's history describe it.
 pub struct Project {
     /// The version of the program, as Cargo reads it.
@@ -84,7 +87,8 @@ impl LinkedCrate {
     /// Lists the crates that are linked into the programs, in order. Crates for other systems,
     /// for tests and for building alone are not among them.
     pub fn of(target: Target) -> Result<Vec<Self>, Error> {
-        let metadata = metadata(&["--filter-platform", target.triple])?;
+        let more = ["--filter-platform", target.triple, "--features", FEATURES];
+        let metadata = metadata(&more)?;
         let nodes = metadata["resolve"]["nodes"].as_array().ok_or("Cargo names no crates")?;
         let uses: BTreeMap<&str, BTreeSet<String>> =
             nodes.iter().filter_map(|node| Some((node["id"].as_str()?, used(node)))).collect();

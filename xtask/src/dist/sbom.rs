@@ -126,6 +126,7 @@ mod tests {
         let sqlite = find("libsqlite3-sys").unwrap();
         assert_eq!(sqlite["hashes"][0]["content"].as_str().unwrap().len(), 64);
         assert!(find("convoke-guard").is_some() && find("merman-core").is_some());
+        assert!(find("tokio-postgres").is_some(), "packages have the backend for servers");
         // Neither what tests use nor what other systems need is linked.
         assert!(find("insta").is_none() && find("windows-sys").is_none());
         for part in components {

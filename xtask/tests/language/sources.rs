@@ -8,7 +8,7 @@ use super::{BUDGET, HIDING, held, prose};
 
 /// Literals that say a listed word, with the reason. Nothing may be added but lines that others
 /// depend on.
-const CONTRACTS: [(&str, &str); 13] = [
+const CONTRACTS: [(&str, &str); 14] = [
     // Lines of the original workflow, which other programs and recorded runs depend on.
     ("crates/domain/src/design/render/warnings.rs", "synthesis decision stands."),
     ("crates/domain/src/design/resolution.rs", "over-cap"),
@@ -16,6 +16,7 @@ const CONTRACTS: [(&str, &str); 13] = [
     ("crates/domain/src/design/resolution.rs", "dialectic selection cap"),
     ("crates/domain/src/design/resolution.rs", "Why over-cap"),
     ("crates/domain/src/dispatch/prompt.rs", "FAILED at iteration cap"),
+    ("crates/page/src/run/decisions.rs", "over-cap"),
     ("crates/domain/src/lane/collected.rs", "Token budget cap hit"),
     // Lines of artifacts, whose hashes recorded runs hold until the rules have a new version.
     ("crates/domain/src/design/ballot.rs", "Judge each item on its merits, whoever raised it."),

@@ -17,21 +17,22 @@ use crate::terminal::grid::Grid;
 /// The health of an agent that did not pass its probe.
 const SILENT: &str = AgentHealth::Sick(None).words();
 
-/// List clients and configured model APIs, and whether they answer
+/// List agents and model APIs, and whether they answer
 ///
-/// Shows cached results; `--probe` contacts every agent, or the named ones, and costs a few tokens.
+/// Shows cached results; `--probe` contacts every agent, or the named ones, and costs a few tokens. It
+/// asks no agent that answered in the last ten minutes.
 /// Exits 0 if at least one agent can take work, and 1 if none can.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// List and probe only these: a client such as `claude`, or `http:NAME`
+    /// List and probe only these: a client such as `claude`, `acp:NAME` or `http:NAME`
     #[arg(value_name = "AGENT", value_parser = AgentWord)]
     only: Vec<AgentRef>,
 
-    /// Ask each installed client and configured API to answer `OK`, again if that may help
+    /// Ask each installed client and configured agent or API to answer `OK`, again if that may help
     #[arg(long, conflicts_with = "no_probe")]
     probe: bool,
 
-    /// Show only which clients are installed and which APIs are configured
+    /// Show only which clients are installed and which agents and APIs are configured
     #[arg(long)]
     no_probe: bool,
 
@@ -103,5 +104,5 @@ fn table(agents: &[AgentReport]) -> Grid {
         let health = if *health == SILENT { "probe failed" } else { *health };
         [&agent.agent, health, version, *read_only, *resume, *hooks, &path].map(str::to_owned)
     });
-    grid(header, rows, &[])
+    grid(header, rows, &[]).dispensable(&[6, 4, 3])
 }

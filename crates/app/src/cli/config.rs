@@ -10,7 +10,11 @@ use convoke_service::failure::{ErrorClass, Failure};
 
 use crate::app::{App, Format};
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{Output, Paging};
+use crate::terminal::styled::{Ink, StyledLine};
+
+/// The indentation of a setting's purpose.
+const INDENT: &str = "    ";
 
 /// A setting without a value has no line to print.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +35,8 @@ pub struct ConfigArgs {
 enum Command {
     /// List all settings with their values and origins
     ///
-    /// A value that looks like a secret is hidden. Models' APIs are listed by `convoke agents`.
+    /// At a terminal with the purpose of each. A value that looks like a secret is hidden. Models'
+    /// APIs are listed by `convoke agents`.
     List(ListArgs),
     /// Print the value of one setting
     Get(GetArgs),
@@ -128,8 +133,24 @@ impl ListArgs {
         if entries.is_empty() {
             output.say("note: no file or variable sets anything; all settings are defaults");
         }
-        entries.iter().try_for_each(|entry| output.data(&line(entry)))
+        if !output.is_shown() {
+            return entries.iter().try_for_each(|entry| output.data(&line(entry)));
+        }
+        let lines: Vec<_> = entries.iter().flat_map(|entry| explained(entry, output)).collect();
+        output.long(&lines, Paging::Allowed)
     }
+}
+
+/// Renders a setting for a person: its line, and its purpose below.
+fn explained(entry: &ConfigEntry, output: &Output) -> Vec<StyledLine> {
+    let columns = output.room();
+    let value = format!(" = {}", one_line(&entry.literal));
+    let setting = StyledLine::new(Ink::Strong, &entry.key).with(Ink::Plain, &value);
+    let setting = setting.with(Ink::Quiet, &format!("  ({})", one_line(&origin(entry))));
+    let purpose = StyledLine::new(Ink::Quiet, entry.meaning);
+    let indent = StyledLine::plain(INDENT);
+    let purpose = purpose.wrapped(columns, &indent, &indent);
+    setting.folded(columns, INDENT.len()).into_iter().chain(purpose).collect()
 }
 
 fn line(entry: &ConfigEntry) -> String {

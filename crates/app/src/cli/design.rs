@@ -10,6 +10,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use convoke_domain::design::policy::Policy;
+use convoke_domain::design::reading_order::JudgeOrders;
+use convoke_domain::design::settled::PollRule;
 use convoke_domain::design::setup::ground::DirtyTree;
 use convoke_domain::design::walk::{NoAnswer, has_keys};
 use convoke_domain::run::RunId;
@@ -52,6 +54,16 @@ pub struct Args {
     #[arg(long)]
     subagent: bool,
 
+    /// Ask only as many judges and voters as settle the result, and debate no decision on which all
+    /// sketches agree
+    #[arg(long)]
+    adaptive: bool,
+
+    /// Ask each judge twice, the second time with decisions and sides in reverse order; a vote that
+    /// changes with the order does not count
+    #[arg(long)]
+    both_orders: bool,
+
     /// Use another workflow's session file: trust its agent health lines, and write the results to
     /// its folder for that workflow to show
     #[arg(long, value_name = "PATH")]
@@ -88,7 +100,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME", default_value = "safe", value_parser = policy)]
     policy: Policy,
 
-    /// Add the output of `convoke brief` to the prompts of the sketching agents
+    /// Add the output of `convoke brief` to the prompts of the agents, from the sketches to the votes
     #[arg(long)]
     brief: bool,
 
@@ -151,6 +163,8 @@ impl Args {
             auto: self.auto,
             quick: self.quick,
             subagent: self.subagent,
+            poll_rule: if self.adaptive { PollRule::UntilSettled } else { PollRule::All },
+            judge_orders: if self.both_orders { JudgeOrders::Both } else { JudgeOrders::One },
             session_env: self.session_env.clone(),
             step_prefix: self.step_prefix.clone(),
             branch_info: self.branch_info.clone(),

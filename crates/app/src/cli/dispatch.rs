@@ -9,7 +9,6 @@ mod materials;
 mod next;
 mod prompt;
 mod rate;
-mod remark;
 mod review_loop;
 mod run;
 mod savings;
@@ -20,13 +19,13 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use convoke_domain::dispatch::role::{PromptProfile, RoleName};
-use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::text::{counted, hanging};
-use convoke_engine::file;
 use convoke_service::dispatch::{
-    AnswerCheckReport, DispatchRoleReport, ForgottenRoundsReport, PostName, forget_rounds, roles,
+    AnswerCheckReport, DispatchRoleReport, ForgottenRoundsReport, PostName, forget_rounds,
+    remark_words, roles,
 };
 use convoke_service::failure::{ErrorClass, Failure};
+use convoke_service::given_text::read_text;
 
 use crate::app::{App, Format, Verbosity};
 use crate::exit::Exit;
@@ -65,7 +64,7 @@ enum Command {
     Task(task::Args),
     Check(check::Args),
     /// Choose a resumed or a fresh next round, and print its prompt
-    Next(next::NextArgs),
+    Next(next::Args),
     Run(run::RunArgs),
     Loop(review_loop::Args),
     /// Delete a feature's recorded rounds, so that all roles start fresh
@@ -101,10 +100,6 @@ struct MaybeFeature {
 
 #[derive(Debug, thiserror::Error)]
 enum NoText {
-    #[error("cannot read `{}`: there is no such file", path.display())]
-    Absent { path: PathBuf },
-    #[error("cannot read `{}`: {reason}", path.display())]
-    Unreadable { path: PathBuf, reason: Unreadable },
     #[error("cannot read stdin: it is not text, or longer than {MAX_BYTES} bytes")]
     Stdin,
 }
@@ -157,13 +152,7 @@ fn read(path: &Path) -> Result<String, Failure> {
         return input::read(MAX_BYTES)
             .ok_or_else(|| Failure::new(ErrorClass::Usage, NoText::Stdin));
     }
-    let path = path.to_owned();
-    let error = match file::read(&path, MAX_BYTES) {
-        FileFinding::Text(text) => return Ok(text),
-        FileFinding::Absent => NoText::Absent { path },
-        FileFinding::Unreadable(reason) => NoText::Unreadable { path, reason },
-    };
-    Err(Failure::new(ErrorClass::Prerequisite, error))
+    read_text(path, MAX_BYTES)
 }
 
 /// Reads a text that the user may have named.
@@ -175,7 +164,7 @@ fn read_named(path: Option<&PathBuf>) -> Result<Option<String>, Failure> {
 fn say_remarks(app: &App, remarks: &[String], output: &Output) {
     if app.format == Format::Text || app.verbosity == Verbosity::Verbose {
         for remark in remarks {
-            output.say(&format!("note: {}", remark::words(remark)));
+            output.say(&format!("note: {}", remark_words(remark)));
         }
     }
 }

@@ -21,11 +21,11 @@ pub enum HelpExtent {
 /// Every command that people use, by purpose, the most used first. Commands in no group are
 /// plumbing.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Plan", &["design", "resume", "decide", "compare", "brief"]),
+    ("Plan", &["design", "resume", "decide", "compare", "brief", "pack"]),
     ("Remember", &["task", "wake", "say", "inbox", "pin", "plan", "skill"]),
     ("Dispatch", &["dispatch", "agent", "attend"]),
     ("Run agents", &["lane", "agents", "usage"]),
-    ("Look", &["status", "statusline", "runs", "show", "project", "mermaid"]),
+    ("Look", &["status", "serve", "statusline", "runs", "show", "verify", "project", "mermaid"]),
     (
         "Set up",
         &[
@@ -36,6 +36,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "config",
             "upgrade",
             "store",
+            "sync",
             "completions",
             "man",
             "help",
@@ -117,12 +118,8 @@ fn template(command: &Command, extent: HelpExtent, columns: usize) -> String {
     let usual = GROUPS.iter().map(|(title, names)| (*title, names.to_vec()));
     let plumbing = (extent == HelpExtent::All).then(|| (PLUMBING, plumbing(command)));
     let groups: String = usual.chain(plumbing).map(group).collect();
-    let more = match extent {
-        HelpExtent::Usual => "`convoke help --all` lists plumbing, too.\n\n",
-        HelpExtent::All => "",
-    };
     format!(
-        "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{more}\
+        "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\
          {header}Options:{header:#}\n{{options}}{{after-help}}"
     )
 }

@@ -106,9 +106,10 @@ impl Args {
             say_elsewhere(branch, *count, reader, output);
         }
         for UnreadMessages { reader, count } in other_readers {
-            let messages = if *count == 1 { "message" } else { "messages" };
+            let (messages, them) =
+                if *count == 1 { ("message", "it") } else { ("messages", "them") };
             output.say(&format!(
-                "note: @{reader} has {count} unread {messages}; `convoke inbox {reader}` lists them"
+                "note: @{reader} has {count} unread {messages}; `convoke inbox {reader}` shows {them}"
             ));
         }
         if let Some(older) = older {

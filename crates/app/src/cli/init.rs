@@ -1,13 +1,12 @@
 //! `convoke init`: setting a project up in one step, and taking that back.
 
 use convoke_domain::scope::AgentName;
-use convoke_domain::setup::guidance::LINE;
 use convoke_domain::text::{one_line, width};
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::hooks::DryRun;
 use convoke_service::init::{
-    FoundClient, FoundPlan, InitFindings, InitReport, InitRequest, InitState, InitStep,
-    InitStepKind, StepState, carry_out, plan_init, undo_init,
+    FoundClient, FoundPlan, InitFindings, InitReport, InitRequest, InitState, InitStep, StepState,
+    carry_out, plan_init, undo_init,
 };
 use convoke_service::next_command::NextCommand;
 
@@ -132,7 +131,9 @@ fn print_undone(report: &InitReport, app: &App, output: &mut Output) -> Result<E
     match app.format {
         Format::Json => output.json(report)?,
         Format::Text if report.state == InitState::Nothing => {
-            output.data("nothing to take back: `convoke init` has changed nothing here\n")?;
+            let next = next(&report.next, output.page_size().0);
+            let nothing = "nothing to take back: `convoke init` has changed nothing here\n";
+            output.data(&format!("{nothing}{next}"))?;
         }
         Format::Text => output.data(&outcome(report, output.page_size().0))?,
     }
@@ -220,9 +221,8 @@ fn step(step: &InitStep, columns: usize) -> String {
     if let Some(note) = step.note.as_ref().filter(|_| step.state != StepState::Undone) {
         text += &hung("      note: ", note);
     }
-    let is_added = step.what.contains("one line");
-    if step.kind == InitStepKind::Guidance && step.state == StepState::Planned && is_added {
-        text += &hung("      > ", LINE);
+    if let Some(line) = step.adds.filter(|_| step.state == StepState::Planned) {
+        text += &hung("      > ", line);
     }
     text
 }

@@ -52,9 +52,11 @@ enum McpCommand {
     /// Add Convoke's server to a client's settings
     ///
     /// Leaves every other byte of the settings unchanged. Codex also gets the settings that make it
-    /// wait for the server and call its tools in `codex exec`.
+    /// call the tools in `codex exec`.
     Install(ChangeArgs),
     /// Show whether a client's settings have Convoke's server
+    ///
+    /// Exits 1 if they have none, or if the program that the entry names does not exist.
     Status(TargetArgs),
     /// Remove Convoke's server from a client's settings
     Uninstall(ChangeArgs),
@@ -101,7 +103,8 @@ impl McpArgs {
             None => return Err(become_mcp_server(session, self.listening().as_ref())),
             Some(McpCommand::Status(args)) => {
                 let report = mcp_entry_status(session, args.target())?;
-                let exit = if report.installed { Exit::Done } else { Exit::No };
+                let works = report.installed && report.missing_program.is_none();
+                let exit = if works { Exit::Done } else { Exit::No };
                 return print(&report, app, output).map(|()| exit);
             }
             Some(McpCommand::Install(args)) => {
@@ -121,7 +124,11 @@ impl McpArgs {
 }
 
 fn print(report: &McpEntryReport, app: &App, output: &mut Output) -> Result<(), Failure> {
-    let state = if report.installed { "installed" } else { "not installed" };
+    let state = match &report.missing_program {
+        Some(program) => format!("installed, but `{program}` does not exist"),
+        None if report.installed => "installed".to_owned(),
+        None => "not installed".to_owned(),
+    };
     match app.format {
         Format::Json => output.json(report),
         Format::Text => output.data(&format!("{}  {state}\n", report.path)),

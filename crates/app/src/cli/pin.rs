@@ -120,6 +120,7 @@ impl AddArgs {
             }),
             task: self.task.clone(),
             until: self.until,
+            branch: None,
         }
     }
 }

@@ -62,6 +62,10 @@ impl Args {
     fn show(&self, report: &PromptReport, output: &mut Output) -> Result<(), Failure> {
         match (&report.sentence, &report.why_not_sent) {
             (None, _) if self.print => {
+                if report.command.is_empty() {
+                    output.say("note: Convoke knows no command that resumes this agent's session");
+                    return output.data(&report.text);
+                }
                 let command = report.command.join(" ");
                 output.data(&format!("{command}\n\n{}", report.text))
             }

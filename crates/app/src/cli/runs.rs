@@ -1,7 +1,9 @@
 //! `convoke runs`, `show`, `resume`, `replay` and `recount`: the record of a design, and resuming
 //! it.
 
-use std::path::Path;
+mod shared_report;
+
+use std::path::{Path, PathBuf};
 
 use convoke_domain::design::quote::line;
 use convoke_domain::run::RunId;
@@ -9,8 +11,8 @@ use convoke_domain::text::{fitting, width};
 use convoke_engine::manifest::record::RECORD_FILE;
 use convoke_service::design::resume_run;
 use convoke_service::run::{
-    ArtifactReport, RunSummaryReport, last_stopped_run, list_runs, record_text, recount_run,
-    replay_run, show_artifact, show_run,
+    ArtifactReport, RunSummaryReport, list_runs, record_text, recount_run, replay_run,
+    show_artifact, show_run,
 };
 
 use super::design::{CourseArgs, Screen, tell};
@@ -27,15 +29,33 @@ use convoke_service::failure::Failure;
 pub struct RunsArgs {}
 
 /// Show a design's results, participants and cost
+///
+/// With `--html` or `--markdown`, makes a report for others: a page that opens without a network, or
+/// a comment for a pull request. Both hold only what follows from the run's journal, leave out
+/// findings that may concern security, and can be checked with `convoke verify`.
 #[derive(Debug, clap::Args)]
 pub struct ShowArgs {
     /// The run's id, or the beginning of it [default: the newest run]
-    #[arg(value_parser = RunId::parse)]
+    #[arg(value_parser = run_of_report)]
     run: Option<RunId>,
 
     /// Print one artifact: `plan`, `tally`, `diagram`, `manifest`, or a file's name
     #[arg(long, value_name = "NAME")]
     artifact: Option<String>,
+
+    /// Write the run to this file as one page that opens without a network (under 3 MB)
+    #[arg(long, value_name = "FILE", conflicts_with = "artifact")]
+    html: Option<PathBuf>,
+
+    /// Print the run as Markdown for a pull request or an issue (at most 65,536 characters), or
+    /// write it to a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
+        default_missing_value = "-", conflicts_with_all = ["artifact", "html"])]
+    markdown: Option<PathBuf>,
+
+    /// Replace a file that exists
+    #[arg(long)]
+    force: bool,
 
     /// Print a long text at a terminal instead of opening it in `PAGER`
     #[arg(long)]
@@ -86,6 +106,7 @@ impl RunsArgs {
             Format::Json => output.json(&reports)?,
             Format::Text if reports.is_empty() => {
                 output.data("No runs yet.\n")?;
+                output.flush()?;
                 output.say("hint: `convoke design --rehearse` shows one without any account");
             }
             Format::Text => {
@@ -109,6 +130,9 @@ impl ShowArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.run.as_ref();
+        if self.html.is_some() || self.markdown.is_some() {
+            return self.share(app, output);
+        }
         match self.artifact.as_deref() {
             // The record is JSON already.
             Some("manifest" | RECORD_FILE) => output.data(&record_text(&app.session, run)?)?,
@@ -152,6 +176,14 @@ impl ShowArgs {
     }
 }
 
+/// Parses a run's id. For `--markdown FILE`, the error names the form that works.
+fn run_of_report(given: &str) -> Result<RunId, String> {
+    let is_file = Path::new(given).extension().is_some_and(|kind| kind == "md");
+    let form =
+        if is_file { format!("; `--markdown={given}` writes to a file") } else { String::new() };
+    RunId::parse(given).map_err(|error| format!("{error}{form}"))
+}
+
 /// Tells whether an artifact is Markdown. Others are shown as they are: their lines count.
 fn is_markdown(name: &str) -> bool {
     let is_named = Path::new(name).extension().is_some_and(|kind| kind == "md");
@@ -162,12 +194,8 @@ impl ResumeArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let (app, course) = (&self.course.context(app), self.course.request());
-        let run = match &self.run {
-            Some(run) => run.clone(),
-            None => last_stopped_run(&app.session)?,
-        };
         let mut screen = Screen::new(app, output);
-        let ended = resume_run(&app.session, &run, &course, &mut screen);
+        let ended = resume_run(&app.session, self.run.as_ref(), &course, &mut screen);
         screen.close()?;
         tell(app, &ended?.report, output)
     }

@@ -4,8 +4,10 @@ use convoke_domain::design::progress::elapsed;
 use convoke_domain::lane::budget::dollars;
 use convoke_domain::text::{counted, fitting, one_line, shell_word};
 use convoke_service::failure::Failure;
+use convoke_service::hooks::WakeArrival;
 use convoke_service::status::{
-    ClientHooks, OpenDesign, RunningLane, SpentToday, StatusReport, UnreadMessages, status,
+    ClientHooks, ClientMcp, OpenDesign, RunningLane, SpentToday, StatusReport, UnreadMessages,
+    status,
 };
 use convoke_service::task::TaskProgress;
 use jiff::Timestamp;
@@ -53,6 +55,9 @@ fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLi
     let agent = match (&report.agent, report.agent_from) {
         (Some(agent), Some(place)) => format!("@{agent} ({place})"),
         (Some(agent), None) => format!("@{agent}"),
+        (None, _) if report.hooks.is_empty() => {
+            "none yet; `convoke config set wake.agent me` sets one".to_owned()
+        }
         (None, _) => "none yet; `convoke init` sets one".to_owned(),
     };
     let mut rows = vec![
@@ -65,10 +70,12 @@ fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLi
     rows.push(("messages", messages(&report.unread)));
     let hooks = some(&hooks_in_groups(&report.hooks, now), Clone::clone);
     rows.extend(named_or("hooks", hooks, "no client on the PATH; see `convoke doctor`"));
+    rows.extend(named("mcp", some(&mcp(&report.mcp), Clone::clone)));
+    rows.extend(report.copy.iter().map(|copy| ("copy", copy.line(now))));
     let lanes = some(&report.lanes, lane);
     rows.extend(named_or("lanes", lanes, "none are running"));
     let designs = some(&report.designs, design);
-    rows.extend(named_or("designs", designs, "none are running; `convoke design` begins one"));
+    rows.extend(named_or("designs", designs, no_designs(report.last_design.as_deref())));
     rows.push(("today", today(&report.today)));
     let wrapped = |(name, value): (&str, String)| {
         let line = StyledLine::new(Ink::Strong, name).padded(NAME).with(Ink::Plain, &value);
@@ -77,6 +84,14 @@ fn screen(report: &StatusReport, now: Timestamp, columns: usize) -> Vec<StyledLi
     let next = next(&report.next, columns);
     let next = next.lines().map(StyledLine::plain);
     rows.into_iter().flat_map(wrapped).chain(next).collect()
+}
+
+/// Says how to see the last design, or how to begin one.
+const fn no_designs(last: Option<&str>) -> &'static str {
+    match last {
+        Some(_) => "none are running; `convoke show` shows the last one",
+        None => "none are running; `convoke design` begins one",
+    }
 }
 
 /// Renders the first few items, and counts the rest.
@@ -160,33 +175,59 @@ fn hooks_in_groups(hooks: &[ClientHooks], now: Timestamp) -> Vec<String> {
     groups.iter().map(|(state, clients)| format!("{}: {state}", clients.join(", "))).collect()
 }
 
+/// Renders which clients start Convoke's MCP server in one line, and what keeps others from it.
+fn mcp(entries: &[ClientMcp]) -> Vec<String> {
+    let mut clients: Vec<_> = entries.iter().filter(|entry| entry.problem.is_none()).collect();
+    // A client may have an entry of the project and one of the user.
+    clients.sort_by_key(|entry| entry.client);
+    clients.dedup_by_key(|entry| entry.client);
+    let names: Vec<_> = clients.iter().map(|entry| entry.client).collect();
+    let installed = (!names.is_empty()).then(|| format!("installed for {}", names.join(", ")));
+    let problems = entries.iter().filter_map(|entry| entry.problem.clone());
+    installed.into_iter().chain(problems).collect()
+}
+
 /// Renders the activity of a client's hooks in one line.
 pub(super) fn hooks_row(hooks: &ClientHooks, now: Timestamp) -> String {
     format!("{}: {}", hooks.client, hooks_state(hooks, now))
 }
 
 fn hooks_state(hooks: &ClientHooks, now: Timestamp) -> String {
+    if let Some(problem) = &hooks.problem {
+        return problem.clone();
+    }
+    if !hooks.installed {
+        return format!("none; `convoke hooks install {}`", hooks.client);
+    }
     let ago = |at: &String| at.parse().map_or(at.clone(), |at| ago(at, now));
-    match (&hooks.arrived_at, &hooks.delivered_at, &hooks.problem) {
-        (_, _, Some(problem)) => problem.clone(),
-        _ if !hooks.installed => format!("none; `convoke hooks install {}`", hooks.client),
-        (Some(at), _, None) => format!("wake-up arrived {}", ago(at)),
-        (None, Some(at), None) => format!("wake-up delivered {}, arrival not seen yet", ago(at)),
-        (None, None, None) => "installed; no session began yet".to_owned(),
+    let Some(at) = &hooks.delivered_at else { return "installed; no session began yet".to_owned() };
+    match hooks.arrival {
+        // A wake-up reaches the agent when the hook answers; Convoke sees that in the record later.
+        Some(WakeArrival::Arrived) => format!("wake-up arrived {}", ago(at)),
+        Some(WakeArrival::Missing) => {
+            format!("wake-up delivered {}, but it is not in the client's record", ago(at))
+        }
+        Some(WakeArrival::Unknown) | None => {
+            format!("wake-up delivered {}, not in the client's record yet", ago(at))
+        }
     }
 }
 
 fn lane(lane: &RunningLane) -> String {
     let words = [Some(&lane.agent), lane.role.as_ref(), lane.run.as_ref()];
     let words: Vec<_> = words.into_iter().flatten().map(String::as_str).collect();
-    format!("{}: {}, {}", lane.id, words.join(", "), elapsed(lane.elapsed_ms / 1000))
+    let cost = lane.tokens.map(|tokens| format!(", {}", spent(tokens, lane.micro_dollars)));
+    let (time, cost) = (elapsed(lane.elapsed_ms / 1000), cost.unwrap_or_default());
+    format!("{}: {}, {time}{cost}", lane.id, words.join(", "))
 }
 
 fn design(design: &OpenDesign) -> String {
     let OpenDesign { run, state, feature, .. } = design;
     let cost = spent(design.tokens, design.micro_dollars);
     let feature = fitting(&one_line(feature), MOST_TITLE);
-    format!("{run}: {state}, {}, {cost}, {feature}", elapsed(design.elapsed_ms / 1000))
+    let time = elapsed(design.elapsed_ms / 1000);
+    let time = if *state == "running" { time } else { format!("began {time} ago") };
+    format!("{run}: {state}, {time}, {cost}, {feature}")
 }
 
 /// Renders tokens and money in a few columns.
@@ -210,12 +251,17 @@ fn today(today: &SpentToday) -> String {
         1 => " (1 lane reported no usage and is not counted)".to_owned(),
         count => format!(" ({count} lanes reported no usage and are not counted)"),
     };
+    let partial_usage = match today.partial_usage {
+        0 => String::new(),
+        1 => " (1 lane reported a part of its usage)".to_owned(),
+        count => format!(" ({count} lanes reported a part of their usage)"),
+    };
     let lanes = match today.lanes {
         1 => "1 lane".to_owned(),
         count => format!("{count} lanes"),
     };
     let spent = spent(today.tokens, today.micro_dollars);
-    format!("all projects: {spent} in {lanes}{without_usage}; {budget}")
+    format!("all projects: {spent} in {lanes}{without_usage}{partial_usage}; {budget}")
 }
 
 fn ago(at: Timestamp, now: Timestamp) -> String {

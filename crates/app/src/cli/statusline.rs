@@ -110,7 +110,7 @@ fn end(report: &StatuslineReport) -> StyledLine {
         end.push(Ink::Caution, &format!("today unknown: {why}"));
         return end;
     };
-    let more = if today.without_usage > 0 { "+" } else { "" };
+    let more = if today.without_usage + today.partial_usage > 0 { "+" } else { "" };
     let budget = match today.budgets.as_slice() {
         [] => String::new(),
         budgets => format!(" of {}", budgets.join(" and ")),
@@ -147,6 +147,7 @@ mod tests {
             today: Some(SpentToday {
                 lanes: 3,
                 without_usage: 1,
+                partial_usage: 0,
                 tokens: 12_345,
                 micro_dollars: Some(420_000),
                 budgets: vec!["$20.00".to_owned()],

@@ -1,4 +1,4 @@
-//! `convoke store`: the file that holds all records.
+//! `convoke store`: the file or server that holds all records.
 
 mod transfer;
 
@@ -10,7 +10,7 @@ use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Check, back up, export or import the store
+/// Check, back up, export, import or move the store
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -35,6 +35,12 @@ enum Command {
     ///
     /// Imports everything or nothing. Fails if the store has tasks, messages or runs.
     Import(transfer::ImportArgs),
+    /// Copy everything to an empty store: a file, or a Postgres server
+    ///
+    /// Compares both stores, table by table, before it keeps the copy, and leaves the first store as
+    /// it is. Stop your agents first: what they write later stays in the first store. After an
+    /// interruption, run it again. Works both ways.
+    Move(transfer::MoveArgs),
 }
 
 impl Args {
@@ -45,6 +51,7 @@ impl Args {
             Command::Backup(args) => args.run(app, output),
             Command::Export(args) => args.run(app, output),
             Command::Import(args) => args.run(app, output),
+            Command::Move(args) => args.run(app, output),
         }
     }
 }

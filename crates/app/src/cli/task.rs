@@ -21,8 +21,8 @@ use convoke_domain::task::priority::TaskPriority;
 use convoke_service::failure::Failure;
 use convoke_service::task::{
     AddTasksRequest, AddedTasksReport, NextTask, TaskDesk, TaskPlace, TaskReport, TaskStep,
-    add_tasks, change_task, filled_line, next_task, remove_task, show_task, start_task,
-    task_in_progress, task_report,
+    add_tasks, change_current_task, filled_line, next_task, remove_task, show_task, start_task,
+    task_report,
 };
 
 use crate::app::{App, Format};
@@ -241,11 +241,7 @@ impl Args {
             }
             Command::Change(command) => {
                 let (id, step) = command.step();
-                let id = match id {
-                    Some(id) => id.clone(),
-                    None => task_in_progress(desk)?,
-                };
-                print_changed(&change_task(desk, &id, &step)?, desk, app, output)
+                print_changed(&change_current_task(desk, id, &step)?, desk, app, output)
             }
             Command::Edit(args) => args.run(desk, app, output),
             Command::Reorder(args) => args.run(desk, app, output),

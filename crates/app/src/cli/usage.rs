@@ -158,15 +158,20 @@ fn notes(total: &LaneUsageRow) -> Vec<String> {
         "reported no usage and are not counted",
     );
     let unsaid = note(total.without_money, "reported no cost", "reported no cost");
-    unknown.into_iter().chain(unsaid).collect()
+    let partial = note(
+        total.partial_usage,
+        "reported a part of its usage; only that is counted",
+        "reported a part of their usage; only that is counted",
+    );
+    unknown.into_iter().chain(partial).chain(unsaid).collect()
 }
 
 /// A sum that is not complete is marked, and an unknown one is not zero.
 fn cells(row: &LaneUsageRow, name: Option<&str>) -> [String; 7] {
-    let more = if row.without_usage + row.without_money > 0 { "+" } else { "" };
+    let more = if row.without_usage + row.partial_usage + row.without_money > 0 { "+" } else { "" };
     let cost = row.micro_dollars.map_or("-".to_owned(), |amount| dollars(amount) + more);
     let tokens = |amount: u64| match row.without_usage {
-        0 => amount.to_string(),
+        0 if row.partial_usage == 0 => amount.to_string(),
         all if all == row.lanes => "-".to_owned(),
         _ => format!("{amount}+"),
     };

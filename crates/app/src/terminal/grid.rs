@@ -1,7 +1,7 @@
 //! Rows of cells in aligned columns, as wide as there is room.
 //!
-//! A table that is too wide gives room from its widest columns. Where that would cut all of them to
-//! pieces, every row becomes a block of its own with a line for each cell.
+//! A table that is too wide leaves out the columns that a reader misses least, if it names some, and
+//! gives room from its widest columns. Where that would cut all of them to pieces, every row becomes a block of its own with a line for each cell.
 
 use super::styled::{Ink, StyledLine};
 
@@ -36,19 +36,27 @@ pub struct Grid {
     rows: Vec<Vec<StyledLine>>,
     right: Vec<usize>,
     overflow: Overflow,
+    dispensable: Vec<usize>,
 }
 
 impl Grid {
     /// Returns a table without rows.
     pub fn new(header: impl IntoIterator<Item = impl Into<String>>, overflow: Overflow) -> Self {
         let header = header.into_iter().map(Into::into).collect();
-        Self { header, rows: Vec::new(), right: Vec::new(), overflow }
+        Self { header, rows: Vec::new(), right: Vec::new(), overflow, dispensable: Vec::new() }
     }
 
     /// Aligns columns to the right.
     #[must_use]
     pub fn right(mut self, columns: &[usize]) -> Self {
         self.right.extend(columns);
+        self
+    }
+
+    /// Names the columns that are left out where the table is too wide, in this order.
+    #[must_use]
+    pub fn dispensable(mut self, columns: &[usize]) -> Self {
+        self.dispensable.extend(columns);
         self
     }
 
@@ -62,6 +70,11 @@ impl Grid {
     /// Returns the lines, none of them wider than `columns`.
     pub fn lines(&self, columns: usize) -> Vec<StyledLine> {
         let natural = self.natural();
+        let is_too_wide =
+            natural.iter().map(|width| width + GAP).sum::<usize>() > columns.saturating_add(GAP);
+        if let (true, Some((first, _))) = (is_too_wide, self.dispensable.split_first()) {
+            return self.without(*first).lines(columns);
+        }
         let Some(widths) = self.shrunk(natural, columns) else { return self.blocks(columns) };
         let header: Vec<_> =
             self.header.iter().map(|word| StyledLine::new(Ink::Strong, word)).collect();
@@ -77,6 +90,21 @@ impl Grid {
             lines.extend(self.row(row, &widths));
         }
         lines
+    }
+
+    fn without(&self, column: usize) -> Self {
+        let mut narrower = self.clone();
+        narrower.header.remove(column);
+        for row in &mut narrower.rows {
+            row.remove(column);
+        }
+        let behind = |at: &usize| if *at > column { *at - 1 } else { *at };
+        let others = |columns: &[usize]| -> Vec<_> {
+            columns.iter().filter(|at| **at != column).map(behind).collect()
+        };
+        narrower.right = others(&self.right);
+        narrower.dispensable = others(&self.dispensable);
+        narrower
     }
 
     fn natural(&self) -> Vec<usize> {
@@ -183,6 +211,16 @@ mod tests {
                 .map(|columns| format!("{columns} columns\n{}", text(&agents().lines(columns))))
                 .join("\n")
         );
+    }
+
+    #[test]
+    fn a_narrow_table_leaves_out_what_it_can_spare() {
+        let grid = agents().dispensable(&[3, 2]);
+        let header = |columns| text(&grid.lines(columns)[..1]);
+        assert_eq!(header(80).split_whitespace().last(), Some("path"));
+        assert_eq!(header(60), "agent   tokens  read-only\n");
+        assert_eq!(header(20), "agent   tokens\n");
+        assert_eq!(text(&grid.lines(20)[1..2]), "claude      12\n");
     }
 
     proptest! {

@@ -118,8 +118,9 @@ pub fn findings(
     let matrix = Matrix::new(&voters, columns, widest.max(head.width()));
     let mut lines = matrix.header(&head, columns);
     let accepted = listed.iter().filter(|finding| is_accepted(finding)).count();
-    // A heading of several lines leaves less room.
-    let shown = most.saturating_sub(lines.len() - 1).max(accepted);
+    let legend = legend(&listed, voters.len(), columns);
+    // A heading of several lines leaves less room, and so does the legend.
+    let shown = most.saturating_sub(lines.len() - 1 + legend.len()).max(accepted);
     for finding in listed.iter().take(shown) {
         lines.extend(matrix.finding(finding, id, detail, panel));
     }
@@ -127,10 +128,23 @@ pub fn findings(
     if hidden > 0 {
         lines.push(StyledLine::new(Ink::Quiet, &format!("  … and {hidden} more")));
     }
-    if !voters.is_empty() && detail == Detail::Full {
-        lines.push(StyledLine::new(Ink::Quiet, "  + yes   - no   ~ exonerate   . no vote"));
-    }
+    lines.extend(legend);
     lines
+}
+
+/// Explains the signs of votes.
+fn legend(listed: &[&PanelFindingReport], voters: usize, columns: usize) -> Vec<StyledLine> {
+    if voters == 0 {
+        return Vec::new();
+    }
+    let vote = |finding: &&PanelFindingReport, at: usize| {
+        vote_sign(finding.votes.get(at).and_then(|vote| vote.vote)).1
+    };
+    let is_shown =
+        |sign: &str| listed.iter().any(|finding| (0..voters).any(|at| vote(finding, at) == sign));
+    let words = VOTE_SIGNS.iter().filter(|(sign, _)| is_shown(sign));
+    let words: Vec<_> = words.map(|(sign, meaning)| format!("{sign} {meaning}")).collect();
+    StyledLine::new(Ink::Quiet, &format!("  {}", words.join("   "))).folded(columns, 2)
 }
 
 /// Counts the findings by verdict. Those out of scope are counted apart: no plan acts on them, and
@@ -277,6 +291,10 @@ fn verdict_sign(finding: &PanelFindingReport) -> (Ink, &'static str) {
         Some(_) | None => (Ink::Caution, "?"),
     }
 }
+
+/// The signs of votes, with their meaning.
+const VOTE_SIGNS: [(&str, &str); 4] =
+    [("+", "yes"), ("-", "no"), ("~", "exonerate (valid, not now)"), (".", "no vote")];
 
 fn vote_sign(vote: Option<&str>) -> (Ink, &'static str) {
     match vote {

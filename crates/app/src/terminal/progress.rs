@@ -5,7 +5,7 @@ use convoke_domain::design::event::{LaneEnd, LaneId};
 use convoke_domain::design::progress::{Step, elapsed};
 use convoke_domain::lane::collected::CollectedStatus;
 use convoke_domain::lane::event::{LaneEvent, Usage};
-use convoke_service::design::{amount, spent_in_words};
+use convoke_service::design::{WorkerLane, amount, spent_in_words};
 use jiff::Timestamp;
 
 use super::activity::LaneActivity;
@@ -29,6 +29,8 @@ pub struct DesignProgress {
     phase: Option<Phase>,
     /// The agents of the last phase, in the order in which they began.
     seats: Vec<SeatRow>,
+    /// The agents that a worker process runs now. Their ends are in the journal, not here.
+    worker: Vec<SeatRow>,
     activity: Option<(String, Timestamp)>,
     /// Whether a question to a person is open: then nothing moves.
     is_asking: bool,
@@ -116,6 +118,18 @@ impl DesignProgress {
         if let Some(phase) = self.phase.as_mut().filter(|_| activity.is_some()) {
             phase.is_busy = true;
         }
+    }
+
+    /// Takes in which agents a worker process runs now.
+    pub fn watch_worker(&mut self, lanes: Vec<WorkerLane>) {
+        let row = |lane: WorkerLane| SeatRow {
+            lane: lane.id,
+            name: lane.seat,
+            since: lane.since,
+            activity: LaneActivity { usage: lane.usage, tool: lane.last_tool, tools: lane.tools },
+            end: None,
+        };
+        self.worker = lanes.into_iter().map(row).collect();
     }
 
     /// Records that a question to a person is open.
@@ -215,10 +229,10 @@ impl DesignProgress {
             return Vec::new();
         }
         let mut lines = vec![self.head(phase, now)];
-        let name = self.seats.iter().map(|seat| StyledLine::plain(&seat.name).width()).max();
+        let mut seats: Vec<_> = self.seats.iter().chain(&self.worker).collect();
+        let name = seats.iter().map(|seat| StyledLine::plain(&seat.name).width()).max();
         let name = name.unwrap_or_default().min(SEAT_WIDTH).min(columns / 2);
         // Those that still work matter more than those that are done.
-        let mut seats: Vec<_> = self.seats.iter().collect();
         let room = rows.saturating_sub(lines.len()).max(1);
         if seats.len() > room {
             seats.sort_by_key(|seat| seat.end.is_some());
@@ -235,7 +249,8 @@ impl DesignProgress {
     fn head(&self, phase: &Phase, now: Timestamp) -> StyledLine {
         let mut line = StyledLine::new(Ink::Heading, &format!("{} ", frame(now)));
         line.push(Ink::Strong, phase_name(phase.step));
-        let spent = self.seats.iter().filter_map(|seat| seat.activity.usage).chain(phase.spent);
+        let seats = self.seats.iter().chain(&self.worker);
+        let spent = seats.filter_map(|seat| seat.activity.usage).chain(phase.spent);
         let facts = [
             Some(elapsed(seconds(phase.since, now))),
             spent.reduce(Usage::plus).map(|spent| spent_in_words(&spent)),
@@ -418,6 +433,30 @@ mod tests {
         assert_eq!(text(&progress.lines(at(62), 80, 20)).replace(frame(at(62)), "⠋"), line);
         progress.ask();
         assert_eq!(progress.lines(at(62), 80, 20), [], "nothing moves while a person is asked");
+    }
+
+    #[test]
+    fn the_agents_of_a_worker_have_rows_until_it_is_over() {
+        let mut progress = DesignProgress::default();
+        progress.begin(Step::Sketches, at(0));
+        progress.work(Some("another process makes and reviews the plan"), at(1));
+        progress.watch_worker(vec![WorkerLane {
+            id: lane("judge/Codex"),
+            seat: "Codex · judge".to_owned(),
+            since: at(50),
+            usage: Some(Usage { input: 2400, ..Usage::default() }),
+            last_tool: Some("Grep".to_owned()),
+            tools: 3,
+        }]);
+        let rows = text(&progress.lines(at(62), 80, 20)).replace(frame(at(62)), "⠋");
+        let head =
+            "⠋ Sketches · 1m2s · 2.4k tokens · another process makes and reviews the plan (1m1s)";
+        let head = StyledLine::plain(head).fitted(80).text();
+        assert_eq!(rows, format!("{head}\n  ⠋ Codex · judge     12s    2.4k  Grep (3 tools)\n"));
+        progress.watch_worker(Vec::new());
+        assert_eq!(progress.lines(at(63), 80, 20).len(), 1);
+        let over = progress.begin(Step::Dialectic, at(64)).unwrap().text();
+        assert!(!over.contains("failed"), "{over}");
     }
 
     #[test]

@@ -167,6 +167,9 @@ fn spent(cost: &SpendingReport) -> String {
     if cost.total.without_usage > 0 && !cost.is_recorded {
         write!(text, "; {} cannot tell what was spent", lanes(cost.total.without_usage)).ok();
     }
+    if cost.total.partial_usage > 0 && !cost.is_recorded {
+        write!(text, "; {} told a part of it", lanes(cost.total.partial_usage)).ok();
+    }
     text
 }
 

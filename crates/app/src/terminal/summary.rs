@@ -27,7 +27,8 @@ pub fn lines(report: &DesignReport, columns: usize, rows: usize) -> Vec<StyledLi
         left_to_people(report, columns),
         next(report, columns),
     ];
-    let taken: usize = sections.iter().map(|section| section.len() + 1).sum();
+    let shown = sections.iter().filter(|section| !section.is_empty());
+    let taken: usize = shown.map(|section| section.len() + 1).sum();
     let most = rows.saturating_sub(taken + 3).max(FEWEST_FINDINGS);
     let [head, decisions, warnings, people, next] = sections;
     let found = findings(&overview.results, Some(&overview.panel), columns, most, Detail::Brief);
@@ -80,9 +81,13 @@ fn cost(cost: &SpendingReport) -> Option<String> {
         0 => String::new(),
         count => format!(", {count} of them not counted"),
     };
+    let partial = match cost.total.partial_usage {
+        0 => String::new(),
+        count => format!(", {count} of them in part"),
+    };
     let recorded = if cost.is_recorded { ", recorded, nothing paid" } else { "" };
     let spent = spent_in_words(&cost.total.sum.usage);
-    Some(format!("{spent} in {lanes} lanes{without_usage}{recorded}"))
+    Some(format!("{spent} in {lanes} lanes{without_usage}{partial}{recorded}"))
 }
 
 fn warnings(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
@@ -259,6 +264,7 @@ mod tests {
             name: "total".to_owned(),
             lanes: 23,
             without_usage: 1,
+            partial_usage: 0,
             input_tokens: 289_900,
             output_tokens: 13_300,
             micro_dollars: Some(1_230_000),

@@ -13,7 +13,7 @@ const LATER: Duration = Duration::from_secs(5);
 
 /// The most memory that Convoke may hold, in megabytes. More than two thirds of it are the pages of
 /// the program itself, which is large without optimisation.
-const MEMORY: u64 = 80;
+const MEMORY: u64 = 90;
 
 /// A second without output is too long.
 const IMPATIENT: [&str; 6] = ["--limit", "60", "--stall", "1", "--grace", "0.3"];

@@ -18,7 +18,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 /// A project with a scripted agent on the PATH, under the name of some program.
-fn with_agent(program: &str, scenario: &str) -> Project {
+pub(crate) fn with_agent(program: &str, scenario: &str) -> Project {
     let place = format!("../home/bin/{program}");
     let script = fs::read(fixture("agent.sh")).unwrap();
     let project = Project::new()
@@ -32,11 +32,11 @@ fn with_agent(program: &str, scenario: &str) -> Project {
     project.variable("PATH", &format!("{bin}:/usr/bin:/bin"))
 }
 
-fn heard(project: &Project, program: &str) -> String {
+pub(crate) fn heard(project: &Project, program: &str) -> String {
     fs::read_to_string(project.path(&format!("../home/bin/{program}.heard"))).unwrap_or_default()
 }
 
-fn run(project: &Project, agent: &str, more: &[&str]) -> Outcome {
+pub(crate) fn run(project: &Project, agent: &str, more: &[&str]) -> Outcome {
     let base = ["lane", "run", "--agent", agent, "What is it?"];
     project.run(&[&base, &LIMITS[..], more].concat())
 }

@@ -109,6 +109,9 @@ fn an_agent_without_an_answer_is_probed_three_times() {
         (outcome.code, &claude["health"], &claude["error"], asked(&project)),
         (Some(1), &json!("not responding"), &json!(cause), 3)
     );
+    // Its user may have mended it meanwhile.
+    project.run(&["agents", "--probe"]);
+    assert_eq!(asked(&project), 6);
 }
 
 // P-71, P-76: a wrong answer is an answer. A person reads what the agent said, and no box that
@@ -141,7 +144,10 @@ fn a_probe_can_be_limited_to_named_agents() {
     );
     assert!(!project.path("../home/qwen").exists(), "it was not started");
     for (named, words) in [
-        ("http:nope", "cannot list `http:nope`: it is neither a client nor a configured API"),
+        (
+            "http:nope",
+            "cannot list `http:nope`: it is neither a client nor a configured agent or API",
+        ),
         ("nope", "'nope'"),
     ] {
         let refused = project.run(&["agents", "--probe", named]);

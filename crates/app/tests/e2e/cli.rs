@@ -1,5 +1,7 @@
 //! The common behaviour of all commands.
 
+use std::io::Read;
+
 use insta::assert_snapshot;
 
 use crate::harness::Project;
@@ -21,7 +23,7 @@ fn wrong_usage_is_exit_2_and_lists_the_known_words() {
     --- stderr
     error: unrecognized subcommand 'breif'
 
-      tip: a similar subcommand exists: 'brief'
+      tip: some similar subcommands exist: 'verify', 'brief'
 
     Usage: convoke [OPTIONS] <COMMAND>
 
@@ -107,5 +109,21 @@ fn an_error_repeats_no_hidden_character_of_an_argument() {
             assert!(refused.stderr.starts_with("error: "), "{refused}");
             assert!(!refused.stderr.contains(hidden), "{words:?}: {refused}");
         }
+    }
+}
+
+// The type of an ELF file is in its bytes 16 and 17: 3 is a program for any address, 2 for one.
+#[test]
+#[cfg(target_os = "linux")]
+fn every_program_can_be_loaded_at_any_address() {
+    for program in [
+        env!("CARGO_BIN_EXE_convoke"),
+        env!("CARGO_BIN_EXE_convoke-guard"),
+        env!("CARGO_BIN_EXE_convoke-mcp"),
+        env!("CARGO_BIN_EXE_convoke-web"),
+    ] {
+        let mut header = [0; 18];
+        std::fs::File::open(program).unwrap().read_exact(&mut header).unwrap();
+        assert_eq!((&header[..4], &header[16..]), (&b"\x7fELF"[..], &[3, 0][..]), "{program}");
     }
 }

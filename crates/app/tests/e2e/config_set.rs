@@ -118,6 +118,7 @@ fn what_cannot_hold_is_refused_and_nothing_is_written() {
     for (words, code, told) in [
         (&["wake.agnet", "june"][..], 2, "did you mean `wake.agent`?"),
         (&["agent", "june"], 2, "did you mean `wake.agent`?"),
+        (&["wake.budgt", "900"], 2, "did you mean `wake.wake_budget`?"),
         (&["wake.wake_budget", "many"], 2, "the value must be a whole number from 1 up"),
         (&["wake.agent", "june", "--shared"], 1, "cannot bind your sessions to an agent"),
         (&["wake.wake_budget", "9000", "--shared"], 1, "can lower this limit, not raise it"),

@@ -1,8 +1,13 @@
 //! Records instead of guesses: verdicts, dispatches and skills in wake-ups.
 
+use std::fs;
+
 use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::dispatch::APPROVED;
+use crate::dispatch_rounds::repository;
+use crate::dispatch_run::{UNCLEAR, run, say_in_turn, stream, with_claude};
 use crate::harness::Project;
 use crate::wake::{collection, working_in};
 
@@ -252,4 +257,30 @@ fn undo_refuses_to_unbegin_a_task_under_a_verdict_of_a_message() {
     assert_eq!(refused.code, Some(1), "{refused}");
     assert!(refused.stderr.contains("rev judged the task"), "{refused}");
     assert!(project.stdout(&["task", "list"]).contains("[in_progress]"));
+}
+
+// Wake-ups go by recorded verdicts: one that no task has is announced, with what records it.
+#[test]
+fn a_verdict_that_no_task_has_is_announced() {
+    let project = with_claude(repository());
+    let command = |word: &str| format!("`convoke task {word} ID --by implement/security-reviewer`");
+    let note = "note: no task records this verdict; ";
+    fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
+    let alone = run(&project, &[]);
+    assert!(!alone.stderr.contains(note), "without a task there is nothing to do: {alone}");
+    let task = project.stdout(&["task", "add", "Task 1: Build it"]);
+    let passed = run(&project, &[]);
+    assert!(passed.stderr.contains(&format!("{note}{}", command("pass"))), "{passed}");
+    let issues = "false, \"issues\": [{\"severity\": \"error\", \"description\": \"No limit\"}]";
+    let failed = APPROVED.replace("true, \"issues\": []", issues);
+    fs::write(project.path("../stream"), stream(&project, "design.md", &failed)).unwrap();
+    let failed = run(&project, &[]);
+    assert!(failed.stderr.contains(&format!("{note}{}", command("fail"))), "{failed}");
+    project.stdout(&["task", "pass", &task, "--by", "implement/security-reviewer"]);
+    say_in_turn(&project, UNCLEAR, UNCLEAR);
+    let unclear = run(&project, &[]);
+    assert!(!unclear.stderr.contains(note), "{unclear}");
+    fs::write(project.path("../stream"), stream(&project, "design.md", APPROVED)).unwrap();
+    let recorded = run(&project, &["--task", &task]);
+    assert!(!recorded.stderr.contains(note), "{recorded}");
 }

@@ -313,6 +313,13 @@ fn a_rehearsal_is_about_its_own_feature() {
     assert!(!project.run(&["design", "--rehearse"]).stderr.contains("note: "));
     let runs = project.stdout(&["runs"]);
     assert!(runs.lines().skip(1).all(|line| line.contains("  (rehearsal) Let people")), "{runs}");
+    // It is easy to find afterwards, and leaves no project that the user does not know.
+    let status = project.stdout(&["status"]);
+    assert!(status.contains("`convoke show` shows the last one"), "{status}");
+    let projects = project.stdout(&["project", "list"]);
+    assert!(!projects.contains("(gone)"), "{projects}");
+    let refused = project.run(&["show", "--markdown", "run.md"]);
+    assert!(refused.stderr.contains("`--markdown=run.md` writes to a file"), "{refused}");
 }
 
 // Text from agents is shown, and no terminal obeys it.

@@ -51,14 +51,28 @@ fn what_the_setup_wrote_refuses_no_design() {
     fs::write(panel.project.path("AGENTS.md"), "Be brief.\n").unwrap();
     panel.git(&["add", "AGENTS.md"]);
     panel.git(&["commit", "--quiet", "--message", "guidance"]);
-    for set_up in [&["init", "--yes"][..], &["hooks", "install", "claude", "--as", "june"]] {
+    for set_up in [
+        &["init", "--yes"][..],
+        &["hooks", "install", "claude", "--as", "june"],
+        &["mcp", "install", "claude"],
+        &["mcp", "install", "gemini"],
+        &["hooks", "install", "gemini"],
+        &["mcp", "install", "codex"],
+    ] {
         panel.project.stdout(set_up);
     }
     let changed = panel.git(&["status", "--porcelain"]);
     assert!(changed.contains("AGENTS.md") && changed.contains(".claude/"), "{changed}");
     let outcome = panel.design(&[]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    assert!(outcome.stdout.contains("of `convoke init`"), "{outcome}");
+    let note = "files of Convoke's setup are not committed";
+    assert!(outcome.stdout.contains(note) && outcome.stdout.contains(".mcp.json"), "{outcome}");
+    panel.project.stdout(&["mcp", "uninstall", "gemini"]);
+    panel.git(&["add", ".gemini"]);
+    panel.git(&["commit", "--quiet", "--message", "hooks alone", "--", ".gemini"]);
+    panel.project.stdout(&["mcp", "install", "gemini"]);
+    let outcome = panel.design(&[]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
     fs::write(panel.project.path("AGENTS.md"), "mine\n").unwrap();
     let outcome = panel.design(&[]);
     assert_eq!(outcome.code, Some(3), "{outcome}");

@@ -27,7 +27,7 @@ fn with_decisions() -> Answers {
 }
 
 /// A panel of which one voter fails, so that the other two are divided on three findings.
-fn divided() -> Panel {
+pub(crate) fn divided() -> Panel {
     let panel = Panel::new();
     let mut known = answers();
     known.retain(|label, _| label != "vote/Codex");

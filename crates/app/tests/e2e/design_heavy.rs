@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
+use crate::design_terminal::{Terminal, panel_that_works};
 use crate::harness::Outcome;
 use crate::lane::{init, result, with_claude};
 use crate::panel::{FEATURE, Panel, answers};
@@ -140,6 +141,16 @@ fn a_killed_worker_is_noticed_and_followed() {
     assert_eq!(again.code, Some(0), "{again}");
     assert!(again.stdout.contains("## Implementation Plan"), "{again}");
     assert_eq!(workers(&panel).len(), 2);
+}
+
+// A person who waits for the worker sees which agents work, for how long, and with which tool.
+#[test]
+fn the_agents_of_a_worker_are_seen_at_a_terminal() {
+    let (panel, seats) = panel_that_works();
+    let arguments = ["design", "--auto", "--subagent", "--no-probe", "--seats", &seats, FEATURE];
+    let mut terminal = Terminal::open(&panel.project, 100, &arguments);
+    terminal.until("another process makes and reviews the plan");
+    terminal.shows_who_works();
 }
 
 // P-325: the worker asks no person; the process that began the run does.

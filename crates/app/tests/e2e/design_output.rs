@@ -92,6 +92,65 @@ fn a_rehearsal_can_be_quick() {
     assert!(!quick.stderr.contains("DEGRADED"), "{quick}");
 }
 
+// P-386: an adaptive rehearsal decides what the whole panel decides.
+#[test]
+fn an_adaptive_rehearsal_comes_to_the_same_results() {
+    let project = Project::new();
+    let shown = |flags: &[&str]| -> serde_json::Value {
+        let outcome = project.run(&[&["design", "--rehearse"], flags].concat());
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        serde_json::from_str(&project.stdout(&["show", "--json"])).unwrap()
+    };
+    let (whole, adaptive) = (shown(&[]), shown(&["--adaptive"]));
+    let endings = |run: &serde_json::Value| {
+        let decisions = run["decisions"].as_array().unwrap().iter();
+        decisions.map(|decision| decision["resolution"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(endings(&whole), endings(&adaptive));
+    let accepted = |run: &serde_json::Value| {
+        let findings = run["findings"].as_array().unwrap().iter();
+        let accepted = findings.filter(|finding| finding["verdict"] == "accepted");
+        accepted.map(|finding| finding["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(accepted(&whole), accepted(&adaptive));
+    assert_eq!(whole["not_asked"].as_array().map(Vec::len), Some(0));
+    let spared = adaptive["not_asked"].as_array().unwrap();
+    let lanes = |run: &serde_json::Value| run["lanes"].as_array().unwrap().len();
+    assert_eq!(lanes(&whole) - lanes(&adaptive), spared.len());
+    let seed = project.run(&["design", "--rehearse", "--adaptive", "--policy", "seed"]);
+    assert_eq!((seed.code, seed.stdout.as_str()), (Some(2), ""), "{seed}");
+}
+
+// P-388: the rehearsal has a judge whose vote changes with the order.
+#[test]
+fn a_rehearsal_asks_judges_in_both_orders() {
+    let project = Project::new();
+    let shown = |flags: &[&str]| -> serde_json::Value {
+        let outcome = project.run(&[&["design", "--rehearse"], flags].concat());
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        serde_json::from_str(&project.stdout(&["show", "--json"])).unwrap()
+    };
+    let (once, twice) = (shown(&[]), shown(&["--both-orders"]));
+    let lanes = |run: &serde_json::Value| run["lanes"].as_array().unwrap().len();
+    assert_eq!(lanes(&twice), lanes(&once) + 3);
+    let said = twice["independence"].as_str().unwrap();
+    assert!(said.contains("1 of 6 judges' votes changed with the order"), "{said}");
+    assert!(!once["independence"].as_str().unwrap().contains("order"), "{once}");
+    let judges = |run: &serde_json::Value, decision: usize| {
+        let judges = run["debates"][decision]["judges"].as_array().unwrap().clone();
+        judges.iter().map(|judge| judge["same_in_both_orders"].clone()).collect::<Vec<_>>()
+    };
+    assert!(judges(&once, 1).iter().all(serde_json::Value::is_null), "{once}");
+    assert_eq!(judges(&twice, 0), [true, true, true]);
+    let flipped = twice["debates"][1]["judges"].as_array().unwrap();
+    let flipped = flipped.iter().find(|judge| judge["same_in_both_orders"] == false).unwrap();
+    assert_eq!(flipped["judge"], "Cursor");
+    assert_eq!(flipped["without_vote"], "changed its vote with the order");
+    assert!(project.stdout(&["recount"]).contains("the same"), "{}", project.stdout(&["recount"]));
+    let seed = project.run(&["design", "--rehearse", "--both-orders", "--policy", "seed"]);
+    assert_eq!((seed.code, seed.stdout.as_str()), (Some(2), ""), "{seed}");
+}
+
 // Convoke reports which prepared answers it did not understand.
 #[test]
 fn answers_that_answer_nothing_are_named() {

@@ -23,7 +23,7 @@ fn with_older_run(changed: Option<&str>) -> (Project, String) {
     let id = RunId::parse(root[0]["run"].as_str().unwrap()).unwrap();
     let record = project.stdout(&["show", id.as_str(), "--artifact", "manifest"]);
     let record: Value = serde_json::from_str(&record).unwrap();
-    assert_eq!(record["rules"], 3);
+    assert_eq!(record["rules"], 5);
     let run = store.run(record["project"].as_str().unwrap(), &id).unwrap();
     let older = RunId::parse(OLDER).unwrap();
     store.begin_run(&older, &run.scope, &run.feature, run.started_at).unwrap();
@@ -38,7 +38,7 @@ fn with_older_run(changed: Option<&str>) -> (Project, String) {
 fn aged(mut entry: Entry, changed: Option<&str>) -> Entry {
     match entry.kind.as_str() {
         "begun" => {
-            let body = entry.body.replace(",\"rules\":3", "");
+            let body = entry.body.replace(",\"rules\":5", "");
             assert_ne!(body, entry.body);
             entry.body = body;
         }
@@ -63,7 +63,7 @@ fn aged(mut entry: Entry, changed: Option<&str>) -> Entry {
 // A better parser of old answers is no sign that the answers were changed.
 #[test]
 fn a_run_under_other_rules_is_labelled_and_not_called_changed() {
-    let said = "recounted by rules 3; the run was written under rules 1";
+    let said = "recounted by rules 5; the run was written under rules 1";
     for changed in [None, Some("voting-tally.md")] {
         let (project, run) = with_older_run(changed);
         let recount = project.run(&["recount", OLDER]);
@@ -85,10 +85,10 @@ fn a_run_under_other_rules_is_labelled_and_not_called_changed() {
         for command in ["recount", "show", "replay"] {
             let told: Value =
                 serde_json::from_str(&project.run(&[command, OLDER, "--json"]).stdout).unwrap();
-            assert_eq!((&told["rules"], &told["written_under"]), (&3.into(), &1.into()));
+            assert_eq!((&told["rules"], &told["written_under"]), (&5.into(), &1.into()));
             let told: Value =
                 serde_json::from_str(&project.run(&[command, &run, "--json"]).stdout).unwrap();
-            assert_eq!((&told["rules"], &told["written_under"]), (&3.into(), &3.into()));
+            assert_eq!((&told["rules"], &told["written_under"]), (&5.into(), &5.into()));
             assert!(!project.run(&[command, &run]).stderr.contains("rules"));
         }
         let folder = project.path("../older");
@@ -105,7 +105,7 @@ fn a_run_under_other_rules_is_labelled_and_not_called_changed() {
         assert!(verified.stderr.contains("note: the run was written under rules 1"), "{verified}");
         let told: Value =
             serde_json::from_str(&project.stdout(&["manifest", "verify", to, "--json"])).unwrap();
-        assert_eq!((&told["rules"], &told["written_under"]), (&3.into(), &1.into()));
+        assert_eq!((&told["rules"], &told["written_under"]), (&5.into(), &1.into()));
         // A record of an earlier program names no rules.
         let record = folder.join("manifest.json");
         let text = fs::read_to_string(&record).unwrap();

@@ -139,15 +139,35 @@ fn a_design_at_a_terminal_is_a_line_for_each_phase_and_one_screen() {
     }
 }
 
-// A phase is never silent: the agent that works is named, with its time and its last tool.
-#[test]
-fn an_agent_that_works_has_a_row_that_lives() {
+/// A panel in which a Claude Code uses a tool and then works until it is stopped, and its seats.
+pub(crate) fn panel_that_works() -> (Panel, String) {
     let tool = r#"{"type":"assistant","uuid":"u","session_id":"s-1","message":{"content":[{"type":"tool_use","id":"t","name":"Grep"}]}}"#;
     let wait = "while [ ! -e \"$HOME/go\" ]; do sleep 0.05; done";
     let script = format!("{}printf '%s\\n' '{tool}'\n{wait}\n{}", init(), result(|_| {}));
     let panel = Panel::in_project(with_claude(&script));
     let seats = panel.seats().replacen("replay:", "claude,replay:", 1);
-    let seats = seats.rsplit_once(',').unwrap().0;
+    let seats = seats.rsplit_once(',').unwrap().0.to_owned();
+    (panel, seats)
+}
+
+impl Terminal {
+    /// Waits for the row of that agent, with its tool and its time, and stops the run.
+    pub(crate) fn shows_who_works(mut self) {
+        self.until("Claude \u{b7} Architecture");
+        self.until("Grep");
+        self.until("2s");
+        kill_process(Pid::from_child(&self.convoke), Signal::INT).unwrap();
+        let (code, shown) = self.end();
+        assert_eq!(code, Some(130), "{shown}");
+        assert!(shown.contains("convoke resume "), "{shown}");
+    }
+}
+
+// A phase is never silent: the agent that works is named, with its time and its last tool.
+#[test]
+fn an_agent_that_works_has_a_row_that_lives() {
+    let (panel, seats) = panel_that_works();
+    let seats = seats.as_str();
     let arguments = ["design", "--auto", "--seats", seats, FEATURE];
     let mut terminal = Terminal::open(&panel.project, 80, &arguments);
     terminal.until("Design");
@@ -156,14 +176,8 @@ fn an_agent_that_works_has_a_row_that_lives() {
     kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
     assert_eq!(terminal.end().0, Some(130));
     let arguments = ["design", "--auto", "--no-probe", "--seats", seats, FEATURE];
-    let mut terminal = Terminal::open(&panel.project, 80, &arguments);
-    terminal.until("Claude \u{b7} Architecture");
-    terminal.until("Grep");
-    terminal.until("2s");
-    kill_process(Pid::from_child(&terminal.convoke), Signal::INT).unwrap();
-    let (code, shown) = terminal.end();
-    assert_eq!(code, Some(130), "{shown}");
-    assert!(shown.contains("convoke resume "), "{shown}");
+    let terminal = Terminal::open(&panel.project, 80, &arguments);
+    terminal.shows_who_works();
 }
 
 #[test]

@@ -244,6 +244,29 @@ fn an_answer_is_judged_and_never_blocked() {
     ");
 }
 
+// A checked answer records its verdict with a stored task; a number of `tasks.md` is no such task.
+#[test]
+fn a_checked_answer_records_its_verdict_with_a_stored_task() {
+    let project = project();
+    let role = "implement/security-reviewer";
+    let task = project.stdout(&["task", "add", "Build it"]);
+    let verdicts =
+        || project.stdout(&["task", "show", &task]).matches(&format!(" by {role}")).count();
+    let silent = check(&project, role, &[], APPROVED);
+    let command = format!("`convoke task pass ID --by {role}`");
+    assert!(silent.stderr.contains(&command), "{silent}");
+    check(&project, role, &["--stored-task", &task, "--dry-run"], APPROVED);
+    assert_eq!(verdicts(), 0);
+    let kept = check(&project, role, &["--stored-task", &task], APPROVED);
+    assert_eq!((kept.code, kept.stderr.as_str()), (Some(0), ""), "{kept}");
+    assert!(project.stdout(&["task", "show", &task]).contains("pass by implement/"));
+    assert_eq!(verdicts(), 1);
+    let unknown = check(&project, role, &["--stored-task", "t-00000"], APPROVED);
+    assert_eq!(unknown.code, Some(1), "{unknown}");
+    let confused = check(&project, role, &["--task", &task], APPROVED);
+    assert!(confused.code == Some(2) && confused.stderr.contains("`--stored-task`"), "{confused}");
+}
+
 // An answer that could mean both is neither an approval nor a rejection, and no word of it is lost.
 #[test]
 fn an_ambiguous_answer_is_shown_and_counts_neither_way() {
@@ -277,35 +300,48 @@ fn an_ambiguous_answer_is_shown_and_counts_neither_way() {
 fn what_a_reviewer_wrote_beside_its_verdict_is_shown() {
     let (project, role) = (project(), "implement/security-reviewer");
     let answer = format!(
-        "<think>fine?</think>\nFiles read: design.md, spec.md\n\nOver my dead body goes this \
-        live.\n\n{} The author must start over.\n\n{{\"approved\": true, \"issues\": [], \"summary\": \
-        \"Back to square one.\"}}\n",
-        "I looked at each line of it.\n".repeat(20)
+        "<think>fine?</think>\nFiles read: design.md, spec.md\n\n{{\"approved\": true, \"issues\": \
+        [], \"summary\": \"Over my dead body goes this live. {}The author must start over.\"}}\n",
+        "I looked at each line of it. ".repeat(20)
     );
     let shown = check(&project, role, &[], &answer);
-    assert_snapshot!(shown, @"
-    exit: 0
-    --- stdout
-    confirmation  confirmed
-    verdict       PASS
-                  the reviewer also wrote: Over my dead body goes this live. I
-                  looked at each line of it. I looked at each line of it. I looked
-                  at each line of it. I looked at each line of it. I looked at each
-                  line of it. I looked at each line [370 more characters] ch line of
-                  it. I looked at each line of it. The author must start over.
-                  summary: Back to square one.
-    --- stderr
-    ");
+    assert_eq!(shown.code, Some(0), "{shown}");
+    let begin =
+        "verdict       PASS\n              the reviewer also wrote: summary: Over my dead body";
+    assert!(shown.stdout.contains(begin), "{shown}");
+    assert!(shown.stdout.contains(" more characters] "), "{shown}");
+    let line = shown.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(line.ends_with("The author must start over."), "{shown}");
     assert!(shown.stdout.lines().all(|line| line.chars().count() <= 80), "{shown}");
     let json: Value =
         serde_json::from_str(&check(&project, role, &["--json"], &answer).stdout).unwrap();
     let words = json["also_wrote"].as_str().unwrap();
-    assert!(words.starts_with("Over my dead body goes this live.\n\nI looked"), "{words}");
     assert_eq!(words.matches("I looked at each line").count(), 20, "it is whole: {words}");
-    assert!(words.ends_with("summary: Back to square one."), "{words}");
+    assert!(words.ends_with("The author must start over."), "{words}");
     let plain: Value =
         serde_json::from_str(&check(&project, role, &["--json"], APPROVED).stdout).unwrap();
     assert!(plain.get("also_wrote").is_none(), "{plain}");
+}
+
+// Words and keys that Convoke cannot place may take an approval back.
+#[test]
+fn an_approval_beside_unknown_words_or_keys_is_ambiguous() {
+    let (project, role) = (project(), "implement/security-reviewer");
+    let read = "Files read: design.md, spec.md\n";
+    for (answer, said) in [
+        (
+            format!("{read}I veto this.\n{{\"approved\": true, \"issues\": []}}"),
+            "AMBIGUOUS: the JSON object approves, and words beside it",
+        ),
+        (
+            format!("{read}{{\"approved\": true, \"issues\": [], \"draft\": true}}"),
+            "AMBIGUOUS: `draft` beside `approved`",
+        ),
+    ] {
+        let shown = check(&project, role, &[], &answer);
+        assert_eq!(shown.code, Some(4), "{shown}");
+        assert!(shown.stdout.contains(said), "{shown}");
+    }
 }
 
 // A reviewer's text cannot forge a line of Convoke's, and breaks at 80 columns.

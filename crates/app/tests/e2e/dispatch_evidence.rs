@@ -9,7 +9,11 @@ use crate::dispatch::{APPROVED, DESIGN, FEATURE, check, project};
 use crate::harness::Project;
 
 /// A record of Claude Code in which these files were read, each wholly unless lines are named.
-fn record(project: &Project, reads: &[(&str, Option<(usize, usize)>)], answer: &str) -> String {
+pub(crate) fn record(
+    project: &Project,
+    reads: &[(&str, Option<(usize, usize)>)],
+    answer: &str,
+) -> String {
     let mut lines = Vec::new();
     for (index, (name, range)) in reads.iter().enumerate() {
         let path = project.path(name).display().to_string();
@@ -177,14 +181,14 @@ fn a_record_of_another_answer_proves_nothing() {
     };
     let same = check(&format!("\n{}\r\n\n", APPROVED.replace('\n', "\r\n")), &[]);
     assert!(same.stdout.contains("read          design.md: all of it"), "{same}");
-    let other = APPROVED.replace("Files read:", "I am done.\nFiles read:");
+    let other = APPROVED.replace("Files read:", "Done.\nFiles read:");
     assert_snapshot!(check(&other, &[]), @"
     exit: 0
     --- stdout
     confirmation  confirmed
     read          unknown: the last answer in the transcript differs from --response
     verdict       PASS
-                  the reviewer also wrote: I am done.
+                  the reviewer also wrote: Done.
     --- stderr
     ");
     assert_snapshot!(check(&other, &["--require-proof"]), @"
@@ -194,7 +198,7 @@ fn a_record_of_another_answer_proves_nothing() {
     read          unknown: the last answer in the transcript differs from --response
     proof         confirmed, but no transcript shows it: design.md, spec.md
     verdict       UNPROVEN: approved, but without the required proof of reading
-                  the reviewer also wrote: I am done.
+                  the reviewer also wrote: Done.
     --- stderr
     ");
     let report: Value = serde_json::from_str(&check(&other, &["--json"]).stdout).unwrap();
@@ -203,4 +207,32 @@ fn a_record_of_another_answer_proves_nothing() {
         report["reading_unknown"],
         "the last answer in the transcript differs from --response"
     );
+}
+
+// A line that cannot be read may have been a compaction.
+#[test]
+fn a_damaged_line_of_a_record_puts_earlier_reads_in_doubt() {
+    let project = project();
+    let (design, spec) = (format!("{FEATURE}/design.md"), format!("{FEATURE}/spec.md"));
+    let path = record(&project, &[(&design, None), (&spec, None)], APPROVED);
+    let role = "implement/security-reviewer";
+    let judge = ["dispatch", "check", role, "--feature", "031", "--client", "claude", "--json"];
+    let check = || {
+        let more = ["--dry-run", "--require-proof", "--transcript", path.as_str()];
+        let outcome = project.run(&[&judge[..], &more].concat());
+        serde_json::from_str::<Value>(&outcome.stdout).unwrap()
+    };
+    assert_eq!(check()["verdict"], "PASS");
+    let whole = fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<&str> = whole.lines().collect();
+    let torn = "{\"type\":\"system\",\"subtype\":\"compact_bou";
+    lines.insert(lines.len() - 1, torn);
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let report = check();
+    assert_eq!(report["verdict"], "UNPROVEN", "{report}");
+    assert_eq!(report["receipts"][0]["standing"], "unsure", "{report}");
+    let remark = format!("record_line_unreadable:{}", lines.len() - 1);
+    assert_eq!(report["diagnostics"], json!([remark]), "{report}");
+    fs::write(&path, format!("{whole}{torn}")).unwrap();
+    assert_eq!(check()["verdict"], "PASS", "half a line after the answer takes nothing back");
 }

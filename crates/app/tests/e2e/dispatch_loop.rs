@@ -53,7 +53,7 @@ pub(crate) fn project(answers: &[(&str, &str)]) -> Project {
 }
 
 /// Puts an answer where the client finds it.
-fn ready(project: &Project, name: &str, answer: &str) {
+pub(crate) fn ready(project: &Project, name: &str, answer: &str) {
     ready_in(project, name, name, answer);
 }
 
@@ -82,12 +82,12 @@ pub(crate) fn run(project: &Project, more: &[&str]) -> Outcome {
     project.run(&[&arguments[..], more].concat())
 }
 
-fn report(project: &Project, more: &[&str]) -> Value {
+pub(crate) fn report(project: &Project, more: &[&str]) -> Value {
     serde_json::from_str(&run(project, &[&["--json"], more].concat()).stdout).unwrap()
 }
 
 /// How often each role answered.
-fn asked(project: &Project) -> [usize; 3] {
+pub(crate) fn asked(project: &Project) -> [usize; 3] {
     ["a", "b", "f"].map(|who| {
         let path = project.path(&format!("../asked-{who}"));
         fs::read_to_string(path).unwrap_or_default().lines().count()
@@ -289,11 +289,11 @@ fn a_loop_ends_at_an_answer_without_a_verdict() {
 // later call.
 #[test]
 fn a_loop_keeps_what_reviewers_wrote_beside_their_verdicts() {
-    let odd = format!("Over my dead body goes this live.\n{PASS}");
-    let project = project(&[("a-1", PASS), ("b-1", PASS), ("a-2", PASS), ("b-2", &odd)]);
+    let odd = r#"{"approved": true, "issues": [], "summary": "Over my dead body."}"#;
+    let project = project(&[("a-1", PASS), ("b-1", PASS), ("a-2", PASS), ("b-2", odd)]);
     let first = run(&project, &[]);
     assert_eq!(first.code, Some(0), "{first}");
-    let words = "the reviewer also wrote: Over my dead body goes this live.\n";
+    let words = "the reviewer also wrote: summary: Over my dead body.\n";
     assert!(first.stderr.contains(&format!("b-reviewer: {words}")), "{first}");
     let row = format!("2      b-reviewer                 PASS         100\n              {words}");
     assert!(first.stdout.contains(&row), "{first}");
@@ -301,7 +301,7 @@ fn a_loop_keeps_what_reviewers_wrote_beside_their_verdicts() {
     let report = report(&project, &[]);
     let of = |at: usize| report["answers"][at]["also_wrote"].as_str();
     assert_eq!(of(0), None, "{report}");
-    assert_eq!(of(3), Some("Over my dead body goes this live."), "{report}");
+    assert_eq!(of(3), Some("summary: Over my dead body."), "{report}");
 }
 
 // An issue that weighs nothing may hold the refusal: a loop that ends approved shows it whole.

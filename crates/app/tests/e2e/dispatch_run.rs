@@ -339,7 +339,8 @@ fn a_round_is_reported_as_one_document() {
     };
     let (code, answered) = round();
     assert_eq!((code, &answered["approved"]), (Some(0), &json!(true)));
-    let over = json!({ "whose": "own", "unit": "tokens", "spent": 14, "budget": 10 });
+    let over =
+        json!({ "whose": "own", "unit": "tokens", "spent": 14, "partial": false, "budget": 10 });
     assert_eq!(answered["lane"]["over_budget"], over);
     let (code, refused) = round();
     assert_eq!((code, &refused["lane"]["outcome"]), (Some(5), &json!("over_budget")));

@@ -44,7 +44,7 @@ fn odd_answers_and_places_are_survived() {
     assert!(outcome.stderr.contains("note: the review history could not be written"), "{outcome}");
     assert!(outcome.stdout.ends_with("the answer is empty\n"), "{outcome}");
     assert_eq!(outcome.code, Some(4), "{outcome}");
-    let long = "x".repeat(4_000_000) + APPROVED;
+    let long = format!("<think>{}</think>\n{APPROVED}", "x".repeat(4_000_000));
     assert_eq!(check(&project, "implement/security-reviewer", &[], &long).code, Some(0));
     let binary = project.run_with_input(
         &["dispatch", "check", "implement/security-reviewer", "--feature", "031"],

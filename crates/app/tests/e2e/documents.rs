@@ -5,7 +5,10 @@
 //! - the info string `LANGUAGE,file=PATH` is a file that the reader writes;
 //! - `console` is a list of commands behind `$ `, each with all that it prints; a line `…` is any
 //!   number of lines that the document leaves out, and ids of tasks need not be the same;
-//! - `sh` is for commands that need an agent: they are parsed, not run.
+//! - `sh` is a list of commands without their output. Each is run, but those of [`NOT_RUN`]: these
+//!   fail here for the reason that the list gives;
+//! - `text` is for other programs: the tests of the chores hold those of the README;
+//! - `json`, `toml` and `yaml` are excerpts of files. Another form is a mistake: no test would read it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +17,10 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use convoke::cli::Cli;
 
-use crate::harness::Project;
+use crate::design_terminal::Terminal;
+use crate::documents_not_run::{NOT_RUN, NotRun, Obstacle};
+use crate::harness::{Project, set_mode};
+use crate::panel::Panel;
 
 /// One fenced block of a document.
 struct Block {
@@ -96,18 +102,95 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Checks that clap accepts each Convoke command in a block.
-fn parse(text: &str) {
-    for line in text.replace("\\\n", " ").lines().filter(|line| line.starts_with("convoke ")) {
-        let parsed = Cli::try_parse_from(words(line));
-        assert!(parsed.is_ok(), "{line}\n{}", parsed.err().unwrap());
+/// Returns the commands of a `sh` block, each on one line and without its remark.
+fn commands(text: &str) -> Vec<String> {
+    let whole = text.replace("\\\n", " ");
+    let plain = |line: &str| {
+        let line = line.split("  #").next().unwrap_or(line);
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    whole.lines().map(plain).collect()
+}
+
+/// Runs the commands of a `sh` block, and returns which of [`NOT_RUN`] are among them.
+fn run(project: &Project, document: &str, text: &str) -> Vec<usize> {
+    let mut met = Vec::new();
+    for command in commands(text) {
+        let is_it = |entry: &NotRun| (entry.document, entry.command) == (document, &*command);
+        let listed = NOT_RUN.iter().position(is_it);
+        match listed.map(|at| &NOT_RUN[at]) {
+            None => succeed(project, &command),
+            Some(entry) => {
+                check_obstacle(project, entry);
+                if let Some(instead) = entry.instead {
+                    succeed(project, instead);
+                }
+            }
+        }
+        met.extend(listed);
+    }
+    met
+}
+
+fn succeed(project: &Project, command: &str) {
+    let outcome = project.shell(command, "");
+    assert_eq!(outcome.code, Some(0), "{command}\n{outcome}");
+}
+
+/// Checks that a command really meets the obstacle for which it is listed, and no other.
+fn check_obstacle(project: &Project, entry: &NotRun) {
+    let NotRun { command, obstacle, .. } = entry;
+    if *obstacle == Obstacle::OtherProgram {
+        assert!(!command.starts_with("convoke "), "{command}");
+        return;
+    }
+    let words = words(command);
+    let parsed = Cli::try_parse_from(&words);
+    assert!(parsed.is_ok(), "{command}\n{}", parsed.err().unwrap());
+    let fails = |why: &str| {
+        let outcome = project.shell(&format!("{{ {command}; }} 2>&1"), "");
+        // `agents` exits 1 where no agent can answer, and `decide` where nothing is to be decided.
+        let listed = ["claude    missing", "it is a rehearsal"];
+        let is_expected = match outcome.code {
+            Some(1) => listed.iter().any(|words| outcome.stdout.contains(words)),
+            Some(3 | 4) => outcome.stdout.contains(why),
+            _ => false,
+        };
+        assert!(is_expected, "{command}: {why}?\n{outcome}");
+    };
+    match obstacle {
+        Obstacle::NeedsAgent => fails(" on the PATH"),
+        Obstacle::NeedsDesign => fails("it is a rehearsal"),
+        Obstacle::NeedsTranscript => fails("session.jsonl"),
+        Obstacle::Prompts => {
+            let client = project.path("../home/bin/claude");
+            fs::create_dir_all(client.parent().unwrap()).unwrap();
+            fs::write(&client, "#!/bin/sh\necho '2.1.0 (Claude Code)'\n").unwrap();
+            set_mode(&client, 0o755);
+            let words: Vec<_> = words.iter().skip(1).map(String::as_str).collect();
+            let mut terminal = Terminal::open(project, 80, &words);
+            terminal.until("[y/N]");
+            terminal.press("y\n");
+            let (code, shown) = terminal.end();
+            assert_eq!(code, Some(0), "{command}\n{shown}");
+            fs::remove_file(client).unwrap();
+        }
+        Obstacle::Serves | Obstacle::OtherProgram => {}
     }
 }
 
+/// Plays a document in a repository with two commits and a home of its own.
 fn follow(document: &Path) {
     let programs = Path::new(env!("CARGO_BIN_EXE_convoke")).parent().unwrap().display();
-    let path = format!("{programs}:/usr/bin:/bin");
-    let project = Project::new().in_repository("main").variable("PATH", &path);
+    let project = Project::new();
+    let clients = project.path("../home/bin");
+    let path = format!("{}:{programs}:/usr/bin:/bin", clients.display());
+    let panel = Panel::in_project(project.variable("PATH", &path));
+    panel.git(&["commit", "--quiet", "--allow-empty", "-m", "two"]);
+    panel.git(&["update-ref", "refs/remotes/origin/main", "HEAD~1"]);
+    let project = panel.project;
+    let name = document.file_name().unwrap().to_str().unwrap();
+    let mut met = Vec::new();
     let mut known = BTreeMap::new();
     for block in blocks(&fs::read_to_string(document).unwrap()) {
         if let Some((_, path)) = block.info.split_once(",file=") {
@@ -116,10 +199,20 @@ fn follow(document: &Path) {
             fs::write(path, block.text).unwrap();
         } else if block.info == "console" {
             play(&project, &block.text, &mut known);
-        } else if block.info == "sh" {
-            parse(&block.text);
+        } else {
+            match block.info.as_str() {
+                "sh" => met.extend(run(&project, name, &block.text)),
+                "json" => drop(serde_json::from_str::<serde_json::Value>(&block.text).unwrap()),
+                other => assert!(
+                    ["text", "toml", "yaml"].contains(&other),
+                    "{}: `{other}` is no form of a block",
+                    document.display()
+                ),
+            }
         }
     }
+    let listed = (0..NOT_RUN.len()).filter(|at| NOT_RUN[*at].document == name);
+    assert_eq!(met, listed.collect::<Vec<_>>(), "`NOT_RUN` names other commands of {name}");
 }
 
 fn root() -> PathBuf {
@@ -161,8 +254,36 @@ fn the_guide_to_lanes_can_be_followed() {
 }
 
 #[test]
+fn the_guide_to_the_dashboard_can_be_followed() {
+    follow(&guide("see-your-agents.md"));
+}
+
+#[test]
+fn the_guide_to_connections_can_be_followed() {
+    follow(&guide("connect-agents.md"));
+}
+
+#[test]
 fn the_page_about_data_can_be_followed() {
     follow(&guide("your-data.md"));
+}
+
+#[test]
+fn every_guide_is_followed_by_a_test() {
+    let names = fs::read_dir(root().join("docs/guide")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let followed = include_str!("documents.rs");
+    for name in names {
+        assert!(followed.contains(&format!("follow(&guide(\"{name}\"))")), "{name}");
+    }
+}
+
+#[test]
+fn every_command_that_is_not_run_is_of_a_document() {
+    for NotRun { document, command, .. } in &NOT_RUN {
+        let is_there = *document == "README.md" || guide(document).is_file();
+        assert!(is_there, "{document}: {command}");
+    }
 }
 
 #[test]

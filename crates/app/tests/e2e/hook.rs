@@ -318,6 +318,28 @@ fn a_message_that_was_not_shown_stays_unread() {
     assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
 }
 
+// A title of 30,000 characters is cut with a mark, and displaces no message; a message that is not
+// shown stays unread.
+#[test]
+fn a_long_title_displaces_no_message() {
+    let project = project(1);
+    let id = project.stdout(&["task", "add", &"A title without an end ".repeat(1300)]);
+    project.run(&["task", "start", &id, "--as", "june"]);
+    project.run(&["say", "URGENT @june", "--as", "ana"]);
+    let mark = format!("… [`convoke task show {id}`]");
+    let first = hook(&project, "claude", "SessionStart", "s", "startup", ["1", "1"]);
+    let first = context(&first, "SessionStart").unwrap();
+    assert!(first.contains("URGENT") && first.contains(&mark) && first.len() <= 10_000, "{first}");
+    assert_eq!(project.stdout(&["inbox", "june"]), "No new messages for @june.");
+    let long = format!("@june {}", "A long story. ".repeat(3000));
+    project.run(&["say", &long, "--as", "ana"]);
+    let second = hook(&project, "claude", "SessionStart", "s", "compact", ["1", "1"]);
+    let second = context(&second, "SessionStart").unwrap();
+    assert!(second.contains("characters more: `convoke inbox june --mark`]"), "{second}");
+    assert!(second.contains(&mark), "{second}");
+    assert!(project.stdout(&["inbox", "june"]).contains("A long story."));
+}
+
 // Important text is included, however much there is beside it.
 #[test]
 fn a_long_list_and_a_long_message_leave_room_for_the_rest() {

@@ -50,6 +50,51 @@ fn the_clients_record_tells_whether_a_wake_up_arrived() {
     assert!(!status().contains("\"arrived_at\": null"), "{}", status());
 }
 
+// W-21: a session with one prompt has no later event, so the commands look in the client's record.
+#[test]
+fn the_arrival_in_a_session_with_one_prompt_is_found_in_its_record() {
+    let record = "../home/.claude/projects/-p/s.jsonl";
+    let has = |text: &str| {
+        let attachment = json!({ "type": "hook_additional_context", "content": [text] });
+        json!({ "type": "attachment", "attachment": attachment }).to_string() + "\n"
+    };
+    let answers = json!({ "type": "assistant", "timestamp": "2999-01-01T00:00:00Z" }).to_string();
+    let project = project(3);
+    project.run(&["hooks", "install", "claude"]);
+    project.stdout(&["pin", "add", "Never push to main"]);
+    let given = heard(&project, "claude", "SessionStart", "startup").unwrap();
+    heard(&project, "claude", "UserPromptSubmit", "");
+    let said = |expected: [&str; 3]| {
+        let status = project.stdout(&["status"]);
+        assert!(status.split_whitespace().collect::<Vec<_>>().join(" ").contains(expected[0]));
+        let hooks = project.stdout(&["hooks", "status", "claude"]);
+        assert!(hooks.contains(expected[1]), "{hooks}");
+        let json: Value =
+            serde_json::from_str(&project.stdout(&["hooks", "status", "claude", "--json"]))
+                .unwrap();
+        assert_eq!(json["arrival"], expected[2]);
+        assert_eq!(json["arrived_at"].is_null(), expected[2] != "arrived");
+        let rules = project.stdout(&["pin", "list"]);
+        let is_seen = rules.contains("arrived: seen in the client's record");
+        assert_eq!(is_seen, expected[2] == "arrived", "{rules}");
+    };
+    let not_yet = "not in the client's record yet";
+    said([not_yet, not_yet, "unknown"]);
+    let project = &project;
+    let write = |text: String| {
+        let path = project.path(record);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(has(&given[..given.len() / 2]));
+    said([not_yet, not_yet, "unknown"]);
+    write(has(&given[..given.len() / 2]) + &answers + "\n");
+    let missing = "but it is not in the client's record";
+    said([missing, missing, "missing"]);
+    write(has(&given) + &answers + "\n");
+    said(["claude: wake-up arrived", "arrived: seen in the client's record", "arrived"]);
+}
+
 fn claude_compacts(project: &Project) {
     record(project, &json!({ "type": "system", "subtype": "compact_boundary" }));
 }

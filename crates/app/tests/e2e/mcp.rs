@@ -327,27 +327,3 @@ fn prompts_and_resources_are_listed() {
     let form = &templates["resourceTemplates"][0]["uriTemplate"];
     assert_eq!(*form, json!("convoke://run/{id}/{artifact}"));
 }
-
-#[test]
-fn an_installed_server_can_be_taken_out_again() {
-    let project = Project::new().file(".gemini/settings.json", "{\n  \"theme\": \"dark\"\n}\n");
-    let before = project.listing();
-    for client in ["claude", "codex", "gemini", "opencode", "qwen"] {
-        assert_eq!(project.run(&["mcp", "status", client]).code, Some(1));
-        let shown = project.stdout(&["mcp", "install", client, "--dry-run"]);
-        assert!(shown.contains("\"mcp\""), "{shown}");
-        assert!(project.stdout(&["mcp", "install", client]).ends_with("  installed"));
-        project.stdout(&["mcp", "install", client]);
-        assert_eq!(project.run(&["mcp", "status", client]).code, Some(0));
-        assert!(project.stdout(&["mcp", "uninstall", client]).ends_with("  not installed"));
-        assert_eq!(project.run(&["mcp", "status", client]).code, Some(1));
-    }
-    let files = |all: std::collections::BTreeMap<_, u64>| -> Vec<(std::path::PathBuf, u64)> {
-        all.into_iter().filter(|(path, _): &(std::path::PathBuf, _)| path.is_file()).collect()
-    };
-    assert_eq!(files(project.listing()), files(before));
-    let codex = project.stdout(&["mcp", "install", "codex", "--dry-run"]);
-    assert!(codex.contains("required = true\nstartup_timeout_sec = 20\n"), "{codex}");
-    let refused = project.file(".mcp.json", "[]").run(&["mcp", "install", "claude"]);
-    assert_eq!(refused.code, Some(1), "{refused}");
-}

@@ -138,8 +138,12 @@ impl McpClient {
 
     /// Waits for the answer to a request.
     pub(crate) fn answer(&mut self, id: i64) -> Value {
+        // Answers to calls in parallel come in any order.
+        let early = self.notices.iter().position(|message| message["id"] == json!(id));
+        let mut early = early.map(|place| self.notices.remove(place));
         loop {
-            let message = self.lines.recv_timeout(DEADLINE).expect("the server answers");
+            let next = || self.lines.recv_timeout(DEADLINE).expect("the server answers");
+            let message = early.take().unwrap_or_else(next);
             if message["method"] == json!("elicitation/create") {
                 self.forms += 1;
                 let result = self.person.clone().unwrap();
@@ -151,6 +155,17 @@ impl McpClient {
                 return message["result"].clone();
             }
             self.notices.push(message);
+        }
+    }
+
+    /// Waits for the error that answers a request.
+    pub(crate) fn refusal(&mut self, id: i64) -> Value {
+        loop {
+            let message = self.lines.recv_timeout(DEADLINE).expect("the server answers");
+            if message["id"] == json!(id) {
+                assert!(message.get("result").is_none(), "{message}");
+                return message["error"].clone();
+            }
         }
     }
 

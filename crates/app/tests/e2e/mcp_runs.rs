@@ -8,19 +8,19 @@ use crate::panel::{FEATURE, Panel};
 use crate::scripted_server::{Reply, Server};
 
 /// A project with a model's API that gives these answers.
-fn with_api(server: &Server) -> Project {
+pub(crate) fn with_api(server: &Server) -> Project {
     let config = format!("[lane.http.it]\napi = 'chat'\nurl = '{}'\nmodel = 'm-1'\n", server.url());
     Project::new().file("../home/.config/convoke/config.toml", config)
 }
 
-fn answered() -> Reply {
+pub(crate) fn answered() -> Reply {
     let event = json!({ "model": "m-1", "usage": { "prompt_tokens": 9, "completion_tokens": 4 },
         "choices": [{ "delta": { "content": "It is 42." }, "finish_reason": "stop" }] });
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
     Reply::Says(format!("{head}data: {event}\n\n"))
 }
 
-fn lane(key: &str) -> Value {
+pub(crate) fn lane(key: &str) -> Value {
     json!({"kind": "lane", "key": key, "text": "What is it?", "agent": "http:it", "budget": "1k"})
 }
 
@@ -77,6 +77,24 @@ fn a_key_starts_one_run_and_only_for_its_request() {
     assert!(text_of(&missing).contains("there is: answer, report, messages"), "{missing}");
 }
 
+// A rehearsal has a feature of its own; the text of its request counts nevertheless.
+#[test]
+fn a_run_that_has_only_begun_says_so_and_another_text_is_another_request() {
+    let project = Project::new().on_branch("main");
+    let mut client = McpClient::start(&project);
+    let asked = |text: &str| json!({"kind": "design", "key": "k", "text": text, "rehearse": true});
+    let run = client.call("run_start", &asked("One"))["run"].clone();
+    // The run may have begun to write before either call; what it has not is no reason to search.
+    for arguments in [json!({"run": run, "answer": "1"}), json!({"run": run})] {
+        let early = text_of(&client.call_any("run_result", &arguments));
+        assert!(!early.contains("cannot find a run"), "{early}");
+    }
+    let refused = client.call_any("run_start", &asked("Two"));
+    assert!(text_of(&refused).contains("which was asked for something else"), "{refused}");
+    assert_eq!(client.call("run_start", &asked("One"))["run"], run);
+    client.wait_for(run.as_str().unwrap());
+}
+
 // What was paid for goes on when the client or the server dies.
 #[test]
 fn a_run_outlives_the_server_that_started_it() {
@@ -97,8 +115,14 @@ fn a_run_outlives_the_server_that_started_it() {
     client.send(&json!({
         "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": waiting},
     }));
-    let status = client.call("run_status", &json!({"run": run}));
+    // A call that waits tells of it twice in the time that this one takes.
+    let status = client.call("run_status", &json!({"run": run, "wait_s": 7}));
     assert_eq!(status["state"], json!("running"), "{status}");
+    let progress = |token: i64| {
+        let is_meant = |notice: &&Value| notice["params"]["progressToken"] == json!(token);
+        client.notices.iter().filter(is_meant).count()
+    };
+    assert!(progress(waiting) < 2 && progress(waiting + 1) >= 2, "{:?}", client.notices);
 
     project.stdout(&["lane", "stop", "1"]);
     assert_eq!(server.asked(), "gone");

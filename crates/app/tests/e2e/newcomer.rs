@@ -150,24 +150,6 @@ fn a_new_branch_shows_where_the_tasks_are() {
     assert!(project.stdout(&["task", "show", &id, "--branch", "main"]).contains("Build it"));
 }
 
-// W-3
-#[test]
-fn an_import_says_what_it_leaves_out() {
-    let plan = "### Task 1: Old\n### Task 2: Gone\n### 1.1 More\n### Step 1: x\n";
-    let project = Project::new().on_branch("main").file("plan.md", plan);
-    let first = project.run(&["task", "import", "plan.md"]);
-    let note = "note: not taken as tasks: 2 headings (`1.1 More`, `Step 1: x`)";
-    assert!(first.stderr.contains(note), "{first}");
-    let old = id_of(&project, "Old");
-    project.stdout(&["task", "rm", &id_of(&project, "Gone")]);
-    let project = project.file("plan.md", plan.replace("Old", "New"));
-    let again = project.run(&["task", "import", "plan.md"]);
-    let kept = format!("{old} keeps its title `Task 1: Old`; the plan now says `Task 1: New`");
-    assert!(again.stderr.contains(&kept), "{again}");
-    assert!(again.stderr.contains("`Task 2: Gone` was removed before"), "{again}");
-    assert!(again.stderr.contains("note: 1 task of this plan is here already"), "{again}");
-}
-
 #[test]
 fn paths_are_read_from_this_folder() {
     let project = Project::new().in_repository("main").file("docs/p.md", "## Task 1: A\n");

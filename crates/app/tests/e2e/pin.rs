@@ -5,6 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::deeds::id_of;
+use crate::dispatch::FEATURE;
+use crate::dispatch_rounds::repository;
 use crate::harness::Project;
 use crate::hook;
 use crate::lane::{init, result, with_claude};
@@ -266,4 +268,47 @@ fn the_last_day_of_the_calendar_is_not_over() {
     assert_eq!(woken.matches("Never push").count(), 2, "{woken}");
     let over = project.run(&["pin", "add", "Never push", "--until", "1999-12-31"]);
     assert!(over.stderr.contains("that day is over"), "{over}");
+}
+
+// An agent that a person sends by hand gets the rules as one in a lane does.
+#[test]
+fn rules_begin_every_prompt_of_a_dispatch_that_is_printed() {
+    let tasks = "### Task 1: Model\nStore codes.\n";
+    let project = repository().file(&format!("{FEATURE}/tasks.md"), tasks);
+    let of = |more: &[&str]| project.stdout(&[&["dispatch"][..], more].concat());
+    let role = "implement/security-reviewer";
+    let prompts: [&[&str]; 3] = [
+        &["prompt", role, "--feature", "031"],
+        &["next", role, "--feature", "031"],
+        &["task", "1", "--feature", "031"],
+    ];
+    let bare = prompts.map(of);
+    project.stdout(&["pin", "add", "Never push to main"]);
+    for (prompt, bare) in prompts.into_iter().zip(bare) {
+        let with = of(prompt);
+        assert!(with.starts_with(BEGIN) && with.contains(NEVER), "{with}");
+        let end = "=== END OF THE RULES OF THE USER ===\n\n";
+        assert_eq!(with.split_once(end).map(|(_, rest)| rest), Some(bare.as_str()));
+        assert_eq!(of(&[prompt, &["--no-pins"]].concat()), bare);
+        let report: Value = serde_json::from_str(&of(&[prompt, &["--json"]].concat())).unwrap();
+        let words = report["prompt"].as_str().unwrap();
+        assert!(words.starts_with(BEGIN), "{words}");
+        assert_eq!(report["chars"], words.chars().count());
+    }
+    let lost = project.variable("CONVOKE_STORE", "/proc/nowhere/store.db");
+    let without = lost.run(&["dispatch", "prompt", role, "--feature", "031"]);
+    assert!(without.stderr.contains("the prompt lacks your pinned rules: "), "{without}");
+}
+
+// The rules are in the store: Convoke announces an agent that works without them.
+#[test]
+fn a_lane_without_a_store_says_that_its_prompt_lacks_the_rules() {
+    let project = with_claude(&format!("{}{}", init(), result(|_| ())))
+        .variable("CONVOKE_STORE", "/proc/nowhere/store.db");
+    let run = ["lane", "run", "--agent", "claude", "What is it?", "--write"];
+    let outcome = project.run(&run);
+    let lacking = "warning: the prompt lacks your pinned rules: Convoke cannot open the store\n";
+    assert!(outcome.code == Some(0) && outcome.stderr.contains(lacking), "{outcome}");
+    let without = project.run(&[&run[..], &["--no-pins"]].concat());
+    assert!(!without.stderr.contains(lacking), "{without}");
 }

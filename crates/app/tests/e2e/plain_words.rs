@@ -115,7 +115,7 @@ fn every_message_of_the_branch_is_listed_with_its_number() {
     assert!(marked.stderr.contains("`convoke inbox AGENT --all --mark`"), "{marked}");
     // A reader without messages learns who has some.
     let empty = project.run(&["inbox"]);
-    assert_eq!(empty.stderr, "note: @max has 2 unread messages; `convoke inbox max` lists them\n");
+    assert_eq!(empty.stderr, "note: @max has 2 unread messages; `convoke inbox max` shows them\n");
 }
 
 #[test]

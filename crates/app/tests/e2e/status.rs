@@ -1,12 +1,14 @@
 //! A project on one screen, and what a person need not type.
 
 use insta::assert_snapshot;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::deeds::id_of;
 use crate::design_terminal::Terminal;
-use crate::harness::{Outcome, Project};
-use crate::lane::{init, result, with_claude};
+use crate::harness::{Outcome, Project, set_mode};
+use crate::lane::{init, result, until, with_claude};
+use crate::panel::{FEATURE, Panel};
 
 /// A screen has so many lines and columns.
 const LINES: usize = 24;
@@ -60,6 +62,66 @@ fn a_project_at_work_fits_one_screen() {
     assert_eq!(json["tasks"]["total"], 3, "{json}");
     assert_eq!(json["unread"][1], json!({ "reader": "me", "count": 1 }), "{json}");
     assert_eq!(json["today"]["lanes"], 1, "{json}");
+}
+
+// What runs costs money now, and not only at its end.
+#[test]
+fn a_running_design_and_its_lane_show_time_and_cost() {
+    let step = r#"{"type":"step_finish","sessionID":"s","part":{"tokens":{"input":2000,"output":700},"cost":0.02}}"#;
+    let script = format!(
+        "#!/bin/sh\nprintf '%s\\n' '{step}'\nwhile [ ! -e \"$HOME/go\" ]; do sleep 0.05; done\n"
+    );
+    let project = with_claude("exit 1").file("../home/bin/opencode", script);
+    set_mode(&project.path("../home/bin/opencode"), 0o755);
+    let panel = Panel::in_project(project);
+    let seats = panel.seats().replacen("replay:", "opencode,replay:", 1);
+    let seats = seats.rsplit_once(',').unwrap().0;
+    let arguments = ["design", "--auto", "--no-probe", "--seats", seats, FEATURE];
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_convoke"));
+    let mut design = panel.project.command(program, &arguments).spawn().unwrap();
+    let plain = || {
+        let shown = screen(&panel.project).stdout;
+        shown.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    // Both sketches of this seat run.
+    until(|| plain().contains("5k tokens, $0.04, Keep notes in a folder"));
+    let shown = plain();
+    assert!(shown.contains(": running, ") && shown.contains("s, 2k tokens, $0.02 "), "{shown}");
+    let json = panel.project.stdout(&["status", "--json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let costs = |list: &str| [&json[list][0]["tokens"], &json[list][0]["micro_dollars"]];
+    assert_eq!(costs("lanes"), [&json!(2700), &json!(20_000)], "{json}");
+    assert_eq!(costs("designs"), [&json!(5400), &json!(40_000)], "{json}");
+    std::fs::write(panel.project.path("../home/go"), "").unwrap();
+    kill_process(Pid::from_child(&design), Signal::INT).unwrap();
+    design.wait().unwrap();
+}
+
+#[test]
+fn clients_that_start_the_mcp_server_have_a_line() {
+    let project = Project::new().variable("PATH", "/usr/bin:/bin").on_branch("main");
+    assert!(!screen(&project).stdout.contains("mcp "), "{}", screen(&project));
+    for words in [&["claude"][..], &["codex"], &["claude", "--user"]] {
+        project.stdout(&[&["mcp", "install"], words].concat());
+    }
+    let shown = screen(&project);
+    assert!(shown.stdout.contains("\nmcp        installed for claude, codex\n"), "{shown}");
+    let json: Value = serde_json::from_str(&project.stdout(&["status", "--json"])).unwrap();
+    let entry = |client, level| json!({ "client": client, "level": level, "problem": null });
+    let entries = [entry("claude", "project"), entry("codex", "project"), entry("claude", "user")];
+    assert_eq!(json["mcp"], json!(entries));
+    // An entry that names a program which was removed starts nothing.
+    let settings = std::fs::read_to_string(project.path(".mcp.json")).unwrap();
+    let gone = settings.replace(env!("CARGO_BIN_EXE_convoke"), "/no/such/convoke");
+    assert_ne!(gone, settings);
+    let project = project.file(".mcp.json", gone);
+    project.stdout(&["mcp", "uninstall", "claude", "--user"]);
+    let words = project.stdout(&["status"]);
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("mcp installed for codex /"), "{words}");
+    let why = ".mcp.json starts `/no/such/convoke` as MCP server, which does not exist; \
+               run `convoke mcp install claude`";
+    assert!(words.contains(why), "{words}");
 }
 
 #[test]
@@ -121,6 +183,34 @@ fn a_lane_without_an_agent_names_the_chosen_one() {
 }
 
 #[test]
+fn a_lane_without_an_agent_takes_one_that_answered() {
+    let says =
+        |answer: &str| format!("{}{}", init(), result(|line| line["result"] = json!(answer)));
+    let second = |text: String| {
+        let project = with_claude("exit 1").file("../home/bin/qwen", format!("#!/bin/sh\n{text}"));
+        set_mode(&project.path("../home/bin/qwen"), 0o755);
+        project.variable("CONVOKE_HEALTH_PAUSE_SECONDS", "0")
+    };
+    let lane = ["lane", "run", "--no-tree-check", "Say hello"];
+    let project = second(says("OK"));
+    project.run(&["agents", "--probe", "claude"]);
+    let ran = project.run(&lane);
+    let note = "note: qwen answers (the clients before it did not answer lately)";
+    assert!(ran.code == Some(0) && ran.stderr.contains(note), "{ran}");
+    project.run(&["agents", "--probe"]);
+    let ran = project.run(&lane);
+    let note = "note: qwen answers (it answered lately); `--agent` names another";
+    assert!(ran.code == Some(0) && ran.stderr.contains(note), "{ran}");
+
+    let project = second(says("no"));
+    project.run(&["agents", "--probe"]);
+    let refused = project.run(&lane);
+    let why = "cannot choose an agent: none of the clients on the PATH answered (claude, qwen)";
+    assert!(refused.code == Some(3) && refused.stderr.contains(why), "{refused}");
+    assert!(refused.stderr.contains("hint: `convoke agents --probe`"), "{refused}");
+}
+
+#[test]
 fn runs_hooks_and_diagrams_have_defaults() {
     let project = with_claude("exit 0");
     let refused = project.run(&["resume"]);
@@ -178,4 +268,15 @@ fn a_message_to_an_agent_without_a_session_says_so() {
     assert!(!said.stderr.contains("no session here"), "{said}");
     assert_eq!(project.stdout(&["inbox", "--as", "june"]).lines().count(), 1);
     assert!(project.stdout(&["wake", "--as", "june"]).contains("@june"));
+}
+
+// Only a design that runs or can go on is open.
+#[test]
+fn a_refused_design_is_not_open() {
+    let project = with_claude("exit 1").in_repository("main").file("draft.txt", "x");
+    project.run(&["design", "Keep drafts", "--auto"]);
+    let runs = project.stdout(&["runs"]);
+    assert!(runs.contains("  refused  "), "{runs}");
+    let status = project.stdout(&["status"]);
+    assert!(status.contains("designs    none are running"), "{status}");
 }

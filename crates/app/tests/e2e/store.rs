@@ -149,3 +149,14 @@ fn every_store_is_imported_again() {
     assert_eq!(project.stdout(&["pin", "list"]).matches("Rule ").count(), 51);
     assert!(project.stdout(&["-C", "x\ny", "task", "list"]).contains("Kept"));
 }
+
+// A program for one machine names what it lacks, and how to get it.
+#[cfg(not(feature = "postgres"))]
+#[test]
+fn a_server_needs_a_program_with_its_backend() {
+    let project = Project::new().variable("CONVOKE_STORE", "postgres://ana:hush@db.example/team");
+    let outcome = project.run(&["task", "list"]);
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    assert!(outcome.stderr.contains("built without the Postgres backend"), "{outcome}");
+    assert!(outcome.stderr.contains("hint: ") && !outcome.stderr.contains("hush"), "{outcome}");
+}

@@ -2,6 +2,7 @@
 
 use insta::assert_snapshot;
 
+use crate::deeds::id_of;
 use crate::harness::Project;
 
 const PLAN: &str = "# Auth\n\n---\n\n### Task 1: Add user model\n\nbody\n\n### Task 2: Add login\n";
@@ -105,6 +106,42 @@ fn a_plan_is_imported_once() {
     hint: a task reads `### Task 1: What is to be done`, `- [ ] …` or `1. …`
     ");
     assert_eq!(empty.run(&["task", "import", "gone.md"]).code, Some(3));
+    std::fs::write(empty.path("latin.md"), b"### Task 1: caf\xe9\n").unwrap();
+    let latin = empty.run(&["task", "import", "latin.md"]);
+    assert!(latin.stderr.ends_with("invalid utf-8\nhint: save it as UTF-8\n"), "{latin}");
+}
+
+#[test]
+fn a_dry_run_shows_what_an_import_would_add() {
+    let plan = "### Task 1: One\n\n- [x] step\n\n### Task 2: Two\n\n### Task 3: Three\n";
+    let project = Project::new().on_branch("main").file("plan.md", "### Task 2: Two\n");
+    let known = project.stdout(&["task", "import", "plan.md"]);
+    let project = project.file("plan.md", plan);
+    let dry = project.run(&["task", "import", "plan.md", "--dry-run", "--reviews"]);
+    assert_snapshot!(dry.stable(&project), @"
+    exit: 0
+    --- stdout
+    done   Task 1: One
+    known  Task 2: Two  (t-1)
+    new    Task 3: Three
+    --- stderr
+    note: 2 tasks would get: Implementation, Spec review, Code quality review
+    note: a dry run imports nothing; 2 of 3 tasks would be added
+    ");
+    let json = project.stdout(&["task", "import", "plan.md", "--dry-run", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["source"], "plan.md");
+    assert_eq!(json["tasks"][1]["outcome"], "known");
+    assert_eq!(json["tasks"][1]["id"], known.trim());
+    let tasks = project.stdout(&["task", "list"]);
+    assert_eq!(tasks.lines().count(), 1, "{tasks}");
+    // A moved plan is recognised, and stays as it is stored.
+    std::fs::rename(project.path("plan.md"), project.path("moved.md")).unwrap();
+    let project = project.file("moved.md", "### Task 2: Two\n");
+    let dry = project.run(&["task", "import", "moved.md", "--dry-run"]);
+    assert!(dry.stdout.starts_with("known  Task 2: Two"), "{dry}");
+    assert!(dry.stderr.contains("they would belong to `moved.md`"), "{dry}");
+    assert!(project.stdout(&["task", "show", known.trim()]).contains("  Plan: plan.md"));
 }
 
 // However a path is written, it is one plan; and a plan is a file of the project.
@@ -158,7 +195,7 @@ fn another_branch_has_tasks_of_its_own_and_says_so() {
     --- stdout
     No tasks.
     --- stderr
-    note: branch main has 1 open task; see `convoke task list --all-branches`, or bring them here with `convoke task move --all --from-branch main`
+    note: branch main has 1 open task; see `convoke task list --all-branches`, or bring it here with `convoke task move --all --from-branch main`
     ");
     let main = project.run(&["task", "tree", "--branch", "main"]);
     assert!(main.stdout.ends_with("  On main  ← current\n"), "{main}");
@@ -242,4 +279,33 @@ fn tasks_of_an_earlier_program_are_taken_over() {
     error: cannot import `june.db`: it has no tasks of project on nowhere
     hint: it has tasks of /x/project on main, /x/project on wip; `--branch` names another branch
     ");
+}
+
+// W-3
+#[test]
+fn an_import_says_what_it_leaves_out() {
+    let plan = "### Task 1: Old\n### Task 2: Gone\n### 1.1 More\n### Step 1: x\n";
+    let project = Project::new().on_branch("main").file("plan.md", plan);
+    let first = project.run(&["task", "import", "plan.md"]);
+    let note = "note: not taken as tasks: 2 headings (`1.1 More`, `Step 1: x`)";
+    assert!(first.stderr.contains(note), "{first}");
+    let old = id_of(&project, "Old");
+    project.stdout(&["task", "rm", &id_of(&project, "Gone")]);
+    let project = project.file("plan.md", plan.replace("Old", "New"));
+    let again = project.run(&["task", "import", "plan.md"]);
+    let kept = format!("{old} keeps its title `Task 1: Old`; the plan now says `Task 1: New`");
+    assert!(again.stderr.contains(&kept), "{again}");
+    assert!(again.stderr.contains("`Task 2: Gone` was removed before"), "{again}");
+    assert!(again.stderr.contains("note: 1 task of this plan is here already"), "{again}");
+}
+
+// W-3
+#[test]
+fn an_import_names_a_fence_that_hides_the_rest() {
+    let plan = "### Task 1: Old\n```\ncode\n### Task 2: Hidden\n";
+    let project = Project::new().on_branch("main").file("plan.md", plan);
+    let outcome = project.run(&["task", "import", "plan.md", "--dry-run"]);
+    let note = "note: the code fence in line 2 is never closed; Convoke takes no task after it";
+    assert!(outcome.stderr.contains(note), "{outcome}");
+    assert!(!outcome.stdout.contains("Hidden"), "{outcome}");
 }

@@ -69,10 +69,7 @@ fn a_lane_is_a_span_with_its_usage() {
     let [(about, time)] = &received.points("gen_ai.client.operation.duration")[..] else {
         panic!()
     };
-    assert_eq!(
-        (&about["gen_ai.provider.name"], &time["count"]),
-        (&json!("anthropic"), &json!("1"))
-    );
+    assert_eq!((&about["gen_ai.provider.name"], &time["count"]), (&json!("anthropic"), &json!(1)));
     let counts = time["bucketCounts"].as_array().unwrap().len();
     assert_eq!(counts, time["explicitBounds"].as_array().unwrap().len() + 1);
     let [(_, cost)] = &received.points("convoke.lane.cost")[..] else { panic!() };

@@ -77,6 +77,34 @@ fn a_setup_is_as_wide_as_the_terminal_and_names_each_version_once() {
 }
 
 #[test]
+fn lists_stay_tables_on_a_narrow_terminal() {
+    let project = troubled();
+    // The client says nothing, and its lane is listed.
+    project.run(&["lane", "run", "--agent", "claude", "hello"]);
+    for columns in WIDTHS {
+        for (words, header) in [(["lane", "list"], "lane "), (["agents", "-v"], "agent ")] {
+            let lines = shown(&project, columns, &words);
+            fits(&lines, columns);
+            assert!(lines[0].starts_with(header), "{columns}: {lines:?}");
+            let is_row = |line: &&String| line.contains("claude");
+            assert_eq!(lines.iter().filter(is_row).count(), 1, "{columns}: {lines:?}");
+        }
+    }
+}
+
+#[test]
+fn settings_are_explained_at_a_terminal() {
+    let project = Project::new().variable("PAGER", "");
+    for columns in WIDTHS {
+        let words = fits(&shown(&project, columns, &["config", "list"]), columns);
+        let useful = "wake.wake_budget = 8000 (default) the token budget of a wake-up";
+        assert!(words.contains(useful), "{columns}: `{useful}` is not in {words}");
+    }
+    let piped = project.stdout(&["config", "list"]);
+    assert!(piped.lines().all(|line| line.contains(" = ")), "a line for each setting: {piped}");
+}
+
+#[test]
 fn errors_hints_notes_and_lists_wrap() {
     let project = troubled().file("AGENTS.md", "Nothing.\n");
     for words in [

@@ -300,6 +300,15 @@ fn a_prompt_can_be_shown_instead_of_sent() {
     assert!(outcome.stdout.starts_with("claude --resume s-1 -p\n\n# Orchestrator"), "{outcome}");
     assert!(outcome.stdout.contains("## New Message\n@human: \"go on\"\n"), "{outcome}");
     assert!(project.stdout(&["inbox", "june"]).ends_with("@human: \"go on\""));
+    // Each client has its own words.
+    for (client, session, command) in [
+        ("opencode", "ses_1", "opencode run --session=ses_1"),
+        ("gemini", "s-2", "gemini --resume=s-2"),
+    ] {
+        project.stdout(&["agent", "add", client, "--client", client, "--session", session]);
+        let shown = project.run(&["prompt", client, "go on", "--print"]);
+        assert!(shown.stdout.starts_with(&format!("{command}\n\n")), "{shown}");
+    }
     project.run(&["agent", "add", "backend"]);
     assert_snapshot!(project.run(&["prompt", "backend", "x"]), @r#"
     exit: 1

@@ -19,6 +19,9 @@ const PREFIX: &str = "DECISION_";
 
 const LABELS: &[&str] = &["Chosen", "Alternative", "Tension", "Impact", "Affected files"];
 
+/// The label of the sketches' positions, which only an adaptive design asks for.
+const POSITIONS: &str = "Positions";
+
 /// The chosen option in the chair's example.
 const EXAMPLE: &str = "What your synthesis chose";
 
@@ -68,6 +71,8 @@ pub struct Decision {
     pub impact: Impact,
     /// The files or modules that it touches.
     pub affected: String,
+    /// Which option each sketch takes, if the chair says so; only an adaptive design asks for it.
+    pub positions: Option<String>,
 }
 
 /// The labels of a decision, in the order of the file.
@@ -181,6 +186,7 @@ fn decision(block: &Block<'_>, number: usize, title: &str) -> Result<Decision, D
         tension: get(Label::Tension)?,
         impact: Impact::parse(&get(Label::Impact)?).ok_or(DecisionComplaint::Impact { number })?,
         affected: get(Label::Affected)?,
+        positions: block.get(POSITIONS),
     })
 }
 
@@ -194,6 +200,13 @@ pub fn in_order(mut decisions: Vec<Decision>, labels: &[&str]) -> Vec<Decision> 
     };
     decisions.sort_by_cached_key(|decision| (decision.impact, Reverse(sides(decision))));
     decisions
+}
+
+/// Tells whether a position reads `LABEL: chosen`.
+fn takes_chosen(position: &str, label: &str) -> bool {
+    let bare = position.replace(['*', '`'], "");
+    let Some((named, option)) = bare.split_once([':', '=']) else { return false };
+    named.trim().eq_ignore_ascii_case(label) && option.trim().eq_ignore_ascii_case("chosen")
 }
 
 /// Tells whether a text contains a label as a word.
@@ -227,6 +240,20 @@ impl Decision {
         let (chosen, alternative) = (words(&self.chosen), words(&self.alternative));
         // Two sides that differ only in signs are different, too.
         chosen != alternative || chosen.is_empty() && self.chosen != self.alternative
+    }
+
+    /// Tells whether the chair says of every sketch, once, that it takes the chosen option.
+    /// `labels` are those of the sketchers' seats. Anything else is worth a debate.
+    pub fn is_agreed(&self, labels: &[&str]) -> bool {
+        let Some(positions) = &self.positions else { return false };
+        let mut open: Vec<_> = labels.to_vec();
+        for position in positions.split([';', ',']) {
+            let position = position.trim();
+            let place = open.iter().position(|label| takes_chosen(position, label));
+            let Some(place) = place else { return false };
+            open.swap_remove(place);
+        }
+        open.is_empty() && !labels.is_empty()
     }
 
     /// Writes the decision's own block.
@@ -273,6 +300,7 @@ mod tests {
             tension: tension.to_owned(),
             impact,
             affected: "x.rs".to_owned(),
+            positions: None,
         }
     }
 

@@ -70,8 +70,7 @@ impl Round {
 
     /// Tells how many decisions a round settled.
     pub fn resolved(self, count: usize, seconds: u64) -> Notice {
-        let what = format!("{count} decisions resolved");
-        Notice::StepDone { step: self.step(), what, seconds }
+        Notice::DecisionsResolved { step: self.step(), count, seconds }
     }
 
     /// Returns the line that announces that the remaining questions are left out.
@@ -486,6 +485,9 @@ Here is what I would ask.
             if let Notice::StepDone { step, what, seconds } = notice {
                 return crumbs.done(*step, what, *seconds);
             }
+            if let Notice::DecisionsResolved { step, count, seconds } = notice {
+                return crumbs.resolved(*step, *count, *seconds);
+            }
             let Notice::StepSkipped { step, why, seconds } = notice else { panic!("{notice:?}") };
             crumbs.skipped(*step, why, *seconds)
         };
@@ -582,6 +584,7 @@ Here is what I would ask.
             tension: "t".to_owned(),
             impact: Impact::Low,
             affected: "f".to_owned(),
+            positions: None,
         };
         Resolution::over_cap(number, &decision)
     }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::absence::Absence;
 use super::citation::{Citation, Missing};
 use super::heavy::WorkerResult;
 pub use super::lane_id::LaneId;
@@ -12,8 +13,10 @@ use super::matter::{MatterId, Ruling};
 use super::policy::Policy;
 use super::progress::Prefix;
 pub use super::question_id::QuestionId;
+use super::reading_order::JudgeOrders;
 use super::rules::RulesVersion;
 use super::seat::{Available, Holder, Panel};
+use super::settled::PollRule;
 use super::setup::SetUp;
 use super::setup::ground::{BranchRule, DirtyTree};
 use super::sketch::SketchPanel;
@@ -63,9 +66,11 @@ pub enum Event {
     TreeDecided(Boundary, Recovery),
     /// Convoke checked the reviewers' citations; these are no evidence.
     CitationsChecked(Vec<(Citation, Missing)>),
-    /// The budget is spent; no further lane starts.
+    /// The budget is spent; no further lane starts. The text is the reason of the lane that was refused,
+    /// as the ledger keeps it too; no decision depends on its words.
     BudgetReached(String),
-    /// It was stopped, and can be resumed.
+    /// It was stopped, and can be resumed. Early journals have several texts for it, so it stays one; no
+    /// decision depends on its words.
     Interrupted(String),
     /// A user resumed it.
     Resumed,
@@ -135,6 +140,10 @@ pub struct Settings {
     pub quick: bool,
     /// Whether a process of its own does the heavy part.
     pub subagent: bool,
+    /// How many voters and judges it asks. Earlier runs asked all.
+    pub poll_rule: PollRule,
+    /// In how many orders judges read their ballot. Earlier runs had one.
+    pub judge_orders: JudgeOrders,
     /// Whether another workflow requested the design and takes over its files.
     pub nested: bool,
     /// That workflow's session file.
@@ -151,6 +160,8 @@ pub struct Settings {
     pub rules: RulesVersion,
     /// A block of design documents, for the agents that sketch.
     pub brief: Option<String>,
+    /// The pack of the repository, for agents without tools. Earlier runs have none.
+    pub pack: Option<String>,
     /// Documents about the feature, by path.
     pub documents: Vec<String>,
     /// Whether the answers are recorded ones: a rehearsal.
@@ -176,6 +187,13 @@ pub struct Chosen {
     pub agent: String,
     /// The model, unless it is the client's own choice.
     pub model: Option<String>,
+}
+
+impl Chosen {
+    /// Tells whether the agent can read files: a model's API alone cannot.
+    pub fn has_tools(&self) -> bool {
+        !self.agent.starts_with("http:")
+    }
 }
 
 impl Settings {
@@ -208,13 +226,13 @@ pub enum Occasion {
     Judges,
 }
 
-/// Which agents are available, and the warnings about those that are not.
+/// Which agents are available, and why the others are not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     /// Which of the two agents can be used.
     pub available: Available,
-    /// Warnings, as they are shown.
-    pub warnings: Vec<String>,
+    /// The agents that do not take part.
+    pub absences: Vec<Absence>,
 }
 
 /// The end of a lane.

@@ -59,7 +59,7 @@ pub fn forecast(entries: &[LaneEntry], ended: &BTreeSet<&str>) -> Option<Forecas
         runs: last.len(),
         tokens: Range::of(last.iter().map(|sum| sum.usage.tokens()).collect())?,
         micro_dollars: Range::of(money),
-        is_partial: last.iter().any(|sum| sum.without_usage > 0),
+        is_partial: last.iter().any(|sum| sum.without_usage + sum.partial_usage > 0),
     })
 }
 

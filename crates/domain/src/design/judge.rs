@@ -2,8 +2,7 @@
 //!
 //! These votes are of another kind than those on findings and share nothing with them.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use super::afterthought::is_correction;
 use super::anonymity::{Hidden, Leak};
@@ -12,14 +11,17 @@ use super::debate::Defense;
 use super::decision::Decision;
 use super::policy::Policy;
 use super::quote::{self, EMPHASIS, Tag};
+use super::reading_order::ReadingOrder;
 use super::seat::Side;
 use super::vote::{after_decoration, holds_one_of, in_cell, reason, unwrapped, without_mark};
 use super::voting_block::{Form, Reading, counted, without_usage};
 use super::warning::{DebateWarning, DesignWarning, VoteOddity};
 use crate::markdown::lines;
 
+mod orders;
 mod verdict;
 
+pub use orders::OrderCheck;
 pub use verdict::JudgesVerdict;
 
 /// The instructions above the cases on a judges' ballot.
@@ -56,12 +58,12 @@ pub struct Ballot {
     pub leaked: Vec<(usize, Leak)>,
 }
 
-/// Writes the ballot.
-pub fn ballot(contests: &[Contest<'_>], hidden: &Hidden) -> Ballot {
+/// Writes the ballot as a judge reads it.
+pub fn ballot(contests: &[Contest<'_>], hidden: &Hidden, order: ReadingOrder) -> Ballot {
     let mut ballot = Ballot::default();
     let mut entries = Vec::new();
-    for contest in contests {
-        match contest.entry(hidden) {
+    for contest in order.items(contests) {
+        match contest.entry(hidden, order) {
             Ok((entry, renamed)) => {
                 entries.push(entry);
                 ballot.numbers.insert(contest.number);
@@ -89,13 +91,9 @@ impl Ballot {
 }
 
 impl Contest<'_> {
-    const fn chosen_is_first(&self) -> bool {
-        !self.number.is_multiple_of(2)
-    }
-
-    /// Writes a decision with its two cases. The number decides which case comes first, so that no
-    /// side always has the first place.
-    fn entry(&self, hidden: &Hidden) -> Result<(String, bool), Leak> {
+    /// Writes a decision with its two cases, in the judge's order.
+    fn entry(&self, hidden: &Hidden, order: ReadingOrder) -> Result<(String, bool), Leak> {
+        let chosen_is_first = order.chosen_is_first(self.number);
         let mut renamed = false;
         let mut masked = |text: &str| {
             let masked = hidden.mask(text)?;
@@ -104,13 +102,13 @@ impl Contest<'_> {
         };
         let title = masked(&quote::line(&self.decision.title))?;
         let mut parts = vec![format!("\n### DECISION_{}: {title}\n", self.number)];
-        let (thesis, antithesis) = if self.chosen_is_first() { ("A", "B") } else { ("B", "A") };
+        let (thesis, antithesis) = if chosen_is_first { ("A", "B") } else { ("B", "A") };
         parts.push(format!(
             "\nVote `THESIS` for Defense {thesis}, or `ANTI_THESIS` for Defense {antithesis}.\n"
         ));
         let [thesis, antithesis] = self.defenses;
         let mut cases = [(&self.decision.chosen, thesis), (&self.decision.alternative, antithesis)];
-        if !self.chosen_is_first() {
+        if !chosen_is_first {
             cases.reverse();
         }
         for (place, (option, defense)) in ["A", "B"].into_iter().zip(cases) {
@@ -152,6 +150,8 @@ pub struct JudgeVotes {
     pub contradicted: BTreeSet<usize>,
     /// Decisions on which the judge withdraws its vote in the rationale.
     pub withdrawn: BTreeSet<usize>,
+    /// Decisions on which the vote changed with the order of the ballot, so that none counts.
+    pub flipped: BTreeSet<usize>,
     /// The form of the answer.
     pub form: Form,
     /// The judge's text after its block.
@@ -170,8 +170,9 @@ impl JudgeVotes {
         let withdrawn = self.withdrawn.iter().map(|id| VoteOddity::Withdrawn { item: item(id) });
         let after =
             names_vote(&self.after).then(|| VoteOddity::AfterThem { words: self.after.clone() });
+        let flipped = self.flipped.iter().map(|id| VoteOddity::Flipped { item: item(id) });
         let all = unmarked.into_iter().chain(repeated).chain(contradicted);
-        all.chain(withdrawn).chain(after).collect()
+        all.chain(withdrawn).chain(flipped).chain(after).collect()
     }
 
     /// Takes away what the judge says otherwise outside of its block, and all that counts for nothing.
@@ -310,7 +311,8 @@ impl Judgement {
         }
     }
 
-    fn on(&self, number: usize) -> Option<&JudgeVote> {
+    /// Returns the vote that counts on a decision.
+    pub fn on(&self, number: usize) -> Option<&JudgeVote> {
         match self {
             Self::Votes(votes) => votes.votes.get(&number),
             Self::Ineligible | Self::Unparseable | Self::Disowned(_) => None,
@@ -361,19 +363,39 @@ fn numbered(line: &str) -> Option<(usize, &str)> {
 /// Counts the votes on a decision. A judge who abstained does not count, so of three votes two
 /// decide, and of two both.
 pub fn verdict(number: usize, judges: &[Judgement]) -> JudgesVerdict {
-    let votes: Vec<_> = judges.iter().filter_map(|judge| judge.on(number)).collect();
-    let count = |side| votes.iter().filter(|vote| vote.side == side).count();
-    let (thesis, antithesis) = (count(Side::Thesis), count(Side::Antithesis));
-    if votes.len() < 2 {
-        return JudgesVerdict::TooFew(votes.len());
-    }
-    if thesis == antithesis {
-        return JudgesVerdict::Tie;
-    }
-    let side = if thesis > antithesis { Side::Thesis } else { Side::Antithesis };
-    let winning = votes.iter().filter(|vote| vote.side == side && !vote.rationale.is_empty());
+    let [thesis, antithesis] = votes_for(number, judges);
+    let Some(side) = winner(thesis, antithesis) else {
+        let votes = thesis + antithesis;
+        return if votes < FEWEST_VOTES {
+            JudgesVerdict::TooFew(votes)
+        } else {
+            JudgesVerdict::Tie
+        };
+    };
+    let votes = judges.iter().filter_map(|judge| judge.on(number));
+    let winning = votes.filter(|vote| vote.side == side && !vote.rationale.is_empty());
     let rationales = winning.map(|vote| vote.rationale.clone()).collect();
     JudgesVerdict::Won { side, thesis, antithesis, rationales }
+}
+
+/// With fewer votes than these, no side wins.
+const FEWEST_VOTES: usize = 2;
+
+/// Counts the votes on a decision: those for the chosen option, and those for the alternative.
+pub(super) fn votes_for(number: usize, judges: &[Judgement]) -> [usize; 2] {
+    let votes = || judges.iter().filter_map(|judge| judge.on(number));
+    [Side::Thesis, Side::Antithesis].map(|side| votes().filter(|vote| vote.side == side).count())
+}
+
+/// Returns the side with more votes, if there are enough.
+pub(super) const fn winner(thesis: usize, antithesis: usize) -> Option<Side> {
+    if thesis + antithesis < FEWEST_VOTES || thesis == antithesis {
+        None
+    } else if thesis > antithesis {
+        Some(Side::Thesis)
+    } else {
+        Some(Side::Antithesis)
+    }
 }
 
 #[cfg(test)]
@@ -409,6 +431,7 @@ mod tests {
             tension: "Cursor-Arch differs".to_owned(),
             impact: decision::Impact::High,
             affected: "a.rs".to_owned(),
+            positions: None,
         }
     }
 
@@ -441,7 +464,7 @@ mod tests {
             Contest { number: 1, decision: &decisions[0], defenses: &defenses },
             Contest { number: 2, decision: &decisions[1], defenses: &defenses },
         ];
-        let ballot = ballot(&contests, &Hidden::of(&Panel::default()));
+        let ballot = ballot(&contests, &Hidden::of(&Panel::default()), ReadingOrder::WRITTEN);
         let text = ballot.text.unwrap();
         assert!(text.starts_with("## Dialectic Ballot\n\n"), "{text}");
         let rest =
@@ -469,7 +492,8 @@ mod tests {
         let defenses = [defense("One says so."), defense("Two says so.")];
         for number in [1, 2, 4, 5, 6] {
             let contest = Contest { number, decision: &decision, defenses: &defenses };
-            let (entry, _) = contest.entry(&Hidden::of(&Panel::default())).unwrap();
+            let (entry, _) =
+                contest.entry(&Hidden::of(&Panel::default()), ReadingOrder::WRITTEN).unwrap();
             let first = entry.contains("Defense A (defends a client setting)");
             assert_eq!(first, number % 2 == 1, "{entry}");
         }
@@ -478,7 +502,10 @@ mod tests {
     // P-219
     #[test]
     fn nothing_to_vote_on_is_no_ballot() {
-        assert_eq!(ballot(&[], &Hidden::of(&Panel::default())), Ballot::default());
+        assert_eq!(
+            ballot(&[], &Hidden::of(&Panel::default()), ReadingOrder::WRITTEN),
+            Ballot::default()
+        );
     }
 
     // P-224, P-225
@@ -493,7 +520,7 @@ mod tests {
             Contest { number: 2, decision: &decisions[1], defenses: &path },
             Contest { number: 3, decision: &decisions[2], defenses: &plain },
         ];
-        let ballot = ballot(&contests, &Hidden::of(&Panel::default()));
+        let ballot = ballot(&contests, &Hidden::of(&Panel::default()), ReadingOrder::WRITTEN);
         let text = ballot.text.clone().unwrap();
         assert!(text.contains("\nSee src/cursor.rs:1 for it.\n"), "a path is evidence: {text}");
         let lower = text.to_lowercase().replace("src/cursor.rs", "");
@@ -717,7 +744,7 @@ mod tests {
             for text in [text, wild] {
                 let defenses = [defense(&text), defense("No, it is not.")];
                 let contest = Contest { number: 1, decision: &decision, defenses: &defenses };
-                let Some(text) = ballot(&[contest], &Hidden::of(&Panel::default())).text else { continue };
+                let Some(text) = ballot(&[contest], &Hidden::of(&Panel::default()), ReadingOrder::WRITTEN).text else { continue };
                 let count = |start: &str| text.lines().filter(|line| line.trim_start().starts_with(start)).count();
                 prop_assert_eq!(count("### "), 1);
                 prop_assert_eq!(count("Defense "), 2);

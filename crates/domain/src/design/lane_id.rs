@@ -4,6 +4,12 @@ use std::fmt;
 
 use super::progress::Step;
 
+/// The suffix of a second request.
+const AGAIN: &str = "again";
+
+/// The suffix of a lane in which the host answers in the place of another agent.
+const SUBSTITUTE: &str = "host";
+
 /// The kind of work that a lane of a design does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaneKind {
@@ -114,6 +120,11 @@ impl LaneKind {
         }
     }
 
+    /// Tells whether the work needs the code: all of it but merging remarks and drawing.
+    pub const fn needs_code(self) -> bool {
+        !matches!(self, Self::Chair(ChairTask::Merge | ChairTask::Diagram))
+    }
+
     /// Returns the step that starts such lanes.
     pub const fn step(self) -> Step {
         match self {
@@ -176,6 +187,22 @@ impl LaneId {
     pub fn as_str(&self) -> &str {
         &self.name
     }
+
+    /// Tells whether it repeats a request to the same agent.
+    pub fn is_second_request(&self) -> bool {
+        self.suffixes().any(|suffix| suffix == AGAIN)
+    }
+
+    /// Tells whether the host answers in the place of the agent that holds the seat.
+    pub fn is_substitute(&self) -> bool {
+        self.suffixes().any(|suffix| suffix == SUBSTITUTE)
+    }
+
+    /// Returns the words behind the agent's.
+    fn suffixes(&self) -> impl Iterator<Item = &str> {
+        let before = if matches!(self.kind, LaneKind::Chair(_)) { 3 } else { 2 };
+        self.name.split('/').skip(before)
+    }
 }
 
 impl fmt::Display for LaneId {
@@ -205,6 +232,15 @@ mod tests {
             let id = LaneId::parse(name).unwrap();
             assert_eq!((id.kind(), id.step().number(), id.as_str()), (kind, step, name));
         }
+        let asked = |name: &str| {
+            let id = LaneId::parse(name).unwrap();
+            (id.is_second_request(), id.is_substitute())
+        };
+        assert_eq!(asked("sketch/Cursor-Arch/host/again"), (true, true));
+        assert_eq!(asked("debate/1/antithesis/host"), (false, true));
+        assert_eq!(asked("chair/plan/claude/again"), (true, false));
+        // An agent may be called like a suffix.
+        assert_eq!([asked("judge/host"), asked("chair/plan/host")], [(false, false); 2]);
         for task in ChairTask::ONCE {
             let id = LaneId::new(LaneKind::Chair(task), "claude");
             assert_eq!(LaneId::parse(id.as_str()), Some(id));

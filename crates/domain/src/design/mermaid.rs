@@ -3,8 +3,6 @@
 //! Only the kinds of text that broke published diagrams are refused. Whether a diagram is right is
 //! for a parser to say, whose words a report can carry.
 
-pub mod request;
-
 use std::collections::BTreeSet;
 use std::fmt;
 

@@ -8,6 +8,9 @@ use super::matter::{MatterId, MatterVerdict, Ruling};
 use super::outline::{DesignPlan, ReviewResult, Synthesis, Voice, VotedReview};
 use super::progress::{Saved, Step};
 use super::resolution::Resolution;
+use super::settled::NotAsked;
+use super::setup::note::SetUpNote;
+use super::voting_block::Poll;
 use super::warning::DesignWarning;
 
 /// Something that a design tells.
@@ -26,6 +29,15 @@ pub enum Notice {
         step: Step,
         /// The work that was done.
         what: String,
+        /// How long the step has taken.
+        seconds: u64,
+    },
+    /// A round of questions is over.
+    DecisionsResolved {
+        /// The step.
+        step: Step,
+        /// How many decisions the round settled.
+        count: usize,
         /// How long the step has taken.
         seconds: u64,
     },
@@ -65,8 +77,10 @@ pub enum Notice {
 /// A fact that is worth a line, and is neither a result nor a warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DesignNote {
-    /// A line that setting up reported, as the journal keeps it.
-    SetUp(String),
+    /// Setting up found something that the user should know.
+    SetUp(SetUpNote),
+    /// A line of the reason why the design may not begin.
+    Refused(String),
     /// Every answer of the run was recorded.
     Rehearsal,
     /// A person resumed the run, and Convoke asks again those who failed.
@@ -74,6 +88,13 @@ pub enum DesignNote {
         /// Why the run had ended.
         why: String,
     },
+    /// All sketches agree on these decisions, so no agent debates them.
+    Agreed {
+        /// The titles of the decisions.
+        titles: Vec<String>,
+    },
+    /// Convoke did not ask some voters or judges: no vote of theirs could change a result.
+    NotAsked(Poll, NotAsked),
     /// The chair has more questions than the first round asks; the next round asks the rest.
     MoreQuestions(usize),
     /// The code answers a question of the chair, so Convoke asks no person.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::decision::Decision;
 use super::discussion::{InterviewDecision, render};
 use super::event::{Boundary, PanelVerdict, Settings};
+use super::evidence::DesignEvidence;
 use super::finding::{Finding, FindingId, FindingScope};
+use super::judge::OrderCheck;
 use super::lane_id::LaneKind;
 use super::matter::{Matter, MatterId, Ruling};
 use super::notice::Notice;
@@ -14,7 +16,9 @@ use super::outcome;
 use super::plan;
 use super::resolution::{DecisionEnding, Resolution};
 use super::seat::{Available, Holder};
+use super::settled::NotAsked;
 use super::tally::{self, Counted, FindingVerdict, Score, Tally, Voter};
+use super::voting_block::Poll;
 use super::walk::Next;
 use super::warning::DesignWarning;
 
@@ -62,10 +66,14 @@ pub struct PhaseResults {
     pub voices: Vec<Voice>,
     /// Whether the statement of independence is final.
     pub is_independence_stated: bool,
+    /// Voters and judges whom Convoke did not ask, because the poll was settled.
+    pub not_asked: Vec<(Poll, NotAsked)>,
     /// People's decisions after the panel.
     pub rulings: Rulings,
     /// The state of the working tree, if it needs a person.
     pub tree: Option<SuspectTree>,
+    /// Who wrote what, who voted how, and which text the plan had before.
+    pub evidence: DesignEvidence,
     /// Agents' answers and debaters' prompts, by file name.
     pub answers: BTreeMap<String, Arc<str>>,
     /// Warnings for the log of the calling workflow.
@@ -240,6 +248,8 @@ pub struct Voice {
     pub runner: Holder,
     /// The model that answered, as far as its client says.
     pub model: Option<String>,
+    /// How far a judge's votes hold in both orders; nothing if it read one.
+    pub order_check: Option<OrderCheck>,
 }
 
 /// People's decisions, as far as the run has acted on them.

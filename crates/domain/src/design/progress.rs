@@ -152,6 +152,11 @@ impl Breadcrumbs {
         self.line("✅", step, payload, seconds)
     }
 
+    /// A round of questions is over. The contract has the plural for one decision, too (P-179, P-185).
+    pub fn resolved(&self, step: Step, count: usize, seconds: u64) -> String {
+        self.done(step, &format!("{count} decisions resolved"), seconds)
+    }
+
     /// A part was passed over as a matter of course.
     pub fn skipped(&self, step: Step, payload: &str, seconds: u64) -> String {
         self.line("⏩", step, payload, seconds)

@@ -55,6 +55,31 @@ fn settled(discussion: &str) -> String {
     format!("What its author settled, which binds everybody:\n\n{answers}")
 }
 
+/// Puts the pack of the repository before a prompt, for an agent that cannot read files.
+pub fn with_repository(pack: &str, prompt: &str) -> String {
+    let values = [
+        ("REPOSITORY", quote::voteless(Tag::Repository, pack)),
+        ("PROMPT", prompt.trim_end().to_owned()),
+    ];
+    let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    fill(include_str!("prompt/repository.md"), &values)
+}
+
+/// Puts the brief and the names of the feature's documents before a prompt.
+pub fn with_material(brief: Option<&str>, documents: &[String], prompt: &str) -> String {
+    let list = |paths: &[String]| {
+        let paths: Vec<_> = paths.iter().map(|path| quote::line(path)).collect();
+        format!("Documents about the feature, to be read:\n- {}", paths.join("\n- "))
+    };
+    let values = [
+        ("BRIEF", brief.map(|brief| quote::voteless(Tag::Brief, brief)).unwrap_or_default()),
+        ("DOCUMENTS", if documents.is_empty() { String::new() } else { list(documents) }),
+        ("PROMPT", prompt.trim_end().to_owned()),
+    ];
+    let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    fill(include_str!("prompt/material.md"), &values)
+}
+
 /// Returns the prompt of a seat that sketches.
 pub fn sketch(personality: Personality, feature: &str, reader: Reader) -> String {
     let emphasis = match personality {

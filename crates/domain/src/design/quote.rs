@@ -42,11 +42,15 @@ pub enum Tag {
     DebaterDecision,
     /// One side's argument on a ballot.
     Defense,
+    /// The pack of the repository.
+    Repository,
+    /// The block of design documents.
+    Brief,
 }
 
 impl Tag {
     /// Every delimiter.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Feature,
         Self::Discussion,
         Self::Sketch,
@@ -62,6 +66,8 @@ impl Tag {
         Self::DebaterSynthesis,
         Self::DebaterDecision,
         Self::Defense,
+        Self::Repository,
+        Self::Brief,
     ];
 
     /// Returns the name between the angle brackets.
@@ -82,6 +88,8 @@ impl Tag {
             Self::DebaterSynthesis => "debater_synthesis",
             Self::DebaterDecision => "debater_decision",
             Self::Defense => "defense_content",
+            Self::Repository => "panel_repository",
+            Self::Brief => "panel_brief",
         }
     }
 }

@@ -69,6 +69,9 @@ pub fn line(notice: &Notice, settings: &Settings) -> Line {
         Notice::StepBegins { step, with: None } => crumbs.start(*step),
         Notice::StepBegins { step, with: Some(payload) } => crumbs.start_with(*step, payload),
         Notice::StepDone { step, what, seconds } => crumbs.done(*step, what, *seconds),
+        Notice::DecisionsResolved { step, count, seconds } => {
+            crumbs.resolved(*step, *count, *seconds)
+        }
         Notice::StepSkipped { step, why, seconds } => crumbs.skipped(*step, why, *seconds),
         Notice::ArtifactSaved { saved, seconds } => crumbs.saved(*saved, *seconds),
         Notice::Artifact(artifact) => under_heading(artifact),

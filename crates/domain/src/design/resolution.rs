@@ -418,6 +418,7 @@ mod tests {
             tension: "t".to_owned(),
             impact: Impact::High,
             affected: "a.rs".to_owned(),
+            positions: None,
         }
     }
 

@@ -21,6 +21,7 @@ use super::finding::{FindingScope, FocusArea, Remark};
 use super::parts::document;
 use super::policy::Policy;
 use super::quote;
+use super::rules::RulesVersion;
 use crate::lane::substance::{Measure, NO_ISSUES, substance};
 use crate::markdown::fence::{FenceLine, Fences};
 use crate::markdown::heading::Heading;
@@ -38,6 +39,9 @@ pub enum NotAReview {
     /// It reports no issues, and raises a concern in plain words.
     #[error("the answer says `{NO_ISSUES}` and raises a concern: \"{0}\"")]
     Concern(String),
+    /// It reports no issues beside other words, which may say otherwise.
+    #[error("the answer says `{NO_ISSUES}` beside other words: \"{0}\"")]
+    Beside(String),
     /// A table holds more than the list.
     #[error("the answer holds {listed} findings in a list and {rows} in a table")]
     Mixed {
@@ -62,8 +66,9 @@ pub struct SecondThoughts {
 
 /// Returns why an answer cannot be used as a review: it has no substance, or cannot be read. By the
 /// original's rules every list of findings needs substance, and words behind the word for no issues
-/// do not count. By the safe rules findings in the wanted form are complete at any length.
-pub fn flaw(answer: &str, policy: Policy) -> Option<String> {
+/// do not count. By the safe rules findings in the wanted form are complete at any length, and a
+/// review without findings is the word for no issues alone.
+pub fn flaw(answer: &str, policy: Policy, rules: RulesVersion) -> Option<String> {
     let (spoken, _) = without_asides(answer);
     let text = document(&spoken);
     let read = remarks(text);
@@ -80,8 +85,13 @@ pub fn flaw(answer: &str, policy: Policy) -> Option<String> {
     match read {
         Err(error) => Some(error.to_string()),
         Ok(found) if found.is_empty() && policy == Policy::Safe => {
-            let words = concern::concern(beside_none(text))?;
-            Some(NotAReview::Concern(quote::line(words)).to_string())
+            let raised = concern::concern(beside_none(text));
+            let raised = raised.map(|words| NotAReview::Concern(quote::line(words)));
+            let is_strict = rules >= RulesVersion::NO_ISSUES_ALONE;
+            let beside = || other_words(text).filter(|_| is_strict);
+            let flaw =
+                raised.or_else(|| beside().map(|line| NotAReview::Beside(quote::line(line))));
+            flaw.map(|flaw| flaw.to_string())
         }
         Ok(_) => None,
     }
@@ -150,6 +160,11 @@ fn is_none(line: &str) -> bool {
 /// Returns the other lines of an answer that reports no issues.
 fn beside_none(answer: &str) -> impl Iterator<Item = &str> {
     filled(answer).filter(|line| !is_none(line))
+}
+
+/// Returns the first words of an answer beside the word for no issues, also those in code.
+fn other_words(answer: &str) -> Option<&str> {
+    lines(answer).map(bare).find(|line| !is_none(line) && !plain(line).is_empty())
 }
 
 /// Finds the word for nothing, alone on a line outside of code.

@@ -17,6 +17,8 @@ use super::matter::MatterId;
 /// | 1 | every run that began before versions were written down |
 /// | 2 | blocks of votes count where they agree, and not where their writer disowns them; short reviews in the wanted form count; a concern beside `NO_ISSUES_FOUND` leads to a second request; more findings are withheld; a later decision replaces one that waits |
 /// | 3 | a vote that its writer contradicts outside of the block, or withdraws in its reason, does not count; more words withdraw votes, and a sentence about an example elsewhere does not disown them; a revision that changes nothing is requested again |
+/// | 4 | each voter and judge reads the ballot in an order of its own, drawn from the marker word |
+/// | 5 | `NO_ISSUES_FOUND` beside any other words leads to a second request |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RulesVersion(u32);
 
@@ -26,10 +28,16 @@ impl RulesVersion {
 
     /// The rules of this program. Raise it with every change that makes another count of the same
     /// answers, and say above what changed.
-    pub const PRESENT: Self = Self(3);
+    pub const PRESENT: Self = Self(5);
 
     /// The first rules under which Convoke requests a revision again if it changes nothing.
     pub const UNCHANGED_PLANS: Self = Self(3);
+
+    /// The first rules under which each seat reads a ballot in an order of its own.
+    pub const READING_ORDERS: Self = Self(4);
+
+    /// The first rules under which a review without findings is the word for that alone.
+    pub const NO_ISSUES_ALONE: Self = Self(5);
 
     /// Returns the version with this number; the journal of a later program may hold any.
     pub const fn new(number: u32) -> Self {
@@ -141,7 +149,7 @@ mod tests {
     fn only_other_rules_are_reported() {
         assert_eq!(RulesVersion::PRESENT.difference(), None);
         let said = RulesVersion::UNNUMBERED.difference().unwrap();
-        assert_eq!(said, "recounted by rules 3; the run was written under rules 1");
+        assert_eq!(said, "recounted by rules 5; the run was written under rules 1");
         assert!(RulesVersion::new(99).difference().unwrap().ends_with("under rules 99"));
     }
 }

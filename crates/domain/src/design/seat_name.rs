@@ -24,8 +24,9 @@ pub fn lane_seat(id: &LaneId, runner: &Named) -> String {
         LaneKind::Vote => "vote".to_owned(),
         LaneKind::Chair(task) => chair_words(task).to_owned(),
     };
-    let again = if id.as_str().ends_with("/again") { ", second try" } else { "" };
-    format!("{} · {part}{again}", runner.name())
+    let again = if id.is_second_request() { ", second try" } else { "" };
+    let turned = if id.as_str().ends_with("/turned") { ", reverse order" } else { "" };
+    format!("{} · {part}{turned}{again}", runner.name())
 }
 
 /// Returns the agent that a lane's name refers to. An agent that was missing from the start gave

@@ -6,15 +6,14 @@
 
 pub mod branch;
 pub mod branch_name;
-pub mod cleanup;
 pub mod entry_gate;
 pub mod ground;
-pub mod new_branch;
+pub mod note;
 pub mod preflight;
-pub mod session;
 
-use self::branch::BranchNotCreated;
+use self::branch::{BranchNotCreated, kept};
 use self::entry_gate::GateError;
+use self::note::SetUpNote;
 use self::preflight::PreflightError;
 
 /// The result of the setup.
@@ -41,12 +40,12 @@ pub struct Ready {
     pub is_new: bool,
     /// The commit that is checked out; empty before the first.
     pub base: String,
-    /// The output of step 0.
-    pub setup_lines: Vec<String>,
+    /// What step 0 tells.
+    pub setup_notes: Vec<SetUpNote>,
     /// The form of step 1's first line.
     pub begins: Begins,
-    /// The output of step 1.
-    pub branch_lines: Vec<String>,
+    /// What step 1 tells.
+    pub branch_notes: Vec<SetUpNote>,
     /// The branch that was checked out before a new one was made; empty for a commit.
     pub left: Option<String>,
     /// A digest of the working tree where uncommitted changes are allowed: the state that agents must
@@ -54,19 +53,40 @@ pub struct Ready {
     pub tree_before: Option<String>,
 }
 
+impl Ready {
+    /// Returns the remark that step 1's first line has.
+    pub fn remark(&self) -> Option<String> {
+        match &self.begins {
+            Begins::Plain => None,
+            Begins::Kept => Some(kept(&self.branch)),
+            Begins::Made => {
+                let left = self.left.as_deref().filter(|left| !left.is_empty());
+                let from = left.unwrap_or("a commit without a branch");
+                Some(format!("made '{}' from '{from}' and checked it out", self.branch))
+            }
+            Begins::With(remark) => Some(remark.clone()),
+        }
+    }
+}
+
 /// The form of a step's first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begins {
     /// As every step's does.
     Plain,
-    /// With a remark.
+    /// With the remark that the branch is kept.
+    Kept,
+    /// With the remark that the branch was made at the commit that was checked out.
+    Made,
+    /// With the remark of a journal from before journals held the two facts above.
     With(String),
 }
 
 /// Why a design may not begin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The output: first the check's own line, then possible remedies.
+    /// The output: first the check's own line, then possible remedies. The journal keeps these lines
+    /// as text, because other programs read them byte by byte and no decision depends on them.
     pub lines: Vec<String>,
     /// The exit code.
     pub code: u8,

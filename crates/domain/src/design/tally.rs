@@ -167,7 +167,7 @@ pub fn tally(findings: &[Finding], voters: &[Voter], policy: Policy) -> Tally {
 
 /// Decides by a majority: under the safe rules of all voters that cast any vote, under the seed's
 /// of those that voted on this item.
-fn verdict(counts: Counts, panel: usize, policy: Policy) -> FindingVerdict {
+pub(super) fn verdict(counts: Counts, panel: usize, policy: Policy) -> FindingVerdict {
     let eligible = match policy {
         Policy::Safe => panel,
         Policy::Seed => counts.all(),

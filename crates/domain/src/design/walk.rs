@@ -23,6 +23,7 @@ mod judges;
 mod lanes;
 mod phases;
 mod plan;
+mod poll;
 mod question;
 mod review;
 mod rulings;
@@ -44,6 +45,7 @@ use super::notice::{DesignNote, Notice, NoticeLog, ToldArtifact};
 use super::outline::PhaseResults;
 use super::progress::{Breadcrumbs, Saved, Step};
 use super::seat::Holder;
+use super::setup::note::SetUpNote;
 use super::voting_block::Poll;
 use crate::design::warning::DesignWarning;
 
@@ -192,10 +194,10 @@ impl<'f> Walk<'f> {
         self.tell(Notice::Note(note));
     }
 
-    /// Tells the lines of setting up.
-    fn note_set_up(&mut self, lines: &[String]) {
-        for line in lines {
-            self.note(DesignNote::SetUp(line.clone()));
+    /// Tells what setting up found.
+    fn note_set_up(&mut self, notes: &[SetUpNote]) {
+        for note in notes {
+            self.note(DesignNote::SetUp(note.clone()));
         }
     }
 

@@ -1,5 +1,6 @@
 //! Warnings of a design, as facts. [`super::render`] makes sentences of them.
 
+use super::absence::AbsenceWarning;
 use super::anonymity::Leak;
 use super::bucket::SkippedBucket;
 use super::debate::DebateFault;
@@ -10,7 +11,9 @@ use super::seat::Side;
 /// Something in a run that is not as it should be. A run that ends with a warning is degraded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DesignWarning {
-    /// An agent is not available, in the sentence that the journal keeps.
+    /// An agent does not take part.
+    Absent(AbsenceWarning),
+    /// The same, in the sentence of a journal from before journals held the reason.
     Unavailable(String),
     /// A seat did not answer as it should.
     Seat(SeatWarning),
@@ -246,6 +249,11 @@ pub enum VoteOddity {
     /// One was withdrawn.
     Withdrawn {
         /// The id of the finding or decision.
+        item: String,
+    },
+    /// One changed with the order of the ballot.
+    Flipped {
+        /// The id of the decision.
         item: String,
     },
     /// Words that follow them mention votes.

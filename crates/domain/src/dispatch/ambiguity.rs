@@ -30,6 +30,10 @@ pub enum Doubt {
     Contradiction(String),
     /// Words before an approving object or in it refuse it, or call it an example.
     Disclaimed,
+    /// Words before an approving object do more than announce it.
+    WordsBeside,
+    /// An approving object has this key, whose meaning Convoke does not know.
+    UnknownKey(String),
 }
 
 impl Doubt {
@@ -47,6 +51,8 @@ impl Doubt {
             Self::Issues => "issues_not_objects",
             Self::Contradiction(_) => "contradiction",
             Self::Disclaimed => "disclaimed",
+            Self::WordsBeside => "words_beside",
+            Self::UnknownKey(_) => "unknown_key",
         }
     }
 }
@@ -65,6 +71,10 @@ impl fmt::Display for Doubt {
             Self::Issues => "`issues` is not an array of objects",
             Self::Contradiction(key) => return write!(f, "`{key}` contradicts `approved`"),
             Self::Disclaimed => "other words of the answer contradict the JSON object",
+            Self::WordsBeside => "the JSON object approves, and words beside it may say otherwise",
+            Self::UnknownKey(key) => {
+                return write!(f, "`{key}` beside `approved` may say otherwise");
+            }
         };
         f.write_str(words)
     }
@@ -206,7 +216,8 @@ pub fn ask_again(ambiguity: &Ambiguity, returns: &str, answer: Option<&str>) -> 
     format!(
         "Your last answer has no clear verdict: {doubt}.\n\n{quoted}\
          Do not review again. State the verdict of your last answer as one JSON object and nothing \
-         else: no words before or after it, every key once, every issue in it.\n\n\
+         else: no words before or after it, no keys but `approved` and `issues`, every key once, \
+         every issue in it.\n\n\
          {}{answer}\n",
         returns.trim_matches('\n')
     )

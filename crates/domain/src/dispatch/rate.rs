@@ -59,6 +59,14 @@ pub struct LedgerEntry {
     pub unproven: Option<Vec<String>>,
     /// The files that a record shows to have been read whole.
     pub proven: Vec<String>,
+    /// What the record shows of each file, as the report's JSON; `None` without a record.
+    pub receipts: Option<String>,
+    /// The verdict's word; `None` where none was expected.
+    pub verdict: Option<String>,
+    /// Why the session was resumed or not, as a code.
+    pub reason: Option<String>,
+    /// How long a whole prompt would have been.
+    pub fresh_chars: Option<u64>,
     /// When the entry was written.
     pub at: Timestamp,
 }
@@ -167,6 +175,10 @@ mod tests {
             missing: Vec::new(),
             unproven: None,
             proven: Vec::new(),
+            receipts: None,
+            verdict: None,
+            reason: None,
+            fresh_chars: None,
             at: Timestamp::from_second(second).unwrap(),
         }
     }

@@ -262,7 +262,7 @@ pub(super) fn speaks_of_verdict(sentence: &str) -> bool {
     words(sentence).any(|word| OF_REVIEW.contains(&word))
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'');
     words.filter(|word| !word.is_empty())
 }

@@ -19,6 +19,42 @@ pub struct ReviewAnswer {
     pub passed: bool,
     /// Its findings, by stable ids.
     pub findings: BTreeSet<String>,
+    /// Those of them that are warnings. A word that Convoke does not know never is one.
+    pub warnings: BTreeSet<String>,
+}
+
+impl ReviewAnswer {
+    /// Returns the findings that no person has dismissed.
+    fn open<'s>(&'s self, dismissed: &'s BTreeSet<String>) -> impl Iterator<Item = &'s String> {
+        self.findings.difference(dismissed)
+    }
+
+    /// Tells whether it passes, or holds only findings that a person dismissed. A rejection without
+    /// any finding has nothing to dismiss.
+    fn passes(&self, dismissed: &BTreeSet<String>) -> bool {
+        let is_settled = !self.findings.is_empty() && self.open(dismissed).next().is_none();
+        self.passed || is_settled
+    }
+
+    /// Tells whether nothing but warnings is left of it.
+    fn has_only_warnings(&self, dismissed: &BTreeSet<String>) -> bool {
+        let mut open = self.open(dismissed).peekable();
+        open.peek().is_some() && open.all(|id| self.warnings.contains(id))
+    }
+}
+
+/// How many fixes of an agent in a row a finding outlives before a person has to settle it.
+const DISPUTED_AFTER: u32 = 2;
+
+/// What lets a loop end before every reviewer approves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoopLimits {
+    /// The last permitted round.
+    pub max: u32,
+    /// The round from which on warnings alone are no reason for another one.
+    pub floor_from: Option<u32>,
+    /// The findings that a person dismissed, by their ids.
+    pub dismissed: BTreeSet<String>,
 }
 
 /// The next step of a loop.
@@ -51,6 +87,10 @@ pub enum LoopStop {
     Capped,
     /// The same was found twice in a row, with an agent's fix in between.
     NoProgress,
+    /// A finding outlived two fixes of an agent in a row.
+    Disputed,
+    /// Only warnings are left, in a round in which they are no reason for another one.
+    BelowFloor,
     /// A person has to fix the findings.
     ByHand,
     /// A lane ended without an answer.
@@ -69,10 +109,12 @@ pub enum LoopStop {
 
 impl LoopStop {
     /// Every reason.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Approved,
         Self::Capped,
         Self::NoProgress,
+        Self::Disputed,
+        Self::BelowFloor,
         Self::ByHand,
         Self::LaneFailed,
         Self::Ambiguous,
@@ -88,6 +130,8 @@ impl LoopStop {
             Self::Approved => "approved",
             Self::Capped => "capped",
             Self::NoProgress => "no_progress",
+            Self::Disputed => "disputed",
+            Self::BelowFloor => "below_floor",
             Self::ByHand => "by_hand",
             Self::LaneFailed => "lane_failed",
             Self::Ambiguous => "ambiguous",
@@ -122,18 +166,22 @@ pub enum FixedBy {
     Person,
 }
 
+/// Findings with the number of an agent's fixes in a row that each has outlived.
+type Outlived<'a> = BTreeMap<&'a String, u32>;
+
 /// Decides the next step of a loop with these reviewers. `fixed` are the rounds after which an
-/// author had to fix findings, and `max` is the last permitted round.
+/// author had to fix findings.
 pub fn next_step(
     reviewers: &[String],
     answers: &[ReviewAnswer],
     fixed: &[Fixed],
-    max: u32,
+    limits: &LoopLimits,
 ) -> ReviewStep {
+    let LoopLimits { max, dismissed, .. } = limits;
     let mut latest: BTreeMap<&str, &ReviewAnswer> = BTreeMap::new();
     let (mut asked, mut is_final) = (reviewers.to_vec(), false);
-    let mut before: Option<BTreeSet<&String>> = None;
-    for iteration in 1..=max {
+    let mut before: Option<Outlived<'_>> = None;
+    for iteration in 1..=*max {
         let of_round = answers.iter().filter(|answer| answer.iteration == iteration);
         latest.extend(of_round.map(|answer| (answer.role.as_str(), answer)));
         let has_answered = |role: &String| {
@@ -143,24 +191,24 @@ pub fn next_step(
         if !asked.is_empty() {
             return ReviewStep::Review { iteration, is_final, roles: asked };
         }
-        let has_passed =
-            |role: &&String| latest.get(role.as_str()).is_some_and(|answer| answer.passed);
+        let has_passed = |role: &&String| {
+            latest.get(role.as_str()).is_some_and(|answer| answer.passes(dismissed))
+        };
         let passed: Vec<_> = reviewers.iter().map(|role| has_passed(&role)).collect();
         let next = if is_final { NextRound::after_final } else { NextRound::after_round };
         match next(&passed) {
             NextRound::Done => return ReviewStep::Stop(LoopStop::Approved),
             NextRound::Final => (asked, is_final) = (reviewers.to_vec(), true),
             NextRound::Failed => {
-                let failed = latest.values().filter(|answer| !answer.passed);
-                let found: BTreeSet<_> = failed.flat_map(|answer| &answer.findings).collect();
+                let failed: Vec<_> =
+                    latest.values().filter(|answer| !answer.passes(dismissed)).copied().collect();
+                let found = outlived(&failed, before.as_ref(), dismissed);
                 let attempts: Vec<_> = fixed.iter().filter(|fix| fix.after == iteration).collect();
                 if attempts.is_empty() {
-                    let is_same = !found.is_empty() && before.as_ref() == Some(&found);
-                    return match (iteration == max, is_same) {
-                        (_, true) => ReviewStep::Stop(LoopStop::NoProgress),
-                        (true, false) => ReviewStep::Stop(LoopStop::Capped),
-                        (false, false) => ReviewStep::Fix { after: iteration },
-                    };
+                    let round = FailedRound { iteration, failed: &failed, found, before };
+                    return round
+                        .stop(limits)
+                        .map_or(ReviewStep::Fix { after: iteration }, ReviewStep::Stop);
                 }
                 // Only an agent's fix can have failed: a person may not have tried.
                 let is_agents = attempts.iter().all(|fix| fix.by == FixedBy::Agent);
@@ -171,6 +219,45 @@ pub fn next_step(
         }
     }
     ReviewStep::Stop(LoopStop::Capped)
+}
+
+/// Returns the open findings of failed answers, with how many fixes each has outlived since it was
+/// first found. `before` are those of the round before, if an agent fixed them.
+fn outlived<'a>(
+    failed: &[&'a ReviewAnswer],
+    before: Option<&Outlived<'_>>,
+    dismissed: &'a BTreeSet<String>,
+) -> Outlived<'a> {
+    let found = failed.iter().flat_map(|answer| answer.open(dismissed));
+    let times = |id: &String| before.and_then(|before| before.get(id)).map_or(0, |times| times + 1);
+    found.map(|id| (id, times(id))).collect()
+}
+
+/// A round that failed, before an author has fixed its findings.
+struct FailedRound<'r> {
+    iteration: u32,
+    failed: &'r [&'r ReviewAnswer],
+    found: Outlived<'r>,
+    before: Option<Outlived<'r>>,
+}
+
+impl FailedRound<'_> {
+    /// Returns why the loop ends here; nothing if an author fixes the findings.
+    fn stop(&self, limits: &LoopLimits) -> Option<LoopStop> {
+        let Self { iteration, failed, found, before } = self;
+        let is_same = before.as_ref().is_some_and(|before| before.keys().eq(found.keys()));
+        if is_same && !found.is_empty() {
+            return Some(LoopStop::NoProgress);
+        }
+        if found.values().any(|times| *times >= DISPUTED_AFTER) {
+            return Some(LoopStop::Disputed);
+        }
+        let is_above = limits.floor_from.is_some_and(|from| *iteration >= from);
+        if is_above && failed.iter().all(|answer| answer.has_only_warnings(&limits.dismissed)) {
+            return Some(LoopStop::BelowFloor);
+        }
+        (*iteration == limits.max).then_some(LoopStop::Capped)
+    }
 }
 
 /// The state of a finding after the round that reported it.
@@ -244,6 +331,12 @@ mod tests {
             role: role.to_owned(),
             passed: findings.is_empty(),
             findings: findings.iter().map(|finding| (*finding).to_owned()).collect(),
+            // A finding in these tests is a warning if its name says so.
+            warnings: findings
+                .iter()
+                .filter(|id| id.starts_with('w'))
+                .map(|id| (*id).to_owned())
+                .collect(),
         }
     }
 
@@ -252,8 +345,17 @@ mod tests {
     }
 
     fn shown_by(by: FixedBy, answers: &[ReviewAnswer], fixed: &[u32], max: u32) -> String {
+        shown_within(&LoopLimits { max, ..LoopLimits::default() }, by, answers, fixed)
+    }
+
+    fn shown_within(
+        limits: &LoopLimits,
+        by: FixedBy,
+        answers: &[ReviewAnswer],
+        fixed: &[u32],
+    ) -> String {
         let fixed: Vec<_> = fixed.iter().map(|after| Fixed { after: *after, by }).collect();
-        match next_step(&["a".to_owned(), "b".to_owned()], answers, &fixed, max) {
+        match next_step(&["a".to_owned(), "b".to_owned()], answers, &fixed, limits) {
             ReviewStep::Review { iteration, is_final, roles } => {
                 let word = if is_final { "final" } else { "review" };
                 format!("{word} {iteration} {}", roles.join(""))
@@ -315,6 +417,72 @@ mod tests {
         assert_eq!(fates, ["gone", "open"]);
     }
 
+    /// A loop whose reviewer `b` finds this in each round, with a fix after each but the last.
+    fn rounds(limits: &LoopLimits, by: FixedBy, found: &[&[&str]]) -> String {
+        let of_b = (1..).zip(found).map(|(round, ids)| answer(round, "b", ids));
+        let answers: Vec<_> = [answer(1, "a", &[])].into_iter().chain(of_b).collect();
+        let fixed: Vec<_> = (1..).take(found.len() - 1).collect();
+        shown_within(limits, by, &answers, &fixed)
+    }
+
+    // D-93: a warning is worth two fixes; a word that Convoke does not know may mean the worst.
+    #[test]
+    fn from_the_third_round_on_warnings_alone_start_no_other() {
+        let limits = LoopLimits { max: 9, floor_from: Some(3), ..LoopLimits::default() };
+        let shown = |found: &[&[&str]]| rounds(&limits, FixedBy::Agent, found);
+        assert_eq!(shown(&[&["w1"]]), "fix 1");
+        assert_eq!(shown(&[&["w1"], &["w2"]]), "fix 2");
+        assert_eq!(shown(&[&["w1"], &["w2"], &["w3"]]), "below_floor", "the same in other words");
+        assert_eq!(shown(&[&["w1"], &["w2"], &["w3", "x"]]), "fix 3", "a blocker is above it");
+        assert_eq!(shown(&[&["w1"], &["w2"], &["catastrophe"]]), "fix 3", "an invented word");
+        let mut nothing = answer(3, "b", &["x"]);
+        nothing.findings.clear();
+        let answers =
+            [answer(1, "a", &[]), answer(1, "b", &["w"]), answer(2, "b", &["v"]), nothing];
+        let rejected = shown_within(&limits, FixedBy::Agent, &answers, &[1, 2]);
+        assert_eq!(rejected, "fix 3", "a rejection that names nothing may mean anything");
+        let without = LoopLimits { floor_from: None, ..limits.clone() };
+        let found: [&[&str]; 3] = [&["w1"], &["w2"], &["w3"]];
+        assert_eq!(rounds(&without, FixedBy::Agent, &found), "fix 3");
+        assert_eq!(rounds(&LoopLimits { max: 3, ..without }, FixedBy::Agent, &found), "capped");
+    }
+
+    // D-94
+    #[test]
+    fn a_finding_that_outlives_two_fixes_is_a_persons_to_settle() {
+        let limits = LoopLimits { max: 9, ..LoopLimits::default() };
+        let found: [&[&str]; 3] = [&["x", "p"], &["x", "q"], &["x", "r"]];
+        assert_eq!(
+            rounds(&limits, FixedBy::Agent, &found[..2]),
+            "fix 2",
+            "the fix may have missed it"
+        );
+        assert_eq!(rounds(&limits, FixedBy::Agent, &found), "disputed");
+        assert_eq!(
+            rounds(&limits, FixedBy::Person, &found),
+            "fix 3",
+            "a person may not have tried"
+        );
+        let pause: [&[&str]; 3] = [&["x", "p"], &["q"], &["x", "r"]];
+        assert_eq!(rounds(&limits, FixedBy::Agent, &pause), "fix 3", "it was gone meanwhile");
+        let dismissing = |ids: &[&str]| LoopLimits {
+            dismissed: ids.iter().map(|id| (*id).to_owned()).collect(),
+            ..limits.clone()
+        };
+        assert_eq!(rounds(&dismissing(&["x"]), FixedBy::Agent, &found), "fix 3");
+        assert_eq!(rounds(&dismissing(&["x", "r"]), FixedBy::Agent, &found), "final 4 ab");
+        assert_eq!(rounds(&dismissing(&["z"]), FixedBy::Agent, &found), "disputed");
+    }
+
+    // A person dismisses findings, not verdicts: what names none stays a rejection.
+    #[test]
+    fn a_rejection_without_findings_cannot_be_dismissed() {
+        let mut empty = answer(1, "b", &["x"]);
+        empty.findings.clear();
+        assert!(!empty.passes(&BTreeSet::from(["x".to_owned()])));
+        assert!(!empty.has_only_warnings(&BTreeSet::new()));
+    }
+
     fn issue(severity: &str, location: Option<&str>, description: &str) -> Issue {
         Issue {
             severity: Severity::parse(severity),
@@ -352,14 +520,17 @@ mod tests {
             let answers: Vec<_> = answers
                 .into_iter()
                 .map(|(iteration, role, passed, finding)| ReviewAnswer {
-                    iteration, role, passed, findings: std::iter::once(finding).collect(),
+                    iteration, role, passed, warnings: BTreeSet::new(),
+                    findings: std::iter::once(finding).collect(),
                 })
                 .collect();
             let reviewers = ["a".to_owned(), "b".to_owned()];
             let by = |is_agent| if is_agent { FixedBy::Agent } else { FixedBy::Person };
             let fixed: Vec<_> =
                 fixed.into_iter().map(|(after, is_agent)| Fixed { after, by: by(is_agent) }).collect();
-            match next_step(&reviewers, &answers, &fixed, max) {
+            let dismissed = BTreeSet::from(["x".to_owned()]);
+            let limits = LoopLimits { max, floor_from: Some(2), dismissed };
+            match next_step(&reviewers, &answers, &fixed, &limits) {
                 ReviewStep::Review { iteration, roles, .. } => {
                     prop_assert!((1..=max).contains(&iteration) && !roles.is_empty());
                 }

@@ -86,6 +86,16 @@ fn first_piece(text: &str, room: usize, later: usize) -> &str {
     }
 }
 
+/// Takes the marks off a part again.
+#[cfg(test)]
+pub(crate) fn unmarked(part: &str) -> &str {
+    let (_, body) = part.split_once('\n').unwrap();
+    let body =
+        if body.starts_with("(Clients hand") { body.split_once('\n').unwrap().1 } else { body };
+    let body = body.strip_prefix('…').unwrap_or(body);
+    &body[..body.rfind("[end of convoke").unwrap()]
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -94,15 +104,6 @@ mod tests {
 
     fn parts(number: usize) -> NonZeroUsize {
         NonZeroUsize::new(number).unwrap()
-    }
-
-    /// Takes the marks off again.
-    fn unmarked(part: &str) -> &str {
-        let (_, body) = part.split_once('\n').unwrap();
-        let body =
-            if body.starts_with("(Clients hand") { body.split_once('\n').unwrap().1 } else { body };
-        let body = body.strip_prefix('…').unwrap_or(body);
-        &body[..body.rfind("[end of convoke").unwrap()]
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::counted::UsageScope;
+use super::counted::{UsageExtent, UsageScope};
 use super::event::{LaneEvent, Usage};
 use super::ledger::Sum;
 
@@ -81,6 +81,8 @@ pub struct ExceededBudget {
     pub budget: LaneBudget,
     /// What was spent, in what the budget counts.
     pub spent: u64,
+    /// Whether that is only a part of it, because an agent reports no more.
+    pub is_partial: bool,
 }
 
 /// Watches a budget while a lane runs. A client that goes on after reporting that it exceeded the
@@ -93,6 +95,8 @@ pub struct BudgetMeter {
     pub already: Sum,
     /// The scope of the client's counters.
     pub counts: UsageScope,
+    /// How much of its usage the agent reports.
+    pub extent: UsageExtent,
     /// The counters' earlier values for the same session, if known.
     pub before: Option<Usage>,
     /// The lane's usage.
@@ -118,7 +122,9 @@ impl BudgetMeter {
     }
 
     fn sum(&self) -> Sum {
-        self.already.plus(Sum { lanes: 1, usage: self.spent, ..Sum::default() })
+        let partial_usage = u64::from(self.extent == UsageExtent::LastStep);
+        let own = Sum { lanes: 1, usage: self.spent, partial_usage, ..Sum::default() };
+        self.already.plus(own)
     }
 }
 
@@ -148,9 +154,9 @@ impl LaneBudget {
     }
 
     /// Returns by how much more was spent than may be, if it was.
-    pub fn excess(self, whose: BudgetOwner, usage: Usage) -> Option<ExceededBudget> {
-        let spent = self.spent(usage);
-        (spent > self.most()).then_some(ExceededBudget { whose, budget: self, spent })
+    pub fn excess(self, whose: BudgetOwner, sum: Sum) -> Option<ExceededBudget> {
+        let (spent, is_partial) = (self.spent(sum.usage), sum.partial_usage > 0);
+        (spent > self.most()).then_some(ExceededBudget { whose, budget: self, spent, is_partial })
     }
 
     /// Returns the spent amount in the limit's unit.
@@ -215,7 +221,8 @@ impl fmt::Display for LaneBudget {
 impl fmt::Display for SpentBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let spent = self.budget.shown(self.budget.spent(self.sum.usage));
-        write!(f, "used {spent} of {}", self.budget)
+        let least = if self.sum.partial_usage > 0 { "at least " } else { "" };
+        write!(f, "used {least}{spent} of {}", self.budget)
     }
 }
 
@@ -225,7 +232,9 @@ impl fmt::Display for ExceededBudget {
             BudgetOwner::Own => "its",
             BudgetOwner::Day => "the day's",
         };
-        write!(f, "over {whose} budget: {} of {}", self.budget.shown(self.spent), self.budget)
+        let least = if self.is_partial { "at least " } else { "" };
+        let spent = self.budget.shown(self.spent);
+        write!(f, "over {whose} budget: {least}{spent} of {}", self.budget)
     }
 }
 
@@ -332,13 +341,26 @@ mod tests {
         let usage =
             Usage { input: 60, output: 41, micro_dollars: Some(370_000), ..Usage::default() };
         let told = |budget: &str, whose| {
-            Some(LaneBudget::parse(budget).unwrap().excess(whose, usage)?.to_string())
+            let sum = Sum { lanes: 1, usage, ..Sum::default() };
+            Some(LaneBudget::parse(budget).unwrap().excess(whose, sum)?.to_string())
         };
         let own = |budget| told(budget, BudgetOwner::Own);
         assert_eq!(own("100").as_deref(), Some("over its budget: 101 of 100 tokens"));
         assert_eq!(own("$0.25").as_deref(), Some("over its budget: $0.37 of $0.25"));
         assert_eq!(told("$0", BudgetOwner::Day).unwrap(), "over the day's budget: $0.37 of $0.00");
         assert_eq!((own("101"), own("$0.37")), (None, None), "all of it may be spent");
+    }
+
+    // A lane that reports a part of its usage used more than the budget can count.
+    #[test]
+    fn a_figure_that_is_not_all_is_called_the_least() {
+        let usage = Usage { input: 60, output: 41, ..Usage::default() };
+        let sum = Sum { lanes: 2, partial_usage: 1, usage, ..Sum::default() };
+        let budget = LaneBudget::Tokens(100);
+        let reached = budget.allows(sum).unwrap_err();
+        assert_eq!(reached.to_string(), "used at least 101 of 100 tokens");
+        let over = budget.excess(BudgetOwner::Own, sum).unwrap();
+        assert_eq!(over.to_string(), "over its budget: at least 101 of 100 tokens");
     }
 
     #[test]
@@ -354,6 +376,7 @@ mod tests {
             budget: LaneBudget::Tokens(100),
             already: Sum { usage: Usage { input: 50, ..Usage::default() }, ..Sum::default() },
             counts: session,
+            extent: UsageExtent::Whole,
             before: Some(Usage { input: 1000, ..Usage::default() }),
             spent: Usage::default(),
             stopped: false,

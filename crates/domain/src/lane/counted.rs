@@ -20,6 +20,25 @@ pub struct UsageScope {
     pub money: CounterScope,
 }
 
+/// How much of its usage an agent reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsageExtent {
+    /// All of it, or nothing.
+    Whole,
+    /// That of its last step, a part of it.
+    LastStep,
+}
+
+/// The agents that report the usage of their last step alone, as measured.
+const LAST_STEP_ALONE: [&str; 1] = ["acp:opencode"];
+
+impl UsageExtent {
+    /// Returns how much an agent reports, by the name that the ledger has.
+    pub fn of(agent: &str) -> Self {
+        if LAST_STEP_ALONE.contains(&agent) { Self::LastStep } else { Self::Whole }
+    }
+}
+
 impl UsageScope {
     /// Both count this run alone.
     pub const RUN: Self = Self { tokens: CounterScope::Run, money: CounterScope::Run };

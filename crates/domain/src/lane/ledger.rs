@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
-use super::counted::UsageScope;
+use super::counted::{UsageExtent, UsageScope};
 use super::event::{FailureKind, Usage};
 use super::outcome::{LaneOutcome, ProcessEnd};
 use crate::owner::Owner;
@@ -212,7 +212,9 @@ pub struct Sum {
     pub running: u64,
     /// How many of the others did not report their cost.
     pub without_money: u64,
-    /// The usage of the others.
+    /// How many of the others reported only a part of their usage.
+    pub partial_usage: u64,
+    /// The usage of the others, as far as they reported it.
     pub usage: Usage,
 }
 
@@ -221,11 +223,13 @@ impl Sum {
     pub fn of(entry: &LaneEntry) -> Self {
         let (spent, ran) = (entry.spent(), !entry.never_ran());
         let is_unpriced = spent.is_some_and(|usage| usage.micro_dollars.is_none());
+        let is_partial = UsageExtent::of(&entry.begun.agent) == UsageExtent::LastStep;
         Self {
             lanes: 1,
             without_usage: u64::from(ran && spent.is_none()),
             running: u64::from(entry.over.is_none()),
             without_money: u64::from(ran && is_unpriced),
+            partial_usage: u64::from(ran && spent.is_some() && is_partial),
             usage: spent.unwrap_or_default(),
         }
     }
@@ -243,6 +247,7 @@ impl Sum {
             without_usage: self.without_usage.saturating_add(other.without_usage),
             running: self.running.saturating_add(other.running),
             without_money: self.without_money.saturating_add(other.without_money),
+            partial_usage: self.partial_usage.saturating_add(other.partial_usage),
             usage: self.usage.plus(other.usage),
         }
     }

@@ -1,9 +1,7 @@
 //! Lines that contain a word, found without looking at the others: a file may have 100,000 sections, of
 //! which a caller needs one.
 
-use std::iter::Peekable;
-
-use memchr::memmem::{self, FindIter};
+use memchr::memmem::{self, FindIter, Finder};
 use memchr::{memchr, memrchr};
 
 use super::bare;
@@ -16,14 +14,23 @@ const FENCE_MARKS: [&str; 2] = ["```", "~~~"];
 /// that it begins at; all lines without a word. No letter or digit may precede the word directly, and
 /// no digit may follow it.
 pub(crate) fn lines_with<'a, 'w>(text: &'a str, word: Option<&'w str>) -> LinesWith<'a, 'w> {
+    lines_with_after(Fences::default(), text, word)
+}
+
+/// Returns the same lines of a text that continues another one.
+pub(crate) fn lines_with_after<'a, 'w>(
+    fences: Fences,
+    text: &'a str,
+    word: Option<&'w str>,
+) -> LinesWith<'a, 'w> {
     let bytes = text.as_bytes();
     LinesWith {
         text,
         word: word.map_or(0, str::len),
         hits: word.map(|word| memmem::find_iter(bytes, word)),
         at: 0,
-        fences: Fences::default(),
-        fence_marks: FENCE_MARKS.map(|mark| memmem::find_iter(bytes, mark).peekable()),
+        fences,
+        fence_marks: FENCE_MARKS.map(FenceMarks::new),
         followed: 0,
     }
 }
@@ -37,7 +44,7 @@ pub(crate) struct LinesWith<'a, 'w> {
     /// The beginning of the first line that is not decided on.
     at: usize,
     fences: Fences,
-    fence_marks: [Peekable<FindIter<'a, 'static>>; 2],
+    fence_marks: [FenceMarks; 2],
     /// The beginning of the first line that `fences` was not fed.
     followed: usize,
 }
@@ -61,6 +68,12 @@ impl<'a> Iterator for LinesWith<'a, '_> {
 }
 
 impl LinesWith<'_, '_> {
+    /// Returns the fences at the end of the text.
+    pub(crate) fn fences_at_end(mut self) -> Fences {
+        self.follow_fences(self.text.len());
+        self.fences
+    }
+
     /// Returns where the word is next, from the line at `at` on.
     fn next_hit(&mut self) -> Option<usize> {
         let (text, word, at) = (self.text.as_bytes(), self.word, self.at);
@@ -83,20 +96,44 @@ impl LinesWith<'_, '_> {
 
     /// Feeds all lines before `end` to the fences, as far as a fence can begin or end there.
     fn follow_fences(&mut self, end: usize) {
-        while let Some(mark) = self.next_fence_mark().filter(|mark| *mark < end) {
+        while let Some(mark) = self.next_fence_mark(end) {
             let (start, next) = self.line_around(mark);
             self.fences.feed(bare(&self.text[start..next]));
             self.followed = next;
         }
     }
 
-    fn next_fence_mark(&mut self) -> Option<usize> {
-        let from = self.followed;
-        let first = |hits: &mut Peekable<FindIter<'_, '_>>| {
-            while hits.next_if(|hit| *hit < from).is_some() {}
-            hits.peek().copied()
-        };
-        self.fence_marks.iter_mut().filter_map(first).min()
+    /// Returns the first mark in the lines from `followed` to `end`.
+    fn next_fence_mark(&mut self, end: usize) -> Option<usize> {
+        let (text, from) = (&self.text.as_bytes()[..end], self.followed);
+        self.fence_marks.iter_mut().filter_map(|marks| marks.next(text, from)).min()
+    }
+}
+
+/// The places of one kind of fence marks. Each part of a text is searched once, and only as far as a
+/// caller asks: the last line that it needs is often far from the end.
+struct FenceMarks {
+    finder: Finder<'static>,
+    /// The last mark that was found; a caller may not have reached it yet.
+    found: Option<usize>,
+    /// No other mark begins before this place.
+    searched: usize,
+}
+
+impl FenceMarks {
+    fn new(mark: &'static str) -> Self {
+        Self { finder: Finder::new(mark), found: None, searched: 0 }
+    }
+
+    /// Returns the first mark of a text at or behind a place. Later texts continue earlier ones.
+    fn next(&mut self, text: &[u8], from: usize) -> Option<usize> {
+        if self.found.is_none_or(|mark| mark < from) {
+            let start = self.searched.max(from);
+            self.found =
+                text.get(start..).and_then(|rest| self.finder.find(rest)).map(|at| start + at);
+            self.searched = self.found.map_or(text.len().max(start), |mark| mark + 1);
+        }
+        self.found
     }
 }
 
@@ -142,6 +179,17 @@ mod tests {
         #[test]
         fn all_lines_outside_of_fences_are_found(text in TEXT) {
             prop_assert_eq!(lines_with(&text, None).collect::<Vec<_>>(), all_lines(&text));
+        }
+
+        #[test]
+        fn a_text_in_two_blocks_has_the_same_lines(text in TEXT, at in 0..40_usize) {
+            let middle = text.match_indices('\n').nth(at).map_or(text.len(), |(feed, _)| feed + 1);
+            let (first, second) = text.split_at(middle);
+            let mut lines = lines_with(first, Some("1"));
+            let mut found: Vec<_> = lines.by_ref().collect();
+            let rest = lines_with_after(lines.fences_at_end(), second, Some("1"));
+            found.extend(rest.map(|(start, line)| (middle + start, line)));
+            prop_assert_eq!(found, lines_with(&text, Some("1")).collect::<Vec<_>>());
         }
 
         #[test]

@@ -4,6 +4,7 @@
 use super::list::{ListForm, ends_item};
 use super::{TaskSection, has_title, number, task_title, trimmed};
 use crate::markdown::search::lines_with;
+use crate::markdown::without_mark;
 
 /// A plan of which a caller needs the opening and some sections. It has the same tasks as a
 /// [`ParsedPlan`](super::ParsedPlan), and looks only at lines that may belong to the wanted ones.
@@ -79,13 +80,22 @@ fn rare_word(title: &str) -> Option<&str> {
 impl<'a> SearchedPlan<'a> {
     /// Finds the opening, and how the tasks are written. Headings inside code fences are code.
     pub fn new(text: &'a str) -> Self {
+        let text = without_mark(text);
         let first = |form: TaskForm| form.first(text).map(|start| (form, start));
         let (form, start) = FORMS.into_iter().find_map(first).unzip();
         let opening = &text[..start.unwrap_or(text.len())];
         let is_rule = |(start, line): &(usize, &str)| *start > 0 && line.trim_end() == "---";
-        let rule = lines_with(opening, Some("---")).find(is_rule).map(|(start, _)| start);
+        // The first line of a plan with front matter looks like a rule, and so does the end of that.
+        let has_front_matter = opening.lines().next().is_some_and(|line| line.trim_end() == "---");
+        let mut rules = lines_with(opening, Some("---")).filter(is_rule);
+        let rule = rules.nth(usize::from(has_front_matter)).map(|(start, _)| start);
         let opening = trimmed(&opening[..rule.unwrap_or(opening.len())]);
         Self { opening, text, form }
+    }
+
+    /// Tells whether the plan has any task.
+    pub const fn has_tasks(&self) -> bool {
+        self.form.is_some()
     }
 
     /// Finds the section of a task by its title, or, where no section has that title, by its
@@ -147,14 +157,17 @@ mod tests {
 
     /// Finds the opening by looking at each line before the first task.
     fn opening_by_parsing(text: &str) -> &str {
+        let text = without_mark(text);
         let tasks = ParsedPlan::parse(text).tasks;
         let first =
             tasks.first().map(|section| section.text.as_ptr().addr() - text.as_ptr().addr());
         let (mut fences, mut offset) = (Fences::default(), 0);
         let end = first.unwrap_or(text.len());
+        let is_rule = |line: &str| bare(line).trim_end() == "---";
+        let mut front_matter = lines(&text[..end]).next().is_some_and(is_rule);
         for line in lines(&text[..end]) {
             let is_outside = fences.feed(bare(line)) == FenceLine::Outside;
-            if is_outside && offset > 0 && bare(line).trim_end() == "---" {
+            if is_outside && offset > 0 && is_rule(line) && !std::mem::take(&mut front_matter) {
                 break;
             }
             offset += line.len();

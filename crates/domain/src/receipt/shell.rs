@@ -157,7 +157,7 @@ fn perhaps(command: &str, reach: Reach) -> Seen {
 }
 
 /// Returns as much of a command as is worth repeating.
-pub(super) fn short(command: &str) -> String {
+pub fn short(command: &str) -> String {
     match command.char_indices().nth(MOST_REPEATED) {
         Some((end, _)) => format!("{}…", command.get(..end).unwrap_or_default()),
         None => command.to_owned(),

@@ -24,7 +24,13 @@ fn session(events: &[&str]) -> (Vec<Read>, Option<usize>) {
             if event.starts_with("sub ") { FileReader::Subagent } else { FileReader::Answerer };
         let forgotten = events.iter().skip(step).position(|event| *event == "compaction");
         let forgotten = forgotten.map(|at| step + at);
-        reads.push(Read { step, by, seen: seen(event.trim_start_matches("sub ")), forgotten });
+        reads.push(Read {
+            step,
+            by,
+            seen: seen(event.trim_start_matches("sub ")),
+            forgotten,
+            call: None,
+        });
     }
     (reads, answered)
 }
@@ -288,7 +294,13 @@ fn lines_that_the_client_cut_are_not_read() {
         ("something else", "part of 10"),
         ("", "not read, tried 1"),
     ] {
-        let read = Read { step: 0, by: FileReader::Answerer, seen: cut(text), forgotten: None };
+        let read = Read {
+            step: 0,
+            by: FileReader::Answerer,
+            seen: cut(text),
+            forgotten: None,
+            call: None,
+        };
         let now = Contents::Text(NOW);
         let demanded = [Demanded { name: "spec", path: "/p/spec.md", now }];
         assert_eq!(told(&receipts(&demanded, &[read], None)[0]), expected, "{text:?}");
@@ -298,7 +310,7 @@ fn lines_that_the_client_cut_are_not_read() {
 #[test]
 fn a_picture_shows_no_text() {
     let seen = Seen::Lines { path: "/p/x".to_owned(), lines: Lines::Whole, text: ShownText::Image };
-    let read = Read { step: 0, by: FileReader::Answerer, seen, forgotten: None };
+    let read = Read { step: 0, by: FileReader::Answerer, seen, forgotten: None, call: None };
     let bytes = ["\u{fffd}PNG".to_owned()];
     for (now, expected) in [
         (Contents::Text(NOW), "not read, tried 1"),
@@ -337,7 +349,7 @@ fn an_output_tells_whether_a_doubtful_command_showed_lines() {
         (Lines::Some, &framed, "part 2-9 of 9 (sed spec.md)"),
     ] {
         let seen = maybe(lines, output);
-        let read = Read { step: 0, by: FileReader::Answerer, seen, forgotten: None };
+        let read = Read { step: 0, by: FileReader::Answerer, seen, forgotten: None, call: None };
         let demanded = [Demanded { name: "spec", path: "/p/spec.md", now: Contents::Text(&now) }];
         assert_eq!(told(&receipts(&demanded, &[read], None)[0]), expected, "{lines:?} {output}");
     }
@@ -380,7 +392,7 @@ proptest! {
         for text in [ShownText::Exactly(Arc::from(shown.as_str())), ShownText::Among(Arc::from(shown.as_str()))] {
             for lines in [Lines::Whole, Lines::Range { first, last }, Lines::Last(last), Lines::Some] {
                 let seen = Seen::Lines { path: "/a".to_owned(), lines, text: text.clone() };
-                let read = Read { step: 0, by: FileReader::Answerer, seen, forgotten: None };
+                let read = Read { step: 0, by: FileReader::Answerer, seen, forgotten: None, call: None };
                 receipts(&[Demanded { name: "a", path: "/a", now: Contents::Text(&now) }], &[read], None);
             }
         }

@@ -249,7 +249,7 @@ fn action(outline: &TaskOutline<'_>, leaf: &TaskNode, found: &TaskVerdict) -> St
             format!("Have what {} found in {name} fixed, then ask for another look", list(roles))
         }
         (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Undecided(roles)) => {
-            format!("Ask {} again about {name}: there is an answer without a verdict", list(roles))
+            format!("Ask {} again about {name}: the last round has no verdict", list(roles))
         }
         (TaskState::Stored(TaskStatus::InProgress), TaskVerdict::Awaiting(roles)) => {
             let have = if roles.len() == 1 { "has" } else { "have" };

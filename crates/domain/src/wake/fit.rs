@@ -553,6 +553,27 @@ The spec review passed. You should:
         assert_eq!((wake_up.steps, wake_up.over_budget), (vec![], false));
     }
 
+    // W-39: a plan changes, and another task may have the number of this one.
+    #[test]
+    fn a_section_that_is_not_surely_the_tasks_is_marked() {
+        let roots = grown("1 - 1 a in_progress Task 1: A");
+        let marked = |plan| {
+            let facts = facts(&roots, WakeProfile::Orchestrator, plan);
+            let text = rendered(&facts, 8000).text;
+            let note = text.lines().find(|line| line.ends_with("check which is meant)"));
+            note.map(str::to_owned)
+        };
+        assert_eq!(marked("## Task 1: A\nx\n## Task 2: B\n"), None);
+        assert_eq!(marked("only prose"), None);
+        assert_eq!(
+            marked("## Task 1: B\nx\n").as_deref(),
+            Some("(only the number of this section is the task's; check which is meant)")
+        );
+        let unknown = "(the plan has no section of Task 1, or several; check which is meant)";
+        assert_eq!(marked("## Task 2: B\n").as_deref(), Some(unknown));
+        assert_eq!(marked("## Task 1: B\n## Task 1: C\n").as_deref(), Some(unknown));
+    }
+
     // W-30, W-37
     #[test]
     fn an_agents_wake_up_has_four_parts() {

@@ -8,7 +8,7 @@ use super::fit::PlanForm;
 use super::frame::spell_out;
 use super::{PlanText, WakeFacts, WakeFit};
 use crate::markdown::{bare, lines};
-use crate::plan::{SearchedPlan, TaskSection};
+use crate::plan::{SearchedPlan, TaskSection, has_title, number};
 use crate::text::{CharOffset, Text, one_line, shell_word};
 
 /// How many characters of a heading or of a file's line are shown where there is little room.
@@ -47,8 +47,9 @@ impl PlanSection {
                 return Some(Self::same(with_head(&words)));
             }
         };
-        let section = facts.plan_task.as_deref().and_then(|title| plan.section_of(title));
-        let excerpt = Excerpt { plan, section, fit: facts.fit, file: &file };
+        let title = facts.plan_task.as_deref();
+        let section = title.and_then(|title| plan.section_of(title));
+        let excerpt = Excerpt { plan, section, title, fit: facts.fit, file: &file };
         let rendered = |form| with_head(&excerpt.render(form));
         let rendered_below = |form, bytes| (bytes <= most_bytes).then(|| rendered(form));
         let task_bytes = section.map_or(0, |section| section.text.len());
@@ -81,6 +82,8 @@ impl PlanSection {
 struct Excerpt<'a> {
     plan: &'a SearchedPlan<'a>,
     section: Option<TaskSection<'a>>,
+    /// The title of the task that the section belongs to.
+    title: Option<&'a str>,
     fit: WakeFit,
     file: &'a str,
 }
@@ -92,7 +95,7 @@ impl Excerpt<'_> {
             WakeFit::Kept => {
                 let text = self.text(form);
                 let quoted = if text.is_empty() { String::new() } else { quoted(&text) };
-                let parts = [Some(quoted), self.left_out(form)];
+                let parts = [Some(quoted), self.doubt(form), self.left_out(form)];
                 let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
                 parts.collect::<Vec<_>>().join("\n\n")
             }
@@ -113,6 +116,25 @@ impl Excerpt<'_> {
             (PlanForm::Nothing, _) | (PlanForm::Task | PlanForm::HeadingAndFiles, None) => {
                 String::new()
             }
+        }
+    }
+
+    /// Says that the section was found by its number alone, or not at all: a plan changes, and another
+    /// task may have that number now.
+    fn doubt(&self, form: PlanForm) -> Option<String> {
+        let title = self.title.filter(|_| form != PlanForm::Nothing)?;
+        match self.section {
+            Some(section) if has_title(section.title, title) => None,
+            Some(_) => Some(
+                "(only the number of this section is the task's; check which is meant)".to_owned(),
+            ),
+            // Only a numbered task comes from a section.
+            None if self.plan.has_tasks() => number(title).map(|number| {
+                format!(
+                    "(the plan has no section of Task {number}, or several; check which is meant)"
+                )
+            }),
+            None => None,
         }
     }
 

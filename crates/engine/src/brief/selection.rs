@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use ignore::gitignore::Gitignore;
@@ -150,8 +151,12 @@ impl Selection<'_> {
     /// Adds the documents that one name selects, and tells whether there are any.
     fn take(&mut self, given: &Path) -> Result<bool, SelectionError> {
         let path = cleaned(&self.request.folder.join(given));
-        // A dangling link counts as present: reading it gives the error.
-        let is_there = fs::symlink_metadata(&path).is_ok();
+        // A dangling link counts as present, and so does what the system hides: reading it gives the
+        // error.
+        let is_there = match fs::symlink_metadata(&path) {
+            Ok(_) => true,
+            Err(error) => error.kind() == ErrorKind::PermissionDenied,
+        };
         if is_there && !path.is_dir() {
             self.name(path, given);
             return Ok(true);

@@ -16,13 +16,15 @@ mod agents;
 pub mod bridge;
 mod launch;
 mod listener;
+mod readiness;
 mod transcript;
 
 use super::listener::DialectListener;
 use super::{ClientAdapter, PrintedEvents, TranscriptFormat, UsageScope, is_not_said};
 
-pub use self::agents::{KNOWN_AGENTS, KnownAgent, ReadOnlyProof, UsageExtent, known_agent};
+pub use self::agents::{KNOWN_AGENTS, KnownAgent, ReadOnlyProof, known_agent};
 pub use self::launch::AcpCommand;
+pub use self::readiness::AgentReadiness;
 
 /// The word by which Convoke's program becomes the bridge.
 pub const BRIDGE: &str = "acp-bridge";
@@ -48,6 +50,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_records: None,
     hooks: None,
     server: None,
+    resumed_with: &[],
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Acp>::default()),
     is_reader_tool: is_not_said,

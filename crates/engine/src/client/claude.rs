@@ -60,6 +60,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
     server: Some(ServerWiring::servers_in(".mcp.json", ".claude.json")),
+    resumed_with: launch::RESUME,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Claude>::default()),
     is_reader_tool: launch::is_reader_tool,

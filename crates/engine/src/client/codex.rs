@@ -21,15 +21,14 @@ use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] = &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
 
-/// It begins a session before a slow server is ready unless the server is required, and headless it
-/// refuses tools that change something unless they are approved beforehand. A server gets few of its
-/// variables unless they are named.
+/// Codex 0.166.0 waits about a second for a server that is not required, which is longer than ours needs,
+/// and does not start without one that is. Headless, it refuses tools that change something unless they
+/// are approved beforehand. A server gets few of its variables unless they are named.
 const SERVER: ServerWiring = ServerWiring {
     project_file: ".codex/config.toml",
     user_file: ".codex/config.toml",
     form: ServerForm::Toml {
         beside: &[
-            "required = true",
             "startup_timeout_sec = 20",
             "default_tools_approval_mode = \"approve\"",
             "env_vars = [\"CONVOKE_AGENT\", \"CONVOKE_LANE\", \"CONVOKE_STORE\", \"CODEX_HOME\", \
@@ -59,6 +58,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
     server: Some(SERVER),
+    resumed_with: launch::RESUME,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Codex>::default()),
     is_reader_tool: is_not_said,

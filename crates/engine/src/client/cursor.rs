@@ -30,6 +30,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_records: None,
     hooks: Some(hooks::WIRING),
     server: None,
+    resumed_with: launch::RESUME,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Cursor>::default()),
     is_reader_tool: is_not_said,

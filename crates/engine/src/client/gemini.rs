@@ -53,6 +53,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
     server: Some(ServerWiring::servers_in(".gemini/settings.json", ".gemini/settings.json")),
+    resumed_with: launch::RESUME,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Gemini>::default()),
     is_reader_tool: is_not_said,

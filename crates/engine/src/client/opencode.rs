@@ -54,6 +54,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
     server: Some(SERVER),
+    resumed_with: launch::RESUME,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Opencode>::default()),
     is_reader_tool: is_not_said,

@@ -34,6 +34,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: None,
     server: Some(ServerWiring::servers_in(".qwen/settings.json", ".qwen/settings.json")),
+    resumed_with: launch::RESUME,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Qwen>::default()),
     is_reader_tool: launch::is_reader_tool,

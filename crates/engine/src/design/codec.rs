@@ -5,14 +5,14 @@
 mod begun;
 mod citations;
 mod kept;
+mod probed;
 mod ruling;
 mod set_up;
 
 use convoke_domain::design::event::{
-    Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, QuestionId, Recovery, Reply, Tree,
+    Boundary, Event, Export, LaneEnd, LaneId, QuestionId, Recovery, Reply, Tree,
 };
 use convoke_domain::design::heavy::WorkerResult;
-use convoke_domain::design::seat::Available;
 use convoke_domain::design::voting_block::{MarkerWord, Poll};
 use convoke_domain::lane::collected::CollectedStatus;
 use convoke_domain::lane::event::Usage;
@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use self::begun::BegunBody;
 use self::citations::CitationsBody;
 use self::kept::KeptBody;
+use self::probed::ProbedBody;
 use self::ruling::RulingBody;
 use self::set_up::SetUpBody;
 
@@ -175,36 +176,6 @@ impl From<ExportBody> for Export {
 #[derive(Serialize, Deserialize)]
 struct WordBody {
     name: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct ProbedBody {
-    occasion: String,
-    first: bool,
-    second: bool,
-    warnings: Vec<String>,
-}
-
-impl ProbedBody {
-    fn new(occasion: Occasion, health: &Health) -> Self {
-        let Available { first, second } = health.available;
-        let occasion = match occasion {
-            Occasion::SetUp => "set_up",
-            Occasion::Judges => "judges",
-        };
-        Self { occasion: occasion.to_owned(), first, second, warnings: health.warnings.clone() }
-    }
-
-    fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
-        let occasion = match self.occasion.as_str() {
-            "set_up" => Some(Occasion::SetUp),
-            "judges" => Some(Occasion::Judges),
-            _ => None,
-        };
-        let occasion = read.known(&self.occasion, occasion)?;
-        let available = Available { first: self.first, second: self.second };
-        Ok(Event::Probed { occasion, health: Health { available, warnings: self.warnings } })
-    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -104,12 +104,22 @@ impl RunFolders {
 
     /// Returns the runs that a process works on now.
     pub fn worked_on(&self) -> HashSet<RunId> {
+        self.processes().map(|(run, _)| run).collect()
+    }
+
+    /// Returns the process that works on a run now.
+    pub fn process_of(&self, run: &RunId) -> Option<Owner> {
+        self.processes().find(|(worked_on, _)| worked_on == run).map(|(_, owner)| owner)
+    }
+
+    /// Returns every run that a process works on, with the process.
+    fn processes(&self) -> impl Iterator<Item = (RunId, Owner)> {
         let locks = fs::read_dir(self.root.join(LOCKS)).into_iter().flatten().flatten();
-        let run = |lock: DirEntry| {
-            let (holder, _) = Lock::holder(&lock.path())?;
-            RunId::parse(holder.strip_prefix("run ")?.split(' ').next()?).ok()
-        };
-        locks.filter_map(run).collect()
+        locks.filter_map(|lock: DirEntry| {
+            let (holder, owner) = Lock::holder(&lock.path())?;
+            let run = RunId::parse(holder.strip_prefix("run ")?.split(' ').next()?).ok()?;
+            Some((run, owner))
+        })
     }
 
     /// Records that a worker writes a run's journal, until the returned value is dropped.

@@ -5,19 +5,17 @@
 //! unreachable.
 
 pub mod own_files;
-pub mod steps;
 
 use std::path::Path;
 use std::time::Duration;
 
 use convoke_domain::design::setup::branch::{
-    BranchChoice, BranchFacts, BranchNotCreated, choose, kept, parse_branch_info, user_prefix,
+    BranchChoice, BranchFacts, BranchNotCreated, choose, parse_branch_info, user_prefix,
 };
 use convoke_domain::design::setup::branch_name::branch_name;
 use convoke_domain::design::setup::entry_gate::{Gate, GateWords};
-use convoke_domain::design::setup::ground::{
-    BranchRule, DirtyTree, counted, named_changes, own_files_note,
-};
+use convoke_domain::design::setup::ground::{BranchRule, DirtyTree, named_changes};
+use convoke_domain::design::setup::note::SetUpNote;
 use convoke_domain::design::setup::preflight::{Cleanliness, PreflightError, check};
 use convoke_domain::design::setup::{Begins, Ready, Refusal, SetUp};
 
@@ -26,10 +24,10 @@ use crate::git::branch::{NoWorkTree, REMOTE, WorkTree};
 use crate::git::diff;
 
 /// How long git may work in the tree itself.
-const TREE_LIMIT: Duration = Duration::from_mins(5);
+pub(crate) const TREE_LIMIT: Duration = Duration::from_mins(5);
 
 /// The mark that another program leaves when its run gets stuck; a clean start makes it outdated.
-const STALL_MARK: &str = "larch-stalled-run.txt";
+pub(crate) const STALL_MARK: &str = "larch-stalled-run.txt";
 
 /// How often another name is tried when another process took the first.
 const ATTEMPTS: usize = 5;
@@ -114,7 +112,7 @@ pub fn set_up(request: &SetUpRequest<'_>) -> Result<SetUp, SetUpError> {
     Ok(begun.unwrap_or_else(SetUp::Refused))
 }
 
-fn cleanliness(tree: &WorkTree) -> Cleanliness {
+pub(crate) fn cleanliness(tree: &WorkTree) -> Cleanliness {
     match tree.is_clean() {
         Some(true) => Cleanliness::Clean,
         Some(false) => Cleanliness::Dirty,
@@ -122,10 +120,10 @@ fn cleanliness(tree: &WorkTree) -> Cleanliness {
     }
 }
 
-/// Lines and facts from the steps so far.
+/// What the steps so far found.
 #[derive(Default)]
 struct News {
-    lines: Vec<String>,
+    notes: Vec<SetUpNote>,
     is_fetched: bool,
 }
 
@@ -144,13 +142,14 @@ impl Start<'_> {
         let listed = self.tree.changes().ok_or_else(Refusal::by_unknown_tree)?;
         let sorted = sort_changes(self.tree, &listed, self.request.own_files);
         let changes = named_changes(&sorted.others);
-        news.lines.extend(own_files_note(&sorted.own));
+        if !sorted.own.is_empty() {
+            news.notes.push(SetUpNote::OwnFiles(sorted.own));
+        }
         if !changes.is_empty() {
             if self.request.dirty_tree == DirtyTree::Refused {
                 return Err(Refusal::by_changes(&changes));
             }
-            let counted = counted(&changes);
-            news.lines.push(format!("**⚠ {counted}. The agents plan on them as they are.**"));
+            news.notes.push(SetUpNote::UncommittedChanges(changes.len()));
         }
         self.tree.forget_file(STALL_MARK);
         let current = self.tree.branch().unwrap_or_default();
@@ -158,9 +157,7 @@ impl Start<'_> {
             return Ok(self.keep(current, news));
         }
         let name = self.make_branch(&user_prefix(&self.tree.user_name()), "HEAD")?;
-        let from = if current.is_empty() { "a commit without a branch" } else { &current };
-        let begins = Begins::With(format!("made '{name}' from '{from}' and checked it out"));
-        let mut ready = self.at(name, news.lines, begins);
+        let mut ready = self.at(name, news.notes, Begins::Made);
         (ready.is_new, ready.left) = (true, Some(current));
         Ok(SetUp::Ready(ready))
     }
@@ -201,7 +198,7 @@ impl Start<'_> {
     fn gate_words(&self, news: &mut News) -> GateWords {
         match self.request.branch_info.map(parse_branch_info) {
             Some(Ok(words)) => return words,
-            Some(Err(incomplete)) => news.lines.push(incomplete.to_string()),
+            Some(Err(_)) => news.notes.push(SetUpNote::IncompleteBranchInfo),
             None => {}
         }
         let current = self.tree.branch();
@@ -225,18 +222,18 @@ impl Start<'_> {
     fn update(&self, gate: Gate, news: &mut News) -> Result<(), PreflightError> {
         let main = &self.main;
         if !self.tree.has_remote() {
-            news.lines.push(format!(
-                "**⚠ No remote '{REMOTE}'. Nothing is fetched; the design stays local.**"
-            ));
+            news.notes.push(SetUpNote::NoRemote(REMOTE.to_owned()));
             return Ok(());
         }
         if let Err(said) = self.tree.fetch(main, self.request.fetch_limit) {
             if self.request.strict_fetch {
                 return Err(PreflightError::FetchFailed { main: main.clone() });
             }
-            news.lines.push(format!(
-                "**⚠ git fetch {REMOTE} {main} failed ({said}). The design stays local.**"
-            ));
+            news.notes.push(SetUpNote::FetchFailed {
+                remote: REMOTE.to_owned(),
+                main: main.clone(),
+                said: said.to_string(),
+            });
             return Ok(());
         }
         news.is_fetched = true;
@@ -250,14 +247,14 @@ impl Start<'_> {
     fn create(
         &self,
         facts: &BranchFacts,
-        warning: Option<String>,
+        warning: Option<SetUpNote>,
         news: News,
     ) -> Result<SetUp, Refusal> {
         let left = self.tree.branch().unwrap_or_default();
         let name = self.make_branch(&facts.user_prefix, &self.start(news.is_fetched))?;
-        let mut ready = self.at(name, news.lines, Begins::Plain);
+        let mut ready = self.at(name, news.notes, Begins::Plain);
         (ready.is_new, ready.left) = (true, Some(left));
-        ready.branch_lines.extend(warning);
+        ready.branch_notes.extend(warning);
         Ok(SetUp::Ready(ready))
     }
 
@@ -288,19 +285,18 @@ impl Start<'_> {
     }
 
     fn keep(&self, branch: String, news: News) -> SetUp {
-        let begins = Begins::With(kept(&branch));
-        SetUp::Ready(self.at(branch, news.lines, begins))
+        SetUp::Ready(self.at(branch, news.notes, Begins::Kept))
     }
 
-    fn at(&self, branch: String, setup_lines: Vec<String>, begins: Begins) -> Ready {
+    fn at(&self, branch: String, setup_notes: Vec<SetUpNote>, begins: Begins) -> Ready {
         let base = diff::head(self.tree.root()).unwrap_or_default();
         Ready {
             branch,
             is_new: false,
             base,
-            setup_lines,
+            setup_notes,
             begins,
-            branch_lines: Vec::new(),
+            branch_notes: Vec::new(),
             left: None,
             tree_before: None,
         }

@@ -9,12 +9,14 @@ mod contradiction;
 mod tree;
 
 use convoke_domain::dispatch::ambiguity::{Ambiguity, Doubt, disclaimer};
+use convoke_domain::dispatch::lead_in::words_beside;
 use convoke_domain::dispatch::refusal::refusal;
+use convoke_domain::dispatch::reservation::reservation;
 use convoke_domain::dispatch::review::{Issue, Review, Severity};
 
 pub use self::beside::beside;
 use self::block::{Block, is_set_apart, last_block, verdict_keys};
-use self::contradiction::{contradiction, judging_keys};
+use self::contradiction::{contradiction, judging_keys, unknown_key};
 use self::tree::Tree;
 
 /// Reads a reviewer's answer.
@@ -57,7 +59,7 @@ pub fn review(answer: &str) -> Result<Review, Ambiguity> {
 }
 
 /// Checks that nothing around an approving object, and no words at any depth of it, take the approval
-/// back.
+/// back: the words around it announce it, and Convoke knows what each of its keys means.
 fn undisclaimed(block: &Block<'_>) -> Result<(), Ambiguity> {
     let disclaimed = |text: &str| Ambiguity::new(Doubt::Disclaimed, text);
     if let Some(words) = disclaimer(block.before) {
@@ -70,8 +72,16 @@ fn undisclaimed(block: &Block<'_>) -> Result<(), Ambiguity> {
         return Err(disclaimed(&block.before[at..]));
     }
     let mut texts = block.value.all().into_iter().filter_map(Tree::words);
-    match texts.find_map(|text| refusal(&text)) {
-        Some(words) => Err(disclaimed(&words)),
+    let mut of_review = block.value.pairs().iter().filter_map(|(_, value)| value.words());
+    let refused = texts.find_map(|text| refusal(&text));
+    if let Some(words) = refused.or_else(|| of_review.find_map(|text| reservation(&text))) {
+        return Err(disclaimed(&words));
+    }
+    if let Some(words) = words_beside(block.before) {
+        return Err(Ambiguity::new(Doubt::WordsBeside, &words));
+    }
+    match unknown_key(&block.value) {
+        Some(key) => Err(Ambiguity::new(Doubt::UnknownKey(key.to_owned()), block.text)),
         None => Ok(()),
     }
 }

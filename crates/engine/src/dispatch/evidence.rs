@@ -22,7 +22,9 @@ use crate::client::{PrintedEvents, adapter};
 use crate::file;
 use crate::skill::hash;
 use crate::transcript::own::{ClientHomes, own_record};
-use crate::transcript::reads::{RecordEnding, SessionRecord, WantedReads, reads};
+use crate::transcript::reads::{
+    Damage, DamageKind, RecordEnding, SessionRecord, WantedReads, reads,
+};
 
 /// A record that proves nothing.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +66,9 @@ pub enum EvidenceError {
     /// It is the record of another answer.
     #[error("the last answer in the transcript differs from --response")]
     OtherAnswer,
+    /// The agent gave another answer later, which may take this one back.
+    #[error("the transcript has a later answer than --response")]
+    EarlierAnswer,
     /// The record does not show which reads came before the answer.
     #[error("the transcript has no answer to compare with --response")]
     NoAnswer,
@@ -172,6 +177,9 @@ pub fn evidence(
     if let Some(given) = record.answer {
         let recorded = session.answer.as_ref().ok_or(EvidenceError::NoAnswer)?;
         recorded.is_same(given).then_some(()).ok_or(EvidenceError::OtherAnswer)?;
+        if session.has_later_answer {
+            return Err(EvidenceError::EarlierAnswer);
+        }
     }
     let id = session.printed.as_deref();
     let own = id.and_then(|id| own_record(record.client, id, record.homes));
@@ -187,6 +195,7 @@ pub fn evidence(
     if session.answer.is_none() {
         diagnostics.push("record_without_answer".to_owned());
     }
+    diagnostics.extend(damage_remarks(&own.as_ref().unwrap_or(&session).damages));
     let format = adapter(record.client).transcript;
     let may_tell_more = format.is_some_and(|format| format.printed == PrintedEvents::MayTellMore);
     if may_tell_more && session.printed.is_some() && own.is_none() {
@@ -206,6 +215,16 @@ pub fn evidence(
     };
     let receipts = receipts.into_iter().map(with_hash).collect();
     Ok(Evidence { receipts, answer: session.answer.map(|answer| answer.text), diagnostics })
+}
+
+/// Names the damaged lines of a record, up to a limit.
+fn damage_remarks(damages: &[Damage]) -> Vec<String> {
+    const MOST: usize = 5;
+    let remark = |Damage { at, kind }: &Damage| match kind {
+        DamageKind::UnreadableLine => format!("record_line_unreadable:{}", at.line),
+        DamageKind::BrokenLink => format!("record_link_broken:{}", at.line),
+    };
+    damages.iter().rev().take(MOST).map(remark).collect()
 }
 
 /// Chooses the more reliable receipt: a client's own record is truer than its printed events. Only
@@ -259,6 +278,7 @@ fn usable(
             session.add_subagent(other);
         }
     }
+    session.doubts_reads_before_damage();
     session.reads.iter_mut().for_each(resolve);
     Ok(session)
 }

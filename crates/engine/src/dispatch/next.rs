@@ -74,6 +74,8 @@ pub struct NextRound {
     pub base_chars: u64,
     /// The result of committing, if requested.
     pub committed: Option<CommitOutcome>,
+    /// Why the session is resumed or not, as a word for programs.
+    pub reason: &'static str,
     /// Remarks, by their codes.
     pub diagnostics: Vec<String>,
 }
@@ -138,8 +140,11 @@ pub fn next(
         resume_error: request.resume_error,
     });
     let prompt = made(feature, project, request, &decision, &fresh, changes.as_ref())?;
+    let (reason, fresh_chars) = (reason(&decision, request), chars(&fresh.prompt));
     let round = Round {
         seen: look(project, &watched),
+        reason: Some(reason.to_owned()),
+        fresh_chars: Some(fresh_chars),
         ..remembered(&decision, &prompt, first, iteration, head(project))
     };
     let asked_before = store.round_before(scope, post, iteration.saturating_add(1))?;
@@ -147,13 +152,29 @@ pub fn next(
         before.state.last_iteration == iteration && before.mode == round.mode
     });
     store.keep_round(scope, post, &round)?;
-    let fresh_chars = chars(&fresh.prompt);
     let mut diagnostics = fresh.diagnostics;
     if !is_repeated && log(feature, &order.role.name.role, iteration, &decision).is_err() {
         diagnostics.push("review_history_not_written".to_owned());
     }
     write_state(store, scope, feature)?;
-    Ok(NextRound { decision, prompt, fresh_chars, delta_chars, base_chars, committed, diagnostics })
+    Ok(NextRound {
+        decision,
+        prompt,
+        fresh_chars,
+        delta_chars,
+        base_chars,
+        committed,
+        reason,
+        diagnostics,
+    })
+}
+
+const fn reason(decision: &ResumeDecision, request: &NextRequest<'_>) -> &'static str {
+    match decision {
+        ResumeDecision::Fresh { reason, .. } => reason.name(),
+        ResumeDecision::Resume { .. } if request.is_final => "final_round",
+        ResumeDecision::Resume { .. } => "within_guard",
+    }
 }
 
 /// Returns the files that a role watches: its document, all its documents of the feature, or the
@@ -269,7 +290,8 @@ fn remembered(
         last_iteration: iteration,
         last_commit_sha: head,
     };
-    Round { mode, prompt_chars: chars(prompt), state, seen: None }
+    let prompt_chars = chars(prompt);
+    Round { mode, prompt_chars, state, seen: None, reason: None, fresh_chars: None }
 }
 
 fn log(feature: &Feature, role: &str, iteration: u32, decision: &ResumeDecision) -> io::Result<()> {

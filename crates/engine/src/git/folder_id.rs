@@ -4,11 +4,11 @@
 //! worktrees share it, and no clone has it. A copy of the folder has it, too.
 
 use std::fs;
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::chance::random_number;
 use crate::file;
 
 /// The file in the folder of git's that all worktrees share.
@@ -22,9 +22,7 @@ const MAX_BYTES: u64 = 256;
 
 /// Returns an id that no other folder has.
 pub fn new_folder_id() -> String {
-    // The keys of a hash are the one source of chance in the standard library.
-    let half = |number: u8| RandomState::new().hash_one(number);
-    format!("{:016x}{:016x}", half(1), half(2))
+    format!("{:016x}{:016x}", random_number(), random_number())
 }
 
 /// Returns the id in git's folder. A link has none: it could show the id of another repository.

@@ -1,8 +1,24 @@
 //! A client's input about an event.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// The fields that are read.
+const FIELDS: [&str; 9] = [
+    "session_id",
+    "conversation_id",
+    "cwd",
+    "directory",
+    "workspace_roots",
+    "source",
+    "trigger",
+    "transcript_path",
+    "transcriptPath",
+];
 
 /// A client's input about an event. Other fields are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,8 +36,7 @@ pub struct HookInput {
 impl HookInput {
     /// Reads a client's JSON; `None` for anything that is not an object.
     pub fn parse(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let object = value.as_object()?;
+        let KnownFields(object) = serde_json::from_str(text).ok()?;
         let field = |names: [&str; 2]| {
             let found = names.iter().find_map(|name| object.get(*name)?.as_str());
             found.map(str::to_owned)
@@ -33,5 +48,37 @@ impl HookInput {
             cause: field(["source", "trigger"]),
             transcript: field(["transcript_path", "transcriptPath"]).map(PathBuf::from),
         })
+    }
+}
+
+/// The known fields of an object. Others, such as a prompt, may hold what no `String` can: clients write
+/// half an emoji as it is in their memory.
+struct KnownFields(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for KnownFields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldVisitor).map(Self)
+    }
+}
+
+struct FieldVisitor;
+
+impl<'de> Visitor<'de> for FieldVisitor {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(name) = access.next_key::<String>()? {
+            if FIELDS.contains(&name.as_str()) {
+                fields.insert(name, access.next_value()?);
+            } else {
+                access.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(fields)
     }
 }

@@ -1,13 +1,17 @@
 //! What a client's record shows about the last wake-up of a session.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 
+use convoke_domain::hook::parts::split;
 use convoke_domain::hook::{Moment, SAVED, Trace};
-use convoke_store::delivery::LastText;
+use convoke_store::delivery::{LastText, Session};
 use convoke_store::error::StoreError;
 
 use super::{HookEvent, length, parts};
-use crate::client::Compactions;
+use crate::client::{Compactions, adapter};
+use crate::skill::hash;
+use crate::transcript::own::{ClientHomes, own_record};
 use crate::transcript::{InjectedTexts, injected};
 use crate::wake::WakeSources;
 
@@ -61,6 +65,30 @@ fn until_arrival(
         sources.store.record_read(heard.session, found.read_until())?;
     }
     Ok(trace)
+}
+
+/// Checks the client's own record for a session's last wake-up, all of its parts, between two events: a
+/// session with one prompt has no second event at which a hook could look.
+pub fn trace_of_session(session: Session<'_>, last: &LastText, homes: &ClientHomes) -> Trace {
+    let wiring = adapter(session.client).hooks.as_ref();
+    let entries = NonZeroUsize::new(last.wording.entries as usize);
+    let record = own_record(session.client, session.id, homes);
+    let (Some(wiring), Some(entries), Some(record)) = (wiring, entries, record) else {
+        return Trace::Unknown;
+    };
+    let Some(found) = injected(session.client, &record, last.wording.record_bytes) else {
+        return Trace::Unknown;
+    };
+    let text = &last.wording.text;
+    let (parts, _left) = split(text, entries, wiring.most_bytes, &hash(text)[..8]);
+    let traces: Vec<_> = parts.iter().map(|part| judged(&found, last, part)).collect();
+    let first = |wanted: Trace| traces.iter().copied().find(|trace| *trace == wanted);
+    // One missing part says more than another one that is not decided.
+    first(Trace::Missing)
+        .or_else(|| first(Trace::Unknown))
+        .or_else(|| first(Trace::Forgotten))
+        .or_else(|| first(Trace::Found))
+        .unwrap_or(Trace::Unknown)
 }
 
 fn judged(found: &InjectedTexts, last: &LastText, part: &str) -> Trace {

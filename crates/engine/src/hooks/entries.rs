@@ -81,8 +81,38 @@ pub(super) fn take_out(
     Ok((text, is_bare))
 }
 
+/// Removes members of a section of the file, as [`take_out`] removes entries.
+pub(super) fn take_members_out(
+    text: &str,
+    former: Option<&str>,
+    client: Client,
+    section: &str,
+    is_ours: impl Fn(&Item) -> bool,
+) -> Result<String, SettingsError> {
+    let Some(root) = object(text)? else { return Ok(text.to_owned()) };
+    let before = former.and_then(|text| Some(Before { text, root: object(text).ok()? }));
+    let removal = Removal { text, client, before: before.as_ref() };
+    let was = removal.before.and_then(|before| before.root.as_ref());
+    let past = was.map_or(Past::New, Past::Known);
+    let fate = |(index, item): (usize, &Item)| {
+        if item.key.as_deref() != Some(section) {
+            return Fate::Stays;
+        }
+        let is_hidden = is_hidden(root.items(), index);
+        let past = if is_hidden { Past::Hidden } else { past.member(Some(section)) };
+        let members = item.value.items().iter();
+        let fates = members.map(|member| if is_ours(member) { Fate::Goes } else { Fate::Stays });
+        removal.of_container(&item.value, fates.collect(), past)
+    };
+    let fates: Vec<_> = root.items().iter().enumerate().map(fate).collect();
+    if fates.iter().all(|fate| matches!(fate, Fate::Stays)) {
+        return Ok(text.to_owned());
+    }
+    Ok(apply(text, removal.of_root_items(&root, fates)))
+}
+
 /// Tells whether it holds nothing, not even a comment.
-fn is_blank(text: &str, node: &Node) -> bool {
+pub(super) fn is_blank(text: &str, node: &Node) -> bool {
     text[node.inside()].trim().is_empty()
 }
 

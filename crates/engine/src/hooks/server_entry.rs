@@ -1,25 +1,22 @@
 //! The entry of Convoke's MCP server in a client's settings: putting it in, finding it, and taking it
-//! out. Every byte that is not ours stays.
+//! out. Every byte that is not ours stays, and a server of the user's with our name is the user's.
 
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use serde_json::{Value, json};
-use toml::Table;
 
-use super::document::{Node, Shape};
-use super::splice::{Layout, apply, take_out};
-use super::{HooksLevel, SettingsError, object, unexpected};
+use super::document::{Item, Node, Shape};
+use super::entries::{is_blank, take_members_out};
+use super::splice::{Layout, apply};
+use super::{FormerFile, HooksLevel, SettingsError, object, server_toml, unexpected};
 use crate::client::{ServerForm, ServerWiring, adapter};
 
-/// What clients call the server.
-const NAME: &str = "convoke";
+/// What clients call the server, and the name of the program.
+pub(super) const NAME: &str = "convoke";
 
-/// The table of a TOML file that lists servers.
-const TOML_SECTION: &str = "mcp_servers";
-
-/// The first line of our part of a TOML file.
-const TOML_HEADER: &str = "[mcp_servers.convoke]";
+/// The arguments with which a client starts the server.
+pub(super) const ARGUMENTS: [&str; 1] = ["mcp"];
 
 fn wiring(client: Client) -> Result<&'static ServerWiring, SettingsError> {
     adapter(client).server.as_ref().ok_or(SettingsError::NoServers { client })
@@ -38,182 +35,291 @@ pub fn server_file(
     }))
 }
 
-/// Returns a file with our entry as it should be. `program` is how the settings name Convoke.
+/// Returns a file with our entry. `program` is how the settings name Convoke. In an entry that is there
+/// only the program changes, because its user may have added to it.
 pub fn put_server(
     current: Option<&str>,
     client: Client,
     program: &str,
 ) -> Result<String, SettingsError> {
-    let bare = current.map(|text| take_server(text, client)).transpose()?.flatten();
-    let text = bare.as_deref().unwrap_or_default();
+    let text = current.unwrap_or_default();
     match &wiring(client)?.form {
-        ServerForm::Json { section, entry } => put_json(text, section, &entry(program)),
-        ServerForm::Toml { beside } => put_toml(text, beside, program),
+        ServerForm::Json { section, entry } => put_json(text, section, &entry(program), program),
+        ServerForm::Toml { beside } => server_toml::put(text, beside, program),
     }
 }
 
-/// Returns a file without our entry; `None` if nothing else is in it.
-pub fn take_server(text: &str, client: Client) -> Result<Option<String>, SettingsError> {
+/// Returns a file without our entry; `None` if Convoke made the file and nothing else is in it. `own` is
+/// how the settings would name this program.
+pub fn take_server(
+    text: &str,
+    former: FormerFile<'_>,
+    client: Client,
+    own: &str,
+) -> Result<Option<String>, SettingsError> {
     match &wiring(client)?.form {
-        ServerForm::Json { section, .. } => take_json(text, section),
-        ServerForm::Toml { .. } => take_toml(text),
+        ServerForm::Json { section, .. } => take_json(text, former, client, section, own),
+        ServerForm::Toml { .. } => server_toml::take(text, former, own),
     }
 }
 
-/// Tells whether a file has an entry of our name.
-pub fn has_server(text: &str, client: Client) -> Result<bool, SettingsError> {
-    Ok(match &wiring(client)?.form {
-        ServerForm::Json { section, .. } => {
-            let root = object(text)?;
-            let servers = root.as_ref().and_then(|root| root.member(section));
-            servers.is_some_and(|servers| servers.member(NAME).is_some())
+/// Returns what must be remembered of a file so that [`take_server`] leaves it as it was. That is never
+/// another value of the file: a user's settings can have secrets.
+pub fn server_trace(text: &str, client: Client) -> Result<String, SettingsError> {
+    let ServerForm::Json { section, .. } = &wiring(client)?.form else {
+        return Ok(server_toml::trace(text));
+    };
+    let Some(root) = object(text)?.filter(|root| !root.items().is_empty()) else {
+        return Ok(text.to_owned());
+    };
+    Ok(match root.member(section) {
+        None => json!({ "": {} }).to_string(),
+        Some(servers) if servers.items().is_empty() => {
+            format!("{{{}:{}}}", Value::from(*section), &text[servers.span.clone()])
         }
-        ServerForm::Toml { .. } => {
-            servers(&parse_toml(text)?).is_some_and(|all| all.contains_key(NAME))
-        }
+        Some(_) => json!({ *section: { "": {} } }).to_string(),
     })
 }
 
-fn put_json(text: &str, section: &'static str, entry: &Value) -> Result<String, SettingsError> {
+/// An entry of our name in a client's settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerEntry {
+    /// Ours.
+    Own {
+        /// The program that the client starts.
+        program: PathBuf,
+    },
+    /// One that Convoke did not write.
+    Foreign,
+}
+
+impl ServerEntry {
+    /// Tells our entry by its command. `own` is how the settings would name this program.
+    pub(super) fn new(command: Option<&str>, arguments: &[&str], own: &str) -> Self {
+        let is_convoke = |command: &&str| {
+            *command == own || Path::new(command).file_name().is_some_and(|name| name == NAME)
+        };
+        match command.filter(is_convoke) {
+            Some(command) if *arguments == ARGUMENTS => Self::Own { program: command.into() },
+            Some(_) | None => Self::Foreign,
+        }
+    }
+}
+
+/// Finds the entry of our name in a file. `own` is how the settings would name this program.
+pub fn find_server(
+    text: &str,
+    client: Client,
+    own: &str,
+) -> Result<Option<ServerEntry>, SettingsError> {
+    match &wiring(client)?.form {
+        ServerForm::Json { section, .. } => {
+            let root = object(text)?;
+            let servers = root.as_ref().and_then(|root| root.member(section));
+            let entry = servers.and_then(|servers| servers.member(NAME));
+            Ok(entry.map(|entry| owner(entry, own)))
+        }
+        ServerForm::Toml { .. } => server_toml::find(text, own),
+    }
+}
+
+fn owner(entry: &Node, own: &str) -> ServerEntry {
+    let texts = |list: Option<&Node>| -> Vec<_> {
+        let list = list.filter(|list| matches!(list.shape, Shape::Array(_)));
+        let items = list.map_or(&[][..], Node::items).iter();
+        items.map(|item| item.value.text().unwrap_or_default().to_owned()).collect()
+    };
+    let command = program_node(entry).and_then(Node::text);
+    // Some clients list the program and its arguments together.
+    let behind = texts(entry.member("command")).into_iter().skip(1);
+    let arguments: Vec<_> = behind.chain(texts(entry.member("args"))).collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    ServerEntry::new(command, &arguments, own)
+}
+
+/// Returns the text that names the program.
+fn program_node(entry: &Node) -> Option<&Node> {
+    let command = entry.member("command")?;
+    match &command.shape {
+        Shape::Array(words) => words.first().map(|word| &word.value),
+        Shape::Text(_) => Some(command),
+        Shape::Object(_) | Shape::True | Shape::Other => None,
+    }
+}
+
+fn put_json(
+    text: &str,
+    section: &'static str,
+    entry: &Value,
+    program: &str,
+) -> Result<String, SettingsError> {
     let root = object(text)?;
     let layout = Layout::of(text, root.as_ref());
     let Some(root) = &root else {
-        return Ok(layout.file(&json!({ section: { NAME: entry } })));
+        let file = layout.file(&json!({ section: { NAME: entry } }));
+        let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
+        return Ok(match text {
+            blank if bare(blank).is_empty() => format!("{mark}{file}"),
+            comments if comments.ends_with('\n') => format!("{comments}{file}"),
+            comments => format!("{comments}\n{file}"),
+        });
     };
     let edits = match root.member(section) {
         None => layout.append(root, &[(Some(section), json!({ NAME: entry }))]),
-        Some(servers) if matches!(servers.shape, Shape::Object(_)) => {
-            layout.append(servers, &[(Some(NAME), entry.clone())])
-        }
+        Some(servers) if matches!(servers.shape, Shape::Object(_)) => match servers.member(NAME) {
+            None => layout.append(servers, &[(Some(NAME), entry.clone())]),
+            Some(present) => match (owner(present, program), program_node(present)) {
+                (ServerEntry::Own { program: named }, _) if named == Path::new(program) => {
+                    Vec::new()
+                }
+                (ServerEntry::Own { .. }, Some(named)) => {
+                    vec![(named.span.clone(), Value::from(program).to_string())]
+                }
+                (ServerEntry::Own { .. } | ServerEntry::Foreign, _) => {
+                    return Err(SettingsError::ForeignServer);
+                }
+            },
+        },
         Some(_) => return Err(unexpected(section, "an object")),
     };
     Ok(apply(text, edits))
 }
 
-fn take_json(text: &str, section: &str) -> Result<Option<String>, SettingsError> {
-    let Some(root) = object(text)? else { return Ok(Some(text.to_owned())) };
-    let Some(servers) = root.member(section).filter(|servers| servers.member(NAME).is_some())
-    else {
-        return Ok(Some(text.to_owned()));
-    };
-    let named = |node: &Node, name: &str| -> Vec<bool> {
-        node.items().iter().map(|item| item.key.as_deref() == Some(name)).collect()
-    };
-    let is_alone = |node: &Node, name: &str| named(node, name).iter().all(|is_named| *is_named);
-    let edits = if !is_alone(servers, NAME) {
-        take_out(text, servers, &named(servers, NAME))
-    } else if !is_alone(&root, section) {
-        take_out(text, &root, &named(&root, section))
-    } else {
-        return Ok(None);
-    };
-    Ok(Some(apply(text, edits)))
+/// Returns a text without the blanks around it, and without a byte order mark.
+pub(super) fn bare(text: &str) -> &str {
+    text.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
 }
 
-fn parse_toml(text: &str) -> Result<Table, SettingsError> {
-    text.parse().map_err(|error: toml::de::Error| SettingsError::NotToml {
-        why: error.message().lines().next().unwrap_or_default().to_owned(),
+fn take_json(
+    text: &str,
+    former: FormerFile<'_>,
+    client: Client,
+    section: &str,
+    own: &str,
+) -> Result<Option<String>, SettingsError> {
+    let before = match former {
+        FormerFile::Unknown => None,
+        FormerFile::Absent => Some(""),
+        FormerFile::Text(before) => Some(before),
+    };
+    let is_ours = |item: &Item| {
+        item.key.as_deref() == Some(NAME)
+            && matches!(owner(&item.value, own), ServerEntry::Own { .. })
+    };
+    let left = take_members_out(text, before, client, section, is_ours)?;
+    if left == text {
+        return Ok(Some(left));
+    }
+    let Some(root) = object(&left)?.filter(|root| is_blank(&left, root)) else {
+        return Ok(Some(left));
+    };
+    let around = format!("{}{}", &left[..root.span.start], &left[root.span.end..]);
+    Ok(match former {
+        FormerFile::Absent if bare(&around).is_empty() => None,
+        // Convoke puts an object into a file without a value.
+        FormerFile::Text(former) if object(former)?.is_none() && bare(&around) == bare(former) => {
+            Some(former.to_owned())
+        }
+        FormerFile::Absent | FormerFile::Text(_) | FormerFile::Unknown => Some(left),
     })
-}
-
-fn servers(table: &Table) -> Option<&Table> {
-    table.get(TOML_SECTION)?.as_table()
-}
-
-fn put_toml(text: &str, beside: &[&str], program: &str) -> Result<String, SettingsError> {
-    let before = parse_toml(text)?;
-    let gap = match text {
-        "" => "",
-        text if text.ends_with('\n') => "\n",
-        _ => "\n\n",
-    };
-    // A string of JSON is one of TOML.
-    let program = Value::from(program);
-    let lines = [format!("{TOML_HEADER}\ncommand = {program}\nargs = [\"mcp\"]")];
-    let lines = lines.into_iter().chain(beside.iter().map(|line| (*line).to_owned()));
-    let after = format!("{text}{gap}{}\n", lines.collect::<Vec<_>>().join("\n"));
-    without_ours(parse_toml(&after)?, &before).map(|()| after)
-}
-
-/// Takes out the lines from our header to the next one. What its user wrote among them is lost only if
-/// it belongs to our entry.
-fn take_toml(text: &str) -> Result<Option<String>, SettingsError> {
-    let table = parse_toml(text)?;
-    if !servers(&table).is_some_and(|all| all.contains_key(NAME)) {
-        return Ok(Some(text.to_owned()));
-    }
-    let (mut kept, mut is_ours) = (String::new(), false);
-    for line in text.split_inclusive('\n') {
-        let trimmed = line.trim();
-        if trimmed.starts_with('[') {
-            is_ours = trimmed.split('#').next().unwrap_or_default().trim() == TOML_HEADER;
-        }
-        if !is_ours {
-            kept.push_str(line);
-        }
-    }
-    without_ours(table, &parse_toml(&kept)?)?;
-    let kept = kept.trim_end();
-    Ok(if kept.is_empty() { None } else { Some(format!("{kept}\n")) })
-}
-
-/// Checks that a file differs from another by our entry alone.
-fn without_ours(mut with: Table, without: &Table) -> Result<(), SettingsError> {
-    let bare = |mut table: Table| {
-        if servers(&table).is_some_and(Table::is_empty) {
-            table.remove(TOML_SECTION);
-        }
-        table
-    };
-    if let Some(all) = with.get_mut(TOML_SECTION).and_then(toml::Value::as_table_mut) {
-        all.remove(NAME);
-    }
-    if bare(with) == bare(without.clone()) {
-        return Ok(());
-    }
-    Err(unexpected("mcp_servers.convoke", "a table of its own that begins with its header"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn put(text: &str, client: Client) -> String {
-        put_server(Some(text).filter(|text| !text.is_empty()), client, NAME).unwrap()
+    fn put(text: &str, client: Client) -> Result<String, SettingsError> {
+        put_server(Some(text), client, NAME)
     }
 
     #[test]
-    fn an_entry_goes_in_and_out_without_a_trace() {
-        let json = [
-            "{\n  // mine\n  \"theme\": \"dark\",\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}\n  }\n}\n",
-            "{\"a\":1}",
-            "{\n\t\"a\": 1\n}\n",
+    fn a_server_of_the_users_is_known_by_its_command() {
+        let json = |entry: &str| format!("{{\"mcpServers\": {{\"convoke\": {entry}}}}}");
+        let cases = [
+            (r#"{"command": "convoke", "args": ["mcp"]}"#, Some("convoke")),
+            (
+                r#"{"command": "/a b/convoke", "args": ["mcp"], "env": {"A": "1"}}"#,
+                Some("/a b/convoke"),
+            ),
+            (r#"{"command": "mine"}"#, None),
+            (r#"{"command": "mine", "args": ["mcp"]}"#, None),
+            (r#"{"command": "convoke", "args": ["mcp", "--listen", "127.0.0.1:1"]}"#, None),
+            (r#"{"command": "convoke", "args": {"a": "mcp"}}"#, None),
+            (r#"{"command": {"a": "convoke", "b": "mcp"}}"#, None),
+            (r#"{"url": "http://127.0.0.1:4711/mcp"}"#, None),
+            (r#"{"command": []}"#, None),
+            ("1", None),
         ];
-        let toml = ["model = \"m\"\n\n[mcp_servers.other]\ncommand = \"x\"\n", "# mine\na = 1\n"];
-        let of = |client: Client| match &wiring(client).unwrap().form {
-            ServerForm::Json { .. } => &json[..],
-            ServerForm::Toml { .. } => &toml[..],
-        };
-        for client in Client::ALL.into_iter().filter(|client| adapter(*client).server.is_some()) {
-            for text in of(client) {
-                let with = put(text, client);
-                assert!(has_server(&with, client).unwrap(), "{with}");
-                assert_eq!(put(&with, client), with, "twice is once");
-                assert_eq!(take_server(&with, client).unwrap().as_deref(), Some(*text));
+        for (entry, program) in cases {
+            let text = json(entry);
+            let expected = program.map_or(ServerEntry::Foreign, |program| ServerEntry::Own {
+                program: program.into(),
+            });
+            assert_eq!(find_server(&text, Client::Claude, NAME).unwrap(), Some(expected), "{text}");
+            if program.is_none() {
+                assert_eq!(put(&text, Client::Claude), Err(SettingsError::ForeignServer), "{text}");
+                for former in [FormerFile::Unknown, FormerFile::Absent, FormerFile::Text("{}")] {
+                    let left = take_server(&text, former, Client::Claude, NAME).unwrap();
+                    assert_eq!(left.as_deref(), Some(text.as_str()));
+                }
             }
-            let alone = put("", client);
-            assert!(has_server(&alone, client).unwrap(), "{alone}");
-            assert_eq!(take_server(&alone, client).unwrap(), None);
         }
+        for text in ["[mcp_servers]\nconvoke = 1\n", "[mcp_servers.convoke]\ncommand = \"mine\"\n"]
+        {
+            assert_eq!(put(text, Client::Codex), Err(SettingsError::ForeignServer), "{text}");
+            let left = take_server(text, FormerFile::Absent, Client::Codex, NAME).unwrap();
+            assert_eq!(left.as_deref(), Some(text));
+        }
+        // A program of another name knows what it wrote itself.
+        let renamed = put_server(None, Client::Opencode, "/opt/agents").unwrap();
+        let own = find_server(&renamed, Client::Opencode, "/opt/agents").unwrap();
+        assert_eq!(own, Some(ServerEntry::Own { program: "/opt/agents".into() }));
+    }
+
+    // The user's additions to our entry outlive another install, and so do comments around it.
+    #[test]
+    fn only_the_program_of_an_entry_changes() {
+        for client in Client::ALL.into_iter().filter(|client| adapter(*client).server.is_some()) {
+            let first = put("", client).unwrap();
+            let edited =
+                first.replace("\"mcp\"]", "\"mcp\"] // mine").replace("// mine\n", "# mine\n");
+            let edited = if client == Client::Codex {
+                format!("# above\r\n{edited}env = {{ A = \"1\" }}\r\n# below\r\n[other]\n")
+            } else {
+                edited.replace("# mine", "// mine")
+            };
+            assert_eq!(put(&edited, client).unwrap(), edited, "{edited}");
+            let moved = put_server(Some(&edited), client, "/opt/convoke").unwrap();
+            assert_eq!(
+                moved,
+                edited
+                    .replace("\"convoke\"", "\"/opt/convoke\"")
+                    .replace("\"/opt/convoke\":", "\"convoke\":")
+            );
+        }
+    }
+
+    // A colleague has the project's file without the program: Codex must start there too.
+    #[test]
+    fn no_client_depends_on_the_server() {
+        let text = put("", Client::Codex).unwrap();
+        assert!(!text.contains("required"), "{text}");
     }
 
     #[test]
     fn a_file_of_another_shape_is_left_alone() {
         for text in ["[]", "{", "{\"mcpServers\": []}"] {
-            assert!(put_server(Some(text), Client::Claude, NAME).is_err(), "{text}");
+            assert!(put(text, Client::Claude).is_err(), "{text}");
         }
-        for text in ["mcp_servers = 1", "a = ", "mcp_servers = { convoke = { command = \"x\" } }"] {
-            assert!(put_server(Some(text), Client::Codex, NAME).is_err(), "{text}");
+        let inline = "mcp_servers = { other = { command = \"x\" } }\n";
+        let error = put(inline, Client::Codex).unwrap_err().to_string();
+        assert_eq!(error, "`mcp_servers` is an inline table, which Convoke cannot edit");
+        let own = "mcp_servers = { convoke = { command = \"convoke\", args = [\"mcp\"] } }\n";
+        let error = take_server(own, FormerFile::Unknown, Client::Codex, NAME).unwrap_err();
+        let words = "`mcp_servers.convoke` is not a table with a header of its own";
+        assert_eq!(error.to_string(), words);
+        for text in ["mcp_servers = 1", "a = "] {
+            assert!(put(text, Client::Codex).is_err(), "{text}");
         }
     }
 }

@@ -13,7 +13,10 @@ use convoke_domain::text::shell_word;
 
 use super::cancel::Cancel;
 use super::drive::ClientProgram;
-use super::supervisor::{ChildProcess, Limits, OutputLine, Supervision, TurnState, run};
+use super::health::ProbedAcp;
+use super::supervisor::{ChildProcess, Limits, OutputLine, Stream, Supervision, TurnState, run};
+use crate::client::acp::AgentReadiness;
+use crate::client::acp::bridge::BridgeRequest;
 use crate::client::failure::{complaint, readable};
 use crate::client::{ClientCommand, ClientRequest, Rights, adapter, command};
 
@@ -63,28 +66,95 @@ pub fn check_commands(programs: &[ClientProgram<'_>], cancel: &Cancel) -> Vec<Ch
     })
 }
 
-fn check(program: &ClientProgram<'_>, cancel: &Cancel) -> CheckedCommand {
-    let Ok(scratch) = crate::scratch::lane() else {
-        let verdict = CommandVerdict::Unclear("Convoke cannot make a folder for it".to_owned());
-        return CheckedCommand { words: String::new(), verdict };
-    };
+/// Has agents of the Agent Client Protocol begin a session in the mode of a reading lane, without a
+/// prompt, all in parallel.
+pub fn check_acp_commands(agents: &[ProbedAcp<'_>], cancel: &Cancel) -> Vec<CheckedCommand> {
+    thread::scope(|scope| {
+        let asked: Vec<_> =
+            agents.iter().map(|agent| scope.spawn(|| check_acp(agent, cancel))).collect();
+        let lost = |agent: &ProbedAcp<'_>| CheckedCommand {
+            words: shell_word(&agent.command.program.display().to_string()),
+            verdict: CommandVerdict::Unclear("the check did not finish".to_owned()),
+        };
+        let checked = asked.into_iter().zip(agents);
+        checked.map(|(thread, agent)| thread.join().unwrap_or_else(|_| lost(agent))).collect()
+    })
+}
+
+fn check_acp(agent: &ProbedAcp<'_>, cancel: &Cancel) -> CheckedCommand {
+    let Ok(scratch) = crate::scratch::lane() else { return no_folder() };
     let folder = scratch.path().display().to_string();
-    let request = ClientRequest {
+    let bridge = agent.bridge();
+    let request = ClientRequest { acp: Some(agent.command), ..without_prompt(&folder) };
+    let command = command(bridge.agent, &request);
+    let asked = command.stdin.as_deref().and_then(BridgeRequest::read);
+    let words = asked.map_or_else(String::new, |asked| {
+        let words = std::iter::once(&asked.program).chain(&asked.arguments);
+        words.map(|word| typed(&word.replace(&folder, "LANE"))).collect::<Vec<_>>().join(" ")
+    });
+    let verdict = match started(&bridge, command, scratch.path(), cancel) {
+        Ok(said) => readiness(&said),
+        Err(why) => CommandVerdict::Unclear(why),
+    };
+    CheckedCommand { words, verdict }
+}
+
+/// Judges what a bridge without a prompt printed, and what its agent said beside it.
+fn readiness(said: &[(Stream, String)]) -> CommandVerdict {
+    let of = |wanted: Stream| {
+        let lines = said.iter().filter(move |(stream, _)| *stream == wanted);
+        lines.map(|(_, line)| line.as_str())
+    };
+    match AgentReadiness::of(of(Stream::Stdout)) {
+        AgentReadiness::Ready => CommandVerdict::Accepted,
+        AgentReadiness::Failed(FailureKind::Auth, words) => {
+            CommandVerdict::NoLogin(first_line(&words))
+        }
+        AgentReadiness::Failed(FailureKind::RefusedFlags, words) => {
+            CommandVerdict::Refused(first_line(&words))
+        }
+        AgentReadiness::Failed(_, words) => CommandVerdict::Unclear(first_line(&words)),
+        AgentReadiness::Silent => {
+            let words = of(Stream::Stderr).find(|line| !line.trim().is_empty()).map(first_line);
+            let ended = "it ended before it began a session".to_owned();
+            let words = words.map_or_else(|| ended.clone(), |words| format!("{ended}: {words}"));
+            CommandVerdict::Unclear(words)
+        }
+    }
+}
+
+fn no_folder() -> CheckedCommand {
+    let verdict = CommandVerdict::Unclear("Convoke cannot make a folder for it".to_owned());
+    CheckedCommand { words: String::new(), verdict }
+}
+
+const fn without_prompt(folder: &str) -> ClientRequest<'_> {
+    ClientRequest {
         prompt: "",
         model: None,
         effort: None,
         resume: None,
         rights: Rights::ReadOnly,
-        folder: &folder,
-        scratch: &folder,
+        folder,
+        scratch: folder,
         acp: None,
-    };
-    let command = command(program.agent, &request);
+    }
+}
+
+fn check(program: &ClientProgram<'_>, cancel: &Cancel) -> CheckedCommand {
+    let Ok(scratch) = crate::scratch::lane() else { return no_folder() };
+    let folder = scratch.path().display().to_string();
+    let command = command(program.agent, &without_prompt(&folder));
     let words = shown(program, &command, &folder);
     let verdict = match adapter(program.agent).no_prompt {
         None => CommandVerdict::NotTried,
-        Some(no_prompt) => started(program, command, scratch.path(), cancel)
-            .map_or_else(CommandVerdict::Unclear, |said| verdict(&said, no_prompt)),
+        Some(no_prompt) => started(program, command, scratch.path(), cancel).map_or_else(
+            CommandVerdict::Unclear,
+            |said| {
+                let said: Vec<_> = said.into_iter().map(|(_, line)| line).collect();
+                verdict(&said, no_prompt)
+            },
+        ),
     };
     CheckedCommand { words, verdict }
 }
@@ -109,7 +179,7 @@ fn started(
     command: ClientCommand,
     scratch: &Path,
     cancel: &Cancel,
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<(Stream, String)>, String> {
     let ClientCommand { arguments, variables, stdin, files } = command;
     for (path, text) in files {
         fs::write(path, text).map_err(|error| error.to_string())?;
@@ -136,11 +206,11 @@ fn started(
         },
     };
     let mut said = Vec::new();
-    let finished = run(&child_process, &mut |_, line| {
+    let finished = run(&child_process, &mut |stream, line| {
         if let OutputLine::Line(line) = line
             && said.len() < MOST_LINES
         {
-            said.push(readable(line));
+            said.push((stream, readable(line)));
         }
         TurnState::GoesOn
     });

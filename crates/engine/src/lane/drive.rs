@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use convoke_domain::client::Client;
+use convoke_domain::lane::counted::UsageExtent;
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::outcome::{ClientOutput, LaneCourse, LaneOutcome, outcome};
 
@@ -14,7 +15,7 @@ use super::cassette::{Cassette, LaneIdentity};
 use super::http::endpoint::Endpoint;
 use super::supervisor::{self, ExitReport, OutputLine, Stream, Supervision, TurnState};
 use super::{http, replay};
-use crate::client::acp::{AcpCommand, ReadOnlyProof, UsageExtent};
+use crate::client::acp::{AcpCommand, ReadOnlyProof};
 use crate::client::{
     ClientCommand, ClientRequest, Rights, UsageScope, command, excess, listen, usage_scope,
 };

@@ -1,12 +1,14 @@
 //! Probing all agents in parallel, and remembering the results for a while.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
+use convoke_domain::client::Client;
 use convoke_domain::lane::health::{ATTEMPTS, AgentHealth, Attempt, PROMPT, ProbeFailure};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,7 @@ use super::cancel::Cancel;
 use super::drive::{ClientProgram, LaneTranscript, Runner, drive};
 use super::http::endpoint::Endpoint;
 use super::supervisor::{Limits, Supervision};
+use crate::client::acp::AcpCommand;
 use crate::client::{ClientRequest, Rights};
 use crate::file;
 
@@ -35,8 +38,36 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// it.
 pub fn probe(programs: &[ClientProgram<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     let asked: Vec<_> =
-        programs.iter().map(|program| (Runner::Program(program.clone()), None, None)).collect();
+        programs.iter().map(|program| Asked::of(Runner::Program(program.clone()))).collect();
     in_parallel(&asked, pause, cancel)
+}
+
+/// An agent of the Agent Client Protocol to probe.
+#[derive(Debug, Clone)]
+pub struct ProbedAcp<'a> {
+    /// Convoke's own program, which converses with it.
+    pub convoke: &'a Path,
+    /// The agent's program, and how it is kept from writing.
+    pub command: &'a AcpCommand,
+    /// The variables of the user's that it may see.
+    pub variables: Vec<(OsString, OsString)>,
+}
+
+impl<'a> ProbedAcp<'a> {
+    /// Returns the program that converses with it, which is what a lane starts.
+    pub(super) fn bridge(&self) -> ClientProgram<'a> {
+        let (program, variables) = (self.convoke, self.variables.clone());
+        ClientProgram { agent: Client::Acp, program, convoke: program, variables }
+    }
+}
+
+/// Probes agents of the Agent Client Protocol as [`probe`] probes programs.
+pub fn probe_acp(agents: &[ProbedAcp<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
+    let asked = agents.iter().map(|agent| Asked {
+        acp: Some(agent.command),
+        ..Asked::of(Runner::Program(agent.bridge()))
+    });
+    in_parallel(&asked.collect::<Vec<_>>(), pause, cancel)
 }
 
 /// A model's API to probe.
@@ -52,13 +83,28 @@ pub struct ProbedApi<'a> {
 
 /// Probes models' APIs as [`probe`] probes programs.
 pub fn probe_apis(apis: &[ProbedApi<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
-    let asked: Vec<_> =
-        apis.iter().map(|api| (Runner::Http(api.endpoint), Some(api.model), api.effort)).collect();
-    in_parallel(&asked, pause, cancel)
+    let asked = apis.iter().map(|api| Asked {
+        model: Some(api.model),
+        effort: api.effort,
+        ..Asked::of(Runner::Http(api.endpoint))
+    });
+    in_parallel(&asked.collect::<Vec<_>>(), pause, cancel)
 }
 
-/// The runner, its model, and its effort.
-type Asked<'a> = (Runner<'a>, Option<&'a str>, Option<&'a str>);
+/// Who is probed, and for what.
+#[derive(Clone)]
+struct Asked<'a> {
+    runner: Runner<'a>,
+    model: Option<&'a str>,
+    effort: Option<&'a str>,
+    acp: Option<&'a AcpCommand>,
+}
+
+impl<'a> Asked<'a> {
+    const fn of(runner: Runner<'a>) -> Self {
+        Self { runner, model: None, effort: None, acp: None }
+    }
+}
 
 fn in_parallel(asked: &[Asked<'_>], pause: Duration, cancel: &Cancel) -> Vec<AgentHealth> {
     thread::scope(|scope| {
@@ -119,7 +165,7 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusa
     let folder = scratch.path().join("empty");
     fs::create_dir(&folder).map_err(broken)?;
     let (folder, own) = (folder.display().to_string(), scratch.path().display().to_string());
-    let (mut runner, model, effort) = asked.clone();
+    let Asked { mut runner, model, effort, acp } = asked.clone();
     let request = ClientRequest {
         prompt: PROMPT,
         model,
@@ -128,7 +174,7 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusa
         rights: Rights::ReadOnly,
         folder: &folder,
         scratch: &own,
-        acp: None,
+        acp,
     };
     if let Runner::Program(program) = &mut runner {
         program.variables.push(("TMPDIR".into(), scratch.path().into()));
@@ -219,6 +265,12 @@ impl HealthCache {
             words: failure.map(|failure| failure.words),
         };
         self.0.insert(agent.to_owned(), entry);
+    }
+
+    /// Returns the agents that did not answer when they were last probed.
+    pub fn sick(&self) -> Vec<&str> {
+        let sick = self.0.iter().filter(|(_, entry)| !entry.healthy);
+        sick.map(|(agent, _)| agent.as_str()).collect()
     }
 
     /// Returns when the oldest of it was found out.

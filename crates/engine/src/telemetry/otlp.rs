@@ -1,7 +1,9 @@
 //! The documents of the OpenTelemetry protocol (OTLP), as JSON.
 //!
 //! They follow the JSON mapping of proto3 with the protocol's exceptions: names in camel case,
-//! 64-bit numbers as text, ids in hexadecimal digits, enumerations as numbers.
+//! 64-bit numbers as text, ids in hexadecimal digits, enumerations as numbers. The counts of a
+//! histogram are numbers: the mapping has every reader take both, and the readers that are built on
+//! `opentelemetry-proto` for Rust up to 0.31 drop the whole histogram where a count is text.
 
 use convoke_domain::telemetry::metric::{HistogramPoint, Metric, MetricData, SumPoint};
 use convoke_domain::telemetry::names;
@@ -229,9 +231,9 @@ struct HistogramJson<'a> {
     attributes: Vec<KeyValue<'a>>,
     start_time_unix_nano: &'a str,
     time_unix_nano: &'a str,
-    count: String,
+    count: u64,
     sum: f64,
-    bucket_counts: Vec<String>,
+    bucket_counts: &'a [u64],
     explicit_bounds: &'static [f64],
     min: f64,
     max: f64,
@@ -269,9 +271,9 @@ impl<'a> HistogramJson<'a> {
             attributes: key_values(&point.attributes),
             start_time_unix_nano: since,
             time_unix_nano: until,
-            count: point.counts.iter().sum::<u64>().to_string(),
+            count: point.counts.iter().sum(),
             sum: point.sum,
-            bucket_counts: point.counts.iter().map(u64::to_string).collect(),
+            bucket_counts: &point.counts,
             explicit_bounds: point.bounds,
             min: point.min,
             max: point.max,

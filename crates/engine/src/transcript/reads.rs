@@ -13,7 +13,7 @@ use std::path::Path;
 
 use convoke_domain::client::Client;
 use convoke_domain::receipt::sought::Sought;
-use convoke_domain::receipt::{FileReader, Read};
+use convoke_domain::receipt::{FileReader, Read, Seen, ShownText};
 
 use self::recorder::Recorder;
 use crate::client::adapter;
@@ -46,12 +46,16 @@ pub struct SessionRecord {
     pub reads: Vec<Read>,
     /// The last answer, if one was given.
     pub answer: Option<FinalAnswer>,
+    /// Whether the agent gave another answer after the one that is judged.
+    pub has_later_answer: bool,
     /// The agent that the record belongs to.
     pub of: FileReader,
     /// The session's name, if this is what the client printed: its own record may tell more.
     pub printed: Option<String>,
     /// How much of the record was understood.
     pub lines: LineCount,
+    /// Damages before the answer, in order.
+    pub damages: Vec<Damage>,
     /// How the record ends.
     pub ending: RecordEnding,
 }
@@ -71,6 +75,34 @@ impl FinalAnswer {
         let other = other.trim_start_matches('\u{feff}');
         self.text.split_whitespace().eq(other.split_whitespace())
     }
+}
+
+/// A place where a record does not say what happened. The client may have removed any earlier text
+/// from the conversation there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Damage {
+    /// The damaged line, or the line after the gap.
+    pub at: LinePlace,
+    /// What is wrong with it.
+    pub kind: DamageKind,
+}
+
+/// A line of a record, and the step before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinePlace {
+    /// The line's number, from one.
+    pub line: usize,
+    /// The last step before the line.
+    pub step: usize,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DamageKind {
+    /// It is not what a client writes: cut, or joined with another.
+    UnreadableLine,
+    /// It follows a message that the record does not have.
+    BrokenLink,
 }
 
 /// How many lines of a record were understood; empty ones do not count.
@@ -97,6 +129,22 @@ impl SessionRecord {
         self.lines.understood == 0 && self.lines.passed_over > 0
     }
 
+    /// Puts in doubt every read before the last damage.
+    pub(crate) fn doubts_reads_before_damage(&mut self) {
+        let Some(Damage { at, .. }) = self.damages.last().copied() else { return };
+        let answered = self.answer.as_ref().map_or(usize::MAX, |answer| answer.step);
+        let is_forgotten = |read: &Read| read.forgotten.is_some_and(|step| step <= answered);
+        let is_meant = |read: &&mut Read| {
+            read.by == FileReader::Answerer && read.step <= at.step && !is_forgotten(read)
+        };
+        for read in self.reads.iter_mut().filter(is_meant) {
+            if let Seen::Lines { path, lines, .. } | Seen::Maybe { path, lines, .. } = &read.seen {
+                let (path, lines, command) = (path.clone(), *lines, String::new());
+                read.seen = Seen::Maybe { path, lines, text: ShownText::Unknown, command };
+            }
+        }
+    }
+
     /// Adds what an agent read that this session had sent, where that has a record of its own.
     pub fn add_subagent(&mut self, other: Self) {
         let of_subagent = |read: Read| Read { step: 0, by: FileReader::Subagent, ..read };
@@ -114,19 +162,35 @@ pub fn reads(
     let format = adapter(client).transcript;
     let mut recorder = Recorder::new(wanted);
     let mut count = LineCount::default();
-    let ending = each_line(source, |line| {
+    let ending = each_line(source, |number, line| {
+        recorder.begins_line(number);
         if format.is_some_and(|format| (format.line)(line, &mut recorder).is_some()) {
             count.understood += 1;
         } else {
             count.passed_over += 1;
+            if is_damaged(line) {
+                recorder.loses_line();
+            }
         }
     })?;
     Ok(recorder.finish(count, ending))
 }
 
-/// Passes every line to `take`, without its end. Invalid UTF-8 is replaced.
-fn each_line(mut source: impl BufRead, mut take: impl FnMut(&str)) -> io::Result<RecordEnding> {
+/// Tells whether a line that is no JSON object may be the rest of one: clients also print plain
+/// words between their events. A line that is too long comes empty.
+fn is_damaged(line: &str) -> bool {
+    let is_of_json = |c: char| "{}\"\u{fffd}".contains(c) || c.is_control() && c != '\t';
+    let is_object = || line.starts_with('{') && is_json(line);
+    line.is_empty() || line.contains(is_of_json) && !is_object()
+}
+
+/// Passes every line to `take`, with its number and without its end. Invalid UTF-8 is replaced.
+fn each_line(
+    mut source: impl BufRead,
+    mut take: impl FnMut(usize, &str),
+) -> io::Result<RecordEnding> {
     let mut line = Vec::new();
+    let mut number = 0;
     let mut ending = RecordEnding::Whole;
     loop {
         line.clear();
@@ -135,18 +199,19 @@ fn each_line(mut source: impl BufRead, mut take: impl FnMut(&str)) -> io::Result
         if length == 0 {
             return Ok(ending);
         }
+        number += 1;
         let is_whole = line.last() == Some(&b'\n');
         if !is_whole && length as u64 == MOST_LINE_BYTES {
             line.clear();
             source.skip_until(b'\n')?;
-            take("");
+            take(number, "");
             continue;
         }
         let bytes = line.trim_ascii();
         // Nearly every line is text, and telling so is faster than mending it.
         let text = str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::from);
         if !text.is_empty() {
-            take(&text);
+            take(number, &text);
         }
         let is_cut = !is_whole && !text.is_empty() && !is_json(&text);
         ending = if is_cut { RecordEnding::Cut } else { RecordEnding::Whole };

@@ -26,8 +26,8 @@ pub(super) fn lines(
     if fit == WakeFit::Seed {
         return Ok(ElsewhereLines::default());
     }
-    let has_plan = !work.roots.is_empty();
-    let urgent = has_plan.then(|| urgent(sources, call, work.plan_file.as_deref()));
+    let has_others = !work.roots.is_empty() && work.may_be_open_elsewhere();
+    let urgent = has_others.then(|| urgent(sources, call, work.plan_file.as_deref()));
     let urgent = urgent.transpose()?.flatten();
     let harmless = |line: String| without_tags(&line).into_owned();
     let unread = unread(sources, call)?;

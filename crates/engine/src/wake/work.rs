@@ -1,8 +1,11 @@
 //! The tasks of the plan that an agent works on, as far as it needs them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use convoke_domain::agent::Agent;
+use convoke_domain::finding::FileFinding;
+use convoke_domain::plan::PlanExcerpt;
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::outline::{TaskCounts, TaskOutline};
 use convoke_domain::task::tree::{TaskNode, current_path, current_path_of, trees};
@@ -14,7 +17,8 @@ use convoke_domain::wake::{WakeFit, WakeProfile};
 use convoke_store::error::StoreError;
 use convoke_store::task::{ActivePlan, Surroundings};
 
-use super::{WakeCall, WakeSources};
+use super::{MAX_PLAN_BYTES, WakeCall, WakeSources};
+use crate::file::read_blocks_below;
 
 /// The largest plan that is read whole.
 const MOST_TASKS: usize = 500;
@@ -33,8 +37,18 @@ pub(super) struct Work {
     /// The titles as they are stored.
     titles: BTreeMap<TaskId, String>,
     pub(super) plan_file: Option<String>,
-    /// Whether other plans have open tasks, as far as the reader leads.
-    has_other_plans: bool,
+    other_plans: OtherPlans,
+}
+
+/// What is known of the plans beside the active one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OtherPlans {
+    /// At least one has an open task.
+    Open,
+    /// None has an open task.
+    Closed,
+    /// Convoke did not look: it tells only a reader who leads.
+    Unknown,
 }
 
 impl Work {
@@ -65,14 +79,40 @@ impl Work {
         };
         let (roots, short_roots) = (grown(LONG_TITLE), grown(SHORT_TITLE));
         let leads = agent.is_none() && fit == WakeFit::Kept;
-        let has_other_plans = leads && store.is_open_elsewhere(scope, plan_file.as_deref())?;
+        let other_plans = if !leads {
+            OtherPlans::Unknown
+        } else if store.is_open_elsewhere(scope, plan_file.as_deref())? {
+            OtherPlans::Open
+        } else {
+            OtherPlans::Closed
+        };
         let titles = tasks.into_iter().map(|task| (task.id, task.content)).collect();
-        Ok(Self { roots, short_roots, elsewhere, titles, plan_file, has_other_plans })
+        Ok(Self { roots, short_roots, elsewhere, titles, plan_file, other_plans })
+    }
+
+    /// Tells whether another plan may have an open task.
+    pub(super) fn may_be_open_elsewhere(&self) -> bool {
+        self.other_plans != OtherPlans::Closed
     }
 
     /// Returns the whole title of the line that is marked as current.
     pub(super) fn marked_title(&self, outline: Option<&TaskOutline<'_>>) -> Option<String> {
         self.titles.get(&outline?.current()?.task.id).cloned()
+    }
+
+    /// Reads what the tasks on the way to the current one, and the marked one, need of the plan.
+    pub(super) fn plan_excerpt(
+        &self,
+        root: &Path,
+        path: &[&TaskNode],
+        marked: Option<&str>,
+    ) -> Option<(&str, FileFinding)> {
+        let file = self.plan_file.as_deref()?;
+        let titles = path.iter().map(|node| node.task.content.as_str());
+        let mut excerpt = PlanExcerpt::of(titles.chain(marked));
+        let mut take_in = |lines: &str| excerpt.take_in(lines);
+        let read = read_blocks_below(root, &root.join(file), MAX_PLAN_BYTES, &mut take_in);
+        Some((file, read.map_or_else(|found| found, |()| FileFinding::Text(excerpt.into_text()))))
     }
 
     pub(super) fn outline<'a>(
@@ -83,7 +123,10 @@ impl Work {
     ) -> Option<TaskOutline<'a>> {
         let letters = sources.next_action.letters();
         let outline = TaskOutline::new(roots, &current(roots, call)).with_letters(letters);
-        let outline = if self.has_other_plans { outline.beside_open_plans() } else { outline };
+        let outline = match self.other_plans {
+            OtherPlans::Open => outline.beside_open_plans(),
+            OtherPlans::Closed | OtherPlans::Unknown => outline,
+        };
         (!roots.is_empty()).then(|| outline.with_elsewhere(self.elsewhere))
     }
 

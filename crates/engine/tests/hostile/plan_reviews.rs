@@ -1,18 +1,19 @@
 //! Reviews of a plan: how many findings are in scope and out of it, and how many of these Convoke
 //! withholds from published files because they may be about security; or why it requests the review
-//! again. With `policy: seed` the original's rules hold.
+//! again. With `policy: seed` the original's rules hold, and `rules: 4` means those of that version.
 
 use convoke_domain::design::finding::FindingScope;
 use convoke_domain::design::merge::{RaisedRemark, distinct, findings};
 use convoke_domain::design::outcome::is_held_back;
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::review::{flaw, remarks};
+use convoke_domain::design::rules::RulesVersion;
 
 use super::cases::Case;
 
 pub(crate) fn verdict(case: &Case) -> String {
     let answer = case.text();
-    if let Some(flaw) = flaw(&answer, policy(case)) {
+    if let Some(flaw) = flaw(&answer, policy(case), rules(case)) {
         return format!("again: {flaw}");
     }
     let found = remarks(&answer).unwrap_or_default();
@@ -34,4 +35,9 @@ fn policy(case: &Case) -> Policy {
         Some("seed") => Policy::Seed,
         _ => Policy::Safe,
     }
+}
+
+fn rules(case: &Case) -> RulesVersion {
+    let number = case.keys.get("rules").and_then(|number| number.parse().ok());
+    number.map_or(RulesVersion::PRESENT, RulesVersion::new)
 }

@@ -20,8 +20,10 @@ pub(super) fn brief(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure
     let layer = Layer { budget: budget.and_then(Budget::new), ..Layer::default() };
     let settled = brief_settings(&desk.session, layer)?;
     let named = arguments.texts("documents");
+    // What a server hands out may end in a model's context far away, so secrets stay here.
     let (text, facts) = if named.is_empty() {
-        let opened = open_brief(&desk.session, BriefMode::Standalone, settled)?;
+        let mut opened = open_brief(&desk.session, BriefMode::Standalone, settled)?;
+        opened.withhold_secrets(&desk.session)?;
         let report = BriefReport::new(&opened.loaded, &opened.brief());
         let facts = json!({"budget": report.budget, "dropped": report.dropped});
         let empty = "no documents in the design folder; name some in `documents`\n".to_owned();
@@ -33,7 +35,6 @@ pub(super) fn brief(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure
             first: Vec::new(),
             policy: None,
             form: BlockForm::Markdown,
-            // What a server hands out may end in a model's context far away.
             secrets: SecretHandling::LeaveOut,
         };
         let report = brief_files(&desk.session, &settled.settings, &request)?;

@@ -26,7 +26,7 @@ pub(crate) const RESERVE: Duration = Duration::from_secs(2);
 /// How often Convoke looks for a change.
 const STEP: Duration = Duration::from_millis(500);
 
-/// How many looks there are between two notifications of progress.
+/// How many looks there are between two notifications of progress; the first comes with the first look.
 const LOOKS_PER_NOTICE: u32 = 10;
 
 /// Shows how far a run is.
@@ -65,7 +65,7 @@ pub(crate) async fn wait_for_change(
             () = context.ct.cancelled() => return,
             () = sleep(left.min(STEP)) => {}
         }
-        if look % LOOKS_PER_NOTICE == 0 {
+        if look % LOOKS_PER_NOTICE == 1 {
             tell(context, begin.elapsed(), end.saturating_duration_since(begin)).await;
         }
         if mark(desk, &run).await != first {

@@ -4,23 +4,27 @@ use convoke_domain::task::Task;
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::filter::Stage;
 use convoke_domain::task::id::TaskId;
+use convoke_domain::task::priority::TaskPriority;
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::task::{
     TaskDesk, TaskListRequest, TaskPlace, TaskReport, TaskStep, VerdictRequest, change_task,
-    filled_line, judge_task, list_tasks, start_task,
+    filled_line, judge_task_once, list_tasks, start_task,
 };
 use serde_json::{Map, Value};
 
 use super::Desk;
 use crate::arguments::{ArgumentError, Arguments};
-use crate::page::PAGE_BYTES;
-use crate::reply::{Reply, known};
+use crate::page::{PAGE_BYTES, bytes_of};
+use crate::reply::{Reply, in_words, known};
 
 /// How much of a description a list shows, in characters.
 const LISTED_BODY: usize = 200;
 
 /// How much of a description is shown of a task alone.
 const WHOLE_BODY: usize = 4000;
+
+/// The facts that the first line of a task has; the others have lines of their own.
+const FIRST_LINE: [&str; 5] = ["id", "status", "content", "agent", "waits_for"];
 
 /// Lists tasks in pages; a page begins at a number of tasks.
 pub(super) fn list(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure> {
@@ -42,13 +46,14 @@ pub(super) fn list(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure>
     let (mut text, mut facts, mut bytes) = (String::new(), Vec::new(), 0);
     let mut next_from = None;
     for (place, report) in reports.iter().enumerate().skip(arguments.from()) {
-        let (line, fact) = (line(report), fact(report, body));
-        bytes += fact.to_string().len();
+        let fact = fact(report, body);
+        let lines = lines(report, &fact);
+        bytes += fact.to_string().len().max(bytes_of(&lines));
         if bytes > PAGE_BYTES && !facts.is_empty() {
             next_from = Some(place);
             break;
         }
-        text += &line;
+        text += &lines;
         facts.push(fact);
     }
     if facts.is_empty() {
@@ -60,14 +65,21 @@ pub(super) fn list(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failure>
     Ok(reply)
 }
 
-fn line(task: &TaskReport) -> String {
+/// Says a task with all its facts.
+fn lines(task: &TaskReport, fact: &Value) -> String {
     let agent = task.agent.as_ref().map(|agent| format!(" (@{agent})")).unwrap_or_default();
     let waits = match task.waits_for.as_slice() {
         [] => String::new(),
         ids => format!(" (waits for {})", ids.join(", ")),
     };
-    let note = task.notes.as_ref().map(|note| format!("\n    note: {note}")).unwrap_or_default();
-    format!("{} {} {}{agent}{waits}{note}\n", task.id, task.status, task.content)
+    let others = fact.as_object().into_iter().flatten();
+    let others = others.filter(|(name, _)| !FIRST_LINE.contains(&name.as_str()));
+    let others = others.map(|(name, value)| {
+        let words = in_words(value).replace('\n', "\n        ");
+        format!("    {name}: {words}\n")
+    });
+    let others: String = others.collect();
+    format!("{} {} {}{agent}{waits}\n{others}", task.id, task.status, task.content)
 }
 
 /// Returns the task for programs, without what a model has no use for.
@@ -76,6 +88,9 @@ fn fact(task: &TaskReport, body: usize) -> Value {
     if let Value::Object(fact) = &mut fact {
         for name in ["created_at", "updated_at", "completed_at"] {
             fact.remove(name);
+        }
+        if task.priority == TaskPriority::Normal.name() {
+            fact.remove("priority");
         }
         if let Some(text) = &task.body {
             let is_cut = text.chars().count() > body;
@@ -104,9 +119,11 @@ pub(super) fn update(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failur
         if let Some(kind) = verdict {
             let role = role.map_err(|error| Failure::new(ErrorClass::Usage, error))?;
             let request = VerdictRequest { task: id.clone(), kind, role, because: note };
-            return Ok(judge_task(tasks, &request)?.task);
+            return Ok(judge_task_once(tasks, &request)?.task);
         }
-        let noted = note.map(|note| change_task(tasks, &id, &TaskStep::Note(note))).transpose()?;
+        // A note of the user's stays.
+        let noted =
+            note.map(|note| change_task(tasks, &id, &TaskStep::AddNote(note))).transpose()?;
         match (action, noted) {
             ("start", _) => start_task(tasks, Some(&id)),
             ("done", _) => change_task(tasks, &id, &TaskStep::Done),
@@ -120,7 +137,8 @@ pub(super) fn update(desk: &Desk, arguments: &Arguments) -> Result<Reply, Failur
 
 fn shown(task: &Task) -> Reply {
     let report = TaskReport::alone(task);
-    Reply::new(line(&report), &fact(&report, WHOLE_BODY))
+    let fact = fact(&report, WHOLE_BODY);
+    Reply::new(lines(&report, &fact), &fact)
 }
 
 fn no_note() -> Failure {

@@ -188,7 +188,38 @@ fn shown(message: &MessageReport) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use convoke_service::environment::Environment;
+    use convoke_service::message::{SayRequest, say, unread_count};
+    use convoke_service::session::Session;
+    use tempfile::TempDir;
+
     use super::*;
+    use crate::catalog::ToolName;
+
+    #[test]
+    fn a_cancelled_call_leaves_messages_unread() {
+        let folder = TempDir::new().unwrap();
+        let project = folder.path().join("project");
+        fs::create_dir(&project).unwrap();
+        let variable = |name: &str, path: &str| (name.into(), folder.path().join(path).into());
+        let variables = [variable("CONVOKE_STORE", "store.db"), variable("HOME", "home")];
+        let session = Session::new(project, Environment::new(variables, None, PathBuf::new()));
+        let june = AgentName::parse("june").unwrap();
+        let text = "The tests are red.".to_owned();
+        let request = SayRequest { text, to: Some(june.clone()), ..SayRequest::default() };
+        say(&session, &request).unwrap();
+
+        let desk = Desk::new(session, june.clone(), Arc::new([ToolName::Wake]), Arc::default());
+        let arguments = Arguments::read(ToolName::Wake, Map::new()).unwrap();
+        wake(&desk.clone().cancelled_by(Arc::new(|| true)), &arguments).unwrap();
+        assert_eq!(unread_count(&desk.session, &june).unwrap(), 1);
+        wake(&desk, &arguments).unwrap();
+        assert_eq!(unread_count(&desk.session, &june).unwrap(), 0);
+    }
 
     fn document(messages: &[(i64, &str)]) -> WakeDocument {
         let mut document = WakeDocument::default();

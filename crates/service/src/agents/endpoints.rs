@@ -18,7 +18,7 @@ pub(super) struct KnownApi {
     pub(super) health: AgentHealth,
 }
 
-/// Finds out which APIs exist and which answer: from cached results, else with a probe.
+/// Finds out which APIs exist and which answer: from cached results or by a probe.
 pub(super) fn known_apis(
     session: &Session,
     request: &AgentsRequest,
@@ -35,6 +35,7 @@ pub(super) fn known_apis(
             Ok(_) if request.source == HealthSource::Presence => AgentHealth::NotAsked,
             Ok(api) => remembered
                 .get(&word(&listed.name), &place(api), session.now(), settings.remember)
+                .filter(|health| request.source.accepts(health))
                 .unwrap_or(AgentHealth::NotAsked),
         };
         KnownApi { listed, health }

@@ -34,7 +34,10 @@ pub fn first_usable_agent(session: &Session) -> Result<AgentRef, Failure> {
     let first = |wanted: AgentHealth| there.iter().find(|(_, health)| *health == wanted);
     let (client, why) = match (first(AgentHealth::Healthy), first(AgentHealth::NotAsked)) {
         (Some((client, _)), _) => (client, "it answered lately"),
-        (None, Some((client, _))) => (client, "the first client on the PATH"),
+        (None, Some((client, _))) if there.first().is_some_and(|(first, _)| first == client) => {
+            (client, "the first client on the PATH")
+        }
+        (None, Some((client, _))) => (client, "the clients before it did not answer lately"),
         (None, None) if there.is_empty() => return Err(refused(NoAgent::Missing)),
         (None, None) => {
             let names: Vec<_> = there.iter().map(|(client, _)| client.name()).collect();

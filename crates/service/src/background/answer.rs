@@ -1,6 +1,6 @@
 //! A person's answer to a run that waits for one, brought by a program.
 
-use convoke_domain::design::matter::{MatterId, RulingChoice};
+use convoke_domain::design::matter::Ruling;
 use convoke_domain::design::quote::line;
 use convoke_domain::design::walk::PersonQuestion;
 use convoke_domain::run::{RunId, RunState};
@@ -8,9 +8,10 @@ use serde::Serialize;
 
 use super::folder::Folders;
 use super::words::Words;
-use super::{POLL_AFTER, work};
+use super::{BackgroundKind, POLL_AFTER, work};
 use crate::failure::{ErrorClass, Failure};
-use crate::run::{DesignProgress, design_progress, person_ruling};
+use crate::person::refuse_decision;
+use crate::run::{DesignProgress, deciding_command, design_progress};
 use crate::session::Session;
 
 /// The file with the answer, in the folder of the attempt.
@@ -34,40 +35,121 @@ pub struct AnsweredRunReport {
 enum AnswerError {
     #[error("an agent in a lane cannot answer for the person")]
     InLane,
+    #[error("run {0} begins; it has no result and no question yet")]
+    OnlyBegun(RunId),
     #[error("run {0} is running and waits for no answer")]
     Running(RunId),
     #[error("run {0} waits for no answer")]
     NothingAsked(RunId),
+    #[error("run {0} does not wait with question {1} any more; load the page again")]
+    OtherQuestion(RunId, String),
+    #[error("cannot decide {1} of run {0}: it is not open")]
+    NotOpen(RunId, String),
     #[error("cannot take `{answer}` for an answer to {question}: {why}")]
     Unusable { question: String, answer: String, why: String },
-    #[error("cannot take `{0}` for a decision: write `ID accept REASON` or `ID reject REASON`")]
-    NoDecision(String),
+    #[error("run {0} asks no question; only the user decides what its panel left undecided")]
+    PersonDecides(RunId),
 }
 
-/// Answers what a stopped design asks, or decides what its panel left to a person, and has the run
-/// go on in the background.
+/// Brings the user's answer to what a stopped design asks, and has the run go on in the background. What
+/// the panel left undecided is no question: the person decides it without a program in between.
 pub fn answer_run(
     session: &Session,
     run: &RunId,
     answer: &str,
 ) -> Result<AnsweredRunReport, Failure> {
+    let design = waiting(session, run)?;
+    let refused = |error| Failure::new(ErrorClass::Refused, error);
+    match &design.question {
+        Some(question) => reply(session, &design, question, answer),
+        None => Err(match design.matters.undecided.first() {
+            Some(first) if !design.is_rehearsal => {
+                let command = deciding_command(&design.run, &first.id);
+                refused(AnswerError::PersonDecides(design.run)).hint(in_own_terminal(&command))
+            }
+            Some(_) | None => {
+                refused(AnswerError::NothingAsked(design.run)).hint("see `run_status`")
+            }
+        }),
+    }
+}
+
+/// Answers one question of a stopped design, by its id, and has the run go on in the background. An
+/// answer to a question that the run no longer waits with is refused.
+pub fn answer_question(
+    session: &Session,
+    run: &RunId,
+    question: &str,
+    answer: &str,
+) -> Result<AnsweredRunReport, Failure> {
+    let design = waiting(session, run)?;
+    match &design.question {
+        Some(asked) if asked.id.to_string() == question => reply(session, &design, asked, answer),
+        Some(_) | None => {
+            let error = AnswerError::OtherQuestion(design.run, question.to_owned());
+            Err(Failure::new(ErrorClass::Refused, error))
+        }
+    }
+}
+
+/// Decides what the panel of a stopped design left to a person, and has the run act on it in the
+/// background. Only the person's own front end may do this.
+pub fn rule_run(
+    session: &Session,
+    run: &RunId,
+    ruling: &Ruling,
+) -> Result<AnsweredRunReport, Failure> {
+    refuse_decision(session)?;
+    let design = waiting(session, run)?;
+    let matter = ruling.matter.to_string();
+    if design.is_rehearsal || !design.matters.undecided.iter().any(|open| open.id == matter) {
+        let error = AnswerError::NotOpen(design.run, matter);
+        return Err(Failure::new(ErrorClass::Refused, error));
+    }
+    let kept = Folders::of(session)?.adopt(&design.run, BackgroundKind::Design)?;
+    let mut words = Words::new(&session.project);
+    let (id, choice) = (ruling.matter.to_string(), ruling.choice.word());
+    words.add(["decide", design.run.as_str(), &id, choice]);
+    words.option("--because", Some(ruling.because.clone()));
+    work::start(session, &kept, &words.0)?;
+    Ok(AnsweredRunReport {
+        run: design.run.to_string(),
+        answered: id,
+        answer: format!("{choice}: {}", ruling.because),
+        poll_after_s: POLL_AFTER,
+    })
+}
+
+/// Says that a design has not written anything yet.
+pub(super) fn only_begun(run: &RunId) -> Failure {
+    let again = format!("call `run_status` in {POLL_AFTER} seconds, and then again");
+    Failure::new(ErrorClass::Refused, AnswerError::OnlyBegun(run.clone())).hint(again)
+}
+
+/// Says where the person decides.
+pub(super) fn in_own_terminal(command: &str) -> String {
+    format!("the user runs, in their own terminal: {command}")
+}
+
+/// Returns how far a design is that no process works on.
+fn waiting(session: &Session, run: &RunId) -> Result<DesignProgress, Failure> {
     if session.environment.is_in_lane() {
         return Err(Failure::new(ErrorClass::Refused, AnswerError::InLane));
     }
-    let design = design_progress(session, run)?;
+    let goes_on = |run: &RunId| -> Result<bool, Failure> {
+        let attempt = Folders::of(session)?.find(run).and_then(|kept| kept.last_attempt());
+        Ok(attempt.is_some_and(|attempt| attempt.goes_on(session.now())))
+    };
+    let design = match design_progress(session, run) {
+        Err(_) if goes_on(run)? => return Err(only_begun(run)),
+        design => design?,
+    };
     let refused = |error| Failure::new(ErrorClass::Refused, error);
-    let attempt = Folders::of(session)?.find(&design.run).and_then(|kept| kept.last_attempt());
-    let goes_on = attempt.is_some_and(|attempt| attempt.goes_on(session.now()));
+    let goes_on = goes_on(&design.run)?;
     if goes_on || design.state == RunState::Running {
         return Err(refused(AnswerError::Running(design.run)).hint("see `run_status`"));
     }
-    match &design.question {
-        Some(question) => reply(session, &design, question, answer),
-        None if design.is_rehearsal || design.matters.undecided.is_empty() => {
-            Err(refused(AnswerError::NothingAsked(design.run)).hint("see `run_status`"))
-        }
-        None => rule(session, &design, answer),
-    }
+    Ok(design)
 }
 
 fn reply(
@@ -90,7 +172,7 @@ fn reply(
         let options: Vec<_> = options.collect();
         Failure::new(ErrorClass::Usage, error).hint(format!("options: {}", options.join("; ")))
     })?;
-    let kept = Folders::of(session)?.adopt(&design.run, "design")?;
+    let kept = Folders::of(session)?.adopt(&design.run, BackgroundKind::Design)?;
     let mut words = Words::new(&session.project);
     words.add(["resume", design.run.as_str(), "--answers"]);
     let attempt =
@@ -100,35 +182,6 @@ fn reply(
         run: design.run.to_string(),
         answered: id,
         answer,
-        poll_after_s: POLL_AFTER,
-    })
-}
-
-fn rule(
-    session: &Session,
-    design: &DesignProgress,
-    answer: &str,
-) -> Result<AnsweredRunReport, Failure> {
-    let answer = line(answer);
-    let mut parts = answer.splitn(3, ' ');
-    let matter = parts.next().and_then(|id| MatterId::parse(id.trim_end_matches(':')));
-    let choice = parts.next().and_then(|word| RulingChoice::parse(word.trim_end_matches(':')));
-    let (Some(matter), Some(choice)) = (matter, choice) else {
-        let listed: Vec<_> = design.matters.undecided.iter().map(|one| one.id.clone()).collect();
-        return Err(Failure::new(ErrorClass::Usage, AnswerError::NoDecision(answer.clone()))
-            .hint(format!("undecided: {}", listed.join(", "))));
-    };
-    let ruling = person_ruling(matter, choice, parts.next().unwrap_or_default())?;
-    let kept = Folders::of(session)?.adopt(&design.run, "design")?;
-    let mut words = Words::new(&session.project);
-    let (id, choice) = (matter.to_string(), choice.word());
-    words.add(["decide", design.run.as_str(), &id, choice]);
-    words.option("--because", Some(ruling.because.clone()));
-    work::start(session, &kept, &words.0)?;
-    Ok(AnsweredRunReport {
-        run: design.run.to_string(),
-        answered: id,
-        answer: format!("{choice}: {}", ruling.because),
         poll_after_s: POLL_AFTER,
     })
 }

@@ -85,6 +85,7 @@ mod tests {
     use convoke_engine::lock::Lock;
     use jiff::ToSpan;
 
+    use super::super::BackgroundKind;
     use super::*;
 
     fn folders(top: &Path) -> Folders {
@@ -97,7 +98,7 @@ mod tests {
 
     fn add(folders: &Folders, number: u64, exit: &str) -> RunId {
         let run = RunId::new(Timestamp::UNIX_EPOCH, number);
-        let kept = folders.adopt(&run, "lane").unwrap();
+        let kept = folders.adopt(&run, BackgroundKind::Lane).unwrap();
         let attempt = kept.next_attempt(&["lane".to_owned()], Timestamp::UNIX_EPOCH).unwrap();
         if !exit.is_empty() {
             attempt.end(exit.parse().unwrap()).unwrap();

@@ -11,20 +11,20 @@ use std::time::Duration;
 
 use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::run::RunId;
+use convoke_engine::chance::random_number;
 use convoke_engine::file;
 use convoke_engine::lock::Lock;
 use convoke_engine::skill::hash;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::RunWork;
+use super::{BackgroundKind, RunWork};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::project_folder;
 
 /// Whose key is whose. No run can be called so.
 pub(super) const KEYS: &str = ".keys";
-
 const REQUEST: &str = "request.json";
 const WORDS: &str = "words.json";
 const OUTPUT: &str = "output";
@@ -59,7 +59,7 @@ fn unusable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct KeptRequest {
     pub(super) run: String,
-    pub(super) kind: String,
+    pub(super) kind: BackgroundKind,
     /// The folder that the project is known by.
     project: String,
     /// The hash of the whole request.
@@ -91,14 +91,11 @@ impl NewRun {
         let key_hash = hash(format!("{project}\n{key}"));
         let now = session.now();
         // Two servers that start runs at the same time must not choose the same id.
-        let random = hash(format!("{key_hash} {} {}", std::process::id(), now.as_nanosecond()));
-        let random = u64::from_str_radix(random.get(..8).unwrap_or_default(), 16);
-        let id = RunId::new(now, random.unwrap_or_default());
-        let anonymous = RunId::new(Timestamp::UNIX_EPOCH, 0);
-        let digest = hash(work.words(&session.project, &anonymous, asked).join("\0"));
+        let id = RunId::new(now, random_number());
+        let digest = hash(work.request_words(&session.project, asked).join("\0"));
         let request = KeptRequest {
             run: id.to_string(),
-            kind: work.kind().to_owned(),
+            kind: work.kind(),
             project,
             digest,
             budget: None,
@@ -123,6 +120,8 @@ pub(super) enum Claim {
     Known(RunId),
     /// An earlier call had it for another request.
     Other(RunId),
+    /// An earlier call had it, and what it started is not known any more.
+    Lost(RunId),
 }
 
 /// The folder of all background runs.
@@ -141,6 +140,14 @@ impl Folders {
 
     pub(super) const fn at(root: PathBuf, project: String) -> Self {
         Self { root, project }
+    }
+
+    /// Waits until no other process of the user starts a run.
+    pub(super) fn lock_starts(&self) -> Result<Lock, Failure> {
+        let path = self.root.with_extension("lock");
+        path.parent().map_or(Ok(()), make_private)?;
+        Lock::wait(&path, "another start of a run")
+            .map_err(|error| Failure::new(ErrorClass::Prerequisite, error))
     }
 
     /// Takes a key for a run and makes the run's folder; of two callers at the same time one has it.
@@ -172,8 +179,13 @@ impl Folders {
         }
         let kept = read_request(key).ok_or_else(|| illegible(key))?;
         let run = RunId::parse(&kept.run).map_err(|_| illegible(key))?;
-        let is_same = kept.digest == new.request.digest && self.root.join(&kept.run).is_dir();
-        Ok(Some(if is_same { Claim::Known(run) } else { Claim::Other(run) }))
+        Ok(Some(if kept.digest != new.request.digest {
+            Claim::Other(run)
+        } else if self.root.join(&kept.run).join(REQUEST).is_file() {
+            Claim::Known(run)
+        } else {
+            Claim::Lost(run)
+        }))
     }
 
     /// Opens the folder of a run that this project started in the background.
@@ -187,7 +199,7 @@ impl Folders {
     }
 
     /// Makes the folder of a run that began elsewhere, so that it can go on in the background.
-    pub(super) fn adopt(&self, run: &RunId, kind: &str) -> Result<KeptRun, Failure> {
+    pub(super) fn adopt(&self, run: &RunId, kind: BackgroundKind) -> Result<KeptRun, Failure> {
         if let Some(kept) = self.find(run) {
             return Ok(kept);
         }
@@ -195,7 +207,7 @@ impl Folders {
         make_private(&path)?;
         let request = KeptRequest {
             run: run.to_string(),
-            kind: kind.to_owned(),
+            kind,
             project: self.project.clone(),
             digest: String::new(),
             budget: None,
@@ -338,10 +350,7 @@ impl Attempt {
 
     /// As the process of the attempt: takes it for ourselves, and returns what to do.
     pub(super) fn take(&self) -> Result<(Vec<String>, Lock), Failure> {
-        let words = self.path.join(WORDS);
-        let kept = file::text(&words, MAX_BYTES)
-            .and_then(|text| serde_json::from_str::<KeptWords>(&text).ok())
-            .ok_or_else(|| illegible(&words))?;
+        let kept = self.kept_words().ok_or_else(|| illegible(&self.path.join(WORDS)))?;
         let lock = Lock::take(&self.path.join(PROCESS), "this attempt")
             .map_err(|error| Failure::new(ErrorClass::Refused, error))?;
         Ok((kept.words, lock))
@@ -349,6 +358,14 @@ impl Attempt {
 
     pub(super) fn end(&self, code: u8) -> Result<(), Failure> {
         self.put(EXIT, &code.to_string()).map(drop)
+    }
+
+    pub(super) fn asked_at(&self) -> Option<Timestamp> {
+        self.kept_words()?.asked_at.parse().ok()
+    }
+
+    fn kept_words(&self) -> Option<KeptWords> {
+        serde_json::from_str(&file::text(&self.path.join(WORDS), MAX_BYTES)?).ok()
     }
 
     pub(super) fn state(&self, now: Timestamp) -> ProcessState {
@@ -360,12 +377,8 @@ impl Attempt {
             let holder = Lock::holder(&self.path.join(PROCESS));
             return holder.map_or(ProcessState::Lost, |_| ProcessState::Running);
         }
-        let kept = file::text(&self.path.join(WORDS), MAX_BYTES);
-        let kept = kept.and_then(|text| serde_json::from_str::<KeptWords>(&text).ok());
-        let asked: Option<Timestamp> = kept.and_then(|kept| kept.asked_at.parse().ok());
-        let is_fresh =
-            asked.is_some_and(|asked| now.duration_since(asked).unsigned_abs() < PATIENCE);
-        if is_fresh { ProcessState::Starting } else { ProcessState::Lost }
+        let age = self.asked_at().map(|asked| now.duration_since(asked).unsigned_abs());
+        age.filter(|age| *age < PATIENCE).map_or(ProcessState::Lost, |_| ProcessState::Starting)
     }
 
     /// Tells whether the process works, or is about to.

@@ -4,10 +4,12 @@ use convoke_domain::run::RunId;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::BackgroundKind;
+use super::answer::only_begun;
 use super::folder::{Attempt, Folders, KeptRun};
 use super::progress::no_run;
 use crate::failure::{ErrorClass, Failure};
-use crate::run::show_artifact;
+use crate::run::{design_progress, show_artifact};
 use crate::session::Session;
 
 /// The artifact of a lane that its user asked for.
@@ -39,9 +41,10 @@ struct NoOutput {
 }
 
 /// Names what can be read of a dispatch or lane.
-pub(super) fn names(kind: &str, attempt: Option<&Attempt>) -> Vec<String> {
+pub(super) fn names(kind: BackgroundKind, attempt: Option<&Attempt>) -> Vec<String> {
     let report = attempt.and_then(report);
-    let answer = report.as_ref().filter(|_| kind == "lane").and_then(answer).map(|_| ANSWER);
+    let answer =
+        report.as_ref().filter(|_| kind == BackgroundKind::Lane).and_then(answer).map(|_| ANSWER);
     let report = report.as_ref().map(|_| REPORT);
     [answer, report, Some(MESSAGES)].into_iter().flatten().map(str::to_owned).collect()
 }
@@ -62,15 +65,20 @@ pub fn run_output(
     artifact: Option<&str>,
 ) -> Result<RunOutputReport, Failure> {
     let kept = Folders::of(session)?.find(run);
-    let kind = kept.as_ref().map_or("design", |kept| kept.request.kind.as_str());
+    let kind = kept.as_ref().map_or(BackgroundKind::Design, |kept| kept.request.kind);
     let attempt = kept.as_ref().and_then(KeptRun::last_attempt);
     let usual = match kind {
-        "design" => "plan",
-        "lane" => ANSWER,
-        _ => REPORT,
+        BackgroundKind::Design => "plan",
+        BackgroundKind::Lane => ANSWER,
+        BackgroundKind::Dispatch => REPORT,
     };
     let name = artifact.unwrap_or(usual);
-    if kind == "design" && name != MESSAGES {
+    if kind == BackgroundKind::Design && name != MESSAGES {
+        let begins = attempt.as_ref().is_some_and(|attempt| attempt.goes_on(session.now()))
+            && design_progress(session, run).is_err();
+        if begins {
+            return Err(only_begun(run));
+        }
         let found = show_artifact(session, Some(run), name)?;
         let (run, artifact, text) = (found.run, found.artifact, found.text);
         return Ok(RunOutputReport { run, artifact, text });

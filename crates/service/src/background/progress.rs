@@ -7,10 +7,12 @@ use convoke_domain::run::{RunId, RunState};
 use convoke_store::lane::LaneQuery;
 use serde::Serialize;
 
+use super::answer::in_own_terminal;
 use super::folder::{Attempt, FolderError, Folders, KeptRun, ProcessState};
+use super::{BackgroundKind, BackgroundState};
 use crate::design::spent_in_words;
 use crate::failure::{ErrorClass, Failure};
-use crate::run::{DesignProgress, design_progress};
+use crate::run::{DesignProgress, deciding_command, design_progress};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -32,10 +34,10 @@ const LONGEST_LINE: usize = 400;
 pub struct RunProgressReport {
     /// The run.
     pub run: String,
-    /// `design`, `dispatch` or `lane`.
-    pub kind: String,
-    /// `starting`, `running`, `needs_answer`, `ended`, `stopped` or `failed`.
-    pub state: &'static str,
+    /// The kind of the run.
+    pub kind: BackgroundKind,
+    /// Whether it goes on, and what it waits for.
+    pub state: BackgroundState,
     /// The step that a design is in.
     pub phase: Option<String>,
     /// How it ended, in words.
@@ -78,6 +80,8 @@ pub struct RunSpentReport {
     pub lanes: u64,
     /// How many of them did not say what they used.
     pub without_usage: u64,
+    /// How many of them said only a part of it.
+    pub partial_usage: u64,
     /// Tokens.
     pub tokens: u64,
     /// Money, in millionths of a dollar, as far as clients say.
@@ -120,10 +124,23 @@ impl RunSpentReport {
         Self {
             lanes: sum.lanes,
             without_usage: sum.without_usage,
+            partial_usage: sum.partial_usage,
             tokens: sum.usage.tokens(),
             micro_dollars: sum.usage.micro_dollars,
             words: spent_in_words(&sum.usage),
         }
+    }
+}
+
+impl RunSpentReport {
+    /// Says it, and what is missing in it.
+    fn line(&self) -> String {
+        let Self { lanes, without_usage, partial_usage, words, .. } = self;
+        let (least, partial) = match partial_usage {
+            0 => ("", String::new()),
+            some => ("at least ", format!(", {some} with a part of theirs")),
+        };
+        format!("spent: {least}{words} in {lanes} lanes ({without_usage} without usage{partial})")
     }
 }
 
@@ -148,7 +165,7 @@ pub fn run_progress(session: &Session, run: &RunId) -> Result<RunProgressReport,
     // Convoke looks first whether the process works: what a process that has ended wrote is all there.
     let attempt = kept.as_ref().and_then(KeptRun::last_attempt);
     let goes_on = attempt.as_ref().is_some_and(|attempt| attempt.goes_on(session.now()));
-    let is_design = kept.as_ref().is_none_or(|kept| kept.request.kind == "design");
+    let is_design = kept.as_ref().is_none_or(|kept| kept.request.kind == BackgroundKind::Design);
     let design = is_design.then(|| design_progress(session, run));
     match (kept, design) {
         (_, Some(Ok(mut design))) => {
@@ -176,29 +193,28 @@ fn of_design(
 ) -> Result<RunProgressReport, Failure> {
     let goes_on = design.state == RunState::Running;
     let state = if goes_on {
-        "running"
+        BackgroundState::Running
     } else if design.question.is_some() {
-        "needs_answer"
+        BackgroundState::NeedsAnswer
     } else if design.is_at_its_end {
-        "ended"
+        BackgroundState::Ended
     } else {
-        design.state.name()
+        design.state.into()
     };
     let question = design.question.as_ref().filter(|_| !goes_on).map(RunQuestionReport::new);
     let undecided = &design.matters.undecided;
     let how_to_answer = match (&question, undecided.first()) {
         _ if goes_on || design.is_rehearsal => None,
         (Some(_), _) => Some("run_result with `answer`: an option's number, or words".to_owned()),
-        (None, Some(first)) => Some(format!(
-            "run_result with `answer`: `{} accept REASON` or `{} reject REASON`",
-            first.id, first.id
-        )),
+        (None, Some(first)) => Some(in_own_terminal(&deciding_command(&design.run, &first.id))),
         (None, None) => None,
     };
-    let is_ended = state == "ended";
+    // What a process said that brought the run to its end is in the run's artifacts.
+    let is_told = state == BackgroundState::Ended
+        && !attempt.is_some_and(|last| was_refused(session, design, last));
     Ok(RunProgressReport {
         run: design.run.to_string(),
-        kind: "design".to_owned(),
+        kind: BackgroundKind::Design,
         state,
         phase: design.step.map(|step| step.name().to_owned()),
         ending: (!goes_on).then(|| clipped(&design.ending)),
@@ -213,9 +229,15 @@ fn of_design(
             .collect(),
         how_to_answer,
         artifacts: design.artifacts.clone(),
-        messages: if is_ended { Vec::new() } else { said(attempt) },
+        messages: if is_told { Vec::new() } else { said(attempt) },
         poll_after_s: goes_on.then_some(POLL_AFTER),
     })
+}
+
+/// Tells whether an attempt came after the end of a run and failed, so that the run is as it was.
+fn was_refused(session: &Session, design: &DesignProgress, attempt: &Attempt) -> bool {
+    let is_later = attempt.asked_at() > design.ended_at;
+    is_later && !matches!(attempt.state(session.now()), ProcessState::Ended(0))
 }
 
 fn of_process(
@@ -227,20 +249,22 @@ fn of_process(
     let process = attempt.as_ref().map(|attempt| attempt.state(session.now()));
     let has_report = attempt.as_ref().is_some_and(|attempt| attempt.output().is_some());
     let (state, ending) = match process {
-        None | Some(ProcessState::Starting) => ("starting", None),
-        Some(ProcessState::Running) => ("running", None),
-        Some(ProcessState::Ended(code)) if has_report => {
-            ("ended", Some(format!("exit code {code}")))
+        None | Some(ProcessState::Starting) => (BackgroundState::Starting, None),
+        Some(ProcessState::Running) => (BackgroundState::Running, None),
+        Some(ProcessState::Ended(code)) => {
+            let state = if has_report { BackgroundState::Ended } else { BackgroundState::Failed };
+            (state, Some(format!("exit code {code}")))
         }
-        Some(ProcessState::Ended(code)) => ("failed", Some(format!("exit code {code}"))),
-        Some(ProcessState::Lost) => ("failed", Some("the process was killed".to_owned())),
+        Some(ProcessState::Lost) => {
+            (BackgroundState::Failed, Some("the process was killed".to_owned()))
+        }
     };
     let Workspace { store, .. } = Workspace::open(session, None)?;
     let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
     let sum = Sum::of_all(&store.lanes(query).map_err(refused)?);
     Ok(RunProgressReport {
         run: run.to_string(),
-        kind: kept.request.kind.clone(),
+        kind: kept.request.kind,
         state,
         phase: None,
         ending,
@@ -250,9 +274,9 @@ fn of_process(
         question: None,
         undecided: Vec::new(),
         how_to_answer: None,
-        artifacts: super::outcome::names(&kept.request.kind, attempt.as_ref()),
+        artifacts: super::outcome::names(kept.request.kind, attempt.as_ref()),
         messages: said(attempt.as_ref()),
-        poll_after_s: matches!(state, "starting" | "running").then_some(POLL_AFTER),
+        poll_after_s: state.goes_on().then_some(POLL_AFTER),
     })
 }
 
@@ -279,8 +303,7 @@ impl RunProgressReport {
         let told = [("phase", &self.phase), ("ending", &self.ending), ("budget", &self.budget)];
         let told = told.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
         lines.extend(told.map(|(name, value)| format!("{name}: {value}")));
-        let RunSpentReport { lanes, without_usage, words, .. } = &self.spent;
-        lines.push(format!("spent: {words} in {lanes} lanes ({without_usage} without usage)"));
+        lines.push(self.spent.line());
         for seat in &self.seats {
             let role = seat.role.as_ref().map(|role| format!(" as {role}")).unwrap_or_default();
             lines.push(format!("running now: {}{role}", seat.agent));

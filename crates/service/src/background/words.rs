@@ -8,7 +8,9 @@ use convoke_domain::run::RunId;
 use convoke_domain::task::id::TaskId;
 use convoke_engine::file::stays_inside;
 use convoke_engine::lane::agent_ref::AgentRef;
+use jiff::Timestamp;
 
+use super::BackgroundKind;
 use crate::design::MAX_FEATURE;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
@@ -76,12 +78,12 @@ enum WorkError {
 }
 
 impl RunWork {
-    /// Returns the word for it.
-    pub const fn kind(&self) -> &'static str {
+    /// Returns the kind of the run.
+    pub const fn kind(&self) -> BackgroundKind {
         match self {
-            Self::Design(_) => "design",
-            Self::Dispatch(_) => "dispatch",
-            Self::Lane(_) => "lane",
+            Self::Design(_) => BackgroundKind::Design,
+            Self::Dispatch(_) => BackgroundKind::Dispatch,
+            Self::Lane(_) => BackgroundKind::Lane,
         }
     }
 
@@ -133,6 +135,21 @@ impl RunWork {
             AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Http(_) => None,
         });
         folder.into_iter().chain(recording)
+    }
+
+    /// Returns what two calls with one key must have in common. A rehearsal has a feature of its own;
+    /// another text is another request nevertheless.
+    pub(super) fn request_words(
+        &self,
+        project: &Path,
+        budget: Option<&WrittenBudget>,
+    ) -> Vec<String> {
+        let anonymous = RunId::new(Timestamp::UNIX_EPOCH, 0);
+        let mut words = self.words(project, &anonymous, budget);
+        if let Self::Design(design) = self {
+            words.push(design.feature.clone());
+        }
+        words
     }
 
     /// Returns the words of the command. Its report is JSON on stdout.

@@ -1,7 +1,7 @@
 //! Prints facts about the branch, or creates one.
 
-use convoke_domain::design::setup::new_branch::{BranchOrder, created};
-use convoke_engine::design::setup::steps::{branch_facts, create_branch};
+use convoke_domain::compat::new_branch::{BranchOrder, created};
+use convoke_engine::compat::setup_steps::{branch_facts, create_branch};
 
 use super::{FETCH_LIMIT, ScriptReply};
 use crate::session::Session;

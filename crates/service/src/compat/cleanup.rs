@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use convoke_domain::design::setup::cleanup::{CleanupError, folder};
-use convoke_engine::design::session_folder::remove;
+use convoke_domain::compat::cleanup::{CleanupError, folder};
+use convoke_engine::compat::session_folder::remove;
 
 use super::ScriptReply;
 use crate::session::Session;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use convoke_domain::design::mermaid::request::{Misuse, Request};
+use convoke_domain::compat::diagram::{Misuse, Request};
 use convoke_domain::design::mermaid::{check, unchecked_log_entry};
 
 use super::ScriptReply;

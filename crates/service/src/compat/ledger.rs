@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use convoke_domain::ledger::bracket::Bracket;
-use convoke_domain::ledger::request::ReportRequest;
-use convoke_engine::ledger;
+use convoke_domain::compat::ledger::bracket::Bracket;
+use convoke_domain::compat::ledger::request::ReportRequest;
+use convoke_engine::compat::ledger;
 
 use crate::session::Session;
 

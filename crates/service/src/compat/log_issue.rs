@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use convoke_domain::execution_log::order::{EntrySource, LogOrder, LogOrderError};
-use convoke_engine::execution_log::{append, make_folder};
+use convoke_domain::compat::execution_log::order::{EntrySource, LogOrder, LogOrderError};
+use convoke_engine::compat::execution_log::{append, make_folder};
 use convoke_engine::file;
 
 use super::ScriptReply;

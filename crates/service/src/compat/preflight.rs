@@ -3,7 +3,7 @@
 use convoke_domain::design::setup::preflight::{
     GitFailure, Probe, Skips, UnknownOption, clean_lines,
 };
-use convoke_engine::design::setup::steps::{self, StepError};
+use convoke_engine::compat::setup_steps::{self, StepError};
 use convoke_engine::git::branch::porcelain;
 
 use super::{FETCH_LIMIT, ScriptReply};
@@ -14,7 +14,7 @@ use crate::session::Session;
 pub fn preflight(session: &Session, words: &[String]) -> ScriptReply {
     match Skips::parse(words) {
         Ok(skips) => {
-            let checked = steps::preflight(&session.project, skips, FETCH_LIMIT);
+            let checked = setup_steps::preflight(&session.project, skips, FETCH_LIMIT);
             let code = checked.as_ref().map_or_else(StepError::code, |()| 0);
             ScriptReply::lines(&lines(checked), code)
         }

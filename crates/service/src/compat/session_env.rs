@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use convoke_domain::design::session_env::{KeyOrder, WriteOrder};
+use convoke_domain::compat::session_env::{KeyOrder, WriteOrder};
 use convoke_engine::file;
 
 use super::ScriptReply;

@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
-use convoke_domain::design::session_env::{Key, SessionEnv, WriteOrder};
-use convoke_domain::design::setup::preflight::Skips;
-use convoke_domain::design::setup::session::{
+use convoke_domain::compat::session_env::{Key, SessionEnv, WriteOrder};
+use convoke_domain::compat::session_setup::{
     Reviewer, Reviewers, SessionOrder, SessionOrderError, is_ledger_path, repository_of,
 };
+use convoke_domain::design::setup::preflight::Skips;
 use convoke_domain::lane::health::AgentHealth;
 use convoke_engine::client::adapter;
-use convoke_engine::design::session_folder;
-use convoke_engine::design::setup::steps;
+use convoke_engine::compat::session_folder;
+use convoke_engine::compat::setup_steps;
 use convoke_engine::file;
 use convoke_engine::git::branch::remote_url;
 
@@ -39,7 +39,7 @@ pub fn session_setup(session: &Session, words: &[String]) -> ScriptReply {
     let caller = SessionEnv::parse(&caller.unwrap_or_default());
     if !order.skip_preflight {
         let skips = Skips { branch: order.skip_branch_check, clean: false };
-        if let Err(error) = steps::preflight(&session.project, skips, FETCH_LIMIT) {
+        if let Err(error) = setup_steps::preflight(&session.project, skips, FETCH_LIMIT) {
             let code = error.code();
             return ScriptReply::lines(&preflight::lines(Err(error)), code);
         }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use convoke_domain::ledger::bracket::Bracket;
-use convoke_domain::ledger::place;
-use convoke_domain::ledger::request::{LedgerRequest, ReportRequest, TimingOrder};
-use convoke_domain::ledger::timing::{TimingEvent, TimingRow, rows};
-use convoke_domain::ledger::timing_report::{full, terse};
-use convoke_engine::ledger::real;
+use convoke_domain::compat::ledger::bracket::Bracket;
+use convoke_domain::compat::ledger::place;
+use convoke_domain::compat::ledger::request::{LedgerRequest, ReportRequest, TimingOrder};
+use convoke_domain::compat::ledger::timing::{TimingEvent, TimingRow, rows};
+use convoke_domain::compat::ledger::timing_report::{full, terse};
+use convoke_engine::compat::ledger::real;
 
 use super::ScriptReply;
 use super::ledger::ScriptLedger;

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use convoke_domain::ledger::bracket::Bracket;
-use convoke_domain::ledger::place;
-use convoke_domain::ledger::request::{LedgerRequest, ReportRequest, TokenOrder};
-use convoke_domain::ledger::token_report::{HostUse, full, terse};
-use convoke_domain::ledger::tokens::{TokenEvent, TokenRow};
+use convoke_domain::compat::ledger::bracket::Bracket;
+use convoke_domain::compat::ledger::place;
+use convoke_domain::compat::ledger::request::{LedgerRequest, ReportRequest, TokenOrder};
+use convoke_domain::compat::ledger::token_report::{HostUse, full, terse};
+use convoke_domain::compat::ledger::tokens::{TokenEvent, TokenRow};
 use convoke_engine::client::claude::spent::spent;
-use convoke_engine::ledger::token_rows::{line, rows};
-use convoke_engine::ledger::{real, token_file};
+use convoke_engine::compat::ledger::token_rows::{line, rows};
+use convoke_engine::compat::ledger::{real, token_file};
 
 use super::ScriptReply;
 use super::ledger::ScriptLedger;

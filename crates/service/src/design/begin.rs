@@ -6,22 +6,28 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
-use convoke_domain::design::event::{Event, Settings};
+use convoke_domain::design::event::{Chosen, Event, Settings};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
+use convoke_domain::design::reading_order::JudgeOrders;
 use convoke_domain::design::rules::RulesVersion;
+use convoke_domain::design::settled::PollRule;
 use convoke_domain::design::setup::ground::{BranchRule, DirtyTree};
 use convoke_domain::run::RunId;
+use convoke_engine::chance::random_number;
 use convoke_engine::client::adapter;
+use convoke_store::error::StoreError;
 
-use super::course::{CourseRequest, hold};
+use super::course::CourseRequest;
 use super::ending::EndedDesign;
 use super::front_end::DesignFrontEnd;
+use super::hold::{RunHold, hold_run};
 use super::rehearsal::Rehearsal;
 use super::seats::Seats;
 use super::{DesignError, MAX_FEATURE, open_journal};
 use crate::brief::brief_block;
 use crate::failure::{ErrorClass, Failure};
+use crate::repository_pack::design_pack;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -37,6 +43,10 @@ pub struct DesignRequest {
     pub quick: bool,
     /// Whether a process of its own does the heavy part.
     pub subagent: bool,
+    /// How many voters and judges Convoke asks.
+    pub poll_rule: PollRule,
+    /// In how many orders judges read their ballot.
+    pub judge_orders: JudgeOrders,
     /// The calling workflow's session file; an empty path means that there is no such workflow.
     pub session_env: Option<OsString>,
     /// The text before step numbers and names.
@@ -145,6 +155,12 @@ impl DesignRequest {
 
     /// Refuses what only a design under Convoke's own rules can do.
     fn check_ground(&self) -> Result<(), Failure> {
+        if self.policy == Policy::Seed && self.poll_rule == PollRule::UntilSettled {
+            return Err(Failure::new(ErrorClass::Usage, DesignError::AdaptiveSeed));
+        }
+        if self.policy == Policy::Seed && self.judge_orders == JudgeOrders::Both {
+            return Err(Failure::new(ErrorClass::Usage, DesignError::BothOrdersSeed));
+        }
         let option = if self.dirty_tree == DirtyTree::Allowed {
             "--allow-dirty"
         } else if self.new_branch {
@@ -184,13 +200,15 @@ impl DesignRequest {
         answers: Answers,
     ) -> Result<Settings, Failure> {
         Ok(Settings {
-            feature,
             auto: self.auto,
             quick: self.quick,
             subagent: self.subagent,
+            poll_rule: self.poll_rule,
+            judge_orders: self.judge_orders,
             nested: self.calling_session().is_some(),
             session_env: self.calling_session().map(absolute),
             prefix: self.step_prefix.as_deref().map(Prefix::parse).unwrap_or_default(),
+            pack: self.repository_pack(session, &seats, &feature)?,
             panel: seats.panel,
             agents: seats.agents,
             policy: self.policy,
@@ -204,7 +222,24 @@ impl DesignRequest {
             branch_info: self.branch_info.clone(),
             feature_dir: self.feature_dir.as_deref().map(absolute),
             budget: self.course.budget.clone(),
+            feature,
         })
+    }
+
+    /// Packs the repository if an agent without tools sits on the panel. The original gave none.
+    fn repository_pack(
+        &self,
+        session: &Session,
+        seats: &Seats,
+        feature: &str,
+    ) -> Result<Option<String>, Failure> {
+        if self.policy == Policy::Seed || seats.agents.iter().all(Chosen::has_tools) {
+            return Ok(None);
+        }
+        let documents = self.feature_dir.as_deref().map(documents).unwrap_or_default();
+        let named = documents.iter().filter_map(|path| below(&session.project, path));
+        let wanted = [feature.to_owned()].into_iter().chain(named).collect::<Vec<_>>();
+        design_pack(session, &wanted.join("\n\n"))
     }
 }
 
@@ -217,17 +252,36 @@ fn begin(
     course: &CourseRequest,
     front_end: &mut dyn DesignFrontEnd,
 ) -> Result<EndedDesign, Failure> {
-    let random = u64::from(std::process::id()) ^ settings.feature.len() as u64;
-    let id = request.run_id.clone().unwrap_or_else(|| RunId::new(session.now(), random));
-    // A refused request creates no run.
-    let lock = hold(session, &id)?;
     let mark = if settings.is_rehearsal { "(rehearsal) " } else { "" };
     let title = format!("{mark}{}", settings.feature.lines().next().unwrap_or_default());
-    workspace.store.begin_run(&id, &workspace.scope, &title, session.now()).map_err(refused)?;
+    let named = request.run_id.as_ref();
+    let (id, hold) = begin_new_run(workspace, session, named, random_number, &title)?;
     let (mut journal, _) = open_journal(workspace, &id)?;
     let event = Event::Begun(Box::new(settings));
     journal.append(session.now().as_millisecond(), &event).map_err(refused)?;
-    course.go(session, workspace, &id, lock, front_end)
+    course.go(session, workspace, &id, hold, front_end)
+}
+
+/// Records a run under its id, or else under one that no other run has, on any machine.
+fn begin_new_run(
+    workspace: &Workspace,
+    session: &Session,
+    named: Option<&RunId>,
+    mut random: impl FnMut() -> u64,
+    title: &str,
+) -> Result<(RunId, RunHold), Failure> {
+    let Workspace { store, scope } = workspace;
+    loop {
+        let now = session.now();
+        let id = named.cloned().unwrap_or_else(|| RunId::new(now, random()));
+        // A refused request creates no run.
+        let hold = hold_run(session, store, &id)?;
+        match store.begin_run(&id, scope, title, now) {
+            Ok(()) => return Ok((id, hold)),
+            Err(StoreError::RunExists { .. }) if named.is_none() => {}
+            Err(error) => return Err(refused(error)),
+        }
+    }
 }
 
 /// The session file may be missing, but its folder must exist: the design's files go there.
@@ -271,4 +325,10 @@ fn documents(folder: &Path) -> Vec<String> {
     paths.retain(|path| path.extension().is_some_and(|kind| kind == "md") && path.is_file());
     paths.sort();
     paths.iter().map(|path| path.display().to_string()).collect()
+}
+
+/// Returns a document's path below the project, if it is there.
+fn below(project: &Path, document: &str) -> Option<String> {
+    let (path, project) = (std::path::absolute(document).ok()?, std::path::absolute(project).ok()?);
+    Some(path.strip_prefix(project).ok()?.display().to_string())
 }

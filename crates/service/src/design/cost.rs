@@ -11,7 +11,7 @@ use convoke_domain::run::{RunId, RunState};
 use convoke_store::lane::LaneQuery;
 
 use crate::failure::Failure;
-use crate::lane::{is_paid, without_usage_warning};
+use crate::lane::{UncountedLanes, is_paid};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -46,7 +46,7 @@ pub fn forecast_of_run(
     prospect(&Workspace::open(session, None)?, run, budget)
 }
 
-/// Returns the note that a budget does not include lanes of a run that reported no usage. A failing
+/// Returns the note that a budget does not include all that the lanes of a run used. A failing
 /// store does not stop a run.
 pub(super) fn usage_warning(
     workspace: &Workspace,
@@ -55,9 +55,9 @@ pub(super) fn usage_warning(
 ) -> Option<String> {
     let query = LaneQuery { run: Some(run.as_str()), ..LaneQuery::default() };
     let lanes = workspace.store.lanes(query).ok()?;
-    let without_usage =
-        budget.lanes_without_usage(Sum::of_all(lanes.iter().filter(|lane| is_paid(lane))));
-    (without_usage > 0).then(|| format!("warning: {}", without_usage_warning(without_usage)))
+    let sum = Sum::of_all(lanes.iter().filter(|lane| is_paid(lane)));
+    let warnings: Vec<_> = UncountedLanes::of(budget, sum).warnings().collect();
+    (!warnings.is_empty()).then(|| format!("warning: {}", warnings.join("; ")))
 }
 
 fn said(found: Option<Forecast>) -> String {
@@ -69,7 +69,7 @@ fn said(found: Option<Forecast>) -> String {
     };
     let money =
         micro_dollars.map_or_else(String::new, |money| format!(" ({})", range(money, dollars)));
-    let partial = if is_partial { " (not all lanes reported usage)" } else { "" };
+    let partial = if is_partial { " (not all lanes reported all usage)" } else { "" };
     let runs = if runs == 1 { "an earlier run".to_owned() } else { format!("{runs} earlier runs") };
     format!("{runs} needed {} tokens{money}{partial}", range(tokens, short))
 }
@@ -130,7 +130,7 @@ mod tests {
         });
         assert_eq!(
             said(found) + &compared(found, LaneBudget::parse("150k").ok()),
-            "3 earlier runs needed 120.0k, and nine of ten at most 180.0k tokens ($1.20, and nine of ten at most $2.00) (not all lanes reported usage); the budget of 150000 \
+            "3 earlier runs needed 120.0k, and nine of ten at most 180.0k tokens ($1.20, and nine of ten at most $2.00) (not all lanes reported all usage); the budget of 150000 \
              tokens may be too small"
         );
         assert_eq!(compared(None, LaneBudget::parse("$1").ok()), "");

@@ -14,11 +14,11 @@ use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::run::{RunId, RunState};
 use convoke_domain::tree::TreeStatus;
 use convoke_engine::design::run_folder::{RunFolderError, RunFolders};
-use convoke_engine::lock::Lock;
 
 use super::ending::{DesignOverview, DesignReport, EarlierPlans, EndedDesign, hand_over, withheld};
 use super::event_loop::{self, DesignOutcome};
 use super::front_end::DesignFrontEnd;
+use super::hold::RunHold;
 use super::nested::Caller;
 use super::person::{AnswerFile, Person, read_answers};
 use super::rehearsal::REPLIES;
@@ -93,13 +93,13 @@ impl CourseRequest {
     }
 
     /// Goes on where the journal ends. However that fails, the run can be resumed. Only the process
-    /// with the lock does so, and the journal is opened here.
+    /// that holds the run does so, and the journal is opened here.
     pub(crate) fn go(
         &self,
         session: &Session,
         workspace: &Workspace,
         id: &RunId,
-        _lock: Lock,
+        _hold: RunHold,
         front_end: &mut dyn DesignFrontEnd,
     ) -> Result<EndedDesign, Failure> {
         let span = tracing::info_span!("design", run = %id);
@@ -339,13 +339,7 @@ fn earlier_plans(events: &[Stamped]) -> Vec<DesignPlan> {
     plans
 }
 
-/// Locks the working tree for a run, until the returned value is dropped.
-pub(crate) fn hold(session: &Session, id: &RunId) -> Result<Lock, Failure> {
-    let tree = project_tree(session);
-    folders(session)?.hold(&tree, id).map_err(held)
-}
-
-fn project_tree(session: &Session) -> PathBuf {
+pub(super) fn project_tree(session: &Session) -> PathBuf {
     session.project.canonicalize().unwrap_or_else(|_| session.project.clone())
 }
 

@@ -20,6 +20,16 @@ pub enum DesignError {
         /// How long it is, in bytes.
         length: usize,
     },
+    /// Another process, on this machine or another that shares the store, works on the run.
+    #[error("cannot work on run {run}: process {pid} on `{machine}` works on it")]
+    WorkedOn {
+        /// The run's id.
+        run: RunId,
+        /// The number of the process.
+        pid: u32,
+        /// The name of its machine.
+        machine: String,
+    },
     /// The original's gate judges the branch, and knows no such option.
     #[error(
         "cannot use `{option}` here: with `--policy seed`, or called by a workflow, the original's \
@@ -29,6 +39,14 @@ pub enum DesignError {
         /// The option's name.
         option: &'static str,
     },
+    /// The original asks every judge and voter.
+    #[error(
+        "cannot use `--adaptive` with `--policy seed`: the original asks all judges and voters"
+    )]
+    AdaptiveSeed,
+    /// The original asks every judge once.
+    #[error("cannot use `--both-orders` with `--policy seed`: the original asks each judge once")]
+    BothOrdersSeed,
     /// Changes by an agent could not be distinguished from those before it.
     #[error(
         "cannot plan on uncommitted changes: Convoke cannot take a snapshot of the working tree"

@@ -172,7 +172,8 @@ impl EventLoop<'_, '_, '_> {
 
     /// Has another process continue in the same journal, and takes in what it wrote there.
     fn delegate(&mut self) -> Result<Option<DesignOutcome>, Failure> {
-        let worked = self.stage.work()?;
+        let Some((_, settings)) = self.design.facts().settings() else { return self.interrupt() };
+        let worked = self.stage.work(&settings.panel)?;
         self.design = DesignWalk::fold(self.journal.read_again().map_err(read_failed)?);
         let Some(worked) = worked else { return self.interrupt() };
         let needs_a_person = matches!(self.design.upcoming(), Next::Need(Need::Recover(..)));

@@ -6,9 +6,10 @@ use convoke_domain::design::event::{LaneEnd, LaneId, Settings};
 use convoke_domain::design::notice::Notice;
 use convoke_domain::design::render::Line;
 use convoke_domain::design::walk::LaneNeed;
-use convoke_domain::lane::event::LaneEvent;
+use convoke_domain::lane::event::{LaneEvent, Usage};
 use convoke_domain::run::RunId;
 use convoke_engine::lane::many::QueueEvent;
+use jiff::Timestamp;
 
 use crate::failure::Failure;
 
@@ -25,6 +26,23 @@ pub enum TypedAnswer {
     Stopped,
 }
 
+/// A lane that another process of the same run runs now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerLane {
+    /// The lane.
+    pub id: LaneId,
+    /// Its seat, for people.
+    pub seat: String,
+    /// When it began.
+    pub since: Timestamp,
+    /// What it used so far, as far as the client says.
+    pub usage: Option<Usage>,
+    /// The tool that its agent used last.
+    pub last_tool: Option<String>,
+    /// How many tools its agent used.
+    pub tools: usize,
+}
+
 /// A front end of designs. A terminal prompts; one without a person declines.
 pub trait DesignFrontEnd {
     /// Receives the run that begins or resumes, before any other call.
@@ -37,6 +55,9 @@ pub trait DesignFrontEnd {
     /// Learns what Convoke does itself now, such as asking agents whether they answer; nothing when
     /// that is over.
     fn works(&mut self, activity: Option<&str>);
+
+    /// Learns which lanes a worker process runs at the moment.
+    fn worker_lanes(&mut self, lanes: Vec<WorkerLane>);
 
     /// Shows a message beside the design, in every front end.
     fn say(&mut self, text: &str);
@@ -72,6 +93,8 @@ impl DesignFrontEnd for UnattendedFrontEnd {
     }
 
     fn works(&mut self, _activity: Option<&str>) {}
+
+    fn worker_lanes(&mut self, _lanes: Vec<WorkerLane>) {}
 
     fn say(&mut self, _text: &str) {}
 

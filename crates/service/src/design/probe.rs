@@ -2,10 +2,10 @@
 //!
 //! Before judges are seated only a fresh probe counts: an agent may have failed since.
 
+use convoke_domain::design::absence::Absence;
 use convoke_domain::design::event::{Health, Occasion, Settings};
-use convoke_domain::design::policy::Policy;
 use convoke_domain::design::seat::{Available, Holder};
-use convoke_domain::lane::health::{AgentHealth as Known, Replacement};
+use convoke_domain::lane::health::AgentHealth as Known;
 use convoke_engine::lane::agent_ref::AgentRef;
 
 use super::stage::{Stage, stopped};
@@ -46,41 +46,19 @@ pub(super) fn probe(
         found.extend(health.map(|health| (holders[place], health)));
     }
     let available = Available { first: can_work[0], second: can_work[1] };
-    let seating = (settings, available);
-    let warn = |(holder, health)| warning(stage, seating, occasion, (holder, &health));
-    let warnings = found.into_iter().filter_map(warn).collect();
+    for (holder, health) in found.iter().filter(|_| settings.has_original_lines()) {
+        // Other workflows, and the original's rules, have a box of their own.
+        if let Some(banner) = health.banner(settings.panel.named(*holder).name()) {
+            stage.session.reporter().say(banner);
+        }
+    }
+    let is_absent = |health: &Known| matches!(health, Known::Missing | Known::Sick(_));
+    let absent = found.into_iter().filter(|(_, health)| is_absent(health));
+    let absences = absent.map(|(holder, health)| Absence::Agent { holder, health }).collect();
     if let (Some(caller), Occasion::SetUp) = (&stage.caller, occasion) {
         caller.begins(settings, available);
     }
-    Ok(Health { available, warnings })
-}
-
-/// Returns the warning about an agent that does not take part. Other workflows, and the rules of the
-/// original one, have a box and a line of their own.
-fn warning(
-    stage: &Stage<'_>,
-    (settings, available): (&Settings, Available),
-    occasion: Occasion,
-    (holder, health): (Holder, &Known),
-) -> Option<String> {
-    let name = settings.panel.named(holder).name();
-    let host = settings.panel.named(Holder::Host).name();
-    let is_literal = settings.policy == Policy::Seed || stage.caller.is_some();
-    if let Some(banner) = health.banner(name).filter(|_| is_literal) {
-        stage.session.reporter().say(banner);
-    }
-    let agent = |holder| settings.chosen(holder).agent.as_str();
-    let other = if holder == Holder::First { Holder::Second } else { Holder::First };
-    let replacement = Replacement {
-        other: available.has(other).then(|| settings.panel.named(other).name()),
-        host,
-        host_is_same: agent(holder) == agent(Holder::Host),
-    };
-    match occasion {
-        Occasion::SetUp if is_literal => health.warning(name),
-        Occasion::SetUp => health.plain_warning(name, replacement),
-        Occasion::Judges => health.judge_warning(name, host),
-    }
+    Ok(Health { available, absences })
 }
 
 /// Returns the health of one agent; `None` without a program to probe.

@@ -3,27 +3,32 @@
 use convoke_domain::design::facts::Facts;
 use convoke_domain::run::RunId;
 
-use super::course::{CourseRequest, hold};
+use super::course::CourseRequest;
 use super::ending::EndedDesign;
 use super::front_end::DesignFrontEnd;
+use super::hold::hold_run;
 use super::open_journal;
 use crate::failure::Failure;
-use crate::run::{journal_integrity, must_be_real, must_be_sound};
+use crate::run::{journal_integrity, last_stopped_run, must_be_real, must_be_sound};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// Resumes a run. Recorded answers are not requested again.
+/// Resumes a run, or without one the last that was stopped. Recorded answers are not requested again.
 pub fn resume_run(
     session: &Session,
-    run: &RunId,
+    run: Option<&RunId>,
     course: &CourseRequest,
     front_end: &mut dyn DesignFrontEnd,
 ) -> Result<EndedDesign, Failure> {
     let workspace = Workspace::open(session, None)?;
-    let run = workspace.store.run(&workspace.scope.project, run).map_err(refused)?;
+    let run = match run {
+        Some(run) => run.clone(),
+        None => last_stopped_run(session)?,
+    };
+    let run = workspace.store.run(&workspace.scope.project, &run).map_err(refused)?;
     must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
     let (_, events) = open_journal(&workspace, &run.id)?;
     must_be_real(&run.id, &Facts::fold(events))?;
-    let lock = hold(session, &run.id)?;
-    course.go(session, &workspace, &run.id, lock, front_end)
+    let hold = hold_run(session, &workspace.store, &run.id)?;
+    course.go(session, &workspace, &run.id, hold, front_end)
 }

@@ -15,7 +15,7 @@ use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::design::notice::Notice;
 use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::render;
-use convoke_domain::design::seat::Holder;
+use convoke_domain::design::seat::{Holder, Panel};
 use convoke_domain::design::setup::Ready;
 use convoke_domain::design::walk::{LaneNeed, PersonQuestion};
 use convoke_domain::lane::budget::LaneBudget;
@@ -277,11 +277,12 @@ impl<'a> Stage<'a> {
 
     /// Has another process do the heavy part, and returns the result that Convoke believes; nothing if
     /// Convoke was stopped meanwhile.
-    pub(super) fn work(&mut self) -> Result<Option<WorkerResult>, Failure> {
+    pub(super) fn work(&mut self, panel: &Panel) -> Result<Option<WorkerResult>, Failure> {
         // A change by the worker's agents at the end is reported here, with the exit code.
         self.begin_watch()?;
         self.front_end.works(Some("another process makes and reviews the plan"));
-        let worked = worker::started(self);
+        let worked = worker::started(self, panel);
+        self.front_end.worker_lanes(Vec::new());
         self.front_end.works(None);
         worked
     }

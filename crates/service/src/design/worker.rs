@@ -1,23 +1,30 @@
 //! The heavy part of a design in a process of its own: starting it, and being it.
 
-use std::fs;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
+use std::{fs, io, thread};
 
+use convoke_domain::design::event::LaneId;
 use convoke_domain::design::heavy::WorkerResult;
+use convoke_domain::design::seat::Panel;
+use convoke_domain::design::seat_name::{lane_holder, lane_seat};
+use convoke_domain::lane::event::Usage;
+use convoke_domain::lane::ledger::LaneEntry;
 use convoke_domain::run::RunId;
 use convoke_engine::design::run_folder::RunFolders;
 use convoke_engine::lane::supervisor::{
-    ChildProcess, KEPT_STREAMS, Limits, Supervision, TurnState, run,
+    ChildProcess, ExitReport, KEPT_STREAMS, Limits, Supervision, TurnState, run,
 };
 use convoke_engine::{file, owner, scratch};
+use convoke_store::lane::LaneQuery;
 
 use super::course::{CourseRequest, folders, held};
 use super::event_loop::work;
-use super::front_end::UnattendedFrontEnd;
+use super::front_end::{DesignFrontEnd, UnattendedFrontEnd, WorkerLane};
 use super::stage::{Stage, stopped};
 use super::{DesignError, open_journal};
 use crate::failure::{ErrorClass, Failure};
-use crate::lane::lane_failed;
+use crate::lane::{lane_failed, read_pulse};
 use crate::session::Session;
 use crate::telemetry::{TracedWork, traced};
 use crate::workspace::Workspace;
@@ -39,6 +46,9 @@ const LAST_WORDS: Duration = Duration::from_secs(40);
 
 /// How often to check it meanwhile.
 const STEP: Duration = Duration::from_millis(100);
+
+/// How often to look which lanes a worker runs.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Does the heavy part of a run that another process began. It shows nothing, and asks no person.
 pub fn run_worker(
@@ -87,8 +97,57 @@ pub(super) fn wait_for_last(
     Ok(())
 }
 
+/// Runs a worker to its end, and meanwhile shows the lanes that it runs.
+fn watched(
+    process: &ChildProcess<'_>,
+    session: &Session,
+    (id, panel): (&RunId, &Panel),
+    front_end: &mut dyn DesignFrontEnd,
+) -> io::Result<ExitReport> {
+    let workspace = Workspace::open(session, None).ok();
+    let (sender, ended) = channel::<()>();
+    let span = tracing::Span::current();
+    thread::scope(|threads| {
+        let running = threads.spawn(move || {
+            let _entered = span.enter();
+            let _ends = sender;
+            run(process, &mut |_, _| TurnState::GoesOn)
+        });
+        while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            // A store that cannot be read at the moment costs some lines at a terminal, not the run.
+            let query = LaneQuery { run: Some(id.as_str()), open: true, ..LaneQuery::default() };
+            let open = workspace.as_ref().and_then(|here| here.store.lanes(query).ok());
+            let lanes = open.unwrap_or_default();
+            let shown = lanes.iter().filter_map(|lane| worker_lane(session, panel, lane));
+            front_end.worker_lanes(shown.collect());
+        }
+        running.join().unwrap_or_else(|_| Err(io::Error::other("its supervisor panicked")))
+    })
+}
+
+/// Returns an open lane as people see it; nothing before its agent has begun.
+fn worker_lane(session: &Session, panel: &Panel, lane: &LaneEntry) -> Option<WorkerLane> {
+    let pulse = read_pulse(session, lane.id)?;
+    let id = LaneId::parse(pulse.label.as_deref()?)?;
+    let holder = lane_holder(&id, panel);
+    let seat = holder.map(|holder| lane_seat(&id, panel.named(holder)));
+    let usage =
+        |tokens| Usage { input: tokens, micro_dollars: pulse.micro_dollars, ..Usage::default() };
+    Some(WorkerLane {
+        seat: seat.unwrap_or_else(|| lane.begun.agent.clone()),
+        since: lane.begun.at,
+        usage: pulse.tokens.map(usage),
+        last_tool: pulse.last_tool,
+        tools: usize::try_from(pulse.tools).unwrap_or(usize::MAX),
+        id,
+    })
+}
+
 /// Has a worker do the heavy part, and returns its judged result; `None` if the user stopped it.
-pub(super) fn started(stage: &Stage<'_>) -> Result<Option<WorkerResult>, Failure> {
+pub(super) fn started(
+    stage: &mut Stage<'_>,
+    panel: &Panel,
+) -> Result<Option<WorkerResult>, Failure> {
     let scratch = scratch::lane().map_err(lane_failed)?;
     let environment = &stage.session.environment;
     let convoke = environment.program();
@@ -108,7 +167,8 @@ pub(super) fn started(stage: &Stage<'_>) -> Result<Option<WorkerResult>, Failure
         scratch: scratch.path(),
         supervision: Supervision { limits, cancel: &cancel },
     };
-    run(&process, &mut |_, _| TurnState::GoesOn).map_err(lane_failed)?;
+    let run = (&stage.run, panel);
+    watched(&process, stage.session, run, stage.front_end).map_err(lane_failed)?;
     if cancel.is_cancelled() {
         return Ok(None);
     }

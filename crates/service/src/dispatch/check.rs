@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use convoke_domain::client::Client;
 use convoke_domain::dispatch::role::{PromptProfile, Proof};
+use convoke_domain::task::id::TaskId;
 
+use super::deed::Dispatched;
 use super::judge::{AnswerKind, NoProof, Submission};
 use super::materials::ChangedFiles;
 use super::post::{PostName, say_changes};
@@ -35,6 +37,8 @@ pub struct CheckRequest {
     pub changed: ChangedFiles,
     /// How many tokens the answer cost; 0 means that nothing was resumed.
     pub tokens: Option<u64>,
+    /// The stored task that the answer is about; it records the verdict.
+    pub stored_task: Option<TaskId>,
     /// Whether an approval needs proof of reading.
     pub proof: Proof,
     /// Whether the judgement is written down.
@@ -63,6 +67,9 @@ pub fn check_answer(
         AnswerKind::Task => Vec::new(),
     };
     let (workspace, reporter) = (Workspace::open(session, None)?, session.reporter());
+    let (role, task) = (&post.role.name, request.stored_task.as_ref());
+    let dispatched = Dispatched { session, workspace: &workspace, role, task };
+    dispatched.check()?;
     let submission = Submission {
         post: &post,
         workspace: &workspace,
@@ -80,6 +87,12 @@ pub fn check_answer(
     let judged = submission.judge(&reporter)?;
     if request.keeping == JudgementKeeping::Kept {
         judged.keep(&workspace, request.agent.as_deref(), &reporter)?;
+        dispatched.record_verdict(
+            &judged,
+            &format!("check, round {}", request.iteration),
+            &reporter,
+        );
+        dispatched.note_unrecorded(&judged, &reporter);
     }
     Ok(judged.report)
 }

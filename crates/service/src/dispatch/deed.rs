@@ -1,15 +1,18 @@
 //! A dispatch's records about tasks: the dispatched role, and its verdict.
 
 use convoke_domain::dispatch::role::{DispatchRole, Noun, RoleName};
+use convoke_domain::pin::before_prompt;
 use convoke_domain::task::deed::{DeedKind, DeedRole};
 use convoke_domain::task::id::TaskId;
 use convoke_store::deed::NewDeed;
 use convoke_store::error::StoreError;
+use convoke_store::task::ActivePlan;
 
 use super::judge::Judged;
 use super::report::AnswerCheckReport;
 use super::run::Judgement;
 use crate::failure::{Failure, with_causes};
+use crate::lane::{PinnedRules, pins_in_force};
 use crate::observer::Reporter;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused, speaker};
@@ -21,6 +24,9 @@ pub(super) struct Dispatched<'a> {
     pub(super) role: &'a RoleName,
     pub(super) task: Option<&'a TaskId>,
 }
+
+/// A verdict, and the reason that is recorded with it.
+type FoundVerdict = (DeedKind, Option<String>);
 
 impl Dispatched<'_> {
     /// Refuses a missing task, before any cost.
@@ -49,15 +55,43 @@ impl Dispatched<'_> {
         run: &str,
         reporter: &Reporter,
     ) {
-        let outcome = || judgement.ran.transcript.outcome.name().to_owned();
-        let none = || Some((DeedKind::NoVerdict, Some(outcome())));
-        let found = match &judgement.judged {
-            Some(judged) => verdict(judged),
-            None if kind == DeedKind::Dispatched => none(),
-            None => None,
-        };
-        if let Some((task, (kind, reason))) = self.task.zip(found) {
+        match &judgement.judged {
+            Some(judged) => self.record_verdict(judged, run, reporter),
+            None if kind == DeedKind::Dispatched => {
+                let outcome = judgement.ran.transcript.outcome.name().to_owned();
+                self.record_found((DeedKind::NoVerdict, Some(outcome)), run, reporter);
+            }
+            None => {}
+        }
+    }
+
+    /// Records the verdict of an answer, if the role gives one.
+    pub(super) fn record_verdict(&self, judged: &Judged, run: &str, reporter: &Reporter) {
+        if let Some(found) = verdict(judged) {
+            self.record_found(found, run, reporter);
+        }
+    }
+
+    fn record_found(&self, found: FoundVerdict, run: &str, reporter: &Reporter) {
+        let (kind, reason) = found;
+        if let Some(task) = self.task {
             warn(self.record(task, kind, reason.as_deref(), Some(run)), reporter);
+        }
+    }
+
+    /// Says that no task has the verdict of this answer, and how to record it: wake-ups go by
+    /// recorded verdicts alone. Without an open task there is nothing to record it with.
+    pub(super) fn note_unrecorded(&self, judged: &Judged, reporter: &Reporter) {
+        let command = match verdict(judged) {
+            Some((DeedKind::Pass, _)) => "convoke task pass ID",
+            Some((DeedKind::Fail, _)) => "convoke task fail ID",
+            Some(_) | None => return,
+        };
+        if self.task.is_none() && has_open_tasks(self.workspace) {
+            reporter.say(format!(
+                "note: no task records this verdict; `{command} --by {}` records it",
+                self.role
+            ));
         }
     }
 
@@ -86,14 +120,50 @@ impl Dispatched<'_> {
     }
 }
 
-/// Records that a role was sent whose prompt needs no store. Without a store, it warns the user.
-pub(super) fn record_prompt(session: &Session, role: &RoleName, kind: DeedKind) {
-    let reporter = session.reporter();
-    match Workspace::open(session, None) {
-        Ok(workspace) => Dispatched { session, workspace: &workspace, role, task: None }
-            .record_start(kind, &reporter),
-        Err(failure) => warn(Err(failure), &reporter),
+/// A prompt that the user gives to an agent by hand.
+pub(super) struct PrintedPrompt<'a> {
+    pub(super) session: &'a Session,
+    pub(super) role: &'a RoleName,
+    pub(super) kind: DeedKind,
+    pub(super) rules: PinnedRules,
+}
+
+impl PrintedPrompt<'_> {
+    /// Records that the role was sent, and returns the prompt as it is printed. The prompt itself
+    /// needs no store; without one, it warns the user of what is missing.
+    pub(super) fn finish(&self, prompt: &str) -> String {
+        let PrintedPrompt { session, role, kind, rules } = *self;
+        let reporter = session.reporter();
+        let workspace = Workspace::open(session, None);
+        match &workspace {
+            Ok(workspace) => {
+                Dispatched { session, workspace, role, task: None }.record_start(kind, &reporter);
+            }
+            Err(failure) => warn_of(failure, &reporter),
+        }
+        with_rules(session, workspace.as_ref().ok(), rules, prompt)
     }
+}
+
+/// Puts the user's rules before a prompt that Convoke prints.
+pub(super) fn with_rules(
+    session: &Session,
+    workspace: Option<&Workspace>,
+    rules: PinnedRules,
+    prompt: &str,
+) -> String {
+    match rules {
+        PinnedRules::Before => {
+            before_prompt(&pins_in_force(session, workspace, &session.reporter()), prompt)
+        }
+        PinnedRules::LeftOut => prompt.to_owned(),
+    }
+}
+
+/// Tells whether a verdict could be recorded with a task of this branch.
+pub(super) fn has_open_tasks(workspace: &Workspace) -> bool {
+    let Workspace { store, scope } = workspace;
+    store.active_plan(scope, None).is_ok_and(|plan| plan != ActivePlan::Nothing)
 }
 
 /// Tells whether a role is sent to judge or to work.
@@ -106,7 +176,7 @@ pub(super) fn kind_of(role: &DispatchRole) -> DeedKind {
 
 /// Returns the verdict of an answer; `None` where the role gives none. Only a clear one is a
 /// verdict.
-fn verdict(judged: &Judged) -> Option<(DeedKind, Option<String>)> {
+fn verdict(judged: &Judged) -> Option<FoundVerdict> {
     match judged.report.verdict? {
         "PASS" => Some((DeedKind::Pass, unproven_reads(&judged.report))),
         "FAIL" => Some((DeedKind::Fail, None)),
@@ -124,7 +194,11 @@ fn unproven_reads(report: &AnswerCheckReport) -> Option<String> {
 
 fn warn(recorded: Result<(), Failure>, reporter: &Reporter) {
     if let Err(failure) = recorded {
-        let why = with_causes(failure.error.as_ref());
-        reporter.warn(format!("the dispatch is not recorded: {why}"));
+        warn_of(&failure, reporter);
     }
+}
+
+fn warn_of(failure: &Failure, reporter: &Reporter) {
+    let why = with_causes(failure.error.as_ref());
+    reporter.warn(format!("the dispatch is not recorded: {why}"));
 }

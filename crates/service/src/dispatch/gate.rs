@@ -28,8 +28,11 @@ const TEXT: &str = "\n\nThe harbour office opens at 8 am and closes at 7 am.\n\
 pub struct GateReport {
     /// Whether sessions can be resumed.
     pub passed: bool,
-    /// The failed check.
+    /// The check that failed, with the code of its lane's outcome.
     pub r1_deferred_reason: Option<String>,
+    /// The same for a person.
+    #[serde(skip)]
+    pub words: Option<String>,
 }
 
 /// The two prompts of a try by hand.
@@ -99,8 +102,8 @@ fn version(client: &AgentRef, session: &Session) -> Result<Option<String>, Failu
 }
 
 impl GateReport {
-    fn new(reason: Option<String>) -> Self {
-        Self { passed: reason.is_none(), r1_deferred_reason: reason }
+    const fn new(reason: Option<String>, words: Option<String>) -> Self {
+        Self { passed: reason.is_none(), r1_deferred_reason: reason, words }
     }
 }
 
@@ -113,12 +116,13 @@ pub fn gate_prompts(file: &Path) -> GatePromptsReport {
 
 /// Judges the answers of a try by hand.
 pub fn judge_gate(answers: &GateAnswers) -> GateReport {
-    GateReport::new(failed(&Trial {
+    let reason = failed(&Trial {
         first_line: answers.text.lines().next().unwrap_or_default(),
         agent_id: answers.agent.as_deref(),
         first_answer: &answers.first,
         second_answer: answers.second.as_deref().map_err(String::as_str),
-    }))
+    });
+    GateReport::new(reason.clone(), reason)
 }
 
 /// Tests a client with two lanes, and stores the result; `None` if the user stopped it.
@@ -155,10 +159,12 @@ pub fn try_gate(session: &Session, trial: &GateTrial) -> Result<Option<GateRepor
     if lanes.iter().flatten().any(|lane| lane.outcome == LaneOutcome::Cancelled) {
         return Ok(None);
     }
-    let reason = scored(&first, second.as_ref(), text.lines().next().unwrap_or_default());
+    let first_line = text.lines().next().unwrap_or_default();
+    let fault = |outcome| scored(&first, second.as_ref(), first_line, outcome);
+    let (reason, words) = (fault(LaneOutcome::name), fault(LaneOutcome::state));
     let tried = TriedClient { client: client.to_string(), version, reason, at: session.now() };
     open_store(session)?.record_gate(&tried).map_err(refused)?;
-    Ok(Some(GateReport::new(tried.reason)))
+    Ok(Some(GateReport::new(tried.reason, words)))
 }
 
 impl GateTrial {
@@ -182,20 +188,21 @@ impl GateTrial {
     }
 }
 
-/// Returns what failed. A lane without an answer says itself why.
+/// Returns what failed. A lane without an answer says itself why, in the words for its outcome.
 fn scored(
     first: &LaneTranscript,
     second: Option<&LaneTranscript>,
     first_line: &str,
+    words: fn(LaneOutcome) -> &'static str,
 ) -> Option<String> {
     if first.outcome != LaneOutcome::Answered {
-        return Some(format!("V1: {}", first.outcome.name()));
+        return Some(format!("V1: {}", words(first.outcome)));
     }
     let second_answer = match second {
         Some(lane) if lane.outcome == LaneOutcome::Answered => {
             Ok(lane.output.answer().unwrap_or_default())
         }
-        Some(lane) => Err(lane.outcome.name()),
+        Some(lane) => Err(words(lane.outcome)),
         None => Err("it was not resumed"),
     };
     failed(&Trial {

@@ -159,7 +159,8 @@ impl Submission<'_> {
         let unreviewed = role.noun != Noun::Review && resume_error.is_none();
         let would_pass = review.as_ref().map_or(unreviewed, Review::passes) && ambiguity.is_none();
         let lacks_proof = would_pass && requires_proof && !reading.not_proven.is_empty();
-        let entry = self.entry(&references, &reading, round.as_ref());
+        let verdict = verdict_word(review.as_ref(), ambiguity.as_ref(), lacks_proof);
+        let entry = self.entry(&references, &reading, round.as_ref(), verdict);
         let last = self.again.unwrap_or(answer);
         let report = AnswerCheckReport {
             role: role.name.to_string(),
@@ -172,7 +173,7 @@ impl Submission<'_> {
             not_proven: reading.not_proven,
             requires_proof,
             is_review: role.noun == Noun::Review,
-            verdict: verdict_word(review.as_ref(), ambiguity.as_ref(), lacks_proof),
+            verdict,
             passes: would_pass && !lacks_proof,
             approved: review.as_ref().map(|review| review.approved),
             also_wrote: self.also_wrote(answer, review.as_ref(), first.as_ref()),
@@ -257,9 +258,11 @@ impl Submission<'_> {
             EvidenceSource { client, path, project: &session.project, homes: &homes, answer };
         match evidence(&record, &demands) {
             Ok(found) => Ok((Some(found), None)),
-            Err(error @ (EvidenceError::OtherAnswer | EvidenceError::NoAnswer)) => {
-                Ok((None, Some(error.to_string())))
-            }
+            Err(
+                error @ (EvidenceError::OtherAnswer
+                | EvidenceError::EarlierAnswer
+                | EvidenceError::NoAnswer),
+            ) => Ok((None, Some(error.to_string()))),
             Err(error) if self.no_proof == NoProof::Told => {
                 let why = with_causes(&error);
                 reporter.say(format!("note: Convoke cannot tell what was read: {why}"));
@@ -275,6 +278,7 @@ impl Submission<'_> {
                     | EvidenceError::NoFile { .. }
                     | EvidenceError::Unreadable { .. }
                     | EvidenceError::OtherAnswer
+                    | EvidenceError::EarlierAnswer
                     | EvidenceError::NoAnswer
                     | EvidenceError::Empty { .. } => None,
                 };
@@ -318,6 +322,7 @@ impl Submission<'_> {
         references: &[Reference],
         reading: &Reading,
         round: Option<&Round>,
+        verdict: Option<&str>,
     ) -> LedgerEntry {
         let name = |reference: &Reference| reference.expected_name().map(str::to_owned);
         let (role, confirmation) = (&self.post.role.name, reading.confirmation.as_ref());
@@ -333,6 +338,10 @@ impl Submission<'_> {
             missing: confirmation.map(|found| found.missing.clone()).unwrap_or_default(),
             unproven: reading.unproven.clone(),
             proven: reading.proven.clone(),
+            receipts: reading.receipts.as_ref().and_then(|all| serde_json::to_string(all).ok()),
+            verdict: verdict.map(str::to_owned),
+            reason: round.and_then(|round| round.reason.clone()),
+            fresh_chars: round.and_then(|round| round.fresh_chars),
             at: self.post.session.now(),
         }
     }

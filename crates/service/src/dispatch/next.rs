@@ -12,12 +12,13 @@ use convoke_engine::git::diff::CommitOutcome;
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
 
-use super::deed::{Dispatched, kind_of};
+use super::deed::{Dispatched, kind_of, with_rules};
 use super::materials::{Materials, PromptMaterials};
 use super::post::{FoundPost, PostName, say_changes};
 use super::reading::requires_proof;
 use super::{gate, next_failed, no_files};
 use crate::failure::{ErrorClass, Failure};
+use crate::lane::PinnedRules;
 use crate::session::Session;
 use crate::settings::dispatch::{ChangedBy, settings};
 use crate::workspace::Workspace;
@@ -61,7 +62,7 @@ pub struct NextRoundReport {
     pub prompt: String,
     /// How long it is, in characters.
     pub chars: usize,
-    /// How long a fresh start's prompt is, in characters.
+    /// How long a fresh start's prompt is without your rules, in characters.
     pub fresh_chars: u64,
     /// The size of the change, in characters; `None` if unknown.
     pub delta_chars: Option<u64>,
@@ -69,7 +70,7 @@ pub struct NextRoundReport {
     pub base_chars: u64,
     /// The result of committing, in the original's words.
     pub committed: Option<String>,
-    /// Whether this prompt is shorter than a fresh one, which resuming is for.
+    /// Whether this prompt is shorter than a fresh one, both without your rules; resuming is for that.
     pub is_shorter: bool,
     /// The cost of five such rounds, in tenths of a percent of five fresh ones.
     pub loop_per_mille: Option<u64>,
@@ -135,6 +136,7 @@ pub(super) fn check_materials(
 pub fn next_round(
     session: &Session,
     request: &NextRoundRequest,
+    rules: PinnedRules,
 ) -> Result<NextRoundReport, Failure> {
     let settings = settings(session)?;
     say_changes([&request.post.role], &settings, session);
@@ -153,24 +155,26 @@ pub fn next_round(
     let FoundPost { role, feature, .. } = &post;
     let dispatched = Dispatched { session, workspace: &workspace, role: &role.name, task: None };
     dispatched.record_start(kind_of(role), &session.reporter());
-    let chars = Text::new(&made.prompt).chars();
+    // Every prompt has the rules, resumed or fresh, so they say nothing about which is shorter.
+    let bare_chars = Text::new(&made.prompt).chars() as u64;
+    let prompt = with_rules(session, Some(&workspace), rules, &made.prompt);
     Ok(NextRoundReport {
         role: role.name.to_string(),
         feature: feature.dir.display().to_string(),
         iteration: materials.iteration,
         action: action(&made.decision),
-        reason: reason(&made.decision, request),
+        reason: made.reason,
         agent_id: agent_id(&made.decision).map(str::to_owned),
-        chars,
+        chars: Text::new(&prompt).chars(),
         fresh_chars: made.fresh_chars,
         delta_chars: made.delta_chars,
         base_chars: made.base_chars,
         committed: made.committed.as_ref().map(committed),
-        is_shorter: (chars as u64) < made.fresh_chars,
+        is_shorter: bare_chars < made.fresh_chars,
         loop_per_mille: agent_id(&made.decision)
-            .and_then(|_| resumed_loop_per_mille(made.fresh_chars, chars as u64, 5)),
+            .and_then(|_| resumed_loop_per_mille(made.fresh_chars, bare_chars, 5)),
         role_changed_by: settings.changed_by(&role.name),
-        prompt: made.prompt,
+        prompt,
         diagnostics: made.diagnostics,
     })
 }
@@ -188,14 +192,6 @@ const fn action(decision: &ResumeDecision) -> &'static str {
     match decision {
         ResumeDecision::Fresh { .. } => "fresh",
         ResumeDecision::Resume { .. } => "resume",
-    }
-}
-
-const fn reason(decision: &ResumeDecision, request: &NextRoundRequest) -> &'static str {
-    match decision {
-        ResumeDecision::Fresh { reason, .. } => reason.name(),
-        ResumeDecision::Resume { .. } if request.is_final => "final_round",
-        ResumeDecision::Resume { .. } => "within_guard",
     }
 }
 

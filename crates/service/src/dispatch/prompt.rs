@@ -9,11 +9,12 @@ use convoke_domain::token::{Estimate, Tokenizer};
 use convoke_engine::dispatch::{Dispatch, assemble, demanded};
 use serde::Serialize;
 
-use super::deed::{kind_of, record_prompt};
+use super::deed::{PrintedPrompt, kind_of};
 use super::materials::{ChangedFiles, PromptMaterials};
 use super::no_files;
 use super::post::{FoundPost, PostName, say_changes};
 use crate::failure::{ErrorClass, Failure};
+use crate::lane::PinnedRules;
 use crate::session::Session;
 use crate::settings::dispatch::{ChangedBy, settings};
 
@@ -75,11 +76,12 @@ impl ReferenceReport {
     }
 }
 
-/// Makes the prompt of a fresh dispatch, and records that the role was sent.
+/// Makes the prompt of a fresh dispatch, with the user's rules first, and records that the role was sent.
 pub fn fresh_prompt(
     session: &Session,
     post: &PostName,
     materials: &PromptMaterials,
+    rules: PinnedRules,
 ) -> Result<DispatchPromptReport, Failure> {
     let settings = settings(session)?;
     let post = post.find(session, &settings)?;
@@ -89,7 +91,8 @@ pub fn fresh_prompt(
     let dispatch = assemble(feature, &session.project, &materials.order(role))
         .map_err(|error| Failure::new(ErrorClass::Prerequisite, error))?;
     let Dispatch { prompt, references, diagnostics, .. } = dispatch;
-    record_prompt(session, &role.name, kind_of(role));
+    let printed = PrintedPrompt { session, role: &role.name, kind: kind_of(role), rules };
+    let prompt = printed.finish(&prompt);
     Ok(DispatchPromptReport {
         role: role.name.to_string(),
         feature: feature.dir.display().to_string(),

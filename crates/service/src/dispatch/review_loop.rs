@@ -1,16 +1,19 @@
 //! All reviewers of a command, until they approve or it must end.
 
+mod dismissal;
 mod entry;
 mod ground;
 mod guidance;
+mod progress;
 mod summary;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use convoke_domain::dispatch::review::Review;
-use convoke_domain::dispatch::review_loop::{Fixed, FixedBy, LoopStop, ReviewStep, next_step};
+use convoke_domain::dispatch::review_loop::{LoopStop, ReviewStep};
 use convoke_domain::dispatch::role::{DispatchRole, Noun, PromptForm, Proof, RoleName};
 use convoke_domain::task::id::TaskId;
 use convoke_engine::client::Rights;
@@ -19,10 +22,13 @@ use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_store::review_loop::{AnswerUsage, LoopEntry, LoopName};
 use tracing::Span;
 
-use self::entry::{Grounds, answers, kept_reviews, review_text, spent, stop_of, without_verdict};
+use self::entry::{
+    Grounds, answers, kept_reviews, review_text, spent, stop_of, summary_of, without_verdict,
+};
 use self::ground::warn_of_changes;
-use self::summary::is_by_hand;
+use self::summary::ReadLoop;
 pub use self::summary::{LoopAnswerReport, LoopCostReport, LoopFindingReport, ReviewLoopReport};
+use super::deed::has_open_tasks;
 use super::materials::{ChangedFiles, PromptMaterials};
 use super::next::NextRoundRequest;
 use super::post::{PostName, find_feature, unknown};
@@ -54,6 +60,10 @@ pub struct ReviewLoopRequest {
     pub fix_client: Option<AgentRef>,
     /// The most rounds, instead of the settings' own.
     pub max: Option<u32>,
+    /// The round from which on warnings alone start no other, instead of the settings' own; 0 for none.
+    pub floor_from: Option<u32>,
+    /// The findings that the person dismisses, by their ids.
+    pub dismiss: Vec<String>,
     /// Whether the loop stops after each round of reviews, for a person to fix the findings.
     pub stops_for_fix: bool,
     /// Whether the command's fixer may change files; without that, a person fixes.
@@ -95,6 +105,7 @@ struct Course<'a> {
     documents: Option<Vec<PathBuf>>,
     fixer: Option<String>,
     max: u32,
+    floor_from: Option<u32>,
     /// Answers of this call that do not count, for what they cost.
     void: Mutex<Vec<LoopEntry>>,
 }
@@ -126,18 +137,23 @@ fn run_loop(session: &Session, request: &ReviewLoopRequest) -> Result<FinishedLo
         feature,
         fixer: request.fixer(&settings).filter(|_| is_fixed),
         max: request.max.unwrap_or(settings.max_iterations),
+        floor_from: Some(request.floor_from.unwrap_or(settings.floor_from))
+            .filter(|from| *from > 0),
         void: Mutex::default(),
     };
     course.check()?;
     let changed = course.say_changes();
+    course.dismiss()?;
     course.take_up()?;
     let stop = course.go()?;
+    course.note_unrecorded();
     let (Workspace { store, scope }, name) = (&course.workspace, course.feature.name());
     store.keep_stop(scope, course.name(&name), stop, session.now()).map_err(refused)?;
-    let (entries, hint) = (course.entries()?, course.hint(stop));
+    let ((entries, dismissed), hint) = (course.read()?, course.hint(stop));
     let folder = course.feature.dir.clone();
     let void = course.void.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let report = ReviewLoopReport::new(stop, &entries, &answers(&entries), &void);
+    let read = ReadLoop { entries: &entries, answers: &answers(&entries), dismissed: &dismissed };
+    let report = ReviewLoopReport::new(stop, &read, &void);
     Ok(FinishedLoop { report: report.with_changes(changed), hint, folder })
 }
 
@@ -174,34 +190,19 @@ impl Course<'_> {
         LoopName { feature, command: &self.request.command }
     }
 
-    fn entries(&self) -> Result<Vec<LoopEntry>, Failure> {
-        let Workspace { store, scope } = &self.workspace;
-        store.answers(scope, self.name(&self.feature.name())).map_err(refused)
-    }
-
     fn keep(&self, entry: &LoopEntry) -> Result<(), Failure> {
         let Workspace { store, scope } = &self.workspace;
         store.keep_answer(scope, self.name(&self.feature.name()), entry).map_err(refused)
     }
 
-    /// A call after the loop stopped for a person means that the reviewers should answer again.
-    fn take_up(&self) -> Result<(), Failure> {
-        let Workspace { store, scope } = &self.workspace;
-        let name = self.feature.name();
-        let stop = store.last_stop(scope, self.name(&name)).map_err(refused)?;
-        let entries = self.entries()?;
-        if !matches!(stop, Some(LoopStop::ByHand | LoopStop::NoProgress)) {
-            return Ok(());
+    /// Says how to record verdicts that no task has.
+    fn note_unrecorded(&self) {
+        if self.request.task.is_none() && has_open_tasks(&self.workspace) {
+            self.session.reporter().say(
+                "note: no task records these verdicts; `convoke task pass ID --by ROLE` records \
+                 one, and `--task ID` records those of a loop as they come",
+            );
         }
-        let after = entries.iter().map(|entry| entry.iteration).max().unwrap_or_default();
-        let is_open = match self.step(&entries) {
-            ReviewStep::Fix { .. } | ReviewStep::Stop(LoopStop::NoProgress) => true,
-            ReviewStep::Review { .. } | ReviewStep::Stop(_) => false,
-        };
-        if is_open {
-            self.keep(&self.entry(BY_HAND, after, AnswerUsage::default()))?;
-        }
-        Ok(())
     }
 
     /// Returns an entry that neither passes nor fails.
@@ -210,29 +211,12 @@ impl Course<'_> {
         LoopEntry { iteration, role, passed: None, text: String::new(), spent, at }
     }
 
-    fn step(&self, entries: &[LoopEntry]) -> ReviewStep {
-        let attempts = entries.iter().filter(|entry| entry.passed.is_none());
-        let by = |entry: &LoopEntry| {
-            if is_by_hand(entry) { FixedBy::Person } else { FixedBy::Agent }
-        };
-        let fixed: Vec<_> =
-            attempts.map(|entry| Fixed { after: entry.iteration, by: by(entry) }).collect();
-        // A pass without proof does not count where proof is required, so that reviewer answers
-        // again.
-        let needs_proof = self.request.proof == Proof::Required;
-        let counts = |entry: &&LoopEntry| {
-            entry.passed != Some(true) || !needs_proof || Grounds::of(entry).proven
-        };
-        let counted: Vec<_> = entries.iter().filter(counts).cloned().collect();
-        next_step(&self.reviewers, &answers(&counted), &fixed, self.max)
-    }
-
     /// Goes on step by step until it ends.
     fn go(&self) -> Result<LoopStop, Failure> {
         let mut has_asked = false;
         loop {
-            let entries = self.entries()?;
-            let due = self.step(&entries);
+            let (entries, dismissed) = self.read()?;
+            let due = self.step(&entries, &dismissed);
             if due == ReviewStep::Stop(LoopStop::Approved) && !has_asked {
                 return Ok(self.still_approved(&entries));
             }
@@ -243,10 +227,11 @@ impl Course<'_> {
                     let word = if is_final { "final round" } else { "round" };
                     let who = roles.join(", ");
                     self.session.reporter().say(format!("{word} {iteration}: {who}"));
-                    self.review(&roles, &ReviewRound { iteration, is_final, entries: &entries })?
+                    let (entries, dismissed) = (&entries, &dismissed);
+                    self.review(&roles, &ReviewRound { iteration, is_final, entries, dismissed })?
                 }
                 ReviewStep::Fix { after } => match &self.fixer {
-                    Some(fixer) => self.fix(after, fixer, &entries)?,
+                    Some(fixer) => self.fix(after, fixer, (&entries, &dismissed))?,
                     None => Some(LoopStop::ByHand),
                 },
             };
@@ -279,9 +264,9 @@ impl Course<'_> {
 
     /// Runs one reviewer, and records its answer if that counts; else returns why the loop ends.
     fn ask(&self, role: &str, round: &ReviewRound<'_>) -> Result<Option<LoopStop>, Failure> {
-        let ReviewRound { iteration, is_final, entries } = *round;
+        let ReviewRound { iteration, is_final, entries, dismissed } = *round;
         let before = entries.iter().rev().find(|entry| entry.role == role);
-        let issues = before.map_or(Ok(Vec::new()), kept_reviews)?;
+        let issues = before.map_or(Ok(Vec::new()), |entry| kept_reviews(entry, dismissed))?;
         let next = NextRoundRequest {
             summary: summary_of(entries, iteration),
             is_final,
@@ -323,13 +308,14 @@ impl Course<'_> {
         &self,
         after: u32,
         fixer: &str,
-        entries: &[LoopEntry],
+        (entries, dismissed): (&[LoopEntry], &BTreeSet<String>),
     ) -> Result<Option<LoopStop>, Failure> {
         self.session.reporter().say(format!("fix after round {after}: {fixer}"));
         let latest = |role: &String| entries.iter().rev().find(|entry| entry.role == *role);
         let latest = self.reviewers.iter().filter_map(latest);
         let failed = latest.filter(|entry| entry.passed == Some(false));
-        let reviews: Vec<_> = failed.map(kept_reviews).collect::<Result<_, _>>()?;
+        let reviews = failed.map(|entry| kept_reviews(entry, dismissed));
+        let reviews: Vec<_> = reviews.collect::<Result<_, _>>()?;
         let next = self.next(fixer, after, reviews.concat());
         let reporter: Reporter = self.session.reporter_of(fixer);
         let assigned = self.assigned(next, self.request.fix_client())?;
@@ -381,11 +367,5 @@ struct ReviewRound<'a> {
     iteration: u32,
     is_final: bool,
     entries: &'a [LoopEntry],
-}
-
-/// Returns the summary of the last fix for the reviewers.
-fn summary_of(entries: &[LoopEntry], iteration: u32) -> String {
-    let fixes =
-        entries.iter().filter(|entry| entry.passed.is_none() && entry.iteration < iteration);
-    fixes.max_by_key(|entry| entry.iteration).map_or(String::new(), |entry| entry.text.clone())
+    dismissed: &'a BTreeSet<String>,
 }

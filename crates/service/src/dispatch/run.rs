@@ -78,6 +78,7 @@ fn finish_round(session: &Session, request: RunRoundRequest) -> Result<FinishedR
     let workspace = Workspace::open(session, None)?;
     let folder = assignment.post.feature.dir.clone();
     let judgement = assignment.run(&workspace, &session.reporter())?;
+    assignment.note_unrecorded(&workspace, &judgement);
     let class = judgement.class();
     let Judgement { ran, earlier, judged } = judgement;
     let report = DispatchRoundReport::new(&ran, &earlier, judged.map(|judged| judged.report));
@@ -163,6 +164,16 @@ impl<'a> Assignment<'a> {
         let iteration = self.materials.iteration;
         dispatched.record_end(kind, &judgement, &format!("dispatch, round {iteration}"), reporter);
         Ok(judgement)
+    }
+
+    /// Says how to record a verdict that no task has.
+    fn note_unrecorded(&self, workspace: &Workspace, judgement: &Judgement) {
+        let FoundPost { session, role, .. } = &self.post;
+        let task = self.request.task.as_ref();
+        if let Some(judged) = &judgement.judged {
+            let dispatched = Dispatched { session, workspace, role: &role.name, task };
+            dispatched.note_unrecorded(judged, &session.reporter());
+        }
     }
 
     /// Decides a round, runs it and judges the answer. After an answer without a verdict it asks

@@ -11,10 +11,11 @@ use convoke_engine::dispatch::task::{
 };
 use serde::Serialize;
 
-use super::deed::record_prompt;
+use super::deed::PrintedPrompt;
 use super::post::find_feature;
 use super::prompt::ReferenceReport;
 use crate::failure::{ErrorClass, Failure};
+use crate::lane::PinnedRules;
 use crate::session::Session;
 use crate::settings::dispatch::settings;
 
@@ -27,6 +28,8 @@ pub struct TaskPromptRequest {
     pub feature: PathBuf,
     /// Files to work on.
     pub files: Vec<String>,
+    /// Whether the user's rules go before the prompt.
+    pub rules: PinnedRules,
 }
 
 /// The prompt of one task's implementer.
@@ -83,8 +86,10 @@ pub fn task_prompt(
     let root = session.project.join(&settings.artifacts_root);
     let made = assemble(&feature, &session.project, &root, &order).map_err(failed)?;
     let role = RoleName { command: "implement".to_owned(), role: "implementer".to_owned() };
-    record_prompt(session, &role, DeedKind::Work);
     let TaskDispatch { prompt, title, references, choices, diagnostics } = made;
+    let printed =
+        PrintedPrompt { session, role: &role, kind: DeedKind::Work, rules: request.rules };
+    let prompt = printed.finish(&prompt);
     Ok(TaskPromptReport {
         number: request.number.clone(),
         title,

@@ -159,7 +159,7 @@ fn folders_between<'a>(path: &'a Path, base: &Path) -> impl Iterator<Item = &'a 
 
 /// Remembers the folders that come with a settings file, as files that were not there and hold
 /// nothing.
-fn remember_folders(
+pub(crate) fn remember_folders(
     store: &dyn Store,
     path: &Path,
     base: &Path,
@@ -176,7 +176,7 @@ fn remember_folders(
 }
 
 /// Removes the folders that came with a settings file, as far as nothing is in them.
-fn remove_folders(store: &dyn Store, path: &Path, base: &Path) -> Result<(), Failure> {
+pub(crate) fn remove_folders(store: &dyn Store, path: &Path, base: &Path) -> Result<(), Failure> {
     for folder in folders_between(path, base) {
         let known = folder.display().to_string();
         let Some(made) = store.install(&known).map_err(refused)? else { continue };
@@ -217,6 +217,11 @@ impl InstallHooksRequest {
         let words = format!("note: the plugin {plugin} provides the hooks; Convoke wrote none");
         session.reporter().say(words);
         status(session, target)
+    }
+
+    /// Returns what the user should know about the program that the settings will name.
+    pub(crate) fn program_remark(&self, session: &Session) -> Option<String> {
+        self.program(session).1
     }
 
     /// Returns the program as the settings are to name it, and what its user should know.

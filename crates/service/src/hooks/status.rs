@@ -15,11 +15,13 @@ use convoke_store::delivery::Activity;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
+use super::arrival::{WakeArrival, wake_arrival};
 use super::{FolderTrust, HooksTarget, codex_trust_steps, malformed, plugin};
 use crate::elsewhere::hook_lines;
 use crate::failure::Failure;
 use crate::hook::failure_file;
 use crate::pin::{PinList, PinReport, pin_reports};
+use crate::replica::{StoreCopyReport, copy_report};
 use crate::session::Session;
 use crate::settings::wake::{Settings, settings_for_hook};
 use crate::settings_file::read;
@@ -56,9 +58,14 @@ pub struct HooksReport {
     pub delivered_at: Option<String>,
     /// When one was last seen in the client's own record.
     pub arrived_at: Option<String>,
+    /// Whether the last delivered wake-up arrived; `None` if none was delivered.
+    pub arrival: Option<WakeArrival>,
     /// The last hook that delivered nothing because something failed: within a day, or since a hook
     /// was last called with success.
     pub failed: Option<FailedHook>,
+    /// The copy of the server's store from which hooks answer while the server does not; `None` without
+    /// one.
+    pub copy: Option<StoreCopyReport>,
     /// Files and variables whose mistakes hooks leave out.
     pub left_out: Vec<String>,
     /// Why nothing can be delivered at present.
@@ -113,8 +120,12 @@ impl HooksTarget {
             session.reporter().say(format!("note: {note}"));
         }
         let read = settings_for_hook(session);
-        let Activity { fired_at, delivered_at, arrived_at } =
-            workspace.store.activity(self.client, &workspace.scope.project).map_err(refused)?;
+        let project = &workspace.scope.project;
+        let activity = workspace.store.activity(self.client, project).map_err(refused)?;
+        let arrival = wake_arrival(session, &workspace, self.client, &activity)?;
+        let Activity { fired_at, delivered_at, arrived_at } = activity;
+        let is_seen_now = arrival == Some(WakeArrival::Arrived);
+        let arrived_at = arrived_at.or_else(|| is_seen_now.then(|| session.now()));
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
         let plugin = (self.client == Client::Claude).then(|| plugin(session, self.level)).flatten();
         let trust = self.trust(text, &path, session);
@@ -139,7 +150,9 @@ impl HooksTarget {
             fired_at: time(fired_at),
             delivered_at: time(delivered_at),
             arrived_at: time(arrived_at),
+            arrival,
             failed: failed(session, self.client, fired_at),
+            copy: copy_report(session, Some(&workspace.scope)),
             left_out: read.1,
             not_delivered,
             pins: pin_reports(session, &workspace, PinList::Here)?,

@@ -1,10 +1,11 @@
 //! Plans a setup, file by file. This module changes nothing.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use convoke_domain::client::Client;
 use convoke_domain::scope::AgentName;
+use convoke_domain::setup::guidance::LINE;
 use convoke_engine::client::adapter;
 use convoke_engine::git::tracked::{GitTracking, exclude_file, tracking};
 use convoke_engine::hooks::{HooksLevel, count};
@@ -18,7 +19,7 @@ use crate::hooks::{
     DryRun, HooksTarget, InstallHooksRequest, codex_trust_steps, install_hooks, plugin,
 };
 use crate::next_command::{ProjectState, next_commands};
-use crate::observer::{Observer, Progress, Unobserved};
+use crate::observer::Unobserved;
 use crate::session::Session;
 use crate::settings::{LOCAL_FILE, PROJECT_FILE, wake};
 use crate::settings_file::read;
@@ -131,6 +132,7 @@ fn hooks_step(session: &Session, request: &InitRequest, client: Client) -> Hooks
         state,
         why,
         note: None,
+        adds: None,
     };
     let plan = |step, work| HooksPlan { client, planned: (step, work) };
     if client == Client::Claude
@@ -147,7 +149,6 @@ fn hooks_step(session: &Session, request: &InitRequest, client: Client) -> Hooks
         let why = "the hooks are there".to_owned();
         return plan(step(StepState::Unchanged, Some(why)), Work::Nothing);
     }
-    let collected = Arc::new(Collected::default());
     let install = InstallHooksRequest {
         target: target.clone(),
         agent: request.agent.clone(),
@@ -156,31 +157,18 @@ fn hooks_step(session: &Session, request: &InitRequest, client: Client) -> Hooks
         rehearsal: DryRun::DryRun,
         entries: ENTRIES,
     };
-    match install_hooks(&session.clone().observed_by(collected.clone()), &install) {
+    match install_hooks(session, &install) {
         Ok(_) => {
+            let note = note_of(session, client, install.program_remark(session));
             let install = InstallHooksRequest { rehearsal: DryRun::No, agent: None, ..install };
-            let note = note_of(session, client, &collected);
             plan(InitStep { note, ..step(StepState::Planned, None) }, Work::Hooks(install))
         }
         Err(failure) => plan(step(StepState::Blocked, Some(reason(&failure))), Work::Nothing),
     }
 }
 
-/// Keeps what a use case tells, to be shown in a plan.
-#[derive(Default)]
-struct Collected(Mutex<Vec<String>>);
-
-impl Observer for Collected {
-    fn observe(&self, _source: Option<&str>, progress: &Progress) {
-        if let Progress::Message(text) = progress {
-            let text = text.strip_prefix("note: ").unwrap_or(text).to_owned();
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text);
-        }
-    }
-}
-
 /// Returns what the user should know about a client's hooks before they are installed.
-fn note_of(session: &Session, client: Client, collected: &Collected) -> Option<String> {
+fn note_of(session: &Session, client: Client, remark: Option<String>) -> Option<String> {
     let own = match client {
         Client::Codex => {
             let target = HooksTarget { client, level: HooksLevel::Project };
@@ -192,8 +180,7 @@ fn note_of(session: &Session, client: Client, collected: &Collected) -> Option<S
         }
         Client::Claude | Client::Cursor | Client::Opencode | Client::Qwen | Client::Acp => None,
     };
-    let mut notes = collected.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    notes.extend(own);
+    let notes: Vec<_> = remark.into_iter().chain(own).collect();
     (!notes.is_empty()).then(|| notes.join("; "))
 }
 
@@ -215,6 +202,7 @@ fn agent_step(session: &Session, request: &InitRequest, hooks: &[HooksPlan]) -> 
         state,
         why,
         note: None,
+        adds: None,
         is_tracked: false,
     };
     let agent = match (&request.agent, &bound) {
@@ -254,6 +242,7 @@ fn guidance_step(session: &Session) -> Planned {
         path: name.to_owned(),
         what,
         is_tracked: is_tracked(session, name),
+        adds: Some(LINE),
         state,
         why,
         note: None,
@@ -270,6 +259,7 @@ fn configuration_step(session: &Session) -> Option<Planned> {
         state: StepState::Planned,
         why: None,
         note: None,
+        adds: None,
         is_tracked: false,
     };
     Some((step, Work::Configuration(text)))

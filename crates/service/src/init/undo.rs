@@ -17,6 +17,7 @@ use super::plan::{reason, shown};
 use super::{InitReport, InitState, InitStep, InitStepKind, StepState};
 use crate::failure::Failure;
 use crate::hooks::{DryRun, HooksTarget, release_binding, take_hooks_back};
+use crate::mcp_entry::mcp_entries;
 use crate::next_command::NextCommand;
 use crate::session::Session;
 use crate::settings_file::{edit, to};
@@ -57,12 +58,17 @@ pub fn undo_init(session: &Session, rehearsal: DryRun) -> Result<InitReport, Fai
         .iter()
         .filter_map(|outcome| outcome.report(session, excluding.as_deref()))
         .collect();
-    let next = match state {
-        InitState::Undone => {
-            vec![NextCommand::new("convoke init", "sets this project up again")]
-        }
-        InitState::Nothing | InitState::Planned | InitState::Done => Vec::new(),
-    };
+    let mut next = Vec::new();
+    if matches!(state, InitState::Undone | InitState::Nothing) {
+        next.extend(mcp_entries(session, HooksLevel::Project).into_iter().map(|entry| {
+            let file = shown(session, &entry.path);
+            let why = format!("takes Convoke's MCP server out of {file}");
+            NextCommand::new(entry.target.command("uninstall"), why)
+        }));
+    }
+    if matches!(state, InitState::Undone) {
+        next.push(NextCommand::new("convoke init", "sets this project up again"));
+    }
     Ok(InitReport { state, found: InitFindings::of_folder(session), steps, next })
 }
 
@@ -181,8 +187,12 @@ impl TakenBack {
                 (InitStepKind::Hooks, format!("take the hooks for {client} out of {path}"))
             }
             SetupChange::Binding(_) => {
-                let line = excluding.map_or_else(String::new, |file| {
-                    format!(", and that name out of {}", shown(session, file))
+                // What else the file holds is the user's own, and git must not see it.
+                let is_kept = self.state == StepState::Undone
+                    && Path::new(&self.step.path).symlink_metadata().is_ok();
+                let line = excluding.map_or_else(String::new, |file| match shown(session, file) {
+                    file if is_kept => format!("; {file} still names the file, so git ignores it"),
+                    file => format!(", and that name out of {file}"),
                 });
                 (InitStepKind::Agent, format!("take the agent out of {path}{line}"))
             }
@@ -194,6 +204,6 @@ impl TakenBack {
             }
         };
         let (state, why) = (self.state, self.why.clone());
-        Some(InitStep { kind, path, what, state, why, note: None, is_tracked: false })
+        Some(InitStep { kind, path, what, state, why, note: None, adds: None, is_tracked: false })
     }
 }

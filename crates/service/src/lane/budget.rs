@@ -1,7 +1,7 @@
 //! The budget that the lanes of one call share, and what it cannot count.
 
 use convoke_domain::lane::budget::LaneBudget;
-use convoke_domain::lane::ledger::{LaneEntry, Purpose};
+use convoke_domain::lane::ledger::{LaneEntry, Purpose, Sum};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
 
@@ -48,10 +48,46 @@ pub fn is_paid(lane: &LaneEntry) -> bool {
     !matches!(AgentRef::parse(&lane.begun.agent), Some(AgentRef::Replay(_)))
 }
 
-/// Returns the warning about earlier lanes that a budget does not include.
-pub fn without_usage_warning(without_usage: u64) -> String {
-    match without_usage {
-        1 => "1 earlier lane reported no usage and is not counted".to_owned(),
-        more => format!("{more} earlier lanes reported no usage and are not counted"),
+/// The earlier lanes that a budget does not include, or not with all that they used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UncountedLanes {
+    /// How many reported no usage.
+    pub without_usage: u64,
+    /// How many reported a part of their usage.
+    pub partial_usage: u64,
+}
+
+impl UncountedLanes {
+    /// Returns those that a budget cannot count.
+    pub const fn of(budget: LaneBudget, sum: Sum) -> Self {
+        let without_usage = budget.lanes_without_usage(sum);
+        Self { without_usage, partial_usage: sum.partial_usage }
+    }
+
+    /// Returns the larger numbers of two budgets.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            without_usage: self.without_usage.max(other.without_usage),
+            partial_usage: self.partial_usage.max(other.partial_usage),
+        }
+    }
+
+    /// Returns a warning for each kind that there is.
+    pub fn warnings(self) -> impl Iterator<Item = String> {
+        let without = match self.without_usage {
+            0 => None,
+            1 => Some("1 earlier lane reported no usage and is not counted".to_owned()),
+            more => Some(format!("{more} earlier lanes reported no usage and are not counted")),
+        };
+        let partial = match self.partial_usage {
+            0 => None,
+            1 => Some("1 earlier lane reported a part of its usage; only that is counted".into()),
+            more => {
+                let words = "earlier lanes reported a part of their usage; only that is counted";
+                Some(format!("{more} {words}"))
+            }
+        };
+        without.into_iter().chain(partial)
     }
 }

@@ -1,21 +1,55 @@
 //! The notice before a lane begins: the usage of earlier lanes like it.
 
-use convoke_domain::lane::budget::dollars;
+use convoke_domain::lane::budget::{LaneBudget, dollars};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::forecast::{LaneForecast, Range, forecast};
 use convoke_domain::lane::ledger::LaneEntry;
 use convoke_domain::lane::outlook::shortage;
 use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_store::lane::LaneQuery;
 
 use super::LaneRequest;
 use super::ledger::seconds;
+use crate::failure::Failure;
 use crate::observer::Reporter;
+use crate::session::Session;
+use crate::workspace::{Workspace, refused};
 
 /// How many lanes of the project are searched for similar ones.
 pub(super) const LOOKED_THROUGH: u32 = 500;
 
 /// How many of these a forecast is made of.
 const LAST: usize = 20;
+
+/// Says what a lane that has not begun will probably need. Without an agent, Convoke has not chosen one.
+pub(crate) fn forecast_of_lane(
+    session: &Session,
+    agent: Option<&AgentRef>,
+    role: Option<&str>,
+    budget: Option<LaneBudget>,
+) -> Result<String, Failure> {
+    let unknown = |why: &str| format!("forecast: unknown, because {why}");
+    let Some(agent) = agent else {
+        return Ok(unknown("Convoke chooses the agent when the lane begins"));
+    };
+    let Workspace { store, scope } = Workspace::open(session, None)?;
+    let project = Some(scope.project.as_str());
+    let query = LaneQuery { project, last: Some(LOOKED_THROUGH), ..LaneQuery::default() };
+    let earlier = store.lanes(query).map_err(refused)?;
+    let Some(found) = forecast(&alike(&earlier, &agent.to_string(), role), LAST) else {
+        return Ok(unknown("no earlier lane like it reported its usage"));
+    };
+    let short = budget.and_then(|budget| shortage(&found, budget, Usage::default()));
+    let short = short.map(|short| format!("; the budget is probably too small: {short}"));
+    Ok(sentence(&found) + &short.unwrap_or_default())
+}
+
+/// Returns the lanes of an agent in a role.
+fn alike<'l>(earlier: &'l [LaneEntry], agent: &str, role: Option<&str>) -> Vec<&'l LaneEntry> {
+    let is_alike =
+        |lane: &&LaneEntry| lane.begun.agent == agent && lane.begun.purpose.role.as_deref() == role;
+    earlier.iter().filter(is_alike).collect()
+}
 
 impl LaneRequest<'_> {
     /// Shows the usage of earlier lanes of the same agent and role, and warns if the remaining
@@ -26,10 +60,7 @@ impl LaneRequest<'_> {
             return;
         }
         let agent = self.agent.to_string();
-        let is_alike = |lane: &&LaneEntry| {
-            lane.begun.agent == agent && lane.begun.purpose.role == self.purpose.role
-        };
-        let alike: Vec<_> = earlier.iter().filter(is_alike).collect();
+        let alike = alike(earlier, &agent, self.purpose.role.as_deref());
         let Some(found) = forecast(&alike, LAST) else { return };
         reporter.note(sentence(&found));
         if let Some(short) = self.budget.and_then(|budget| shortage(&found, budget, already)) {

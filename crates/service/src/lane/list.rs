@@ -7,8 +7,8 @@ use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::owner::{OwnerState, stop as stop_owner, whereabouts};
 use convoke_store::Store;
 use convoke_store::lane::LaneQuery;
-use jiff::Timestamp;
 
+use super::pulse::remove_pulse;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{Workspace, open_store, refused};
@@ -53,7 +53,7 @@ enum ListError {
 /// Lists lanes, those that run first. One whose process is gone is closed as lost.
 pub fn list(session: &Session, which: LaneList) -> Result<Vec<LaneEntry>, Failure> {
     let Workspace { store, scope } = Workspace::open(session, None)?;
-    close_lost(&*store, session.now())?;
+    close_lost(&*store, session)?;
     let is_recent = which == LaneList::Recent;
     let project = is_recent.then_some(scope.project.as_str());
     let query = LaneQuery { project, ..LaneQuery::default() };
@@ -68,7 +68,7 @@ pub fn list(session: &Session, which: LaneList) -> Result<Vec<LaneEntry>, Failur
 /// Returns the record of a lane.
 pub fn show(session: &Session, id: i64) -> Result<LaneEntry, Failure> {
     let store = open_store(session)?;
-    close_lost(&*store, session.now())?;
+    close_lost(&*store, session)?;
     find(&*store, id)
 }
 
@@ -111,14 +111,32 @@ fn find(store: &dyn Store, id: i64) -> Result<LaneEntry, Failure> {
 }
 
 /// Closes every lane whose process is gone; its guardian has ended the remaining processes.
-fn close_lost(store: &dyn Store, now: Timestamp) -> Result<(), Failure> {
+fn close_lost(store: &dyn Store, session: &Session) -> Result<(), Failure> {
     let query = LaneQuery { open: true, ..LaneQuery::default() };
     for entry in store.lanes(query).map_err(refused)? {
         if whereabouts(&entry.begun.owner) == OwnerState::Gone {
-            store.close_lane(entry.id, None, now).map_err(refused)?;
+            store.close_lane(entry.id, None, session.now()).map_err(refused)?;
+            remove_pulse(session, entry.id);
         }
     }
     Ok(())
+}
+
+/// Lists the lanes of the project that run. One whose process is gone is closed as lost.
+pub fn list_running(session: &Session) -> Result<Vec<LaneEntry>, Failure> {
+    let Workspace { store, scope } = Workspace::open(session, None)?;
+    running_in(session, &*store, &scope.project)
+}
+
+/// Lists the lanes of a project that run, in an open store.
+pub(crate) fn running_in(
+    session: &Session,
+    store: &dyn Store,
+    project: &str,
+) -> Result<Vec<LaneEntry>, Failure> {
+    close_lost(store, session)?;
+    let query = LaneQuery { project: Some(project), open: true, ..LaneQuery::default() };
+    store.lanes(query).map_err(refused)
 }
 
 fn ask_owner(entry: &LaneEntry) -> Result<(), Failure> {

@@ -33,6 +33,24 @@ impl PinnedRules {
     }
 }
 
+/// Returns the rules that hold now. Without them, which a prompt must not lack silently, it warns.
+pub(crate) fn pins_in_force(
+    session: &Session,
+    workspace: Option<&Workspace>,
+    reporter: &Reporter,
+) -> Vec<Pin> {
+    let found = match workspace {
+        Some(Workspace { store, scope }) => {
+            store.pins(scope, session.now()).map_err(|error| with_causes(&error))
+        }
+        None => Err("Convoke cannot open the store".to_owned()),
+    };
+    found.unwrap_or_else(|why| {
+        reporter.warn(format!("the prompt lacks your pinned rules: {why}"));
+        Vec::new()
+    })
+}
+
 impl LaneRequest<'_> {
     /// Returns the rules that go before the prompt. A replay changes no files, and its prompt
     /// identifies the recording, so it has no rules.
@@ -43,15 +61,10 @@ impl LaneRequest<'_> {
         reporter: &Reporter,
     ) -> Vec<Pin> {
         let is_played = matches!(self.agent, AgentRef::Replay(_));
-        let Some(Workspace { store, scope }) = workspace else { return Vec::new() };
         if self.rules == PinnedRules::LeftOut || is_played {
             return Vec::new();
         }
-        store.pins(scope, session.now()).unwrap_or_else(|error| {
-            let why = with_causes(&error);
-            reporter.warn(format!("the prompt lacks your pinned rules: {why}"));
-            Vec::new()
-        })
+        pins_in_force(session, workspace, reporter)
     }
 
     /// Records that an agent answered to a prompt with the rules.

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use convoke_domain::lane::budget::{BudgetMeter, BudgetOwner, ExceededBudget};
+use convoke_domain::lane::counted::UsageExtent;
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::ledger::{LaneStart, Sum};
 use convoke_engine::client::{Rights, UsageScope};
 use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::drive::LaneTranscript;
 use convoke_engine::owner::myself;
 use convoke_engine::skill::hash;
 use convoke_store::error::StoreError;
@@ -17,13 +19,12 @@ use jiff::Timestamp;
 use jiff::civil::Time;
 use tracing::Span;
 
+use super::admission::LaneAdmission;
 use super::agent::find_cassette;
-use super::around::around_budget;
-use super::budget::{is_paid, without_usage_warning};
-use super::ending::{
-    ending, failed_ending, never_begun, not_started, refused_ending, stopped_by_budget,
-};
+use super::budget::{UncountedLanes, is_paid};
+use super::ending::{ending, failed_ending, never_begun, refused_ending, stopped_by_budget};
 use super::forecast::LOOKED_THROUGH;
+use super::pulse::PulseWriter;
 use super::report::warnings;
 use super::tree::{TreeLook, TreeWatch};
 use super::{BudgetNotice, LaneProgress, LaneRequest, LaneRun, OnProgress, TreeWatching, log};
@@ -37,18 +38,9 @@ use crate::workspace::Workspace;
 /// How long a lane waits for the store. After that it begins without one.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The reasons against the start of a lane.
-#[derive(Default)]
-struct Admission {
-    /// Why it may not start: too much was spent already.
-    refusal: Option<String>,
-    /// How many lanes under the same budgets reported no usage.
-    without_usage: u64,
-}
-
 /// The store, opened for one lane.
-struct OpenLedger {
-    workspace: Workspace,
+pub(super) struct OpenLedger {
+    pub(super) workspace: Workspace,
 }
 
 impl LaneRequest<'_> {
@@ -83,7 +75,9 @@ impl LaneRequest<'_> {
         let began = session.now();
         let nested = self.nested(session)?;
         let request = nested.as_ref().unwrap_or(self);
-        let result = request.run_and_record(session, scratch, reporter, &span, on_progress);
+        let mut pulse = PulseWriter::new(session, request);
+        let mut on_progress = |progress: LaneProgress<'_>| pulse.pass_on(progress, on_progress);
+        let result = request.run_and_record(session, scratch, reporter, &span, &mut on_progress);
         log::ended(&result);
         session.telemetry.record_lane(session, self, began, &result);
         result
@@ -100,19 +94,15 @@ impl LaneRequest<'_> {
         // A recording that is not there is a mistake of the request, and no lane.
         find_cassette(self.agent)?;
         let ledger = OpenLedger::open(session, reporter);
-        let Admission { refusal, without_usage } =
-            self.admission(session, ledger.as_ref(), reporter)?;
-        let id = ledger.as_ref().and_then(|ledger| {
-            let scope = &ledger.workspace.scope;
-            kept(reporter, ledger.workspace.store.begin_lane(scope, &self.begun(session)))
-        });
+        let LaneAdmission { id, refusal, uncounted } =
+            self.admit(session, ledger.as_ref(), reporter)?;
         log::began(span, id, self);
         let record = ledger.as_ref().zip(id);
-        if let Some(why) = refusal {
-            return Ok(refused_run(session, record, why, without_usage, reporter));
+        if let Some(transcript) = refusal {
+            return Ok(not_run(transcript, id, uncounted));
         }
-        if without_usage > 0 && self.outlook != BudgetNotice::Silent {
-            reporter.warn(without_usage_warning(without_usage));
+        if self.outlook != BudgetNotice::Silent {
+            uncounted.warnings().for_each(|warning| reporter.warn(warning));
         }
         if let Some(ledger) = ledger.as_ref().filter(|_| self.outlook == BudgetNotice::Forecast) {
             self.look_ahead(ledger, reporter);
@@ -157,7 +147,7 @@ impl LaneRequest<'_> {
         };
         let over =
             ledger.as_ref().and_then(|ledger| self.budget_excess(ledger, spent, session, reporter));
-        Ok(LaneRun { transcript, lane: id, spent, over, without_usage, tree: tree.end(&look) })
+        Ok(LaneRun { transcript, lane: id, spent, over, uncounted, tree: tree.end(&look) })
     }
 
     /// Runs it as [`LaneRequest::run`] does, and warns if it did more than requested.
@@ -173,51 +163,6 @@ impl LaneRequest<'_> {
         Ok(run)
     }
 
-    /// Says whether it may start, and how many lanes its budgets cannot count.
-    fn admission(
-        &self,
-        session: &Session,
-        ledger: Option<&OpenLedger>,
-        reporter: &Reporter,
-    ) -> Result<Admission, Failure> {
-        let settings = lane::settings(session)?;
-        // A replay costs nothing.
-        if matches!(self.agent, AgentRef::Replay(_)) {
-            return Ok(Admission::default());
-        }
-        let Some(ledger) = ledger else {
-            let has_budget = !settings.budgets_per_day.is_empty() || self.budget.is_some();
-            let why = "a budget is set, but Convoke cannot look up what was spent";
-            return Ok(Admission { refusal: has_budget.then(|| why.to_owned()), without_usage: 0 });
-        };
-        let around = session.environment.surrounding_lane();
-        let mut budgets = Vec::new();
-        if !settings.budgets_per_day.is_empty() {
-            let since = day(session.now(), session)?;
-            let sum = kept(reporter, ledger.sum(LaneQuery { since, ..LaneQuery::default() }));
-            let of_day = |sum| {
-                settings
-                    .budgets_per_day
-                    .iter()
-                    .map(move |budget| (*budget, sum, "the day's budget is spent"))
-            };
-            budgets.extend(sum.into_iter().flat_map(of_day));
-        }
-        if let Some(budget) = self.budget {
-            let sum = kept(reporter, self.sum_of_run(ledger)).unwrap_or_default();
-            budgets.push((budget, sum, "the budget is spent"));
-        }
-        if let Some((budget, query)) = around_budget(around.as_ref()) {
-            let sum = kept(reporter, ledger.sum(query)).unwrap_or_default();
-            budgets.push((budget, sum, "the budget of the lane around it is spent"));
-        }
-        let reached = budgets.iter().find_map(|(budget, sum, what)| {
-            budget.allows(*sum).err().map(|reached| format!("{what}: {reached}"))
-        });
-        let without_usage = budgets.iter().map(|(budget, sum, _)| budget.lanes_without_usage(*sum));
-        Ok(Admission { refusal: reached, without_usage: without_usage.max().unwrap_or_default() })
-    }
-
     /// Returns the budget that it went over; its own, or that of its run, before the day's.
     fn budget_excess(
         &self,
@@ -231,11 +176,11 @@ impl LaneRequest<'_> {
             return None;
         }
         let of_run = self.budget.and_then(|budget| {
-            let usage = match self.purpose.run {
-                Some(_) => kept(reporter, self.sum_of_run(ledger))?.usage,
-                None => spent?,
+            let sum = match self.purpose.run {
+                Some(_) => kept(reporter, self.sum_of_run(ledger))?,
+                None => self.sum_alone(spent?),
             };
-            budget.excess(BudgetOwner::Own, usage)
+            budget.excess(BudgetOwner::Own, sum)
         });
         of_run.or_else(|| {
             let budgets = lane::settings(session).ok()?.budgets_per_day;
@@ -244,8 +189,8 @@ impl LaneRequest<'_> {
             }
             let query =
                 LaneQuery { since: day(session.now(), session).ok()?, ..LaneQuery::default() };
-            let usage = kept(reporter, ledger.sum(query))?.usage;
-            budgets.iter().find_map(|budget| budget.excess(BudgetOwner::Day, usage))
+            let sum = kept(reporter, ledger.sum(query))?;
+            budgets.iter().find_map(|budget| budget.excess(BudgetOwner::Day, sum))
         })
     }
 
@@ -261,11 +206,17 @@ impl LaneRequest<'_> {
     }
 
     /// Returns what the run has spent that it is part of.
-    fn sum_of_run(&self, ledger: &OpenLedger) -> Result<Sum, StoreError> {
+    pub(super) fn sum_of_run(&self, ledger: &OpenLedger) -> Result<Sum, StoreError> {
         match self.purpose.run.as_deref() {
             Some(run) => ledger.sum(LaneQuery { run: Some(run), ..LaneQuery::default() }),
             None => Ok(Sum::default()),
         }
+    }
+
+    /// Returns what this lane alone has spent.
+    fn sum_alone(&self, usage: Usage) -> Sum {
+        let is_partial = self.usage_extent() == UsageExtent::LastStep;
+        Sum { lanes: 1, usage, partial_usage: u64::from(is_partial), ..Sum::default() }
     }
 
     /// Returns what watches over a budget while it runs.
@@ -281,13 +232,14 @@ impl LaneRequest<'_> {
                 .and_then(|ledger| kept(reporter, self.sum_of_run(ledger)))
                 .unwrap_or_default(),
             counts: self.agent.usage_scope(),
+            extent: self.usage_extent(),
             before: said_before.or_else(|| self.resume.is_none().then(Usage::default)),
             spent: Usage::default(),
             stopped: false,
         })
     }
 
-    fn begun(&self, session: &Session) -> LaneStart {
+    pub(super) fn begun(&self, session: &Session) -> LaneStart {
         LaneStart {
             agent: self.agent.to_string(),
             purpose: self.purpose.clone(),
@@ -300,6 +252,10 @@ impl LaneRequest<'_> {
             prompt_hash: hash(self.prompt),
             at: session.now(),
         }
+    }
+
+    fn usage_extent(&self) -> UsageExtent {
+        UsageExtent::of(&self.agent.to_string())
     }
 
     fn counts(&self) -> UsageScope {
@@ -327,31 +283,14 @@ impl OpenLedger {
         }
     }
 
-    fn sum(&self, query: LaneQuery<'_>) -> Result<Sum, StoreError> {
+    pub(super) fn sum(&self, query: LaneQuery<'_>) -> Result<Sum, StoreError> {
         let lanes = self.workspace.store.lanes(query)?;
         Ok(Sum::of_all(lanes.iter().filter(|lane| is_paid(lane))))
     }
 }
 
-/// Records that a lane may not start, and returns its result.
-fn refused_run(
-    session: &Session,
-    record: Option<(&OpenLedger, i64)>,
-    why: String,
-    without_usage: u64,
-    reporter: &Reporter,
-) -> LaneRun {
-    let transcript = not_started(why);
-    if let Some((ledger, id)) = record {
-        let ending = refused_ending(&transcript, session.now());
-        kept(reporter, ledger.workspace.store.end_lane(id, &ending));
-    }
-    let lane = record.map(|(_, id)| id);
-    LaneRun { transcript, lane, spent: None, over: None, without_usage, tree: None }
-}
-
 /// Takes a store's result; a failing store leads to a warning, and stops no lane.
-fn kept<T>(reporter: &Reporter, answer: Result<T, StoreError>) -> Option<T> {
+pub(super) fn kept<T>(reporter: &Reporter, answer: Result<T, StoreError>) -> Option<T> {
     answer
         .map_err(|error| {
             let why = with_causes(&error);
@@ -365,4 +304,13 @@ pub(crate) fn day(now: Timestamp, session: &Session) -> Result<Option<Timestamp>
     let clock = wake::settings(session)?.clock;
     let midnight = clock.to_datetime(now).date().to_datetime(Time::midnight());
     Ok(clock.to_timestamp(midnight).ok())
+}
+
+/// Returns the result of a lane that may not start.
+const fn not_run(
+    transcript: LaneTranscript,
+    lane: Option<i64>,
+    uncounted: UncountedLanes,
+) -> LaneRun {
+    LaneRun { transcript, lane, spent: None, over: None, uncounted, tree: None }
 }

@@ -61,6 +61,8 @@ pub struct LaneReport {
     pub over_budget: Option<OverBudgetReport>,
     /// How many earlier lanes reported no usage, so that the budgets do not include them.
     pub lanes_without_usage: u64,
+    /// How many earlier lanes reported a part of their usage, which is all that the budgets include.
+    pub lanes_with_partial_usage: u64,
     /// Whether the working tree changed; only where the agent could only read.
     pub tree: Option<TreeReport>,
     /// The evidence for each file that the agent had to read; `None` if unknown.
@@ -124,7 +126,7 @@ impl LaneReport {
         reading: Option<ReadingReport>,
         not_kept: Option<Failure>,
     ) -> Self {
-        let LaneRun { transcript, lane, spent, over, without_usage, tree } = &run;
+        let LaneRun { transcript, lane, spent, over, uncounted, tree } = &run;
         let output = &transcript.output;
         let usage = |usage| UsageReport::new(usage, transcript, *spent);
         let granted = output.granted.as_ref();
@@ -153,7 +155,8 @@ impl LaneReport {
                 unproven: transcript.doubts.contains(&LaneDoubt::ReadOnlyUnproven),
             },
             over_budget: over.map(OverBudgetReport::from),
-            lanes_without_usage: *without_usage,
+            lanes_without_usage: uncounted.without_usage,
+            lanes_with_partial_usage: uncounted.partial_usage,
             tree: tree.as_ref().map(TreeReport::new),
             receipts: reading.as_ref().and_then(|reading| reading.receipts.clone()),
             unproven: reading.as_ref().map_or_else(Vec::new, |reading| reading.unproven.clone()),
@@ -196,6 +199,8 @@ pub struct LaneSummary {
     pub over_budget: Option<OverBudgetReport>,
     /// How many earlier lanes its budgets cannot count.
     pub lanes_without_usage: u64,
+    /// How many earlier lanes its budgets count with a part of their usage.
+    pub lanes_with_partial_usage: u64,
 }
 
 impl LaneSummary {
@@ -209,7 +214,8 @@ impl LaneSummary {
             trouble_kind: unanswered(transcript).map(|failure| failure.kind.name()),
             spent: run.spent.map(SpentReport::from),
             over_budget: run.over.map(OverBudgetReport::from),
-            lanes_without_usage: run.without_usage,
+            lanes_without_usage: run.uncounted.without_usage,
+            lanes_with_partial_usage: run.uncounted.partial_usage,
         }
     }
 }
@@ -222,8 +228,10 @@ pub struct OverBudgetReport {
     pub whose: &'static str,
     /// The unit of both: `tokens` or `micro_dollars`.
     pub unit: &'static str,
-    /// The amount spent.
+    /// The amount spent, as far as agents report it.
     pub spent: u64,
+    /// Whether an agent reported only a part of that.
+    pub partial: bool,
     /// The limit.
     pub budget: u64,
 }
@@ -234,7 +242,13 @@ impl From<ExceededBudget> for OverBudgetReport {
             LaneBudget::Tokens(_) => "tokens",
             LaneBudget::MicroDollars(_) => "micro_dollars",
         };
-        Self { whose: over.whose.name(), unit, spent: over.spent, budget: over.budget.most() }
+        Self {
+            whose: over.whose.name(),
+            unit,
+            spent: over.spent,
+            partial: over.is_partial,
+            budget: over.budget.most(),
+        }
     }
 }
 

@@ -192,6 +192,20 @@ pub fn mark_messages_read(
     receive(&Workspace::open(session, None)?, reader, read)
 }
 
+/// Counts those of these messages as read by the person that are unread, and returns how many.
+pub fn mark_own_read(session: &Session, shown: &[i64]) -> Result<usize, Failure> {
+    let (workspace, person) = (Workspace::open(session, None)?, AgentName::human());
+    let Workspace { store, scope } = &workspace;
+    let Some(newest) = shown.iter().max() else { return Ok(0) };
+    let unread = store
+        .addressed_to(scope, &person, InboxFilter::Unread, newest.checked_add(1), shown.len())
+        .map_err(refused)?;
+    let read = unread.iter().map(|message| message.id).filter(|id| shown.contains(id));
+    let read: Vec<_> = read.collect();
+    receive(&workspace, &person, &read)?;
+    Ok(read.len())
+}
+
 fn receive(workspace: &Workspace, reader: &AgentName, read: &[i64]) -> Result<(), Failure> {
     let Workspace { store, scope } = workspace;
     if read.is_empty() {

@@ -1,7 +1,7 @@
 //! The example project and its answers, as they are shipped.
 
 /// Every file, by its path in `crates/service/rehearsal`. A test holds that none is missing.
-pub const FILES: [(&str, &str); 40] = [
+pub const FILES: [(&str, &str); 43] = [
     file!("answers/chair/diagram/claude.md"),
     file!("answers/chair/interview/claude.md"),
     file!("answers/chair/merge/claude.md"),
@@ -16,8 +16,11 @@ pub const FILES: [(&str, &str); 40] = [
     file!("answers/debate/2/antithesis.md"),
     file!("answers/debate/2/thesis.md"),
     file!("answers/judge/Claude.md"),
+    file!("answers/judge/Claude/turned.md"),
     file!("answers/judge/Codex.md"),
+    file!("answers/judge/Codex/turned.md"),
     file!("answers/judge/Cursor.md"),
+    file!("answers/judge/Cursor/turned.md"),
     file!("answers/review/Codex-Innovation.md"),
     file!("answers/review/Codex-Pragmatic.md"),
     file!("answers/review/Cursor-Arch.md"),

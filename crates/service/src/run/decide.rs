@@ -15,7 +15,7 @@ use super::integrity::{journal_integrity, must_be_sound};
 use super::list::{last_run, worked_on};
 use super::matters::{MattersReport, RunKind, open, way_out};
 use super::show::named_run;
-use crate::design::{CourseRequest, DesignFrontEnd, EndedDesign, hold, open_journal};
+use crate::design::{CourseRequest, DesignFrontEnd, EndedDesign, hold_run, open_journal};
 use crate::failure::{ErrorClass, Failure};
 use crate::person::refuse_decision;
 use crate::session::Session;
@@ -117,12 +117,12 @@ pub fn decide(
     course.check()?;
     let workspace = Workspace::open(session, None)?;
     let run = workspace.store.run(&workspace.scope.project, &id).map_err(refused)?;
-    if worked_on(session).contains(&run.id) {
+    if worked_on(session, &*workspace.store).contains(&run.id) {
         let failure = Failure::new(ErrorClass::Prerequisite, DecisionError::Running(run.id));
         return Err(failure.hint("wait until it has ended: `convoke runs`"));
     }
-    // Only the process with the lock writes, so the state stays valid from here on.
-    let lock = hold(session, &run.id)?;
+    // Only the process that holds the run writes, so the state stays valid from here on.
+    let hold = hold_run(session, &workspace.store, &run.id)?;
     must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
     let (mut journal, events) = open_journal(&workspace, &run.id)?;
     let facts = Facts::fold(events);
@@ -147,7 +147,7 @@ pub fn decide(
     let reporter = session.reporter();
     reporter.say(said);
     if is_at_its_end(&progress) {
-        let ended = course.go(session, &workspace, &run.id, lock, front_end)?;
+        let ended = course.go(session, &workspace, &run.id, hold, front_end)?;
         return Ok(DecisionOutcome::Acted(Box::new(ended)));
     }
     reporter.say("note: the run has not ended; it acts on the decision later");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use convoke_domain::design::event::Stamped;
 use convoke_domain::design::facts::Facts;
 use convoke_domain::design::outline::DesignOutline;
 use convoke_domain::design::render;
@@ -24,6 +25,14 @@ use crate::workspace::{Workspace, refused};
 #[error("cannot resume `{run}`: it is a rehearsal, and its copy of the project is gone")]
 struct NotAgain {
     run: RunId,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("run {run} has no event {event}; its journal has {events}")]
+struct NoEvent {
+    run: RunId,
+    event: u64,
+    events: u64,
 }
 
 /// Refuses a rehearsal: its agents are gone with its copy of the project.
@@ -57,6 +66,10 @@ pub struct KnownRun {
     /// The run, as the store lists it.
     pub run: Run,
     pub(super) integrity: Integrity,
+    /// The events that all of it follows from: the whole journal, or its beginning.
+    pub(super) events: Vec<Stamped>,
+    /// How many events the journal has.
+    pub(super) event_count: u64,
     /// The facts of its journal.
     pub facts: Facts,
     /// The state that follows from them.
@@ -66,16 +79,27 @@ pub struct KnownRun {
 impl KnownRun {
     /// Opens a run by its name, or by the beginning of its name.
     pub fn open(session: &Session, id: &RunId) -> Result<Self, Failure> {
+        Self::open_at(session, id, None)
+    }
+
+    /// Opens a run as it was after an event, from 1.
+    pub(super) fn open_at(session: &Session, id: &RunId, at: Option<u64>) -> Result<Self, Failure> {
         let workspace = Workspace::open(session, None)?;
         let run = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
         let integrity = journal_integrity(&workspace, &run.id)?;
         // A journal that is unreadable because of a change is not reported as an unknown one.
-        let (_, events) = open_journal(&workspace, &run.id)
+        let (_, mut events) = open_journal(&workspace, &run.id)
             .map_err(|failure| illegible(&run.id, integrity, failure))?;
-        let mut design = DesignWalk::fold(events);
+        let event_count = events.len() as u64;
+        if let Some(at) = at {
+            let kept = usize::try_from(at).ok().filter(|at| (1..=events.len()).contains(at));
+            let no_event = || NoEvent { run: run.id.clone(), event: at, events: event_count };
+            events.truncate(kept.ok_or_else(|| Failure::new(ErrorClass::Refused, no_event()))?);
+        }
+        let mut design = DesignWalk::fold(events.iter().cloned());
         let progress = design.outline();
         let facts = design.into_facts();
-        Ok(Self { workspace, run, integrity, facts, progress })
+        Ok(Self { workspace, run, integrity, events, event_count, facts, progress })
     }
 
     /// Renders every artifact that the run has made so far, by file name.

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use convoke_domain::design::quote::line;
 use convoke_domain::run::{RunId, RunState};
 use convoke_engine::design::run_folder::RunFolders;
+use convoke_engine::owner::is_gone;
+use convoke_store::Store;
 
 use super::known::KnownRun;
 use super::report::{Conclusion, RunSummaryReport};
@@ -16,7 +18,7 @@ use crate::workspace::{Workspace, refused};
 pub fn list_runs(session: &Session) -> Result<Vec<RunSummaryReport>, Failure> {
     let Workspace { store, scope } = &Workspace::open(session, None)?;
     let runs = store.runs(&scope.project).map_err(refused)?;
-    let worked_on = worked_on(session);
+    let worked_on = worked_on(session, &**store);
     runs.iter()
         .map(|run| {
             let end = Conclusion::of(&**store, run)?;
@@ -34,8 +36,16 @@ pub fn list_runs(session: &Session) -> Result<Vec<RunSummaryReport>, Failure> {
         .collect()
 }
 
-/// Returns the runs that a process works on now.
-pub(super) fn worked_on(session: &Session) -> HashSet<RunId> {
+/// Returns the runs that a process works on now, on any machine that shares the store.
+pub(crate) fn worked_on(session: &Session, store: &dyn Store) -> HashSet<RunId> {
+    // Every caller also reads the runs, and reports an error of the store from there.
+    let leases = store.leases(session.now()).unwrap_or_default();
+    let held = leases.into_iter().filter(|lease| !is_gone(&lease.owner)).map(|lease| lease.run);
+    locked_runs(session).into_iter().chain(held).collect()
+}
+
+/// Returns the runs that a process of this machine works on now.
+pub(super) fn locked_runs(session: &Session) -> HashSet<RunId> {
     let folders = session.environment.runs().map(RunFolders::new);
     folders.map(|folders| folders.worked_on()).unwrap_or_default()
 }
@@ -56,15 +66,18 @@ pub(crate) fn last_run(session: &Session) -> Result<RunId, Failure> {
 #[error("cannot resume: no run of this project was stopped")]
 struct NothingStopped;
 
+/// Tells whether a run is known to be a rehearsal.
+pub(crate) fn is_rehearsal(session: &Session, run: &RunId) -> bool {
+    KnownRun::open(session, run).is_ok_and(|known| known.is_rehearsal())
+}
+
 /// Returns the last run of the project that was stopped and can go on, and tells the user which one
 /// that is. A rehearsal cannot: its copy of the project is gone.
-pub fn last_stopped_run(session: &Session) -> Result<RunId, Failure> {
-    let is_rehearsal =
-        |id: &RunId| KnownRun::open(session, id).is_ok_and(|known| known.is_rehearsal());
+pub(crate) fn last_stopped_run(session: &Session) -> Result<RunId, Failure> {
     let runs = list_runs(session)?.into_iter();
     let stopped = runs.filter(|run| run.state == RunState::Stopped.name());
     let mut stopped = stopped.filter_map(|run| Some((RunId::parse(&run.run).ok()?, run.feature)));
-    let Some((id, feature)) = stopped.find(|(id, _)| !is_rehearsal(id)) else {
+    let Some((id, feature)) = stopped.find(|(id, _)| !is_rehearsal(session, id)) else {
         return Err(
             Failure::new(ErrorClass::Refused, NothingStopped).hint("`convoke runs` lists all runs")
         );

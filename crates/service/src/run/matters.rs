@@ -172,12 +172,15 @@ impl RunKind {
     }
 }
 
+/// Returns the command that decides a matter of a run whose agents worked.
+pub(crate) fn deciding_command(run: &RunId, matter: &str) -> String {
+    format!("convoke decide {run} {matter} accept --because \"REASON\" (or `reject`)")
+}
+
 /// Returns the command that decides a matter.
 pub(crate) fn way_out(run: &RunId, matter: &Matter, kind: RunKind) -> String {
     match kind {
-        RunKind::Real => {
-            format!("convoke decide {run} {} accept --because \"REASON\" (or `reject`)", matter.id)
-        }
+        RunKind::Real => deciding_command(run, &matter.id.to_string()),
         RunKind::Rehearsal => "a rehearsal cannot be decided; change the votes in the folder that \
                                you play with `--rehearse=DIR`"
             .to_owned(),

@@ -6,9 +6,10 @@ use convoke_domain::design::walk::{Need, Next, PersonQuestion};
 use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::lane::ledger::Sum;
 use convoke_domain::run::{RunId, RunState};
+use jiff::Timestamp;
 
 use super::known::KnownRun;
-use super::list::worked_on;
+use super::list::{locked_runs, worked_on};
 use super::matters::MattersReport;
 use crate::failure::Failure;
 use crate::session::Session;
@@ -22,6 +23,8 @@ pub(crate) struct DesignProgress {
     pub(crate) ending: String,
     /// Whether there is nothing more to do but what people decide.
     pub(crate) is_at_its_end: bool,
+    /// When it ended, or was stopped.
+    pub(crate) ended_at: Option<Timestamp>,
     /// The step that began last.
     pub(crate) step: Option<Step>,
     /// What all lanes so far have spent.
@@ -39,9 +42,9 @@ pub(crate) struct DesignProgress {
 /// Returns how far a design is.
 pub(crate) fn design_progress(session: &Session, run: &RunId) -> Result<DesignProgress, Failure> {
     // A process that ends while the journal is read leaves more in it than was read.
-    let mut works = worked_on(session);
+    let mut works = locked_runs(session);
     let known = KnownRun::open(session, run)?;
-    works.extend(worked_on(session));
+    works.extend(worked_on(session, &*known.workspace.store));
     let state = known.run.state.seen(&known.run.id, &works);
     let settings = known.facts.settings().map(|(_, settings)| settings);
     let is_stopped = state != RunState::Running;
@@ -53,6 +56,7 @@ pub(crate) fn design_progress(session: &Session, run: &RunId) -> Result<DesignPr
         state,
         ending: known.ending(state),
         is_at_its_end: matches!(known.progress.next, Next::End(_)),
+        ended_at: known.run.ended_at,
         step: last_step(&known.progress.notices),
         sum: known.sum()?,
         question,

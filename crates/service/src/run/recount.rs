@@ -8,6 +8,7 @@ use convoke_engine::design::kept::hashes;
 use convoke_store::journal::Integrity;
 use serde::Serialize;
 
+use super::integrity::journal_state;
 use super::matters::decisions;
 use super::report::RulesReport;
 use super::show::opened_run;
@@ -75,10 +76,7 @@ impl From<&VerdictChange> for ChangedVerdictReport {
 pub fn recount_run(session: &Session, run: Option<&RunId>) -> Result<RecountReport, Failure> {
     let known = opened_run(session, run)?;
     let integrity = known.integrity;
-    let journal = match integrity {
-        Integrity::Sound => "sound".to_owned(),
-        Integrity::BrokenAt(event) => format!("changed at event {event}"),
-    };
+    let journal = journal_state(integrity);
     let counted: BTreeMap<_, _> = hashes(&known.progress).into_iter().collect();
     let differing = differing(&counted, known.facts.kept());
     let recorded = known.facts.kept_verdicts();

@@ -14,9 +14,11 @@ use convoke_engine::design::codec::decode;
 use convoke_store::journal::{Entry, JournalStore, Run};
 use serde::Serialize;
 
+use super::evidence::RunEvidenceReport;
 use super::matters::MattersReport;
 use super::results::ResultsReport;
 use super::spending::SpendingReport;
+use super::timeline::RunTimelineReport;
 use crate::failure::Failure;
 use crate::workspace::refused;
 
@@ -83,10 +85,14 @@ impl Conclusion {
 pub struct RunShowReport {
     /// The run's id.
     pub run: String,
-    /// `running`, `stopped` or `ended`.
+    /// `running`, `stopped` or `ended`; `unfinished` in a report of a journal's beginning.
     pub state: &'static str,
     /// The feature.
     pub feature: String,
+    /// The request, in its author's words; `None` if the journal does not have it.
+    pub request: Option<String>,
+    /// The journal that all of this follows from.
+    pub journal: RunJournalReport,
     /// How it ended, in words.
     pub ending: String,
     /// The rules that it was counted by.
@@ -94,6 +100,8 @@ pub struct RunShowReport {
     pub rules: RulesReport,
     /// The warnings of a completed run.
     pub degraded: Vec<String>,
+    /// All warnings so far.
+    pub warnings: Vec<String>,
     /// How many different models decided, and which agents answered for others.
     pub independence: Option<String>,
     /// Matters left to people, and their decisions.
@@ -102,18 +110,43 @@ pub struct RunShowReport {
     /// The results of the phases, as facts.
     #[serde(flatten)]
     pub results: ResultsReport,
+    /// Why it came to these results.
+    #[serde(flatten)]
+    pub evidence: RunEvidenceReport,
     /// The artifacts' texts, by file name.
     pub artifacts: BTreeMap<String, String>,
     /// The run's ended lanes.
     pub lanes: Vec<RunLaneReport>,
+    /// The course of the run.
+    pub timeline: RunTimelineReport,
     /// The run's cost.
     pub cost: SpendingReport,
+    /// The cost as far as the journal has it: of every lane that ended.
+    pub journal_cost: SpendingReport,
     /// Whether every answer was recorded.
     #[serde(skip)]
     pub is_rehearsal: bool,
     /// The participants; `None` if the journal does not name them.
     #[serde(skip)]
     pub panel: Option<Panel>,
+}
+
+/// A run's journal, as far as a report follows from it.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunJournalReport {
+    /// How many events it has.
+    pub events: u64,
+    /// The last event that the report follows from.
+    pub at: u64,
+    /// The value of the hash chain at that event.
+    pub hash: String,
+    /// `sound`, or the event at which the journal was changed.
+    pub state: String,
+    /// When its first event happened, in milliseconds since 1970.
+    pub begun_ms: Option<i64>,
+    /// When the last event of the report happened.
+    pub at_ms: Option<i64>,
 }
 
 /// The rules that a run was counted by.
@@ -207,7 +240,7 @@ impl RunLineReport {
 }
 
 /// Returns the agent that answered: the one in the lane's name, unless another replaced it.
-fn holder(lane: &LaneId, end: &LaneEnd, settings: &Settings) -> Holder {
+pub(super) fn answering_holder(lane: &LaneId, end: &LaneEnd, settings: &Settings) -> Holder {
     let named = lane_holder(lane, &settings.panel);
     let answered = |holder: &Holder| settings.chosen(*holder).agent == end.agent;
     let others = [Holder::First, Holder::Second, Holder::Host];
@@ -217,7 +250,8 @@ fn holder(lane: &LaneId, end: &LaneEnd, settings: &Settings) -> Holder {
 impl RunLaneReport {
     pub(super) fn new(lane: &LaneId, end: &LaneEnd, settings: Option<&Settings>) -> Self {
         let seat = settings
-            .map(|settings| lane_seat(lane, settings.panel.named(holder(lane, end, settings))));
+            .map(|settings| (settings, answering_holder(lane, end, settings)))
+            .map(|(settings, holder)| lane_seat(lane, settings.panel.named(holder)));
         Self {
             lane: lane.to_string(),
             step: lane.step(),

@@ -192,6 +192,8 @@ pub struct PanelVoiceReport {
     pub owner: String,
     /// The agent that answered.
     pub answered_by: String,
+    /// The model that the user requested; `None` if it was the client's choice.
+    pub requested_model: Option<String>,
     /// The model, as far as the client says.
     pub model: Option<String>,
 }
@@ -330,6 +332,7 @@ impl PanelVoiceReport {
             seat: voice.label.clone(),
             owner: settings.panel.named(voice.owner).name().to_owned(),
             answered_by: settings.panel.named(voice.runner).name().to_owned(),
+            requested_model: settings.chosen(voice.runner).model.clone(),
             model: voice.model.clone(),
         }
     }

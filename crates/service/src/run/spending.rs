@@ -8,9 +8,12 @@ use std::collections::BTreeMap;
 use convoke_domain::design::event::{LaneEnd, LaneId};
 use convoke_domain::design::forecast::COMPARED;
 use convoke_domain::design::progress::Step;
+use convoke_domain::design::timeline::{BarEnd, Timeline};
 use convoke_domain::lane::ledger::{LaneEntry, Sum};
 use convoke_engine::lane::agent_ref::AgentRef;
 use serde::Serialize;
+
+use super::matters::RunKind;
 
 /// The cost of a run.
 #[derive(Debug, Clone, Serialize)]
@@ -44,6 +47,8 @@ pub struct SpendingRow {
     pub lanes: u64,
     /// How many reported no usage.
     pub without_usage: u64,
+    /// How many of the others reported a part of their usage.
+    pub partial_usage: u64,
     /// Tokens that models read.
     pub input_tokens: u64,
     /// Tokens that models wrote.
@@ -92,6 +97,22 @@ impl SpendingReport {
             )
         });
         Self::of(&lanes.collect::<Vec<_>>(), accepted, true)
+    }
+
+    /// Sums what the journal keeps of every lane that ended. Lanes without an end used something that
+    /// no one knows.
+    pub(super) fn journaled(timeline: &Timeline<'_>, accepted: u64, kind: RunKind) -> Self {
+        let lanes = timeline.bars.iter().map(|bar| {
+            let usage = match bar.end {
+                BarEnd::Ended(_, end) => end.usage,
+                BarEnd::Open | BarEnd::CutOff(_) => None,
+            };
+            let without_usage = u64::from(usage.is_none());
+            let usage = usage.unwrap_or_default();
+            let sum = Sum { lanes: 1, without_usage, usage, ..Sum::default() };
+            (Some(bar.id.step()), bar.id.to_string(), sum)
+        });
+        Self::of(&lanes.collect::<Vec<_>>(), accepted, kind == RunKind::Rehearsal)
     }
 
     fn of(lanes: &[Lane], accepted: u64, is_recorded: bool) -> Self {
@@ -144,6 +165,7 @@ impl SpendingRow {
             name,
             lanes: sum.lanes,
             without_usage: sum.without_usage,
+            partial_usage: sum.partial_usage,
             input_tokens: sum.usage.input,
             output_tokens: sum.usage.output,
             micro_dollars: sum.usage.micro_dollars,

@@ -13,8 +13,8 @@ use crate::failure::{Failure, with_causes};
 use crate::run::PanelFindingReport;
 use crate::session::Session;
 
-/// The fate of a finding that is no longer open.
-const GONE: &str = "gone";
+/// The fates of findings that are no longer open.
+const OVER: [&str; 2] = ["gone", "dismissed"];
 
 impl ReviewLog {
     /// Logs a loop of reviews, or why there was none.
@@ -63,7 +63,12 @@ impl ReviewLog {
 /// Tells whether every reviewer of a loop gave an answer that counts.
 const fn took_place(stop: LoopStop) -> bool {
     match stop {
-        LoopStop::Approved | LoopStop::Capped | LoopStop::NoProgress | LoopStop::ByHand => true,
+        LoopStop::Approved
+        | LoopStop::Capped
+        | LoopStop::NoProgress
+        | LoopStop::Disputed
+        | LoopStop::BelowFloor
+        | LoopStop::ByHand => true,
         LoopStop::LaneFailed
         | LoopStop::Ambiguous
         | LoopStop::Unproven
@@ -75,7 +80,7 @@ const fn took_place(stop: LoopStop) -> bool {
 
 /// Lists what is open: findings that are not gone, and the remarks of each reviewer's last answer.
 fn loop_findings(report: &ReviewLoopReport, places: &FindingPlaces) -> Vec<LoggedFinding> {
-    let open = report.findings.iter().filter(|finding| finding.fate != GONE);
+    let open = report.findings.iter().filter(|finding| !OVER.contains(&finding.fate));
     let open = open.map(|finding| {
         let id = Some(finding.id.clone());
         logged(&finding.role, &finding.issue, places, id)

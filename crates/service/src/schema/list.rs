@@ -19,10 +19,10 @@ use crate::config::{ConfigEntry, ConfigFile, SetConfigReport, UnsetConfigReport}
 use crate::design::DesignReport;
 use crate::diagram::DiagramCheckReport;
 use crate::dispatch::{
-    AnswerCheckReport, ArtifactsReport, AuditReport, DispatchInitReport, DispatchPromptReport,
-    DispatchRateReport, DispatchRoleReport, DispatchRoundReport, DispatchSavingsReport,
-    ForgottenRoundsReport, GatePromptsReport, GateReport, HistoryRateReport, NextRoundReport,
-    ReviewLoopReport, TaskPromptReport,
+    AnswerCheckReport, ArtifactsReport, AuditReport, DispatchInitReport, DispatchMatrixReport,
+    DispatchPromptReport, DispatchRateReport, DispatchRoleReport, DispatchRoundReport,
+    DispatchSavingsReport, ForgottenRoundsReport, GatePromptsReport, GateReport, HistoryRateReport,
+    NextRoundReport, ReviewLoopReport, TaskPromptReport,
 };
 use crate::doctor::DoctorCheck;
 use crate::hooks::{HooksDryRunReport, HooksReport, RemovedHooksReport};
@@ -30,27 +30,33 @@ use crate::init::InitReport;
 use crate::lane::{LaneEntryReport, LaneEventLine, LaneReport};
 use crate::manifest::{ManifestReadReport, ManifestVerifyReport, ManifestWriteReport};
 use crate::mcp_entry::{McpEntryDryRunReport, McpEntryReport};
-use crate::message::{MessageReport, SayReport};
+use crate::message::{MessagePageReport, MessageReport, SayReport};
+use crate::now::{AgentsNowReport, NowReport};
 use crate::pin::{PinReport, RemovedPinReport};
 use crate::plan::ResumedPlanReport;
 use crate::project::{MergedProjectReport, ProjectReport};
 use crate::prompt::PromptReport;
+use crate::replica::SyncReport;
+use crate::repository_pack::RepositoryPackReport;
 use crate::run::{
-    ArtifactReport, CompareReport, RecountReport, ReplayReport, RunMattersReport, RunShowReport,
-    RunSummaryReport,
+    ArtifactReport, CompareReport, RecountReport, ReplayReport, ReportVerdict, RunMattersReport,
+    RunShowReport, RunSummaryReport,
 };
+use crate::search::SearchReport;
 use crate::skill::{ChosenSkillReport, SkillReport, UnpinnedSkillReport};
 use crate::status::{ClientHooks, StatusReport};
 use crate::statusline::StatuslineReport;
-use crate::store_transfer::{StoreCheckReport, StoreTransferReport};
+use crate::store_page::StorePageReport;
+use crate::store_transfer::{StoreCheckReport, StoreMoveReport, StoreTransferReport};
 use crate::subagent::SubagentReport;
 use crate::task::{
-    AddedTasksReport, BranchTasksReport, DeedReport, MovedTasksReport, RemovedCount,
-    RemovedTaskReport, RestoredCount, ShownTaskReport, TaskChangeReport, TaskReport,
+    AddedTasksReport, BranchTasksReport, DeedReport, ImportPreviewReport, MovedTasksReport,
+    RemovedCount, RemovedTaskReport, RestoredCount, ShownTaskReport, TaskChangeReport,
+    TaskPageReport, TaskReport,
 };
 use crate::tree::{TreeBaselineReport, TreeNoteReport, TreeNotesReport};
 use crate::upgrade::UpgradeReport;
-use crate::usage::{LaneUsageReport, SessionUsageReport};
+use crate::usage::{LaneUsageReport, SessionUsageReport, UsagePageReport};
 use crate::wake::WakeReport;
 
 /// One line of an exported store.
@@ -86,7 +92,7 @@ pub enum StoreExportLine {
 
 /// Returns the schema of every document.
 pub fn reports() -> Vec<ReportSchema> {
-    [briefs(), dispatches(), runs(), tasks(), agents(), lanes(), upkeep()].concat()
+    [briefs(), dispatches(), runs(), tasks(), agents(), lanes(), upkeep(), pages()].concat()
 }
 
 fn briefs() -> Vec<ReportSchema> {
@@ -95,6 +101,7 @@ fn briefs() -> Vec<ReportSchema> {
         report::<BriefFilesReport>("brief-files", &["brief FILE"]),
         report::<BriefRestReport>("brief-rest", &["brief rest"]),
         report::<BriefInitReport>("brief-init", &["brief init"]),
+        report::<RepositoryPackReport>("pack", &["pack"]),
     ]
 }
 
@@ -127,6 +134,7 @@ fn runs() -> Vec<ReportSchema> {
         ),
         report::<Vec<RunSummaryReport>>("runs", &["runs"]),
         report::<RunShowReport>("show", &["show"]),
+        report::<ReportVerdict>("verify", &["verify"]),
         report::<ArtifactReport>("show-artifact", &["show --artifact NAME"]),
         report::<RunRecord>("record", &["show --artifact manifest"]),
         report::<ReplayReport>("replay", &["replay"]),
@@ -143,6 +151,7 @@ fn runs() -> Vec<ReportSchema> {
 fn tasks() -> Vec<ReportSchema> {
     vec![
         report::<AddedTasksReport>("tasks-added", &["task add", "task import"]),
+        report::<ImportPreviewReport>("import-preview", &["task import --dry-run"]),
         report::<Vec<TaskReport>>(
             "task-list",
             &["task list", "task search", "task tree", "task move"],
@@ -250,6 +259,22 @@ fn upkeep() -> Vec<ReportSchema> {
             "store-transfer",
             &["store backup", "store export", "store import"],
         ),
+        report::<StoreMoveReport>("store-move", &["store move"]),
+        report::<SyncReport>("sync", &["sync"]),
         line::<StoreExportLine>("store-export", &["store export -"]),
+    ]
+}
+
+/// The reports of the dashboard's pages.
+fn pages() -> Vec<ReportSchema> {
+    vec![
+        report::<NowReport>("serve-now", &["serve --report now"]),
+        report::<AgentsNowReport>("serve-agents", &["serve --report agents"]),
+        report::<TaskPageReport>("serve-tasks", &["serve --report tasks"]),
+        report::<MessagePageReport>("serve-messages", &["serve --report messages"]),
+        report::<UsagePageReport>("serve-usage", &["serve --report usage"]),
+        report::<DispatchMatrixReport>("serve-dispatch", &["serve --report dispatch"]),
+        report::<StorePageReport>("serve-store", &["serve --report store"]),
+        report::<SearchReport>("serve-search", &["serve --report search"]),
     ]
 }

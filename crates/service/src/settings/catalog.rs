@@ -6,18 +6,17 @@ use convoke_domain::brief::diagnostic::Diagnostic;
 use convoke_domain::brief::name::DocumentPriority;
 use convoke_domain::brief::settings::Layer;
 use convoke_engine::brief::design_yaml::{DesignYaml, PATH as DESIGN_YAML};
+use convoke_store::StoreLocation;
 use serde::Serialize;
 use toml::{Table, Value};
 
 use super::files::ConfigFile;
 use super::trust::{Author, Origin, Refused, local_author, sift};
-use super::{Key, brief, dispatch, health, lane, mcp, store, task, telemetry, text, wake};
+use super::{Key, brief, dispatch, health, lane, mcp, number, pack};
+use super::{store, task, telemetry, text, wake};
 use crate::environment::setting_name;
 use crate::failure::Failure;
 use crate::session::Session;
-
-/// The one setting of the store's section.
-const STORE_PATH: &str = "path";
 
 /// The variable that names the store.
 const STORE_VARIABLE: &str = "CONVOKE_STORE";
@@ -67,9 +66,9 @@ impl CatalogKey {
 
     /// Returns the variable that sets it.
     pub(crate) fn variable(&self) -> String {
-        match self.section {
-            store::SECTION => STORE_VARIABLE.to_owned(),
-            section => setting_name(section, self.name),
+        match (self.section, self.name) {
+            (store::SECTION, store::PATH) => STORE_VARIABLE.to_owned(),
+            (section, name) => setting_name(section, name),
         }
     }
 }
@@ -78,14 +77,25 @@ impl CatalogKey {
 pub(crate) fn catalog() -> Vec<CatalogKey> {
     let store = CatalogKey {
         section: store::SECTION,
-        name: STORE_PATH,
-        expected: "an absolute path",
+        name: store::PATH,
+        expected: "an absolute path, or the address of a server",
         default: "below your state folder",
-        meaning: "the file that keeps tasks, messages and runs; only your own file sets it",
-        from_text: text,
+        meaning: "the file or server that keeps tasks, messages and runs; only your own file sets it",
+        // An address may hold a password, which nothing shows.
+        from_text: |text| Some(StoreLocation::parse(text).to_string().into()),
         accepts: Box::new(|value| {
-            value.as_str().is_some_and(|path| PathBuf::from(path).is_absolute())
+            let location = value.as_str().map(StoreLocation::parse);
+            location.is_some_and(|location| !location.is_relative())
         }),
+    };
+    let password = |name, expected, meaning| CatalogKey {
+        section: store::SECTION,
+        name,
+        expected,
+        default: "",
+        meaning,
+        from_text: text,
+        accepts: Box::new(|value| value.as_str().is_some_and(|text| !text.is_empty())),
     };
     [
         known(brief::SECTION, &brief::KEYS),
@@ -95,8 +105,31 @@ pub(crate) fn catalog() -> Vec<CatalogKey> {
         known(health::SECTION, &health::KEYS),
         known(task::SECTION, &task::KEYS),
         known(mcp::SECTION, &mcp::KEYS),
+        known(pack::SECTION, &pack::KEYS),
         known(telemetry::SECTION, &telemetry::KEYS),
-        vec![store],
+        vec![
+            store,
+            password(
+                store::PASSWORD_FILE,
+                "a file that only you can read",
+                "the file with the password of the store's server",
+            ),
+            password(
+                store::PASSWORD_COMMAND,
+                "a command line",
+                "the command that prints the password of the store's server",
+            ),
+            CatalogKey {
+                section: store::SECTION,
+                name: store::HOOK_LIMIT,
+                expected: "a whole number from 1 up",
+                default: "150",
+                meaning: "how long a hook waits for the store's server before it answers from the \
+                          copy on this machine",
+                from_text: number,
+                accepts: Box::new(|value| store::milliseconds(value).is_some()),
+            },
+        ],
     ]
     .into_iter()
     .flatten()

@@ -29,6 +29,8 @@ pub struct Settings {
     pub profile: PromptProfile,
     /// The most rounds.
     pub max_iterations: u32,
+    /// The round of a loop from which on warnings alone start no other; 0 for none.
+    pub floor_from: u32,
     /// How sections are selected from documents.
     pub rules: Rules,
     /// How a confirmation is judged.
@@ -62,6 +64,7 @@ pub struct Layer {
     artifacts_root: Option<PathBuf>,
     profile: Option<PromptProfile>,
     max_iterations: Option<u32>,
+    floor_from: Option<u32>,
     end_rule: Option<EndRule>,
     match_rule: Option<MatchRule>,
     confirmation: Option<ConfirmationLevel>,
@@ -74,7 +77,7 @@ pub struct Layer {
 }
 
 /// Every setting of dispatches.
-pub const KEYS: [Key<Layer>; 12] = [
+pub const KEYS: [Key<Layer>; 13] = [
     Key {
         name: "artifacts_root",
         expected: "a folder in the project, relative to it",
@@ -106,6 +109,17 @@ pub const KEYS: [Key<Layer>; 12] = [
         set: |layer, value| {
             let most = u32::try_from(whole(value)?).ok().filter(|most| *most > 0)?;
             layer.max_iterations = Some(most);
+            Some(())
+        },
+    },
+    Key {
+        name: "floor_from",
+        expected: "a whole number",
+        default: "3",
+        meaning: "the round from which on a loop ends if only warnings are left; 0 for none",
+        from_text: number,
+        set: |layer, value| {
+            layer.floor_from = Some(u32::try_from(whole(value)?).ok()?);
             Some(())
         },
     },
@@ -215,6 +229,7 @@ fn settle(session: &Session) -> Result<Settings, Failure> {
         artifacts_root: all.artifacts_root.unwrap_or_else(|| PathBuf::from("docs")),
         profile: all.profile.unwrap_or_default(),
         max_iterations: all.max_iterations.unwrap_or(5),
+        floor_from: all.floor_from.unwrap_or(3),
         rules: Rules {
             end: all.end_rule.unwrap_or_default(),
             heading: all.match_rule.unwrap_or_default(),
@@ -296,6 +311,7 @@ impl Layer {
             artifacts_root: self.artifacts_root.or(weaker.artifacts_root),
             profile: self.profile.or(weaker.profile),
             max_iterations: self.max_iterations.or(weaker.max_iterations),
+            floor_from: self.floor_from.or(weaker.floor_from),
             end_rule: self.end_rule.or(weaker.end_rule),
             match_rule: self.match_rule.or(weaker.match_rule),
             confirmation: self.confirmation.or(weaker.confirmation),

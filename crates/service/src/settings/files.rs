@@ -10,20 +10,27 @@ use toml::Table;
 
 use super::trust::{Author, local_author};
 use super::{ConfigError, LOCAL_FILE, MAX_BYTES, PROJECT_FILE, SECTIONS};
-use super::{dispatch, health, lane, mcp, task, telemetry, unknown, wake};
+use super::{dispatch, health, lane, mcp, pack, task, telemetry, unknown, wake};
 use crate::failure::{ErrorClass, Failure};
+use crate::replica::OpenedServer;
 use crate::session::Session;
 
 /// The configuration of one project. Clones share the parsed files.
 #[derive(Debug, Clone, Default)]
 pub struct SessionSettings {
     files: Arc<Mutex<Arc<ConfigFiles>>>,
+    server: OpenedServer,
 }
 
 impl SessionSettings {
     /// Forgets the parsed files. A use case that writes a configuration file calls this afterwards.
     pub fn forget(&self) {
         *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+    }
+
+    /// Returns the server that a use case of the session had open last.
+    pub(crate) const fn opened_server(&self) -> &OpenedServer {
+        &self.server
     }
 
     pub(super) fn files(&self) -> Arc<ConfigFiles> {
@@ -42,6 +49,7 @@ pub(super) struct ConfigFiles {
     pub(super) dispatch: OnceLock<dispatch::Settings>,
     pub(super) lane: OnceLock<lane::Settings>,
     pub(super) health: OnceLock<health::Settings>,
+    pub(super) pack: OnceLock<pack::PackSettings>,
     pub(super) task: OnceLock<task::Settings>,
     pub(super) mcp: OnceLock<mcp::McpSettings>,
     pub(super) telemetry: OnceLock<telemetry::TelemetrySettings>,

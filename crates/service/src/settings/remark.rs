@@ -8,8 +8,8 @@ use toml::{Table, Value};
 use super::files::ConfigFile;
 use super::trust::{Author, Origin, Refused, sift};
 use super::{
-    Key, LOCAL_FILE, SECTIONS, acp, brief, dispatch, endpoint, health, lane, mcp, read_section,
-    store, task, telemetry, unknown, wake,
+    Key, LOCAL_FILE, SECTIONS, acp, brief, dispatch, endpoint, health, lane, mcp, pack,
+    read_section, store, task, telemetry, unknown, wake,
 };
 use crate::failure::Failure;
 use crate::failure::with_causes;
@@ -103,6 +103,7 @@ fn section_mistakes(name: &str, value: &Value, path: &Path) -> Vec<String> {
         store::SECTION => Vec::new(),
         task::SECTION => each_key(name, value, path, &task::KEYS),
         mcp::SECTION => each_key(name, value, path, &mcp::KEYS),
+        pack::SECTION => each_key(name, value, path, &pack::KEYS),
         telemetry::SECTION => each_key(name, value, path, &telemetry::KEYS),
         _ => vec![told(&unknown(name, path, "section", &SECTIONS))],
     }

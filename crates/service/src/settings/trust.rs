@@ -54,7 +54,7 @@ enum Rule {
 }
 
 /// Every key that a committed file may not set freely.
-const RULES: [(&str, &str, Rule); 21] = [
+const RULES: [(&str, &str, Rule); 23] = [
     ("brief", "dir", Rule::Inside),
     ("brief", "token_budget", Rule::Lower(20_000)),
     ("brief", "max_file_bytes", Rule::Lower(67_108_864)),
@@ -77,6 +77,8 @@ const RULES: [(&str, &str, Rule); 21] = [
         Rule::Own("a committed file cannot pass variables of your environment to a client"),
     ),
     ("lane", "http", Rule::UsersFile("a project cannot choose where your prompts and keys go")),
+    ("pack", "budget", Rule::Lower(12_000)),
+    ("pack", "design_budget", Rule::Lower(12_000)),
     ("mcp", "allow", Rule::Fewer),
     ("mcp", "budget", Rule::LowerBudget),
     ("mcp", "in_lanes", Rule::Own("a committed file cannot give your lanes Convoke's tools")),
@@ -257,7 +259,7 @@ fn is_higher(budget: LaneBudget, than: LaneBudget) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Key, brief, dispatch, health, lane, wake};
+    use super::super::{Key, brief, dispatch, health, lane, pack, wake};
     use super::*;
 
     fn sifted(file: &str, author: Author, user: &str) -> (Table, String) {
@@ -283,6 +285,8 @@ mod tests {
             ("brief.max_file_bytes = 99999999", "", "brief.max_file_bytes"),
             ("dispatch.max_iterations = 6", "", "dispatch.max_iterations"),
             ("health.pause_seconds = 999999", "", "health.pause_seconds"),
+            ("pack.design_budget = 12001", "", "pack.design_budget"),
+            ("pack.design_budget = 0", "", ""),
             (
                 "lane.budget_per_day = '999999M'",
                 "lane.budget_per_day = '1M'",
@@ -420,6 +424,7 @@ mod tests {
                 wake::SECTION => shown(&wake::KEYS, key),
                 dispatch::SECTION => shown(&dispatch::KEYS, key),
                 health::SECTION => shown(&health::KEYS, key),
+                pack::SECTION => shown(&pack::KEYS, key),
                 _ => shown(&lane::KEYS, key),
             };
             assert_eq!(shown, Some(default), "{section}.{key}");

@@ -6,7 +6,7 @@ use convoke_engine::hooks::HooksLevel;
 use serde::Serialize;
 
 use crate::failure::with_causes;
-use crate::hooks::{HooksReport, HooksTarget, hooks_status};
+use crate::hooks::{HooksReport, HooksTarget, WakeArrival, hooks_status};
 use crate::session::Session;
 
 /// The state of a client's hooks.
@@ -21,6 +21,8 @@ pub struct ClientHooks {
     pub delivered_at: Option<String>,
     /// When one was last seen in the client's own record.
     pub arrived_at: Option<String>,
+    /// Whether the last delivered wake-up arrived; `None` if none was delivered.
+    pub arrival: Option<WakeArrival>,
     /// Why nothing can be delivered at present, and what to do about it.
     pub problem: Option<String>,
 }
@@ -50,6 +52,7 @@ fn hooks_of(session: &Session, client: Client) -> ClientHooks {
             installed: false,
             delivered_at: None,
             arrived_at: None,
+            arrival: None,
             problem: Some(with_causes(failure.error.as_ref())),
         },
     }
@@ -63,6 +66,7 @@ impl ClientHooks {
             installed: report.installed,
             delivered_at: report.delivered_at,
             arrived_at: report.arrived_at,
+            arrival: report.arrival,
             problem: problem.map(|found| format!("{}; {}", found.why, found.fix)),
         }
     }

@@ -7,6 +7,7 @@ use convoke_domain::text::counted;
 use convoke_store::task::Change;
 use serde::Serialize;
 
+use super::progress::task_in_progress;
 use super::{TaskDesk, known_task, parent};
 use crate::failure::Failure;
 use crate::message::note_stranger;
@@ -19,8 +20,10 @@ pub enum TaskStep {
     Done,
     /// It is skipped, with the open tasks below it.
     Skip,
-    /// It gets a remark, on one line.
+    /// It gets a remark, on one line, in the place of earlier ones.
     Note(String),
+    /// It gets one more remark, on one line; the same one only once.
+    AddNote(String),
     /// It is assigned to an agent, or to none.
     Assign(Option<AgentName>),
 }
@@ -39,12 +42,25 @@ pub fn change_task(desk: &TaskDesk<'_>, id: &TaskId, step: &TaskStep) -> Result<
         TaskStep::Done => Change::Status(TaskStatus::Completed),
         TaskStep::Skip => Change::Status(TaskStatus::Skipped),
         TaskStep::Note(text) => Change::Note(text),
+        TaskStep::AddNote(text) => Change::AddNote(text),
         TaskStep::Assign(agent) => Change::Agent(agent.as_ref()),
     };
     if let Change::Agent(Some(agent)) = &change {
         note_stranger(desk.session, &desk.workspace, &desk.workspace.scope, agent)?;
     }
     apply(desk, id, &change)
+}
+
+/// Changes the named task, or without a name the one that is in progress, and returns it as it is then.
+pub fn change_current_task(
+    desk: &TaskDesk<'_>,
+    named: Option<&TaskId>,
+    step: &TaskStep,
+) -> Result<Task, Failure> {
+    match named {
+        Some(id) => change_task(desk, id, step),
+        None => change_task(desk, &task_in_progress(desk)?, step),
+    }
 }
 
 /// Applies a change and records it for the others.
@@ -84,6 +100,7 @@ fn verb(change: &Change<'_>) -> Option<&'static str> {
         Change::Status(TaskStatus::Skipped) => Some("skipped"),
         Change::Status(TaskStatus::Pending)
         | Change::Note(_)
+        | Change::AddNote(_)
         | Change::Skill(_)
         | Change::Agent(_)
         | Change::Parent(_) => None,

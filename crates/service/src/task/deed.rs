@@ -99,6 +99,27 @@ pub fn judge_task(desk: &TaskDesk<'_>, request: &VerdictRequest) -> Result<Judge
     Ok(JudgedTask { task, deed: DeedReport::new(&recorded) })
 }
 
+/// Records a verdict on a task, unless the last deed of the role is the same one by the same agent: a
+/// client repeats a call whose answer it did not get.
+pub fn judge_task_once(
+    desk: &TaskDesk<'_>,
+    request: &VerdictRequest,
+) -> Result<JudgedTask, Failure> {
+    let Workspace { store, scope } = &desk.workspace;
+    let deeds = store.deeds_of_task(scope, &request.task).map_err(refused)?;
+    let last = deeds.iter().rfind(|deed| deed.role == request.role);
+    let is_same = |deed: &&TaskDeed| {
+        deed.kind == request.kind && deed.actor == desk.actor && deed.reason == request.because
+    };
+    match last.filter(is_same) {
+        Some(deed) => {
+            let task = known_task(&desk.workspace, &request.task)?;
+            Ok(JudgedTask { task, deed: DeedReport::new(deed) })
+        }
+        None => judge_task(desk, request),
+    }
+}
+
 /// Finds a task.
 pub fn known_task(workspace: &Workspace, id: &TaskId) -> Result<Task, Failure> {
     let found = workspace.store.task(&workspace.scope, id).map_err(refused)?;

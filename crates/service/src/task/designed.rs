@@ -9,6 +9,7 @@ use convoke_domain::run::RunId;
 
 use super::plan_file;
 use crate::failure::{ErrorClass, Failure};
+use crate::hooks::DryRun;
 use crate::run::KnownRun;
 use crate::session::Session;
 
@@ -24,11 +25,17 @@ enum DesignedPlanError {
 }
 
 /// Returns where agents find the plan of a finished design, relative to the project, and its text.
-pub(super) fn designed_plan(session: &Session, id: &RunId) -> Result<(String, String), Failure> {
+/// With a dry run, the plan need not be there yet.
+pub(super) fn designed_plan(
+    session: &Session,
+    id: &RunId,
+    rehearsal: DryRun,
+) -> Result<(String, String), Failure> {
     let known = KnownRun::open(session, id)?;
     let text = plan_text(&known)?;
     let place = match handed_over(session, &known) {
         Some(place) => place,
+        None if rehearsal == DryRun::DryRun => left_place(&known.run.id),
         None => leave_plan(session, &known.run.id, text)?,
     };
     if known.is_rehearsal() {
@@ -73,9 +80,13 @@ fn handed_over(session: &Session, known: &KnownRun) -> Option<String> {
     })
 }
 
+fn left_place(run: &RunId) -> String {
+    format!("{PLANS}/plans/{run}.md")
+}
+
 /// Leaves a plan where agents find it and git does not. One that is there already stays as it is.
 fn leave_plan(session: &Session, run: &RunId, text: &str) -> Result<String, Failure> {
-    let place = format!("{PLANS}/plans/{run}.md");
+    let place = left_place(run);
     for (name, text) in [(format!("{PLANS}/.gitignore"), "*\n"), (place.clone(), text)] {
         let path = session.project.join(name);
         let written = path

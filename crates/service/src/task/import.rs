@@ -18,6 +18,7 @@ use convoke_store::task_history::RemovedTask;
 use super::designed::designed_plan;
 use super::{AddedTasksReport, TaskDesk, plan_file};
 use crate::failure::{ErrorClass, Failure};
+use crate::hooks::DryRun;
 use crate::run::last_run;
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
@@ -29,7 +30,7 @@ pub(super) const MAX_BYTES: u64 = 4 * 1024 * 1024;
 const NAMED: usize = 3;
 
 /// The parts of a task that is reviewed twice.
-const REVIEWED: [&str; 3] = ["Implementation", "Spec review", "Code quality review"];
+pub(super) const REVIEWED: [&str; 3] = ["Implementation", "Spec review", "Code quality review"];
 
 #[derive(Debug, thiserror::Error)]
 enum ImportError {
@@ -84,16 +85,12 @@ pub fn import_tasks(
 
 fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
-    let (plan_file, text) = match &request.source {
-        ImportSource::Run(Some(run)) => designed_plan(session, run)?,
-        ImportSource::Run(None) => designed_plan(session, &last_run(session)?)?,
-        ImportSource::File(path) if is_database(path) => return adopt(desk, path),
-        ImportSource::File(path) => {
-            let plan_file = plan_file(session, path)?;
-            let text = read(&session.project.join(&plan_file))?;
-            (plan_file, text)
-        }
-    };
+    if let ImportSource::File(path) = &request.source
+        && is_database(path)
+    {
+        return adopt(desk, path);
+    }
+    let (plan_file, text) = source_plan(session, &request.source, DryRun::No)?;
     let plan = ParsedPlan::parse(&text);
     check(&plan, session.project.join(&plan_file))?;
     note_not_taken(session, &plan);
@@ -122,28 +119,55 @@ fn take_over(desk: &TaskDesk<'_>, request: &ImportRequest) -> Result<Vec<TaskId>
     Ok(ids)
 }
 
+/// Returns the plan of a source, relative to the project, and its text.
+pub(super) fn source_plan(
+    session: &Session,
+    source: &ImportSource,
+    rehearsal: DryRun,
+) -> Result<(String, String), Failure> {
+    match source {
+        ImportSource::Run(Some(run)) => designed_plan(session, run, rehearsal),
+        ImportSource::Run(None) => designed_plan(session, &last_run(session)?, rehearsal),
+        ImportSource::File(path) => {
+            let plan_file = plan_file(session, path)?;
+            let text = read(&session.project.join(&plan_file))?;
+            Ok((plan_file, text))
+        }
+    }
+}
+
 /// Lets the tasks of a plan whose file is gone follow it to this one, if they are the same tasks:
 /// otherwise each would be there twice.
 fn follow_moved_plan(desk: &TaskDesk<'_>, plan_file: &str, titles: &[&str]) -> Result<(), Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
+    if let Some(plan) = moved_plan(desk, plan_file, titles)? {
+        store.rename_plan(scope, &plan, plan_file, session.now()).map_err(refused)?;
+        let words = format!("its tasks belong to `{plan_file}` now");
+        session.reporter().say(format!("note: `{plan}` is gone and has the same tasks; {words}"));
+    }
+    Ok(())
+}
+
+/// Returns the plan whose file is gone and whose tasks are those of this one.
+pub(super) fn moved_plan(
+    desk: &TaskDesk<'_>,
+    plan_file: &str,
+    titles: &[&str],
+) -> Result<Option<String>, Failure> {
+    let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
     let plans = store.plans(scope).map_err(refused)?;
     if plans.iter().any(|plan| plan == plan_file) {
-        return Ok(());
+        return Ok(None);
     }
     let is_gone = |plan: &&String| matches!(session.project.join(plan).try_exists(), Ok(false));
     for plan in plans.iter().filter(is_gone) {
         let known = store.tasks_of_plan(scope, Some(plan)).map_err(refused)?;
         let known = contents(&known);
         if titles.iter().all(|title| known.contains(title)) {
-            store.rename_plan(scope, plan, plan_file, session.now()).map_err(refused)?;
-            let words = format!("its tasks belong to `{plan_file}` now");
-            session
-                .reporter()
-                .say(format!("note: `{plan}` is gone and has the same tasks; {words}"));
-            return Ok(());
+            return Ok(Some(plan.clone()));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 fn contents(tasks: &[Task]) -> HashSet<&str> {
@@ -151,7 +175,7 @@ fn contents(tasks: &[Task]) -> HashSet<&str> {
 }
 
 /// Refuses a plan without tasks, and one with tasks of the same title.
-fn check(plan: &ParsedPlan<'_>, path: PathBuf) -> Result<(), Failure> {
+pub(super) fn check(plan: &ParsedPlan<'_>, path: PathBuf) -> Result<(), Failure> {
     if plan.tasks.is_empty() {
         return Err(Failure::new(ErrorClass::Refused, ImportError::NoTasks { path })
             .hint("a task reads `### Task 1: What is to be done`, `- [ ] …` or `1. …`"));
@@ -196,10 +220,15 @@ fn note_current_plan(desk: &TaskDesk<'_>, imported: &str) -> Result<(), Failure>
 }
 
 /// Reports headings that look like tasks and are not imported.
-fn note_not_taken(session: &Session, plan: &ParsedPlan<'_>) {
+pub(super) fn note_not_taken(session: &Session, plan: &ParsedPlan<'_>) {
     let names: Vec<_> =
         plan.not_taken.iter().take(NAMED).map(|title| format!("`{title}`")).collect();
     let more = if plan.not_taken.len() > NAMED { ", …" } else { "" };
+    if let Some(line) = plan.open_fence {
+        session.reporter().say(format!(
+            "note: the code fence in line {line} is never closed; Convoke takes no task after it"
+        ));
+    }
     match plan.not_taken.len() {
         0 => {}
         count => session.reporter().say(format!(
@@ -212,7 +241,7 @@ fn note_not_taken(session: &Session, plan: &ParsedPlan<'_>) {
 }
 
 /// Tells which tasks have another title than the plan now gives them, and which were removed before.
-fn note_changes(
+pub(super) fn note_changes(
     desk: &TaskDesk<'_>,
     plan: &str,
     titles: &[&str],
@@ -245,11 +274,7 @@ fn note_changes(
 fn add_reviews(desk: &TaskDesk<'_>, plan: &str) -> Result<(), Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
     let tasks = store.tasks_of_plan(scope, Some(plan)).map_err(refused)?;
-    let has_parts = |id: &TaskId| tasks.iter().any(|task| task.parent.as_ref() == Some(id));
-    let is_bare = |task: &&Task| {
-        task.parent.is_none() && task.status == TaskStatus::Pending && !has_parts(&task.id)
-    };
-    let bare: Vec<_> = tasks.iter().filter(is_bare).collect();
+    let bare = bare_tasks(&tasks);
     let part = |task: &'_ Task, title| (task.id.clone(), title);
     let parts: Vec<_> =
         bare.iter().flat_map(|task| REVIEWED.map(|title| part(task, title))).collect();
@@ -264,9 +289,31 @@ fn add_reviews(desk: &TaskDesk<'_>, plan: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns the tasks of a plan that are not begun and have no parts.
+pub(super) fn bare_tasks(tasks: &[Task]) -> Vec<&Task> {
+    let has_parts = |id: &TaskId| tasks.iter().any(|task| task.parent.as_ref() == Some(id));
+    let is_bare = |task: &&Task| {
+        task.parent.is_none() && task.status == TaskStatus::Pending && !has_parts(&task.id)
+    };
+    tasks.iter().filter(is_bare).collect()
+}
+
 /// Takes over the tasks that another program kept for this project and branch.
 fn adopt(desk: &TaskDesk<'_>, path: &Path) -> Result<Vec<TaskId>, Failure> {
     let TaskDesk { session, workspace: Workspace { store, scope }, .. } = desk;
+    let here = foreign_tasks(desk, path)?;
+    let count = here.len();
+    let ids = store.adopt_tasks(scope, here).map_err(refused)?;
+    if ids.len() < count {
+        let known = count - ids.len();
+        session.reporter().say(format!("note: {known} of its tasks are here already"));
+    }
+    Ok(ids)
+}
+
+/// Returns the tasks that another program kept for this project and branch.
+pub(super) fn foreign_tasks(desk: &TaskDesk<'_>, path: &Path) -> Result<Vec<Task>, Failure> {
+    let TaskDesk { session, workspace: Workspace { scope, .. }, .. } = desk;
     let all = read_tasks(path, session.now())
         .map_err(|error| Failure::new(ErrorClass::Refused, error))?;
     let is_here = |found: &&ForeignTask| {
@@ -281,13 +328,7 @@ fn adopt(desk: &TaskDesk<'_>, path: &Path) -> Result<Vec<TaskId>, Failure> {
         let error = ImportError::NotHere { path: path.to_owned(), project, branch };
         return Err(Failure::new(ErrorClass::Refused, error).maybe_hint(elsewhere(&all)));
     }
-    let count = here.len();
-    let ids = store.adopt_tasks(scope, here).map_err(refused)?;
-    if ids.len() < count {
-        let known = count - ids.len();
-        session.reporter().say(format!("note: {known} of its tasks are here already"));
-    }
-    Ok(ids)
+    Ok(here)
 }
 
 /// Describes the projects that a database has instead.
@@ -309,7 +350,13 @@ fn read(path: &Path) -> Result<String, Failure> {
             Err(Failure::new(ErrorClass::Prerequisite, ImportError::Absent { path }))
         }
         FileFinding::Unreadable(reason) => {
-            Err(Failure::new(ErrorClass::Prerequisite, ImportError::Unreadable { path, reason }))
+            let most = format!("a plan has at most {} MB", MAX_BYTES / 1024 / 1024);
+            let large = (reason == Unreadable::TooLarge).then_some(most);
+            let other = (reason == Unreadable::InvalidUtf8).then_some("save it as UTF-8");
+            let error = ImportError::Unreadable { path, reason };
+            Err(Failure::new(ErrorClass::Prerequisite, error)
+                .maybe_hint(large)
+                .maybe_hint(other.map(str::to_owned)))
         }
     }
 }

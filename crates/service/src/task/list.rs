@@ -127,7 +127,7 @@ pub(super) fn read(desk: &TaskDesk<'_>, scope: &Scope) -> Result<Vec<TaskNode>, 
 }
 
 /// Tells whether one of the rules cancels a task's plan.
-fn is_cancelled(pins: &[Pin], task: &Task) -> bool {
+pub(super) fn is_cancelled(pins: &[Pin], task: &Task) -> bool {
     pins.iter().any(|pin| pin.plan.is_some() && pin.plan == task.plan_file)
 }
 

@@ -121,7 +121,7 @@ fn counts(nodes: &[TaskNode], above: Above) -> LeafCounts {
 
 /// Returns the one task that is in progress: for an agent, of those that it holds. Where none or several
 /// are, the caller has to name one.
-pub fn task_in_progress(desk: &TaskDesk<'_>) -> Result<TaskId, Failure> {
+pub(super) fn task_in_progress(desk: &TaskDesk<'_>) -> Result<TaskId, Failure> {
     let roots = read(desk, &desk.workspace.scope)?;
     let mut open = Vec::new();
     begun(&roots, &mut open);

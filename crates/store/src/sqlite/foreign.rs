@@ -15,7 +15,6 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, OpenFlags, Row};
 
-use super::rows;
 use crate::foreign::{ForeignError, ForeignTask};
 
 /// How every such database begins.
@@ -46,7 +45,7 @@ pub fn read_tasks(path: &Path, now: Timestamp) -> Result<Vec<ForeignTask>, Forei
     };
     let reader = Reader { columns: &columns, title, now };
     let sql = "SELECT * FROM tasks ORDER BY rowid";
-    let found = rows(&connection, sql, &[], |row| reader.task(row)).map_err(failed)?;
+    let found = rows(&connection, sql, |row| reader.task(row)).map_err(failed)?;
     let mut tasks: Vec<_> = found.into_iter().flatten().collect();
     if !has(&"sort_index") {
         for (found, order) in tasks.iter_mut().zip(1..) {
@@ -57,7 +56,15 @@ pub fn read_tasks(path: &Path, now: Timestamp) -> Result<Vec<ForeignTask>, Forei
 }
 
 fn columns(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    rows(connection, "SELECT name FROM pragma_table_info('tasks')", &[], |row| row.get(0))
+    rows(connection, "SELECT name FROM pragma_table_info('tasks')", |row| row.get(0))
+}
+
+fn rows<T>(
+    connection: &Connection,
+    sql: &str,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection.prepare(sql)?.query_map([], read)?.collect()
 }
 
 struct Reader<'a> {

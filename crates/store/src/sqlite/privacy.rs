@@ -20,8 +20,25 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
 
 /// Makes the file that a database begins as, which its log takes after. What cannot be made so is
 /// left to the database, which says more about it.
-pub(super) fn make_file(path: &Path) {
+pub(crate) fn make_file(path: &Path) {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).ok();
+}
+
+/// Lets the owner write the log of a store again. A store that was read-only for a while may have left
+/// an index of its log that is still read-only.
+pub(super) fn make_log_writable(path: &Path) {
+    let mut index: OsString = path.into();
+    index.push("-shm");
+    let is_writable =
+        |path: &Path| fs::metadata(path).ok().map(|found| found.permissions().mode() & 0o200 != 0);
+    if is_writable(Path::new(&index)) != Some(false) || is_writable(path) != Some(true) {
+        return;
+    }
+    for end in ["-wal", "-shm"] {
+        let mut name: OsString = path.into();
+        name.push(end);
+        fs::set_permissions(name, fs::Permissions::from_mode(0o600)).ok();
+    }
 }
 
 /// Removes the access that an earlier version gave to others: to the files, and to the folder if it
@@ -50,7 +67,7 @@ fn take_from_others(path: &Path, is_meant: fn(&fs::Metadata) -> bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::SqliteStore;
+    use crate::sql::SqlStore;
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -62,12 +79,29 @@ mod tests {
         name.into()
     }
 
+    // What a read-only time leaves behind does not keep a store read-only.
+    #[test]
+    fn a_store_that_was_read_only_is_written_again() {
+        let top = tempfile::tempdir().unwrap();
+        let path = top.path().join("convoke/store.db");
+        let open = SqlStore::open(&path).unwrap();
+        let index = with_end(&path, "-shm");
+        fs::set_permissions(&index, fs::Permissions::from_mode(0o400)).unwrap();
+        make_log_writable(&path);
+        assert_eq!(mode(&index), 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
+        fs::set_permissions(&index, fs::Permissions::from_mode(0o400)).unwrap();
+        make_log_writable(&path);
+        assert_eq!(mode(&index), 0o400, "a store that is meant to be read-only stays so");
+        drop(open);
+    }
+
     // Only its user can read a store, from its first moment on.
     #[test]
     fn a_store_is_its_users_alone() {
         let top = tempfile::tempdir().unwrap();
         let path = top.path().join("state/convoke/store.db");
-        let _store = SqliteStore::open(&path).unwrap();
+        let _store = SqlStore::open(&path).unwrap();
         assert_eq!(mode(path.parent().unwrap()), 0o700);
         for end in FILES {
             let file = with_end(&path, end);
@@ -80,7 +114,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let folder = top.path().join("convoke");
         let path = folder.join("store.db");
-        let store = SqliteStore::open(&path).unwrap();
+        let store = SqlStore::open(&path).unwrap();
         let there =
             || FILES.map(|end| with_end(&path, end)).into_iter().filter(|path| path.exists());
         assert_eq!(there().count(), 4);
@@ -90,12 +124,12 @@ mod tests {
         for folder in [top.path(), &folder] {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        SqliteStore::open(&path).unwrap();
+        SqlStore::open(&path).unwrap();
         for file in there() {
             assert_eq!(mode(&file), 0o600, "{}", file.display());
         }
         assert_eq!(mode(&folder), 0o700);
-        SqliteStore::open(&top.path().join("store.db")).unwrap();
+        SqlStore::open(&top.path().join("store.db")).unwrap();
         assert_eq!(mode(top.path()), 0o755, "another folder may belong to another program");
         drop(store);
     }
@@ -107,7 +141,7 @@ mod tests {
         let theirs = rusqlite::Connection::open(&path).unwrap();
         theirs.execute_batch("CREATE TABLE theirs (x)").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        SqliteStore::open(&path).unwrap_err();
+        SqlStore::open(&path).unwrap_err();
         assert_eq!(mode(&path), 0o644);
     }
 }

@@ -8,13 +8,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::failure::not_opened;
-use super::rows;
+use super::not_opened;
 use crate::error::StoreError;
 use crate::location::StoreLocation;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 22] = [
+const MIGRATIONS: [&str; 24] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -37,15 +36,14 @@ const MIGRATIONS: [&str; 22] = [
     include_str!("0020.sql"),
     include_str!("0021.sql"),
     include_str!("0022.sql"),
+    include_str!("0023.sql"),
+    include_str!("0024.sql"),
 ];
-
-/// Tables of counts that triggers keep.
-pub(super) const DERIVED: [&str; 2] = ["unread_counts", "plan_counts"];
 
 /// Marks a database as Convoke's: the letters `Conv`.
 const APPLICATION: i32 = 0x436f_6e76;
 
-pub(super) const KNOWN: usize = MIGRATIONS.len();
+pub(crate) const KNOWN: usize = MIGRATIONS.len();
 
 /// Applies the scripts that a store does not have yet.
 pub(super) fn bring_up_to_date(
@@ -67,7 +65,7 @@ pub(super) fn bring_up_to_date(
     }
     // Changing the journal mode fails when two processes try it together, so new stores are created
     // in turn.
-    let lock_path = location().lock_file("lock");
+    let lock_path = location().lock_file("lock", Path::new(""));
     let folder = |source| StoreError::Folder { path: lock_path.clone(), source };
     let lock = OpenOptions::new().create(true).append(true).open(&lock_path).map_err(folder)?;
     wait_for(&lock, patience).map_err(folder)?;
@@ -90,23 +88,8 @@ pub(super) fn check_present(connection: &Connection, path: &Path) -> Result<(), 
     }
 }
 
-/// Returns all of Convoke's tables, in the order of their names.
-pub(super) fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let sql = "SELECT name FROM sqlite_master \
-               WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1";
-    rows(connection, sql, &[], |row| row.get(0))
-}
-
-/// Returns the tables that have a column, in the order of their names.
-pub(super) fn tables_with(connection: &Connection, column: &str) -> rusqlite::Result<Vec<String>> {
-    let sql = "SELECT tables.name FROM sqlite_master AS tables \
-               JOIN pragma_table_info(tables.name) AS columns \
-               WHERE tables.type = 'table' AND columns.name = ?1 ORDER BY 1";
-    rows(connection, sql, &[&column], |row| row.get(0))
-}
-
 /// Waits for a lock, but not for ever.
-fn wait_for(lock: &File, patience: Duration) -> io::Result<()> {
+pub(crate) fn wait_for(lock: &File, patience: Duration) -> io::Result<()> {
     const STEP: Duration = Duration::from_millis(10);
     let mut left = patience;
     loop {
@@ -125,7 +108,7 @@ fn wait_for(lock: &File, patience: Duration) -> io::Result<()> {
 }
 
 /// Applies scripts up to a version.
-pub(super) fn migrate(connection: &Connection, target: usize) -> rusqlite::Result<()> {
+pub(crate) fn migrate(connection: &Connection, target: usize) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     let transaction =
         rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
@@ -156,7 +139,8 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::SqliteStore;
+    use crate::sql::SqlStore;
+    use crate::sql::driver::params;
 
     fn shape(connection: &Connection) -> Vec<String> {
         let mut statement = connection
@@ -199,10 +183,10 @@ mod tests {
         let path = dir.path().join("store.db");
         let lock = File::create(dir.path().join("store.db-lock")).unwrap();
         lock.lock().unwrap();
-        let hurried = SqliteStore::open_in_a_hurry(&path, Duration::from_millis(50));
+        let hurried = SqlStore::open_in_a_hurry(&path, Duration::from_millis(50));
         assert!(matches!(hurried, Err(StoreError::Folder { .. })), "{hurried:?}");
         drop(lock);
-        SqliteStore::open_in_a_hurry(&path, Duration::from_millis(50)).unwrap();
+        SqlStore::open_in_a_hurry(&path, Duration::from_millis(50)).unwrap();
     }
 
     #[test]
@@ -213,7 +197,7 @@ mod tests {
         later.execute_batch("CREATE TABLE later (x); PRAGMA user_version = 99; PRAGMA application_id = 1131376246;").unwrap();
         drop(later);
         let before = std::fs::read(&path).unwrap();
-        let error = SqliteStore::open(&path).unwrap_err();
+        let error = SqlStore::open(&path).unwrap_err();
         assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }
@@ -222,12 +206,15 @@ mod tests {
     fn a_look_at_a_store_makes_and_updates_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");
-        let look = || SqliteStore::open_to_look(&path, Duration::ZERO);
+        let look = || SqlStore::open_to_look(&path, Duration::ZERO);
         assert!(look().is_err());
         assert!(!path.exists());
-        drop(SqliteStore::open(&path).unwrap());
+        drop(SqlStore::open(&path).unwrap());
         let store = look().unwrap();
-        assert!(store.change("test", "DELETE FROM tasks", &[]).is_err(), "a look changes nothing");
+        assert!(
+            store.connection().execute("DELETE FROM tasks", params![]).is_err(),
+            "a look changes nothing"
+        );
         drop(store);
         Connection::open(&path).unwrap().pragma_update(None, "user_version", "3").unwrap();
         let before = std::fs::read(&path).unwrap();
@@ -241,7 +228,7 @@ mod tests {
         let path = dir.path().join("store.db");
         Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
         let before = std::fs::read(&path).unwrap();
-        assert!(matches!(SqliteStore::open(&path), Err(StoreError::Foreign { .. })));
+        assert!(matches!(SqlStore::open(&path), Err(StoreError::Foreign { .. })));
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }
 
@@ -249,7 +236,7 @@ mod tests {
     fn nothing_beside_the_store_is_harmed() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("Cargo.lock"), "precious").unwrap();
-        SqliteStore::open(&dir.path().join("Cargo")).unwrap();
+        SqlStore::open(&dir.path().join("Cargo")).unwrap();
         assert_eq!(std::fs::read_to_string(dir.path().join("Cargo.lock")).unwrap(), "precious");
     }
 
@@ -258,7 +245,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");
         std::fs::write(&path, "not a database, but long enough to look like something").unwrap();
-        let error = SqliteStore::open(&path).unwrap_err();
+        let error = SqlStore::open(&path).unwrap_err();
         assert!(error.hint().unwrap().contains("convoke store check"), "{error}");
     }
 }

@@ -19,6 +19,10 @@ fn entry(feature: &str) -> LedgerEntry {
         missing: vec!["spec.md".to_owned()],
         unproven: Some(Vec::new()),
         proven: vec!["design.md".to_owned()],
+        receipts: Some("[]".to_owned()),
+        verdict: Some("FAIL".to_owned()),
+        reason: Some("resume_failed".to_owned()),
+        fresh_chars: Some(900),
         at: at(7),
     }
 }
@@ -26,7 +30,16 @@ fn entry(feature: &str) -> LedgerEntry {
 // D-52: appended, never changed, over all branches of a project.
 pub(super) fn the_ledger_is_kept(store: &dyn Store) {
     let elsewhere = Scope { branch: "other".to_owned(), ..here() };
-    let plain = LedgerEntry { unproven: None, confirmed: None, prompt_chars: None, ..entry("a") };
+    let plain = LedgerEntry {
+        unproven: None,
+        confirmed: None,
+        prompt_chars: None,
+        receipts: None,
+        verdict: None,
+        reason: None,
+        fresh_chars: None,
+        ..entry("a")
+    };
     store.record_dispatch(&here(), &entry("b")).unwrap();
     store.record_dispatch(&elsewhere, &plain).unwrap();
     assert_eq!(store.ledger(&here().project).unwrap(), [entry("b"), plain]);
@@ -40,7 +53,14 @@ fn round(iteration: u32, agent_id: Option<&str>) -> Round {
         last_iteration: iteration,
         last_commit_sha: Some(format!("c{iteration}")),
     };
-    Round { mode: DispatchMode::Fresh, prompt_chars: 500, state, seen: Some("tree".to_owned()) }
+    Round {
+        mode: DispatchMode::Fresh,
+        prompt_chars: 500,
+        state,
+        seen: Some("tree".to_owned()),
+        reason: Some("first_iteration".to_owned()),
+        fresh_chars: Some(500),
+    }
 }
 
 // D-60: asking for the same round again finds what there was before it.

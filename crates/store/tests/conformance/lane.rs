@@ -1,11 +1,17 @@
 //! Rules about lanes.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::counted::{CounterScope, UsageScope};
 use convoke_domain::lane::event::{FailureKind, Usage};
+use convoke_domain::lane::ledger::Sum;
 use convoke_domain::lane::ledger::{LaneEnding, LaneEntry, LaneStart, Purpose, RecordedEnding};
 use convoke_domain::lane::outcome::LaneOutcome;
+use convoke_domain::lane::reservation::TakenBudget;
 use convoke_domain::owner::Owner;
-use convoke_store::lane::LaneQuery;
+use convoke_store::lane::{LaneQuery, LedgerLook};
 
 use super::*;
 
@@ -121,4 +127,46 @@ pub(super) fn lanes_are_closed_once(store: &dyn Store) {
     // The process that ran the lane knows best how it ended, even late.
     store.end_lane(id, &ending(None, "s")).unwrap();
     assert_eq!(store.lane(id).unwrap().unwrap().state(), "answered");
+}
+
+pub(super) fn budgets_hold_for_all_processes(one: &dyn Store, other: &dyn Store) {
+    const EACH: usize = 8;
+    let today = at(1000);
+    // Yesterday's lane of the agent needed 11 tokens.
+    let yesterday = one.begin_lane(&here(), &begun(1)).unwrap();
+    one.end_lane(yesterday, &ending(Some(usage(10, None)), "s")).unwrap();
+    let let_in = AtomicUsize::new(0);
+    let begin = |store: &dyn Store| {
+        let mut is_refused = false;
+        let mut refuse = |look: &LedgerLook| {
+            let running: Vec<_> = look.lanes.iter().filter(|lane| lane.over.is_none()).collect();
+            let sum = Sum::of_all(&look.lanes);
+            let budget = LaneBudget::Tokens(50);
+            is_refused = TakenBudget::find(budget, sum, &running, &look.earlier).is_some();
+            let outcome = LaneOutcome::OverBudget;
+            is_refused.then(|| LaneEnding { outcome, ..ending(None, "none") })
+        };
+        store.begin_lane_unless(&here(), &begun(2000), Some(today), &mut refuse).unwrap();
+        let_in.fetch_add(usize::from(!is_refused), Ordering::Relaxed);
+    };
+    thread::scope(|threads| {
+        for store in [one, other] {
+            for _ in 0..EACH {
+                threads.spawn(|| begin(store));
+            }
+        }
+    });
+    assert_eq!(let_in.load(Ordering::Relaxed), 5, "the rest of the budget is taken once");
+    let lanes = one.lanes(LaneQuery { since: Some(today), ..LaneQuery::default() }).unwrap();
+    let refused = lanes.iter().filter(|lane| lane.state() == "over_budget").count();
+    assert_eq!((lanes.len(), refused), (2 * EACH, 2 * EACH - 5));
+    // A lane that ends gives back what it did not need.
+    let running = lanes.iter().find(|lane| lane.over.is_none()).unwrap();
+    one.end_lane(running.id, &ending(Some(usage(0, None)), "t")).unwrap();
+    let before = one.lanes(LaneQuery { open: true, ..LaneQuery::default() }).unwrap().len();
+    begin(other);
+    assert_eq!(
+        one.lanes(LaneQuery { open: true, ..LaneQuery::default() }).unwrap().len(),
+        before + 1
+    );
 }

@@ -1,14 +1,21 @@
 //! The guarantees of every store, one rule at a time, each against a fresh store.
 #![expect(clippy::unwrap_used, reason = "a rule that cannot be set up fails")]
+#![expect(
+    clippy::print_stderr,
+    reason = "the test runner shows this output only for a failed test"
+)]
 
 mod claims;
 mod deed;
 mod dispatch;
+mod everyday;
 mod journal;
 mod lane;
+mod lease;
 mod memory;
 mod pin;
 mod project;
+mod search;
 mod sharing;
 mod talk;
 mod task;
@@ -16,7 +23,10 @@ mod task_edit;
 mod task_history;
 mod transfer;
 
-use std::path::Path;
+#[cfg(feature = "postgres")]
+#[path = "../support/server.rs"]
+mod server;
+
 use std::sync::Arc;
 
 use convoke_domain::agent::AgentStatus;
@@ -55,7 +65,7 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// The rules for every backend.
-const RULES: [Rule; 74] = [
+const RULES: [Rule; 75] = [
     ("a loss belongs to the process that answers it", claims::losses_are_claimed),
     ("a message is given to one session at a time", claims::messages_are_claimed),
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
@@ -128,6 +138,7 @@ const RULES: [Rule; 74] = [
     ("a wake-up is taken once, and its chain counted", talk::wake_ups_are_taken_once),
     ("an agent is renamed with all that is its own", talk::agents_are_renamed),
     ("an agent is removed, and its messages stay", talk::agents_are_removed),
+    ("everything is found by its words", search::everything_is_found_by_its_words),
     ("deeds are kept in order", talk::deeds_in_order),
     ("skills are pinned and their history kept", memory::skills),
     ("a store acts for each actor, and all see the same", sharing::actors_share_a_store),
@@ -143,36 +154,80 @@ const RULES_OF_TWO: [RuleOfTwo; 2] = [
     ("a bad export is refused and changes nothing", transfer::bad_exports_are_refused),
 ];
 
-/// Makes a new, empty store below a folder. The number is another one for every store.
-type StoreMaker = fn(&Path, usize) -> Arc<dyn Store>;
+type RuleOfOpenings = (&'static str, fn(&dyn Store, &dyn Store));
 
-/// How each backend's stores are made.
-const BACKENDS: [(&str, StoreMaker); 1] = [("SQLite", |folder, number| {
-    let path = folder.join(format!("deep/{number}/store.db"));
-    convoke_store::open(&StoreLocation::file(path)).unwrap()
-})];
+/// The rules for every backend with one store that two processes have open.
+const RULES_OF_OPENINGS: [RuleOfOpenings; 2] = [
+    ("a budget lets in as many lanes as it has room for", lane::budgets_hold_for_all_processes),
+    ("a run is worked on by one process", lease::runs_have_one_worker),
+];
 
 #[test]
-fn every_backend_conforms() {
-    for (backend, make) in BACKENDS {
-        let folder = tempfile::tempdir().unwrap();
-        let mut numbers = 0..;
-        let mut make = || make(folder.path(), numbers.next().unwrap());
-        // The test runner shows this output only for a failed test.
-        for (rule, holds) in RULES {
-            eprintln!("{backend}: {rule}");
-            let store = make();
-            holds(&*store);
-            // Rules work on scopes of projects without a folder.
-            let mut defects = store.check().unwrap();
-            defects.retain(|defect| !defect.contains("of a project that is missing"));
-            assert_eq!(defects, Vec::<String>::new(), "the store is sound");
-        }
-        for (rule, holds) in RULES_OF_TWO {
-            eprintln!("{backend}: {rule}");
-            holds(&*make(), &*make());
-        }
+fn sqlite_conforms() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut numbers = 0..;
+    let mut place = || {
+        let number: usize = numbers.next().unwrap();
+        StoreLocation::file(folder.path().join(format!("deep/{number}/store.db")))
+    };
+    for (rule, holds) in RULES_OF_OPENINGS {
+        eprintln!("{rule}");
+        let place = place();
+        holds(&*convoke_store::open(&place).unwrap(), &*convoke_store::open(&place).unwrap());
     }
+    let mut make = || -> Arc<dyn Store> { convoke_store::open(&place()).unwrap() };
+    for rule in RULES.iter().chain(&everyday::RULES) {
+        conforms(rule, &*make());
+    }
+    for (rule, holds) in RULES_OF_TWO {
+        eprintln!("{rule}");
+        holds(&*make(), &*make());
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn postgres_conforms() {
+    const THREADS: usize = 6;
+    let server = server::TestServer::start();
+    let make = || convoke_store::open(&StoreLocation::parse(server.new_database())).unwrap();
+    let make = &make;
+    for (rule, holds) in RULES_OF_OPENINGS {
+        eprintln!("{rule}");
+        let place = StoreLocation::parse(server.new_database());
+        holds(&*convoke_store::open(&place).unwrap(), &*convoke_store::open(&place).unwrap());
+    }
+    // Most of the time goes by while the server writes through to its disk.
+    std::thread::scope(|threads| {
+        for rules in RULES.chunks(RULES.len().div_ceil(THREADS)) {
+            threads.spawn(move || {
+                for rule in rules {
+                    conforms(rule, &*make());
+                }
+            });
+        }
+        threads.spawn(move || {
+            for rule in &everyday::RULES {
+                conforms(rule, &*make());
+            }
+        });
+        for (rule, holds) in RULES_OF_TWO {
+            threads.spawn(move || {
+                eprintln!("{rule}");
+                holds(&*make(), &*make());
+            });
+        }
+    });
+}
+
+/// Tries a rule on a new, empty store.
+fn conforms((rule, holds): &Rule, store: &dyn Store) {
+    eprintln!("{rule}");
+    holds(store);
+    // Rules work on scopes of projects without a folder.
+    let mut defects = store.check().unwrap();
+    defects.retain(|defect| !defect.contains("of a project that is missing"));
+    assert_eq!(defects, Vec::<String>::new(), "the store is sound: {rule}");
 }
 
 fn here() -> Scope {

@@ -204,3 +204,24 @@ pub(super) fn bad_exports_are_refused(store: &dyn Store, other: &dyn Store) {
     assert!(store.import(&mut &b"\xff\xfe\n"[..]).unwrap_err().to_string().contains("UTF-8"));
     import(store, &lines).unwrap();
 }
+
+// A trigger changes one row on its way.
+#[test]
+fn a_copy_that_differs_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| StoreLocation::file(folder.path().join(name));
+    let (source, target) = (file("source.db"), file("target.db"));
+    let source = convoke_store::open(&source).unwrap();
+    add(&*source, "a", None, None);
+    let empty = convoke_store::open(&target).unwrap().digests().unwrap();
+    let raw = rusqlite::Connection::open(folder.path().join("target.db")).unwrap();
+    let spoil = "CREATE TRIGGER spoil AFTER INSERT ON task_changes \
+                 BEGIN UPDATE task_changes SET task = 'another' WHERE id = NEW.id; END";
+    raw.execute_batch(spoil).unwrap();
+    let differs = source.copy_into(&target).unwrap_err();
+    let is_named = matches!(&differs, TransferError::Differs { table } if table == "task_changes");
+    assert!(is_named, "{differs}");
+    assert_eq!(convoke_store::open(&target).unwrap().digests().unwrap(), empty);
+    raw.execute_batch("DROP TRIGGER spoil").unwrap();
+    assert!(!source.copy_into(&target).unwrap().was_there);
+}

@@ -8,8 +8,10 @@ use convoke_domain::design::finding::{FindingId, FindingScope};
 use convoke_domain::design::matter::{MatterId, Ruling, RulingChoice};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
+use convoke_domain::design::reading_order::JudgeOrders;
 use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::seat::{Available, Panel};
+use convoke_domain::design::settled::PollRule;
 use convoke_domain::design::setup::ground::{BranchRule, DirtyTree};
 use convoke_domain::design::setup::{Begins, Ready, SetUp};
 use convoke_domain::design::voting_block::MarkerWord;
@@ -18,7 +20,7 @@ use convoke_domain::design::walk::{DesignWalk, LaneNeed, Need, Next};
 use super::lane_end;
 
 /// The events of a completed run, and of a person who decides one matter repeatedly after it.
-pub(super) fn whole_run(count: usize) -> Vec<Stamped> {
+pub(in crate::bench) fn whole_run(count: usize) -> Vec<Stamped> {
     let mut design = DesignWalk::default();
     let mut events = Vec::with_capacity(count);
     let mut due = vec![Event::Begun(Box::new(settings()))];
@@ -53,15 +55,15 @@ fn found(need: Need) -> Vec<Event> {
             branch: "me/notes".to_owned(),
             is_new: true,
             base: "abc".to_owned(),
-            setup_lines: Vec::new(),
+            setup_notes: Vec::new(),
             begins: Begins::Plain,
-            branch_lines: Vec::new(),
+            branch_notes: Vec::new(),
             left: None,
             tree_before: None,
         })))],
         Need::Probe(occasion) => {
             let available = Available { first: true, second: true };
-            vec![Event::Probed { occasion, health: Health { available, warnings: Vec::new() } }]
+            vec![Event::Probed { occasion, health: Health { available, absences: Vec::new() } }]
         }
         Need::Word(poll) => vec![Event::WordDrawn(poll, MarkerWord::for_recordings())],
         Need::Lanes(requests) => {
@@ -90,6 +92,8 @@ fn settings() -> Settings {
         auto: true,
         quick: false,
         subagent: false,
+        poll_rule: PollRule::All,
+        judge_orders: JudgeOrders::One,
         nested: false,
         session_env: None,
         prefix: Prefix::default(),
@@ -98,6 +102,7 @@ fn settings() -> Settings {
         policy: Policy::Safe,
         rules: RulesVersion::PRESENT,
         brief: None,
+        pack: None,
         documents: Vec::new(),
         is_rehearsal: true,
         no_branch: false,

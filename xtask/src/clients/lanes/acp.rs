@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use convoke_engine::client::acp::KnownAgent;
+use convoke_engine::client::acp::{KnownAgent, ReadOnlyProof, known_agent};
 use serde_json::{Value, json};
 
 use super::{Driver, Row, holds, setup, timed, until};
@@ -52,7 +52,8 @@ fn answered(driver: &Driver<'_>, prompt: &str, more: &[&str]) -> Result<Value, E
     let report = driver.ask(prompt, &[&LIMITS, more].concat())?;
     holds(&report, "outcome", &json!("answered"))?;
     holds(&report["tree"], "status", &json!("clean"))?;
-    holds(&report["rights"], "unproven", &json!(false))?;
+    let known = known_agent(driver.client).ok_or("the agent is not known")?;
+    holds(&report["rights"], "unproven", &json!(known.proof == ReadOnlyProof::Unproven))?;
     Ok(report)
 }
 

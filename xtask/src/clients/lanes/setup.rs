@@ -42,11 +42,18 @@ pub(in crate::clients) fn configure(
         }
         "qwen" => {
             user.write("home/.qwen/settings.json", QWEN)?;
-            let url = ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", server.url()));
-            vec![key("OPENAI_API_KEY"), url, ("OPENAI_MODEL".to_owned(), "stand-in".to_owned())]
+            qwen_variables(server)
         }
         other => return Err(format!("there is no setup for {other}").into()),
     })
+}
+
+/// Returns what directs Qwen to the stand-in.
+pub(in crate::clients) fn qwen_variables(server: &ModelServer) -> Vec<(String, String)> {
+    let url = format!("{}/v1", server.url());
+    [("OPENAI_API_KEY", "no-key"), ("OPENAI_BASE_URL", &url), ("OPENAI_MODEL", "stand-in")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec()
 }
 
 fn opencode(server: &ModelServer) -> Value {

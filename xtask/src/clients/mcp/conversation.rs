@@ -1,5 +1,6 @@
 //! A session of a client whose model calls tools one by one, each call by the result of the last one.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::super::lanes::timed;
+use super::super::lanes::{setup, timed};
 use super::super::user::finished;
 use super::super::{claude, codex, gemini, opencode};
 use super::Driver;
@@ -104,9 +105,23 @@ impl Driver<'_> {
             "claude" => {}
             "codex" => codex::configure(&self.user, &self.server)?,
             "gemini" => gemini::configure(&self.user, "{}")?,
+            "qwen" => drop(setup::configure("qwen", &self.user, &self.server)?),
             _ => opencode::configure(&self.user, &self.server)?,
         }
-        self.user.convoke(&["mcp", "install", self.client, "--user"]).map(|_| ())
+        self.user.convoke(&["mcp", "install", self.client, "--user"])?;
+        if self.client == "codex" { self.require_server() } else { Ok(()) }
+    }
+
+    /// Has Codex wait for the server: on a busy machine a program for tests starts slower than Codex waits
+    /// by itself.
+    fn require_server(&self) -> Result<(), Error> {
+        let place = self.user.home().join(".codex/config.toml");
+        let (entry, required) = ("startup_timeout_sec = 20", "required = true");
+        let settings = fs::read_to_string(&place)?;
+        if !settings.contains(entry) {
+            return Err(format!("no `{entry}` in {settings}").into());
+        }
+        Ok(fs::write(&place, settings.replace(entry, &format!("{required}\n{entry}")))?)
     }
 
     /// Runs a session whose model does what a script says.
@@ -160,6 +175,12 @@ impl Driver<'_> {
                 let mut command = gemini::command(user, bin, server);
                 command.args(["-p", "hello", "--approval-mode", "yolo"]);
                 (names_behind!("mcp_convoke_"), command)
+            }
+            "qwen" => {
+                let mut command = user.scrubbed(&bin.join("qwen"));
+                command.args(["-p", "hello", "--approval-mode", "yolo"]);
+                command.envs(setup::qwen_variables(server));
+                (names_behind!("mcp__convoke__"), command)
             }
             _ => (names_behind!("convoke_"), opencode::command(user, bin, "hello")?),
         })

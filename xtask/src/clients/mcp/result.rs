@@ -22,6 +22,18 @@ impl Numbers {
         self.all.extend(found);
     }
 
+    /// Fails unless every number came once and in order, and returns the first and the last.
+    pub(super) fn are_consecutive(&self) -> Result<(usize, usize), String> {
+        for (earlier, later) in self.all.iter().zip(self.all.iter().skip(1)) {
+            if *later != earlier + 1 {
+                return Err(format!("`{}{later}` came behind {earlier}", self.before));
+            }
+        }
+        let ends = self.all.first().zip(self.all.last());
+        ends.map(|(first, last)| (*first, *last))
+            .ok_or_else(|| format!("no `{}` came", self.before))
+    }
+
     /// Fails unless every number from 0 on came, once and in order.
     pub(super) fn are_all(&self, count: usize) -> Result<(), String> {
         let wrong = (0..count).zip(&self.all).find(|(expected, found)| expected != *found);
@@ -70,6 +82,18 @@ mod tests {
         {
             assert!(!gathered(pages), "{pages:?}");
         }
+    }
+
+    #[test]
+    fn a_page_that_is_lost_between_two_is_noticed() {
+        let gathered = |page: &str| {
+            let mut numbers = Numbers::between("line ", " of");
+            numbers.gather(page);
+            numbers.are_consecutive().ok()
+        };
+        assert_eq!(gathered("ne 4 of line 5 of line 6 of"), Some((5, 6)));
+        assert_eq!(gathered("line 5 of line 7 of"), None);
+        assert_eq!(gathered("nothing"), None);
     }
 
     #[test]

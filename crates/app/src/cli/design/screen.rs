@@ -11,7 +11,8 @@ use convoke_domain::design::seat_name::lane_seat;
 use convoke_domain::design::walk::LaneNeed;
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::run::RunId;
-use convoke_service::design::{DesignFrontEnd, TypedAnswer};
+use convoke_domain::text::counted;
+use convoke_service::design::{DesignFrontEnd, TypedAnswer, WorkerLane};
 use convoke_service::failure::{ErrorClass, Failure};
 
 use super::live::{Live, wipe};
@@ -49,14 +50,16 @@ enum Manner {
     /// Line by line.
     Plain,
     /// At a terminal where lines can be drawn again.
-    Live(Live),
+    Live(Box<Live>),
 }
 
 impl<'o> Screen<'o> {
     pub(in crate::cli) fn new(app: &App, output: &'o mut Output) -> Self {
         let manner = match app.format {
             Format::Json => Manner::Silent,
-            Format::Text if output.is_terminal() => Manner::Live(Live::start(&app.session)),
+            Format::Text if output.is_terminal() => {
+                Manner::Live(Box::new(Live::start(&app.session)))
+            }
             Format::Text => Manner::Plain,
         };
         Self { output, manner, verbosity: app.verbosity, plan: None }
@@ -83,6 +86,11 @@ impl<'o> Screen<'o> {
         self.page(&lines)
     }
 
+    fn folded(&mut self, line: &str) -> Result<(), Failure> {
+        let lines = StyledLine::plain(line).folded(self.columns(), INDENT);
+        self.page(&lines)
+    }
+
     fn print(&mut self, text: &str) -> Result<(), Failure> {
         self.output.data(&format!("{text}\n"))?;
         self.output.flush()
@@ -103,16 +111,21 @@ impl<'o> Screen<'o> {
                 live.update(|progress, _| progress.conclude(words));
                 Ok(())
             }
+            Notice::DecisionsResolved { count, .. } => {
+                let words = format!("{} resolved", counted(*count, "decision"));
+                live.update(|progress, _| progress.conclude(&words));
+                Ok(())
+            }
             Notice::StepSkipped { why: words, .. } => {
                 live.update(|progress, _| progress.skip(words));
                 Ok(())
             }
             Notice::Artifact(artifact) => self.artifact(artifact, rendered),
-            // Commands keep their backticks, and lists their indent.
-            Notice::Note(DesignNote::SetUp(told)) if !told.starts_with("**") => {
-                let lines = StyledLine::plain(told).folded(self.columns(), INDENT);
-                self.page(&lines)
+            Notice::Note(DesignNote::SetUp(note)) if !note.is_warning() => {
+                self.folded(&rendered.text())
             }
+            // Commands keep their backticks, and lists their indent.
+            Notice::Note(DesignNote::Refused(reason)) => self.folded(reason),
             Notice::Warning(_) | Notice::Note(_) => self.markdown(&rendered.text()),
             // The rows show the states of lanes, and the last screen shows results and all
             // warnings.
@@ -199,6 +212,12 @@ impl DesignFrontEnd for Screen<'_> {
     fn works(&mut self, activity: Option<&str>) {
         if let Manner::Live(live) = &self.manner {
             live.update(|progress, now| progress.work(activity, now));
+        }
+    }
+
+    fn worker_lanes(&mut self, lanes: Vec<WorkerLane>) {
+        if let Manner::Live(live) = &self.manner {
+            live.update(|progress, _| progress.watch_worker(lanes));
         }
     }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
 use convoke_domain::dispatch::role::{PromptProfile, Proof};
+use convoke_domain::task::id::TaskId;
 use convoke_service::dispatch::{AnswerKind, CheckRequest, JudgementKeeping, check_answer};
 use convoke_service::failure::Failure;
 
@@ -42,8 +43,12 @@ pub(super) struct Args {
     require_proof: bool,
 
     /// Judge an answer to `dispatch task`, which requires fewer files than a fix round
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = plan_number)]
     task: Option<String>,
+
+    /// The stored task that the answer is about; Convoke records the verdict on it
+    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
+    stored_task: Option<TaskId>,
 
     /// The style of the prompt that was answered [default: seed]
     #[arg(long, value_parser = profile())]
@@ -94,8 +99,17 @@ impl Args {
             agent: self.agent.clone(),
             changed: self.changed.files(),
             tokens: self.tokens,
+            stored_task: self.stored_task.clone(),
             proof: Proof::of(self.require_proof),
             keeping: if self.dry_run { JudgementKeeping::DryRun } else { JudgementKeeping::Kept },
         })
     }
+}
+
+/// Refuses the id of a stored task where a number of `tasks.md` is meant: it would demand less.
+fn plan_number(given: &str) -> Result<String, &'static str> {
+    if given.starts_with("t-") {
+        return Err("this is a stored task's id; give it with `--stored-task`");
+    }
+    Ok(given.to_owned())
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
-use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_service::dispatch::{
     GateAnswers, GatePromptsReport, GateReport, GateTrial, gate_prompts, judge_gate, try_gate,
@@ -123,11 +122,11 @@ impl Args {
 }
 
 fn show(report: &GateReport, hint: &str, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-    match (app.format, &report.r1_deferred_reason) {
+    match (app.format, &report.words) {
         (Format::Json, _) => output.json(report)?,
         (Format::Text, None) => output.data("passed: sessions can be resumed here\n")?,
-        (Format::Text, Some(reason)) => {
-            output.data(&format!("{}\n", in_words(reason)))?;
+        (Format::Text, Some(words)) => {
+            output.data(&format!("{words}\n"))?;
             output.say(hint);
         }
     }
@@ -143,14 +142,4 @@ fn prompts(file: &Path, app: &App, output: &mut Output) -> Result<Exit, Failure>
         Format::Text => output.data(&format!("{first}\n---\n\n{second}"))?,
     }
     Ok(Exit::Done)
-}
-
-/// Returns why the gate did not pass as a person reads it: reports have a lane's outcome as a code.
-fn in_words(reason: &str) -> String {
-    let coded = reason.split_once(": ");
-    let coded = coded.and_then(|(check, code)| Some((check, LaneOutcome::parse(code)?)));
-    coded.map_or_else(
-        || reason.to_owned(),
-        |(check, outcome)| format!("{check}: {}", outcome.state()),
-    )
 }

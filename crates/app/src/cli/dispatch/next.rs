@@ -9,8 +9,18 @@ use convoke_service::failure::Failure;
 use super::materials::MaterialArgs;
 use super::{PostArgs, read_named, say_remarks};
 use crate::app::{App, Format};
+use crate::cli::lane::PinArgs;
 use crate::exit::Exit;
 use crate::output::Output;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    next: NextArgs,
+
+    #[command(flatten)]
+    rules: PinArgs,
+}
 
 #[derive(Debug, clap::Args)]
 pub(super) struct NextArgs {
@@ -54,9 +64,11 @@ impl NextArgs {
             resume_failed: self.resume_failed.clone(),
         })
     }
+}
 
+impl Args {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = next_round(&app.session, &self.request()?)?;
+        let report = next_round(&app.session, &self.next.request()?, self.rules.rules())?;
         match app.format {
             Format::Json => output.json(&report)?,
             Format::Text => {

@@ -7,6 +7,7 @@ use convoke_service::failure::Failure;
 use super::materials::{ChangedArgs, MaterialArgs};
 use super::{PostArgs, profile, say_remarks};
 use crate::app::{App, Format};
+use crate::cli::lane::PinArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -17,6 +18,9 @@ pub(super) struct PromptArgs {
 
     #[command(flatten)]
     materials: MaterialArgs,
+
+    #[command(flatten)]
+    rules: PinArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -34,7 +38,8 @@ pub(super) struct ArtifactsArgs {
 
 impl PromptArgs {
     pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let report = fresh_prompt(&app.session, &self.post.name(), &self.materials.read()?)?;
+        let (post, materials) = (self.post.name(), self.materials.read()?);
+        let report = fresh_prompt(&app.session, &post, &materials, self.rules.rules())?;
         say_remarks(app, &report.diagnostics, output);
         match app.format {
             Format::Text => output.data(&report.prompt)?,

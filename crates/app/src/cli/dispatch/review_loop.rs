@@ -52,6 +52,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max: Option<u32>,
 
+    /// Stop from this round on if only warnings are left; 0 for never [default: 3]
+    #[arg(long, value_name = "N")]
+    floor_from: Option<u32>,
+
+    /// Settle a finding that you do not want fixed, by the id that the summary shows
+    #[arg(long, value_name = "ID")]
+    dismiss: Vec<String>,
+
     /// Stop after each round of reviews, so that you can fix the issues
     #[arg(long)]
     no_fix: bool,
@@ -98,6 +106,8 @@ impl Args {
             model: self.model.clone(),
             fix_client: self.fix_client.clone(),
             max: self.max,
+            floor_from: self.floor_from,
+            dismiss: self.dismiss.clone(),
             stops_for_fix: self.no_fix,
             rights: if self.write { Rights::Write } else { Rights::ReadOnly },
             changed: self.changed_since.clone().map_or_else(nothing, ChangedFiles::Since),

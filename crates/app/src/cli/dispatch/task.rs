@@ -7,6 +7,7 @@ use convoke_service::failure::Failure;
 
 use super::say_remarks;
 use crate::app::{App, Format};
+use crate::cli::lane::PinArgs;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -22,6 +23,9 @@ pub(super) struct Args {
     /// The files to work on
     #[arg(long, value_name = "FILE", num_args = 1..)]
     files: Vec<String>,
+
+    #[command(flatten)]
+    rules: PinArgs,
 }
 
 impl Args {
@@ -30,6 +34,7 @@ impl Args {
             number: self.number.clone(),
             feature: self.feature.clone(),
             files: self.files.clone(),
+            rules: self.rules.rules(),
         };
         let report = task_prompt(&app.session, &request)?;
         say_remarks(app, &report.diagnostics, output);

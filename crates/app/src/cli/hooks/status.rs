@@ -3,9 +3,10 @@
 
 use convoke_domain::message::shown_time;
 use convoke_service::failure::Failure;
-use convoke_service::hooks::{DeliveryObstacle, FailedHook, HooksReport};
+use convoke_service::hooks::{DeliveryObstacle, FailedHook, HooksReport, WakeArrival};
 use convoke_service::settings::wake::settings_for_hook;
 use convoke_service::status::ClientHooks;
+use jiff::Timestamp;
 use jiff::tz::Offset;
 
 use crate::app::{App, Format};
@@ -18,7 +19,7 @@ pub(super) fn print(report: &HooksReport, app: &App, output: &mut Output) -> Res
     let clock = settings_for_hook(&app.session).0.clock;
     match app.format {
         Format::Json => output.json(report)?,
-        Format::Text => output.lines(&lines(report, clock), 2)?,
+        Format::Text => output.lines(&lines(report, clock, app.session.now()), 2)?,
     }
     Ok(if report.installed { Exit::Done } else { Exit::No })
 }
@@ -45,7 +46,7 @@ pub(super) fn print_all(
 }
 
 /// Renders the state, from the settings to the agent.
-fn lines(report: &HooksReport, clock: Offset) -> String {
+fn lines(report: &HooksReport, clock: Offset, now: Timestamp) -> String {
     let state = match (report.entries, report.trust) {
         (0, _) if report.plugin.is_some() => "installed".to_owned(),
         (0, _) => "not installed".to_owned(),
@@ -68,17 +69,19 @@ fn lines(report: &HooksReport, clock: Offset) -> String {
     };
     let arrived = match (&report.delivered_at, &report.arrived_at) {
         (None, _) => String::new(),
-        (Some(_), Some(at)) => {
-            let at = shown_time(at, clock);
-            format!(", arrived: seen in the client's record at {at}")
+        // The time may be that of this look.
+        (Some(_), Some(_)) => ", arrived: seen in the client's record".to_owned(),
+        (Some(_), None) if report.arrival == Some(WakeArrival::Missing) => {
+            ", but it is not in the client's record".to_owned()
         }
-        (Some(_), None) => "; the session's next event shows whether it arrived".to_owned(),
+        (Some(_), None) => ", not in the client's record yet".to_owned(),
     };
     lines.push(format!("fired: {}", when(&report.fired_at)));
     lines.push(format!("delivered: {}{arrived}", when(&report.delivered_at)));
     if let Some(FailedHook { at, event, why }) = &report.failed {
         lines.push(format!("failed: at {at}, the hook of {event} delivered nothing: {why}"));
     }
+    lines.extend(report.copy.as_ref().map(|copy| format!("copy: {}", copy.line(now))));
     if !report.left_out.is_empty() {
         let list: Vec<_> = report.left_out.iter().map(|name| format!("`{name}`")).collect();
         let list = list.join(" and ");

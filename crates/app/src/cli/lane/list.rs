@@ -63,7 +63,7 @@ fn listing(entries: &[LaneEntry], clock: Offset) -> Grid {
         ]
     };
     let header = ["lane", "state", "agent", "role", "model", "began", "took", "tokens", "cost"];
-    table::grid(header, entries.iter().map(row), &[0, 6, 7, 8])
+    table::grid(header, entries.iter().map(row), &[0, 6, 7, 8]).dispensable(&[4, 3, 5])
 }
 
 impl OneArgs {

@@ -1,10 +1,12 @@
 //! Copies of the store, and a file that holds all of it.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use convoke_service::failure::Failure;
 use convoke_service::store_transfer::{
     ExportTarget, StoreImportSource, StoreTransferReport, backup_store, export_store, import_store,
+    move_store,
 };
 
 use crate::app::{App, Format};
@@ -28,6 +30,29 @@ pub(super) struct ExportArgs {
 pub(super) struct ImportArgs {
     /// The export, or `-`
     file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct MoveArgs {
+    /// The new store: a path, or `postgres://USER@HOST/DATABASE`
+    #[arg(long, value_name = "STORE")]
+    to: OsString,
+}
+
+impl MoveArgs {
+    pub(super) fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
+        let report = move_store(&app.session, &self.to)?;
+        let (rows, tables, to) = (report.rows, report.tables.len(), &report.to);
+        let done = if report.was_there { "found the copy of" } else { "copied" };
+        match app.format {
+            Format::Json => output.json(&report)?,
+            Format::Text => output.data(&format!(
+                "{done} {rows} rows to {to}; all {tables} tables are the same in both stores\n"
+            ))?,
+        }
+        output.say(&format!("hint: use it with `CONVOKE_STORE={to}`"));
+        Ok(Exit::Done)
+    }
 }
 
 fn print(

@@ -1,14 +1,12 @@
 //! Changing what a task says, and its place.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::finding::{FileFinding, Unreadable};
 use convoke_domain::task::id::TaskId;
 use convoke_domain::task::order::SiblingPlace;
 use convoke_domain::task::priority::TaskPriority;
-use convoke_engine::{editor, file};
 use convoke_service::failure::{ErrorClass, Failure};
+use convoke_service::given_text::{edit_text, read_text};
 use convoke_service::task::{
     EditRequest, ReadTask, TaskDesk, edit_task, filled_line, reorder_task,
 };
@@ -90,14 +88,8 @@ enum EditError {
     NoEditor,
     #[error("cannot edit `{id}`: the editor failed; the task is unchanged")]
     EditorFailed { id: TaskId },
-    #[error("cannot start the editor")]
-    NotStarted(#[source] io::Error),
     #[error("cannot read a body from stdin: it is not text, or longer than {MAX_BODY} bytes")]
     Stdin,
-    #[error("cannot read the body: `{}` does not exist", path.display())]
-    Absent { path: PathBuf },
-    #[error("cannot read the body from `{}`: {reason}", path.display())]
-    Unreadable { path: PathBuf, reason: Unreadable },
 }
 
 fn misused(error: EditError) -> Failure {
@@ -125,7 +117,7 @@ impl EditArgs {
             (None, Some(path)) if path == Path::new("-") => {
                 input::read(MAX_BODY).map(Some).ok_or_else(|| misused(EditError::Stdin))
             }
-            (None, Some(path)) => read_file(path).map(Some),
+            (None, Some(path)) => read_text(path, MAX_BODY).map(Some),
         }
     }
 
@@ -141,25 +133,9 @@ impl EditArgs {
             misused(EditError::NoEditor).hint("set EDITOR, or use --title and --body")
         })?;
         let text = format!("{}\n\n{}\n", task.content, task.body.unwrap_or_default());
-        let written = editor::edit(&editor, &text).map_err(|error| {
-            Failure::new(ErrorClass::Prerequisite, EditError::NotStarted(error))
-        })?;
-        written.ok_or_else(|| {
+        edit_text(&editor, &text)?.ok_or_else(|| {
             Failure::new(ErrorClass::Refused, EditError::EditorFailed { id: id.clone() })
         })
-    }
-}
-
-fn read_file(path: &Path) -> Result<String, Failure> {
-    let path = path.to_owned();
-    match file::read(&path, MAX_BODY) {
-        FileFinding::Text(text) => Ok(text),
-        FileFinding::Absent => {
-            Err(Failure::new(ErrorClass::Prerequisite, EditError::Absent { path }))
-        }
-        FileFinding::Unreadable(reason) => {
-            Err(Failure::new(ErrorClass::Prerequisite, EditError::Unreadable { path, reason }))
-        }
     }
 }
 

@@ -3,11 +3,15 @@
 use std::path::PathBuf;
 
 use convoke_domain::run::{InvalidRunId, RunId};
-use convoke_service::task::{ImportRequest, ImportSource, TaskDesk, import_tasks};
+use convoke_domain::text::counted;
+use convoke_service::task::{
+    ImportPreviewReport, ImportRequest, ImportSource, PreviewedTask, TaskDesk, import_tasks,
+    preview_import,
+};
 
 use super::print_added;
-use crate::app::App;
-use crate::exit::CommandResult;
+use crate::app::{App, Format};
+use crate::exit::{CommandResult, Exit};
 use crate::output::Output;
 
 #[derive(Debug, clap::Args)]
@@ -19,6 +23,12 @@ pub(super) struct Args {
     /// subtasks
     #[arg(long)]
     reviews: bool,
+
+    /// Show which tasks are new, and change nothing
+    ///
+    /// A line for each task: `new`, `done` (new, and completed in the plan) or `known`, and its title.
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// Where the tasks come from.
@@ -57,6 +67,22 @@ fn chosen_run(text: &str) -> Result<ChosenRun, InvalidRunId> {
     if text == NEWEST { Ok(ChosenRun::Newest) } else { RunId::parse(text).map(ChosenRun::Named) }
 }
 
+fn print_preview(report: &ImportPreviewReport, app: &App, output: &mut Output) -> CommandResult {
+    match app.format {
+        Format::Json => output.json(report)?,
+        Format::Text => {
+            for PreviewedTask { title, outcome, id } in &report.tasks {
+                let id = id.as_ref().map_or(String::new(), |id| format!("  ({id})"));
+                output.lines(&format!("{:<5}  {title}{id}\n", outcome.word()), 7)?;
+            }
+            output.flush()?;
+        }
+    }
+    let (new, all) = (report.new_tasks(), counted(report.tasks.len(), "task"));
+    output.say(&format!("note: a dry run imports nothing; {new} of {all} would be added"));
+    Ok(Exit::Done)
+}
+
 impl Args {
     pub(super) fn run(&self, desk: &TaskDesk<'_>, app: &App, output: &mut Output) -> CommandResult {
         let source = match &self.source.run {
@@ -65,6 +91,9 @@ impl Args {
             None => ImportSource::File(self.source.plan.clone().unwrap_or_default()),
         };
         let request = ImportRequest { source, adds_reviews: self.reviews };
+        if self.dry_run {
+            return print_preview(&preview_import(desk, &request)?, app, output);
+        }
         print_added(&import_tasks(desk, &request)?, app, output)
     }
 }

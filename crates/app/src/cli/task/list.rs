@@ -104,6 +104,8 @@ fn print(listing: &TaskListing, output: &mut Output) -> Result<(), Failure> {
         return listing.roots.iter().try_for_each(|root| {
             let children = match root.children.len() {
                 0 => String::new(),
+                // Programs know only the plural.
+                1 if output.is_shown() => "  (1 child)".to_owned(),
                 count => format!("  ({count} children)"),
             };
             output.lines(&format!("{}{children}\n", node_line(root)), 4)

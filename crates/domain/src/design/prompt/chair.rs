@@ -2,6 +2,7 @@
 //! counts votes.
 
 use super::super::quote::{self, Tag};
+use super::super::settled::PollRule;
 use super::super::sketch::SketchPanel;
 use super::data;
 use super::template::fill;
@@ -67,6 +68,7 @@ pub fn synthesis(
     answered: &str,
     sketches: &[(&str, &str)],
     panel: SketchPanel,
+    poll_rule: PollRule,
 ) -> String {
     let highlights = match panel {
         SketchPanel::Full => include_str!("chair/highlights.md"),
@@ -78,7 +80,14 @@ pub fn synthesis(
     let sketches = labels.iter().map(String::as_str).zip(sketches.iter().copied()).map(sketch);
     let material: Vec<_> =
         [feature(feature_text), discussion(answered)].into_iter().chain(sketches).collect();
-    chair(include_str!("chair/synthesis.md"), &[("HIGHLIGHTS", highlights)], &material)
+    let task = include_str!("chair/synthesis.md");
+    let task = match poll_rule {
+        PollRule::All => task.to_owned(),
+        PollRule::UntilSettled => {
+            format!("{}\n\n{}", task.trim_end(), include_str!("chair/positions.md"))
+        }
+    };
+    chair(&task, &[("HIGHLIGHTS", highlights)], &material)
 }
 
 /// The material for a plan.

@@ -8,6 +8,7 @@ use super::super::discussion::Questions;
 use super::super::finding::FocusArea;
 use super::super::outcome::resolutions;
 use super::super::seat::Side;
+use super::super::settled::PollRule::{self, All};
 use super::super::sketch::SketchPanel;
 use super::super::voting_block::MarkerWord;
 use super::super::{decision, mermaid, parts, plan as planning};
@@ -74,8 +75,12 @@ fn chair_prompts() -> Vec<(&'static str, String)> {
     vec![
         ("chair_questions", questions(FEATURE)),
         ("chair_scope", scope(FEATURE, ANSWERED)),
-        ("chair_synthesis", synthesis(FEATURE, ANSWERED, &sketches, SketchPanel::Full)),
-        ("chair_synthesis_quick", synthesis(FEATURE, "", &sketches, SketchPanel::Quick)),
+        ("chair_synthesis", synthesis(FEATURE, ANSWERED, &sketches, SketchPanel::Full, All)),
+        ("chair_synthesis_quick", synthesis(FEATURE, "", &sketches, SketchPanel::Quick, All)),
+        (
+            "chair_synthesis_adaptive",
+            synthesis(FEATURE, "", &sketches, SketchPanel::Full, PollRule::UntilSettled),
+        ),
         ("chair_plan", plan(&from)),
         ("chair_merge", merge(LISTING)),
         ("chair_revision", revision(&change)),
@@ -250,7 +255,7 @@ proptest! {
                     Reader::Host,
                 ),
                 merge(text),
-                synthesis(text, text, &[("A", text), (text, text)], SketchPanel::Full),
+                synthesis(text, text, &[("A", text), (text, text)], SketchPanel::Full, All),
                 update(text, text),
                 with_complaints("x", &[text.to_owned()], PLAN_SKELETON),
                 review_again("x", text, "x"),

@@ -14,6 +14,7 @@ use crate::design::finding::Finding;
 use crate::design::outcome;
 use crate::design::outline::{DiagramResult, PhaseResults, ReviewResult, SuspectTree, VotedReview};
 use crate::design::progress::Shown;
+use crate::design::reading_order::ReadingOrder;
 use crate::design::resolution;
 use crate::design::tally as votes;
 
@@ -69,7 +70,10 @@ pub fn files(results: &PhaseResults, settings: &Settings) -> BTreeMap<String, Ar
 fn of_review(review: &ReviewResult, settings: &Settings) -> Vec<(DesignFile, String)> {
     let on_ballot = |findings: &[Finding]| {
         vec![
-            (DesignFile::Ballot, ballot::render(findings, settings.policy.layout())),
+            (
+                DesignFile::Ballot,
+                ballot::render(findings, settings.policy.layout(), ReadingOrder::WRITTEN),
+            ),
             (DesignFile::Proposers, ballot::proposer_map(findings)),
         ]
     };

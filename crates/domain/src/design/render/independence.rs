@@ -63,9 +63,20 @@ pub fn independence_in_short(voices: &[Voice], settings: &Settings) -> Option<St
     (!voices.is_empty()).then(|| parts.join("; "))
 }
 
-/// Counts the different models among the voters and among the judges.
+/// Counts the different models among the voters and among the judges, and the judges' votes that
+/// changed with the order of the ballot.
 fn counts(voices: &[Voice], settings: &Settings) -> impl Iterator<Item = String> {
-    [LaneKind::Vote, LaneKind::Judge].into_iter().filter_map(|kind| count(kind, voices, settings))
+    let kinds = [LaneKind::Vote, LaneKind::Judge].into_iter();
+    kinds.filter_map(|kind| count(kind, voices, settings)).chain(flips(voices))
+}
+
+/// Tells how many votes changed with the order; nothing where judges read one.
+fn flips(voices: &[Voice]) -> Option<String> {
+    let checks: Vec<_> = voices.iter().filter_map(|voice| voice.order_check.as_ref()).collect();
+    let compared: usize = checks.iter().map(|check| check.compared.len()).sum();
+    let flipped: usize = checks.iter().map(|check| check.flipped.len()).sum();
+    let said = || format!("{flipped} of {compared} judges' votes changed with the order");
+    (!checks.is_empty()).then(said)
 }
 
 /// Counts the different models among those that decided. Where a client does not report its model,

@@ -6,16 +6,21 @@ use crate::design::notice::{DesignNote, ReasonDisplay};
 use crate::design::outcome;
 use crate::design::progress::{Breadcrumbs, Step};
 use crate::design::quote;
+use crate::design::settled::NotAsked;
+use crate::design::voting_block::Poll;
 
 use super::warnings::after_votes;
 
 /// Renders a note.
 pub(super) fn note(note: &DesignNote, settings: &Settings, crumbs: &Breadcrumbs) -> String {
     match note {
-        DesignNote::SetUp(line) => line.clone(),
+        DesignNote::SetUp(note) => note.line(),
+        DesignNote::Refused(line) => line.clone(),
         DesignNote::AfterVotes { who, words } => after_votes(who, words),
         DesignNote::Rehearsal => "**ℹ This is a rehearsal: every answer was recorded.**".to_owned(),
         DesignNote::AsksAgain { why } => format!("**ℹ Resumed: {why}. Asking again.**"),
+        DesignNote::Agreed { titles } => agreed(titles),
+        DesignNote::NotAsked(poll, not_asked) => missing_votes(*poll, not_asked),
         DesignNote::MoreQuestions(count) => {
             let (here, next) = (crumbs.place(Step::Questions), Step::DiscussionOne.number());
             format!("ℹ {here} — {count} more in step {next}")
@@ -63,6 +68,26 @@ pub(super) fn note(note: &DesignNote, settings: &Settings, crumbs: &Breadcrumbs)
             format!("**ℹ {}**", before.changed_to(after))
         }
     }
+}
+
+fn agreed(titles: &[String]) -> String {
+    let titles: Vec<_> = titles.iter().map(|title| format!("\"{}\"", quote::line(title))).collect();
+    format!("**ℹ All sketches agree, so no agent debates: {}.**", titles.join(", "))
+}
+
+fn missing_votes(poll: Poll, not_asked: &NotAsked) -> String {
+    let NotAsked { seats, saved_tokens } = not_asked;
+    let noun = match poll {
+        Poll::Judges => "judge",
+        Poll::Voters => "voter",
+    };
+    let plural = if seats.len() == 1 { "" } else { "s" };
+    let saved =
+        saved_tokens.map_or("unknown".to_owned(), |tokens| format!("about {tokens} tokens"));
+    format!(
+        "**ℹ Not asked: {noun}{plural} {}. No vote of theirs could change a result; saved: {saved}.**",
+        seats.join(", ")
+    )
 }
 
 fn worker_failed(why: &str, folder: &str, settings: &Settings, crumbs: &Breadcrumbs) -> String {

@@ -27,6 +27,7 @@ pub fn warnings(all: &[DesignWarning], settings: Option<&Settings>) -> Vec<Strin
 
 fn line(warning: &DesignWarning, crumbs: &Breadcrumbs) -> String {
     let words = match warning {
+        DesignWarning::Absent(absence) => return absence.sentence(),
         DesignWarning::Unavailable(line) => return line.clone(),
         DesignWarning::DiagramFailed { seconds } => {
             let text = "generation failed, proceeding without diagram";
@@ -166,6 +167,10 @@ fn of_votes(who: &str, oddity: &VoteOddity) -> String {
         VoteOddity::Withdrawn { item } => {
             format!("{who} withdrew its vote on {item}; Convoke counts that as an abstention.")
         }
+        VoteOddity::Flipped { item } => format!(
+            "{who} changed its vote on {item} with the order of the ballot; Convoke counts that as an \
+             abstention."
+        ),
         VoteOddity::AfterThem { words } => after_votes(who, words),
         VoteOddity::Disowned { words } => {
             let words = excerpt(words, EXCERPT);

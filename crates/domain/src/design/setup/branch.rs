@@ -2,6 +2,7 @@
 
 use super::branch_name;
 use super::entry_gate::GateWords;
+use super::note::SetUpNote;
 
 /// Facts about the checked-out branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,12 +91,12 @@ pub enum BranchChoice {
     /// A new branch.
     Create {
         /// The warning about the branch that is left.
-        warning: Option<String>,
+        warning: Option<SetUpNote>,
     },
     /// The user must choose: the branch is the user's own, but its name suggests another feature.
     Doubtful {
         /// The warning if a new branch is made.
-        warning: String,
+        warning: SetUpNote,
     },
 }
 
@@ -105,18 +106,17 @@ pub fn choose(facts: &BranchFacts, feature: &str, main: &str) -> BranchChoice {
     if facts.is_main {
         BranchChoice::Create { warning: None }
     } else if !facts.is_user_branch {
-        let warning = format!(
-            "**⚠ Currently on branch '{current}' which doesn't match the expected \
-             '{user_prefix}/*' pattern. Creating a new branch from {main}.**"
-        );
+        let warning = SetUpNote::ForeignBranch {
+            current: current.clone(),
+            user_prefix: user_prefix.clone(),
+            main: main.to_owned(),
+        };
         BranchChoice::Create { warning: Some(warning) }
     } else if branch_name::is_about(current, user_prefix, feature) {
         BranchChoice::Keep
     } else {
-        let warning = format!(
-            "**⚠ Current branch '{current}' may not match the requested feature. Creating a new \
-             branch from {main}.**"
-        );
+        let warning =
+            SetUpNote::UnrelatedBranch { current: current.clone(), main: main.to_owned() };
         BranchChoice::Doubtful { warning }
     }
 }
@@ -223,11 +223,19 @@ mod tests {
         assert_eq!(choose(&on("main"), feature, "main"), BranchChoice::Create { warning: None });
         assert_eq!(choose(&on("ann/search"), feature, "main"), BranchChoice::Keep);
         let warning = "**⚠ Current branch 'ann/dark-mode' may not match the requested feature. Creating a new branch from main.**";
-        let doubtful = BranchChoice::Doubtful { warning: warning.to_owned() };
-        assert_eq!(choose(&on("ann/dark-mode"), feature, "main"), doubtful);
+        let BranchChoice::Doubtful { warning: note } =
+            choose(&on("ann/dark-mode"), feature, "main")
+        else {
+            panic!("it is kept")
+        };
+        assert_eq!(note.line(), warning);
         let warning = "**⚠ Currently on branch 'bob/search' which doesn't match the expected 'ann/*' pattern. Creating a new branch from main.**";
-        let create = BranchChoice::Create { warning: Some(warning.to_owned()) };
-        assert_eq!(choose(&on("bob/search"), feature, "main"), create);
+        let BranchChoice::Create { warning: Some(note) } =
+            choose(&on("bob/search"), feature, "main")
+        else {
+            panic!("it is kept")
+        };
+        assert_eq!(note.line(), warning);
         assert_eq!(kept("ann/search"), "using existing: ann/search");
     }
 

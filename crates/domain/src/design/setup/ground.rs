@@ -70,23 +70,11 @@ fn change(line: &str) -> Option<String> {
 }
 
 /// Counts changes in words.
-pub fn counted(changes: &[String]) -> String {
-    match changes.len() {
+pub fn counted(changes: usize) -> String {
+    match changes {
         1 => "1 file has uncommitted changes".to_owned(),
         count => format!("{count} files have uncommitted changes"),
     }
-}
-
-/// Returns the remark about uncommitted files that hold only what Convoke's setup wrote.
-pub fn own_files_note(paths: &[String]) -> Option<String> {
-    let files = match paths.len() {
-        0 => return None,
-        1 => "1 file of `convoke init` is not committed; commit it when you like".to_owned(),
-        count => {
-            format!("{count} files of `convoke init` are not committed; commit them when you like")
-        }
-    };
-    Some(format!("{files}: {}", paths.join(", ")))
 }
 
 impl Refusal {
@@ -99,7 +87,7 @@ impl Refusal {
 
     /// There are uncommitted changes: which, and what can be done.
     pub fn by_changes(changes: &[String]) -> Self {
-        let mut lines = vec![format!("{CANNOT_BEGIN}{}.", counted(changes))];
+        let mut lines = vec![format!("{CANNOT_BEGIN}{}.", counted(changes.len()))];
         lines.extend(changes.iter().take(MOST_SHOWN).cloned());
         if changes.len() > MOST_SHOWN {
             lines

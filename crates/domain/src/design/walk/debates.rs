@@ -7,6 +7,7 @@ use crate::design::bucket;
 use crate::design::debate::{self, DebateFault, Defense};
 use crate::design::decision;
 use crate::design::event::{Boundary, LaneId};
+use crate::design::evidence::{DebateEvidence, DefenseEvidence};
 use crate::design::judge::Contest;
 use crate::design::lane_id::LaneKind;
 use crate::design::notice::ToldArtifact;
@@ -86,7 +87,7 @@ fn debate_all(walk: &mut Walk<'_>, synthesis: &Synthesis, selected: usize) -> Wa
     let requests = seats.iter().map(|seat| debate_request(walk, seat, synthesis)).collect();
     let ends = walk.lanes(requests, None)?;
     walk.check_tree(Boundary::Debates)?;
-    let mut debated = Vec::new();
+    let (mut debated, mut evidence) = (Vec::new(), Vec::new());
     for (pair, ends) in seats.chunks(2).zip(ends.chunks(2)) {
         let mut sides = [None, None];
         let mut number = 0;
@@ -112,9 +113,27 @@ fn debate_all(walk: &mut Walk<'_>, synthesis: &Synthesis, selected: usize) -> Wa
                 debate::read(sides[place]?, side).ok().map(|defense| defense.claim)
             })
         };
+        evidence.extend(debate_evidence(number, pair, sides));
         debated.push((number, gate.map_err(|fault| (fault, claims()))));
     }
+    walk.results().evidence.debates = evidence.into();
     Ok(debated)
+}
+
+/// Keeps both cases, also one that does not reach the judges.
+fn debate_evidence(
+    number: usize,
+    seats: &[Seat],
+    answers: [Option<&str>; 2],
+) -> Option<DebateEvidence> {
+    let [thesis, antithesis] = seats else { return None };
+    let case = |seat: &Seat, answer: Option<&str>| {
+        let (_, side) = debater(seat);
+        let read = |answer| debate::read(answer, side);
+        let defense = answer.map_or(Err(DebateFault::NoOutput), read);
+        DefenseEvidence { side, runner: seat.runner, defense }
+    };
+    Some(DebateEvidence { number, sides: [case(thesis, answers[0]), case(antithesis, answers[1])] })
 }
 
 fn debate_request(walk: &mut Walk<'_>, seat: &Seat, synthesis: &Synthesis) -> LaneNeed {

@@ -8,8 +8,10 @@ use super::phases::Passage;
 use super::{Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::design_file::DesignFile;
+use crate::design::evidence::{PlanCause, PlanVersion};
 use crate::design::finding::{Finding, FindingId};
 use crate::design::lane_id::ChairTask;
+use crate::design::matter::MatterId;
 use crate::design::notice::{DesignNote, ToldArtifact};
 use crate::design::outcome;
 use crate::design::outline::{DesignPlan, PhaseResults};
@@ -57,7 +59,7 @@ pub(super) fn plan(walk: &mut Walk<'_>) -> Walked<Passage> {
         }
         Said::Nothing => return Err(walk.failed(NO_PLAN)),
     };
-    let plan = keep(walk, &reading);
+    let plan = keep(walk, &reading, PlanCause::Draft);
     walk.publish(ToldArtifact::Plan(plan), Saved::Plan);
     Ok(Passage::On)
 }
@@ -88,7 +90,10 @@ pub(super) fn revise(
             let notes = findings.iter().map(|finding| (finding.id, note(finding.id)));
             Ok((plan, notes.collect()))
         }
-        Said::Well((reading, resolutions)) => Ok((keep(walk, &reading), resolutions)),
+        Said::Well((reading, resolutions)) => {
+            let matters = findings.iter().map(|finding| MatterId::Finding(finding.id)).collect();
+            Ok((keep(walk, &reading, PlanCause::Matters(matters)), resolutions))
+        }
         // A complete plan is not replaced by an incomplete one.
         Said::Badly(Flawed { defects, .. }) => {
             walk.chair_was_poor(REVISE, &defects);
@@ -128,7 +133,7 @@ pub(super) fn plan_was_left(walk: &mut Walk<'_>, ids: &str) {
 pub(super) fn update(walk: &mut Walk<'_>, plan: DesignPlan, answers: &str) -> Walked<DesignPlan> {
     let prompt = || prompt::update(&plan.text, answers);
     match walk.chair(UPDATE, &prompt, &whole)? {
-        Said::Well(reading) => Ok(keep(walk, &reading)),
+        Said::Well(reading) => Ok(keep(walk, &reading, PlanCause::Interview)),
         Said::Badly(Flawed { defects, .. }) => {
             walk.chair_was_poor(UPDATE, &defects);
             Ok(plan)
@@ -138,11 +143,13 @@ pub(super) fn update(walk: &mut Walk<'_>, plan: DesignPlan, answers: &str) -> Wa
 }
 
 /// Keeps a plan, and reports how it differs from the chair's text.
-pub(super) fn keep(walk: &mut Walk<'_>, reading: &PlanReading) -> DesignPlan {
+pub(super) fn keep(walk: &mut Walk<'_>, reading: &PlanReading, cause: PlanCause) -> DesignPlan {
     if let Some(changes) = reading.note() {
         walk.note(DesignNote::ChangedPlan(changes));
     }
     let plan = DesignPlan::new(&reading.text);
+    let version = PlanVersion { cause, text: plan.text.clone() };
+    walk.results().evidence.plans.push(version);
     walk.results().plan = Some(plan.clone());
     plan
 }

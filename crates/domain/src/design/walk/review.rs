@@ -11,7 +11,6 @@ use super::sketches::{personality, reader};
 use super::votes::votes;
 use super::{Halt, Need, Walk, Walked};
 use crate::design::aside::without_asides;
-use crate::design::ballot;
 use crate::design::board::Table;
 use crate::design::citation;
 use crate::design::event::Boundary;
@@ -25,6 +24,7 @@ use crate::design::policy::Policy;
 use crate::design::progress::{Saved, Step};
 use crate::design::prompt::{self, Reader};
 use crate::design::review::{self, SecondThoughts, remarks, second_thoughts};
+use crate::design::rules::RulesVersion;
 use crate::design::seat::Seat;
 use crate::design::tally::{self, Voter};
 use crate::design::warning::ReviewWarning;
@@ -39,13 +39,13 @@ pub(super) fn review(walk: &mut Walk<'_>) -> Walked<Passage> {
     let plan = plan.unwrap_or_default();
     let seats = walk.settings.panel.reviewers(walk.state.roster.available);
     let feature = scope.with_answers();
-    let policy = walk.settings.policy;
+    let (policy, rules) = (walk.settings.policy, walk.facts.rules());
     let phase = SeatedPhase {
         kind: LaneKind::Review,
         noun: "review",
         table: Table::Reviewers,
         prompt: &|seat| asked(seat, &feature, &plan.text),
-        flaw: &|answer| flaw(answer, policy),
+        flaw: &|answer| flaw(answer, policy, rules),
         again: &|seat, answer, flaw| {
             prompt::review_again(&asked(seat, &feature, &plan.text), answer, flaw)
         },
@@ -61,8 +61,7 @@ pub(super) fn review(walk: &mut Walk<'_>) -> Walked<Passage> {
     mark_citations(walk, &mut findings)?;
     let findings: Arc<[Finding]> = findings.into();
     walk.results().review = Some(ReviewResult::OnBallot(Arc::clone(&findings)));
-    let ballot = ballot::render(&findings, walk.settings.policy.layout());
-    let voters = votes(walk, &findings, &ballot)?;
+    let voters = votes(walk, &findings)?;
     let panel = &walk.settings.panel;
     let reviewers = reviews.iter().map(|review| panel.attribution(&review.seat)).collect();
     decide(walk, plan, findings, voters, reviewers)
@@ -182,8 +181,8 @@ fn decide(
 }
 
 /// Returns why an answer is no review.
-fn flaw(answer: &str, policy: Policy) -> Option<(CollectedStatus, String)> {
-    review::flaw(answer, policy).map(|flaw| (CollectedStatus::NotSubstantive, flaw))
+fn flaw(answer: &str, policy: Policy, rules: RulesVersion) -> Option<(CollectedStatus, String)> {
+    review::flaw(answer, policy, rules).map(|flaw| (CollectedStatus::NotSubstantive, flaw))
 }
 
 /// Returns a reviewer's prompt. The host has its own form when it replaces a reviewer.

@@ -6,6 +6,7 @@ use super::plan::{changing, is_same, keep, left_as_it_was, plan_was_left};
 use super::state::Roster;
 use super::{DesignEnding, Halt, Need, Walk, Walked};
 use crate::design::event::Export;
+use crate::design::evidence::PlanCause;
 use crate::design::facts::RecordedRuling;
 use crate::design::lane_id::ChairTask;
 use crate::design::matter::{MatterId, Ruling};
@@ -117,7 +118,7 @@ fn rule(walk: &mut Walk<'_>, place: usize, ruling: &Ruling) -> Walked<()> {
         return Ok(());
     }
     walk.results().note(id, note.map_or(NOT_SAID, |(_, note)| note));
-    let plan = keep(walk, &reading);
+    let plan = keep(walk, &reading, PlanCause::Matters(vec![id]));
     walk.show(ToldArtifact::RevisedPlan(plan));
     walk.done(&format!("plan revised for {id}"));
     Ok(())

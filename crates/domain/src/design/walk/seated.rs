@@ -161,6 +161,7 @@ impl<'f> Walk<'f> {
             owner: seat.owner,
             runner: seat.runner,
             model: end.model.clone(),
+            order_check: None,
         });
     }
 

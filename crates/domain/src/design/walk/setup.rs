@@ -5,8 +5,7 @@ use super::{DesignEnding, Halt, Need, Walk, Walked};
 use crate::design::event::{Health, Occasion};
 use crate::design::notice::{DesignNote, Notice};
 use crate::design::progress::Step;
-use crate::design::setup::{Begins, Ready, SetUp};
-use crate::design::warning::DesignWarning;
+use crate::design::setup::SetUp;
 
 pub(super) fn set_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Setup);
@@ -14,36 +13,35 @@ pub(super) fn set_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.state.at(at);
     match set_up {
         SetUp::Refused(refusal) => {
-            walk.note_set_up(&refusal.lines);
+            refusal.lines.iter().for_each(|line| walk.note(DesignNote::Refused(line.clone())));
             return Err(Halt::End(DesignEnding::Refused(refusal.code)));
         }
-        SetUp::Ready(ready) => walk.note_set_up(&ready.setup_lines),
+        SetUp::Ready(ready) => walk.note_set_up(&ready.setup_notes),
         // A person has not decided yet where it begins.
         SetUp::Undecided { .. } => return Err(Halt::Need(Need::SetUp)),
     }
     if walk.settings.is_rehearsal {
         walk.note(DesignNote::Rehearsal);
     }
-    let Health { available, warnings } = walk.probe(Occasion::SetUp)?;
+    let Health { available, absences } = walk.probe(Occasion::SetUp)?;
     walk.state.roster.available = *available;
-    for warning in warnings {
-        walk.warn(DesignWarning::Unavailable(warning.clone()));
+    for absence in absences {
+        walk.warn(absence.warning(walk.settings, Occasion::SetUp, *available));
     }
     Ok(Passage::On)
 }
 
 pub(super) fn branch(walk: &mut Walk<'_>) -> Walked<Passage> {
-    let Some((_, SetUp::Ready(Ready { begins, branch_lines, .. }))) = walk.facts.set_up() else {
+    let Some((_, SetUp::Ready(ready))) = walk.facts.set_up() else {
         return Err(Halt::Need(Need::SetUp));
     };
-    match begins {
-        Begins::Plain => walk.begin(Step::Branch),
-        Begins::With(payload) => {
+    match ready.remark() {
+        None => walk.begin(Step::Branch),
+        with @ Some(_) => {
             walk.state.step = (Step::Branch, walk.state.now);
-            let with = Some(payload.clone());
             walk.tell(Notice::StepBegins { step: Step::Branch, with });
         }
     }
-    walk.note_set_up(branch_lines);
+    walk.note_set_up(&ready.branch_notes);
     Ok(Passage::On)
 }

@@ -11,13 +11,15 @@ use crate::design::board::Table;
 use crate::design::decision::{self, Decision};
 use crate::design::design_file::DesignFile;
 use crate::design::event::Boundary;
+use crate::design::evidence::SketchEvidence;
 use crate::design::lane_id::{ChairTask, LaneKind};
-use crate::design::notice::ToldArtifact;
+use crate::design::notice::{DesignNote, ToldArtifact};
 use crate::design::outline::Synthesis;
 use crate::design::parts;
 use crate::design::progress::{Saved, Step};
 use crate::design::prompt::{self, Reader};
 use crate::design::seat::{Holder, Personality, Seat, SeatPart};
+use crate::design::settled::PollRule;
 use crate::design::sketch::{self, SketchPanel};
 use crate::design::warning::{ChairWarning, DebateWarning};
 use crate::lane::collected::CollectedStatus;
@@ -53,10 +55,21 @@ pub(super) fn sketches(walk: &mut Walk<'_>) -> Walked<Passage> {
     if sketches.is_empty() {
         return Err(walk.failed("no agent produced a usable sketch"));
     }
+    walk.results().evidence.sketches = sketches.iter().map(evidence).collect();
     let synthesis = Arc::new(synthesis(walk, &sketches)?);
     walk.results().synthesis = Some(Arc::clone(&synthesis));
     walk.publish(ToldArtifact::Synthesis(synthesis), Saved::Synthesis);
     Ok(Passage::On)
+}
+
+fn evidence(sketch: &Taken<'_>) -> SketchEvidence {
+    let Taken { seat, answer } = sketch;
+    SketchEvidence {
+        label: seat.label.clone(),
+        owner: seat.owner,
+        runner: seat.runner,
+        text: (*answer).into(),
+    }
 }
 
 /// Returns the feature with all documents and answers about it.
@@ -75,7 +88,10 @@ fn synthesis(walk: &mut Walk<'_>, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
         sketches.iter().map(|sketch| (sketch.seat.label.as_str(), sketch.answer)).collect();
     let (settings, scope) = (walk.settings, walk.state.results.scope.clone());
     let panel = settings.sketch_panel();
-    let prompt = || prompt::synthesis(&settings.feature, &scope.file(), &labelled, panel);
+    let prompt = || {
+        let poll_rule = settings.poll_rule;
+        prompt::synthesis(&settings.feature, &scope.file(), &labelled, panel, poll_rule)
+    };
     let said = walk.chair(SYNTHESIS, &prompt, &read)?;
     let labels: Vec<_> = labelled.iter().map(|(label, _)| *label).collect();
     let (text, decisions) = match said {
@@ -93,6 +109,7 @@ fn synthesis(walk: &mut Walk<'_>, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
             (side_by_side(&labelled), Vec::new())
         }
     };
+    let decisions = without_agreed(walk, decisions, &labels);
     let decisions = contests(walk, decisions);
     Ok(Synthesis { text, decisions: decision::in_order(decisions, &labels) })
 }
@@ -105,6 +122,20 @@ fn contests(walk: &mut Walk<'_>, decisions: Vec<Decision>) -> Vec<Decision> {
         walk.warn(DebateWarning::NoContest { title, chosen });
     }
     contests
+}
+
+/// Leaves out, in an adaptive design, decisions on which all sketches agree.
+fn without_agreed(walk: &mut Walk<'_>, decisions: Vec<Decision>, labels: &[&str]) -> Vec<Decision> {
+    if walk.settings.poll_rule == PollRule::All {
+        return decisions;
+    }
+    let (agreed, contested): (Vec<_>, Vec<_>) =
+        decisions.into_iter().partition(|decision| decision.is_agreed(labels));
+    if !agreed.is_empty() {
+        let titles = agreed.into_iter().map(|decision| decision.title).collect();
+        walk.note(DesignNote::Agreed { titles });
+    }
+    contested
 }
 
 /// A synthesis and the decisions on its list.

@@ -2,6 +2,7 @@
 
 use super::sketches::reader;
 use super::{LaneNeed, Walk, Walked};
+use crate::design::ballot;
 use crate::design::correction::{is_long, names_vote};
 use crate::design::event::{LaneEnd, LaneId};
 use crate::design::finding::Finding;
@@ -9,37 +10,55 @@ use crate::design::lane_id::LaneKind;
 use crate::design::notice::DesignNote;
 use crate::design::outline::PhaseResults;
 use crate::design::prompt::{self, Decided, VoterRole};
+use crate::design::reading_order::ReadingOrder;
 use crate::design::seat::{Holder, Seat};
+use crate::design::settled::is_vote_settled;
 use crate::design::tally::Voter;
 use crate::design::vote::{Vote, Votes, near_votes};
 use crate::design::voting_block::{Form, Poll, Reading};
 use crate::design::warning::{ReviewWarning, VoteOddity};
 use crate::lane::collected::CollectedStatus;
 
-/// Asks three voters. One that fails has no vote and no replacement.
-pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding], ballot: &str) -> Walked<Vec<Voter>> {
+/// Asks the voters. One that fails has no vote and no replacement.
+pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding]) -> Walked<Vec<Voter>> {
     let PhaseResults { scope, plan, .. } = walk.state.results.clone();
     let plan = plan.unwrap_or_default();
     let seats = walk.settings.panel.voters(walk.state.roster.available);
     let lane = |seat: &Seat| LaneId::new(LaneKind::Vote, &seat.label);
     let ids: Vec<_> = seats.iter().map(lane).collect();
     let discussion = scope.file();
-    let texts = [scope.feature.as_str(), &discussion, &plan.text, ballot];
+    let layout = walk.settings.policy.layout();
+    let ballot = |order| ballot::render(findings, layout, order);
+    let written = ballot(ReadingOrder::WRITTEN);
+    let texts = [scope.feature.as_str(), &discussion, &plan.text, &written];
     let word = walk.marker_word(Poll::Voters, &ids, &texts)?;
-    let decided = Decided { feature: &scope.feature, discussion: &discussion, ballot, word };
-    let request = |(place, (seat, id)): (usize, (&Seat, LaneId))| LaneNeed {
-        prompt: walk
-            .prompt_of(&id, || prompt::voter(role(place), &decided, &plan.text, reader(seat))),
-        id,
-        holder: seat.runner,
-        step: walk.state.step.0,
-        kind: seat.kind.clone(),
-        file: seat.file.clone(),
+    let orders = walk.reading_orders(word, seats.len());
+    let request = |walk: &Walk<'_>, place: usize| {
+        let (seat, id) = (&seats[place], ids[place].clone());
+        vec![LaneNeed {
+            prompt: walk.prompt_of(&id, || {
+                let (feature, ballot) = (scope.feature.as_str(), ballot(orders[place]));
+                let decided = Decided { feature, discussion: &discussion, ballot: &ballot, word };
+                prompt::voter(role(place), &decided, &plan.text, reader(seat))
+            }),
+            id,
+            holder: seat.runner,
+            step: walk.state.step.0,
+            kind: seat.kind.clone(),
+            file: seat.file.clone(),
+        }]
     };
-    let requests = seats.iter().zip(ids).enumerate().map(request).collect();
-    let ends = walk.lanes(requests, None)?;
-    let is_there: Vec<_> = ends.iter().map(|end| end.status == CollectedStatus::Ok).collect();
     let reading = word.map_or(Reading::Plain, Reading::Marked);
+    let policy = walk.settings.policy;
+    let is_settled = |ends: &[Vec<&LaneEnd>]| {
+        let ends = ends.iter().flatten();
+        let voters: Vec<_> =
+            seats.iter().zip(ends).map(|(seat, end)| read_voter(seat, end, reading)).collect();
+        is_vote_settled(findings, &voters, seats.len() - voters.len(), policy)
+    };
+    let labels: Vec<_> = seats.iter().map(|seat| seat.label.as_str()).collect();
+    let ends = walk.poll(Poll::Voters, &labels, &request, &is_settled)?.concat();
+    let is_there: Vec<_> = ends.iter().map(|end| end.status == CollectedStatus::Ok).collect();
     let mut voters = Vec::new();
     for (place, (seat, end)) in seats.iter().zip(ends).enumerate() {
         let cast = if is_there[place] {
@@ -60,6 +79,13 @@ pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding], ballot: &str) -> 
         voters.push(Voter { name: seat.label.clone(), votes: cast });
     }
     Ok(voters)
+}
+
+/// Reads a voter's votes without a warning; one that failed has none.
+fn read_voter(seat: &Seat, end: &LaneEnd, reading: Reading<'_>) -> Voter {
+    let is_there = end.status == CollectedStatus::Ok;
+    let votes = is_there.then(|| Votes::parse(&end.answer, reading));
+    Voter { name: seat.label.clone(), votes: votes.unwrap_or_default() }
 }
 
 /// Takes a voter's votes, and warns of irregular ones.

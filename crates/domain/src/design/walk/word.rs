@@ -3,6 +3,8 @@
 use super::{Halt, Need, Walk, Walked};
 use crate::design::event::LaneId;
 use crate::design::policy::Policy;
+use crate::design::reading_order::ReadingOrder;
+use crate::design::rules::RulesVersion;
 use crate::design::voting_block::{MarkerWord, Poll};
 
 impl<'f> Walk<'f> {
@@ -29,5 +31,19 @@ impl<'f> Walk<'f> {
             }
             Some(_) | None => Err(Halt::Need(Need::Word(poll))),
         }
+    }
+
+    /// Returns the order in which each of some seats reads a ballot with a marker word.
+    pub(super) fn reading_orders(
+        &self,
+        word: Option<&MarkerWord>,
+        seats: usize,
+    ) -> Vec<ReadingOrder> {
+        let is_drawn = self.facts.rules() >= RulesVersion::READING_ORDERS;
+        let word = word.filter(|_| is_drawn);
+        let order = |place| {
+            word.map_or(ReadingOrder::WRITTEN, |word| ReadingOrder::draw(word, place, seats))
+        };
+        (0..seats).map(order).collect()
     }
 }

@@ -2,16 +2,13 @@
 //! complete or announced, and the text names every other part that it leaves out.
 
 mod hostile;
+mod messages;
 
 use std::sync::Arc;
 
-use proptest::prelude::*;
-
-use self::hostile::hostile_plans;
 use super::*;
-use crate::message::ActivityLine;
+use crate::message::{ActivityLine, quote, quote_lines};
 use crate::pin::Pin;
-use crate::pin::fixture::pins;
 use crate::plan::SearchedPlan;
 use crate::scope::AgentName;
 use crate::skill::SkillId;
@@ -107,7 +104,7 @@ impl Material<'_> {
             .iter()
             .skip(1)
             .map(|(id, content)| ActivityLine {
-                text: format!("- 10:00 - @ana: \"{content}\""),
+                text: format!("- 10:00 - {}", quote(&from, content)),
                 message: Some(*id),
             })
             .collect();
@@ -209,7 +206,10 @@ impl Material<'_> {
         let Some(section) = text.split("## Active Plan\n").nth(1) else { return };
         let mut lines = section.lines();
         assert!(lines.next().is_some_and(|line| line.starts_with("**File:** ")), "{what}");
-        let is_ours = |line: &str| line.is_empty() || line.starts_with("(shortened: without ");
+        let is_ours = |line: &str| {
+            let notes = ["(shortened: without ", "(only the number of this section "];
+            line.is_empty() || notes.iter().any(|note| line.starts_with(note))
+        };
         let own = lines.skip_while(|line| line.starts_with('>') || is_ours(line));
         let next = own.into_iter().next();
         assert!(next.is_none_or(|line| line.starts_with("## Current ")), "{what}: {next:?}");
@@ -240,7 +240,10 @@ impl Material<'_> {
         );
         for id in &woken.read {
             let content = &self.unread[usize::try_from(*id).unwrap() - 1];
-            assert!(text.contains(&format!("@ana: \"{content}\"")), "{what}: {id}");
+            let from = AgentName::known("ana");
+            let is_whole =
+                [quote, quote_lines].iter().any(|quote| text.contains(&quote(&from, content)));
+            assert!(is_whole, "{what}: {id}");
         }
     }
 }
@@ -331,47 +334,5 @@ fn the_smallest_budget_is_kept() {
             material.check(room, &budget.to_string());
             assert!(woken.text.contains("convoke inbox june --mark") || woken.read.len() == 5);
         }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
-
-    // W-21: in every step, the delivered and the announced messages together are the unread ones.
-    #[test]
-    fn no_message_is_lost(
-        lengths in prop::collection::vec(prop_oneof![0_usize..80, 0_usize..3000, 29_000_usize..31_000], 0..25),
-        letter in prop_oneof![Just("a"), Just("가"), Just("😀"), Just("x y ")],
-        budget in prop_oneof![1_u64..400, 400_u64..9000, 9000_u64..60_000],
-        most_bytes in prop::option::of(200_usize..40_000),
-        tasks in 1_usize..120,
-        skill_lines in 0_usize..600,
-        rules in prop::collection::vec(prop_oneof![1_usize..80, 1_usize..2000], 0..12),
-        plan in prop_oneof![0_usize..6, Just(99)],
-        is_agent in any::<bool>(),
-        is_hook in any::<bool>(),
-    ) {
-        let usual = "# Plan\n\nWords.\n\n### Task 2: Build\n\nMore words.\n".to_owned();
-        let plan = hostile_plans().into_iter().nth(plan).map_or(usual, |(_, plan)| plan);
-        let rules: Vec<_> = rules.iter().map(|length| "r".repeat(*length)).collect();
-        let rules: Vec<_> = rules.iter().map(String::as_str).collect();
-        let unread: Vec<_> = lengths
-            .iter()
-            .zip(1..)
-            .map(|(length, number)| format!("{number}: {}", letter.repeat(length / letter.len())))
-            .collect();
-        let roots = grown(&list(tasks, "something of a usual length"));
-        let skill = "Do this, and then do that, carefully and in order.\n".repeat(skill_lines);
-        let material = Material {
-            roots: &roots,
-            short: &roots,
-            plan: &plan,
-            skill: &skill,
-            unread: &unread,
-            pins: &pins(&rules),
-            profile: if is_agent { WakeProfile::Agent } else { WakeProfile::Orchestrator },
-            order: if is_hook { SectionOrder::CriticalFirst } else { SectionOrder::Contract },
-        };
-        material.check(WakeLimits { budget: Budget::at_least_one(budget), most_bytes }, "any");
     }
 }

@@ -31,8 +31,6 @@ pub struct KnownAgent {
     pub(super) login: &'static str,
     /// The scope of its counters, as measured.
     pub usage_scope: UsageScope,
-    /// How much of its usage it reports, as measured.
-    pub usage_extent: UsageExtent,
     /// The mechanism that keeps a reader from writing, in a word or two.
     pub read_only_by: &'static str,
     /// Whether that mechanism is proven.
@@ -65,15 +63,6 @@ pub enum ReadOnlyProof {
     Unproven,
 }
 
-/// How much of its usage an agent reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UsageExtent {
-    /// All of it, or nothing.
-    Whole,
-    /// That of its last step, a part of it.
-    LastStep,
-}
-
 const CLAUDE_PACKAGE: (&str, ClientRelease) =
     ("@agentclientprotocol/claude-agent-acp", ClientRelease::new(0, 99, 1));
 
@@ -101,7 +90,6 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         answers_have_ids: false,
         login: "claude /login",
         usage_scope: UsageScope { tokens: CounterScope::Run, money: CounterScope::Session },
-        usage_extent: UsageExtent::Whole,
         read_only_by: "no tools",
         proof: ReadOnlyProof::Tested,
         package: Some(CLAUDE_PACKAGE),
@@ -125,7 +113,6 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         answers_have_ids: true,
         login: "codex login",
         usage_scope: UsageScope::RUN,
-        usage_extent: UsageExtent::Whole,
         read_only_by: "sandbox",
         proof: ReadOnlyProof::Tested,
         package: Some(CODEX_PACKAGE),
@@ -153,7 +140,6 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         answers_have_ids: false,
         login: "gemini",
         usage_scope: UsageScope::RUN,
-        usage_extent: UsageExtent::Whole,
         read_only_by: "policy",
         proof: ReadOnlyProof::Tested,
         package: None,
@@ -177,7 +163,6 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         answers_have_ids: false,
         login: "opencode auth login",
         usage_scope: UsageScope::RUN,
-        usage_extent: UsageExtent::LastStep,
         read_only_by: "no tools",
         proof: ReadOnlyProof::Tested,
         package: None,
@@ -201,7 +186,6 @@ pub const KNOWN_AGENTS: &[KnownAgent] = &[
         answers_have_ids: false,
         login: "qwen",
         usage_scope: UsageScope::RUN,
-        usage_extent: UsageExtent::Whole,
         read_only_by: "plan mode",
         proof: ReadOnlyProof::Unproven,
         package: None,

@@ -34,6 +34,7 @@ use self::conversation::Conversation;
 use self::lines::{AgentLine, read_lines};
 pub use self::request::BridgeRequest;
 use self::step::Step;
+pub(super) use self::step::{FAILED, READY};
 use crate::lane::cancel::Cancel;
 use crate::process::command;
 
@@ -50,7 +51,7 @@ const CANCEL_PATIENCE: Duration = Duration::from_secs(1);
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// The bridge's exit code when there is no answer and the agent has none of its own.
-const FAILED: u8 = 1;
+const NO_ANSWER: u8 = 1;
 
 /// What the bridge waits for.
 enum News {
@@ -75,7 +76,7 @@ pub fn hold(request: &BridgeRequest, cancel: &Cancel, tell: &mut TellLine<'_>) -
         Err(error) => {
             let words = format!("cannot start `{}`: {error}", request.program);
             tell_all(conversation.fail(FailureKind::Other, &words), tell);
-            return FAILED;
+            return NO_ANSWER;
         }
     };
     let _watch = cancel.watch(move || {
@@ -87,8 +88,8 @@ pub fn hold(request: &BridgeRequest, cancel: &Cancel, tell: &mut TellLine<'_>) -
     let status = agent.end();
     match end {
         Ending::Said => 0,
-        Ending::Failed => FAILED,
-        Ending::AgentGone => status.map_or(FAILED, exit_code),
+        Ending::Failed => NO_ANSWER,
+        Ending::AgentGone => status.map_or(NO_ANSWER, exit_code),
     }
 }
 
@@ -234,5 +235,5 @@ fn exit_code(status: ExitStatus) -> u8 {
     let signalled = status.signal().and_then(|signal| u8::try_from(signal).ok());
     let code = signalled.map(|signal| signal.saturating_add(128));
     let code = code.or_else(|| status.code().and_then(|code| u8::try_from(code).ok()));
-    code.filter(|code| *code != 0).unwrap_or(FAILED)
+    code.filter(|code| *code != 0).unwrap_or(NO_ANSWER)
 }

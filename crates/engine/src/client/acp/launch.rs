@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use convoke_domain::lane::counted::UsageExtent;
+
+use super::BRIDGE;
 use super::agents::{KnownAgent, ReadOnlyProof};
 use super::bridge::BridgeRequest;
-use super::{BRIDGE, UsageExtent};
 use crate::client::command::{as_words, one_line};
 use crate::client::{ClientCommand, ClientRequest, Rights, UsageScope, adapter};
 
@@ -31,7 +33,8 @@ impl AcpCommand {
 
     /// Returns how much of its usage the agent reports.
     pub fn usage_extent(&self) -> UsageExtent {
-        self.known.map_or(UsageExtent::Whole, |known| known.usage_extent)
+        self.known
+            .map_or(UsageExtent::Whole, |known| UsageExtent::of(&format!("acp:{}", known.name)))
     }
 }
 

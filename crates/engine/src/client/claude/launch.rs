@@ -12,6 +12,9 @@ pub(in crate::client) const READER_META: &str = concat!(
     r#""extraArgs":{"strict-mcp-config":null}}}}"#
 );
 
+/// How a person resumes a session.
+pub(super) const RESUME: &[&str] = &["--resume", "{session}", "-p"];
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     // Without its pieces, an answer that takes minutes to write looks like a stall.
     let pieces = "--include-partial-messages";

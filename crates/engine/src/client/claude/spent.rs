@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use convoke_domain::ledger::token_report::HostUse;
-use convoke_domain::ledger::tokens::TokenCounts;
+use convoke_domain::compat::ledger::token_report::HostUse;
+use convoke_domain::compat::ledger::tokens::TokenCounts;
 use jiff::Timestamp;
 use serde::Deserialize;
 

@@ -186,7 +186,7 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
     let line: Line<'_> = serde_json::from_str(text).ok()?;
     // Messages also follow lines of kinds that say nothing here.
     if let Some(name) = &line.uuid {
-        recorder.thread().add(name, line.follows(), line.role(), line.side());
+        recorder.adds(name, line.follows(), line.role(), line.side());
     }
     // Other clients print lines of the same kinds, but without an id.
     line.uuid.as_ref().filter(|_| {

@@ -6,6 +6,9 @@ use crate::client::{ClientCommand, ClientRequest, Rights};
 /// What it says to a command without a prompt.
 pub(super) const NO_PROMPT: Option<&str> = Some("no prompt provided via stdin");
 
+/// How a person resumes a session.
+pub(super) const RESUME: &[&str] = &["exec", "--json", "resume", "{session}", "-"];
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     // Without plugins, because it would wait for a list of them at its end.
     command.arguments(&["exec", "--json", "--skip-git-repo-check", "--disable", "plugins"]);

@@ -7,7 +7,7 @@ use convoke_domain::receipt::{FileReader, Lines};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::{content_text, number, owned, parse, string};
+use crate::json::{content_text, is_json, number, owned, parse, string};
 use crate::transcript::reads::recorder::Recorder;
 use crate::transcript::reads::tool::{Outcome, Tool, foreign};
 
@@ -119,6 +119,7 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
         ("turn.completed" | "turn.failed", ..) => recorder.ends_turn(),
         ("thread.started", ..) => recorder.is_printed_by(&line.thread_id?),
         ("compacted", Some(payload), _) => compacted(payload, recorder),
+        ("compacted", None, _) => recorder.forgets(|_| true),
         ("response_item" | "event_msg" | "session_meta" | "turn_context", Some(payload), _) => {
             let payload: Payload<'_> = serde_json::from_str(payload.get()).ok()?;
             rollout(&line.kind, &payload, recorder);
@@ -135,7 +136,7 @@ pub(super) fn line(text: &str, recorder: &mut Recorder<'_>) -> Option<()> {
 /// bytes: in a text that quotes such a line, the quotation marks are escaped.
 fn is_mere_event(text: &str) -> bool {
     let is_wanted = || WANTED_EVENTS.iter().any(|kind| text.contains(kind));
-    text.contains("\"type\":\"event_msg\"") && !is_wanted()
+    text.contains("\"type\":\"event_msg\"") && !is_wanted() && is_json(text)
 }
 
 fn rollout(kind: &str, payload: &Payload<'_>, recorder: &mut Recorder<'_>) {

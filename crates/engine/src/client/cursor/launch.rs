@@ -5,6 +5,9 @@ use crate::client::{ClientCommand, ClientRequest, Rights};
 /// What it says to a command without a prompt is not known.
 pub(super) const NO_PROMPT: Option<&str> = None;
 
+/// How a person resumes a session.
+pub(super) const RESUME: &[&str] = &["-p", "--resume={session}"];
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     command.arguments(&["-p", "--output-format=stream-json", "--trust"]);
     command.arguments(match request.rights {

@@ -24,6 +24,9 @@ priority = 999
 pub(in crate::client) const READER_ARGUMENTS: &[&str] =
     &["--approval-mode=plan", "--allowed-mcp-server-names=none"];
 
+/// How a person resumes a session. Its `-p` takes the prompt as an argument.
+pub(super) const RESUME: &[&str] = &["--resume={session}"];
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     command.arguments(&["--output-format=stream-json"]);
     match request.rights {

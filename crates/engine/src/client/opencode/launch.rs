@@ -18,6 +18,9 @@ pub(in crate::client) const READER: &str = concat!(
     r#""read":"allow","grep":"allow","glob":"allow","list":"allow"}}}}"#
 );
 
+/// How a person resumes a session.
+pub(super) const RESUME: &[&str] = &["run", "--session={session}"];
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     command.arguments(&["run", "--format=json"]);
     if request.rights == Rights::ReadOnly {

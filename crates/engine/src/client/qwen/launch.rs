@@ -14,6 +14,9 @@ pub(in crate::client) const READER_ARGUMENTS: &[&str] = &[
     "--allowed-mcp-server-names=none",
 ];
 
+/// How a person resumes a session. Its `-p` takes the prompt as an argument.
+pub(super) const RESUME: &[&str] = &["--resume={session}"];
+
 pub(super) fn launch(request: &ClientRequest<'_>, command: &mut ClientCommand) {
     // Without its pieces, an answer that takes minutes to write looks like a stall.
     command.arguments(&["--output-format=stream-json", "--include-partial-messages"]);

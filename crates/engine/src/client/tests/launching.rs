@@ -216,3 +216,26 @@ proptest! {
         }
     }
 }
+
+// A person resumes a session with the words that a lane resumes it with.
+#[test]
+fn every_client_can_be_resumed_by_hand() {
+    for (client, expected) in [
+        (Client::Claude, "claude --resume s-1 -p"),
+        (Client::Codex, "codex exec --json resume s-1 -"),
+        (Client::Cursor, "cursor-agent -p --resume=s-1"),
+        (Client::Gemini, "gemini --resume=s-1"),
+        (Client::Opencode, "opencode run --session=s-1"),
+        (Client::Qwen, "qwen --resume=s-1"),
+        (Client::Acp, ""),
+    ] {
+        let by_hand = resume_by_hand(client, "s-1").join(" ");
+        assert_eq!(by_hand, expected, "{client}");
+        let lane = command(client, &ClientRequest { resume: Some("s-1"), ..REQUEST });
+        let flags = lane.arguments.iter().filter_map(|word| word.strip_suffix("=s-1"));
+        assert!(flags.clone().all(|flag| by_hand.contains(flag)), "{client}: {:?}", lane.arguments);
+    }
+    for client in Client::ALL {
+        assert!(!resume_by_hand(client, "s-1").is_empty(), "{client}");
+    }
+}

@@ -3,8 +3,10 @@
 use convoke_domain::design::event::{Chosen, Settings};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
+use convoke_domain::design::reading_order::JudgeOrders;
 use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::seat::{Holder, Named, Panel};
+use convoke_domain::design::settled::PollRule;
 use convoke_domain::design::setup::ground::{BranchRule, DirtyTree};
 use convoke_domain::lane::budget::WrittenBudget;
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,10 @@ pub(super) struct BegunBody {
     quick: bool,
     #[serde(default)]
     subagent: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    adaptive: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    both_orders: bool,
     nested: bool,
     #[serde(default)]
     session_env: Option<String>,
@@ -31,6 +37,9 @@ pub(super) struct BegunBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rules: Option<u32>,
     brief: Option<String>,
+    /// Earlier programs wrote none, and a run of theirs stays without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pack: Option<String>,
     documents: Vec<String>,
     is_rehearsal: bool,
     no_branch: bool,
@@ -66,6 +75,8 @@ impl From<&Settings> for BegunBody {
             auto: settings.auto,
             quick: settings.quick,
             subagent: settings.subagent,
+            adaptive: settings.poll_rule == PollRule::UntilSettled,
+            both_orders: settings.judge_orders == JudgeOrders::Both,
             nested: settings.nested,
             session_env: settings.session_env.clone(),
             number_prefix: settings.prefix.number.clone(),
@@ -76,6 +87,7 @@ impl From<&Settings> for BegunBody {
                 .filter(|rules| *rules != RulesVersion::UNNUMBERED)
                 .map(RulesVersion::number),
             brief: settings.brief.clone(),
+            pack: settings.pack.clone(),
             documents: settings.documents.clone(),
             is_rehearsal: settings.is_rehearsal,
             no_branch: settings.no_branch,
@@ -107,6 +119,8 @@ impl BegunBody {
             auto: self.auto,
             quick: self.quick,
             subagent: self.subagent,
+            poll_rule: if self.adaptive { PollRule::UntilSettled } else { PollRule::All },
+            judge_orders: if self.both_orders { JudgeOrders::Both } else { JudgeOrders::One },
             nested: self.nested,
             session_env: self.session_env,
             prefix: Prefix { number: self.number_prefix, path: self.path_prefix },
@@ -115,6 +129,7 @@ impl BegunBody {
             policy,
             rules: self.rules.map_or(RulesVersion::UNNUMBERED, RulesVersion::new),
             brief: self.brief,
+            pack: self.pack,
             documents: self.documents,
             is_rehearsal: self.is_rehearsal,
             no_branch: self.no_branch,

@@ -40,8 +40,12 @@ pub(super) fn sort_changes(tree: &WorkTree, listed: &str, own: &[OwnFile]) -> So
 
 fn own_paths(tree: &WorkTree, line: &str, own: &[OwnFile]) -> Option<Vec<String>> {
     let (state, path) = (line.get(..2)?, line.get(3..)?);
-    let known = |path: &str| own.iter().find(|file| file.path == tree.root().join(path));
-    let is_new = |path: &String| known(path).is_some_and(|file| file.original.is_none());
+    // Hooks and a server can be in one file: it is Convoke's if it was so before either or before both.
+    let known = |path: &str| {
+        let path = tree.root().join(path);
+        own.iter().filter(move |file| file.path == path).map(|file| file.original.as_deref())
+    };
+    let is_new = |path: &String| known(path).any(|original| original.is_none());
     let path = path.to_owned();
     match state {
         "??" if path.ends_with('/') => {
@@ -50,8 +54,10 @@ fn own_paths(tree: &WorkTree, line: &str, own: &[OwnFile]) -> Option<Vec<String>
         }
         "??" | "A " => is_new(&path).then(|| vec![path]),
         " M" | "M " => {
-            let original = known(&path)?.original.as_ref()?;
-            (tree.committed(&path)? == original.as_bytes()).then(|| vec![path])
+            let mut originals = known(&path).flatten().peekable();
+            originals.peek()?;
+            let committed = tree.committed(&path)?;
+            originals.any(|original| committed == original.as_bytes()).then(|| vec![path])
         }
         _ => None,
     }

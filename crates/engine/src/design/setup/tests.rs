@@ -127,6 +127,10 @@ impl Stage {
     }
 }
 
+fn lines(notes: &[SetUpNote]) -> Vec<String> {
+    notes.iter().map(SetUpNote::line).collect()
+}
+
 // P-40, P-42, P-55: the branch begins where the remote is now, and the default branch is there too.
 #[test]
 fn a_design_begins_on_a_new_branch_from_what_the_remote_has() {
@@ -137,7 +141,7 @@ fn a_design_begins_on_a_new_branch_from_what_the_remote_has() {
         assert_eq!(ready.branch, "ann-lee/add-a-search-field");
         assert_eq!(stage.git(&["branch", "--show-current"]), ready.branch);
         assert_eq!((ready.base, ready.is_new), (newest.clone(), true));
-        assert_eq!((ready.setup_lines, ready.branch_lines), (vec![], vec![]));
+        assert_eq!((ready.setup_notes, ready.branch_notes), (vec![], vec![]));
         assert_eq!(ready.begins, Begins::Plain);
         assert_eq!(stage.git(&["rev-parse", stage.main]), newest);
     }
@@ -149,7 +153,7 @@ fn without_a_remote_a_design_stays_local() {
     let ready = stage.ready(|_| {});
     assert_eq!(ready.branch, "ann-lee/add-a-search-field");
     assert_eq!(
-        ready.setup_lines,
+        lines(&ready.setup_notes),
         ["**⚠ No remote 'origin'. Nothing is fetched; the design stays local.**"]
     );
 }
@@ -181,7 +185,8 @@ fn a_remote_that_is_away_is_a_warning_or_a_refusal() {
     let local = commit(&stage.project(), "c.txt", "not pushed yet");
     let ready = stage.ready(|_| {});
     assert_eq!(ready.base, local, "what is here counts, not what the remote had last");
-    let [line] = ready.setup_lines.as_slice() else { panic!("{:?}", ready.setup_lines) };
+    let told = lines(&ready.setup_notes);
+    let [line] = told.as_slice() else { panic!("{told:?}") };
     assert!(line.starts_with("**⚠ git fetch origin main failed (fatal: "), "{line}");
     assert!(line.ends_with("). The design stays local.**"), "{line}");
 }
@@ -194,11 +199,8 @@ fn a_remote_that_never_answers_is_not_waited_for() {
     let url = format!("git://{}/x", remote.local_addr().unwrap());
     stage.git(&["remote", "set-url", "origin", &url]);
     let ready = stage.ready(|request| request.fetch_limit = Duration::from_millis(200));
-    assert!(
-        ready.setup_lines[0].contains("failed (did not end within 0 s)"),
-        "{:?}",
-        ready.setup_lines
-    );
+    let told = lines(&ready.setup_notes);
+    assert!(told[0].contains("failed (did not end within 0 s)"), "{told:?}");
 }
 
 // P-55, P-56
@@ -240,7 +242,7 @@ fn a_branch_of_ones_own_is_kept_if_it_is_meant() {
     stage.git(&["checkout", "--quiet", "-b", "ann-lee/search"]);
     let ready = stage.ready(|_| {});
     assert_eq!((ready.branch.as_str(), ready.is_new), ("ann-lee/search", false));
-    assert_eq!(ready.begins, Begins::With("using existing: ann-lee/search".to_owned()));
+    assert_eq!(ready.remark().unwrap(), "using existing: ann-lee/search");
 
     stage.git(&["branch", "-m", "ann-lee/dark-mode"]);
     let branch = "ann-lee/dark-mode".to_owned();
@@ -252,7 +254,7 @@ fn a_branch_of_ones_own_is_kept_if_it_is_meant() {
     let ready = stage.ready(|request| request.doubt = UnrelatedBranch::Create);
     assert_eq!(ready.branch, "ann-lee/add-a-search-field");
     assert_eq!(
-        ready.branch_lines,
+        lines(&ready.branch_notes),
         [
             "**⚠ Current branch 'ann-lee/dark-mode' may not match the requested feature. Creating a new branch from main.**"
         ]
@@ -288,7 +290,7 @@ fn a_caller_that_vouches_for_a_branch_may_begin_on_it() {
     let ready = stage.ready(|request| request.branch_info = Some(info));
     assert_eq!(ready.branch, "bob/add-a-search-field");
     assert_eq!(
-        ready.branch_lines,
+        lines(&ready.branch_notes),
         [
             "**⚠ Currently on branch 'elsewhere' which doesn't match the expected 'bob/*' pattern. Creating a new branch from main.**"
         ]
@@ -299,7 +301,7 @@ fn a_caller_that_vouches_for_a_branch_may_begin_on_it() {
     stage.git(&["checkout", "--quiet", "main"]);
     let ready = stage.ready(|request| request.branch_info = Some("IS_MAIN=true"));
     assert_eq!(
-        ready.setup_lines[0],
+        lines(&ready.setup_notes)[0],
         "**⚠ --branch-info is incomplete. Falling back to create-branch.sh --check.**"
     );
 }
@@ -311,10 +313,10 @@ fn without_a_branch_a_design_stays_where_it_is() {
     stage.git(&["checkout", "--quiet", "-b", "elsewhere"]);
     let ready = stage.ready(|request| request.no_branch = true);
     assert_eq!((ready.branch.as_str(), ready.is_new), ("elsewhere", false));
-    assert_eq!(ready.setup_lines, Vec::<String>::new(), "nothing is fetched");
+    assert_eq!(ready.setup_notes, [], "nothing is fetched");
     stage.git(&["checkout", "--quiet", "--detach"]);
     let ready = stage.ready(|request| request.no_branch = true);
-    assert_eq!(ready.begins, Begins::With("using existing: (detached)".to_owned()));
+    assert_eq!(ready.remark().unwrap(), "using existing: (detached)");
 }
 
 // P-59
@@ -379,7 +381,7 @@ fn a_new_branch_begins_where_the_user_is() {
     let here = commit(&stage.project(), "own.txt", "mine");
     let ready = stage.ready(|request| request.branch_rule = BranchRule::New);
     let said = "made 'ann-lee/add-a-search-field' from 'feature/x' and checked it out";
-    assert_eq!((ready.base, ready.begins), (here.clone(), Begins::With(said.to_owned())));
+    assert_eq!((ready.remark().as_deref(), ready.base), (Some(said), here.clone()));
     assert_eq!(ready.left.as_deref(), Some("feature/x"));
     assert_eq!(stage.git(&["rev-parse", "feature/x"]), here);
 }

@@ -148,12 +148,19 @@ pub(super) fn verdict_keys(text: &str) -> Vec<usize> {
 /// Tells whether a block is set apart from what the agent says: indented as code, or inside thinking
 /// or a comment that the agent never ended.
 pub(super) fn is_set_apart(block: &Block<'_>) -> bool {
-    let indent = block.text.len() - block.text.trim_start_matches([' ', '\t']).len();
+    let indent = indent(block.text);
     let is_fenced = block.before.lines().next_back().is_some_and(fence::opens);
     let (_, asides) = without_asides(block.before);
     let is_open = asides.unended.is_some()
         || block.before.matches("<!--").count() > block.before.matches("-->").count();
     (indent >= 4 && !is_fenced) || is_open
+}
+
+/// Returns the columns before a text's first word, as Markdown counts them: a tab goes to the next
+/// multiple of four.
+fn indent(text: &str) -> usize {
+    let blank = text.chars().take_while(|c| matches!(c, ' ' | '\t'));
+    blank.fold(0, |columns, c| if c == '\t' { columns / 4 * 4 + 4 } else { columns + 1 })
 }
 
 /// Writes out `\u0061`, so that no key is hidden by its spelling.

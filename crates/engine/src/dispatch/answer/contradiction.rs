@@ -113,6 +113,12 @@ const BLOCKING: [&str; 9] = [
 const APPROVING: [&str; 10] =
     ["approv", "accept", "pass", "ok", "lgtm", "yes", "true", "ship", "merge", "ready"];
 
+/// Words for a finished or good state, by their beginnings.
+const FINISHED: [&str; 12] = [
+    "done", "complete", "finish", "final", "success", "good", "clean", "sound", "correct", "valid",
+    "safe", "secure",
+];
+
 /// Words that refuse, by their beginnings.
 const REFUSING: [&str; 18] = [
     "reject",
@@ -165,6 +171,38 @@ pub(super) fn contradiction(review: &Tree, approved: bool) -> Option<&str> {
     })
 }
 
+/// Keys beside the verdict that say nothing about it, without separators.
+const NOTES: [&str; 12] = [
+    "reviewer",
+    "summary",
+    "confidence",
+    "filesread",
+    "tokensused",
+    "iteration",
+    "round",
+    "role",
+    "counts",
+    "suggestion",
+    "suggestions",
+    "nits",
+];
+
+/// Returns the first key of an approval, outside of its issues, whose meaning is unknown.
+pub(super) fn unknown_key(review: &Tree) -> Option<&str> {
+    review.pairs().iter().find_map(|(key, value)| {
+        let name = folded(key);
+        let is_known = matches!(name.as_str(), "approved" | "issues")
+            || NOTES.contains(&name.as_str())
+            || name.ends_with("severity")
+            || meaning(&name, &key_words(key)) != Meaning::Nothing;
+        match (is_known, value) {
+            (false, _) => Some(key.as_str()),
+            (true, Tree::Object(_)) => unknown_key(value),
+            (true, _) => None,
+        }
+    })
+}
+
 /// The meaning of a key that is present, or true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
@@ -178,6 +216,8 @@ enum Meaning {
     Affirms,
     /// The key's value describes the state.
     States,
+    /// It lists what does not matter to the verdict.
+    Spares,
     /// Nothing about the verdict.
     Nothing,
 }
@@ -199,11 +239,11 @@ fn says_otherwise(key: &str, value: &Tree, approved: bool) -> bool {
         Meaning::Clears => *value != Tree::Bool(true),
         Meaning::Affirms => {
             let is_zero = words.len() == 1 && *value == Tree::Number("0".to_owned());
-            refuses(value) || has_condition(value) || is_zero
+            refuses(value) || has_condition(value) || is_zero || is_other_state(value)
         }
-        Meaning::States => refuses(value) || has_condition(value),
+        Meaning::States => refuses(value) || has_condition(value) || is_other_state(value),
         // A key in other letters may be any of the above.
-        Meaning::Verdict | Meaning::Nothing => !key.is_ascii() && refuses(value),
+        Meaning::Verdict | Meaning::Spares | Meaning::Nothing => !key.is_ascii() && refuses(value),
     };
     approved && (contradicts || blocks(value))
 }
@@ -226,7 +266,7 @@ fn meaning(name: &str, words: &[String]) -> Meaning {
     if is_negated(&forbids) {
         let is_kind = words.first().is_some_and(|word| word == "non");
         // Issues that do not block may be listed.
-        if is_kind { Meaning::Nothing } else { Meaning::Clears }
+        if is_kind { Meaning::Spares } else { Meaning::Clears }
     } else if has(&FORBIDDING) || counts() || is_negated(&affirms) || needs_work(words) {
         Meaning::Forbids
     } else if has(&VERDICTS) {
@@ -270,6 +310,13 @@ fn key_words(key: &str) -> Vec<String> {
 fn refuses(value: &Tree) -> bool {
     *value == Tree::Bool(false)
         || value.words().is_some_and(|text| begins(&first_word(&text), &REFUSING))
+}
+
+/// Tells whether words describe another state than a good or a finished one.
+fn is_other_state(value: &Tree) -> bool {
+    let Tree::Text(text) = value else { return false };
+    let word = first_word(text);
+    !word.is_empty() && !begins(&word, &APPROVING) && !begins(&word, &FINISHED)
 }
 
 /// Tells whether words approve under a condition.

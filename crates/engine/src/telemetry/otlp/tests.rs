@@ -77,6 +77,8 @@ fn every_kind_of_value_has_its_own_name() {
     }
 }
 
+// Counts are numbers: receivers that take them as text alone do not exist, and some drop the whole
+// histogram for one.
 #[test]
 fn a_metric_has_the_protocols_form() {
     let point = HistogramPoint {
@@ -99,14 +101,8 @@ fn a_metric_has_the_protocols_form() {
     assert_eq!(histogram["aggregationTemporality"], 1);
     let point = &histogram["dataPoints"][0];
     let numbers = ["count", "sum", "bucketCounts", "explicitBounds", "min", "max"];
-    let expected = [
-        json!("3"),
-        json!(12.5),
-        json!(["1", "0", "2"]),
-        json!([1.0, 4.0]),
-        json!(0.5),
-        json!(6.0),
-    ];
+    let expected =
+        [json!(3), json!(12.5), json!([1, 0, 2]), json!([1.0, 4.0]), json!(0.5), json!(6.0)];
     assert_eq!(numbers.map(|name| point[name].clone()), expected);
     let sum = &scope["metrics"][1]["sum"];
     assert_eq!((&sum["isMonotonic"], &sum["aggregationTemporality"]), (&json!(true), &json!(1)));

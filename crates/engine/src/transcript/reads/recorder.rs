@@ -3,6 +3,7 @@
 mod conversation;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use convoke_domain::receipt::path::{base_name, within};
 use convoke_domain::receipt::shell::{self, Reach, ShellOutput, ShellRun, could_mean};
@@ -13,7 +14,7 @@ use serde_json::Value;
 use self::conversation::Place;
 use super::thread::Thread;
 use super::tool::{Call, Outcome, Tool, files_found};
-use super::{FinalAnswer, LineCount, RecordEnding, SessionRecord, WantedReads};
+use super::{FinalAnswer, LineCount, LinePlace, RecordEnding, SessionRecord, WantedReads};
 
 /// The largest file whose text is compared.
 const MOST_TEXT_BYTES: usize = 4 * 1024 * 1024;
@@ -32,6 +33,8 @@ pub(crate) struct Recorder<'a> {
     wanted: &'a WantedReads<'a>,
     folder: Option<String>,
     calls: HashMap<String, Call>,
+    /// The words of the call whose result is read.
+    answered_call: Option<Arc<str>>,
     reads: Vec<Read>,
     /// The position of each read in the record.
     places: Vec<Place>,
@@ -44,6 +47,9 @@ pub(crate) struct Recorder<'a> {
     turns: Vec<usize>,
     /// The order of messages, if the client records it.
     thread: Thread,
+    /// The number of the line that is read, and the places of damaged lines.
+    line: usize,
+    unreadable: Vec<LinePlace>,
     step: usize,
     last_call: usize,
     kept_bytes: usize,
@@ -53,6 +59,8 @@ pub(crate) struct Recorder<'a> {
     /// The record's line with the last text, and the one with the answer.
     said_in: Option<String>,
     answered_in: Option<String>,
+    /// Whether another answer follows the one that is judged.
+    has_later_answer: bool,
     has_main: bool,
     has_side: bool,
     shell: Shell,
@@ -75,12 +83,15 @@ impl<'a> Recorder<'a> {
             wanted,
             folder,
             calls: HashMap::new(),
+            answered_call: None,
             reads: Vec::new(),
             places: Vec::new(),
             message: None,
             begun: HashMap::new(),
             turns: Vec::new(),
             thread: Thread::default(),
+            line: 0,
+            unreadable: Vec::new(),
             step: 0,
             last_call: 0,
             kept_bytes: 0,
@@ -88,6 +99,7 @@ impl<'a> Recorder<'a> {
             said: None,
             said_in: None,
             answered_in: None,
+            has_later_answer: false,
             has_main: false,
             has_side: false,
             shell: Shell::IsNew,
@@ -143,6 +155,7 @@ impl<'a> Recorder<'a> {
     pub(crate) fn returns(&mut self, id: &str, outcome: &Outcome<'_>) {
         self.step += 1;
         let Some(call) = self.calls.remove(id) else { return };
+        self.answered_call = call.words();
         let in_folder = |path: &str| within(call.folder.as_deref(), path);
         match &call.tool {
             Tool::File { path, .. } if outcome.has_failed() => {
@@ -263,6 +276,9 @@ impl<'a> Recorder<'a> {
             if is_judged(&answer) || !self.answer.as_ref().is_some_and(is_judged) {
                 self.answer = Some(answer);
                 self.answered_in.clone_from(&self.said_in);
+                self.has_later_answer = false;
+            } else if !answer.text.trim().is_empty() {
+                self.has_later_answer = true;
             }
         }
     }
@@ -273,13 +289,15 @@ impl<'a> Recorder<'a> {
             self.ends_turn();
         }
         self.leaves_branches();
+        let damages = self.damages();
         let is_sent = self.has_side && !self.has_main;
         if is_sent {
             self.reads.iter_mut().for_each(|read| read.by = FileReader::Answerer);
         }
         let of = if is_sent { FileReader::Subagent } else { FileReader::Answerer };
         let (reads, answer, printed) = (self.reads, self.answer, self.printed);
-        SessionRecord { reads, answer, of, printed, lines, ending }
+        let has_later_answer = self.has_later_answer;
+        SessionRecord { reads, answer, has_later_answer, of, printed, lines, damages, ending }
     }
 
     /// Tells whether a file may be one of those that matter.
@@ -312,8 +330,9 @@ impl<'a> Recorder<'a> {
 
     fn push(&mut self, by: FileReader, call: Option<&str>, seen: Seen) {
         let call = call.filter(|call| !call.is_empty()).map(str::to_owned);
+        let words = call.as_ref().and_then(|_| self.answered_call.clone());
         self.places.push(Place { message: self.message.clone(), call });
-        self.reads.push(Read { step: self.step, by, seen, forgotten: None });
+        self.reads.push(Read { step: self.step, by, seen, forgotten: None, call: words });
     }
 
     fn bounded(&mut self, path: &str, text: ShownText) -> ShownText {

@@ -316,6 +316,8 @@ fn lines_of_every_kind_are_passed_over() {
     let session = reads(Client::Claude, record.as_slice(), &WantedReads::default()).unwrap();
     assert_eq!(session.lines, LineCount { understood: 2, passed_over: 6 });
     assert_eq!((session.ending, session.reads.len()), (RecordEnding::Cut, 1));
+    let damaged: Vec<_> = session.damages.iter().map(|damage| damage.at.line).collect();
+    assert_eq!(damaged, [8, 10], "empty lines count, plain words and other JSON are no damage");
 }
 
 #[test]

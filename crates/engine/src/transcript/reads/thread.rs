@@ -5,6 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::LinePlace;
+
 /// The messages of a record, each with the one that it follows.
 #[derive(Default)]
 pub(crate) struct Thread {
@@ -15,6 +17,7 @@ pub(crate) struct Thread {
 }
 
 struct Message {
+    at: LinePlace,
     follows: Follows,
     role: Role,
     side: Side,
@@ -53,14 +56,21 @@ pub(crate) enum Side {
 
 impl Thread {
     /// Adds the message whose line is read.
-    pub(crate) fn add(&mut self, name: &str, follows: Follows, role: Role, side: Side) {
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        follows: Follows,
+        role: Role,
+        side: Side,
+        place: LinePlace,
+    ) {
         let at = self.messages.len();
         let last = match side {
             Side::Main => &mut self.last,
             Side::Subagent => &mut self.last_of_subagents,
         };
         let before = last.replace(at);
-        self.messages.push(Message { follows, role, side, before });
+        self.messages.push(Message { at: place, follows, role, side, before });
         self.places.insert(name.to_owned(), at);
     }
 
@@ -68,21 +78,33 @@ impl Thread {
     pub(crate) fn branch(&self, tip: Option<&str>) -> Branch<'_> {
         let tip = tip.and_then(|name| self.places.get(name).copied());
         let tip = tip.or(self.last).or(self.last_of_subagents);
-        let mut branch =
-            Branch { thread: self, tip, on_it: HashSet::new(), replies: HashSet::new() };
+        let mut branch = Branch {
+            thread: self,
+            tip,
+            on_it: HashSet::new(),
+            replies: HashSet::new(),
+            lost: None,
+        };
         let mut at = tip;
         while let Some(place) = at.filter(|place| branch.on_it.insert(*place)) {
             let message = self.messages.get(place);
             if let Some(Role::Reply(Some(name))) = message.map(|message| &message.role) {
                 branch.replies.insert(name);
             }
+            let is_cut_off = message.is_some_and(|message| self.has_lost(message));
+            branch.lost = branch.lost.or(message.filter(|_| is_cut_off).map(|message| message.at));
             at = message.and_then(|message| self.followed_by(message));
         }
         branch
     }
 
-    /// A message that is named and missing was lost with its line; the client continues with the
-    /// rest.
+    /// Tells whether the message before one is named, and missing.
+    fn has_lost(&self, message: &Message) -> bool {
+        matches!(&message.follows, Follows::Named(name) if !self.places.contains_key(name))
+    }
+
+    /// A message that is named and missing was lost with its line. The line before it may belong to
+    /// the same branch, and nothing proves it.
     fn followed_by(&self, message: &Message) -> Option<usize> {
         match &message.follows {
             Follows::Named(name) => self.places.get(name).copied().or(message.before),
@@ -98,6 +120,8 @@ pub(crate) struct Branch<'a> {
     tip: Option<usize>,
     on_it: HashSet<usize>,
     replies: HashSet<&'a String>,
+    /// The last message that follows a missing one.
+    pub(crate) lost: Option<LinePlace>,
 }
 
 impl Branch<'_> {

@@ -1,6 +1,8 @@
 //! Calls of tools and their results, in one form for all clients.
 
-use convoke_domain::receipt::shell::{CommandEnd, ShellOutput};
+use std::sync::Arc;
+
+use convoke_domain::receipt::shell::{CommandEnd, ShellOutput, short};
 use convoke_domain::receipt::{FileReader, Lines, ShownText};
 
 /// A call that waits for its result.
@@ -9,6 +11,20 @@ pub(crate) struct Call {
     pub(crate) tool: Tool,
     /// The session's folder at the time of the call.
     pub(crate) folder: Option<String>,
+}
+
+impl Call {
+    /// Returns the call in a few words, for a receipt.
+    pub(crate) fn words(&self) -> Option<Arc<str>> {
+        let words = match &self.tool {
+            Tool::File { path, .. } => format!("read {path}"),
+            Tool::Search { path: Some(path) } => format!("search {path}"),
+            Tool::Search { path: None } => "search".to_owned(),
+            Tool::Shell { command: words, .. } | Tool::Foreign { words } => words.clone(),
+            Tool::Other => return None,
+        };
+        Some(Arc::from(short(&words)))
+    }
 }
 
 /// The kind of call.

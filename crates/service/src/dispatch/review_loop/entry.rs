@@ -1,6 +1,8 @@
 //! The records of a loop's answers, and how they are read.
 
-use convoke_domain::dispatch::review::{Issue, Review};
+use std::collections::BTreeSet;
+
+use convoke_domain::dispatch::review::{Issue, Review, Severity};
 use convoke_domain::dispatch::review_loop::{LoopStop, ReviewAnswer, identity};
 use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::outcome::LaneOutcome;
@@ -78,24 +80,37 @@ pub(super) fn review_text(role: &str, review: Option<&Review>, grounds: &Grounds
 pub(super) fn answers(entries: &[LoopEntry]) -> Vec<ReviewAnswer> {
     let answer = |entry: &LoopEntry| {
         let passed = entry.passed?;
-        let findings = findings(entry).into_iter().map(|(id, _)| id).collect();
+        let found = findings(entry);
+        let warnings = found.iter().filter(|(_, issue)| issue.severity == Severity::Warning);
         Some(ReviewAnswer {
             iteration: entry.iteration,
             role: entry.role.clone(),
             passed,
-            findings,
+            warnings: warnings.map(|(id, _)| id.clone()).collect(),
+            findings: found.into_iter().map(|(id, _)| id).collect(),
         })
     };
     entries.iter().filter_map(answer).collect()
 }
 
-/// Returns the review that was kept of an answer, for the next prompt.
-pub(super) fn kept_reviews(entry: &LoopEntry) -> Result<Vec<Review>, Failure> {
-    kept(&entry.text).ok_or_else(|| {
+/// Returns the review that was kept of an answer, for the next prompt, without dismissed findings.
+pub(super) fn kept_reviews(
+    entry: &LoopEntry,
+    dismissed: &BTreeSet<String>,
+) -> Result<Vec<Review>, Failure> {
+    let mut reviews = kept(&entry.text).ok_or_else(|| {
         let error = DispatchFailure::KeptReview { role: entry.role.clone() };
         Failure::new(ErrorClass::Prerequisite, error)
             .hint("`convoke dispatch reset` deletes the rounds and starts over")
-    })
+    })?;
+    for review in &mut reviews {
+        review.issues.retain(|issue| !dismissed.contains(&finding_id(&entry.role, issue)));
+    }
+    Ok(reviews)
+}
+
+fn finding_id(role: &str, issue: &Issue) -> String {
+    hash(identity(role, issue))[..12].to_owned()
 }
 
 /// Returns every issue that was kept of an answer.
@@ -107,7 +122,7 @@ pub(super) fn issues(entry: &LoopEntry) -> Vec<Issue> {
 /// Returns the issues of an answer that prevent a pass, with ids that stay the same in every round.
 pub(super) fn findings(entry: &LoopEntry) -> Vec<(String, Issue)> {
     let counted = issues(entry).into_iter().filter(|issue| issue.severity.counts());
-    let with_id = |issue| (hash(identity(&entry.role, &issue))[..12].to_owned(), issue);
+    let with_id = |issue| (finding_id(&entry.role, &issue), issue);
     counted.map(with_id).collect()
 }
 
@@ -134,4 +149,11 @@ pub(super) fn without_verdict(judged: &Judged, outcome: LaneOutcome) -> Option<L
         (None, true) => Some(LoopStop::Unproven),
         (None, false) => None,
     }
+}
+
+/// Returns the summary of the last fix for the reviewers.
+pub(super) fn summary_of(entries: &[LoopEntry], iteration: u32) -> String {
+    let fixes =
+        entries.iter().filter(|entry| entry.passed.is_none() && entry.iteration < iteration);
+    fixes.max_by_key(|entry| entry.iteration).map_or(String::new(), |entry| entry.text.clone())
 }

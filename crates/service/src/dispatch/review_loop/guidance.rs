@@ -53,6 +53,16 @@ impl Course<'_> {
                 "the fix left the same findings; fix them by hand, then run this command again"
                     .to_owned(),
             ),
+            LoopStop::Disputed => Some(
+                "two fixes left a finding that its reviewer returned; fix it by hand and run this \
+                 command again, or settle it with `--dismiss ID`"
+                    .to_owned(),
+            ),
+            LoopStop::BelowFloor => Some(
+                "only warnings are left; fix them by hand and run this command again, dismiss one \
+                 with `--dismiss ID`, or go on with `--floor-from 0`"
+                    .to_owned(),
+            ),
             LoopStop::Capped => Some(format!(
                 "allow another round with `--max {}`, or start over with `{reset}`",
                 self.max.saturating_add(1)

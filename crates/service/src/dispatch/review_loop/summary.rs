@@ -1,6 +1,6 @@
 //! The report on a loop of reviews.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use convoke_domain::dispatch::review_loop::{FindingOutcome, LoopStop, ReviewAnswer, fates};
 use convoke_store::review_loop::LoopEntry;
@@ -11,6 +11,17 @@ use super::entry::{Grounds, findings, issues};
 use crate::dispatch::report::IssueWords;
 use crate::failure::ErrorClass;
 use crate::settings::dispatch::ChangedBy;
+
+/// The state of a finding that a person dismissed.
+const DISMISSED: &str = "dismissed";
+
+/// What is recorded of a loop.
+pub(super) struct ReadLoop<'l> {
+    pub(super) entries: &'l [LoopEntry],
+    pub(super) answers: &'l [ReviewAnswer],
+    /// The findings that a person dismissed.
+    pub(super) dismissed: &'l BTreeSet<String>,
+}
 
 /// The report on a loop of reviews.
 #[derive(Debug, Clone, Serialize)]
@@ -101,13 +112,10 @@ pub struct LoopCostReport {
 }
 
 impl ReviewLoopReport {
-    pub(super) fn new(
-        stop: LoopStop,
-        entries: &[LoopEntry],
-        answers: &[ReviewAnswer],
-        void: &[LoopEntry],
-    ) -> Self {
-        let fates = fates(answers);
+    pub(super) fn new(stop: LoopStop, read: &ReadLoop<'_>, void: &[LoopEntry]) -> Self {
+        let ReadLoop { entries, answers, dismissed } = *read;
+        let mut fates = fates(answers);
+        fates.retain(|(_, id), _| !dismissed.contains(id));
         let all = || entries.iter().chain(void);
         let accepted = fates.values().filter(|fate| **fate == FindingOutcome::Gone).count();
         Self {
@@ -119,7 +127,7 @@ impl ReviewLoopReport {
                 .map(answer_report)
                 .chain(void.iter().map(void_report))
                 .collect(),
-            findings: finding_reports(entries, &fates),
+            findings: finding_reports(read, &fates),
             accepted,
             cost: cost(all(), accepted),
             role_changed_by: BTreeMap::new(),
@@ -137,6 +145,8 @@ impl ReviewLoopReport {
             LoopStop::Approved => None,
             LoopStop::Capped
             | LoopStop::NoProgress
+            | LoopStop::Disputed
+            | LoopStop::BelowFloor
             | LoopStop::ByHand
             | LoopStop::Unproven
             | LoopStop::Outdated => Some(ErrorClass::Refused),
@@ -178,22 +188,23 @@ pub(super) fn is_by_hand(entry: &LoopEntry) -> bool {
 
 /// Lists each finding once, in the words it was found in first.
 fn finding_reports(
-    entries: &[LoopEntry],
+    read: &ReadLoop<'_>,
     fates: &BTreeMap<(String, String), FindingOutcome>,
 ) -> Vec<LoopFindingReport> {
     let mut reports: Vec<LoopFindingReport> = Vec::new();
-    for entry in entries.iter().filter(|entry| entry.passed.is_some()) {
+    for entry in read.entries.iter().filter(|entry| entry.passed.is_some()) {
         for (id, issue) in findings(entry) {
             if reports.iter().any(|report| report.id == id) {
                 continue;
             }
             let fate = fates.get(&(entry.role.clone(), id.clone())).copied();
-            reports.push(LoopFindingReport {
-                id,
-                role: entry.role.clone(),
-                issue: (&issue).into(),
-                fate: fate.map_or("open", FindingOutcome::name),
-            });
+            let fate = match fate {
+                _ if read.dismissed.contains(&id) => DISMISSED,
+                Some(fate) => fate.name(),
+                None => FindingOutcome::Open.name(),
+            };
+            let role = entry.role.clone();
+            reports.push(LoopFindingReport { id, role, issue: (&issue).into(), fate });
         }
     }
     reports

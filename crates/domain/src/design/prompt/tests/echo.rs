@@ -9,6 +9,7 @@ use super::super::super::decision::{Decision, Impact};
 use super::super::super::finding::{Finding, FindingId, FindingScope, Remark};
 use super::super::super::judge::{self as judging, Asked, Contest, Judgement};
 use super::super::super::policy::Policy;
+use super::super::super::reading_order::ReadingOrder;
 use super::super::super::seat::Panel;
 use super::super::super::vote::Votes;
 use super::super::super::voting_block::Reading;
@@ -78,10 +79,13 @@ fn dialectic(texts: &[String]) -> String {
         tension: texts[2].clone(),
         impact: Impact::High,
         affected: texts[0].clone(),
+        positions: None,
     };
     let defenses = [defense(), defense()];
     let contest = Contest { number: 1, decision: &decision, defenses: &defenses };
-    judging::ballot(&[contest], &Hidden::of(&Panel::default())).text.unwrap_or_default()
+    judging::ballot(&[contest], &Hidden::of(&Panel::default()), ReadingOrder::WRITTEN)
+        .text
+        .unwrap_or_default()
 }
 
 /// Returns the votes in an answer with some of these lines.
@@ -105,8 +109,8 @@ fn repeated(prompt: &str, chosen: &[usize]) -> (usize, bool) {
 fn echo() -> impl Strategy<Value = (String, Vec<usize>)> {
     let texts = prop::collection::vec(hostile(), 3);
     let prompts = texts.prop_flat_map(|texts| {
-        let ballots =
-            [render(&findings(&texts), Layout::Blocks), render(&findings(&texts), Layout::Lines)];
+        let ballots = [Layout::Blocks, Layout::Lines]
+            .map(|layout| render(&findings(&texts), layout, ReadingOrder::WRITTEN));
         let mut prompts = Vec::new();
         for word in [Some(&*WORD), None] {
             for ballot in &ballots {

@@ -4,6 +4,7 @@ use super::super::*;
 use super::world::{World, block, in_block, synthesis, votes, word};
 use crate::design::policy::Policy;
 use crate::design::render::sentence;
+use crate::design::rules::RulesVersion;
 use crate::design::voting_block::MarkerWord;
 
 fn contested() -> World {
@@ -39,9 +40,34 @@ fn voters_and_judges_see_what_they_decide_on() {
     }
     for prompt in run.prompts("judge/") {
         assert!(prompt.contains("<panel_feature>\nKeep drafts when the connection is lost\n"));
-        assert!(
-            prompt.contains("\nVote `THESIS` for Defense A, or `ANTI_THESIS` for Defense B.\n")
-        );
+        let votes = [("A", "B"), ("B", "A")].map(|(thesis, anti)| {
+            format!("\nVote `THESIS` for Defense {thesis}, or `ANTI_THESIS` for Defense {anti}.\n")
+        });
+        assert!(votes.iter().any(|line| prompt.contains(line)));
+    }
+}
+
+// P-385: agents favour what they read first, so no order is the same for all.
+#[test]
+fn every_seat_reads_the_ballot_in_an_order_of_its_own() {
+    let in_written_order = |rules, start| {
+        let mut world = contested();
+        world.words = vec![MarkerWord::parse("bcdfghjklm").unwrap()];
+        world.settings.rules = rules;
+        let run = world.run();
+        let is_written = |prompt: &&str| match start {
+            "vote/" => prompt.find("### FINDING_1:") < prompt.find("### OOS_1:"),
+            _ => prompt.contains("Vote `THESIS` for Defense A"),
+        };
+        let prompts = run.prompts(start);
+        (prompts.iter().filter(|prompt| is_written(prompt)).count(), prompts.len())
+    };
+    for start in ["vote/", "judge/"] {
+        let (written, all) = in_written_order(RulesVersion::PRESENT, start);
+        assert!((1..all).contains(&written), "{start}: {written} of {all}");
+        // A run that began earlier tells what its voters and judges read.
+        let (written, all) = in_written_order(RulesVersion::UNCHANGED_PLANS, start);
+        assert_eq!(written, all, "{start}");
     }
 }
 

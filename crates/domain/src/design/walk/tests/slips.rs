@@ -47,6 +47,29 @@ fn an_answer_in_another_form_is_requested_once_more() {
     seed.shows("Using Claude replacement for remainder of session.**");
 }
 
+// P-161: a reviewer that writes beside `NO_ISSUES_FOUND` may mean anything.
+#[test]
+fn no_issues_beside_other_words_are_requested_once_more() {
+    let refusal = "The plan deletes all drafts: reject it.\n\nNO_ISSUES_FOUND";
+    let world = || World::new().answer("review/", "NO_ISSUES_FOUND");
+    let once = world()
+        .answer("review/Cursor-Arch", refusal)
+        .answer("review/Cursor-Arch/again", "NO_ISSUES_FOUND")
+        .run();
+    assert_eq!(once.lanes("review/Cursor-Arch").len(), 2);
+    let again = once.prompts("review/Cursor-Arch/again")[0];
+    assert!(again.contains("beside other words: \"The plan deletes all drafts"), "{again}");
+    let twice = world()
+        .answer("review/Cursor-Arch", refusal)
+        .answer("review/Cursor-Arch/again", refusal)
+        .run();
+    twice.shows("**⚠ Cursor gave no usable review in two tries (Cursor-Arch): the answer says");
+    // A run of earlier rules holds no second answer.
+    let mut earlier = world().answer("review/Cursor-Arch", refusal);
+    earlier.settings.rules = crate::design::rules::RulesVersion::READING_ORDERS;
+    assert_eq!(earlier.run().lanes("review/Cursor-Arch").len(), 1);
+}
+
 #[test]
 fn a_poor_chair_gets_its_defects_and_then_the_next_agent_a_request() {
     let poor = "## Approach\nA plan without any tasks.";

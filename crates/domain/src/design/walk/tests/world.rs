@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 
 use super::super::*;
 use super::run::Run;
+use crate::design::absence::Absence;
 use crate::design::event::{Chosen, Event, Export, LaneEnd, Recovery, Stamped, Tree};
 use crate::design::heavy::WorkerResult;
 use crate::design::lane_id::LaneKind;
 use crate::design::matter::{MatterId, Ruling, RulingChoice};
 use crate::design::policy::Policy;
 use crate::design::progress::Prefix;
+use crate::design::reading_order::JudgeOrders;
 use crate::design::rules::RulesVersion;
 use crate::design::seat::{Available, Panel};
+use crate::design::settled::PollRule;
 use crate::design::setup::ground::{BranchRule, DirtyTree};
 use crate::design::setup::{Begins, Ready, SetUp};
 use crate::design::voting_block::MarkerWord;
@@ -48,6 +51,8 @@ pub(super) fn settings() -> Settings {
         auto: true,
         quick: false,
         subagent: false,
+        poll_rule: PollRule::All,
+        judge_orders: JudgeOrders::One,
         nested: false,
         session_env: None,
         prefix: Prefix::default(),
@@ -56,6 +61,7 @@ pub(super) fn settings() -> Settings {
         policy: Policy::Safe,
         rules: RulesVersion::PRESENT,
         brief: None,
+        pack: None,
         documents: Vec::new(),
         is_rehearsal: false,
         no_branch: false,
@@ -72,9 +78,9 @@ fn ready() -> Ready {
         branch: "me/keep-drafts".to_owned(),
         is_new: true,
         base: "abc".to_owned(),
-        setup_lines: Vec::new(),
+        setup_notes: Vec::new(),
         begins: Begins::Plain,
-        branch_lines: Vec::new(),
+        branch_notes: Vec::new(),
         left: None,
         tree_before: None,
     }
@@ -258,10 +264,9 @@ impl World {
                 let missing = [Holder::First, Holder::Second].into_iter();
                 let missing = missing.filter(|_| occasion == Occasion::Judges);
                 let missing = missing.filter(|holder| !available.has(*holder));
-                let name = |holder| self.settings.panel.named(holder).name();
-                let warning = |holder| Sick(None).judge_warning(name(holder), name(Holder::Host));
-                let warnings = missing.filter_map(warning).collect();
-                vec![Event::Probed { occasion, health: Health { available, warnings } }]
+                let absence = |holder| Absence::Agent { holder, health: Sick(None) };
+                let absences = missing.map(absence).collect();
+                vec![Event::Probed { occasion, health: Health { available, absences } }]
             }
             Need::Word(poll) if self.is_of_old => {
                 let ended = |label: &str| {

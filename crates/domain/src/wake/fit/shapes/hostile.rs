@@ -1,6 +1,7 @@
 //! Plans that a stranger wrote, and rules that are long: neither takes the place of what matters.
 
 use super::*;
+use crate::pin::fixture::pins;
 
 /// Plans that a stranger may have written.
 pub(super) fn hostile_plans() -> Vec<(&'static str, String)> {

@@ -18,7 +18,7 @@ use super::offer::{Choice, Choosable, Offers};
 use super::part::{Capabilities, Ended, Greeting, Login, Notified, Opened, Update};
 use super::permission::rule;
 use super::request::BridgeRequest;
-use super::step::{Step, tell, told_answer, told_request, unreadable};
+use super::step::{FAILED, READY, Step, tell, told_answer, told_request, unreadable};
 use crate::client::failure::{readable, told};
 use crate::json::{parse, string};
 
@@ -98,7 +98,7 @@ impl Conversation {
     /// Ends the conversation with a failure.
     pub(super) fn fail(&mut self, kind: FailureKind, words: &str) -> Vec<Step> {
         self.state = State::Over;
-        let line = json!({ "acp": "failed", "kind": kind.name(), "words": readable(words) });
+        let line = json!({ "acp": FAILED, "kind": kind.name(), "words": readable(words) });
         vec![Step::Tell(line.to_string()), Step::End]
     }
 
@@ -303,6 +303,9 @@ impl Conversation {
     /// Makes the next choice, and sends the prompt after the last.
     fn choose(&mut self, mut choices: VecDeque<Choice>) -> Vec<Step> {
         let Some(choice) = choices.pop_front() else {
+            if self.request.prompt.is_empty() {
+                return self.ready();
+            }
             self.state = State::Prompting;
             let prompt = json!([{ "type": "text", "text": self.request.prompt }]);
             let params = json!({ "sessionId": self.session, "prompt": prompt });
@@ -313,6 +316,12 @@ impl Conversation {
         let step = self.ask(choice.method, &params);
         self.state = State::Choosing(choice, choices);
         vec![step]
+    }
+
+    /// Ends a conversation that has no prompt: the agent took all that a lane tells it before one.
+    fn ready(&mut self) -> Vec<Step> {
+        self.state = State::Over;
+        vec![Step::Tell(json!({ "acp": READY }).to_string()), Step::End]
     }
 
     /// Checks that the agent took a choice, where its answer tells.

@@ -10,6 +10,12 @@ use crate::client::failure::readable;
 /// Of an unreadable line, the bridge prints this many characters.
 const MOST_UNREADABLE: usize = 2_000;
 
+/// The word of the line that tells that an agent would take a prompt now.
+pub(in super::super) const READY: &str = "ready";
+
+/// The word of the line that tells why a conversation failed.
+pub(in super::super) const FAILED: &str = "failed";
+
 /// What the bridge does next.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {

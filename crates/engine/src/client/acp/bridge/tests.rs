@@ -90,6 +90,15 @@ fn no_prompt_is_sent_before_the_mode_is_taken() {
     assert_eq!(talk.take(END), ["tell stray "], "it is over");
 }
 
+// `convoke doctor` has an agent begin a session, and asks its model nothing.
+#[test]
+fn without_a_prompt_the_conversation_ends_when_the_mode_is_taken() {
+    let mut talk = Talk::new(BridgeRequest { prompt: String::new(), ..request() });
+    talk.take(GREETING);
+    assert_eq!(talk.take(SESSION), ["tell answer ", "tell session ", "send session/set_mode"]);
+    assert_eq!(talk.take(r#"{"id":3,"result":{}}"#), ["tell answer ", "tell ready ", "end"]);
+}
+
 #[test]
 fn a_mode_that_is_refused_or_not_kept_ends_the_conversation() {
     for (answer, words) in [

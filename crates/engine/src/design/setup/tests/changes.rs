@@ -17,7 +17,7 @@ fn uncommitted_changes_are_named_or_allowed() {
         (request.branch_rule, request.dirty_tree) = (BranchRule::New, DirtyTree::Allowed);
     });
     let said = "**⚠ 1 file has uncommitted changes. The agents plan on them as they are.**";
-    assert_eq!(ready.setup_lines, [said]);
+    assert_eq!(lines(&ready.setup_notes), [said]);
     assert!(stage.project().join("notes.md").exists());
 }
 
@@ -44,11 +44,11 @@ fn files_of_the_setup_refuse_nothing() {
         let outcome = stage.try_beside(own, |request| request.branch_rule = BranchRule::Stay);
         match outcome.unwrap() {
             SetUp::Refused(refusal) => Err(refusal.lines),
-            SetUp::Ready(ready) => Ok(ready.setup_lines),
+            SetUp::Ready(ready) => Ok(lines(&ready.setup_notes)),
             SetUp::Undecided { branch } => panic!("{branch}"),
         }
     };
-    let note = "2 files of `convoke init` are not committed; commit them when you like: \
+    let note = "2 files of Convoke's setup are not committed; commit them when you like: \
                 AGENTS.md, .claude/settings.json";
     assert_eq!(refused(&whole), Ok(vec![note.to_owned()]));
     let lines = refused(&older).unwrap_err();

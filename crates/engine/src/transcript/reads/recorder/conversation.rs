@@ -3,7 +3,8 @@
 use convoke_domain::receipt::{FileReader, Read};
 
 use super::Recorder;
-use crate::transcript::reads::thread::Thread;
+use crate::transcript::reads::thread::{Follows, Role, Side};
+use crate::transcript::reads::{Damage, DamageKind, LinePlace};
 
 /// The position of a read in a record.
 pub(crate) struct Place {
@@ -65,9 +66,36 @@ impl Recorder<'_> {
         self.reads.iter_mut().filter(is_later).for_each(|read| read.forgotten = Some(self.step));
     }
 
-    /// Returns the messages so far, to add one.
-    pub(crate) fn thread(&mut self) -> &mut Thread {
-        &mut self.thread
+    /// Begins the line with this number.
+    pub(crate) fn begins_line(&mut self, line: usize) {
+        self.line = line;
+    }
+
+    /// Takes note that the line is damaged: it may have removed anything from the conversation.
+    pub(crate) fn loses_line(&mut self) {
+        self.unreadable.push(self.place());
+    }
+
+    /// Adds the message whose line is read.
+    pub(crate) fn adds(&mut self, name: &str, follows: Follows, role: Role, side: Side) {
+        let place = self.place();
+        self.thread.add(name, follows, role, side, place);
+    }
+
+    const fn place(&self) -> LinePlace {
+        LinePlace { line: self.line, step: self.step }
+    }
+
+    /// Returns the damages of the record before its answer, in order.
+    pub(super) fn damages(&self) -> Vec<Damage> {
+        let lost = self.thread.branch(self.answered_in.as_deref()).lost;
+        let lost = lost.map(|at| Damage { at, kind: DamageKind::BrokenLink });
+        let unreadable = |at: &LinePlace| Damage { at: *at, kind: DamageKind::UnreadableLine };
+        let answered = self.answer.as_ref().map_or(usize::MAX, |answer| answer.step);
+        let all = self.unreadable.iter().map(unreadable).chain(lost);
+        let mut damages: Vec<_> = all.filter(|damage| damage.at.step < answered).collect();
+        damages.sort_by_key(|damage| damage.at.line);
+        damages
     }
 
     /// Drops reads on branches of the conversation that do not lead to the answer: the agent no

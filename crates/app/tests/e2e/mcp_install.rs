@@ -1,0 +1,205 @@
+//! `convoke mcp install` and `uninstall`: the entry in clients' settings.
+
+use std::fs;
+
+use crate::harness::Project;
+
+/// The clients that start MCP servers, each with its settings and the list of servers in them.
+const JSON: [(&str, &str, &str); 4] = [
+    ("claude", ".mcp.json", "mcpServers"),
+    ("gemini", ".gemini/settings.json", "mcpServers"),
+    ("opencode", "opencode.json", "mcp"),
+    ("qwen", ".qwen/settings.json", "mcpServers"),
+];
+
+/// Returns what a file of a project has; nothing without a file.
+fn text(project: &Project, name: &str) -> Option<String> {
+    fs::read_to_string(project.path(name)).ok()
+}
+
+#[test]
+fn an_installed_server_can_be_taken_out_again() {
+    let project = Project::new().file(".gemini/settings.json", "{\n  \"theme\": \"dark\"\n}\n");
+    let before = project.listing();
+    for client in ["claude", "codex", "gemini", "opencode", "qwen"] {
+        assert_eq!(project.run(&["mcp", "status", client]).code, Some(1));
+        let shown = project.stdout(&["mcp", "install", client, "--dry-run"]);
+        assert!(shown.contains("\"mcp\""), "{shown}");
+        assert!(project.stdout(&["mcp", "install", client]).ends_with("  installed"));
+        project.stdout(&["mcp", "install", client]);
+        assert_eq!(project.run(&["mcp", "status", client]).code, Some(0));
+        assert!(project.stdout(&["mcp", "uninstall", client]).ends_with("  not installed"));
+        assert_eq!(project.run(&["mcp", "status", client]).code, Some(1));
+    }
+    assert_eq!(project.listing(), before);
+    let codex = project.stdout(&["mcp", "install", "codex", "--dry-run"]);
+    assert!(codex.contains("\nstartup_timeout_sec = 20\n"), "{codex}");
+    let refused = project.file(".mcp.json", "[]").run(&["mcp", "install", "claude"]);
+    assert_eq!(refused.code, Some(1), "{refused}");
+}
+
+// A client whose settings name a missing program has no tools, and may not even start.
+#[test]
+fn an_entry_whose_program_is_gone_is_named_with_its_remedy() {
+    let project = Project::new().in_repository("main");
+    project.stdout(&["mcp", "install", "codex"]);
+    let settings = fs::read_to_string(project.path(".codex/config.toml")).unwrap();
+    let doctor = project.run(&["doctor"]);
+    assert!(doctor.stdout.contains("config.toml starts this convoke\n"), "{doctor}");
+    let undone = project.run(&["init", "--undo"]);
+    assert!(undone.stdout.contains("convoke mcp uninstall codex"), "{undone}");
+
+    let gone = settings.replace(env!("CARGO_BIN_EXE_convoke"), "/gone/convoke");
+    assert_ne!(gone, settings);
+    let project = project.file(".codex/config.toml", gone);
+    let status = project.run(&["mcp", "status", "codex"]);
+    assert_eq!(status.code, Some(1), "{status}");
+    assert!(status.stdout.contains("installed, but `/gone/convoke` does not exist"), "{status}");
+    let doctor = project.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(3), "{doctor}");
+    let remedy = "run `convoke mcp install codex`, or `convoke mcp uninstall codex`";
+    for words in ["starts `/gone/convoke` as MCP server, which does not exist", remedy] {
+        assert!(doctor.stdout.contains(words), "{doctor}");
+    }
+    let upgrade = project.run(&["upgrade", "--check"]);
+    assert!(upgrade.stdout.contains("run `convoke mcp install codex`"), "{upgrade}");
+    project.stdout(&["mcp", "uninstall", "codex"]);
+    assert!(!project.run(&["doctor"]).stdout.contains("mcp:"));
+}
+
+// A server of the user's with our name is the user's.
+#[test]
+fn a_server_that_convoke_did_not_write_is_neither_replaced_nor_removed() {
+    let toml = "[mcp_servers.convoke]\ncommand = \"mine\"\nenv = { KEY = \"1\" }\n";
+    let json = |section| {
+        format!("{{\"{section}\":{{\"convoke\":{{\"command\":\"mine\",\"timeout\":5}}}}}}")
+    };
+    let cases = JSON.map(|(client, name, section)| (client, name, json(section)));
+    for (client, name, mine) in
+        cases.into_iter().chain([("codex", ".codex/config.toml", toml.to_owned())])
+    {
+        let project = Project::new().file(name, &mine);
+        let refused = project.run(&["mcp", "install", client]);
+        assert_eq!(refused.code, Some(1), "{refused}");
+        let words = "it has a server named `convoke` that Convoke did not write";
+        assert!(refused.stderr.contains(words), "{refused}");
+        assert!(
+            refused.stderr.contains("hint: nothing was changed; rename that server"),
+            "{refused}"
+        );
+        let kept = project.run(&["mcp", "uninstall", client]);
+        assert_eq!(kept.code, Some(0), "{kept}");
+        let note = format!("{name} keeps a server named `convoke` that Convoke did not write");
+        assert!(kept.stderr.contains(&note), "{kept}");
+        assert!(kept.stdout.ends_with("  not installed\n"), "{kept}");
+        assert_eq!(project.run(&["mcp", "status", client]).code, Some(1));
+        assert!(!project.run(&["doctor"]).stdout.contains("mcp:"));
+        assert_eq!(text(&project, name), Some(mine));
+    }
+}
+
+// Files that hold little are files, too: only one that Convoke made goes.
+#[test]
+fn a_file_with_little_in_it_gets_its_bytes_back() {
+    for (client, name, section) in JSON {
+        let empty = format!("{{\"{section}\": {{}}}}");
+        for before in
+            ["", " \n", "{}", "{ }\n", "// keep me\n", "// keep me", "{\n // keep me\n}", &empty]
+        {
+            let project = Project::new().file(name, before);
+            project.stdout(&["mcp", "install", client]);
+            let once = text(&project, name).unwrap();
+            assert_eq!(once.contains("keep me"), before.contains("keep me"), "{once}");
+            project.stdout(&["mcp", "install", client]);
+            assert_eq!(text(&project, name).unwrap(), once, "twice is once");
+            project.stdout(&["mcp", "uninstall", client]);
+            assert_eq!(text(&project, name).as_deref(), Some(before), "{client}: {once}");
+        }
+    }
+}
+
+// Codex: lines around the table are the user's, and a text that looks like its header is a text.
+#[test]
+fn a_toml_file_keeps_its_lines() {
+    let name = ".codex/config.toml";
+    for before in [
+        "",
+        "model = \"m\"",
+        "# mine\r\nmodel = \"m\"\r\n",
+        "notes = \"\"\"\n[mcp_servers.convoke]\n\"\"\"\n",
+    ] {
+        let project = Project::new().file(name, before);
+        project.stdout(&["mcp", "install", "codex"]);
+        let once = text(&project, name).unwrap();
+        assert_eq!(once.contains("\r\n"), !once.replace("\r\n", "").contains('\n'), "{once:?}");
+        let more = format!("{once}# after\n\n# above\n[other]\na = 1\n");
+        let project = project.file(name, &more);
+        project.stdout(&["mcp", "install", "codex"]);
+        assert_eq!(text(&project, name).unwrap(), more);
+        let project = project.file(name, &once);
+        project.stdout(&["mcp", "uninstall", "codex"]);
+        assert_eq!(text(&project, name).as_deref(), Some(before), "{once}");
+    }
+    let inline = "mcp_servers = { other = { command = \"x\" } }\n";
+    let project = Project::new().file(name, inline);
+    let refused = project.run(&["mcp", "install", "codex"]);
+    let words = "`mcp_servers` is an inline table, which Convoke cannot edit";
+    assert!(refused.stderr.contains(words) && refused.code == Some(1), "{refused}");
+    assert!(refused.stderr.contains("hint: nothing was changed; write each server"), "{refused}");
+}
+
+// The user's additions to the entry outlive another install.
+#[test]
+fn an_entry_keeps_what_its_user_added() {
+    let project = Project::new();
+    project.stdout(&["mcp", "install", "claude"]);
+    let ours = text(&project, ".mcp.json").unwrap();
+    let mine = ours.replace("\"command\"", "\"env\": {\"KEY\": \"1\"}, // mine\n      \"command\"");
+    let gone = mine.replace(env!("CARGO_BIN_EXE_convoke"), "/gone/convoke");
+    assert!(mine != ours && gone != mine, "{ours}");
+    let project = project.file(".mcp.json", &gone);
+    project.stdout(&["mcp", "install", "claude"]);
+    assert_eq!(text(&project, ".mcp.json"), Some(mine));
+    project.stdout(&["mcp", "uninstall", "claude"]);
+    assert_eq!(text(&project, ".mcp.json"), None);
+}
+
+// One file can have the hooks and the server; the last of them takes the file along.
+#[test]
+fn hooks_and_server_in_one_file_leave_nothing_behind() {
+    let install = |project: &Project, what: &str| project.stdout(&[what, "install", "gemini"]);
+    let take = |project: &Project, what: &str| project.stdout(&[what, "uninstall", "gemini"]);
+    for [first, second] in [["hooks", "mcp"], ["mcp", "hooks"]] {
+        for [one, other] in [["hooks", "mcp"], ["mcp", "hooks"]] {
+            let project = Project::new().in_repository("main");
+            install(&project, first);
+            install(&project, second);
+            take(&project, one);
+            let left = text(&project, ".gemini/settings.json").unwrap();
+            assert_eq!(left.contains("mcpServers"), other == "mcp", "{left}");
+            take(&project, other);
+            assert_eq!(text(&project, ".gemini/settings.json"), None, "{first} {second} {one}");
+            assert!(!project.path(".gemini").exists());
+        }
+    }
+}
+
+// A link that a stranger committed must not reach the user's own settings.
+#[cfg(unix)]
+#[test]
+fn server_settings_that_lead_out_of_the_project_are_refused() {
+    use std::os::unix::fs::symlink;
+    let mine = "{\"mine\": 1}\n";
+    let project = Project::new().file("../elsewhere/settings.json", mine);
+    let outside = project.path("../elsewhere/settings.json");
+    symlink(&outside, project.path(".mcp.json")).unwrap();
+    symlink(project.path("../elsewhere"), project.path(".gemini")).unwrap();
+    for client in ["claude", "gemini"] {
+        for command in ["install", "uninstall"] {
+            let refused = project.run(&["mcp", command, client]);
+            assert_eq!(refused.code, Some(1), "{refused}");
+            assert!(refused.stderr.contains("it leads out of the project"), "{refused}");
+            assert_eq!(fs::read_to_string(&outside).unwrap(), mine);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The page of a run: what its panel decided, why, and what that cost.
+//!
+//! The page takes the report that `convoke show --json` prints. At an earlier event of the journal
+//! it takes the report of that event, and the time axis of the whole run.
+
+mod cost;
+mod decisions;
+mod diagram;
+mod findings;
+mod forms;
+mod gantt;
+mod independence;
+mod plan;
+mod replay;
+mod sketches;
+mod summary;
+
+use convoke_service::now::LiveLaneReport;
+use convoke_service::run::{RunShowReport, RunTimelineReport};
+use maud::{Markup, html};
+
+pub use self::cost::cost;
+pub use self::decisions::decisions;
+pub use self::diagram::{
+    DIAGRAM_POLICY, DRAW_SCRIPT, DRAW_SCRIPT_PATH, DiagramView, MERMAID, MERMAID_PATH, diagram,
+    diagram_document, diagram_path,
+};
+pub use self::findings::findings;
+pub use self::gantt::gantt;
+pub use self::independence::independence;
+pub use self::plan::plan;
+pub use self::summary::{journal, summary, warnings};
+use crate::layout::Access;
+use crate::now::{LivePart, lane_cards};
+
+/// The style sheet of runs, beside that of all pages.
+pub const RUN_STYLE: &str = include_str!("../assets/run.css");
+
+/// Where the server has that style sheet.
+pub const RUN_STYLE_PATH: &str = "/assets/run.css";
+
+/// The script of the slider.
+pub const RUN_SCRIPT: &str = include_str!("../assets/run.js");
+
+/// Where the server has that script.
+pub const RUN_SCRIPT_PATH: &str = "/assets/run.js";
+
+/// What the page of a run shows.
+#[derive(Debug, Clone, Copy)]
+pub struct RunPage<'r> {
+    /// The run, now or after an event.
+    pub report: &'r RunShowReport,
+    /// The course of the whole run.
+    pub course: &'r RunTimelineReport,
+    /// The lanes of the run that run now.
+    pub lanes: &'r [LiveLaneReport],
+    /// Whether a person may answer, decide and stop here.
+    pub access: Access,
+    /// The token that every form sends along.
+    pub csrf: &'r str,
+}
+
+/// Returns the path of a run's page.
+pub fn run_path(run: &str) -> String {
+    format!("/runs/{run}")
+}
+
+/// Returns the content of the page.
+///
+/// Its forms post to the run's path with `/answer` (fields `csrf`, `question`, `answer` and `words`;
+/// words count before a chosen option), for `convoke_service::background::answer_question`, and with
+/// `/decide` (fields `csrf`, `matter`, `choice` and `because`), for `rule_run` beside it.
+pub fn run(page: &RunPage<'_>) -> Markup {
+    html! {
+        link rel="stylesheet" href=(RUN_STYLE_PATH);
+        script src=(RUN_SCRIPT_PATH) defer {}
+        @for (id, content) in run_parts(page) { div id=(id) data-part { (content) } }
+        (comparison(page.report))
+    }
+}
+
+/// Returns the parts of the page that change while a run goes on, with [`lanes_part`] among them.
+pub fn run_parts(page: &RunPage<'_>) -> Vec<LivePart> {
+    let RunPage { report, course, .. } = *page;
+    vec![
+        ("run-summary", html! { (summary(report)) (stop_link(page)) }),
+        ("run-waiting", forms::forms(page)),
+        lanes_part(page.lanes, page.access),
+        ("run-course", course_part(report, course)),
+        ("run-decisions", decisions(report)),
+        ("run-findings", findings(report)),
+        ("run-plan", plan(report)),
+        ("run-sketches", sketches::sketches(report)),
+        ("run-diagram", diagram(report, &DiagramView::Frame(&diagram_path(&report.run)))),
+        ("run-independence", independence(report)),
+        ("run-cost", cost(report)),
+        ("run-warnings", warnings(report)),
+        ("run-journal", journal(report)),
+    ]
+}
+
+/// Returns the part with the lanes that run now; it changes more often than the journal.
+pub fn lanes_part(lanes: &[LiveLaneReport], access: Access) -> LivePart {
+    let content = html! {
+        @if !lanes.is_empty() {
+            section aria-labelledby="lanes-title" {
+                h2 #lanes-title { "Running lanes " span.count { (lanes.len()) } }
+                (lane_cards(lanes, access))
+            }
+        }
+    };
+    ("run-lanes", content)
+}
+
+fn course_part(report: &RunShowReport, course: &RunTimelineReport) -> Markup {
+    html! {
+        section #timeline aria-labelledby="timeline-title" {
+            h2 #timeline-title { "Course" }
+            (replay::replay(report, course))
+            (gantt(course, Some(report.journal.at)))
+            (replay::events(report, course))
+        }
+    }
+}
+
+/// Returns the button that stops a run which a process works on.
+fn stop_link(page: &RunPage<'_>) -> Markup {
+    let is_running = page.report.state == "running" && page.access == Access::Full;
+    html! {
+        @if is_running {
+            p { a.button.danger href={ (run_path(&page.report.run)) "/stop" } { "Stop the design…" } }
+        }
+    }
+}
+
+/// Shows the form that puts another run beside this one.
+fn comparison(report: &RunShowReport) -> Markup {
+    html! {
+        form.row method="get" action="/compare" {
+            input type="hidden" name="first" value=(report.run);
+            div {
+                label for="second" { "Compare with the run (its id, or the beginning of it)" }
+                input #second name="second" required maxlength="64" pattern="[0-9A-Za-z][0-9A-Za-z\\-]*";
+            }
+            button type="submit" { "Compare" }
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod examples;
+#[cfg(test)]
+#[path = "run/tests.rs"]
+pub(crate) mod tests_of_pages;

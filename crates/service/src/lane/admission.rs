@@ -1,0 +1,147 @@
+//! The decision whether a lane may begin, by all budgets that it is under.
+
+use convoke_domain::lane::ledger::{LaneEntry, Sum};
+use convoke_domain::lane::reservation::TakenBudget;
+use convoke_engine::lane::agent_ref::AgentRef;
+use convoke_engine::lane::drive::LaneTranscript;
+use convoke_engine::owner::is_gone;
+use convoke_store::lane::LedgerLook;
+use jiff::Timestamp;
+
+use super::LaneRequest;
+use super::around::around_budget;
+use super::budget::{UncountedLanes, is_paid};
+use super::ending::{not_started, refused_ending};
+use super::record::{OpenLedger, day, kept};
+use crate::failure::Failure;
+use crate::observer::Reporter;
+use crate::session::Session;
+use crate::settings::lane::{self, Settings};
+
+/// Whether a lane may begin.
+#[derive(Default)]
+pub(super) struct LaneAdmission {
+    /// The lane's number, if it could be recorded.
+    pub(super) id: Option<i64>,
+    /// The result of a lane that may not start: too much was spent already.
+    pub(super) refusal: Option<LaneTranscript>,
+    /// How many lanes under the same budgets these cannot count.
+    pub(super) uncounted: UncountedLanes,
+}
+
+impl LaneRequest<'_> {
+    /// Decides whether it may start, and records it in either case.
+    pub(super) fn admit(
+        &self,
+        session: &Session,
+        ledger: Option<&OpenLedger>,
+        reporter: &Reporter,
+    ) -> Result<LaneAdmission, Failure> {
+        let settings = lane::settings(session)?;
+        // A replay costs nothing.
+        let is_free = matches!(self.agent, AgentRef::Replay(_));
+        let Some(ledger) = ledger else {
+            let has_budget = !settings.budgets_per_day.is_empty() || self.budget.is_some();
+            let refusal = (has_budget && !is_free).then(unknown_spending);
+            return Ok(LaneAdmission { refusal, ..LaneAdmission::default() });
+        };
+        if is_free {
+            return Ok(self.record_start(session, ledger, None, reporter));
+        }
+        let (refusal, uncounted) = self.check_run(session, ledger, reporter);
+        let admission = if settings.budgets_per_day.is_empty() {
+            self.record_start(session, ledger, refusal, reporter)
+        } else {
+            let since = day(session.now(), session)?;
+            self.start_within_day(session, ledger, &settings, since, refusal.as_deref(), reporter)
+        };
+        Ok(LaneAdmission { uncounted: uncounted.or(admission.uncounted), ..admission })
+    }
+
+    /// Checks the budgets of its run and of the lane around it.
+    fn check_run(
+        &self,
+        session: &Session,
+        ledger: &OpenLedger,
+        reporter: &Reporter,
+    ) -> (Option<String>, UncountedLanes) {
+        let around = session.environment.surrounding_lane();
+        let mut budgets = Vec::new();
+        if let Some(budget) = self.budget {
+            let sum = kept(reporter, self.sum_of_run(ledger)).unwrap_or_default();
+            budgets.push((budget, sum, "the budget is spent"));
+        }
+        if let Some((budget, query)) = around_budget(around.as_ref()) {
+            let sum = kept(reporter, ledger.sum(query)).unwrap_or_default();
+            budgets.push((budget, sum, "the budget of the lane around it is spent"));
+        }
+        let reached = budgets.iter().find_map(|(budget, sum, what)| {
+            budget.allows(*sum).err().map(|reached| format!("{what}: {reached}"))
+        });
+        let uncounted = budgets.iter().map(|(budget, sum, _)| UncountedLanes::of(*budget, *sum));
+        (reached, uncounted.fold(UncountedLanes::default(), UncountedLanes::or))
+    }
+
+    /// Records it without a look at the day's budgets.
+    fn record_start(
+        &self,
+        session: &Session,
+        ledger: &OpenLedger,
+        refusal: Option<String>,
+        reporter: &Reporter,
+    ) -> LaneAdmission {
+        let store = &ledger.workspace.store;
+        let id = kept(reporter, store.begin_lane(&ledger.workspace.scope, &self.begun(session)));
+        let refusal = refusal.map(not_started);
+        if let Some((transcript, id)) = refusal.as_ref().zip(id) {
+            kept(reporter, store.end_lane(id, &refused_ending(transcript, session.now())));
+        }
+        LaneAdmission { id, refusal, ..LaneAdmission::default() }
+    }
+
+    /// Checks the day's budgets and records it in one change of the store, so that no other process or
+    /// machine takes the same rest of a budget.
+    fn start_within_day(
+        &self,
+        session: &Session,
+        ledger: &OpenLedger,
+        settings: &Settings,
+        since: Option<Timestamp>,
+        refusal: Option<&str>,
+        reporter: &Reporter,
+    ) -> LaneAdmission {
+        let mut admission = LaneAdmission::default();
+        let mut refuse = |look: &LedgerLook| {
+            let sum = Sum::of_all(look.lanes.iter().filter(|lane| is_paid(lane)));
+            let running: Vec<_> = look.lanes.iter().filter(|lane| may_spend(lane)).collect();
+            let budgets = &settings.budgets_per_day;
+            let taken = budgets
+                .iter()
+                .find_map(|budget| TakenBudget::find(*budget, sum, &running, &look.earlier));
+            let uncounted = budgets.iter().map(|budget| UncountedLanes::of(*budget, sum));
+            admission.uncounted = uncounted.fold(UncountedLanes::default(), UncountedLanes::or);
+            let why = taken.map(|taken| taken.to_string()).or_else(|| refusal.map(str::to_owned));
+            admission.refusal = why.map(not_started);
+            let refused = admission.refusal.as_ref()?;
+            Some(refused_ending(refused, session.now()))
+        };
+        let store = &ledger.workspace.store;
+        let scope = &ledger.workspace.scope;
+        let begun = self.begun(session);
+        let id = kept(reporter, store.begin_lane_unless(scope, &begun, since, &mut refuse));
+        if id.is_none() && admission.refusal.is_none() {
+            admission.refusal = Some(unknown_spending());
+        }
+        LaneAdmission { id, ..admission }
+    }
+}
+
+/// Tells whether a lane runs that can cost something: its process is not known to be gone.
+fn may_spend(lane: &LaneEntry) -> bool {
+    lane.over.is_none() && is_paid(lane) && !is_gone(&lane.begun.owner)
+}
+
+/// The result of a lane under a budget that Convoke cannot check.
+fn unknown_spending() -> LaneTranscript {
+    not_started("a budget is set, but Convoke cannot look up what was spent".to_owned())
+}

@@ -1,0 +1,50 @@
+//! The working tree of the project while lanes run in it.
+
+use convoke_engine::git::branch::WorkTree;
+use serde::Serialize;
+
+use super::LiveLaneReport;
+use crate::session::Session;
+
+/// The working tree of a project at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TreeNowReport {
+    /// Whether it is as it was committed.
+    pub state: TreeNowState,
+    /// How many files are changed or new; nothing if git cannot tell.
+    pub files: Option<usize>,
+}
+
+/// Whether a working tree is as it was committed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TreeNowState {
+    /// No file is changed or new.
+    Clean,
+    /// Some are.
+    Changed,
+    /// Git cannot tell, or there is no repository.
+    NotWatched,
+}
+
+/// Asks git about the project's working tree. That takes longer than everything else of [`super::now`],
+/// so a dashboard asks less often.
+pub fn tree_now(session: &Session) -> TreeNowReport {
+    let changes = WorkTree::at(&session.project).ok().and_then(|tree| tree.changes());
+    let files = changes.map(|lines| lines.lines().count());
+    let state = match files {
+        Some(0) => TreeNowState::Clean,
+        Some(_) => TreeNowState::Changed,
+        None => TreeNowState::NotWatched,
+    };
+    TreeNowReport { state, files }
+}
+
+/// Says of every lane what the working tree is like. All lanes of a folder share it.
+pub fn with_tree(lanes: &mut [LiveLaneReport], tree: Option<TreeNowReport>) {
+    for lane in lanes {
+        lane.tree = tree;
+    }
+}

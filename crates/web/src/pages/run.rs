@@ -1,0 +1,200 @@
+//! The page of a run, its diagram, what a person answers there, and two runs side by side.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Extension, Path, State};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderValue, X_FRAME_OPTIONS};
+use axum::response::Response;
+use axum::routing::{get, post};
+use convoke_domain::design::matter::{MatterId, RulingChoice};
+use convoke_domain::run::RunId;
+use convoke_page::compare::compare_runs as compared;
+use convoke_page::layout::Section;
+use convoke_page::run::{
+    DIAGRAM_POLICY, DRAW_SCRIPT, DRAW_SCRIPT_PATH, MERMAID, MERMAID_PATH, RUN_SCRIPT,
+    RUN_SCRIPT_PATH, RUN_STYLE, RUN_STYLE_PATH, RunPage, diagram_document, run as content,
+    run_path,
+};
+use convoke_service::background::{AnsweredRunReport, answer_question, rule_run};
+use convoke_service::failure::{ErrorClass, Failure};
+use convoke_service::now::run_now;
+use convoke_service::run::{compare_runs, person_ruling, show_run, show_run_at};
+use convoke_service::session::Session;
+
+use super::{changed, failure};
+use crate::answer::{html_answer, shown, typed};
+use crate::dashboard::Dashboard;
+use crate::door::{CheckedForm, POLICY};
+use crate::form::{Asked, bad_field};
+use crate::live::{self, LivePage};
+
+const SECTION: Section = Section::Runs;
+
+pub(crate) fn routes() -> Router<Arc<Dashboard>> {
+    Router::new()
+        .route("/runs/{run}", get(show))
+        .route("/live/runs/{run}", get(events))
+        .route("/runs/{run}/diagram", get(diagram))
+        .route("/runs/{run}/answer", post(answer))
+        .route("/runs/{run}/decide", post(decide))
+        .route("/compare", get(compare))
+}
+
+/// Files of these pages, which say nothing about a project.
+pub(crate) fn assets() -> Router {
+    Router::new()
+        .route(RUN_STYLE_PATH, get(async || typed(StatusCode::OK, STYLE, RUN_STYLE)))
+        .route(RUN_SCRIPT_PATH, get(async || typed(StatusCode::OK, SCRIPT, RUN_SCRIPT)))
+        .route(DRAW_SCRIPT_PATH, get(async || typed(StatusCode::OK, SCRIPT, DRAW_SCRIPT)))
+        .route(MERMAID_PATH, get(mermaid))
+}
+
+const STYLE: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+async fn mermaid() -> Response {
+    let mut answer = typed(StatusCode::OK, SCRIPT, MERMAID);
+    answer.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    answer
+}
+
+fn run_id(text: &str) -> Result<RunId, Failure> {
+    RunId::parse(text).map_err(|error| Failure::new(ErrorClass::Usage, error))
+}
+
+async fn show(
+    State(dashboard): State<Arc<Dashboard>>,
+    Path(run): Path<String>,
+    Asked(fields): Asked,
+) -> Response {
+    let at = match fields.maybe("at", |at| at.parse::<u64>().ok()) {
+        Ok(at) => at,
+        Err(why) => return failure(&dashboard, SECTION, &why),
+    };
+    let read = dashboard
+        .read(move |session| {
+            let run = run_id(&run)?;
+            let whole = show_run(session, Some(&run))?;
+            let at = at.filter(|at| *at < whole.journal.events).map(|at| at.max(1));
+            let then = at.map(|at| show_run_at(session, Some(&run), Some(at))).transpose()?;
+            let lanes = if then.is_none() { run_now(session, &run)?.lanes } else { Vec::new() };
+            Ok((whole, then, lanes))
+        })
+        .await;
+    match read {
+        Ok((whole, then, mut lanes)) => {
+            dashboard.add_tree(&mut lanes);
+            let report = then.as_ref().unwrap_or(&whole);
+            let mut frame = dashboard.frame(SECTION, &report.feature, fields.get("note"));
+            // What was does not change.
+            frame.live = then.is_none().then(|| format!("/live/runs/{}", whole.run));
+            let page = RunPage {
+                report,
+                course: &whole.timeline,
+                lanes: &lanes,
+                access: dashboard.access,
+                csrf: &frame.csrf,
+            };
+            with_frame(shown(&frame, &content(&page)))
+        }
+        Err(why) => failure(&dashboard, SECTION, &why),
+    }
+}
+
+async fn events(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<String>) -> Response {
+    match run_id(&run) {
+        Ok(run) => live::events(&dashboard, LivePage::Run(run)),
+        Err(why) => failure(&dashboard, SECTION, &why),
+    }
+}
+
+/// Lets a page show the frame with its diagram.
+fn with_frame(mut answer: Response) -> Response {
+    if let Ok(policy) = HeaderValue::from_str(&format!("{POLICY}; frame-src 'self'")) {
+        answer.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    answer
+}
+
+async fn diagram(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<String>) -> Response {
+    let read = dashboard.read(move |session| show_run(session, Some(&run_id(&run)?))).await;
+    match read {
+        Ok(report) => {
+            let mut answer = html_answer(StatusCode::OK, diagram_document(&report).into_string());
+            let headers = answer.headers_mut();
+            headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(DIAGRAM_POLICY));
+            headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
+            answer
+        }
+        Err(why) => failure(&dashboard, SECTION, &why),
+    }
+}
+
+/// Shows the run after an answer or a decision was brought to it; it goes on in the background.
+fn brought(
+    dashboard: &Dashboard,
+    run: &str,
+    brought: Result<(AnsweredRunReport, String), Failure>,
+) -> Response {
+    match brought {
+        Ok((report, _)) => {
+            let answer = if report.answer.is_empty() { "as recommended" } else { &report.answer };
+            let words = format!("{}: {answer}. Convoke resumes the run.", report.answered);
+            changed(dashboard, &run_path(run), &words)
+        }
+        Err(why) => failure(dashboard, SECTION, &why),
+    }
+}
+
+async fn answer(
+    State(dashboard): State<Arc<Dashboard>>,
+    Path(run): Path<String>,
+    Extension(CheckedForm(fields)): Extension<CheckedForm>,
+) -> Response {
+    let words = fields.get("words").or_else(|| fields.get("answer")).unwrap_or_default().to_owned();
+    let asked = run_id(&run).and_then(|id| Ok((id, fields.text("question")?.to_owned())));
+    let done = match asked {
+        Ok((id, question)) => {
+            let bring = move |session: &Session| answer_question(session, &id, &question, &words);
+            dashboard.change(bring).await
+        }
+        Err(why) => Err(why),
+    };
+    brought(&dashboard, &run, done)
+}
+
+async fn decide(
+    State(dashboard): State<Arc<Dashboard>>,
+    Path(run): Path<String>,
+    Extension(CheckedForm(fields)): Extension<CheckedForm>,
+) -> Response {
+    let ruling = || {
+        let matter = fields.parsed("matter", MatterId::parse)?;
+        let choice = fields.parsed("choice", RulingChoice::parse)?;
+        Ok((run_id(&run)?, person_ruling(matter, choice, fields.text("because")?)?))
+    };
+    let done = match ruling() {
+        Ok((id, ruling)) => dashboard.change(move |session| rule_run(session, &id, &ruling)).await,
+        Err(why) => Err(why),
+    };
+    brought(&dashboard, &run, done)
+}
+
+async fn compare(State(dashboard): State<Arc<Dashboard>>, Asked(fields): Asked) -> Response {
+    let named = |name: &'static str| {
+        fields.get(name).ok_or_else(|| bad_field(name)).and_then(|run| run_id(run.trim()))
+    };
+    let runs = named("first").and_then(|first| Ok((first, named("second")?)));
+    let read = match runs {
+        Ok((first, second)) => {
+            dashboard.read(move |session| compare_runs(session, &first, &second)).await
+        }
+        Err(why) => Err(why),
+    };
+    match read {
+        Ok(report) => shown(&dashboard.frame(SECTION, "Compare", None), &compared(&report)),
+        Err(why) => failure(&dashboard, SECTION, &why),
+    }
+}

@@ -1,0 +1,164 @@
+//! The pages of runs in a real browser: the slider, the diagram, people at work, and reports that
+//! travel.
+
+use serde_json::json;
+
+use super::checks::{axe, check_access, check_harmless, check_width};
+use super::scene::Scene;
+use super::webdriver::{Driver, Look, Window};
+use super::{enter, picture};
+use crate::Error;
+
+/// A diagram that tries to be more than one.
+const HOSTILE_DIAGRAM: &str = "flowchart TD\n  A[\"<img src=x onerror=window.pwned=1>\"] --> B\n  \
+    click A \"javascript:window.pwned=1\"\n  click B call alert(1)\n  click B href \"http://example.org/x\"\n";
+
+/// The slider moves the line of the time axis, and Mermaid draws in its frame.
+pub(super) fn replayed_and_drawn(driver: &Driver) -> Result<(), Error> {
+    let scene = Scene::new()?;
+    scene.convoke(&["design", "--rehearse"])?;
+    let run = scene.runs()?.remove(0);
+    let dashboard = scene.dashboard(&[])?;
+    let window = driver.window(Look::USUAL)?;
+    enter(&window, &dashboard)?;
+    window.goto(&format!("{}/runs/{run}", dashboard.origin))?;
+    let place = "const line = document.querySelector('.gantt-cursor line'); return \
+                 [document.getElementById('at-number').textContent, line.getAttribute('x1'), \
+                  document.querySelectorAll('.gantt-track .future').length]";
+    let end = window.script(place, &json!([]))?;
+    let slide = "const slider = document.getElementById('at'); slider.value = 3; \
+                 slider.dispatchEvent(new Event('input'));";
+    window.script(slide, &json!([]))?;
+    window.wait_until("the slider shows event 3 and hides later lanes", |window| {
+        let now = window.script(place, &json!([]))?;
+        Ok(now[0] == json!("3") && now[1] != end[1] && now[2] != json!(0))
+    })?;
+    picture(&window, "run-replay")?;
+    window.click("form.replay button[type=submit]")?;
+    window.wait_for("as of event 3 of")?;
+    window.goto(&format!("{}/runs/{run}", dashboard.origin))?;
+    window.script("document.querySelector('iframe.diagram').scrollIntoView()", &json!([]))?;
+    window.wait_until("Mermaid draws in the frame", |window| {
+        let drawn = "const frame = document.querySelector('iframe.diagram').contentDocument; \
+                     return Boolean(frame && frame.querySelector('#drawing svg'))";
+        Ok(window.script(drawn, &json!([]))? == json!(true))
+    })?;
+    picture(&window, "run-diagram")?;
+    window.goto(&format!("{}/runs/{run}/diagram", dashboard.origin))?;
+    hostile_diagram(&window)?;
+    check_harmless(&window, &dashboard.origin, "the frame of the diagram")
+}
+
+/// Has the document of the frame draw a hostile diagram. Convoke refuses such a diagram before it is
+/// shown; this asks whether the frame would be harmless all by itself.
+fn hostile_diagram(window: &Window<'_>) -> Result<(), Error> {
+    let drawn = "return document.querySelectorAll('#drawing svg').length";
+    window
+        .wait_until("Mermaid draws", |window| Ok(window.script(drawn, &json!([]))? == json!(1)))?;
+    let redraw = "document.getElementById('drawing').replaceChildren(); \
+                  document.getElementById('source').textContent = arguments[0]; \
+                  const again = document.createElement('script'); again.src = '/assets/draw.js'; \
+                  document.body.append(again);";
+    window.script(redraw, &json!([HOSTILE_DIAGRAM]))?;
+    window.wait_until("the frame is done with the hostile diagram", |window| {
+        let text = window.text()?;
+        let is_drawn = window.script(drawn, &json!([]))? == json!(1);
+        Ok(is_drawn || text.contains("cannot draw this diagram"))
+    })?;
+    let left = "const drawing = document.getElementById('drawing'); \
+                for (const node of drawing.querySelectorAll('.node')) \
+                  node.dispatchEvent(new MouseEvent('click', {bubbles: true})); \
+                return [drawing.querySelectorAll('a, script, img, foreignObject').length, \
+                        drawing.innerHTML.includes('javascript:')]";
+    match window.script(left, &json!([]))? {
+        found if found == json!([0, false]) => Ok(()),
+        found => Err(format!("the drawing has links, scripts or pictures: {found}").into()),
+    }
+}
+
+/// A person answers every question of a design and decides a finding, on a page that is not loaded
+/// again.
+pub(super) fn people_answer(driver: &Driver) -> Result<(), Error> {
+    let scene = Scene::new()?;
+    let seats = scene.divided_panel()?;
+    scene.design_that_waits(&seats)?;
+    let run = scene.runs()?.remove(0);
+    let dashboard = scene.dashboard(&[])?;
+    let window = driver.window(Look::USUAL)?;
+    enter(&window, &dashboard)?;
+    let axe = axe()?;
+    window.goto(&format!("{}/runs/{run}", dashboard.origin))?;
+    window.wait_for("The run waits for your answer")?;
+    check_access(&window, &axe, "a run that waits")?;
+    picture(&window, "run-question")?;
+    let asked = "const field = document.querySelector('#question input[name=question]'); \
+                 return field ? field.value : ''";
+    let mut answered = Vec::new();
+    loop {
+        let question = window.script(asked, &json!([]))?;
+        if question == json!("") {
+            break;
+        }
+        // The notice of the answer before is still shown: only a page without this mark is the next.
+        window.script("window.was_left = true", &json!([]))?;
+        window.click("#question button.primary")?;
+        window.wait_until("the page after the answer", |window| {
+            let is_next = window.script("return window.was_left", &json!([]))? != json!(true);
+            Ok(is_next && window.text()?.contains("Convoke resumes the run."))
+        })?;
+        window.script("window.was_loaded_once = true", &json!([]))?;
+        window.wait_until("the run asks something else or has ended", |window| {
+            let is_running = window.text()?.contains("Stop the design");
+            Ok(!is_running && window.script(asked, &json!([]))? != question)
+        })?;
+        if window.script("return window.was_loaded_once", &json!([]))? != json!(true) {
+            return Err("the page was loaded again".into());
+        }
+        answered.push(question);
+        if answered.len() > 20 {
+            return Err(format!("the design asks without an end: {answered:?}").into());
+        }
+    }
+    window.wait_for("The panel left this to you")?;
+    check_access(&window, &axe, "a run with undecided findings")?;
+    picture(&window, "run-undecided")?;
+    window.fill("#because-FINDING_2", "The rule must have one owner")?;
+    window.click("button[value=reject]")?;
+    window.wait_for("People decided")?;
+    picture(&window, "run-decided")?;
+    let shown = scene.convoke(&["decide", &run, "--json"])?;
+    if answered.is_empty() || !shown.contains("The rule must have one owner") {
+        return Err(format!("{answered:?} was answered, and this decided: {shown}").into());
+    }
+    check_harmless(&window, &dashboard.origin, "the page of a run")
+}
+
+/// A report opens from its file, without a server, and asks for nothing.
+pub(super) fn travelling_report(driver: &Driver) -> Result<(), Error> {
+    let scene = Scene::new()?;
+    scene.convoke(&["design", "--rehearse"])?;
+    let file = scene.file("report.html");
+    scene.convoke(&["show", "--html", &file])?;
+    let window = driver.window(Look::USUAL)?;
+    window.requests()?;
+    let axe = axe()?;
+    for scheme in ["light", "dark"] {
+        window.prefer(scheme)?;
+        for (width, height) in [(360, 800), (1280, 900), (3840, 2160)] {
+            window.resize(width, height)?;
+            window.goto(&format!("file://{file}"))?;
+            window.wait_for("Contested decisions")?;
+            let place = format!("a report, {scheme} {width}");
+            check_width(&window, &place)?;
+            if width != 3840 {
+                check_access(&window, &axe, &place)?;
+            }
+            picture(&window, &format!("report-{scheme}-{width}"))?;
+        }
+    }
+    check_harmless(&window, "no host", "a report")?;
+    match window.complaints()?.first() {
+        Some(complaint) => Err(format!("the browser complains: {complaint}").into()),
+        None => Ok(()),
+    }
+}
