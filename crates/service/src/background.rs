@@ -5,6 +5,7 @@
 //! names a key with its request: the same key and request give the same run, however often they come.
 
 mod answer;
+mod attempt;
 mod expiry;
 mod folder;
 mod inherited;

@@ -3,11 +3,10 @@
 //! `RUN/request.json` is the request. `RUN/1`, `RUN/2` and so on are attempts: each has the
 //! words of a command, what its process printed and said, who it is, and what it ended with.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use convoke_domain::lane::budget::WrittenBudget;
 use convoke_domain::run::RunId;
@@ -18,6 +17,7 @@ use convoke_engine::skill::hash;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::attempt::{Attempt, ProcessState};
 use super::{BackgroundKind, RunWork};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
@@ -26,17 +26,9 @@ use crate::workspace::project_folder;
 /// Whose key is whose. No run can be called so.
 pub(super) const KEYS: &str = ".keys";
 const REQUEST: &str = "request.json";
-const WORDS: &str = "words.json";
-const OUTPUT: &str = "output";
-const MESSAGES: &str = "messages";
-const PROCESS: &str = "process";
-const EXIT: &str = "exit";
 
 /// No file of ours that is read whole is larger.
-const MAX_BYTES: u64 = 16 * 1024 * 1024;
-
-/// How long a process may take to begin.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FolderError {
@@ -50,7 +42,7 @@ pub(super) enum FolderError {
     Illegible(PathBuf),
 }
 
-fn unusable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
+pub(super) fn unusable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
     let path = path.to_owned();
     |source| Failure::new(ErrorClass::Prerequisite, FolderError::File { path, source })
 }
@@ -231,7 +223,7 @@ fn read_request(path: &Path) -> Option<KeptRequest> {
     serde_json::from_str(&file::text(path, MAX_BYTES)?).ok()
 }
 
-fn illegible(path: &Path) -> Failure {
+pub(super) fn illegible(path: &Path) -> Failure {
     Failure::new(ErrorClass::Prerequisite, FolderError::Illegible(path.to_owned()))
         .hint("use another key")
 }
@@ -296,103 +288,5 @@ impl KeptRun {
         let attempt = Attempt { path: self.path.join(next.to_string()) };
         DirBuilder::new().mode(0o700).create(&attempt.path).map_err(unusable(&attempt.path))?;
         Ok(attempt)
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct KeptWords {
-    words: Vec<String>,
-    asked_at: String,
-}
-
-/// How the process of an attempt is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ProcessState {
-    /// It has not begun yet.
-    Starting,
-    /// It works.
-    Running,
-    /// It ended with this exit code.
-    Ended(u8),
-    /// It was killed, or never began.
-    Lost,
-}
-
-/// One attempt at a run: a process.
-pub(super) struct Attempt {
-    pub(super) path: PathBuf,
-}
-
-impl Attempt {
-    pub(super) fn put(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
-        let path = self.path.join(name);
-        file::put_private(&path, text.as_bytes()).map_err(unusable(&path))?;
-        Ok(path)
-    }
-
-    fn put_words(&self, words: Vec<String>, now: Timestamp) -> Result<(), Failure> {
-        let kept = KeptWords { words, asked_at: now.to_string() };
-        self.put(WORDS, &serde_json::to_string(&kept).unwrap_or_default()).map(drop)
-    }
-
-    /// Opens the files for what the process prints and says.
-    pub(super) fn streams(&self) -> Result<(File, File), Failure> {
-        let open = |name| {
-            let path = self.path.join(name);
-            file::append_private(&path).map_err(unusable(&path))
-        };
-        Ok((open(OUTPUT)?, open(MESSAGES)?))
-    }
-
-    fn has_begun(&self) -> bool {
-        self.path.join(PROCESS).exists()
-    }
-
-    /// As the process of the attempt: takes it for ourselves, and returns what to do.
-    pub(super) fn take(&self) -> Result<(Vec<String>, Lock), Failure> {
-        let kept = self.kept_words().ok_or_else(|| illegible(&self.path.join(WORDS)))?;
-        let lock = Lock::take(&self.path.join(PROCESS), "this attempt")
-            .map_err(|error| Failure::new(ErrorClass::Refused, error))?;
-        Ok((kept.words, lock))
-    }
-
-    pub(super) fn end(&self, code: u8) -> Result<(), Failure> {
-        self.put(EXIT, &code.to_string()).map(drop)
-    }
-
-    pub(super) fn asked_at(&self) -> Option<Timestamp> {
-        self.kept_words()?.asked_at.parse().ok()
-    }
-
-    fn kept_words(&self) -> Option<KeptWords> {
-        serde_json::from_str(&file::text(&self.path.join(WORDS), MAX_BYTES)?).ok()
-    }
-
-    pub(super) fn state(&self, now: Timestamp) -> ProcessState {
-        let code = |text: String| text.trim().parse().ok();
-        if let Some(code) = file::text(&self.path.join(EXIT), MAX_BYTES).and_then(code) {
-            return ProcessState::Ended(code);
-        }
-        if self.has_begun() {
-            let holder = Lock::holder(&self.path.join(PROCESS));
-            return holder.map_or(ProcessState::Lost, |_| ProcessState::Running);
-        }
-        let age = self.asked_at().map(|asked| now.duration_since(asked).unsigned_abs());
-        age.filter(|age| *age < PATIENCE).map_or(ProcessState::Lost, |_| ProcessState::Starting)
-    }
-
-    /// Tells whether the process works, or is about to.
-    pub(super) fn goes_on(&self, now: Timestamp) -> bool {
-        matches!(self.state(now), ProcessState::Starting | ProcessState::Running)
-    }
-
-    /// Returns what the process printed: a report as JSON, unless it failed.
-    pub(super) fn output(&self) -> Option<String> {
-        file::lossy_text(&self.path.join(OUTPUT), MAX_BYTES).filter(|text| !text.is_empty())
-    }
-
-    /// Returns what the process said on stderr.
-    pub(super) fn messages(&self) -> String {
-        file::lossy_text(&self.path.join(MESSAGES), MAX_BYTES).unwrap_or_default()
     }
 }

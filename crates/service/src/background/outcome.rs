@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::BackgroundKind;
 use super::answer::only_begun;
-use super::folder::{Attempt, Folders, KeptRun};
+use super::attempt::Attempt;
+use super::folder::{Folders, KeptRun};
 use super::progress::no_run;
 use crate::failure::{ErrorClass, Failure};
 use crate::run::{design_progress, show_artifact};

@@ -8,7 +8,8 @@ use convoke_store::lane::LaneQuery;
 use serde::Serialize;
 
 use super::answer::in_own_terminal;
-use super::folder::{Attempt, FolderError, Folders, KeptRun, ProcessState};
+use super::attempt::{Attempt, ProcessState};
+use super::folder::{FolderError, Folders, KeptRun};
 use super::{BackgroundKind, BackgroundState};
 use crate::design::spent_in_words;
 use crate::failure::{ErrorClass, Failure};

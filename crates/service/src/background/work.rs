@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use convoke_engine::detach::{DetachedStart, start_detached, start_outside};
 use convoke_engine::lock::Lock;
 
-use super::folder::{Attempt, KeptRun};
+use super::attempt::Attempt;
+use super::folder::KeptRun;
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 
