@@ -3,6 +3,7 @@
 //! Nothing is left out in silence. Messages that are not shown whole stay unread and are counted,
 //! and the text names every other omitted part in its place.
 
+mod give_back;
 pub(super) mod minimal;
 #[cfg(test)]
 mod shapes;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use self::minimal::Minimal;
 pub use self::step::ShorteningStep;
 use super::layout::{read, render};
+use super::next_step;
 use super::plan_section::PlanSection;
 use super::{SkillText, WakeFacts, WakeFit, WakeProfile};
 use crate::cut::{self, Accept};
@@ -208,11 +210,17 @@ pub fn wake_up(facts: &WakeFacts<'_>, room: WakeLimits, tokenizer: &dyn Tokenize
     match facts.fit {
         WakeFit::Kept if !fitting.fits() => {
             let outline = facts.short_outline.as_ref().or(facts.outline.as_ref());
+            let short = WakeFacts { outline: outline.cloned(), ..facts.clone() };
+            let next = match facts.profile {
+                WakeProfile::Agent => None,
+                WakeProfile::Orchestrator => Some(next_step::render(&short)),
+            };
             let task = outline.and_then(TaskOutline::leaf);
             let task = task.map(|leaf| leaf.task.content.as_str());
             let minimal = Minimal {
                 reader: &facts.reader,
                 task,
+                next: next.as_deref(),
                 message: facts.message.as_ref(),
                 message_id: facts.message_id,
                 unread: facts.unread,
@@ -367,71 +375,6 @@ impl Fitting<'_> {
             if self.fits() {
                 return;
             }
-        }
-    }
-
-    /// Takes back what went and would have fitted. A skill that is cut has that room already.
-    fn give_back(&mut self) {
-        if self.steps.is_empty() || self.shape.cut.is_some() {
-            return;
-        }
-        let activity = self.facts.activity.len();
-        for wider in [AROUND, 4 * AROUND, 16 * AROUND] {
-            let near = |shape: &mut Shape| {
-                if matches!(shape.tasks, TaskForm::Near(around) if around < wider) {
-                    shape.tasks = TaskForm::Near(wider);
-                }
-            };
-            self.try_back(&[ShorteningStep::FewTasks], near);
-        }
-        self.try_back(&[ShorteningStep::NearTasks, ShorteningStep::FewTasks], |shape| {
-            if matches!(shape.tasks, TaskForm::Near(_)) {
-                shape.tasks = TaskForm::Full;
-            }
-        });
-        for (plan, step) in [
-            (PlanForm::HeadingAndFiles, ShorteningStep::NoPlan),
-            (PlanForm::Task, ShorteningStep::PlanFiles),
-            (PlanForm::Full, ShorteningStep::PlanTask),
-        ] {
-            let forms = self.shape.plan_forms.as_ref();
-            if forms.is_some_and(|forms| forms.at(plan).is_none()) {
-                break;
-            }
-            self.try_back(&[step], |shape| shape.plan = shape.plan.max(plan));
-            if self.shape.plan < plan {
-                break;
-            }
-        }
-        self.try_back(&[ShorteningStep::SkillDiagrams], |shape| shape.level.diagrams = true);
-        self.try_back(&[ShorteningStep::SkillExplanations], |shape| {
-            shape.level.explanations = true;
-        });
-        self.try_back(&[ShorteningStep::ShortTitles], |shape| shape.short_titles = false);
-        while self.shape.activity < activity {
-            let lines = self.shape.activity + 1;
-            let mut undone = Vec::new();
-            let is_all = lines == activity;
-            undone.extend((lines >= 3 || is_all).then_some(ShorteningStep::NoActivity));
-            undone.extend(is_all.then_some(ShorteningStep::LessActivity));
-            self.try_back(&undone, |shape| shape.activity = lines);
-            if self.shape.activity < lines {
-                break;
-            }
-        }
-        self.try_back(&[ShorteningStep::ShortActivity], |shape| shape.line = None);
-    }
-
-    fn try_back(&mut self, undone: &[ShorteningStep], change: impl FnOnce(&mut Shape)) {
-        let before = self.shape.clone();
-        change(&mut self.shape);
-        if self.shape == before {
-            return;
-        }
-        if self.fits() {
-            self.steps.retain(|step| !undone.contains(step));
-        } else {
-            self.shape = before;
         }
     }
 }
@@ -838,6 +781,51 @@ The spec review passed. You should:
         let woken = rendered(&facts, 300);
         assert!(woken.text.contains("xxx") && !woken.over_budget, "{}", woken.text);
         assert!(woken.text.contains("(3 more unread to you: "), "{}", woken.text);
+    }
+
+    // The smallest wake-up still says what to do next, and how a long message begins.
+    #[test]
+    fn three_hundred_tokens_hold_the_next_action_and_the_start_of_a_message() {
+        let roots = grown(LOGIN);
+        let mut facts = long_facts(&roots);
+        facts.known = KnownDeeds::default();
+        facts.pins = pins(&["Never push to main"]);
+        facts.message.as_mut().unwrap().content = "y".repeat(1_500);
+        let woken = rendered(&facts, 300);
+        assert_eq!(woken.steps, [ShorteningStep::Minimal], "{}", woken.text);
+        let (wrote, count) = ("\n@spec-reviewer wrote: \"yyy", "(1 more unread to you: ");
+        for part in ["Never push to main", "Next action:\n", "\n1. ", wrote, count] {
+            assert!(woken.text.contains(part), "{part}: {}", woken.text);
+        }
+        let room = rendered(&facts, 400);
+        let steps = [ShorteningStep::Minimal, ShorteningStep::ShortMessage];
+        assert_eq!(room.steps, steps, "{}", room.text);
+        let more = "… [1300 characters more: `convoke inbox june --mark`]";
+        assert!(room.text.contains(more) && room.read.is_empty(), "{}", room.text);
+        assert!(room.text.contains("Next action:\n"), "{}", room.text);
+    }
+
+    // A long skill is cut in any case; the steps of the task cost hardly more than the note that
+    // they are missing.
+    #[test]
+    fn a_short_plan_stays_beside_a_skill_that_is_cut() {
+        let roots = grown("1 - 1 - in_progress Task 1: Model");
+        let plan = "# Login\n\n### Task 1: Model\n\n1. Write a test.\n2. Make it pass.\n";
+        let mut facts = facts(&roots, WakeProfile::Orchestrator, plan);
+        let rule = "## Rule\n\nObey this rule, and then obey the next one.\n\n";
+        facts.skill.forms = Arc::new(Forms::new(rule.repeat(800).as_str()));
+        for budget in [1_000, 4_000, 8_000] {
+            let woken = rendered(&facts, budget);
+            let (steps, text) = (&woken.steps, &woken.text);
+            assert!(steps.contains(&ShorteningStep::SkillCut) && !woken.over_budget, "{steps:?}");
+            assert!(text.contains("> # Login\n") && text.contains("> 2. Make it pass."), "{text}");
+            assert!(!steps.contains(&ShorteningStep::PlanTask), "{steps:?}");
+        }
+        // A long plan is not bought with the skill.
+        let plan = plan.to_owned() + &"3. Write one more test, and make it pass.\n".repeat(300);
+        facts.plan = Some(PlanText::Found { file: PLAN_FILE, plan: SearchedPlan::new(&plan) });
+        let woken = rendered(&facts, 8_000);
+        assert!(woken.steps.contains(&ShorteningStep::PlanFiles), "{:?}", woken.steps);
     }
 
     // A skill that ends inside a code block does not take the rest along.

@@ -87,6 +87,7 @@ impl News<'_> {
         let minimal = Minimal {
             reader: self.reader,
             task: self.place.task,
+            next: None,
             message: newest.map(|newest| &newest.message),
             message_id: newest.and_then(|newest| newest.id),
             unread: self.unread,

@@ -13,7 +13,9 @@ impl Material<'_> {
     /// The original's way to fit may exceed the budget, but loses no message either.
     #[track_caller]
     fn check_seed_fit(&self, room: WakeLimits) {
-        let facts = WakeFacts { fit: WakeFit::Seed, ..self.facts() };
+        // It does not quote the plan, so a plan that forges a count would be believed.
+        let plan = Some(PlanText::Missing { file: "plan.md" });
+        let facts = WakeFacts { fit: WakeFit::Seed, plan, ..self.facts() };
         let woken = wake_up(&facts, room, &Estimate);
         self.check_messages(&woken, room, "fit = \"seed\"");
     }
