@@ -11,9 +11,8 @@ use crate::{Trial, Verdict};
 /// How much later than its limit a lane may be over.
 const LATER: Duration = Duration::from_secs(5);
 
-/// The most memory that Convoke may hold, in megabytes. More than two thirds of it are the pages of
-/// the program itself, which is large without optimisation.
-const MEMORY: u64 = 90;
+/// The most memory of its own that Convoke may hold, in megabytes.
+const MEMORY: u64 = 40;
 
 /// A second without output is too long.
 const IMPATIENT: [&str; 6] = ["--limit", "60", "--stall", "1", "--grace", "0.3"];

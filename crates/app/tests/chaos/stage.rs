@@ -39,7 +39,7 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
     /// How long it took.
     pub(crate) took: Duration,
-    /// The most memory that it held, in megabytes.
+    /// The most memory of its own that it was seen to hold, in megabytes.
     pub(crate) megabytes: u64,
 }
 
@@ -90,7 +90,7 @@ impl Stage {
         let mut convoke = self.start(arguments, prompt);
         let mut kilobytes = 0;
         while convoke.try_wait().unwrap().is_none() {
-            kilobytes = peak(convoke.id()).unwrap_or(0).max(kilobytes);
+            kilobytes = held(convoke.id()).unwrap_or(0).max(kilobytes);
             if start.elapsed() > PATIENCE {
                 convoke.kill().unwrap();
             }
@@ -146,9 +146,10 @@ impl Stage {
     }
 }
 
-/// Returns the most memory that a living process has held.
-fn peak(process: u32) -> Option<u64> {
+/// Returns the memory that a process holds for itself. Pages of the program's file do not count: how
+/// many there are says how large the program is, not what it keeps.
+fn held(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     line.split_whitespace().next()?.parse().ok()
 }
