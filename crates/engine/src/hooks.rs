@@ -169,8 +169,7 @@ impl Wanted<'_> {
         let Some(root) = &root else {
             let members = self.root_members(None).into_iter();
             let members = members.map(|(key, value)| (key.unwrap_or_default().to_owned(), value));
-            let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
-            return Ok(format!("{mark}{}", layout.file(&Value::Object(members.collect()))));
+            return Ok(layout.file_below(text, &Value::Object(members.collect())));
         };
         let mut edits = layout.append(root, &self.root_members(Some(root)));
         if let Some(hooks) = root.member(HOOKS) {
@@ -296,13 +295,28 @@ pub fn uninstall(
     if let SettingsForm::Plugin(plugin) = wiring(client)?.form {
         return without_plugin(settings, plugin);
     }
-    let (text, is_bare) = entries::take_out(settings, former, client)?;
+    let (text, bare_root) = entries::take_out(settings, former, client)?;
+    let Some(root) = bare_root else { return Ok(Some(text)) };
+    let around = around(&text, &root);
     Ok(match former {
-        FormerFile::Absent if is_bare => None,
-        // Convoke turns a file without a value into an object.
-        FormerFile::Text(former) if is_bare && object(former)?.is_none() => Some(former.to_owned()),
+        FormerFile::Absent if bare(&around).is_empty() => None,
+        // Convoke puts an object into a file without a value; comments around it are the user's.
+        FormerFile::Text(former) if object(former)?.is_none() => {
+            let is_as_before = bare(&around) == bare(former);
+            Some(if is_as_before { former.to_owned() } else { around })
+        }
         FormerFile::Absent | FormerFile::Text(_) | FormerFile::Unknown => Some(text),
     })
+}
+
+/// Returns a text without the value in it.
+fn around(text: &str, value: &Node) -> String {
+    format!("{}{}", &text[..value.span.start], &text[value.span.end..])
+}
+
+/// Returns a text without the blanks and the mark around it.
+fn bare(text: &str) -> &str {
+    text.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
 }
 
 /// Removes Convoke's plugin from a file; `None` if nothing else is in it. The user's text behind it

@@ -53,15 +53,15 @@ struct Before<'a> {
 }
 
 /// Removes Convoke's entries from a text, and containers that become empty, unless they were empty
-/// before. Also tells whether the remaining object is empty.
+/// before. Also returns the remaining object if nothing is left in it.
 pub(super) fn take_out(
     text: &str,
     former: FormerFile<'_>,
     client: Client,
-) -> Result<(String, bool), SettingsError> {
-    let Some(root) = object(text)? else { return Ok((text.to_owned(), false)) };
+) -> Result<(String, Option<Node>), SettingsError> {
+    let Some(root) = object(text)? else { return Ok((text.to_owned(), None)) };
     if ours(&root, client).is_empty() {
-        return Ok((text.to_owned(), false));
+        return Ok((text.to_owned(), None));
     }
     let before = match former {
         FormerFile::Unknown => None,
@@ -77,8 +77,8 @@ pub(super) fn take_out(
         let edits = Removal { text: &text, client, before }.of_version(&root);
         text = apply(&text, edits);
     }
-    let is_bare = object(&text)?.is_some_and(|root| is_blank(&text, &root));
-    Ok((text, is_bare))
+    let bare_root = object(&text)?.filter(|root| is_blank(&text, root));
+    Ok((text, bare_root))
 }
 
 /// Removes members of a section of the file, as [`take_out`] removes entries.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::document::{Item, Node, Shape};
 use super::entries::{is_blank, take_members_out};
 use super::splice::{Layout, apply};
-use super::{FormerFile, HooksLevel, SettingsError, object, server_toml, unexpected};
+use super::{FormerFile, HooksLevel, SettingsError, around, bare, object, server_toml, unexpected};
 use crate::client::{ServerForm, ServerWiring, adapter};
 
 /// What clients call the server, and the name of the program.
@@ -156,13 +156,7 @@ fn put_json(
     let root = object(text)?;
     let layout = Layout::of(text, root.as_ref());
     let Some(root) = &root else {
-        let file = layout.file(&json!({ section: { NAME: entry } }));
-        let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
-        return Ok(match text {
-            blank if bare(blank).is_empty() => format!("{mark}{file}"),
-            comments if comments.ends_with('\n') => format!("{comments}{file}"),
-            comments => format!("{comments}\n{file}"),
-        });
+        return Ok(layout.file_below(text, &json!({ section: { NAME: entry } })));
     };
     let edits = match root.member(section) {
         None => layout.append(root, &[(Some(section), json!({ NAME: entry }))]),
@@ -186,10 +180,6 @@ fn put_json(
 }
 
 /// Returns a text without the blanks around it, and without a byte order mark.
-pub(super) fn bare(text: &str) -> &str {
-    text.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
-}
-
 fn take_json(
     text: &str,
     former: FormerFile<'_>,
@@ -213,7 +203,7 @@ fn take_json(
     let Some(root) = object(&left)?.filter(|root| is_blank(&left, root)) else {
         return Ok(Some(left));
     };
-    let around = format!("{}{}", &left[..root.span.start], &left[root.span.end..]);
+    let around = around(&left, &root);
     Ok(match former {
         FormerFile::Absent if bare(&around).is_empty() => None,
         // Convoke puts an object into a file without a value.

@@ -6,9 +6,9 @@ use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table};
 
-use super::server_entry::{ARGUMENTS, NAME, ServerEntry, bare};
+use super::server_entry::{ARGUMENTS, NAME, ServerEntry};
 use super::splice::apply;
-use super::{FormerFile, SettingsError, unexpected};
+use super::{FormerFile, SettingsError, bare, unexpected};
 use crate::toml_text::{blank_before, line_end, member, replace, whole_line};
 
 /// The table that lists servers.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::bare;
 use super::document::{Item, Node, skip_trivia};
 
 /// A part of the text, and what takes its place.
@@ -69,9 +70,17 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Prints a whole file.
-    pub(super) fn file(&self, root: &Value) -> String {
-        self.print(root, Form::Lines("")) + self.line_end
+    /// Prints a whole file below the comments of a text that has no value.
+    pub(super) fn file_below(&self, text: &str, root: &Value) -> String {
+        let file = self.print(root, Form::Lines("")) + self.line_end;
+        match text {
+            blank if bare(blank).is_empty() && blank.starts_with('\u{feff}') => {
+                format!("\u{feff}{file}")
+            }
+            blank if bare(blank).is_empty() => file,
+            comments if comments.ends_with('\n') => format!("{comments}{file}"),
+            comments => format!("{comments}{}{file}", self.line_end),
+        }
     }
 
     /// Puts values at the end of an object or an array; those with keys into an object.
