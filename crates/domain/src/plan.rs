@@ -185,7 +185,13 @@ fn heading_words(line: &str) -> Option<&str> {
     let line = unindent(line)?;
     let words = line.trim_start_matches('#');
     let is_heading = words.len() < line.len() && words.starts_with([' ', '\t']);
-    Some(words.trim()).filter(|words| is_heading && !words.is_empty())
+    Some(without_closing_marks(words.trim())).filter(|words| is_heading && !words.is_empty())
+}
+
+/// Returns a heading's words without the marks that may close it: `## Words ##`.
+fn without_closing_marks(words: &str) -> &str {
+    let open = words.trim_end_matches('#');
+    if open.ends_with([' ', '\t']) { open.trim_end() } else { words }
 }
 
 /// Tells whether a heading names a piece of work in another form than `Task 1`: `1.1 Do it`,
@@ -203,7 +209,7 @@ fn task_title(line: &str) -> Option<&str> {
     let line = unindent(line)?;
     let words = line.trim_start_matches('#');
     let marks = line.len() - words.len();
-    let title = words.trim();
+    let title = without_closing_marks(words.trim());
     let after = title.strip_prefix("Task")?;
     let numbered = after.trim_start().starts_with(|c: char| c.is_ascii_digit());
     let spaced = |text: &str| text.starts_with([' ', '\t']);
@@ -292,10 +298,11 @@ mod tests {
         assert_eq!(SearchedPlan::new(&format!("{front}\n---\nc\n## Task 1: x")).opening, front);
     }
 
-    // W-3, W-39: an editor's mark, and spaces that Markdown allows, hide no task.
+    // W-3, W-39: an editor's mark, and spaces that Markdown allows, hide no task; marks that close a
+    // heading are no part of its title.
     #[test]
     fn a_mark_and_up_to_three_spaces_hide_no_task() {
-        let text = "\u{feff}## Task 1: a\none\n   ## Task 2: b\ntwo\n    ## Task 3: code\n";
+        let text = "\u{feff}## Task 1: a\none\n   ## Task 2: b ##\ntwo\n    ## Task 3: code\n";
         let titles: Vec<_> =
             ParsedPlan::parse(text).tasks.iter().map(|section| section.title).collect();
         assert_eq!(titles, ["Task 1: a", "Task 2: b"]);

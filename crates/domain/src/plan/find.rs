@@ -208,6 +208,7 @@ mod tests {
             "1. a\n- [ ] b\n- [ ] a\tb\n- [ ] a\u{2028}b\n- [1] source\n",
             "- [ ] Task 1: a\n- [ ] Task 2: b\n\n```\n## Task 1: a\n```\n",
             "---\nfront: matter\n---\n## Task 1: a\n",
+            "## Task 1: a ##\n### Task 2: b ####  \n## Task 3: c#\n",
             "only an opening\n---\nand more",
             "## Task 1: a",
             "",
