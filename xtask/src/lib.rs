@@ -7,6 +7,7 @@ pub mod browser;
 pub mod clients;
 pub mod dashboard;
 pub mod demo;
+pub mod dependencies;
 pub mod dist;
 pub mod docs;
 pub mod model_server;

@@ -1,6 +1,7 @@
 //! Everything that must hold before a change lands.
 
 use crate::bench::stopwatch;
+use crate::dependencies;
 use crate::process;
 use crate::{Error, root, say};
 
@@ -135,6 +136,8 @@ const FLEET: [Check; 2] = [
 /// Prints the list of checks, then runs them and stops at the first that fails.
 pub fn run() -> Result<(), Error> {
     say("The first run compiles everything twice and takes some minutes.");
+    say("First: licences and sources of all packages, and dependencies that no code uses.");
+    dependencies::check()?;
     run_all(&CHECKS)?;
     say_size();
     Ok(())

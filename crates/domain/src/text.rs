@@ -57,12 +57,13 @@ pub fn hanging(text: &str, columns: usize, indent: usize) -> String {
 }
 
 /// Breaks a line at blanks into lines of at most so many columns, of which all but the first are
-/// indented. Blanks between words stay as they are; a word that is longer than a line stays whole.
+/// indented. Blanks between words stay as they are; a word that is longer than a line stays whole, and so
+/// does a command in back-ticks, because its reader copies it.
 pub fn folded(line: &str, columns: usize, indent: usize) -> String {
     let (mut page, mut taken, mut rest) = (String::new(), 0, line);
     while !rest.is_empty() {
         let blanks = rest.len() - rest.trim_start_matches(' ').len();
-        let word = rest[blanks..].find(' ').map_or(rest.len(), |end| blanks + end);
+        let word = blanks + unbroken_word(&rest[blanks..]).len();
         let (piece, after) = rest.split_at(word);
         if taken > indent && taken + width(piece) > columns {
             page.push('\n');
@@ -76,6 +77,21 @@ pub fn folded(line: &str, columns: usize, indent: usize) -> String {
         rest = after;
     }
     page
+}
+
+/// Returns the beginning of a text that folding keeps on one line: up to the first blank that is not
+/// between back-ticks.
+pub fn unbroken_word(text: &str) -> &str {
+    let mut end = 0;
+    while let Some(stop) = text[end..].find([' ', '`']).map(|at| end + at) {
+        if text[stop..].starts_with(' ') {
+            return &text[..stop];
+        }
+        // A back-tick without a second one is a character like others.
+        let inside = stop + 1;
+        end = text[inside..].find('`').map_or(inside, |length| inside + length + 1);
+    }
+    text
 }
 
 /// Quotes a word for a shell if it is more than a plain one: a name in a command for an agent must
@@ -226,6 +242,14 @@ mod tests {
         assert_eq!(folded("  fix: one two three", 12, 4), "  fix: one\n    two\n    three");
         assert_eq!(folded("a-word-that-is-long b", 8, 2), "a-word-that-is-long\n  b");
         assert_eq!(folded("", 8, 2), "");
+    }
+
+    #[test]
+    fn a_command_in_back_ticks_stays_on_one_line() {
+        assert_eq!(folded("hint: run `a b c d` now", 15, 2), "hint: run\n  `a b c d` now");
+        assert_eq!(folded("run `a b c d e f g h`, ok", 9, 2), "run\n  `a b c d e f g h`,\n  ok");
+        assert_eq!(folded("one ` two three four", 8, 2), "one `\n  two\n  three\n  four");
+        assert_eq!(folded("`a b` `c d`", 6, 0), "`a b`\n`c d`");
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod message_line;
 mod opencode;
 mod qwen;
 mod release;
+mod server_approval;
 mod server_wiring;
 
 use std::fmt;
@@ -41,6 +42,7 @@ pub use self::hook_wiring::HookWiring;
 pub(crate) use self::hook_wiring::{Compactions, EntryCount, PluginFile, SettingsForm};
 pub use self::listener::Listener;
 pub use self::release::ClientRelease;
+pub use self::server_approval::{ApprovalPlaces, ServerApproval};
 pub(crate) use self::server_wiring::ServerForm;
 pub use self::server_wiring::ServerWiring;
 use crate::transcript::InjectedTexts;

@@ -112,9 +112,10 @@
       });
       events.addEventListener("error", () => {
         clearTimeout(watch);
-        say("Not live: the server does not answer.");
+        const refused = events && events.readyState === EventSource.CLOSED;
+        say(refused ? "Not live: load the page again to see why." : "Not live: the server does not answer.");
         // The browser tries again by itself, but not after a refusal.
-        if (events && events.readyState === EventSource.CLOSED) {
+        if (refused) {
           close();
           setTimeout(listen, 5000);
         }

@@ -136,7 +136,7 @@ impl Environment {
         self.client_home(Client::Codex)
     }
 
-    fn client_home(&self, client: Client) -> Option<PathBuf> {
+    pub(crate) fn client_home(&self, client: Client) -> Option<PathBuf> {
         let home = adapter(client).home?;
         let folder = home.variables.iter().find_map(|name| self.variable(name));
         let named = folder.map(|folder| match home.below {

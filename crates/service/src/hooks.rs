@@ -103,17 +103,22 @@ impl HooksTarget {
         if self.client != Client::Codex || self.level == HooksLevel::User {
             return FolderTrust::Given;
         }
-        let project = session.absolute_project();
-        let real = project.canonicalize().unwrap_or_else(|_| project.clone());
-        let repository = checkout(&real);
-        let repository = repository.and_then(|found| Some(found.common_dir.parent()?.to_owned()));
-        let roots: Vec<_> = [project, real].into_iter().chain(repository).collect();
-        if trusts_folder(&codex_config(session), &roots) {
+        if trusts_folder(&codex_config(session), &project_roots(session)) {
             FolderTrust::Given
         } else {
             FolderTrust::Missing
         }
     }
+}
+
+/// Returns the paths under which a client may have recorded the project's folder: as it is called, as it
+/// is without links, and that of its repository.
+pub(crate) fn project_roots(session: &Session) -> Vec<PathBuf> {
+    let project = session.absolute_project();
+    let real = project.canonicalize().unwrap_or_else(|_| project.clone());
+    let repository = checkout(&real);
+    let repository = repository.and_then(|found| Some(found.common_dir.parent()?.to_owned()));
+    [project, real].into_iter().chain(repository).collect()
 }
 
 /// Returns the file to change. A project's settings that lead out of it are refused: a link that came

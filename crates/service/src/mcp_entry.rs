@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
-use convoke_engine::client::adapter;
+use convoke_engine::client::{ApprovalPlaces, ServerApproval, adapter};
 use convoke_engine::file::{FileEdit, sweep_drafts};
 use convoke_engine::hooks::server_entry::{
     ServerEntry, find_server, put_server, server_file, server_trace, take_server,
@@ -17,7 +17,8 @@ use serde::Serialize;
 
 use crate::failure::{ErrorClass, Failure};
 use crate::hooks::{
-    DryRun, is_same, is_there, named_program, refuse_outside, remember_folders, remove_folders,
+    DryRun, is_same, is_there, named_program, project_roots, refuse_outside, remember_folders,
+    remove_folders,
 };
 use crate::mcp_listen::McpListenRequest;
 use crate::session::Session;
@@ -46,6 +47,19 @@ pub struct McpEntryReport {
     /// The program that the entry names, if it does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_program: Option<String>,
+    /// Whether the client starts the server without asking its user, if there is an entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<McpApprovalReport>,
+}
+
+/// Whether a client starts the server without asking its user, as far as the client's files tell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct McpApprovalReport {
+    /// `given`, `needed`, `refused` or `unknown`.
+    pub state: &'static str,
+    /// What the user has to do, or why that is unknown; nothing if it is given.
+    pub what: Option<String>,
 }
 
 /// An entry of Convoke's server that a client's settings have.
@@ -129,6 +143,22 @@ impl McpEntryTarget {
     fn path_to_change(self, session: &Session) -> Result<PathBuf, Failure> {
         refuse_outside(self.level, &self.base(session)?, self.path(session)?)
     }
+
+    /// Tells whether the client starts the server without asking its user; `None` for a client without
+    /// servers.
+    pub(crate) fn approval(self, session: &Session) -> Option<McpApprovalReport> {
+        let wiring = adapter(self.client).server.as_ref()?;
+        let environment = &session.environment;
+        let approval = match (environment.home(), environment.client_home(self.client)) {
+            (Some(home), Some(client_home)) => {
+                let roots = project_roots(session);
+                (wiring.approval)(&ApprovalPlaces { level: self.level, roots, home, client_home })
+            }
+            (None, _) | (_, None) => ServerApproval::Unknown("HOME is not set".to_owned()),
+        };
+        let what = approval.words().map(str::to_owned);
+        Some(McpApprovalReport { state: approval.name(), what })
+    }
 }
 
 fn malformed(path: &Path) -> impl FnOnce(SettingsError) -> Failure {
@@ -205,7 +235,8 @@ pub fn mcp_entry_status(
     };
     let missing = program.filter(|program| !is_there(program, session));
     let missing_program = missing.map(|program| program.display().to_string());
-    Ok(McpEntryReport { client: target.client.name(), path, installed, missing_program })
+    let approval = if installed { target.approval(session) } else { None };
+    Ok(McpEntryReport { client: target.client.name(), path, installed, missing_program, approval })
 }
 
 /// Returns the entries that clients' settings have at a level. Settings that cannot be read are left out:

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::answer::refusal;
 use crate::form::{Fields, LONGEST_FORM};
-use crate::login::{self, Guests};
+use crate::login::{self, Guests, Stranger};
 use crate::routes::Rooms;
 
 /// How long a browser may take to send a form.
@@ -126,9 +126,10 @@ async fn admit(rooms: &Rooms, request: Request) -> Result<Request, Box<Response>
         return Err(no(StatusCode::FORBIDDEN, "a foreign page asks\n"));
     }
     let path = request.uri().path();
-    let is_known = cookie(headers, &door.guests).is_some_and(|given| door.guests.knows(given));
-    if !is_known && !login::is_open_to_all(path) {
-        return Err(Box::new(login::who_are_you(&door.guests)));
+    let given = cookie(headers, &door.guests);
+    if !given.is_some_and(|given| door.guests.knows(given)) && !login::is_open_to_all(path) {
+        let stranger = if given.is_some() { Stranger::Former } else { Stranger::New };
+        return Err(Box::new(login::who_are_you(&door.guests, stranger)));
     }
     if is_reading {
         return Ok(request);
@@ -171,7 +172,7 @@ async fn read_form(headers: &HeaderMap, body: Body) -> Result<Fields, Box<Respon
 }
 
 /// Returns the value of our cookie.
-fn cookie<'h>(headers: &'h HeaderMap, guests: &Guests) -> Option<&'h str> {
+pub(crate) fn cookie<'h>(headers: &'h HeaderMap, guests: &Guests) -> Option<&'h str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.split_once('='));
     pairs.find(|(name, _)| name.trim() == guests.cookie_name()).map(|(_, value)| value.trim())

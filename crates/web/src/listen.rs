@@ -79,7 +79,7 @@ pub fn serve_dashboard(
         let listener = TcpListener::bind(address).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         let rooms = rooms(session, project, listen, address)?;
-        ready(address, &rooms.door.guests.link().unwrap_or_default());
+        ready(address, &rooms.door.guests.link());
         tokio::select! {
             () = accept(listener, router(rooms)) => Ok(()),
             () = stopped(session) => Ok(()),

@@ -7,17 +7,17 @@ use std::time::Duration;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::header::{HeaderValue, REFRESH, SET_COOKIE};
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 use convoke_page::layout::{STYLE_PATH, outside};
 use convoke_service::dashboard::BrowserStart;
 use convoke_service::failure::Failure;
 use convoke_service::mcp_listen::AccessToken;
-use maud::html;
+use maud::{Markup, html};
 use tokio::time::Instant;
 
 use crate::answer::{html_answer, refusal, see_other};
-use crate::door::CheckedForm;
+use crate::door::{CheckedForm, cookie};
 use crate::form::Asked;
 use crate::guess::{Guesses, PasswordCheck, Peer};
 use crate::routes::Rooms;
@@ -40,13 +40,44 @@ const MOST_BROWSERS: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Guests {
     name: String,
-    /// The token of the link; none once it was used.
-    link: Mutex<Option<Secret>>,
+    /// The token of the link.
+    link: Secret,
+    link_state: Mutex<LinkState>,
     /// When the link ends, if it does.
     link_ends: Option<Instant>,
     password: Option<Secret>,
     guesses: Mutex<Guesses>,
     browsers: Mutex<VecDeque<Secret>>,
+}
+
+/// Whether the link still lets a browser in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LinkState {
+    Open,
+    Used,
+}
+
+/// What opening a link comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LinkVisit {
+    /// It lets the browser in, and no other from now on.
+    Welcome,
+    /// It let a browser in before.
+    Used,
+    /// Its minute is over.
+    Late,
+    /// It is no link of this server's.
+    Unknown,
+}
+
+/// A browser that may not see the dashboard, as its request shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stranger {
+    /// It has a cookie of this name that lets no one in: of an earlier server, or of a browser that left
+    /// for another.
+    Former,
+    /// It has none.
+    New,
 }
 
 impl Guests {
@@ -63,7 +94,8 @@ impl Guests {
         Ok(Self {
             // Cookies know no port, so that two dashboards would take each other's.
             name: format!("convoke-{port}"),
-            link: Mutex::new(Some(Secret::random()?)),
+            link: Secret::random()?,
+            link_state: Mutex::new(LinkState::Open),
             link_ends,
             password: password.map(|token| Secret::new(token.text())),
             guesses: Mutex::default(),
@@ -76,9 +108,8 @@ impl Guests {
     }
 
     /// Returns the path of the link that works once.
-    pub(crate) fn link(&self) -> Option<String> {
-        let link = self.link.lock().ok()?;
-        link.as_ref().map(|secret| format!("{OPEN_PATH}?token={}", secret.text()))
+    pub(crate) fn link(&self) -> String {
+        format!("{OPEN_PATH}?token={}", self.link.text())
     }
 
     /// Tells whether a cookie is one of ours.
@@ -87,17 +118,21 @@ impl Guests {
         browsers.is_ok_and(|browsers| browsers.iter().any(|secret| secret.is(given)))
     }
 
-    /// Uses the link up, if this is its token.
-    fn take_link(&self, given: &str, now: Instant) -> bool {
-        let Ok(mut link) = self.link.lock() else { return false };
-        if self.link_ends.is_some_and(|end| now >= end) {
-            *link = None;
+    /// Uses the link up, if this is its token and it still works. Only a browser that has the token learns
+    /// that the link was used.
+    fn visit(&self, given: &str, now: Instant) -> LinkVisit {
+        let Ok(mut state) = self.link_state.lock() else { return LinkVisit::Unknown };
+        if !self.link.is(given) {
+            return LinkVisit::Unknown;
         }
-        let is_right = link.as_ref().is_some_and(|secret| secret.is(given));
-        if is_right {
-            *link = None;
+        match *state {
+            LinkState::Used => LinkVisit::Used,
+            LinkState::Open if self.link_ends.is_some_and(|end| now >= end) => LinkVisit::Late,
+            LinkState::Open => {
+                *state = LinkState::Used;
+                LinkVisit::Welcome
+            }
         }
-        is_right
     }
 
     /// Returns the cookie of a new browser.
@@ -118,17 +153,39 @@ pub(crate) fn is_open_to_all(path: &str) -> bool {
     matches!(path, OPEN_PATH | LOGIN_PATH | STYLE_PATH)
 }
 
-/// Answers a browser without a cookie.
-pub(crate) fn who_are_you(guests: &Guests) -> Response {
+/// Answers a browser that is not logged in: why, and what lets it in.
+pub(crate) fn who_are_you(guests: &Guests, stranger: Stranger) -> Response {
     if guests.password.is_some() {
         return see_other(LOGIN_PATH);
     }
     let content = html! {
-        h1 { "This dashboard does not know your browser" }
-        p { "Open the link that " code { "convoke serve" } " printed. It works once." }
-        p { "To open the dashboard in another browser, start " code { "convoke serve" } " again." }
+        @match stranger {
+            Stranger::Former => {
+                h1 { "Your session has ended" }
+                p { "The dashboard that let this browser in has ended, and its cookie with it." }
+            }
+            Stranger::New => {
+                h1 { "This dashboard does not know your browser" }
+                p { "It shows the project only to the browser that opened its link." }
+            }
+        }
+        p { "If you have not used it yet, open the link that " code { "convoke serve" } " printed." }
+        (way_in(guests))
     };
     html_answer(StatusCode::UNAUTHORIZED, outside("Not logged in", &content).into_string())
+}
+
+/// Says what lets a browser in.
+fn way_in(guests: &Guests) -> Markup {
+    html! {
+        @if guests.password.is_some() {
+            p { a href=(LOGIN_PATH) { "Log in with the password" } "." }
+        } @else {
+            p { "In the terminal, you can end " code { "convoke serve" } " with Ctrl-C and start it again. It \
+                prints a new link; open that one here. Nothing is lost, because the dashboard keeps \
+                nothing of its own." }
+        }
+    }
 }
 
 /// `GET /open?token=…`: uses the link up. The page leads on by itself: after a redirection from a
@@ -136,6 +193,7 @@ pub(crate) fn who_are_you(guests: &Guests) -> Response {
 pub(crate) async fn open(
     State(rooms): State<Arc<Rooms>>,
     method: Method,
+    headers: HeaderMap,
     Asked(fields): Asked,
 ) -> Response {
     let guests = &rooms.door.guests;
@@ -143,29 +201,57 @@ pub(crate) async fn open(
     if method == Method::HEAD {
         return refusal(StatusCode::OK, "");
     }
-    if !fields.get("token").is_some_and(|given| guests.take_link(given, Instant::now())) {
-        let content = html! {
-            h1 { "This link does not work any more" }
-            p { "The link of " code { "convoke serve" } " works once, and for a minute if Convoke opened \
-                a browser with it, so that no one else can use it." }
-            p { a href="/" { "Open the dashboard" } " in the browser that used it, or start "
-                code { "convoke serve" } " again." }
-        };
-        let text = outside("Link over", &content).into_string();
-        return html_answer(StatusCode::UNAUTHORIZED, text);
+    // Its user opens the link a second time, from the terminal or the browser's history.
+    if cookie(&headers, guests).is_some_and(|given| guests.knows(given)) {
+        return lead_on();
     }
+    let given = fields.get("token").unwrap_or_default();
+    match guests.visit(given, Instant::now()) {
+        LinkVisit::Welcome => with_cookie(guests, lead_on()),
+        visit @ (LinkVisit::Used | LinkVisit::Late | LinkVisit::Unknown) => {
+            link_over(guests, visit)
+        }
+    }
+}
+
+fn lead_on() -> Response {
     let content = html! {
         p { a href="/" { "Open the dashboard" } }
     };
     let mut answer = html_answer(StatusCode::OK, outside("Welcome", &content).into_string());
     answer.headers_mut().insert(REFRESH, HeaderValue::from_static("0; url=/"));
-    with_cookie(guests, answer)
+    answer
+}
+
+fn link_over(guests: &Guests, visit: LinkVisit) -> Response {
+    let content = html! {
+        @match visit {
+            LinkVisit::Used | LinkVisit::Welcome => {
+                h1 { "This link has been used" }
+                p { "It works once, so that no one else can use it. The browser that opened it still sees \
+                    the dashboard, without the link." }
+                p { "If that was not you, another user of this machine may see the dashboard: end \
+                    " code { "convoke serve" } " now." }
+            }
+            LinkVisit::Late => {
+                h1 { "This link has ended" }
+                p { "Convoke opened a browser with it, and such a link works for a minute: other users of \
+                    the machine can see it." }
+            }
+            LinkVisit::Unknown => {
+                h1 { "This link is not of this dashboard" }
+                p { "It may be of an earlier " code { "convoke serve" } ", or not be copied as a whole." }
+            }
+        }
+        (way_in(guests))
+    };
+    html_answer(StatusCode::UNAUTHORIZED, outside("Link over", &content).into_string())
 }
 
 /// `GET /login`: the form with the password.
 pub(crate) async fn login_form(State(rooms): State<Arc<Rooms>>) -> Response {
     if rooms.door.guests.password.is_none() {
-        return who_are_you(&rooms.door.guests);
+        return who_are_you(&rooms.door.guests, Stranger::New);
     }
     form_page(StatusCode::OK, None)
 }
@@ -191,8 +277,12 @@ pub(crate) async fn log_in(
 ) -> Response {
     let guests = &rooms.door.guests;
     let given = fields.get("password").unwrap_or_default();
-    let Some(password) = &guests.password else { return who_are_you(guests) };
-    let Ok(mut guesses) = guests.guesses.lock() else { return who_are_you(guests) };
+    let Some(password) = &guests.password else {
+        return who_are_you(guests, Stranger::New);
+    };
+    let Ok(mut guesses) = guests.guesses.lock() else {
+        return who_are_you(guests, Stranger::New);
+    };
     match guesses.check(password, given, peer, Instant::now()) {
         PasswordCheck::Right => with_cookie(guests, see_other("/")),
         PasswordCheck::Wrong => {
@@ -220,13 +310,14 @@ mod tests {
     #[test]
     fn a_link_works_once_and_a_cookie_until_the_server_ends() {
         let guests = Guests::new(1, None, BrowserStart::Print).unwrap();
-        let link = guests.link().unwrap();
+        let link = guests.link();
         let (_, token) = link.split_once('=').unwrap();
         let later = Instant::now() + 10 * LINK_STAYS;
-        assert!(!guests.take_link("wrong", later));
-        assert!(guests.take_link(token, later));
-        assert!(!guests.take_link(token, later));
-        assert_eq!(guests.link(), None);
+        assert_eq!(guests.visit("wrong", later), LinkVisit::Unknown);
+        assert_eq!(guests.visit("", later), LinkVisit::Unknown);
+        assert_eq!(guests.visit(token, later), LinkVisit::Welcome);
+        assert_eq!(guests.visit(token, later), LinkVisit::Used);
+        assert_eq!(guests.visit("wrong", later), LinkVisit::Unknown, "it learns nothing");
         let cookie = guests.admit().unwrap();
         let cookie = cookie.to_str().unwrap();
         assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
@@ -236,11 +327,13 @@ mod tests {
 
     #[test]
     fn a_link_that_a_program_was_given_works_for_a_minute() {
-        for (after, works) in [(LINK_STAYS / 2, true), (2 * LINK_STAYS, false)] {
+        for (after, expected) in
+            [(LINK_STAYS / 2, LinkVisit::Welcome), (2 * LINK_STAYS, LinkVisit::Late)]
+        {
             let guests = Guests::new(1, None, BrowserStart::Open).unwrap();
-            let link = guests.link().unwrap();
+            let link = guests.link();
             let (_, token) = link.split_once('=').unwrap();
-            assert_eq!(guests.take_link(token, Instant::now() + after), works, "{after:?}");
+            assert_eq!(guests.visit(token, Instant::now() + after), expected, "{after:?}");
         }
     }
 }

@@ -133,7 +133,8 @@ fn print_undone(report: &InitReport, app: &App, output: &mut Output) -> Result<E
         Format::Text if report.state == InitState::Nothing => {
             let next = next(&report.next, output.page_size().0);
             let nothing = "nothing to take back: `convoke init` has changed nothing here\n";
-            output.data(&format!("{nothing}{next}"))?;
+            output.lines(nothing, 2)?;
+            output.data(&next)?;
         }
         Format::Text => output.data(&outcome(report, output.page_size().0))?,
     }

@@ -11,8 +11,8 @@ use convoke_engine::hooks::HooksLevel;
 use convoke_service::failure::Failure;
 use convoke_service::hooks::DryRun;
 use convoke_service::mcp_entry::{
-    McpEntryChange, McpEntryReport, McpEntryTarget, become_mcp_server, install_mcp_entry,
-    mcp_entry_status, uninstall_mcp_entry,
+    McpApprovalReport, McpEntryChange, McpEntryReport, McpEntryTarget, become_mcp_server,
+    install_mcp_entry, mcp_entry_status, uninstall_mcp_entry,
 };
 use convoke_service::mcp_listen::{ListenReach, McpListenRequest};
 
@@ -56,7 +56,9 @@ enum McpCommand {
     Install(ChangeArgs),
     /// Show whether a client's settings have Convoke's server
     ///
-    /// Exits 1 if they have none, or if the program that the entry names does not exist.
+    /// Also says what you still have to do before the client starts it, such as trusting the folder,
+    /// as far as the client's files tell. Exits 1 if the settings have none, or if the program that the
+    /// entry names does not exist.
     Status(TargetArgs),
     /// Remove Convoke's server from a client's settings
     Uninstall(ChangeArgs),
@@ -129,10 +131,16 @@ fn print(report: &McpEntryReport, app: &App, output: &mut Output) -> Result<(), 
         None if report.installed => "installed".to_owned(),
         None => "not installed".to_owned(),
     };
-    match app.format {
-        Format::Json => output.json(report),
-        Format::Text => output.data(&format!("{}  {state}\n", report.path)),
+    if app.format == Format::Json {
+        return output.json(report);
     }
+    output.data(&format!("{}  {state}\n", report.path))?;
+    if let Some(McpApprovalReport { state, what: Some(what) }) = &report.approval {
+        let unknown = if *state == "unknown" { "approval: unknown, " } else { "" };
+        output.flush()?;
+        output.say(&format!("note: {unknown}{what}"));
+    }
+    Ok(())
 }
 
 impl TargetArgs {

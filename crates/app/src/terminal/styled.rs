@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use convoke_domain::text::{fitting, for_terminal, one_line, width};
+use convoke_domain::text::{fitting, for_terminal, one_line, unbroken_word, width};
 
 /// The style of a piece of text. Without colours all of them are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -157,14 +157,25 @@ impl StyledLine {
     }
 
     /// Breaks the line at blanks where it is too wide; all lines but the first are indented. Blanks
-    /// between words stay as they are, and a word that is longer than a line stays whole.
+    /// between words stay as they are. A word that is longer than a line stays whole, and so does a
+    /// command, which is in back-ticks or in [`Ink::Code`]: its reader copies it.
     pub fn folded(&self, columns: usize, indent: usize) -> Vec<Self> {
         let letters = self.spans.iter().flat_map(|span| span.text.chars().map(|c| (c, span.ink)));
         let letters: Vec<_> = letters.collect();
         let (mut lines, mut line, mut rest) = (Vec::new(), Self::default(), &letters[..]);
+        // A blank of a command is a letter like others to what finds the next word.
+        let held = |(letter, ink): &(char, Ink)| match (*letter, *ink) {
+            (' ', Ink::Code) => 'x',
+            (letter, _) => letter,
+        };
+        let breakable: String = letters.iter().map(held).collect();
+        let mut unread = breakable.as_str();
         while !rest.is_empty() {
-            let blanks = rest.iter().take_while(|(letter, _)| *letter == ' ').count();
-            let word = rest.iter().skip(blanks).take_while(|(letter, _)| *letter != ' ').count();
+            let word_and_more = unread.trim_start_matches(' ');
+            let blanks = unread.len() - word_and_more.len();
+            let word_text = unbroken_word(word_and_more);
+            unread = &word_and_more[word_text.len()..];
+            let word = word_text.chars().count();
             let (piece, after) = rest.split_at(blanks + word);
             let taken: usize = piece.iter().map(|(letter, _)| width(&letter.to_string())).sum();
             let is_full = line.width() > indent && line.width() + taken > columns;
@@ -297,6 +308,14 @@ mod tests {
     }
 
     #[test]
+    fn a_command_is_not_broken() {
+        let line =
+            StyledLine::plain("next  run ").with(Ink::Code, "a b c d").with(Ink::Plain, " now or");
+        let texts: Vec<_> = line.folded(12, 6).iter().map(StyledLine::text).collect();
+        assert_eq!(texts, ["next  run", "      a b c d", "      now or"]);
+    }
+
+    #[test]
     fn nothing_in_a_line_is_an_order_to_a_terminal() {
         let line = StyledLine::plain("a\u{1b}[2Jb\nc\u{202e}\u{9b}d\u{7}");
         assert!(!line.text().contains(|c: char| c.is_control() || c == '\u{202e}'), "{line:?}");
@@ -316,6 +335,7 @@ mod tests {
             let letters = |text: &str| text.replace(' ', "");
             let all: String = line.wrapped(columns, &indent, &indent).iter().map(StyledLine::text).collect();
             prop_assert_eq!(letters(&all), letters(&line.text()));
+            let line = StyledLine::plain(&text).with(Ink::Strong, &text);
             let folded: Vec<_> = line.folded(columns, 2).iter().map(StyledLine::text).collect();
             prop_assert_eq!(folded.join("\n"), folded_text(&line.text(), columns, 2));
         }

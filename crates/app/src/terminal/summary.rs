@@ -25,7 +25,7 @@ pub fn lines(report: &DesignReport, columns: usize, rows: usize) -> Vec<StyledLi
         decisions(&overview.results, columns, Detail::Brief),
         warnings(report, columns),
         left_to_people(report, columns),
-        next(report, columns),
+        next(report),
     ];
     let shown = sections.iter().filter(|section| !section.is_empty());
     let taken: usize = shown.map(|section| section.len() + 1).sum();
@@ -147,18 +147,16 @@ fn left_to_people(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
     lines
 }
 
-/// Renders the plan's path, and the next commands. Commands are never broken: they are copied.
-fn next(report: &DesignReport, columns: usize) -> Vec<StyledLine> {
+/// Renders the plan's path, and the next commands. None of them is broken, however narrow the terminal is:
+/// they are copied.
+fn next(report: &DesignReport) -> Vec<StyledLine> {
     let mut lines = Vec::new();
     if let Some(path) = report.overview.plan_file.as_ref().filter(|_| report.is_planned) {
-        let line = StyledLine::new(Ink::Strong, "Plan: ").with(Ink::Code, path);
-        let none = StyledLine::default();
-        lines.extend(line.cut_to_pieces(columns, &none, &none));
+        lines.push(StyledLine::new(Ink::Strong, "Plan: ").with(Ink::Code, path));
     }
     let way_out = report.way_out.as_ref().filter(|_| report.is_planned);
     for command in report.hint.iter().chain(way_out) {
-        let line = StyledLine::new(Ink::Strong, "Next: ").with(Ink::Code, command);
-        lines.extend(line.wrapped(columns, &StyledLine::default(), &StyledLine::plain("      ")));
+        lines.push(StyledLine::new(Ink::Strong, "Next: ").with(Ink::Code, command));
     }
     lines
 }
@@ -335,8 +333,12 @@ mod tests {
         for columns in [40, 60, 80, 140] {
             let shown = lines(&many, columns, 50);
             assert!(shown.len() <= 50, "{columns}: {}", shown.len());
+            let is_copied = |line: &&StyledLine| {
+                ["Plan: /", "Next: convoke "].iter().any(|begin| line.text().starts_with(begin))
+            };
+            assert_eq!(shown.iter().filter(is_copied).count(), 2, "on a line of its own each");
             assert!(
-                shown.iter().all(|line| line.width() <= columns),
+                shown.iter().all(|line| line.width() <= columns || is_copied(&line)),
                 "{}",
                 text(&many, columns, 50)
             );

@@ -133,7 +133,10 @@ fn a_loop_ends_when_all_approve() {
     fs::write(project.path("new.rs"), "fn main() {}\n").unwrap();
     let outdated = run(&project, &["--write"]);
     assert_eq!(outdated.code, Some(1), "{outdated}");
-    assert!(outdated.stdout.ends_with("outdated after 3 rounds\n"), "{outdated}");
+    assert!(
+        outdated.stdout.ends_with(": files changed since the reviewers approved\n"),
+        "{outdated}"
+    );
     assert!(outdated.stderr.contains("hint: files changed since the reviewers approved"));
     fs::remove_file(project.path("new.rs")).unwrap();
     assert_eq!(run(&project, &["--write"]).code, Some(0), "it is what was reviewed again");
@@ -156,7 +159,12 @@ fn a_loop_that_gets_nowhere_ends() {
     let stuck = run(&project, &["--write"]);
     assert_eq!(stuck.code, Some(1), "{stuck}");
     assert!(stuck.stdout.contains(" returned [blocker] No number."), "{stuck}");
-    assert!(stuck.stdout.ends_with("no_progress after 2 rounds\n"), "{stuck}");
+    assert!(
+        stuck.stdout.ends_with(
+            "not approved after 2 rounds: the fix left exactly the findings of the round before\n"
+        ),
+        "{stuck}"
+    );
     // A person has fixed it by hand.
     for name in ["b-3", "b-4", "a-2"] {
         ready(&project, name, PASS);
@@ -173,14 +181,20 @@ fn a_loop_waits_for_a_person() {
     let project = project(&[("a-1", PASS), ("b-1", FAIL), ("b-2", FAIL_AGAIN)]);
     let first = run(&project, &[]);
     assert_eq!(first.code, Some(1), "{first}");
-    assert!(first.stdout.ends_with("by_hand after 1 round\n"), "{first}");
+    assert!(
+        first.stdout.ends_with("not approved after 1 round: you have to fix what was found\n"),
+        "{first}"
+    );
     let hint = "hint: fix the open findings, then run this command again; with `--write`, `fixer` fixes them\n";
     assert!(first.stderr.ends_with(hint), "{first}");
     assert_eq!(asked(&project), [1, 1, 0]);
     let second = run(&project, &["--write", "--no-fix"]);
     assert_eq!(asked(&project), [1, 2, 0]);
     // No agent fixed anything, so none failed to: it still waits for a person.
-    assert!(second.stdout.ends_with("by_hand after 2 rounds\n"), "{second}");
+    assert!(
+        second.stdout.ends_with("not approved after 2 rounds: you have to fix what was found\n"),
+        "{second}"
+    );
     let hint = "hint: fix the open findings, then run this command again\n";
     assert!(second.stderr.ends_with(hint), "{second}");
     // Convoke does not know whether a person fixed it, but a person's work costs no tokens.
@@ -251,7 +265,7 @@ fn a_loop_that_was_cut_short_goes_on() {
     let project = project(&[("a-1", PASS)]);
     let cut = run(&project, &[]);
     assert_eq!(cut.code, Some(4), "{cut}");
-    assert!(cut.stdout.ends_with("lane_failed after 1 round\n"), "{cut}");
+    assert!(cut.stdout.ends_with("not approved after 1 round: an agent gave no answer\n"), "{cut}");
     for name in ["b-2", "b-3", "a-2"] {
         ready(&project, name, PASS);
     }
@@ -274,7 +288,7 @@ fn a_loop_ends_at_an_answer_without_a_verdict() {
     ready_in(&project, "b-1", "b-2", unclear);
     let ended = run(&project, &[]);
     assert_eq!(ended.code, Some(4), "{ended}");
-    assert!(ended.stdout.ends_with("ambiguous after 1 round\n"), "{ended}");
+    assert!(ended.stdout.ends_with(": a reviewer gave two answers without a verdict\n"), "{ended}");
     let row = "1      b-reviewer                 none         200\n";
     assert!(ended.stdout.contains(row), "what does not count was paid for: {ended}");
     assert!(ended.stderr.contains("verdict       AMBIGUOUS: `verdict` contradicts"), "{ended}");
@@ -334,7 +348,10 @@ fn a_loop_counts_every_lane_and_can_require_proof() {
     ready(&project, "a-2", PASS);
     let unread = run(&project, &["--require-proof"]);
     assert_eq!(unread.code, Some(1), "{unread}");
-    assert!(unread.stdout.ends_with("unproven after 1 round\n"), "{unread}");
+    assert!(
+        unread.stdout.ends_with(": a reviewer approved without having read everything\n"),
+        "{unread}"
+    );
     assert!(unread.stderr.contains("proof         confirmed, but not read: spec.md"), "{unread}");
 }
 

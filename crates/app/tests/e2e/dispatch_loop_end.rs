@@ -42,7 +42,10 @@ fn warnings_alone_end_a_loop_in_its_third_round() {
     let project = finding(&words);
     let ended = run(&project, &["--write"]);
     assert_eq!(ended.code, Some(1), "{ended}");
-    assert!(ended.stdout.ends_with("below_floor after 3 rounds\n"), "{ended}");
+    assert!(
+        ended.stdout.ends_with("not approved after 3 rounds: only warnings are left\n"),
+        "{ended}"
+    );
     assert!(ended.stderr.contains("hint: only warnings are left"), "{ended}");
     assert_eq!(asked(&project), [1, 3, 2]);
     // The user wants them fixed nevertheless: an agent fixes, and the rounds go on to their limit.
@@ -77,7 +80,10 @@ fn a_finding_that_outlives_two_fixes_is_settled_by_a_person() {
     ]);
     let ended = run(&project, &["--write"]);
     assert_eq!(ended.code, Some(1), "{ended}");
-    assert!(ended.stdout.ends_with("disputed after 3 rounds\n"), "{ended}");
+    assert!(
+        ended.stdout.ends_with("not approved after 3 rounds: a finding outlived two fixes\n"),
+        "{ended}"
+    );
     assert!(ended.stdout.contains(" returned [blocker] No number."), "{ended}");
     assert!(ended.stderr.contains("settle it with `--dismiss ID`"), "{ended}");
     assert_eq!(asked(&project), [1, 3, 2]);

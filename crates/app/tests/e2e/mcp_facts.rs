@@ -140,7 +140,8 @@ fn a_review_has_a_forecast_from_reviews_of_its_agent_in_its_role() {
         client.wait_for(started["run"].as_str().unwrap());
         started["forecast"].as_str().unwrap().to_owned()
     };
-    let unknown = "forecast: unknown, because no earlier lane like it reported its usage";
+    let unknown =
+        "forecast: unknown, because no earlier lane like it answered and reported its usage";
     assert_eq!(start("one", "implement/security-reviewer", "10k"), unknown);
     let known = start("two", "implement/security-reviewer", "10k");
     assert!(known.starts_with("forecast: 14 tokens, "), "{known}");

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::harness::Project;
 
 /// The clients that start MCP servers, each with its settings and the list of servers in them.
@@ -36,6 +38,42 @@ fn an_installed_server_can_be_taken_out_again() {
     assert!(codex.contains("\nstartup_timeout_sec = 20\n"), "{codex}");
     let refused = project.file(".mcp.json", "[]").run(&["mcp", "install", "claude"]);
     assert_eq!(refused.code, Some(1), "{refused}");
+}
+
+// A server that its client does not start has no tools, and the client may say nothing about it.
+#[test]
+fn the_status_names_what_a_client_still_wants_from_its_user() {
+    let project = Project::new().in_repository("main");
+    for (client, words) in [
+        (
+            "claude",
+            "note: Claude Code asks you first: start `claude` in this project, trust the folder",
+        ),
+        ("codex", "note: Codex asks you first: start `codex` in this project and trust the folder"),
+        (
+            "gemini",
+            "note: Gemini CLI asks you first: start `gemini` in this project and trust the folder",
+        ),
+        ("opencode", "note: approval: unknown, opencode keeps no approval that Convoke knows of"),
+    ] {
+        let before = project.run(&["mcp", "status", client]);
+        assert!(!before.stderr.contains("note:"), "there is nothing to approve: {before}");
+        for command in ["install", "status"] {
+            let outcome = project.run(&["mcp", command, client]);
+            assert_eq!(outcome.code, Some(0), "{outcome}");
+            assert!(outcome.stderr.contains(words), "{outcome}");
+            assert_eq!(outcome.stdout.lines().count(), 1, "{outcome}");
+        }
+    }
+    let report = project.stdout(&["mcp", "status", "claude", "--json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["approval"]["state"], "needed", "{report}");
+    let own = r#"{"enabledMcpjsonServers": ["convoke"]}"#;
+    let project = project.file("../home/.claude/settings.json", own);
+    let approved = project.run(&["mcp", "status", "claude"]);
+    assert!(!approved.stderr.contains("note:"), "{approved}");
+    let user = project.run(&["mcp", "install", "claude", "--user"]);
+    assert!(!user.stderr.contains("asks you first"), "{user}");
 }
 
 // A client whose settings name a missing program has no tools, and may not even start.

@@ -124,7 +124,7 @@ impl LoopStop {
         Self::Cancelled,
     ];
 
-    /// Returns the word that is stored and shown.
+    /// Returns the word that is stored, and that programs read.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Approved => "approved",
@@ -140,6 +140,24 @@ impl LoopStop {
             Self::OverBudget => "over_budget",
             Self::Cancelled => "cancelled",
         }
+    }
+
+    /// Returns why the reviewers' approval is missing, in words for a person; `None` after an approval.
+    pub const fn obstacle(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Approved => return None,
+            Self::Capped => "no further round is allowed",
+            Self::NoProgress => "the fix left exactly the findings of the round before",
+            Self::Disputed => "a finding outlived two fixes",
+            Self::BelowFloor => "only warnings are left",
+            Self::ByHand => "you have to fix what was found",
+            Self::LaneFailed => "an agent gave no answer",
+            Self::Ambiguous => "a reviewer gave two answers without a verdict",
+            Self::Unproven => "a reviewer approved without having read everything",
+            Self::Outdated => "files changed since the reviewers approved",
+            Self::OverBudget => "the budget is spent",
+            Self::Cancelled => "you stopped it",
+        })
     }
 
     /// Returns the reason stored as `name`.

@@ -37,9 +37,16 @@ pub struct LaneForecast {
     pub took_ms: Option<Range>,
 }
 
-/// Forecasts from the last lanes that reported their usage; `None` without earlier lanes. A lane
-/// that never started does not count.
+/// Forecasts from the last lanes that answered and reported their usage; `None` without any. A lane that
+/// was cut off or failed does not tell what an answer costs.
 pub fn forecast(entries: &[&LaneEntry], last: usize) -> Option<LaneForecast> {
+    let answered: Vec<_> = entries.iter().copied().filter(|entry| entry.has_answered()).collect();
+    usage_of_last(&answered, last)
+}
+
+/// Returns the usage of the last lanes that reported it, with or without an answer; `None` without any.
+/// A lane that never started does not count.
+pub fn usage_of_last(entries: &[&LaneEntry], last: usize) -> Option<LaneForecast> {
     let counted: Vec<(&LaneEntry, Usage)> = entries
         .iter()
         .rev()
@@ -62,6 +69,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::ledger::tests::entry;
+    use super::super::outcome::LaneOutcome;
     use super::*;
 
     #[test]
@@ -71,12 +79,17 @@ mod tests {
             (1..=20).map(|id: i64| entry(id, "a", Some(spent(id.unsigned_abs())))).collect();
         entries.push(entry(21, "a", None));
         entries.push(entry(22, "a", Some(Usage::default())));
+        for (id, outcome) in [(23, Some(LaneOutcome::TimedOut)), (24, None)] {
+            let mut failed = entry(id, "a", Some(spent(9000)));
+            failed.over.as_mut().unwrap().outcome = outcome;
+            entries.push(failed);
+        }
         let all: Vec<_> = entries.iter().collect();
         let found = forecast(&all, 10).unwrap();
         assert_eq!((found.lanes, found.tokens), (10, Range { median: 15, p90: 19 }));
         assert_eq!(found.micro_dollars, None);
         assert_eq!(found.took_ms, Some(Range { median: 1000, p90: 1000 }));
-        assert_eq!(forecast(&all[20..], 10), None, "no earlier lanes");
+        assert_eq!(forecast(&all[20..], 10), None, "none of these answered at a known cost");
     }
 
     proptest! {

@@ -130,6 +130,11 @@ impl LaneEntry {
         }
     }
 
+    /// Tells whether the lane ended with an answer.
+    pub fn has_answered(&self) -> bool {
+        self.over.as_ref().and_then(|over| over.outcome) == Some(LaneOutcome::Answered)
+    }
+
     /// Returns the usage, if known.
     pub fn spent(&self) -> Option<Usage> {
         self.over.as_ref()?.spent

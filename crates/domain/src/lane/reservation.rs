@@ -3,9 +3,8 @@
 use std::fmt;
 
 use super::budget::{LaneBudget, SpentBudget};
-use super::forecast::forecast;
+use super::forecast::usage_of_last;
 use super::ledger::{LaneEntry, Sum};
-use super::outcome::LaneOutcome;
 
 /// How many earlier lanes a reservation is made of.
 const LAST: usize = 20;
@@ -57,16 +56,14 @@ fn expected_usage(budget: LaneBudget, lane: &LaneEntry, earlier: &[LaneEntry]) -
     let has_role = |other: &&LaneEntry| other.begun.purpose.role == begun.purpose.role;
     let of_role: Vec<_> = of_agent.iter().copied().filter(has_role).collect();
     let usual = |lanes: &[&LaneEntry]| {
-        let found = forecast(lanes, LAST)?;
+        // What failed lanes cost counts too: a budget must hold for them as well.
+        let found = usage_of_last(lanes, LAST)?;
         match budget {
             LaneBudget::Tokens(_) => Some(found.tokens.p90),
             LaneBudget::MicroDollars(_) => found.micro_dollars.map(|range| range.p90),
         }
     };
-    let answered = |other: &&LaneEntry| {
-        other.over.as_ref().and_then(|over| over.outcome) == Some(LaneOutcome::Answered)
-    };
-    let reports_nothing = || of_agent.iter().any(answered).then_some(0);
+    let reports_nothing = || of_agent.iter().any(|other| other.has_answered()).then_some(0);
     usual(&of_role).or_else(|| usual(&of_agent)).or_else(reports_nothing)
 }
 

@@ -7,7 +7,7 @@ mod reason;
 use std::collections::HashMap;
 
 use self::history::{HistorySignals, signals};
-use self::kind::kind_weight;
+use self::kind::{is_tool_settings, kind_weight};
 pub use self::reason::InclusionReason;
 use super::evidence::{FileEvidence, TermCount};
 use super::query::FeatureQuery;
@@ -189,6 +189,9 @@ fn add_twins(files: &[CandidateFile], ranked: &mut [RankedFile]) {
 
 /// Returns what the names of a source and its test share: `parser` of `tests/test_parser.py`.
 fn family(path: &str) -> Option<String> {
+    if is_tool_settings(path) {
+        return None;
+    }
     let mut parts = path.rsplit('/');
     let name = parts.next()?.split('.').next()?.to_lowercase();
     let name = ["tests", "test", "mod", "index", "lib", "main", "__init__"]

@@ -53,6 +53,35 @@ impl World {
     }
 }
 
+// Such a file is full of words such as `hook`, `session` and `command`, and says nothing about the code.
+#[test]
+fn settings_of_clients_come_after_the_code() {
+    let hooks =
+        "{\"hooks\": {\"SessionStart\": [{\"command\": \"convoke hook claude settings\"}]}}\n";
+    let files = [
+        (".claude/settings.json", hooks),
+        (".mcp.json", hooks),
+        (".gemini/settings.json", hooks),
+        ("opencode.json", hooks),
+        ("src/settings.rs", "/// Reads the settings of a hook.\nfn settings() {}\n"),
+        (".claude/skills/hook/SKILL.md", "Write a hook with settings for claude.\n"),
+        ("docs/hooks.md", "A hook runs when a session starts.\n"),
+    ];
+    let world = World::new("add a hook for the start of a claude session, with settings", &files)
+        .changed("hook: start of a session", &[".claude/settings.json", ".mcp.json"]);
+    let order = world.order();
+    let place = |path: &str| order.iter().position(|found| *found == path).unwrap();
+    for written in ["src/settings.rs", ".claude/skills/hook/SKILL.md", "docs/hooks.md"] {
+        for settings in
+            [".claude/settings.json", ".mcp.json", ".gemini/settings.json", "opencode.json"]
+        {
+            assert!(place(written) < place(settings), "{order:?}");
+        }
+    }
+    let named = World::new("allow git in .claude/settings.json", &files);
+    assert_eq!(named.order()[0], ".claude/settings.json");
+}
+
 #[test]
 fn a_file_that_the_feature_names_comes_first() {
     let world = World::new(

@@ -1,5 +1,6 @@
 //! Claude Code: `claude -p` with `--output-format stream-json`.
 
+mod approval;
 mod hooks;
 mod injected;
 mod launch;
@@ -59,7 +60,7 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     }),
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
-    server: Some(ServerWiring::servers_in(".mcp.json", ".claude.json")),
+    server: Some(ServerWiring::servers_in(".mcp.json", ".claude.json", approval::approval)),
     resumed_with: launch::RESUME,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Claude>::default()),

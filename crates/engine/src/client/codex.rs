@@ -13,11 +13,16 @@ use std::path::{Path, PathBuf};
 
 use super::listener::DialectListener;
 use super::{
-    ClientAdapter, ClientHome, CounterScope, PrintedEvents, ServerForm, ServerWiring,
-    TranscriptFormat, UsageScope, is_not_said,
+    ApprovalPlaces, ClientAdapter, ClientHome, CounterScope, PrintedEvents, ServerApproval,
+    ServerForm, ServerWiring, TranscriptFormat, UsageScope, is_not_said,
 };
+use crate::file;
+use crate::hooks::HooksLevel;
 use crate::transcript::own::newest;
 use crate::transcript::usage::UsageRecords;
+
+/// More than any configuration of Codex has, in bytes.
+const MAX_CONFIG_BYTES: u64 = 16 * 1024 * 1024;
 
 const VARIABLES: &[&str] = &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
 
@@ -35,7 +40,20 @@ const SERVER: ServerWiring = ServerWiring {
              \"XDG_CACHE_HOME\", \"XDG_CONFIG_HOME\", \"XDG_STATE_HOME\"]",
         ],
     },
+    approval,
 };
+
+/// Codex reads no settings of a project in a folder that its user has not trusted.
+fn approval(places: &ApprovalPlaces) -> ServerApproval {
+    let config = file::text(&places.client_home.join("config.toml"), MAX_CONFIG_BYTES);
+    let is_trusted = trust::trusts_folder(&config.unwrap_or_default(), &places.roots);
+    if places.level == HooksLevel::User || is_trusted {
+        return ServerApproval::Given;
+    }
+    ServerApproval::Needed(
+        "Codex asks you first: start `codex` in this project and trust the folder",
+    )
+}
 
 pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     programs: &["codex"],

@@ -10,6 +10,7 @@ mod versions;
 
 pub(super) use self::launch::{READ_ONLY_POLICY, READER_ARGUMENTS};
 use super::listener::DialectListener;
+use super::server_approval::{FolderTrustRules, TrustDefault};
 use super::{
     ClientAdapter, ClientHome, PrintedEvents, ServerWiring, TranscriptFormat, UsageScope,
     is_not_said,
@@ -32,6 +33,14 @@ const QUIET: &[(&str, &str)] = &[
     ("GEMINI_CLI_NO_RELAUNCH", "true"),
 ];
 
+/// Gemini CLI starts no server in a folder that its user has not trusted.
+const TRUST: FolderTrustRules = FolderTrustRules {
+    default: TrustDefault::Asks,
+    needed: "Gemini CLI asks you first: start `gemini` in this project and trust the folder",
+    refused: "you told Gemini CLI not to trust this folder: start `gemini` in this project and run \
+              `/permissions`",
+};
+
 pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     programs: &["gemini"],
     variables: VARIABLES,
@@ -52,7 +61,11 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     }),
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: Some(hooks::WIRING),
-    server: Some(ServerWiring::servers_in(".gemini/settings.json", ".gemini/settings.json")),
+    server: Some(ServerWiring::servers_in(
+        ".gemini/settings.json",
+        ".gemini/settings.json",
+        |places| TRUST.approval(places),
+    )),
     resumed_with: launch::RESUME,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Gemini>::default()),

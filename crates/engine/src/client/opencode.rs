@@ -14,7 +14,8 @@ pub(super) use self::launch::{READER, READER_NAME};
 pub(super) use self::transcript::file_result;
 use super::listener::DialectListener;
 use super::{
-    ClientAdapter, ClientHome, ServerForm, ServerWiring, TranscriptFormat, UsageScope, is_not_said,
+    ClientAdapter, ClientHome, ServerApproval, ServerForm, ServerWiring, TranscriptFormat,
+    UsageScope, is_not_said,
 };
 use crate::transcript::usage::UsageRecords;
 
@@ -28,6 +29,9 @@ const SERVER: ServerWiring = ServerWiring {
     project_file: "opencode.json",
     user_file: ".config/opencode/opencode.json",
     form: ServerForm::Json { section: "mcp", entry: server },
+    approval: |_| {
+        ServerApproval::Unknown("opencode keeps no approval that Convoke knows of".to_owned())
+    },
 };
 
 fn server(program: &str) -> Value {

@@ -7,11 +7,20 @@ mod versions;
 
 pub(super) use self::launch::READER_ARGUMENTS;
 use super::listener::DialectListener;
+use super::server_approval::{FolderTrustRules, TrustDefault};
 use super::{ClientAdapter, ClientHome, CounterScope, ServerWiring, UsageScope};
 use crate::transcript::usage::UsageRecords;
 
 const VARIABLES: &[&str] =
     &["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY"];
+
+/// Qwen Code starts no server in a folder that its user has not trusted, if the user wants to be asked.
+const TRUST: FolderTrustRules = FolderTrustRules {
+    default: TrustDefault::Trusts,
+    needed: "Qwen Code asks you first: start `qwen` in this project and trust the folder",
+    refused: "you told Qwen Code not to trust this folder: start `qwen` in this project and run \
+              `/permissions`",
+};
 
 pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     programs: &["qwen"],
@@ -33,7 +42,11 @@ pub(super) static ADAPTER: ClientAdapter = ClientAdapter {
     transcript: None,
     usage_records: Some(UsageRecords { read: usage::read }),
     hooks: None,
-    server: Some(ServerWiring::servers_in(".qwen/settings.json", ".qwen/settings.json")),
+    server: Some(ServerWiring::servers_in(
+        ".qwen/settings.json",
+        ".qwen/settings.json",
+        |places| TRUST.approval(places),
+    )),
     resumed_with: launch::RESUME,
     launch: launch::launch,
     listen: || Box::new(DialectListener::<listener::Qwen>::default()),

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use super::server_approval::{ApprovalPlaces, ServerApproval};
+
 /// How Convoke's MCP server is entered in a client's settings.
 pub struct ServerWiring {
     /// The file that lists servers, below a project's folder.
@@ -12,6 +14,8 @@ pub struct ServerWiring {
     pub(crate) user_file: &'static str,
     /// What an entry looks like.
     pub(crate) form: ServerForm,
+    /// Tells whether the client starts the server without asking its user.
+    pub approval: fn(&ApprovalPlaces) -> ServerApproval,
 }
 
 /// What an entry of a server looks like. `program` is how the settings name Convoke.
@@ -32,9 +36,13 @@ pub(crate) enum ServerForm {
 
 impl ServerWiring {
     /// The wiring of a client that lists servers in `mcpServers` of a JSON file.
-    pub(crate) const fn servers_in(project_file: &'static str, user_file: &'static str) -> Self {
+    pub(crate) const fn servers_in(
+        project_file: &'static str,
+        user_file: &'static str,
+        approval: fn(&ApprovalPlaces) -> ServerApproval,
+    ) -> Self {
         let form = ServerForm::Json { section: "mcpServers", entry: command_and_arguments };
-        Self { project_file, user_file, form }
+        Self { project_file, user_file, form, approval }
     }
 }
 

@@ -5,6 +5,7 @@ use convoke_domain::lane::event::Usage;
 use convoke_domain::lane::forecast::{LaneForecast, Range, forecast};
 use convoke_domain::lane::ledger::LaneEntry;
 use convoke_domain::lane::outlook::shortage;
+use convoke_domain::text::counted;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_store::lane::LaneQuery;
 
@@ -37,7 +38,7 @@ pub(crate) fn forecast_of_lane(
     let query = LaneQuery { project, last: Some(LOOKED_THROUGH), ..LaneQuery::default() };
     let earlier = store.lanes(query).map_err(refused)?;
     let Some(found) = forecast(&alike(&earlier, &agent.to_string(), role), LAST) else {
-        return Ok(unknown("no earlier lane like it reported its usage"));
+        return Ok(unknown("no earlier lane like it answered and reported its usage"));
     };
     let short = budget.and_then(|budget| shortage(&found, budget, Usage::default()));
     let short = short.map(|short| format!("; the budget is probably too small: {short}"));
@@ -78,8 +79,8 @@ fn sentence(found: &LaneForecast) -> String {
     let time = found.took_ms.map(|range| between(range, seconds));
     let tokens = between(found.tokens, |tokens| tokens.to_string()) + " tokens";
     let all: Vec<_> = [Some(tokens), money, time].into_iter().flatten().collect();
-    let lanes = if found.lanes == 1 { "lane" } else { "lanes" };
-    format!("forecast: {}, by the last {} {lanes} like it", all.join(", "), found.lanes)
+    let lanes = counted(found.lanes, "answered lane");
+    format!("forecast: {}, by the last {lanes} like it", all.join(", "))
 }
 
 #[cfg(test)]
@@ -90,13 +91,16 @@ mod tests {
     fn a_forecast_is_one_line() {
         let tokens = Range { median: 100, p90: 300 };
         let found = LaneForecast { lanes: 9, tokens, micro_dollars: None, took_ms: None };
-        assert_eq!(sentence(&found), "forecast: 100 … 300 tokens, by the last 9 lanes like it");
+        assert_eq!(
+            sentence(&found),
+            "forecast: 100 … 300 tokens, by the last 9 answered lanes like it"
+        );
         let same = |amount| Some(Range { median: amount, p90: amount });
         let found =
             LaneForecast { lanes: 1, micro_dollars: same(250_000), took_ms: same(1500), ..found };
         assert_eq!(
             sentence(&found),
-            "forecast: 100 … 300 tokens, $0.25, 1.5 s, by the last 1 lane like it"
+            "forecast: 100 … 300 tokens, $0.25, 1.5 s, by the last 1 answered lane like it"
         );
     }
 }

@@ -33,12 +33,14 @@ impl Args {
         for path in &report.kept {
             output.data(&format!("kept     {path}\n"))?;
         }
+        // What comes next stays below the list where both go to a terminal.
+        output.flush()?;
         if let Some(lines) = &report.add_to_configuration {
             output.say(&format!("note: to use the reviewer, add to convoke.toml:\n\n{lines}"));
         }
         output.say(&format!("Write {}/spec.md, and then run:", report.feature));
         for command in &report.next {
-            output.say(&format!("  {command}"));
+            output.command(command);
         }
         Ok(Exit::Done)
     }

@@ -2,7 +2,7 @@
 
 use convoke_domain::dispatch::role::Proof;
 use convoke_domain::lane::budget::dollars;
-use convoke_domain::text::hanging;
+use convoke_domain::text::{counted, hanging};
 use convoke_engine::client::Rights;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_service::dispatch::{
@@ -140,8 +140,12 @@ fn lines(report: &ReviewLoopReport, columns: usize) -> Vec<StyledLine> {
         lines.extend(text.lines().map(StyledLine::plain));
     }
     lines.push(plain(cost_line(report)));
-    let s = if report.rounds == 1 { "" } else { "s" };
-    lines.push(plain(format!("{} after {} round{s}", report.stop, report.rounds)));
+    let after =
+        format!("after {}", counted(usize::try_from(report.rounds).unwrap_or(usize::MAX), "round"));
+    lines.push(plain(match report.reason.obstacle() {
+        None => format!("approved {after}"),
+        Some(obstacle) => format!("not approved {after}: {obstacle}"),
+    }));
     lines
 }
 
