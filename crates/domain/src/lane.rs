@@ -13,6 +13,7 @@ pub mod event;
 pub mod forecast;
 pub mod health;
 pub mod ledger;
+pub mod no_answer;
 pub mod outcome;
 pub mod outlook;
 mod process_end;

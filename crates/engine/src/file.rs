@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 
 use convoke_domain::finding::{FileFinding, Unreadable};
 
-pub use self::blocks::read_blocks_below;
+pub use self::blocks::OpenedFile;
 pub use self::draft::{DraftReaders, draft, sweep_drafts};
 pub use self::edit::{EditError, EditTerms, FileEdit, edit};
 

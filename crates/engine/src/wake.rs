@@ -1,11 +1,13 @@
-//! Assembling a wake-up from the store, the plan and the skill files. Reads only; nothing changes.
+//! Assembling a wake-up from the store, the plan and the skill files. Reads only: nothing changes but a
+//! cache of what was read.
 
 mod elsewhere;
 mod messages;
+mod plan_cache;
 mod skill;
 mod work;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::agent::Agent;
 use convoke_domain::finding::FileFinding;
@@ -50,6 +52,8 @@ pub struct WakeSources<'a> {
     pub scope: &'a Scope,
     /// The project's root; plan files are relative to it.
     pub root: &'a Path,
+    /// The file that remembers excerpts of large plans; `None` where there is no place for one.
+    pub plan_cache: Option<PathBuf>,
     /// The places of skills.
     pub library: &'a SkillLibrary,
     /// The sources that may name a skill.
@@ -163,7 +167,7 @@ pub fn assemble(
     let history = sources.store.last_injection(scope, &call.agent, plan_file)?;
     let outline = work.outline(&work.roots, sources, call);
     let plan_task = work.marked_title(outline.as_ref());
-    let file_text = work.plan_excerpt(sources.root, &path, plan_task.as_deref());
+    let file_text = work.plan_excerpt(sources, &path, plan_task.as_deref());
     let plan = file_text.as_ref().map(|(file, found)| plan_text(file, found));
     let WakeUpSkill { choice, skill, text, mut diagnostics } =
         settle(sources, call, &work, &path, plan.as_ref(), history.as_ref())?;

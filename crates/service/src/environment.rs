@@ -260,6 +260,12 @@ impl Environment {
         Some(self.cache()?.join("convoke").join("health.json"))
     }
 
+    /// Returns where excerpts of large plans are remembered: `convoke/plans.json` below
+    /// `$XDG_CACHE_HOME` or `~/.cache`.
+    pub fn plan_cache(&self) -> Option<PathBuf> {
+        Some(self.cache()?.join("convoke").join("plans.json"))
+    }
+
     /// Returns the folders for scripts' sessions: Convoke's first, then the original workflow's.
     pub fn sessions(&self) -> Vec<PathBuf> {
         let names = ["convoke/sessions", "larch/sessions"];

@@ -181,6 +181,7 @@ pub fn sources<'a>(
         store: &*workspace.store,
         scope: &workspace.scope,
         root: &session.project,
+        plan_cache: session.environment.plan_cache(),
         library,
         skill_rule: settings.skill_rule,
         patterns: settings.patterns,

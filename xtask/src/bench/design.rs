@@ -256,7 +256,7 @@ fn finding(number: u32) -> Finding {
 fn lane_end(answer: &str) -> LaneEnd {
     LaneEnd {
         status: CollectedStatus::Ok,
-        reason: String::new(),
+        reason: None,
         answer: answer.into(),
         agent: "codex".to_owned(),
         model: None,

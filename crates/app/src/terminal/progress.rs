@@ -176,7 +176,7 @@ impl DesignProgress {
         };
         let ended = |end: &LaneEnd| SeatEnd {
             seconds: end.took / 1000,
-            trouble: Some(&end.reason).filter(|_| end.status != CollectedStatus::Ok).cloned(),
+            trouble: (end.status != CollectedStatus::Ok).then(|| end.reason_text()),
         };
         seat.end = Some(end.map_or_else(stopped, ended));
     }
@@ -342,6 +342,8 @@ fn count(count: usize, word: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use convoke_domain::lane::no_answer::NoAnswer;
+
     use super::*;
 
     fn at(second: i64) -> Timestamp {
@@ -359,7 +361,7 @@ mod tests {
     fn ended(status: CollectedStatus, reason: &str) -> LaneEnd {
         LaneEnd {
             status,
-            reason: reason.to_owned(),
+            reason: (!reason.is_empty()).then(|| NoAnswer::said(reason)),
             answer: "x".into(),
             agent: "codex".to_owned(),
             model: None,

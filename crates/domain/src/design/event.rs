@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use super::absence::Absence;
 use super::citation::{Citation, Missing};
+pub use super::export::Export;
 use super::heavy::WorkerResult;
 pub use super::lane_id::LaneId;
-use super::matter::{MatterId, Ruling};
+use super::matter::Ruling;
+pub use super::panel_verdict::PanelVerdict;
 use super::policy::Policy;
 use super::progress::Prefix;
 pub use super::question_id::QuestionId;
@@ -24,6 +26,7 @@ use super::voting_block::{MarkerWord, Poll};
 use crate::lane::budget::WrittenBudget;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::event::Usage;
+use crate::lane::no_answer::NoAnswer;
 
 /// When something happened, in milliseconds since 1970.
 pub type Millis = i64;
@@ -100,32 +103,6 @@ pub struct Kept {
     pub undecided: Option<usize>,
     /// The panel's verdict on each matter, by the rules of that time.
     pub verdicts: Option<Vec<PanelVerdict>>,
-}
-
-/// A panel's verdict on a finding or a contested decision.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PanelVerdict {
-    /// The finding or decision that the verdict is about.
-    pub matter: MatterId,
-    /// The verdict's word: `accepted`, `tied`, `thesis`, `over-budget`…
-    pub word: String,
-}
-
-/// The result of an export.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Export {
-    /// The manifest was written.
-    Written {
-        /// The manifest's path.
-        manifest: String,
-    },
-    /// The manifest could not be written.
-    Failed {
-        /// The folder that keeps the design's files.
-        folder: String,
-        /// The reason for the failure.
-        why: String,
-    },
 }
 
 /// The request that a design begins with.
@@ -240,8 +217,8 @@ pub struct Health {
 pub struct LaneEnd {
     /// The lane's status, in the collector's words.
     pub status: CollectedStatus,
-    /// Why there is no answer.
-    pub reason: String,
+    /// Why there is no answer; `None` if there is a whole one.
+    pub reason: Option<NoAnswer>,
     /// The answer; empty without one. If the lane failed, it is the beginning of one that was cut
     /// off. It may be long, so all holders share it.
     pub answer: Arc<str>,
@@ -256,6 +233,11 @@ pub struct LaneEnd {
 }
 
 impl LaneEnd {
+    /// Returns why there is no answer, in words; empty if there is one.
+    pub fn reason_text(&self) -> String {
+        self.reason.as_ref().map(ToString::to_string).unwrap_or_default()
+    }
+
     /// Tells whether the answer was cut off, and is the beginning of one.
     pub fn is_cut_off(&self) -> bool {
         self.status == CollectedStatus::Failed && !self.answer.is_empty()

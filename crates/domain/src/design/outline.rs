@@ -13,6 +13,7 @@ use super::lane_id::LaneKind;
 use super::matter::{Matter, MatterId, Ruling};
 use super::notice::Notice;
 use super::outcome;
+use super::panel_verdict::PanelResult;
 use super::plan;
 use super::resolution::{DecisionEnding, Resolution};
 use super::seat::{Available, Holder};
@@ -302,17 +303,17 @@ impl PhaseResults {
     pub fn verdicts(&self) -> Vec<PanelVerdict> {
         let decisions = self.resolutions.iter().flatten().map(|entry| PanelVerdict {
             matter: MatterId::Decision(entry.number),
-            word: match entry.ending {
-                DecisionEnding::Voted { winner, .. } => winner.word().to_owned(),
+            result: match entry.ending {
+                DecisionEnding::Voted { winner, .. } => PanelResult::Side(winner),
                 DecisionEnding::Fallback { .. }
                 | DecisionEnding::BucketSkipped { .. }
-                | DecisionEnding::OverCap { .. } => entry.disposition().word().to_owned(),
+                | DecisionEnding::OverCap { .. } => PanelResult::Unvoted(entry.disposition()),
             },
         });
         let counted = self.voted().into_iter().flat_map(|review| &review.voted.items);
         let findings = counted.map(|counted| PanelVerdict {
             matter: MatterId::Finding(counted.id),
-            word: counted.verdict.word().to_owned(),
+            result: PanelResult::Finding(counted.verdict),
         });
         decisions.chain(findings).collect()
     }

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::event::PanelVerdict;
 use super::matter::MatterId;
+use super::panel_verdict::{PanelResult, PanelVerdict};
 
 /// A version of the rules of a design.
 ///
@@ -63,15 +63,17 @@ impl RulesVersion {
 pub struct VerdictChange {
     /// The finding or decision that the verdict is about.
     pub matter: MatterId,
-    /// The word that the journal keeps; nothing if there was no such matter.
-    pub recorded: Option<String>,
-    /// The word by the present rules; `None` if the matter no longer exists.
-    pub recounted: Option<String>,
+    /// The result that the journal keeps; `None` if there was no such matter.
+    pub recorded: Option<PanelResult>,
+    /// The result by the present rules; `None` if the matter no longer exists.
+    pub recounted: Option<PanelResult>,
 }
 
 impl fmt::Display for VerdictChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "absent".to_owned());
+        let word = |result: &Option<PanelResult>| {
+            result.as_ref().map_or("absent", PanelResult::word).to_owned()
+        };
         write!(f, "{} ({}, now {})", self.matter, word(&self.recorded), word(&self.recounted))
     }
 }
@@ -81,14 +83,14 @@ pub fn verdict_changes(
     recorded: &[PanelVerdict],
     recounted: &[PanelVerdict],
 ) -> Vec<VerdictChange> {
-    let by_matter = |verdicts: &[PanelVerdict]| -> BTreeMap<MatterId, String> {
-        verdicts.iter().map(|verdict| (verdict.matter, verdict.word.clone())).collect()
+    let by_matter = |verdicts: &[PanelVerdict]| -> BTreeMap<MatterId, PanelResult> {
+        verdicts.iter().map(|verdict| (verdict.matter, verdict.result.clone())).collect()
     };
     let (recorded, recounted) = (by_matter(recorded), by_matter(recounted));
     let matters: BTreeSet<_> = recorded.keys().chain(recounted.keys()).copied().collect();
     let change = |matter| {
-        let word = |verdicts: &BTreeMap<MatterId, String>| verdicts.get(&matter).cloned();
-        VerdictChange { matter, recorded: word(&recorded), recounted: word(&recounted) }
+        let result = |verdicts: &BTreeMap<MatterId, PanelResult>| verdicts.get(&matter).cloned();
+        VerdictChange { matter, recorded: result(&recorded), recounted: result(&recounted) }
     };
     let changes = matters.into_iter().map(change);
     changes.filter(|change| change.recorded != change.recounted).collect()
@@ -121,9 +123,9 @@ mod tests {
     #[test]
     fn verdicts_that_differ_are_named() {
         let verdicts = |listed: &[(&str, &str)]| -> Vec<PanelVerdict> {
-            let verdict = |(id, word): &(&str, &str)| PanelVerdict {
-                matter: MatterId::parse(id).unwrap(),
-                word: (*word).to_owned(),
+            let verdict = |(id, word): &(&str, &str)| {
+                let matter = MatterId::parse(id).unwrap();
+                PanelVerdict { matter, result: PanelResult::parse(matter, word) }
             };
             listed.iter().map(verdict).collect()
         };

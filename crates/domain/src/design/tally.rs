@@ -35,6 +35,21 @@ pub enum FindingVerdict {
 }
 
 impl FindingVerdict {
+    /// Every verdict.
+    pub const ALL: [Self; 6] = [
+        Self::Accepted,
+        Self::Neutral,
+        Self::Exonerated,
+        Self::Rejected,
+        Self::Undecided,
+        Self::Tied,
+    ];
+
+    /// Returns the verdict that is shown as `word`.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.word() == word)
+    }
+
     /// Returns the word that is shown.
     pub const fn word(self) -> &'static str {
         match self {

@@ -2,17 +2,9 @@
 
 use std::fmt;
 
+use super::no_answer::{NoAnswer, TOO_LONG, short_line};
 use super::outcome::{LaneOutcome, ProcessEnd};
 use super::substance::Thin;
-
-/// The longest reason, in characters.
-const LONGEST_REASON: usize = 500;
-
-/// The longest reason why an answer has no substance.
-const LONGEST_DIAGNOSIS: usize = 200;
-
-/// The code of a process that took too long.
-const TOO_LONG: i32 = 124;
 
 /// The code of a process that could not be started.
 const NOT_STARTED: i32 = 127;
@@ -79,8 +71,8 @@ pub struct Collected {
     pub exit_code: i32,
     /// Whether its agent is still available.
     pub is_healthy: bool,
-    /// Why there is no answer; empty if there is one.
-    pub reason: String,
+    /// Why there is no answer; `None` if there is one.
+    pub reason: Option<NoAnswer>,
 }
 
 /// The facts about an ended lane.
@@ -100,7 +92,12 @@ pub struct CollectedResult<'a> {
     pub is_second: bool,
 }
 
-impl CollectedResult<'_> {
+impl<'a> CollectedResult<'a> {
+    /// Returns why, if the client says anything.
+    fn words(&self) -> Option<&'a str> {
+        self.why.filter(|why| !why.trim().is_empty())
+    }
+
     /// Tells whether a second attempt is worthwhile: the lane ended successfully without output, or
     /// another run of the same client interfered.
     pub fn is_worth_another(&self) -> bool {
@@ -112,73 +109,55 @@ impl CollectedResult<'_> {
 /// Puts a lane's end in those words.
 pub fn collected(result: &CollectedResult<'_>) -> Collected {
     let exit_code = exit_code(result.end);
-    let of = |status, exit_code, fixed: String| Collected {
+    let of = |status, exit_code, otherwise| Collected {
         status,
         exit_code,
-        is_healthy: matches!(status, CollectedStatus::Ok | CollectedStatus::BudgetSpent),
-        reason: reason(result.why.filter(|why| !why.trim().is_empty()).unwrap_or(&fixed)),
+        is_healthy: false,
+        reason: Some(result.words().map_or(otherwise, NoAnswer::said)),
     };
     match (result.outcome, result.thin) {
-        (LaneOutcome::Answered | LaneOutcome::ModelMismatch, Some(thin)) => {
-            let diagnosis = reason(&thin.to_string().replace('|', "/"));
-            let reason = diagnosis.chars().take(LONGEST_DIAGNOSIS).collect();
-            Collected {
-                status: CollectedStatus::NotSubstantive,
-                exit_code: 0,
-                is_healthy: false,
-                reason,
-            }
+        (LaneOutcome::Answered | LaneOutcome::ModelMismatch, Some(thin)) => Collected {
+            status: CollectedStatus::NotSubstantive,
+            exit_code: 0,
+            is_healthy: false,
+            reason: Some(NoAnswer::Thin(thin)),
+        },
+        (LaneOutcome::Answered | LaneOutcome::ModelMismatch, None) => {
+            Collected { status: CollectedStatus::Ok, exit_code: 0, is_healthy: true, reason: None }
         }
-        (LaneOutcome::Answered | LaneOutcome::ModelMismatch, None) => Collected {
-            status: CollectedStatus::Ok,
+        // Convoke's own limit, not the client's.
+        (LaneOutcome::OverBudget, _) if result.end == ProcessEnd::BudgetLimit => Collected {
+            status: CollectedStatus::BudgetSpent,
             exit_code: 0,
             is_healthy: true,
-            reason: String::new(),
+            reason: Some(NoAnswer::OverBudget { said: None }),
         },
-        // Convoke's own limit, not the client's.
-        (LaneOutcome::OverBudget, _) if result.end == ProcessEnd::BudgetLimit => {
-            let text = "Token budget cap hit; reviewer skipped";
-            Collected {
-                reason: text.to_owned(),
-                ..of(CollectedStatus::BudgetSpent, 0, String::new())
-            }
+        (_, _) if result.end == ProcessEnd::Lost => {
+            of(CollectedStatus::SentinelTimeout, TOO_LONG, NoAnswer::Lost)
         }
-        (_, _) if result.end == ProcessEnd::Lost => of(
-            CollectedStatus::SentinelTimeout,
-            TOO_LONG,
-            "Process did not complete (sentinel file missing — possible crash or system kill)"
-                .to_owned(),
-        ),
         (LaneOutcome::TimedOut | LaneOutcome::Stalled | LaneOutcome::NoOutput, _)
             if exit_code == TOO_LONG =>
         {
-            of(
-                CollectedStatus::TimedOut,
-                TOO_LONG,
-                format!("Process timed out (exit code {TOO_LONG})"),
-            )
+            of(CollectedStatus::TimedOut, TOO_LONG, NoAnswer::TimedOut)
         }
         (LaneOutcome::NoOutput, _) => empty(result, exit_code),
         (_, _) => {
             // A client that exits 0 on an error has still failed.
             let code = if exit_code == 0 { 1 } else { exit_code };
-            of(CollectedStatus::Failed, code, format!("Process failed with exit code {code}"))
+            of(CollectedStatus::Failed, code, NoAnswer::ExitCode(code))
         }
     }
 }
 
 /// A lane that ended successfully without output, on the first or second attempt.
 fn empty(result: &CollectedResult<'_>, exit_code: i32) -> Collected {
-    let first = "Process exited successfully but produced no output";
-    let said = result.why.filter(|why| !why.trim().is_empty()).unwrap_or(first);
-    let text =
-        if result.is_second { format!("Retry also failed: {said}") } else { said.to_owned() };
-    Collected {
-        status: CollectedStatus::EmptyOutput,
-        exit_code,
-        is_healthy: false,
-        reason: reason(&text),
-    }
+    let reason = if result.is_second {
+        NoAnswer::NoOutputAgain { said: result.words().map(short_line) }
+    } else {
+        result.words().map_or(NoAnswer::NoOutput, NoAnswer::said)
+    };
+    let status = CollectedStatus::EmptyOutput;
+    Collected { status, exit_code, is_healthy: false, reason: Some(reason) }
 }
 
 const fn exit_code(end: ProcessEnd) -> i32 {
@@ -189,16 +168,6 @@ const fn exit_code(end: ProcessEnd) -> i32 {
         ProcessEnd::NotStarted => NOT_STARTED,
         ProcessEnd::BudgetLimit | ProcessEnd::Cancelled | ProcessEnd::Lost => UNKNOWN,
     }
-}
-
-/// Makes a reason one line that fits in a table.
-fn reason(text: &str) -> String {
-    let words = text.replace('|', " ");
-    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= LONGEST_REASON {
-        return line;
-    }
-    line.chars().take(LONGEST_REASON - 3).chain("...".chars()).collect()
 }
 
 /// A block of lines, as scripts read it.
@@ -217,6 +186,7 @@ pub struct CollectedBlock<'a> {
 impl fmt::Display for CollectedBlock<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Collected { status, exit_code, is_healthy, reason } = self.collected;
+        let reason = reason.as_ref().map(ToString::to_string).unwrap_or_default();
         writeln!(f, "REVIEWER_FILE={}", self.file)?;
         writeln!(f, "TOOL={}", self.tool)?;
         writeln!(f, "STATUS={}", status.name())?;
@@ -237,8 +207,12 @@ mod tests {
     }
 
     fn shown(result: &CollectedResult<'_>) -> (CollectedStatus, i32, bool, String) {
-        let Collected { status, exit_code, is_healthy, reason } = collected(result);
-        (status, exit_code, is_healthy, reason)
+        let Collected { status, exit_code, is_healthy, .. } = collected(result);
+        (status, exit_code, is_healthy, reason(result))
+    }
+
+    fn reason(result: &CollectedResult<'_>) -> String {
+        collected(result).reason.map(|reason| reason.to_string()).unwrap_or_default()
     }
 
     // P-144, P-145, P-148, P-154
@@ -298,8 +272,10 @@ mod tests {
         assert!(!of(LaneOutcome::Answered, ProcessEnd::Exited(0)).is_worth_another());
         let second = CollectedResult { is_second: true, ..first };
         assert!(!second.is_worth_another());
-        let reason = collected(&second).reason;
-        assert_eq!(reason, "Retry also failed: Process exited successfully but produced no output");
+        assert_eq!(
+            reason(&second),
+            "Retry also failed: Process exited successfully but produced no output"
+        );
     }
 
     #[test]
@@ -327,12 +303,12 @@ mod tests {
         let why = format!(" a|b\r\n\n c\t{}", "x".repeat(600));
         let result =
             CollectedResult { why: Some(&why), ..of(LaneOutcome::Failed, ProcessEnd::Exited(1)) };
-        let reason = collected(&result).reason;
-        assert!(reason.starts_with("a b c xxx") && reason.ends_with("xxx..."), "{reason}");
-        assert_eq!(reason.chars().count(), 500);
+        let short = reason(&result);
+        assert!(short.starts_with("a b c xxx") && short.ends_with("xxx..."), "{short}");
+        assert_eq!(short.chars().count(), 500);
         let blank =
             CollectedResult { why: Some(" \n"), ..of(LaneOutcome::Failed, ProcessEnd::Exited(1)) };
-        assert_eq!(collected(&blank).reason, "Process failed with exit code 1");
+        assert_eq!(reason(&blank), "Process failed with exit code 1");
     }
 
     // P-143, P-155
@@ -354,7 +330,7 @@ mod tests {
             let found = collected(&result);
             let block = CollectedBlock { file: "a", tool: "b", collected: &found, was_unhealthy: false };
             prop_assert_eq!(block.to_string().lines().count(), 6);
-            prop_assert!(found.reason.chars().count() <= 500);
+            prop_assert!(reason(&result).chars().count() <= 500);
         }
     }
 }

@@ -43,6 +43,15 @@ impl PlanExcerpt {
         Self { numbers, kept: String::new(), fences: Fences::default(), place }
     }
 
+    /// The number of the rules that choose what an excerpt keeps. Raise it with them: excerpts are
+    /// remembered, and a later program must not take one that it would not make.
+    pub const FORM: u32 = 1;
+
+    /// Returns the numbers of the wanted tasks, each once and in order.
+    pub fn numbers(&self) -> &[String] {
+        &self.numbers
+    }
+
     /// Takes in a plan's next lines. Every block ends with a line's end, or with the plan.
     pub fn take_in(&mut self, lines: &str) {
         let mut rest = lines;

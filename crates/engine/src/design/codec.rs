@@ -6,6 +6,7 @@ mod begun;
 mod citations;
 mod kept;
 mod probed;
+mod reason;
 mod ruling;
 mod set_up;
 
@@ -22,6 +23,7 @@ use self::begun::BegunBody;
 use self::citations::CitationsBody;
 use self::kept::KeptBody;
 use self::probed::ProbedBody;
+use self::reason::{ExportFailureBody, NoAnswerBody};
 use self::ruling::RulingBody;
 use self::set_up::SetUpBody;
 
@@ -152,14 +154,14 @@ impl WorkedBody {
 #[serde(tag = "state", rename_all = "snake_case")]
 enum ExportBody {
     Written { manifest: String },
-    Failed { folder: String, why: String },
+    Failed { folder: String, why: ExportFailureBody },
 }
 
 impl From<Export> for ExportBody {
     fn from(export: Export) -> Self {
         match export {
             Export::Written { manifest } => Self::Written { manifest },
-            Export::Failed { folder, why } => Self::Failed { folder, why },
+            Export::Failed { folder, why } => Self::Failed { folder, why: why.into() },
         }
     }
 }
@@ -168,7 +170,7 @@ impl From<ExportBody> for Export {
     fn from(body: ExportBody) -> Self {
         match body {
             ExportBody::Written { manifest } => Self::Written { manifest },
-            ExportBody::Failed { folder, why } => Self::Failed { folder, why },
+            ExportBody::Failed { folder, why } => Self::Failed { folder, why: why.into() },
         }
     }
 }
@@ -200,7 +202,7 @@ impl DrawnBody {
 struct LaneBody {
     name: String,
     status: String,
-    reason: String,
+    reason: NoAnswerBody,
     answer: String,
     agent: String,
     model: Option<String>,
@@ -229,7 +231,7 @@ impl LaneBody {
         Self {
             name: id.to_string(),
             status: end.status.name().to_owned(),
-            reason: end.reason.clone(),
+            reason: end.reason.as_ref().into(),
             answer: end.answer.to_string(),
             agent: end.agent.clone(),
             model: end.model.clone(),
@@ -241,7 +243,7 @@ impl LaneBody {
     fn event(self, read: &Reader<'_>) -> Result<Event, CodecError> {
         let end = LaneEnd {
             status: read.known(&self.status, CollectedStatus::parse(&self.status))?,
-            reason: self.reason,
+            reason: self.reason.into(),
             answer: self.answer.into(),
             agent: self.agent,
             model: self.model,

@@ -1,9 +1,9 @@
 //! Reading a text in blocks of whole lines, for a reader who needs little of it. A program's memory is
 //! handed out page by page when it is first used, which takes longer than to read a large file.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use convoke_domain::finding::{FileFinding, Unreadable};
 
@@ -12,25 +12,42 @@ use super::{Refusal, finding, inside, open_judged};
 /// How many bytes Convoke reads in one go.
 const BLOCK: usize = 64 * 1024;
 
-/// Reads a file that must be below `dir`, as [`read_below`](super::read_below) does, and gives it to
-/// `take_in` in blocks of whole lines. The error is what was found instead of a text; blocks that were
-/// taken in before it belong to no text.
-pub fn read_blocks_below(
-    dir: &Path,
-    path: &Path,
+/// A file that is open to be read.
+#[derive(Debug)]
+pub struct OpenedFile {
+    /// Its path, without any link.
+    pub path: PathBuf,
+    file: File,
     max_bytes: u64,
-    take_in: &mut dyn FnMut(&str),
-) -> Result<(), FileFinding> {
-    let named = fs::symlink_metadata(path).map_err(Refusal::from);
-    let read = named.and_then(|_| {
-        let (file, _) = open_judged(&inside(dir, path)?, max_bytes)?;
-        read_blocks(file, max_bytes, take_in)
-    });
-    read.map_err(|refusal| finding(Err(refusal)))
+}
+
+impl OpenedFile {
+    /// Opens a file that must be below `dir`, as [`read_below`](super::read_below) does. The error is what
+    /// was found instead of a file that can be read.
+    pub fn below(dir: &Path, path: &Path, max_bytes: u64) -> Result<Self, FileFinding> {
+        let named = fs::symlink_metadata(path).map_err(Refusal::from);
+        let opened = named.and_then(|_| {
+            let path = inside(dir, path)?;
+            let (file, _) = open_judged(&path, max_bytes)?;
+            Ok(Self { path, file, max_bytes })
+        });
+        opened.map_err(|refusal| finding(Err(refusal)))
+    }
+
+    /// Returns what the system knows of the open file now.
+    pub fn metadata(&self) -> Option<Metadata> {
+        self.file.metadata().ok()
+    }
+
+    /// Gives the text to `take_in` in blocks of whole lines. The error is what was found instead of a text;
+    /// blocks that were taken in before it belong to no text.
+    pub fn read_blocks(&self, take_in: &mut dyn FnMut(&str)) -> Result<(), FileFinding> {
+        read_blocks(&self.file, self.max_bytes, take_in).map_err(|refusal| finding(Err(refusal)))
+    }
 }
 
 fn read_blocks(
-    mut file: File,
+    mut file: &File,
     max_bytes: u64,
     take_in: &mut dyn FnMut(&str),
 ) -> Result<(), Refusal> {
@@ -76,6 +93,15 @@ fn text(bytes: &[u8]) -> Result<&str, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read_blocks_below(
+        dir: &Path,
+        path: &Path,
+        max_bytes: u64,
+        take_in: &mut dyn FnMut(&str),
+    ) -> Result<(), FileFinding> {
+        OpenedFile::below(dir, path, max_bytes)?.read_blocks(take_in)
+    }
 
     #[test]
     fn a_text_comes_in_whole_lines_and_complete() {

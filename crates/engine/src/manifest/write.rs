@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use convoke_domain::design::export::ExportFailure;
 use convoke_domain::manifest::{
     EXPORT_DIR, MANIFEST_FILE, Manifest, ManifestArtifact, Unspeakable, session_id,
 };
@@ -55,7 +57,6 @@ pub struct BundleOrder<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// A folder cannot be used.
-    #[error("cannot use folder `{}`", path.display())]
     Folder {
         /// The path of the folder.
         path: PathBuf,
@@ -63,7 +64,6 @@ pub enum WriteError {
         source: io::Error,
     },
     /// An artifact is invalid.
-    #[error("cannot export `{file}`: {why}")]
     Artifact {
         /// The artifact's file name.
         file: String,
@@ -71,7 +71,6 @@ pub enum WriteError {
         why: &'static str,
     },
     /// An artifact cannot be read or written.
-    #[error("cannot export `{file}`")]
     File {
         /// The artifact's file name.
         file: String,
@@ -79,10 +78,8 @@ pub enum WriteError {
         source: io::Error,
     },
     /// The session could not be determined.
-    #[error("cannot export a design without a session id")]
     NoSession,
     /// A manifest cannot hold the folder's path.
-    #[error("cannot export into `{}`", path.display())]
     Path {
         /// The path of the folder.
         path: PathBuf,
@@ -90,25 +87,47 @@ pub enum WriteError {
         source: Unspeakable,
     },
     /// The folder holds other files.
-    #[error("cannot write into `{}`: it contains other files", path.display())]
     Occupied {
         /// The path of the folder.
         path: PathBuf,
     },
     /// Another process writes there.
-    #[error("cannot export into `{}`: another process is writing to it", path.display())]
     Busy {
         /// The path of the folder.
         path: PathBuf,
     },
     /// The files could not be put in place.
-    #[error("cannot put the bundle in `{}`", path.display())]
     Publish {
         /// The path of the folder.
         path: PathBuf,
         /// The system's message.
         source: io::Error,
     },
+}
+
+/// Returns the fact that a journal keeps, without the system's message.
+impl From<&WriteError> for ExportFailure {
+    fn from(error: &WriteError) -> Self {
+        let shown = |path: &Path| path.display().to_string();
+        match error {
+            WriteError::Folder { path, .. } => Self::Folder(shown(path)),
+            WriteError::Artifact { file, why } => {
+                Self::Artifact { file: file.clone(), why: (*why).to_owned() }
+            }
+            WriteError::File { file, .. } => Self::File(file.clone()),
+            WriteError::NoSession => Self::NoSession,
+            WriteError::Path { path, .. } => Self::Path(shown(path)),
+            WriteError::Occupied { path } => Self::Occupied(shown(path)),
+            WriteError::Busy { path } => Self::Busy(shown(path)),
+            WriteError::Publish { path, .. } => Self::Publish(shown(path)),
+        }
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ExportFailure::from(self).fmt(f)
+    }
 }
 
 /// Writes a bundle, and returns where its manifest is.

@@ -1,7 +1,6 @@
 //! The tasks of the plan that an agent works on, as far as it needs them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use convoke_domain::agent::Agent;
 use convoke_domain::finding::FileFinding;
@@ -17,8 +16,9 @@ use convoke_domain::wake::{WakeFit, WakeProfile};
 use convoke_store::error::StoreError;
 use convoke_store::task::{ActivePlan, Surroundings};
 
+use super::plan_cache::excerpt_of;
 use super::{MAX_PLAN_BYTES, WakeCall, WakeSources};
-use crate::file::read_blocks_below;
+use crate::file::OpenedFile;
 
 /// The largest plan that is read whole.
 const MOST_TASKS: usize = 500;
@@ -103,16 +103,18 @@ impl Work {
     /// Reads what the tasks on the way to the current one, and the marked one, need of the plan.
     pub(super) fn plan_excerpt(
         &self,
-        root: &Path,
+        sources: &WakeSources<'_>,
         path: &[&TaskNode],
         marked: Option<&str>,
     ) -> Option<(&str, FileFinding)> {
         let file = self.plan_file.as_deref()?;
         let titles = path.iter().map(|node| node.task.content.as_str());
-        let mut excerpt = PlanExcerpt::of(titles.chain(marked));
-        let mut take_in = |lines: &str| excerpt.take_in(lines);
-        let read = read_blocks_below(root, &root.join(file), MAX_PLAN_BYTES, &mut take_in);
-        Some((file, read.map_or_else(|found| found, |()| FileFinding::Text(excerpt.into_text()))))
+        let excerpt = PlanExcerpt::of(titles.chain(marked));
+        let opened = OpenedFile::below(sources.root, &sources.root.join(file), MAX_PLAN_BYTES);
+        let text = opened.and_then(|plan| {
+            excerpt_of(&plan, excerpt, sources.plan_cache.as_deref(), sources.now)
+        });
+        Some((file, text.map_or_else(|found| found, FileFinding::Text)))
     }
 
     pub(super) fn outline<'a>(

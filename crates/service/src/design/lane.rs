@@ -9,6 +9,7 @@ use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::collected::{self, CollectedStatus, collected};
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::ledger::Purpose;
+use convoke_domain::lane::no_answer::NoAnswer;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::run::RunId;
 use convoke_engine::lane::agent_ref::AgentRef;
@@ -87,10 +88,13 @@ impl LaneOrder<'_> {
         };
         let found = collected(&result);
         // No agent failed then; the spent amount is worth reporting.
-        let spent = why.clone().filter(|_| found.status == CollectedStatus::BudgetSpent);
+        let reason = match found.status {
+            CollectedStatus::BudgetSpent => Some(NoAnswer::OverBudget { said: why.clone() }),
+            _ => found.reason,
+        };
         let mut end = LaneEnd {
             status: found.status,
-            reason: spent.unwrap_or(found.reason),
+            reason,
             answer: Arc::default(),
             agent: chosen.agent.clone(),
             model: transcript.output.model.clone(),
@@ -101,7 +105,7 @@ impl LaneOrder<'_> {
             let answer = transcript.output.answer().unwrap_or_default();
             if answer.len() > LONGEST_ANSWER {
                 end.status = CollectedStatus::Failed;
-                end.reason = format!("the answer is longer than {LONGEST_ANSWER} bytes");
+                end.reason = Some(NoAnswer::TooLong { most: LONGEST_ANSWER });
             } else {
                 end.answer = answer.into();
             }
@@ -144,11 +148,11 @@ impl LaneOrder<'_> {
     }
 }
 
-/// Returns the record of a lane that could not start.
-pub(super) fn not_run(settings: &Settings, request: &LaneNeed, reason: &str) -> LaneEnd {
+/// Returns the record of a lane that could not start, with the error's text.
+pub(super) fn not_run(settings: &Settings, request: &LaneNeed, error: &str) -> LaneEnd {
     LaneEnd {
         status: CollectedStatus::Failed,
-        reason: reason.to_owned(),
+        reason: Some(NoAnswer::NotRun(error.to_owned())),
         answer: Arc::default(),
         agent: settings.chosen(request.holder).agent.clone(),
         model: None,

@@ -11,6 +11,7 @@ use convoke_domain::compat::ledger::{of_lanes, place, timing, tokens};
 use convoke_domain::compat::session_env::{Key, SessionEnv, last_health};
 use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{Export, LaneEnd, Settings};
+use convoke_domain::design::export::ExportFailure;
 use convoke_domain::design::mark;
 use convoke_domain::design::notice::Notice;
 use convoke_domain::design::outline::DesignOutline;
@@ -178,14 +179,15 @@ impl Caller {
             // The record does not exist before the run has ended.
             record: None,
         };
-        let failed = |why: String| Export::Failed { folder: folder.display().to_string(), why };
+        let failed =
+            |why: ExportFailure| Export::Failed { folder: folder.display().to_string(), why };
         match write(&order) {
             // The caller expects a file that is not empty.
             Ok(manifest) if fs::metadata(&manifest).is_ok_and(|found| found.len() > 0) => {
                 Export::Written { manifest: manifest.display().to_string() }
             }
-            Ok(manifest) => failed(format!("cannot find {}", manifest.display())),
-            Err(error) => failed(error.to_string()),
+            Ok(manifest) => failed(ExportFailure::ManifestMissing(manifest.display().to_string())),
+            Err(error) => failed(ExportFailure::from(&error)),
         }
     }
 

@@ -11,6 +11,7 @@ use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{
     Boundary, Export, Health, Occasion, Recovery, Reply, Settings, Tree,
 };
+use convoke_domain::design::export::ExportFailure;
 use convoke_domain::design::heavy::WorkerResult;
 use convoke_domain::design::notice::Notice;
 use convoke_domain::design::outline::DesignOutline;
@@ -159,7 +160,7 @@ impl<'a> Stage<'a> {
             let told = match news {
                 QueueEvent::Started => tell(self, LaneNews::Started(id)),
                 QueueEvent::Ended(Ok(Some(end))) if end.status == CollectedStatus::BudgetSpent => {
-                    tell(self, LaneNews::OverBudget(end.reason.clone()))
+                    tell(self, LaneNews::OverBudget(end.reason_text()))
                 }
                 QueueEvent::Ended(Ok(Some(end))) => {
                     if let Some(caller) = &self.caller {
@@ -272,7 +273,7 @@ impl<'a> Stage<'a> {
             return caller.export(self.session, settings, &self.folder, progress);
         }
         let folder = self.folder.display().to_string();
-        Export::Failed { folder, why: "no calling workflow asked for the files".to_owned() }
+        Export::Failed { folder, why: ExportFailure::NoCaller }
     }
 
     /// Has another process do the heavy part, and returns the result that Convoke believes; nothing if

@@ -66,8 +66,8 @@ impl From<&VerdictChange> for ChangedVerdictReport {
     fn from(change: &VerdictChange) -> Self {
         Self {
             id: change.matter.to_string(),
-            recorded: change.recorded.clone(),
-            recounted: change.recounted.clone(),
+            recorded: change.recorded.as_ref().map(ToString::to_string),
+            recounted: change.recounted.as_ref().map(ToString::to_string),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The course of a run on a time axis, for programs and pages.
 
-use convoke_domain::design::event::{Event, LaneId, Settings, Stamped};
+use convoke_domain::design::event::{Event, LaneEnd, LaneId, Settings, Stamped};
 use convoke_domain::design::progress::Step;
 use convoke_domain::design::seat::Holder;
 use convoke_domain::design::seat_name::{lane_holder, lane_seat};
@@ -172,7 +172,7 @@ impl LaneBarReport {
                 BarEnd::CutOff(_) => "cut-off",
                 BarEnd::Ended(_, end) => end.status.name(),
             },
-            reason: end.map(|end| end.reason.clone()).filter(|reason| !reason.is_empty()),
+            reason: end.map(LaneEnd::reason_text).filter(|reason| !reason.is_empty()),
             is_second_request: bar.id.is_second_request(),
             is_substitute: bar.id.is_substitute(),
             restarts: bar.restarts,

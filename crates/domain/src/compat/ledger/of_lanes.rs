@@ -56,7 +56,7 @@ mod tests {
         let usage = Usage { input: 100, cached: 30, output: 7, reasoning: 2, micro_dollars: None };
         LaneEnd {
             status,
-            reason: String::new(),
+            reason: None,
             answer: String::new().into(),
             agent: "cursor".to_owned(),
             model: None,

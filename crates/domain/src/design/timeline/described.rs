@@ -68,7 +68,9 @@ pub fn described(event: &Event, settings: Option<&Settings>) -> String {
             format!("a person decided: {} {}", ruling.matter, ruling.choice.past())
         }
         Event::Exported(Export::Written { .. }) => "the design was exported".to_owned(),
-        Event::Exported(Export::Failed { why, .. }) => format!("the export failed: {}", said(why)),
+        Event::Exported(Export::Failed { why, .. }) => {
+            format!("the export failed: {}", said(&why.to_string()))
+        }
         Event::Kept(kept) => format!("the run completed with {} artifacts", kept.files.len()),
     }
 }
@@ -96,8 +98,9 @@ fn ended(seat: &str, end: &LaneEnd) -> String {
         return format!("{seat} answered after {took}");
     }
     let mut line = format!("{seat} ended after {took}: {}", end.status.name());
-    if !end.reason.is_empty() {
-        write!(line, " ({})", said(&end.reason)).ok();
+    let reason = end.reason_text();
+    if !reason.is_empty() {
+        write!(line, " ({})", said(&reason)).ok();
     }
     line
 }

@@ -123,7 +123,7 @@ impl<'f> Walk<'f> {
 
     fn chair_failed(&mut self, holder: Holder, end: &LaneEnd) {
         let agent = self.settings.panel.named(holder).name().to_owned();
-        self.warn(ChairWarning::Failed { agent, reason: end.reason.clone() });
+        self.warn(ChairWarning::Failed { agent, reason: end.reason_text() });
         self.state.roster.is_chair_lost |= holder == Holder::Host;
         self.state.roster.lose(holder);
     }

@@ -49,7 +49,7 @@ fn export(walk: &mut Walk<'_>) -> Walked<()> {
     for (at, export) in &facts.exports()[..before] {
         walk.state.at(*at);
         let Export::Failed { folder, why } = export else { return Ok(()) };
-        failed = Some(why.clone());
+        failed = Some(why.to_string());
         walk.note(DesignNote::NotExported { folder: folder.clone() });
         remind(walk);
     }

@@ -100,7 +100,7 @@ fn debate_all(walk: &mut Walk<'_>, synthesis: &Synthesis, selected: usize) -> Wa
                 sides[place] = Some(&*end.answer);
             } else {
                 let agent = walk.settings.panel.named(seat.runner).name().to_owned();
-                let reason = end.reason.clone();
+                let reason = end.reason_text();
                 walk.warn(DebateWarning::SideFailed { agent, decision, side, reason });
             }
         }

@@ -113,12 +113,12 @@ fn hear(
         walk.keep_answer(&seat.file, end);
     }
     if judgement == Judgement::Ineligible {
-        let (judge, reason) = (seat.label.clone(), end.reason.clone());
+        let (judge, reason) = (seat.label.clone(), end.reason_text());
         walk.warn(DebateWarning::JudgeFailed { judge, reason });
     }
     if let Some(failed) = ends.get(1).filter(|end| answer_of(end).is_none()) {
         let judge = format!("{} (reverse order)", seat.label);
-        walk.warn(DebateWarning::JudgeFailed { judge, reason: failed.reason.clone() });
+        walk.warn(DebateWarning::JudgeFailed { judge, reason: failed.reason_text() });
     }
     let near = answer.and_then(|answer| judge::near_votes(&seat.label, answer, asked));
     for warning in judgement.warnings(&seat.label).into_iter().chain(near) {

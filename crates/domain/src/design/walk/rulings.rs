@@ -134,7 +134,7 @@ fn export_again(walk: &mut Walk<'_>, first: usize, next: Option<usize>) -> Walke
     for (at, export) in since {
         walk.state.at(*at);
         let Export::Failed { why, .. } = export else { return Ok(()) };
-        let (why, seconds) = (why.clone(), walk.state.elapsed());
+        let (why, seconds) = (why.to_string(), walk.state.elapsed());
         walk.note(DesignNote::NotExportedAgain { why: why.clone(), seconds });
         failed = Some(why);
     }

@@ -37,7 +37,7 @@ impl SeatedPhase<'_> {
             return flaw();
         }
         let is_enough = self.takes_beginnings && end.is_cut_off() && flaw().is_none();
-        (!is_enough).then(|| end.reason.clone())
+        (!is_enough).then(|| end.reason_text())
     }
 }
 
@@ -146,7 +146,7 @@ impl<'f> Walk<'f> {
         }
         if end.is_cut_off() {
             let (seat, noun) = (seat.label.clone(), phase.noun);
-            let reason = end.reason.clone();
+            let reason = end.reason_text();
             self.warn(SeatWarning::OnlyABeginning { seat, noun, reason });
         }
         self.remember(phase.kind, seat, end);

@@ -66,7 +66,7 @@ pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding]) -> Walked<Vec<Vot
         } else {
             let left = seats.iter().zip(&is_there).filter(|(_, is_there)| **is_there);
             let left = left.map(|(seat, _)| seat.label.clone()).collect();
-            let (voter, reason) = (seat.label.clone(), end.reason.clone());
+            let (voter, reason) = (seat.label.clone(), end.reason_text());
             walk.warn(ReviewWarning::VoterFailed { voter, reason, left });
             if end.status != CollectedStatus::BudgetSpent {
                 walk.state.roster.lose(seat.runner);

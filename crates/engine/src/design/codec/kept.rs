@@ -2,6 +2,7 @@
 
 use convoke_domain::design::event::{Event, Kept, PanelVerdict};
 use convoke_domain::design::matter::MatterId;
+use convoke_domain::design::panel_verdict::PanelResult;
 use serde::{Deserialize, Serialize};
 
 use super::{CodecError, Reader};
@@ -25,7 +26,7 @@ pub(super) enum KeptBody {
 
 impl From<Kept> for KeptBody {
     fn from(Kept { files, warnings, undecided, verdicts }: Kept) -> Self {
-        let word = |verdict: PanelVerdict| (verdict.matter.to_string(), verdict.word);
+        let word = |verdict: PanelVerdict| (verdict.matter.to_string(), verdict.result.to_string());
         let verdicts = verdicts.map(|verdicts| verdicts.into_iter().map(word).collect());
         Self::Counted { files, warnings, undecided, verdicts }
     }
@@ -41,7 +42,7 @@ impl KeptBody {
         };
         let verdict = |(id, word): (String, String)| {
             let matter = read.known(&id, MatterId::parse(&id))?;
-            Ok(PanelVerdict { matter, word })
+            Ok(PanelVerdict { matter, result: PanelResult::parse(matter, &word) })
         };
         let verdicts = verdicts.map(|listed| listed.into_iter().map(verdict).collect());
         let verdicts = verdicts.transpose()?;
@@ -61,8 +62,16 @@ mod tests {
         let files = vec![("plan.txt".to_owned(), "abc".to_owned())];
         let earlier = decode("kept", r#"[["plan.txt","abc"]]"#).unwrap();
         assert_eq!(earlier, Event::Kept(Kept { files: files.clone(), ..Kept::default() }));
-        let matter = MatterId::parse("OOS_1").unwrap();
-        let verdicts = vec![PanelVerdict { matter, word: "tied".to_owned() }];
+        let verdict = |id: &str, word: &str| {
+            let matter = MatterId::parse(id).unwrap();
+            PanelVerdict { matter, result: PanelResult::parse(matter, word) }
+        };
+        let verdicts = vec![
+            verdict("OOS_1", "tied"),
+            verdict("DECISION_1", "thesis"),
+            verdict("DECISION_2", "over-cap"),
+            verdict("FINDING_1", "a word of another program"),
+        ];
         for verdicts in [None, Some(verdicts)] {
             let (warnings, undecided) = (Some(2), Some(0));
             let kept = Kept { files: files.clone(), warnings, undecided, verdicts };

@@ -3,6 +3,7 @@
 use super::super::*;
 use super::world::World;
 use crate::design::event::Export;
+use crate::design::export::ExportFailure;
 use crate::design::progress::Prefix;
 
 fn nested() -> World {
@@ -56,7 +57,10 @@ fn a_design_of_ones_own_is_not_exported() {
 #[test]
 fn what_cannot_be_handed_over_is_kept() {
     let mut world = nested().failing("sketch/Cursor-Arch", "no tokens");
-    let failed = Export::Failed { folder: "/state/runs/x".to_owned(), why: "no folder".to_owned() };
+    let failed = Export::Failed {
+        folder: "/state/runs/x".to_owned(),
+        why: ExportFailure::Sentence("no folder".to_owned()),
+    };
     world.exports = vec![failed];
     let run = world.run();
     assert_eq!(run.ending, DesignEnding::NotExported("no folder".to_owned()));

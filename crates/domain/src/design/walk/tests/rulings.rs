@@ -4,6 +4,7 @@ use super::super::*;
 use super::run::Run;
 use super::world::{World, block, plan, synthesis, words};
 use crate::design::event::{Event, Export, Kept, Stamped};
+use crate::design::export::ExportFailure;
 use crate::design::matter::RulingChoice::{Accept, Reject};
 use crate::design::matter::{Matter, MatterId, Ruling};
 
@@ -266,7 +267,10 @@ fn a_nested_design_is_handed_over_again() {
     world.settings.session_env = Some("/parent/session-env.sh".to_owned());
     let run = world.run();
     assert!(!run.shown().contains("Undecided:"), "another workflow reads these lines");
-    let failed = Export::Failed { folder: "/x".to_owned(), why: "disk full".to_owned() };
+    let failed = Export::Failed {
+        folder: "/x".to_owned(),
+        why: ExportFailure::Sentence("disk full".to_owned()),
+    };
     let written = Export::Written { manifest: "/parent/m".to_owned() };
     world.exports = vec![written.clone(), failed.clone(), written.clone()];
     let first = world.decide(&run, "FINDING_1", Accept, "it matters");
@@ -285,7 +289,10 @@ fn a_decision_on_a_run_that_stopped_is_acted_on_at_its_end() {
     let stopped = tied().failing("chair/revision", "x").failing("chair/diagram", "x");
     let mut world = stopped;
     world.settings.session_env = Some("/parent/session-env.sh".to_owned());
-    let failed = Export::Failed { folder: "/x".to_owned(), why: "disk full".to_owned() };
+    let failed = Export::Failed {
+        folder: "/x".to_owned(),
+        why: ExportFailure::Sentence("disk full".to_owned()),
+    };
     world.exports = vec![failed];
     let run = world.run();
     assert!(matches!(run.ending, DesignEnding::NotExported(_)));
