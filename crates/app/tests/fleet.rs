@@ -11,6 +11,9 @@ mod server;
 #[path = "fleet/guide.rs"]
 mod guide;
 
+#[path = "fleet/races.rs"]
+mod races;
+
 #[path = "fleet/replica.rs"]
 mod replica;
 
@@ -90,6 +93,11 @@ fn a_team_keeps_its_store_on_a_server() {
     hooks_survive_without_their_server(&server);
     // The last, because it stops the server.
     replica::hooks_answer_from_the_copy(&server);
+}
+
+#[test]
+fn processes_that_race_deliver_each_message_once() {
+    races::processes_that_race_deliver_each_message_once(&TestServer::start());
 }
 
 #[test]

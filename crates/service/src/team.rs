@@ -32,7 +32,7 @@ pub enum InvitePassword {
 pub struct InviteRequest {
     /// The member.
     pub member: MemberName,
-    /// The projects; the session's if there is none.
+    /// The projects; without any, the session's.
     pub projects: Vec<String>,
     /// The member's password.
     pub password: InvitePassword,

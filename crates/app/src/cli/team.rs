@@ -104,19 +104,19 @@ impl Args {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {
-            Command::Init => print(&begin_team(&app.session)?, begun, app, output),
+            Command::Init => print(&begin_team(&app.session)?, init_words, app, output),
             Command::Invite(args) => {
-                print(&invite_member(&app.session, &args.request())?, invited, app, output)
+                print(&invite_member(&app.session, &args.request())?, invite_words, app, output)
             }
-            Command::Members => print(&list_members(&app.session)?, members, app, output),
+            Command::Members => print(&list_members(&app.session)?, member_list, app, output),
             Command::Revoke(RevokeArgs { member, from_project }) => {
                 let report = revoke_member(&app.session, member, from_project.as_deref())?;
-                print(&report, revoked, app, output)
+                print(&report, revoke_words, app, output)
             }
             Command::Log(LogArgs { of_project, member, last }) => {
                 let (project, member) = (of_project.clone(), member.clone());
                 let request = AuditRequest { project, member, last: *last };
-                print(&read_audit(&app.session, &request)?, entries, app, output)
+                print(&read_audit(&app.session, &request)?, audit_lines, app, output)
             }
         }
     }
@@ -148,7 +148,7 @@ fn print<R: Serialize>(
     Ok(Exit::Done)
 }
 
-fn begun(report: &TeamInitReport) -> String {
+fn init_words(report: &TeamInitReport) -> String {
     let TeamInitReport { store, role, was_there } = report;
     if *was_there {
         format!("set the rights of the team's members again in {store}\n")
@@ -157,7 +157,7 @@ fn begun(report: &TeamInitReport) -> String {
     }
 }
 
-fn invited(report: &TeamInviteReport) -> String {
+fn invite_words(report: &TeamInviteReport) -> String {
     let TeamInviteReport { member, store, projects, password, password_changed, .. } = report;
     let mut lines = vec![format!("invited {member} to {}", projects.join(", "))];
     lines.push(format!("store:     {store}"));
@@ -169,14 +169,14 @@ fn invited(report: &TeamInviteReport) -> String {
     lines.join("\n") + "\n"
 }
 
-fn members(reports: &Vec<TeamMemberReport>) -> String {
+fn member_list(reports: &Vec<TeamMemberReport>) -> String {
     if reports.is_empty() {
         return "No members.\n".to_owned();
     }
-    reports.iter().map(member).collect()
+    reports.iter().map(member_lines).collect()
 }
 
-fn member(report: &TeamMemberReport) -> String {
+fn member_lines(report: &TeamMemberReport) -> String {
     let listed = |names: &[String]| {
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     };
@@ -192,7 +192,7 @@ fn member(report: &TeamMemberReport) -> String {
     )
 }
 
-fn revoked(report: &TeamRevokeReport) -> String {
+fn revoke_words(report: &TeamRevokeReport) -> String {
     let TeamRevokeReport { member, projects, ended_connections } = report;
     if !projects.is_empty() {
         return format!("{member} still may use {}\n", projects.join(", "));
@@ -204,7 +204,7 @@ fn revoked(report: &TeamRevokeReport) -> String {
     }
 }
 
-fn entries(reports: &Vec<AuditEntryReport>) -> String {
+fn audit_lines(reports: &Vec<AuditEntryReport>) -> String {
     if reports.is_empty() {
         return "No entries.\n".to_owned();
     }

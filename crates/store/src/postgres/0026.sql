@@ -115,7 +115,7 @@ CREATE FUNCTION team_sees_message(message BIGINT) RETURNS BOOLEAN
         OR EXISTS (SELECT 1 FROM recipients WHERE message_id = message AND project = ANY (team_mine()))
 $$;
 
--- Puts the member's name into a row, whatever the statement says.
+-- Puts the member's name into a row, also if the statement names another.
 CREATE FUNCTION team_sign() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 DECLARE
     me TEXT := team_me();
