@@ -45,6 +45,7 @@ pub mod subagent;
 pub mod sync;
 mod table;
 pub mod task;
+pub mod team;
 pub mod tree;
 pub mod upgrade;
 pub mod usage;
@@ -155,6 +156,7 @@ enum Command {
     Plumbing(plumbing::Args),
     Store(store::Args),
     Sync(sync::SyncArgs),
+    Team(team::Args),
 }
 
 const AFTER_HELP: &str = "\
@@ -215,6 +217,7 @@ impl Cli {
             Command::Plumbing(args) => args.run(&self.app_anywhere(), output),
             Command::Store(args) => args.run(&self.app()?, output),
             Command::Sync(args) => args.run(&self.app()?, output),
+            Command::Team(args) => args.run(&self.app()?, output),
             // The client names the project, and no step here may fail.
             Command::Hook(args) => args.run(self.verbosity(), output),
         }

@@ -8,8 +8,17 @@
 #[path = "../../store/tests/support/server.rs"]
 mod server;
 
+#[path = "fleet/guide.rs"]
+mod guide;
+
+#[path = "fleet/races.rs"]
+mod races;
+
 #[path = "fleet/replica.rs"]
 mod replica;
+
+#[path = "fleet/team.rs"]
+mod team;
 
 use std::fs;
 use std::path::PathBuf;
@@ -84,6 +93,21 @@ fn a_team_keeps_its_store_on_a_server() {
     hooks_survive_without_their_server(&server);
     // The last, because it stops the server.
     replica::hooks_answer_from_the_copy(&server);
+}
+
+#[test]
+fn processes_that_race_deliver_each_message_once() {
+    races::processes_that_race_deliver_each_message_once(&TestServer::start());
+}
+
+#[test]
+fn the_guide_to_a_team_shows_what_happens() {
+    guide::the_guide_to_a_team_shows_what_happens(&TestServer::start());
+}
+
+#[test]
+fn members_reach_their_own_projects_only() {
+    team::members_reach_their_own_projects_only(&TestServer::start());
 }
 
 fn commands_work(server: &TestServer) {

@@ -33,6 +33,7 @@ pub mod setup;
 pub mod skill;
 pub mod subagent;
 pub mod task;
+pub mod team;
 pub mod telemetry;
 pub mod text;
 pub mod token;

@@ -77,6 +77,8 @@ pub struct Message {
     pub hop: u32,
     /// When the sender sent it.
     pub created_at: Timestamp,
+    /// The member of the team who really wrote it; `None` in a store without a team, and for its owner.
+    pub member: Option<String>,
 }
 
 /// Something an agent did, in the words that follow its name: `dispatched spec-reviewer subagent`.
@@ -234,6 +236,7 @@ mod tests {
             re: None,
             hop: 0,
             created_at: at(time),
+            member: None,
         }
     }
 

@@ -62,6 +62,7 @@ pub mod store_page;
 pub mod store_transfer;
 pub mod subagent;
 pub mod task;
+pub mod team;
 pub mod telemetry;
 pub mod tree;
 pub mod upgrade;

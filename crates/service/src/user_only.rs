@@ -15,6 +15,8 @@ pub(crate) enum UserOnly {
     WakeSettings,
     /// Taking hooks away.
     HookRemoval,
+    /// Who belongs to the team.
+    Team,
     /// Binding sessions that belong to an agent to another one.
     Rebinding,
 }
@@ -25,6 +27,7 @@ impl fmt::Display for UserOnly {
             Self::Rules => "change your rules",
             Self::WakeSettings => "change what wake-ups deliver",
             Self::HookRemoval => "remove hooks",
+            Self::Team => "change the team",
             Self::Rebinding => "bind your sessions to another agent",
         })
     }

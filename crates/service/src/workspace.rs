@@ -268,6 +268,10 @@ pub fn refused(error: StoreError) -> Failure {
         | StoreError::NoRun { .. }
         | StoreError::ManyRuns { .. }
         | StoreError::RunExists { .. }
+        | StoreError::NoTeam
+        | StoreError::NotOwner
+        | StoreError::NoMember { .. }
+        | StoreError::RoleExists { .. }
         | StoreError::OutOfTurn { .. } => ErrorClass::Refused,
         StoreError::Folder { .. }
         | StoreError::Open { .. }
@@ -276,6 +280,9 @@ pub fn refused(error: StoreError) -> Failure {
         | StoreError::Foreign { .. }
         | StoreError::Address { .. }
         | StoreError::NoServers
+        | StoreError::OwnerUpdates { .. }
+        | StoreError::TeamNeedsServer
+        | StoreError::MayNotCreateRoles
         | StoreError::Failed { .. } => ErrorClass::Prerequisite,
     };
     let hint = error.hint().map(str::to_owned);

@@ -36,6 +36,8 @@ pub enum BackendTrouble {
     Unconfirmed,
     /// The server does not accept the user or the password, or not for this database.
     Login,
+    /// The server lets the user in, and refuses this.
+    Forbidden,
     /// The server cannot prove who it is, or speaks no TLS.
     Untrusted,
     /// Anything else.
@@ -93,6 +95,43 @@ pub enum StoreError {
         found: usize,
         /// The schema that this program reads.
         known: usize,
+    },
+    /// An earlier version of Convoke has written the store, and only its owner may change its schema.
+    #[error(
+        "cannot use store `{location}`: it has schema {found}, this version writes {known}, and only \
+         the store's owner may update it"
+    )]
+    OwnerUpdates {
+        /// Where the store is.
+        location: StoreLocation,
+        /// The store's schema.
+        found: usize,
+        /// The schema that this program writes.
+        known: usize,
+    },
+    /// A team needs a store that its members can reach, each as a user of its own.
+    #[error("cannot manage a team: the store is a file on this machine, and a team needs a server")]
+    TeamNeedsServer,
+    /// No team was begun.
+    #[error("the store has no team")]
+    NoTeam,
+    /// The user of the connection does not own the store.
+    #[error("cannot manage the team: only the user who owns the store's tables may")]
+    NotOwner,
+    /// The owner cannot make roles for members.
+    #[error("cannot begin a team: the store's owner may not create roles on the server")]
+    MayNotCreateRoles,
+    /// There is no such member.
+    #[error("there is no member `{name}`")]
+    NoMember {
+        /// The given name.
+        name: String,
+    },
+    /// The server has a role of this name that is no member of this team.
+    #[error("cannot invite `{name}`: the server has another user of that name")]
+    RoleExists {
+        /// The given name.
+        name: String,
     },
     /// A question or a change failed.
     #[error("cannot {doing}")]
@@ -262,6 +301,8 @@ pub enum StoreError {
 
 const BY_FORCE: &str = "`--force` removes it: its tasks become unassigned, its messages stay";
 const CORRECT_ADDRESS: &str = "correct CONVOKE_STORE, or `store.path` in your configuration";
+const TO_A_SERVER: &str = "copy it to one with `convoke store move --to postgres://USER@HOST/DATABASE`, name \
+     that with CONVOKE_STORE or `store.path`, and run `convoke team init`";
 const WITH_SERVERS: &str = "install a package of Convoke, which has it, or build it with the backend: \
      `cargo install --locked --path crates/app --features postgres`";
 
@@ -275,6 +316,26 @@ impl StoreError {
                 return Some("update convoke, or name another store with CONVOKE_STORE");
             }
             Self::Older { .. } => return Some("run `convoke status`, which updates the store"),
+            Self::OwnerUpdates { .. } => {
+                return Some(
+                    "ask the store's owner to run `convoke status` with this version, or use the \
+                     version that the team has",
+                );
+            }
+            Self::TeamNeedsServer => return Some(TO_A_SERVER),
+            Self::NoTeam => return Some("run `convoke team init` as the store's owner"),
+            Self::NotOwner => {
+                return Some(
+                    "name the store with its owner: CONVOKE_STORE=postgres://OWNER@HOST/…",
+                );
+            }
+            Self::MayNotCreateRoles => {
+                return Some(
+                    "have an administrator of the server run `ALTER ROLE OWNER CREATEROLE`",
+                );
+            }
+            Self::NoMember { .. } => return Some("run `convoke team members` to list them"),
+            Self::RoleExists { .. } => return Some("choose another name"),
             Self::NoTask { .. } => return Some("run `convoke task tree` to list the tasks"),
             Self::Taken { .. } => return Some("run the command again"),
             Self::NoAgent { .. } => {
@@ -374,6 +435,9 @@ impl BackendTrouble {
             Self::Login => Some(
                 "check the user and its password: CONVOKE_STORE_PASSWORD, or `store.password_file` or \
                  `store.password_command` in your configuration",
+            ),
+            Self::Forbidden => Some(
+                "ask the owner of the store for it; `convoke team members` shows what you may use",
             ),
             Self::Untrusted => Some(
                 "name the file of the server's certificate authority with `sslrootcert` in the address, \

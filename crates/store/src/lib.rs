@@ -34,6 +34,7 @@ mod sqlite;
 pub mod task;
 pub mod task_edit;
 pub mod task_history;
+pub mod team;
 pub mod transfer;
 pub mod wake_up;
 
@@ -67,6 +68,7 @@ use crate::skill::SkillStore;
 use crate::task::TaskStore;
 use crate::task_edit::TaskEditStore;
 use crate::task_history::TaskHistoryStore;
+use crate::team::TeamStore;
 use crate::transfer::TransferStore;
 use crate::wake_up::WakeUpStore;
 
@@ -93,6 +95,7 @@ pub trait Store:
     + SearchStore
     + TransferStore
     + ReplicaStore
+    + TeamStore
     + Send
     + Sync
 {

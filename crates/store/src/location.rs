@@ -75,6 +75,18 @@ impl StoreLocation {
         self
     }
 
+    /// Returns the location as another user of its server names it, without a password.
+    #[must_use]
+    pub fn for_user(mut self, user: &str) -> Self {
+        if let Place::Server(address) = &mut self.0
+            && let Ok(address) = address.as_mut()
+        {
+            user.clone_into(&mut address.user);
+            address.password = None;
+        }
+        self
+    }
+
     /// Returns the file by which the processes of this machine agree which one does `what` with
     /// this store. That of a server is in `folder`.
     pub fn lock_file(&self, what: &str, folder: &Path) -> PathBuf {

@@ -11,6 +11,7 @@ mod failure;
 mod nul;
 mod schema;
 mod server;
+pub(crate) mod team;
 
 pub(crate) use self::cell::ServerRow;
 pub(crate) use self::failure::ServerFailure;

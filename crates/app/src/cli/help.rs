@@ -37,6 +37,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "upgrade",
             "store",
             "sync",
+            "team",
             "completions",
             "man",
             "help",

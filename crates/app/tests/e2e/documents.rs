@@ -268,6 +268,12 @@ fn the_page_about_data_can_be_followed() {
     follow(&guide("your-data.md"));
 }
 
+// Its commands need a server, and the tests with one follow them: tests/fleet/guide.rs.
+#[test]
+fn the_guide_to_a_team_has_known_blocks() {
+    follow(&guide("from-one-laptop-to-a-team.md"));
+}
+
 #[test]
 fn every_guide_is_followed_by_a_test() {
     let names = fs::read_dir(root().join("docs/guide")).unwrap();

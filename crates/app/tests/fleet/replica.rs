@@ -39,7 +39,7 @@ impl Ground {
         said(&self.hook(store, session, "SessionStart", "compact"))
     }
 
-    fn unread(&self, store: &[(&str, &str)]) -> usize {
+    pub(crate) fn unread(&self, store: &[(&str, &str)]) -> usize {
         let inbox = self.stdout(store, &["inbox", "june", "--json"]);
         let inbox: Value = serde_json::from_str(&inbox).unwrap();
         let messages = inbox.as_array().or_else(|| inbox["messages"].as_array());
@@ -54,7 +54,7 @@ impl Ground {
 }
 
 /// Names a server, and the time that hooks give it.
-fn variables<'a>(address: &'a str, limit: &'a str) -> [(&'static str, &'a str); 3] {
+pub(crate) fn variables<'a>(address: &'a str, limit: &'a str) -> [(&'static str, &'a str); 3] {
     [
         ("CONVOKE_STORE", address),
         ("CONVOKE_STORE_PASSWORD", PASSWORD),
@@ -62,7 +62,7 @@ fn variables<'a>(address: &'a str, limit: &'a str) -> [(&'static str, &'a str); 
     ]
 }
 
-const COPY: &str = "ago; the store's server does not answer";
+pub(crate) const COPY: &str = "ago; the store's server does not answer";
 
 /// W-85, W-86, W-87, W-88
 pub(crate) fn hooks_answer_from_the_copy(server: &TestServer) {

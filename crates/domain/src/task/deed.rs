@@ -119,6 +119,9 @@ pub struct TaskDeed {
     pub run: Option<String>,
     /// When the deed was recorded.
     pub at: Timestamp,
+    /// The member of the team who really recorded it; `None` in a store without a team, and for its
+    /// owner.
+    pub member: Option<String>,
 }
 
 /// The verdict by all deeds of one task. The last deed of each role counts.
@@ -200,6 +203,7 @@ pub(crate) mod fixture {
                 message_id: None,
                 run: None,
                 at: Timestamp::UNIX_EPOCH,
+                member: None,
             }
         };
         lines.iter().zip(1..).map(deed).collect()

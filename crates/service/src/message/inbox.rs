@@ -84,6 +84,9 @@ pub struct MessageReport {
     pub content: String,
     /// When it was stored.
     pub created_at: String,
+    /// The member of the team who really wrote it, in a store that has a team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
 }
 
 impl MessageReport {
@@ -97,6 +100,7 @@ impl MessageReport {
             kind: message.kind.name(),
             content: message.content.clone(),
             created_at: message.created_at.to_string(),
+            member: message.member.clone(),
         }
     }
 }

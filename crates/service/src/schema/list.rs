@@ -54,6 +54,9 @@ use crate::task::{
     RemovedCount, RemovedTaskReport, RestoredCount, ShownTaskReport, TaskChangeReport,
     TaskPageReport, TaskReport,
 };
+use crate::team::{
+    AuditEntryReport, TeamInitReport, TeamInviteReport, TeamMemberReport, TeamRevokeReport,
+};
 use crate::tree::{TreeBaselineReport, TreeNoteReport, TreeNotesReport};
 use crate::upgrade::UpgradeReport;
 use crate::usage::{LaneUsageReport, SessionUsageReport, UsagePageReport};
@@ -261,6 +264,11 @@ fn upkeep() -> Vec<ReportSchema> {
         ),
         report::<StoreMoveReport>("store-move", &["store move"]),
         report::<SyncReport>("sync", &["sync"]),
+        report::<TeamInitReport>("team-init", &["team init"]),
+        report::<TeamInviteReport>("team-invite", &["team invite"]),
+        report::<Vec<TeamMemberReport>>("team-members", &["team members"]),
+        report::<TeamRevokeReport>("team-revoke", &["team revoke"]),
+        report::<Vec<AuditEntryReport>>("team-log", &["team log"]),
         line::<StoreExportLine>("store-export", &["store export -"]),
     ]
 }

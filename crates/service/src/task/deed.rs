@@ -46,6 +46,9 @@ pub struct DeedReport {
     pub run: Option<String>,
     /// When it was recorded.
     pub at: String,
+    /// The member of the team who really recorded it, in a store that has a team.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
 }
 
 impl DeedReport {
@@ -60,6 +63,7 @@ impl DeedReport {
             message_id: deed.message_id,
             run: deed.run.clone(),
             at: deed.at.to_string(),
+            member: deed.member.clone(),
         }
     }
 

@@ -81,6 +81,7 @@ impl ServerFailure {
             | Self::Interrupted
             | Self::Unreached(_)
             | Self::Unconfirmed(_) => true,
+            Self::Refused { message, .. } if is_pools_refusal(message) => false,
             Self::Refused { state, .. } => {
                 [
                     SqlState::ADMIN_SHUTDOWN,
@@ -112,10 +113,18 @@ impl ServerFailure {
             | Self::Authorities { .. }
             | Self::NoAuthorities => BackendTrouble::Untrusted,
             Self::Refused { .. } if self.is_lost() => BackendTrouble::Away,
+            Self::Refused { message, .. } if is_pools_refusal(message) => BackendTrouble::Login,
             Self::Refused { state, .. } => of_state(state),
             Self::Type(_) | Self::Runtime(_) => BackendTrouble::Other,
         }
     }
+}
+
+/// Tells whether PgBouncer refuses a login: it uses the code of a lost connection for that.
+fn is_pools_refusal(message: &str) -> bool {
+    ["no such user", "SASL authentication failed", "password authentication failed"]
+        .iter()
+        .any(|words| message.starts_with(words))
 }
 
 fn of_state(state: &SqlState) -> BackendTrouble {
@@ -123,7 +132,8 @@ fn of_state(state: &SqlState) -> BackendTrouble {
         // The class of logins; a database or a role that does not exist; a right that is missing.
         code if code.starts_with("28") => BackendTrouble::Login,
         "3D000" => BackendTrouble::Login,
-        "42501" | "25006" => BackendTrouble::NotWritable,
+        "42501" => BackendTrouble::Forbidden,
+        "25006" => BackendTrouble::NotWritable,
         "53100" => BackendTrouble::Full,
         "58030" => BackendTrouble::Disk,
         // Locks, deadlocks, and too many connections.

@@ -12,8 +12,16 @@ use crate::sqlite;
 const FIRST: usize = 22;
 
 /// One script for each version from the first on. A script that was released never changes.
-const MIGRATIONS: [&str; 3] =
-    [include_str!("0022.sql"), include_str!("0023.sql"), include_str!("0024.sql")];
+const MIGRATIONS: [&str; 5] = [
+    include_str!("0022.sql"),
+    include_str!("0023.sql"),
+    include_str!("0024.sql"),
+    "",
+    include_str!("0026.sql"),
+];
+
+/// Who may read and write what, in a store that a team uses. It runs again after each migration.
+const TEAM: &str = include_str!("team.sql");
 
 pub(crate) const KNOWN: usize = FIRST + MIGRATIONS.len() - 1;
 
@@ -46,6 +54,10 @@ pub(super) fn bring_up_to_date(
     match version(server).map_err(wrong)? {
         Some(KNOWN) => return Ok(()),
         Some(found) if found > KNOWN => return Err(newer(address, found)),
+        Some(found) if !is_owner(server).map_err(wrong)? => {
+            let location = location(address);
+            return Err(StoreError::OwnerUpdates { location, found, known: KNOWN });
+        }
         Some(_) | None => {}
     }
     server.begin_write().map_err(wrong)?;
@@ -80,7 +92,28 @@ fn migrate(server: &Server, address: &ServerAddress) -> std::result::Result<(), 
         format!("UPDATE convoke_schema SET version = {KNOWN}")
     };
     server.execute_batch(&mark).map_err(wrong)?;
+    if found.is_some() && has_team(server).map_err(wrong)? {
+        set_rights(server).map_err(wrong)?;
+    }
     server.commit().map_err(wrong)
+}
+
+/// Tells whether the user of the connection owns the store's tables.
+pub(super) fn is_owner(server: &Server) -> Result<bool> {
+    let sql = "SELECT pg_has_role(session_user, relowner, 'USAGE') FROM pg_class \
+               WHERE relname = 'convoke_schema' \
+               AND relnamespace = to_regnamespace(current_schema()::text)";
+    server.first(sql, &[], |row| row.get(0))
+}
+
+/// Tells whether the store has a team.
+pub(super) fn has_team(server: &Server) -> Result<bool> {
+    server.first("SELECT EXISTS (SELECT 1 FROM team_group)", &[], |row| row.get(0))
+}
+
+/// Gives members their rights, within the caller's transaction.
+pub(super) fn set_rights(server: &Server) -> Result<()> {
+    server.execute_batch(TEAM)
 }
 
 /// Checks that a store can be read as it is.

@@ -15,9 +15,12 @@ pub(crate) fn tables(connection: &Connection) -> Result<Vec<String>> {
         }
         #[cfg(feature = "postgres")]
         Connection::Server(_) => {
-            "SELECT CAST(tablename AS TEXT) COLLATE \"C\" FROM pg_tables \
-             WHERE schemaname = current_schema() AND tablename <> 'convoke_schema' \
-             AND tablename NOT LIKE 'found!_%' ESCAPE '!' ORDER BY 1"
+            // A view is a table as the connection's user knows it.
+            "SELECT CAST(relname AS TEXT) COLLATE \"C\" FROM pg_class \
+             WHERE relnamespace = to_regnamespace(current_schema()::text) \
+             AND relkind IN ('r', 'v') AND relname <> 'convoke_schema' \
+             AND relname NOT LIKE 'found!_%' ESCAPE '!' \
+             AND relname NOT LIKE 'team!_%' ESCAPE '!' ORDER BY 1"
         }
     };
     rows(connection, sql, params![], |row| row.get(0))

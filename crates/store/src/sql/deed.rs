@@ -5,7 +5,7 @@ use convoke_domain::task::deed::{DeedKind, DeedRole, TaskDeed};
 use convoke_domain::task::id::TaskId;
 use jiff::Timestamp;
 
-use super::message::insert_event;
+use super::message::{insert_event, member_name};
 use super::row::{Time, Word, one_of};
 use super::task::{find, no_task};
 use super::task_history::last_step;
@@ -135,5 +135,6 @@ pub(super) fn read_deed(row: &Row<'_>) -> driver::Result<TaskDeed> {
         message_id: row.get("message_id")?,
         run: row.get("run")?,
         at: row.get("created_at").map(|Time(at)| at)?,
+        member: row.get("member").map(member_name)?,
     })
 }

@@ -128,14 +128,17 @@ impl DispatchStore for SqlStore {
 
     fn record_gate(&self, tried: &TriedClient) -> Result<(), StoreError> {
         let sql = "INSERT INTO gates (client, version, reason, tried_at) VALUES (?1, ?2, ?3, ?4) \
-                   ON CONFLICT (client) DO UPDATE SET version = excluded.version, \
+                   ON CONFLICT (member, client) DO UPDATE SET version = excluded.version, \
                    reason = excluded.reason, tried_at = excluded.tried_at";
         let values = params![tried.client, tried.version, tried.reason, Time(tried.at)];
         self.change("keep the gate", sql, values).map(drop)
     }
 
     fn gate(&self, client: &str) -> Result<Option<TriedClient>, StoreError> {
-        let sql = "SELECT * FROM gates WHERE client = ?1";
+        let sql = format!(
+            "SELECT * FROM gates WHERE client = ?1 AND member = {}",
+            self.connection().me()
+        );
         let read = |row: &Row<'_>| {
             Ok(TriedClient {
                 client: row.get("client")?,
@@ -144,7 +147,7 @@ impl DispatchStore for SqlStore {
                 at: row.get("tried_at").map(|Time(at)| at)?,
             })
         };
-        self.read_first("ask about the gate", sql, params![client], read)
+        self.read_first("ask about the gate", &sql, params![client], read)
     }
 
     fn forget_rounds(&self, scope: &Scope, feature: &str) -> Result<usize, StoreError> {

@@ -244,6 +244,15 @@ impl Connection {
         }
     }
 
+    /// Returns the words for the user whose rows about a machine these are: a member of a server's team.
+    pub(crate) const fn me(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "''",
+            #[cfg(feature = "postgres")]
+            Self::Server(_) => "team_me()",
+        }
+    }
+
     /// Begins a change. No other change can happen until it ends, so that nothing read here can be
     /// outdated when it is written.
     pub(crate) fn begin_write(&self) -> Result<()> {

@@ -16,7 +16,7 @@ impl InstallStore for SqlStore {
         install: &Install,
     ) -> Result<(), StoreError> {
         let sql = "INSERT INTO installs (path, client, original, installed, installed_at) \
-                   VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (path) DO UPDATE SET \
+                   VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (member, path) DO UPDATE SET \
                    original = excluded.original, installed = excluded.installed, \
                    installed_at = excluded.installed_at";
         let Install { original, installed, installed_at } = install;
@@ -25,15 +25,20 @@ impl InstallStore for SqlStore {
     }
 
     fn install(&self, path: &str) -> Result<Option<Install>, StoreError> {
-        let sql = "SELECT original, installed, installed_at FROM installs WHERE path = ?1";
-        self.read_first("find the install", sql, params![path], |row| {
+        let me = self.connection().me();
+        let sql = format!(
+            "SELECT original, installed, installed_at FROM installs \
+             WHERE path = ?1 AND member = {me}"
+        );
+        self.read_first("find the install", &sql, params![path], |row| {
             let installed_at = row.get(2).map(|Time(at)| at)?;
             Ok(Install { original: row.get(0)?, installed: row.get(1)?, installed_at })
         })
     }
 
     fn forget_install(&self, path: &str) -> Result<(), StoreError> {
-        let sql = "DELETE FROM installs WHERE path = ?1";
-        self.change("forget the install", sql, params![path]).map(drop)
+        let me = self.connection().me();
+        let sql = format!("DELETE FROM installs WHERE path = ?1 AND member = {me}");
+        self.change("forget the install", &sql, params![path]).map(drop)
     }
 }

@@ -30,7 +30,7 @@ impl LaneStore for SqlStore {
     ) -> Result<i64, StoreError> {
         let mut begin = || {
             let transaction = self.begin()?;
-            let lanes = find(&transaction, LaneQuery { since, ..LaneQuery::default() })?;
+            let lanes = of_everyone(&transaction, since)?;
             let earlier = if lanes.iter().any(|lane| lane.over.is_none()) {
                 let last = LaneQuery { last: Some(COMPARED), ..LaneQuery::default() };
                 find(&transaction, last)?
@@ -138,6 +138,22 @@ fn end(connection: &Connection, id: i64, ending: &LaneEnding) -> driver::Result<
     ];
     connection.execute(sql, values)?;
     Ok(spent)
+}
+
+/// Returns the lanes since a time that a day's budget counts: on a server also those of projects that a
+/// member of the team does not see, of which it learns no more than what they used together.
+fn of_everyone(
+    connection: &Connection,
+    since: Option<Timestamp>,
+) -> driver::Result<Vec<LaneEntry>> {
+    match connection {
+        Connection::Sqlite(_) => find(connection, LaneQuery { since, ..LaneQuery::default() }),
+        #[cfg(feature = "postgres")]
+        Connection::Server(_) => {
+            let sql = "SELECT * FROM team_lanes(coalesce(?1, ''))";
+            rows(connection, sql, params![since.map(Time)], read_entry)
+        }
+    }
 }
 
 fn find(connection: &Connection, query: LaneQuery<'_>) -> driver::Result<Vec<LaneEntry>> {

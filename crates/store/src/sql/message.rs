@@ -295,7 +295,13 @@ pub(super) fn read_message(connection: &Connection, row: &Row<'_>) -> driver::Re
         re: row.get("re")?,
         hop: row.get("hop")?,
         created_at: row.get("created_at").map(|Time(at)| at)?,
+        member: row.get("member").map(member_name)?,
     })
+}
+
+/// Returns the member of the team who wrote a row.
+pub(super) fn member_name(member: String) -> Option<String> {
+    (!member.is_empty()).then_some(member)
 }
 
 pub(super) fn read_event(row: &Row<'_>) -> driver::Result<ActivityEvent> {

@@ -228,7 +228,13 @@ fn name_of(connection: &Connection, path: &str) -> driver::Result<Option<String>
 
 fn add(connection: &Connection, path: &str, wanted: &str) -> driver::Result<String> {
     let numbered = (2..).map(|number: u64| format!("{wanted}-{number}"));
-    let mut taken = connection.prepare_cached("SELECT 1 FROM projects WHERE name = ?1")?;
+    let taken = match connection {
+        Connection::Sqlite(_) => "SELECT 1 FROM projects WHERE name = ?1",
+        // Another member's project may have the name.
+        #[cfg(feature = "postgres")]
+        Connection::Server(_) => "SELECT 1 WHERE team_name_taken(?1)",
+    };
+    let mut taken = connection.prepare_cached(taken)?;
     for name in std::iter::once(wanted.to_owned()).chain(numbered) {
         if !taken.exists([&name])? {
             let sql = "INSERT INTO projects (path, name) VALUES (?1, ?2)";

@@ -8,7 +8,7 @@ use convoke_domain::task::id::TaskId;
 use jiff::Timestamp;
 
 /// A time as text whose order is its order.
-pub(super) struct Time(pub(super) Timestamp);
+pub(crate) struct Time(pub(crate) Timestamp);
 
 impl ToSql for Time {
     fn to_sql(&self) -> driver::ValueResult<ToSqlOutput<'_>> {

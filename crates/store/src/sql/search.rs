@@ -94,6 +94,11 @@ fn index_file(store: &Path) -> PathBuf {
 
 impl SearchStore for SqlStore {
     fn index_messages(&self, most: usize) -> Result<u64, StoreError> {
+        // A server searches the messages themselves, by an index of its own.
+        #[cfg(feature = "postgres")]
+        if matches!(&*self.connection(), Connection::Server(_)) {
+            return Ok(0);
+        }
         let take = || {
             let change = self.begin()?;
             let left = take_messages(&change, Index::open(&change)?, most)?;

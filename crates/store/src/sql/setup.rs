@@ -36,8 +36,11 @@ impl SetupStore for SqlStore {
         let remember = || {
             let transaction = self.begin()?;
             // The step comes behind those that were taken before it.
-            let replaced = "DELETE FROM setups WHERE folder = ?1 AND path = ?2";
-            transaction.execute(replaced, params![project_folder, step.path])?;
+            let replaced = format!(
+                "DELETE FROM setups WHERE folder = ?1 AND path = ?2 AND member = {}",
+                transaction.me()
+            );
+            transaction.execute(&replaced, params![project_folder, step.path])?;
             transaction.execute(sql, values)?;
             transaction.commit()
         };
@@ -45,14 +48,18 @@ impl SetupStore for SqlStore {
     }
 
     fn setup(&self, project_folder: &str) -> Result<Vec<SetupStep>, StoreError> {
-        let sql = "SELECT path, change, client, original, written FROM setups \
-                   WHERE folder = ?1 ORDER BY id";
-        self.read_all("find the setup", sql, params![project_folder], step)
+        let me = self.connection().me();
+        let sql = format!(
+            "SELECT path, change, client, original, written FROM setups \
+             WHERE folder = ?1 AND member = {me} ORDER BY id"
+        );
+        self.read_all("find the setup", &sql, params![project_folder], step)
     }
 
     fn forget_setup(&self, project_folder: &str, path: &str) -> Result<(), StoreError> {
-        let sql = "DELETE FROM setups WHERE folder = ?1 AND path = ?2";
-        self.change("forget the setup", sql, params![project_folder, path]).map(drop)
+        let me = self.connection().me();
+        let sql = format!("DELETE FROM setups WHERE folder = ?1 AND path = ?2 AND member = {me}");
+        self.change("forget the setup", &sql, params![project_folder, path]).map(drop)
     }
 }
 

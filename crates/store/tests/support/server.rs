@@ -107,6 +107,26 @@ impl TestServer {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
+    /// Runs SQL as another user, as a plain client does; returns what it prints, or the error.
+    pub(crate) fn sql_as(&self, user: &str, database: &str, sql: &str) -> Result<String, String> {
+        let mut command = as_server(&self.programs.join("psql"));
+        command.current_dir(self.folder.path()).arg("-h").arg(self.socket());
+        command.args(["-p", &self.port.to_string(), "-U", user, "-d", database]);
+        command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql]);
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+
+    /// Starts a plain client that reads statements from its stdin.
+    pub(crate) fn client(&self, user: &str, database: &str) -> Command {
+        let mut command = as_server(&self.programs.join("psql"));
+        command.current_dir(self.folder.path()).arg("-h").arg(self.socket());
+        command.args(["-p", &self.port.to_string(), "-U", user, "-d", database]);
+        command.args(["-X", "-q", "-A", "-t"]);
+        command
+    }
+
     /// Puts a file into the server's folder that only the server may read.
     pub(crate) fn put(&self, name: &str, text: &[u8]) -> PathBuf {
         let path = self.data().join(name);
@@ -172,19 +192,52 @@ impl TestServer {
         fs::write(&file, settings).unwrap();
         chown(&file);
         chown(&users);
-        let output = as_server(Path::new("/usr/sbin/pgbouncer")).arg("-d").arg(&file).output();
-        let output = output.expect("Debian's package `pgbouncer`");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let socket = folder.join(format!(".s.PGSQL.{}", pool.port));
-        let is_ready = || std::os::unix::net::UnixStream::connect(&socket).is_ok();
-        while !is_ready() {
-            std::thread::yield_now();
-        }
+        pool.begin(&file);
         pool
     }
 }
 
+impl TestServer {
+    /// Starts a pool with settings of a guide: its own port, its users, and where the server is.
+    pub(crate) fn start_pool_with(&self, settings: &str, port: u16, users: &str) -> TestPool<'_> {
+        let pool = TestPool { server: self, port };
+        let folder = self.folder.path().display();
+        let list = self.folder.path().join("users");
+        fs::write(&list, users).unwrap();
+        let settings = settings
+            .replace("port=5432", &format!("port={}", self.port))
+            .replace("= 6432", &format!("= {port}"))
+            .replace("/etc/pgbouncer/userlist.txt", &list.display().to_string());
+        let file = self.folder.path().join("pool.ini");
+        let own = format!(
+            "{settings}unix_socket_dir = {folder}\nlogfile = {folder}/pool.log\n\
+             pidfile = {folder}/pool.pid\n"
+        );
+        fs::write(&file, own).unwrap();
+        chown(&file);
+        chown(&list);
+        pool.begin(&file);
+        pool
+    }
+
+    /// Returns a port that is free at the moment.
+    pub(crate) fn free_port(&self) -> u16 {
+        free_port()
+    }
+}
+
 impl TestPool<'_> {
+    fn begin(&self, settings: &Path) {
+        let output = as_server(Path::new("/usr/sbin/pgbouncer")).arg("-d").arg(settings).output();
+        let output = output.expect("Debian's package `pgbouncer`");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let socket = self.server.folder.path().join(format!(".s.PGSQL.{}", self.port));
+        let is_ready = || std::os::unix::net::UnixStream::connect(&socket).is_ok();
+        while !is_ready() {
+            std::thread::yield_now();
+        }
+    }
+
     /// Returns the address of a database, by the pool's socket.
     pub(crate) fn address(&self, database: &str) -> String {
         let folder = self.server.folder.path().display();

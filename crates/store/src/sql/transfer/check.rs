@@ -22,7 +22,8 @@ use serde_json::{Map, Value};
 const LINES: [&str; 4] = ["project", "branch", "client", "remote"];
 
 /// Columns that commands print, or compare with what clients and files say, and that hold a word.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 25] = [
+    "member",
     "session_id",
     "session",
     "plan_file",
