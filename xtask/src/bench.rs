@@ -32,7 +32,7 @@ struct Row {
 /// A group of measurements that run together; returns their rows.
 type Group = fn() -> Result<Vec<Row>, Error>;
 
-const GROUPS: [(&str, Group); 9] = [
+const GROUPS: [(&str, Group); 10] = [
     ("brief", brief::measure),
     ("wake", wake::measure),
     ("dispatch", dispatch::measure),
@@ -41,6 +41,7 @@ const GROUPS: [(&str, Group); 9] = [
     ("serve", serve::measure),
     ("lane-short", lane::short),
     ("lane-long", lane::long),
+    ("lane-fan", lane::fan),
     ("lane-many", lane::many),
 ];
 

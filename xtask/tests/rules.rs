@@ -6,8 +6,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The series of rules: briefs, dispatches, wake-ups, designs, packs, and the cases of tests.
-const SERIES: [char; 7] = ['B', 'D', 'W', 'P', 'K', 'T', 'N'];
+/// The series of rules: briefs, dispatches, wake-ups, designs, packs, fan-outs, and the cases of tests.
+const SERIES: [char; 8] = ['B', 'D', 'W', 'P', 'K', 'F', 'T', 'N'];
 
 /// The text between the two ends of a range of rules.
 const RANGES: [&str; 2] = ["..", " to "];

@@ -12,6 +12,7 @@ pub mod decide;
 pub mod design;
 pub mod dispatch;
 pub mod doctor;
+pub mod fan;
 pub mod guard;
 pub mod help;
 #[cfg(test)]
@@ -115,6 +116,7 @@ enum Command {
     Pack(pack::PackArgs),
     Dispatch(Box<dispatch::Args>),
     Design(Box<design::Args>),
+    Fan(Box<fan::FanArgs>),
     Runs(runs::RunsArgs),
     Show(runs::ShowArgs),
     Resume(runs::ResumeArgs),
@@ -176,6 +178,7 @@ impl Cli {
             Command::Pack(args) => args.run(&self.app()?, output),
             Command::Dispatch(args) => args.run(&self.app()?, output),
             Command::Design(args) => args.run(&self.app()?, output),
+            Command::Fan(args) => args.run(&self.app()?, output),
             Command::Runs(args) => args.run(&self.app()?, output),
             Command::Show(args) => args.run(&self.app()?, output),
             Command::Resume(args) => args.run(&self.app()?, output),

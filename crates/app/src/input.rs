@@ -16,6 +16,13 @@ pub fn read(most: u64) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= most)
 }
 
+/// Reads at most `most` bytes of any kind; `None` if there is more.
+pub fn read_bytes(most: u64) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    io::stdin().take(most + 1).read_to_end(&mut bytes).ok()?;
+    Some(bytes).filter(|bytes| bytes.len() as u64 <= most)
+}
+
 /// Reads as [`read`] does; what is not UTF-8 becomes `U+FFFD`.
 pub fn read_any(most: u64) -> Option<String> {
     let mut bytes = Vec::new();

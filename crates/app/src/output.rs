@@ -168,6 +168,12 @@ impl Output {
         moves && io::stderr().is_terminal() && io::stdout().is_terminal()
     }
 
+    /// Tells whether lines can be drawn again below messages, whether or not stdout is a terminal, too.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn is_watched(&self) -> bool {
+        self.is_drawn_on && !env::is_dumb_terminal() && io::stderr().is_terminal()
+    }
+
     /// Tells whether a terminal shows standard output.
     pub const fn is_shown(&self) -> bool {
         self.is_shown

@@ -3,6 +3,7 @@
 //! This module does not print: [`crate::output`] does, and decides whether lines are coloured.
 
 pub mod activity;
+pub mod fan_progress;
 pub mod grid;
 pub mod markdown;
 pub mod outcome;

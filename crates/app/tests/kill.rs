@@ -1,9 +1,14 @@
-//! A design that is killed after every single event, resumed, and compared.
+//! A design that is killed after every single event, resumed, and compared; a fan-out, too.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
     reason = "a test that cannot set itself up should stop where it stands"
 )]
+
+#[path = "kill/fan.rs"]
+mod fan;
+#[path = "e2e/fan_server.rs"]
+mod fan_server;
 
 use std::collections::BTreeSet;
 use std::fs;

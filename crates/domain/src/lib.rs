@@ -11,6 +11,7 @@ pub mod compat;
 pub mod cut;
 pub mod design;
 pub mod dispatch;
+pub mod fan;
 pub mod finding;
 pub mod hook;
 pub mod lane;

@@ -11,6 +11,9 @@ use jiff::tz::TimeZone;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(String);
 
+/// The beginning of every fan-out's id.
+const FAN: &str = "fan-";
+
 /// A text that is no id of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not a run's id")]
@@ -20,6 +23,9 @@ pub struct InvalidRunId {
 
 impl RunId {
     const LONGEST: usize = 64;
+
+    /// How much of a hash a fan-out's id has.
+    const FAN_DIGITS: usize = 12;
 
     /// Makes an id from a time and a random number, of which the low 20 bits are used.
     pub fn new(began: Timestamp, random: u64) -> Self {
@@ -35,6 +41,18 @@ impl RunId {
             clock.second(),
             random & 0xf_ffff
         ))
+    }
+
+    /// Makes the id of a fan-out from the hash of all that its answers depend on, so that the same
+    /// request finds its run again. No other run's id begins like it.
+    pub fn of_fan(digest: &str) -> Result<Self, InvalidRunId> {
+        let digits: String = digest.chars().take(Self::FAN_DIGITS).collect();
+        Self::parse(&format!("{FAN}{digits}"))
+    }
+
+    /// Tells whether this is the id of a fan-out, or the beginning of one.
+    pub fn is_fan(&self) -> bool {
+        self.0.starts_with(FAN)
     }
 
     /// Reads an id, or the beginning of one: letters, digits and `-`, not beginning with `-`.
@@ -121,6 +139,13 @@ mod tests {
         let later = RunId::new(began + SignedDuration::from_secs(1), 0);
         assert!(first < later);
         assert_eq!(RunId::parse(first.as_str()), Ok(first));
+    }
+
+    #[test]
+    fn the_id_of_a_fan_out_shows_what_it_is() {
+        let id = RunId::of_fan("0123456789abcdef0123").unwrap();
+        assert_eq!((id.as_str(), id.is_fan()), ("fan-0123456789ab", true));
+        assert!(!RunId::new(Timestamp::UNIX_EPOCH, 0xf_a000).is_fan());
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod design;
 pub mod detach;
 pub mod dispatch;
 pub mod editor;
+pub mod fan;
 pub mod file;
 pub mod git;
 pub mod hook;

@@ -3,7 +3,7 @@
 use convoke_domain::run::{RunId, RunState};
 use convoke_service::background::run_output;
 use convoke_service::failure::with_causes;
-use convoke_service::run::list_runs;
+use convoke_service::run::list_designs;
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
@@ -22,7 +22,7 @@ pub(crate) fn list(desk: &Desk) -> Vec<Resource> {
     if desk.tools.is_empty() {
         return Vec::new();
     }
-    let runs = list_runs(&desk.session).unwrap_or_default();
+    let runs = list_designs(&desk.session).unwrap_or_default();
     let ended = runs.into_iter().filter(|run| run.state == RunState::Ended.name()).take(MOST);
     ended
         .map(|run| {

@@ -37,7 +37,7 @@ pub use self::course::CourseRequest;
 pub use self::ending::{DesignOverview, DesignReport, EndedDesign};
 pub use self::error::DesignError;
 pub use self::front_end::{DesignFrontEnd, TypedAnswer, UnattendedFrontEnd, WorkerLane};
-pub(crate) use self::hold::hold_run;
+pub(crate) use self::hold::{hold_only_run, hold_run};
 pub use self::resume::resume_run;
 pub use self::worker::run_worker;
 use crate::failure::{ErrorClass, Failure};

@@ -15,6 +15,8 @@ enum GivenTextError {
     Absent { path: PathBuf },
     #[error("cannot read `{}`: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: Unreadable },
+    #[error("cannot read `{}`: it is not a readable file of at most {most_bytes} bytes", path.display())]
+    NoBytes { path: PathBuf, most_bytes: u64 },
     #[error("cannot start the editor")]
     NoEditor(#[source] io::Error),
 }
@@ -28,6 +30,18 @@ pub fn read_text(path: &Path, most_bytes: u64) -> Result<String, Failure> {
         FileFinding::Unreadable(reason) => GivenTextError::Unreadable { path, reason },
     };
     Err(Failure::new(ErrorClass::Prerequisite, error))
+}
+
+/// Reads a file that the user named, of any bytes, and of at most so many.
+pub fn read_bytes(path: &Path, most_bytes: u64) -> Result<Vec<u8>, Failure> {
+    file::bytes(path, most_bytes).ok_or_else(|| {
+        let path = path.to_owned();
+        let error = match path.exists() {
+            true => GivenTextError::NoBytes { path, most_bytes },
+            false => GivenTextError::Absent { path },
+        };
+        Failure::new(ErrorClass::Prerequisite, error)
+    })
 }
 
 /// Lets the user change a text in an editor; `None` if the editor fails.

@@ -40,7 +40,7 @@ pub(crate) use self::acp::{AcpAgent, acp_agent};
 pub use self::agent::{check_agent, model_name, seen_by, version_of};
 pub use self::budget::{CallBudget, UncountedLanes, is_paid};
 pub use self::event_line::LaneEventLine;
-pub(crate) use self::forecast::forecast_of_lane;
+pub(crate) use self::forecast::{amounts_in_words, forecast_of_lane};
 pub use self::ledger::{LaneEntryReport, SpentReport, seconds, shown};
 pub(crate) use self::list::running_in;
 pub use self::list::{LaneList, StoppedLane, list, list_running, show, stop};

@@ -195,6 +195,7 @@ fn designs(session: &Session, workspace: &Workspace) -> Result<Vec<LiveDesignRep
     let runs = store.runs(&scope.project).map_err(refused)?;
     let mut stopped = 0;
     let is_shown = |run: &&Run| match run.state.seen(&run.id, &works) {
+        _ if run.id.is_fan() => false,
         RunState::Running => true,
         RunState::Stopped => {
             stopped += 1;

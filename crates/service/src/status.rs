@@ -151,7 +151,9 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let unread = unread(session, &workspace, agent.as_deref())?;
     let hooks = hooks_of_clients(session);
     let runs = list_runs(session)?;
-    let last_design = runs.iter().find(|run| run.state == RunState::Ended.name());
+    let is_ended_design =
+        |run: &&RunSummaryReport| run.kind == "design" && run.state == RunState::Ended.name();
+    let last_design = runs.iter().find(is_ended_design);
     let last_design = last_design.map(|run| run.feature.clone());
     let lanes = lanes(session)?;
     let designs = designs(session, &workspace, runs, &lanes)?;

@@ -92,6 +92,9 @@ pub trait JournalStore {
     /// Reads a journal from an event on, one at a time, in order. `hear` may use the store.
     fn replay(&self, id: &RunId, from: u64, hear: &mut dyn FnMut(Entry)) -> Result<(), StoreError>;
 
+    /// Returns one event of a journal.
+    fn event(&self, id: &RunId, seq: u64) -> Result<Option<Entry>, StoreError>;
+
     /// Returns a whole journal.
     fn events(&self, id: &RunId) -> Result<Vec<Entry>, StoreError> {
         let mut events = Vec::new();

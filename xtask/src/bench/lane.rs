@@ -40,6 +40,22 @@ pub(super) fn short() -> Result<Vec<Row>, Error> {
     Ok(vec![sequence])
 }
 
+/// Measures the items of a fan-out against as many lanes, one after the other.
+pub(super) fn fan() -> Result<Vec<Row>, Error> {
+    let top = tempfile::tempdir()?;
+    let short = Client::create(&top.path().join("fan"), SHORT)?;
+    let items: String = (0..LANES).map(|number| format!("item {number}\n")).collect();
+    fs::write(short.folder.join("items.txt"), items)?;
+    let all =
+        |start: &dyn Fn() -> Result<(), Error>| stopwatch(|| (0..LANES).try_for_each(|_| start()));
+    let (fan, lanes) = take_turns(
+        2,
+        || time(&mut short.fan(convoke())),
+        || all(&|| succeed(&mut short.lane(convoke()))),
+    )?;
+    Ok(vec![ratio("a fan-out of 200 items, one at a time / 200 lanes", fan, lanes, 1.0)])
+}
+
 /// Measures a lane with much output.
 pub(super) fn long() -> Result<Vec<Row>, Error> {
     let top = tempfile::tempdir()?;
@@ -80,6 +96,16 @@ impl Client {
 
     fn lane(&self, mut convoke: Command) -> Command {
         convoke.args(["lane", "run", "--agent", "claude", "--json", "Is it?"]);
+        convoke.current_dir(&self.folder).env("HOME", &self.folder);
+        convoke.env("PATH", format!("{}:/usr/bin:/bin", self.folder.display()));
+        convoke.stdout(Stdio::null());
+        convoke
+    }
+
+    fn fan(&self, mut convoke: Command) -> Command {
+        convoke.args(["fan", "Is it {{item}}?", "--lines", "items.txt", "--agent", "claude"]);
+        // Without earlier answers, which would cost nothing.
+        convoke.args(["--parallel", "1", "--fresh"]);
         convoke.current_dir(&self.folder).env("HOME", &self.folder);
         convoke.env("PATH", format!("{}:/usr/bin:/bin", self.folder.display()));
         convoke.stdout(Stdio::null());

@@ -10,25 +10,27 @@ use convoke_domain::run::RunId;
 use convoke_domain::text::{fitting, width};
 use convoke_engine::manifest::record::RECORD_FILE;
 use convoke_service::design::resume_run;
+use convoke_service::fan::resolve_fan;
 use convoke_service::run::{
-    ArtifactReport, RunSummaryReport, list_runs, record_text, recount_run, replay_run,
-    show_artifact, show_run,
+    ArtifactReport, RunSummaryReport, last_stopped_run, list_runs, record_text, recount_run,
+    replay_run, show_artifact, show_run,
 };
 
 use super::design::{CourseArgs, Screen, tell};
+use super::fan;
 use super::table::grid;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::{Output, Paging};
 use crate::terminal::styled::StyledLine;
 use crate::terminal::{markdown, run_page};
-use convoke_service::failure::Failure;
+use convoke_service::failure::{ErrorClass, Failure};
 
-/// List this project's designs, newest first
+/// List this project's designs and fan-outs, newest first
 #[derive(Debug, clap::Args)]
 pub struct RunsArgs {}
 
-/// Show a design's results, participants and cost
+/// Show a design's results, participants and cost, or a fan-out's
 ///
 /// With `--html` or `--markdown`, makes a report for others: a page that opens without a network, or
 /// a comment for a pull request. Both hold only what follows from the run's journal, leave out
@@ -39,7 +41,8 @@ pub struct ShowArgs {
     #[arg(value_parser = run_of_report)]
     run: Option<RunId>,
 
-    /// Print one artifact: `plan`, `tally`, `diagram`, `manifest`, or a file's name
+    /// Print one artifact: `plan`, `tally`, `diagram`, `manifest`, or a file's name; of a fan-out,
+    /// `results`
     #[arg(long, value_name = "NAME")]
     artifact: Option<String>,
 
@@ -62,9 +65,10 @@ pub struct ShowArgs {
     no_pager: bool,
 }
 
-/// Resume a stopped design
+/// Resume a stopped design or fan-out
 ///
-/// Convoke reuses every recorded answer and asks only for the missing ones.
+/// Convoke reuses every recorded answer and asks only for the missing ones. A fan-out takes `--budget`,
+/// `--limit` and `--no-pins`.
 #[derive(Debug, clap::Args)]
 pub struct ResumeArgs {
     /// The run's id, or the beginning of it [default: the last one that was stopped]
@@ -93,6 +97,12 @@ pub struct RecountArgs {
     /// The run's id, or the beginning of it [default: the newest run]
     #[arg(value_parser = RunId::parse)]
     run: Option<RunId>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot make a page or a comment of {run}: it is a fan-out")]
+struct NoSharedReport {
+    run: RunId,
 }
 
 /// How many columns a feature gets at least in a list.
@@ -130,6 +140,9 @@ impl ShowArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.run.as_ref();
+        if let Some(fan_out) = resolve_fan(&app.session, run)? {
+            return self.show_fan(app, &fan_out, output);
+        }
         if self.html.is_some() || self.markdown.is_some() {
             return self.share(app, output);
         }
@@ -156,6 +169,14 @@ impl ShowArgs {
             }
         }
         Ok(Exit::Done)
+    }
+
+    fn show_fan(&self, app: &App, run: &RunId, output: &mut Output) -> Result<Exit, Failure> {
+        if self.html.is_some() || self.markdown.is_some() {
+            let failure = Failure::new(ErrorClass::Refused, NoSharedReport { run: run.clone() });
+            return Err(failure.hint(format!("convoke show {run} --json")));
+        }
+        fan::show(app, run, self.artifact.as_deref(), output)
     }
 
     /// Shows an artifact at a terminal.
@@ -194,8 +215,15 @@ impl ResumeArgs {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         let (app, course) = (&self.course.context(app), self.course.request());
+        let run = match &self.run {
+            Some(run) => run.clone(),
+            None => last_stopped_run(&app.session)?,
+        };
+        if let Some(fan_out) = resolve_fan(&app.session, Some(&run))? {
+            return fan::resume(app, &fan_out, self.course.terms(), output);
+        }
         let mut screen = Screen::new(app, output);
-        let ended = resume_run(&app.session, self.run.as_ref(), &course, &mut screen);
+        let ended = resume_run(&app.session, Some(&run), &course, &mut screen);
         screen.close()?;
         tell(app, &ended?.report, output)
     }

@@ -254,6 +254,11 @@ fn the_guide_to_lanes_can_be_followed() {
 }
 
 #[test]
+fn the_guide_to_fan_outs_can_be_followed() {
+    follow(&guide("ask-many.md"));
+}
+
+#[test]
 fn the_guide_to_the_dashboard_can_be_followed() {
     follow(&guide("see-your-agents.md"));
 }

@@ -39,7 +39,7 @@ const fn not_run(
 }
 
 /// Every command of a `sh` block that the tests do not run as it is written, in the order of the documents.
-pub(crate) const NOT_RUN: [NotRun; 17] = [
+pub(crate) const NOT_RUN: [NotRun; 20] = [
     not_run("README.md", "convoke init", Obstacle::Prompts, None),
     not_run(
         "README.md",
@@ -120,6 +120,27 @@ pub(crate) const NOT_RUN: [NotRun; 17] = [
     not_run(
         "connect-agents.md",
         "convoke design \"Keep drafts\" --otel",
+        Obstacle::NeedsAgent,
+        None,
+    ),
+    not_run(
+        "ask-many.md",
+        "convoke fan \"Which command in {{item}} is not explained?\" --files '**/*.md' --agent claude \
+         --dry-run",
+        Obstacle::NeedsAgent,
+        None,
+    ),
+    not_run(
+        "ask-many.md",
+        "convoke fan \"Which command in {{item}} is not explained?\" --files '**/*.md' --agent claude \
+         --budget '$5' > answers.jsonl",
+        Obstacle::NeedsAgent,
+        None,
+    ),
+    not_run(
+        "ask-many.md",
+        "convoke fan \"How risky is it to follow {{item}}?\" --files '**/*.md' --schema risk.json \
+         --agent claude > risks.jsonl",
         Obstacle::NeedsAgent,
         None,
     ),

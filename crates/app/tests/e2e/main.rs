@@ -51,6 +51,8 @@ mod dispatch_sums;
 mod doctor;
 mod documents;
 mod documents_not_run;
+mod fan;
+mod fan_server;
 mod git_programs;
 mod harness;
 mod hook;

@@ -13,7 +13,7 @@ mod asked {
         LEFT.store(events, Ordering::SeqCst);
     }
 
-    pub(in crate::design) fn point() {
+    pub(crate) fn point() {
         if LEFT.load(Ordering::SeqCst) > 0 && LEFT.fetch_sub(1, Ordering::SeqCst) == 1 {
             std::process::abort();
         }
@@ -23,7 +23,7 @@ mod asked {
 #[cfg(feature = "faults")]
 pub use asked::end_after;
 #[cfg(feature = "faults")]
-pub(super) use asked::point;
+pub(crate) use asked::point;
 
 #[cfg(not(feature = "faults"))]
-pub(super) const fn point() {}
+pub(crate) const fn point() {}

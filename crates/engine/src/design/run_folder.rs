@@ -46,6 +46,14 @@ pub enum RunFolderError {
         /// The holder, or why it is unknown.
         source: LockError,
     },
+    /// Another process works on the run.
+    #[error("cannot work on run {run}")]
+    RunHeld {
+        /// The run.
+        run: RunId,
+        /// The holder, or why it is unknown.
+        source: LockError,
+    },
     /// The system refused.
     #[error("cannot use `{}`", path.display())]
     File {
@@ -71,7 +79,10 @@ impl RunFolderError {
             Self::Held { source: LockError::Held { .. }, .. } => {
                 "wait until it ends, or work in another worktree (`git worktree add`)"
             }
-            Self::Held { .. } | Self::File { .. } => {
+            Self::RunHeld { source: LockError::Held { .. }, .. } => {
+                "wait until it ends: `convoke runs`; answers that it has are kept"
+            }
+            Self::Held { .. } | Self::RunHeld { .. } | Self::File { .. } => {
                 "make it writable, or name another folder with XDG_STATE_HOME"
             }
             Self::NotOurs { .. } => "check the folder and remove it yourself",
@@ -100,6 +111,15 @@ impl RunFolders {
         let name: String = hash(key.as_os_str().as_encoded_bytes()).chars().take(16).collect();
         let holder = format!("run {run} of process {}", std::process::id());
         Lock::take(&locks.join(name), &holder).map_err(held)
+    }
+
+    /// Locks a run without its working tree, until the returned value is dropped.
+    pub fn hold_run(&self, run: &RunId) -> Result<Lock, RunFolderError> {
+        let locks = self.root.join(LOCKS);
+        make_private(&locks)?;
+        let held = |source| RunFolderError::RunHeld { run: run.clone(), source };
+        let holder = format!("run {run} of process {}", std::process::id());
+        Lock::take(&locks.join(run.as_str()), &holder).map_err(held)
     }
 
     /// Returns the runs that a process works on now.
@@ -345,6 +365,22 @@ mod tests {
         assert!(matches!(taken, Err(RunFolderError::NotOurs { .. })), "{taken:?}");
         let nowhere = RunFolders::new("/proc/none").make(&run(), top.path(), now());
         assert!(matches!(nowhere, Err(RunFolderError::File { .. })), "{nowhere:?}");
+    }
+
+    // F-10
+    #[test]
+    fn a_run_without_a_tree_has_one_process_at_a_time() {
+        let (top, folders) = folders();
+        let fan = RunId::parse("fan-0123456789ab").unwrap();
+        let _tree = folders.hold(top.path(), &run()).unwrap();
+        let first = folders.hold_run(&fan).unwrap();
+        let error = folders.hold_run(&fan).unwrap_err();
+        assert_eq!(error.to_string(), "cannot work on run fan-0123456789ab");
+        assert!(error.hint().starts_with("wait until it ends"));
+        assert_eq!(folders.worked_on(), HashSet::from([run(), fan.clone()]));
+        drop(first);
+        let _again = folders.hold_run(&fan).unwrap();
+        let _other = folders.hold_run(&RunId::parse("fan-other").unwrap()).unwrap();
     }
 
     #[test]

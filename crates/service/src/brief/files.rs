@@ -69,7 +69,7 @@ pub fn brief_files(
 
 /// Returns the project's root and the folder that names begin at: the current one, or the project
 /// if the current one is outside of it.
-pub(super) fn places(session: &Session) -> (PathBuf, PathBuf) {
+pub(crate) fn places(session: &Session) -> (PathBuf, PathBuf) {
     let here = session.environment.current_dir().unwrap_or_default();
     let project = absolute(&here, &session.project);
     let folder = if here.starts_with(&project) { here } else { project.clone() };

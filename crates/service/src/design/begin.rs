@@ -271,6 +271,10 @@ fn begin_new_run(
     title: &str,
 ) -> Result<(RunId, RunHold), Failure> {
     let Workspace { store, scope } = workspace;
+    if let Some(named) = named.filter(|named| named.is_fan()) {
+        let error = DesignError::FanId { run: named.clone() };
+        return Err(Failure::new(ErrorClass::Usage, error));
+    }
     loop {
         let now = session.now();
         let id = named.cloned().unwrap_or_else(|| RunId::new(now, random()));

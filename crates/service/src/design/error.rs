@@ -30,6 +30,12 @@ pub enum DesignError {
         /// The name of its machine.
         machine: String,
     },
+    /// Ids of fan-outs say what they are.
+    #[error("cannot name a design `{run}`: only fan-outs have such ids")]
+    FanId {
+        /// The given id.
+        run: RunId,
+    },
     /// The original's gate judges the branch, and knows no such option.
     #[error(
         "cannot use `{option}` here: with `--policy seed`, or called by a workflow, the original's \

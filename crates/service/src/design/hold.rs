@@ -47,6 +47,18 @@ pub(crate) fn hold_run(
     Ok(RunHold { _lease: lease, _lock: lock })
 }
 
+/// Takes a run without its working tree: several runs that only read can share one.
+pub(crate) fn hold_only_run(
+    session: &Session,
+    store: &Arc<dyn Store>,
+    run: &RunId,
+) -> Result<RunHold, Failure> {
+    let lock = folders(session)?.hold_run(run).map_err(held)?;
+    let is_shared = store_location(session)?.as_file().is_none();
+    let lease = is_shared.then(|| KeptLease::take(session, store, run, RENEWAL)).transpose()?;
+    Ok(RunHold { _lease: lease, _lock: lock })
+}
+
 /// A lease that a thread renews.
 struct KeptLease {
     store: Arc<dyn Store>,

@@ -9,7 +9,9 @@ use super::front_end::DesignFrontEnd;
 use super::hold::hold_run;
 use super::open_journal;
 use crate::failure::Failure;
-use crate::run::{journal_integrity, last_stopped_run, must_be_real, must_be_sound};
+use crate::run::{
+    journal_integrity, last_stopped_run, must_be_design, must_be_real, must_be_sound,
+};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -26,6 +28,7 @@ pub fn resume_run(
         None => last_stopped_run(session)?,
     };
     let run = workspace.store.run(&workspace.scope.project, &run).map_err(refused)?;
+    must_be_design(&run.id)?;
     must_be_sound(&run.id, journal_integrity(&workspace, &run.id)?)?;
     let (_, events) = open_journal(&workspace, &run.id)?;
     must_be_real(&run.id, &Facts::fold(events))?;

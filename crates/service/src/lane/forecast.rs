@@ -70,7 +70,8 @@ impl LaneRequest<'_> {
     }
 }
 
-fn sentence(found: &LaneForecast) -> String {
+/// Returns the amounts of a forecast: tokens, money and time, as far as they are known.
+pub(crate) fn amounts_in_words(found: &LaneForecast) -> String {
     let between = |range: Range, shown: fn(u64) -> String| {
         let (median, p90) = (shown(range.median), shown(range.p90));
         if median == p90 { p90 } else { format!("{median} … {p90}") }
@@ -79,8 +80,12 @@ fn sentence(found: &LaneForecast) -> String {
     let time = found.took_ms.map(|range| between(range, seconds));
     let tokens = between(found.tokens, |tokens| tokens.to_string()) + " tokens";
     let all: Vec<_> = [Some(tokens), money, time].into_iter().flatten().collect();
+    all.join(", ")
+}
+
+fn sentence(found: &LaneForecast) -> String {
     let lanes = counted(found.lanes, "answered lane");
-    format!("forecast: {}, by the last {lanes} like it", all.join(", "))
+    format!("forecast: {}, by the last {lanes} like it", amounts_in_words(found))
 }
 
 #[cfg(test)]

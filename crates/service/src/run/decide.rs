@@ -12,6 +12,7 @@ use convoke_domain::run::{RunId, RunState};
 use serde::Serialize;
 
 use super::integrity::{journal_integrity, must_be_sound};
+use super::known::must_be_design;
 use super::list::{last_run, worked_on};
 use super::matters::{MattersReport, RunKind, open, way_out};
 use super::show::named_run;
@@ -117,6 +118,7 @@ pub fn decide(
     course.check()?;
     let workspace = Workspace::open(session, None)?;
     let run = workspace.store.run(&workspace.scope.project, &id).map_err(refused)?;
+    must_be_design(&run.id)?;
     if worked_on(session, &*workspace.store).contains(&run.id) {
         let failure = Failure::new(ErrorClass::Prerequisite, DecisionError::Running(run.id));
         return Err(failure.hint("wait until it has ended: `convoke runs`"));

@@ -35,6 +35,21 @@ struct NoEvent {
     events: u64,
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("run {run} is a fan-out, not a design")]
+struct NoDesign {
+    run: RunId,
+}
+
+/// Refuses a fan-out, whose journal tells of no design.
+pub(crate) fn must_be_design(run: &RunId) -> Result<(), Failure> {
+    if !run.is_fan() {
+        return Ok(());
+    }
+    let failure = Failure::new(ErrorClass::Refused, NoDesign { run: run.clone() });
+    Err(failure.hint(format!("`convoke show {run}` and `convoke resume {run}` know it")))
+}
+
 /// Refuses a rehearsal: its agents are gone with its copy of the project.
 pub(crate) fn must_be_real(run: &RunId, facts: &Facts) -> Result<(), Failure> {
     if !facts.settings().is_some_and(|(_, settings)| settings.is_rehearsal) {
@@ -86,6 +101,7 @@ impl KnownRun {
     pub(super) fn open_at(session: &Session, id: &RunId, at: Option<u64>) -> Result<Self, Failure> {
         let workspace = Workspace::open(session, None)?;
         let run = workspace.store.run(&workspace.scope.project, id).map_err(refused)?;
+        must_be_design(&run.id)?;
         let integrity = journal_integrity(&workspace, &run.id)?;
         // A journal that is unreadable because of a change is not reported as an unknown one.
         let (_, mut events) = open_journal(&workspace, &run.id)

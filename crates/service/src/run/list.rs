@@ -14,17 +14,30 @@ use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
-/// Lists the runs of the project, the last one first.
+/// Lists the designs of the project, the last one first.
+pub fn list_designs(session: &Session) -> Result<Vec<RunSummaryReport>, Failure> {
+    let mut runs = list_runs(session)?;
+    runs.retain(|run| run.kind == DESIGN);
+    Ok(runs)
+}
+
+/// Lists the runs of the project, the last one first: designs and fan-outs.
 pub fn list_runs(session: &Session) -> Result<Vec<RunSummaryReport>, Failure> {
     let Workspace { store, scope } = &Workspace::open(session, None)?;
     let runs = store.runs(&scope.project).map_err(refused)?;
     let worked_on = worked_on(session, &**store);
     runs.iter()
         .map(|run| {
-            let end = Conclusion::of(&**store, run)?;
+            // A fan-out has no warnings and no matters to decide.
+            let end = if run.id.is_fan() {
+                Conclusion::default()
+            } else {
+                Conclusion::of(&**store, run)?
+            };
             let state = if end.is_open { RunState::Stopped } else { run.state };
             Ok(RunSummaryReport {
                 run: run.id.to_string(),
+                kind: if run.id.is_fan() { FAN } else { DESIGN },
                 state: state.seen(&run.id, &worked_on).name(),
                 degraded: end.warnings.map(|count| count > 0),
                 warnings: end.warnings,
@@ -51,14 +64,27 @@ pub(super) fn locked_runs(session: &Session) -> HashSet<RunId> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("this project has no runs yet")]
+#[error("this project has no designs yet")]
 struct NoRun;
 
-/// Returns the last run of the project.
+/// The kind of a run that plans a feature.
+const DESIGN: &str = "design";
+
+/// The kind of a run that asks for many items.
+const FAN: &str = "fan";
+
+/// Returns the last run of the project, of any kind; nothing before there is one.
+pub(crate) fn last_of_all_runs(session: &Session) -> Result<Option<RunId>, Failure> {
+    let Workspace { store, scope } = &Workspace::open(session, None)?;
+    let runs = store.runs(&scope.project).map_err(refused)?;
+    Ok(runs.into_iter().next().map(|run| run.id))
+}
+
+/// Returns the last design of the project.
 pub(crate) fn last_run(session: &Session) -> Result<RunId, Failure> {
     let Workspace { store, scope } = &Workspace::open(session, None)?;
     let runs = store.runs(&scope.project).map_err(refused)?;
-    let last = runs.into_iter().next().map(|run| run.id);
+    let last = runs.into_iter().map(|run| run.id).find(|id| !id.is_fan());
     last.ok_or_else(|| Failure::new(ErrorClass::Refused, NoRun).hint("convoke design --rehearse"))
 }
 
@@ -73,7 +99,7 @@ pub(crate) fn is_rehearsal(session: &Session, run: &RunId) -> bool {
 
 /// Returns the last run of the project that was stopped and can go on, and tells the user which one
 /// that is. A rehearsal cannot: its copy of the project is gone.
-pub(crate) fn last_stopped_run(session: &Session) -> Result<RunId, Failure> {
+pub fn last_stopped_run(session: &Session) -> Result<RunId, Failure> {
     let runs = list_runs(session)?.into_iter();
     let stopped = runs.filter(|run| run.state == RunState::Stopped.name());
     let mut stopped = stopped.filter_map(|run| Some((RunId::parse(&run.run).ok()?, run.feature)));

@@ -28,6 +28,8 @@ use crate::workspace::refused;
 pub struct RunSummaryReport {
     /// The run's id.
     pub run: String,
+    /// `design`, or `fan` for a fan-out.
+    pub kind: &'static str,
     /// `running`, `stopped` or `ended`.
     pub state: &'static str,
     /// Whether there were warnings; unknown before the end, and of runs of earlier versions.
@@ -38,7 +40,7 @@ pub struct RunSummaryReport {
     pub undecided: Option<usize>,
     /// When it began.
     pub started_at: String,
-    /// The feature.
+    /// The feature, or the first line of a fan-out's prompt.
     pub feature: String,
 }
 

@@ -25,6 +25,7 @@ use crate::dispatch::{
     NextRoundReport, ReviewLoopReport, TaskPromptReport,
 };
 use crate::doctor::DoctorCheck;
+use crate::fan::{FanForecastReport, FanReport, FanResultLine};
 use crate::hooks::{HooksDryRunReport, HooksReport, RemovedHooksReport};
 use crate::init::InitReport;
 use crate::lane::{LaneEntryReport, LaneEventLine, LaneReport};
@@ -136,6 +137,9 @@ fn runs() -> Vec<ReportSchema> {
             &["design", "resume", "decide RUN ID accept", "decide RUN ID reject"],
         ),
         report::<Vec<RunSummaryReport>>("runs", &["runs"]),
+        report::<FanReport>("fan", &["fan", "show FAN", "resume FAN"]),
+        report::<FanForecastReport>("fan-forecast", &["fan --dry-run"]),
+        line::<FanResultLine>("fan-results", &["show FAN --artifact results"]),
         report::<RunShowReport>("show", &["show"]),
         report::<ReportVerdict>("verify", &["verify"]),
         report::<ArtifactReport>("show-artifact", &["show --artifact NAME"]),

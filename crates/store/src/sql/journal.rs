@@ -83,6 +83,13 @@ impl JournalStore for SqlStore {
         }
     }
 
+    fn event(&self, id: &RunId, seq: u64) -> Result<Option<Entry>, StoreError> {
+        let sql = "SELECT * FROM journal WHERE run_id = ?1 AND seq = ?2";
+        let found =
+            self.read_all("read the journal", sql, params![id.as_str(), stored(seq)], read_entry);
+        Ok(found?.into_iter().next())
+    }
+
     fn runs(&self, project: &str) -> Result<Vec<Run>, StoreError> {
         let sql = "SELECT * FROM runs WHERE project = ?1 ORDER BY started_at DESC, id DESC";
         self.read_all("list the runs", sql, params![project], read_run)

@@ -40,6 +40,11 @@ pub(super) fn journals_only_grow(store: &dyn Store) {
     let mut later = Vec::new();
     store.replay(&one, 3, &mut |entry| later.push(entry.kind)).unwrap();
     assert_eq!(later, ["answered"]);
+    let one_event = |seq| store.event(&one, seq).unwrap().map(|entry| entry.kind);
+    assert_eq!(
+        [0, 2, 3, 4].map(one_event).map(|kind| kind.unwrap_or_default()),
+        ["", "asked", "answered", ""]
+    );
     assert_eq!(store.verify("app", &one).unwrap(), Integrity::Sound);
 }
 

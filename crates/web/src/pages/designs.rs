@@ -8,7 +8,7 @@ use axum::response::Response;
 use axum::routing::get;
 use convoke_page::designs::designs_page;
 use convoke_page::layout::Section;
-use convoke_service::run::list_runs;
+use convoke_service::run::list_designs;
 
 use super::failure;
 use crate::answer::shown;
@@ -21,7 +21,7 @@ pub(crate) fn routes() -> Router<Arc<Dashboard>> {
 
 async fn show(State(dashboard): State<Arc<Dashboard>>, Asked(fields): Asked) -> Response {
     let from = fields.get("from").and_then(|from| from.parse().ok()).unwrap_or(0);
-    match dashboard.read(list_runs).await {
+    match dashboard.read(list_designs).await {
         Ok(runs) => {
             let frame = dashboard.frame(Section::Runs, "Runs", fields.get("note"));
             shown(&frame, &designs_page(&runs, from))

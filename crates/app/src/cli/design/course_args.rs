@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use convoke_domain::lane::budget::WrittenBudget;
 use convoke_service::design::CourseRequest;
+use convoke_service::lane::PinnedRules;
 
 use crate::app::App;
 use crate::cli::lane::{PinArgs, seconds};
@@ -45,6 +46,11 @@ impl CourseArgs {
     /// Returns the context of the command with telemetry as the user wishes it.
     pub(in crate::cli) fn context(&self, app: &App) -> App {
         self.otel.context(app)
+    }
+
+    /// Returns what also holds for a fan-out: its budget, the time limit of a lane, the pinned rules.
+    pub(in crate::cli) fn terms(&self) -> (Option<WrittenBudget>, Duration, PinnedRules) {
+        (self.budget.clone(), self.limit, self.rules.rules())
     }
 
     pub(in crate::cli) fn request(&self) -> CourseRequest {
