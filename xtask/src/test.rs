@@ -2,6 +2,7 @@
 
 use crate::bench::stopwatch;
 use crate::process;
+use crate::tools::TEMPORAL;
 use crate::{Error, root, say};
 
 /// One check: what it finds out, and the words for Cargo.
@@ -10,6 +11,10 @@ type Check = (&'static str, &'static [&'static str]);
 /// The parser of diagrams, which is checked separately. It enables more features of shared crates:
 /// together with it, all crates would be compiled once more than for `cargo xtask`.
 const PARSER: &str = "convoke-diagram";
+
+/// The companion for other machines, which only the checks with servers compile: it brings more than 200
+/// packages along.
+const COMPANION: &str = "convoke-fleet";
 
 /// All checks, cheapest first. Compiling shows its progress; only the tests themselves are quiet,
 /// because there are thousands.
@@ -22,6 +27,8 @@ const CHECKS: [Check; 9] = [
             "--workspace",
             "--exclude",
             PARSER,
+            "--exclude",
+            COMPANION,
             "--all-targets",
             "--locked",
             "--",
@@ -40,6 +47,8 @@ const CHECKS: [Check; 9] = [
             "--workspace",
             "--exclude",
             PARSER,
+            "--exclude",
+            COMPANION,
             "--no-deps",
             "--locked",
             "--config",
@@ -53,6 +62,8 @@ const CHECKS: [Check; 9] = [
             "--workspace",
             "--exclude",
             PARSER,
+            "--exclude",
+            COMPANION,
             "--locked",
             "--no-run",
             "--lib",
@@ -62,7 +73,17 @@ const CHECKS: [Check; 9] = [
     ),
     (
         "examples in the documentation",
-        &["test", "--quiet", "--workspace", "--exclude", PARSER, "--locked", "--doc"],
+        &[
+            "test",
+            "--quiet",
+            "--workspace",
+            "--exclude",
+            PARSER,
+            "--exclude",
+            COMPANION,
+            "--locked",
+            "--doc",
+        ],
     ),
     // Before the tests that start the parser.
     ("test the parser of diagrams", &["test", "--package", PARSER, "--locked"]),
@@ -74,6 +95,8 @@ const CHECKS: [Check; 9] = [
             "--workspace",
             "--exclude",
             PARSER,
+            "--exclude",
+            COMPANION,
             "--locked",
             "--lib",
             "--bins",
@@ -89,7 +112,7 @@ const CHECKS: [Check; 9] = [
 
 /// The checks that start servers. Rules are tried in the store's crate; the program with its backend is
 /// tried once, through its commands.
-const FLEET: [Check; 2] = [
+const FLEET: [Check; 5] = [
     (
         "lints with the backend for Postgres",
         &[
@@ -130,6 +153,51 @@ const FLEET: [Check; 2] = [
             "fleet",
         ],
     ),
+    (
+        "lints of the companion for other machines",
+        &[
+            "clippy",
+            "--package",
+            COMPANION,
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ),
+    // With the program that starts it, so that the crates they share are compiled once.
+    (
+        "compile the companion",
+        &[
+            "build",
+            "--package",
+            COMPANION,
+            "--package",
+            "convoke",
+            "--features",
+            "convoke/postgres",
+            "--locked",
+            "--bins",
+        ],
+    ),
+    (
+        "lanes on workers, and what can go wrong with them",
+        &[
+            "test",
+            "--package",
+            COMPANION,
+            "--package",
+            "convoke",
+            "--features",
+            "convoke/postgres",
+            "--locked",
+            "--bin",
+            COMPANION,
+            "--test",
+            "faults",
+        ],
+    ),
 ];
 
 /// Prints the list of checks, then runs them and stops at the first that fails.
@@ -153,6 +221,8 @@ fn say_size() {
 
 /// Runs the checks that start servers.
 pub fn run_fleet() -> Result<(), Error> {
+    // The tests look for it where it is installed.
+    TEMPORAL.python()?;
     run_all(&FLEET)
 }
 

@@ -24,6 +24,7 @@ pub mod doctor;
 pub mod elsewhere;
 pub mod environment;
 pub mod failure;
+pub mod fleet;
 pub mod given_text;
 pub mod hook;
 pub mod hooks;

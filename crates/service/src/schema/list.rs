@@ -25,6 +25,7 @@ use crate::dispatch::{
     NextRoundReport, ReviewLoopReport, TaskPromptReport,
 };
 use crate::doctor::DoctorCheck;
+use crate::fleet::{DrainReport, FleetStatus, StoppedFleetLane};
 use crate::hooks::{HooksDryRunReport, HooksReport, RemovedHooksReport};
 use crate::init::InitReport;
 use crate::lane::{LaneEntryReport, LaneEventLine, LaneReport};
@@ -233,6 +234,9 @@ fn lanes() -> Vec<ReportSchema> {
         line::<LaneEventLine<'_>>("lane-event", &["lane run --events"]),
         report::<LaneEntryReport>("lane-entry", &["lane show", "lane stop"]),
         report::<Vec<LaneEntryReport>>("lane-list", &["lane list"]),
+        report::<FleetStatus>("fleet-status", &["fleet status"]),
+        report::<DrainReport>("fleet-drain", &["fleet drain"]),
+        report::<StoppedFleetLane>("fleet-stop", &["fleet stop"]),
         report::<LaneUsageReport>("usage", &["usage"]),
         report::<SessionUsageReport>("usage-sessions", &["usage --all-sessions"]),
         report::<AgentsReport>("agents", &["agents"]),

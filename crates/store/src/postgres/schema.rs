@@ -12,8 +12,12 @@ use crate::sqlite;
 const FIRST: usize = 22;
 
 /// One script for each version from the first on. A script that was released never changes.
-const MIGRATIONS: [&str; 3] =
-    [include_str!("0022.sql"), include_str!("0023.sql"), include_str!("0024.sql")];
+const MIGRATIONS: [&str; 4] = [
+    include_str!("0022.sql"),
+    include_str!("0023.sql"),
+    include_str!("0024.sql"),
+    include_str!("0028.sql"),
+];
 
 pub(crate) const KNOWN: usize = FIRST + MIGRATIONS.len() - 1;
 

@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::location::StoreLocation;
 
 /// One script for each version of the schema. A script that was released never changes.
-const MIGRATIONS: [&str; 24] = [
+const MIGRATIONS: [&str; 25] = [
     include_str!("0001.sql"),
     include_str!("0002.sql"),
     include_str!("0003.sql"),
@@ -38,6 +38,7 @@ const MIGRATIONS: [&str; 24] = [
     include_str!("0022.sql"),
     include_str!("0023.sql"),
     include_str!("0024.sql"),
+    include_str!("0028.sql"),
 ];
 
 /// Marks a database as Convoke's: the letters `Conv`.
