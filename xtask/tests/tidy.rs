@@ -44,7 +44,8 @@ fn code_lines(path: &Path) -> usize {
 
 // app → service → engine → store → domain: an arrow means "may use", and all may use domain. `mcp` and `web`
 // are front ends beside the command line, which app starts; `page` renders reports for `web` and app. The
-// guardian's program is small because its crate uses nothing else. The parser of diagrams is a
+// guardian's program is small because its crate uses nothing else. The companion for other machines is a
+// program with the terminal and signals of app, and none of these crates uses it. The parser of diagrams is a
 // separate program: it uses none of these crates, and none of them uses it.
 #[test]
 fn crates_depend_only_downwards() {
@@ -59,6 +60,7 @@ fn crates_depend_only_downwards() {
         ("page", &["domain", "service"]),
         ("web", &["domain", "engine", "service", "page"]),
         ("app", &["domain", "guard", "store", "engine", "service", "mcp", "page", "web"]),
+        ("fleet", &["store", "engine", "service"]),
     ];
     for entry in fs::read_dir(xtask::root().join("crates")).unwrap() {
         let path = entry.unwrap().path();
@@ -69,7 +71,8 @@ fn crates_depend_only_downwards() {
             let Some(Value::Table(dependencies)) = manifest.get(table) else { continue };
             for dependency in dependencies.keys() {
                 let ours = dependency.strip_prefix("convoke-");
-                assert!(dependency != "convoke", "{name} may not use app");
+                let may_use_app = name == "fleet";
+                assert!(dependency != "convoke" || may_use_app, "{name} may not use app");
                 assert!(
                     ours.is_none_or(|ours| allowed.contains(&ours)),
                     "{name} may not use {dependency}"
@@ -104,6 +107,19 @@ fn only_a_program_of_its_own_has_the_parser_of_diagrams() {
     }
 }
 
+// Every other program would compile Temporal's packages, and need `protoc`.
+#[test]
+fn only_the_companion_talks_to_temporal() {
+    for path in files(&xtask::root(), "Cargo.toml") {
+        let manifest: Table = fs::read_to_string(&path).unwrap().parse().unwrap();
+        let Some(Value::Table(dependencies)) = manifest.get("dependencies") else { continue };
+        let is_companion = relative(&path) == "crates/fleet/Cargo.toml";
+        let is_temporals = |name: &String| name.starts_with("temporalio");
+        assert_eq!(dependencies.keys().any(is_temporals), is_companion, "{}", relative(&path));
+        assert!(!dependencies.contains_key("convoke-fleet"), "{}", relative(&path));
+    }
+}
+
 // Only doors may be exempt from the ban on effects.
 #[test]
 fn every_effect_has_one_door() {
@@ -117,6 +133,7 @@ fn every_effect_has_one_door() {
         "crates/diagram/src/main.rs",
         "crates/engine/src/lane/stopwatch.rs",
         "crates/engine/src/process.rs",
+        "crates/fleet/tests/faults/stage.rs",
         "crates/guard/src/lib.rs",
         "crates/service/src/clock.rs",
         "crates/store/tests/processes.rs",

@@ -13,6 +13,7 @@ pub mod design;
 pub mod dispatch;
 pub mod doctor;
 pub mod fan;
+pub mod fleet;
 pub mod guard;
 pub mod help;
 #[cfg(test)]
@@ -150,6 +151,7 @@ enum Command {
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     Lane(lane::Args),
+    Fleet(fleet::FleetArgs),
     Usage(usage::Args),
     Agents(agents::Args),
     Doctor(doctor::Args),
@@ -212,6 +214,7 @@ impl Cli {
             Command::Completions(args) => args.run(output),
             Command::Man(args) => args.run(output),
             Command::Lane(args) => args.run(&self.app()?, output),
+            Command::Fleet(args) => args.run(&self.app()?, output),
             Command::Usage(args) => args.run(&self.app()?, output),
             Command::Agents(args) => args.run(&self.app()?, output),
             Command::Doctor(args) => args.run(&self.app()?, output),

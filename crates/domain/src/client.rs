@@ -22,6 +22,9 @@ pub enum Client {
     /// Convoke's bridge to an agent that speaks the Agent Client Protocol. Users name that agent,
     /// never the bridge, so no list of clients has it.
     Acp,
+    /// Convoke's companion that has a worker on another machine run the agent. Users name that agent,
+    /// so no list of clients has it either.
+    Fleet,
 }
 
 impl Client {
@@ -44,6 +47,7 @@ impl Client {
             Self::Opencode => "opencode",
             Self::Qwen => "qwen",
             Self::Acp => "acp",
+            Self::Fleet => "fleet",
         }
     }
 
@@ -69,7 +73,7 @@ mod tests {
             assert_eq!(Client::parse(client.name()), Some(client));
             assert_eq!(client.to_string(), client.name());
         }
-        for other in ["", "Claude", "aider", "cursor-agent", "claude ", "acp"] {
+        for other in ["", "Claude", "aider", "cursor-agent", "claude ", "acp", "fleet"] {
             assert_eq!(Client::parse(other), None, "{other}");
         }
         assert!(Client::WITH_HOOKS.iter().all(|client| Client::ALL.contains(client)));

@@ -19,6 +19,7 @@ pub mod codex;
 mod command;
 mod cursor;
 pub(crate) mod failure;
+pub mod fleet;
 mod gemini;
 mod hook_wiring;
 mod listener;
@@ -161,6 +162,7 @@ pub fn adapter(client: Client) -> &'static ClientAdapter {
         Client::Opencode => &opencode::ADAPTER,
         Client::Qwen => &qwen::ADAPTER,
         Client::Acp => &acp::ADAPTER,
+        Client::Fleet => &fleet::ADAPTER,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Hooks need this on every turn of every agent, so Convoke reads the few files directly; starting
 //! `git` would take longer than the rest of the hook.
 
+pub mod attempt_checkout;
 pub mod branch;
 pub mod diff;
 pub mod folder_id;

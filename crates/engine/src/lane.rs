@@ -10,6 +10,7 @@ pub mod cancel;
 pub mod cassette;
 pub mod command_check;
 pub mod drive;
+pub mod fleet_offer;
 mod flow;
 pub mod health;
 pub mod http;

@@ -36,6 +36,7 @@ fn lane(endpoint: &Endpoint, cancel: &Cancel) -> LaneTranscript {
         folder: &scratch,
         scratch: &scratch,
         acp: None,
+        fleet: None,
     };
     let limits = Limits { wall: LONG, first_byte: LONG, stall: LONG, grace: LONG };
     let supervision = Supervision { limits, cancel };

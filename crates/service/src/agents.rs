@@ -180,7 +180,7 @@ fn refuse_others(session: &Session, named: &[AgentRef]) -> Result<(), Failure> {
             AgentRef::Client(_) => true,
             AgentRef::Http(name) => listed(session)?.iter().any(|api| api.name == *name),
             AgentRef::Acp(name) => known_agent(name).is_some() || is_configured(session, name)?,
-            AgentRef::Replay(_) => false,
+            AgentRef::Replay(_) | AgentRef::Fleet(_) => false,
         };
         if !is_known {
             return Err(Failure::new(ErrorClass::Usage, NotAnAgent(agent.to_string()))

@@ -40,6 +40,9 @@ const AGENT: &str = "CONVOKE_AGENT";
 /// The variable with the token of the MCP server over HTTP.
 pub const MCP_TOKEN: &str = "CONVOKE_MCP_TOKEN";
 
+/// The variable with the place of the store.
+pub(crate) const STORE: &str = "CONVOKE_STORE";
+
 /// The variable with the password of the store's server.
 pub const STORE_PASSWORD: &str = "CONVOKE_STORE_PASSWORD";
 
@@ -104,6 +107,14 @@ impl Environment {
     #[must_use]
     pub fn with_program(&self, program: PathBuf) -> Self {
         Self { program, ..self.clone() }
+    }
+
+    /// Returns the environment of work whose record belongs into a store of its own, on this machine.
+    #[must_use]
+    pub fn with_store(&self, file: &Path) -> Self {
+        let mut variables = HashMap::clone(&self.variables);
+        variables.insert(STORE.into(), file.as_os_str().to_owned());
+        Self { variables: Arc::new(variables), ..self.clone() }
     }
 
     /// Returns all variables for a worker process, which starts in another folder and writes to the
@@ -246,7 +257,7 @@ impl Environment {
 
     /// Returns the store's file or address, if one is named.
     pub fn store(&self) -> Option<PathBuf> {
-        self.variable("CONVOKE_STORE").map(PathBuf::from)
+        self.variable(STORE).map(PathBuf::from)
     }
 
     /// Returns the password of the store's server, if the environment has it.

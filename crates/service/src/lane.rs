@@ -7,6 +7,7 @@ mod around;
 mod budget;
 mod ending;
 mod event_line;
+mod fleet;
 mod forecast;
 mod keep;
 mod ledger;

@@ -25,6 +25,7 @@ pub mod elsewhere;
 pub mod environment;
 pub mod failure;
 pub mod fan;
+pub mod fleet;
 pub mod given_text;
 pub mod hook;
 pub mod hooks;

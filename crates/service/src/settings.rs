@@ -11,6 +11,7 @@ pub(crate) mod catalog;
 pub mod dispatch;
 pub mod endpoint;
 mod files;
+pub mod fleet;
 pub mod health;
 pub mod lane;
 pub mod mcp;
@@ -78,7 +79,7 @@ enum ConfigError {
 }
 
 /// Every section that a file may have.
-const SECTIONS: [&str; 11] = [
+const SECTIONS: [&str; 12] = [
     brief::SECTION,
     wake::SECTION,
     dispatch::SECTION,
@@ -90,6 +91,7 @@ const SECTIONS: [&str; 11] = [
     mcp::SECTION,
     telemetry::SECTION,
     pack::SECTION,
+    fleet::SECTION,
 ];
 
 /// Reads one section from everywhere, strongest first: environment, local, project, user.

@@ -307,6 +307,21 @@ const WITH_SERVERS: &str = "install a package of Convoke, which has it, or build
      `cargo install --locked --path crates/app --features postgres`";
 
 impl StoreError {
+    /// Tells whether the same request can succeed later by itself: the store is away, busy
+    /// or full.
+    pub const fn may_pass(&self) -> bool {
+        let (Self::Open { trouble, .. } | Self::Failed { trouble, .. }) = self else {
+            return false;
+        };
+        matches!(
+            trouble,
+            BackendTrouble::Away
+                | BackendTrouble::Busy
+                | BackendTrouble::Full
+                | BackendTrouble::Unconfirmed
+        )
+    }
+
     /// Returns the user's next step, if Convoke knows one.
     pub fn hint(&self) -> Option<&'static str> {
         let trouble = match self {

@@ -12,6 +12,7 @@ pub mod deed;
 pub mod delivery;
 pub mod dispatch;
 pub mod error;
+pub mod fleet;
 pub mod foreign;
 mod handle;
 pub mod install;
@@ -53,6 +54,7 @@ use crate::agent::AgentStore;
 use crate::deed::DeedStore;
 use crate::delivery::DeliveryStore;
 use crate::dispatch::DispatchStore;
+use crate::fleet::FleetStore;
 use crate::install::InstallStore;
 use crate::journal::JournalStore;
 use crate::lane::LaneStore;
@@ -91,6 +93,7 @@ pub trait Store:
     + LaneStore
     + JournalStore
     + LeaseStore
+    + FleetStore
     + LoopStore
     + SearchStore
     + TransferStore

@@ -11,6 +11,8 @@ mod delivery;
 mod dispatch;
 pub(crate) mod driver;
 pub(crate) mod failure;
+mod fleet;
+mod fleet_worker;
 mod install;
 mod journal;
 mod lane;

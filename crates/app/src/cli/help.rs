@@ -24,7 +24,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Plan", &["design", "resume", "decide", "compare", "brief", "pack"]),
     ("Remember", &["task", "wake", "say", "inbox", "pin", "plan", "skill"]),
     ("Dispatch", &["dispatch", "agent", "attend"]),
-    ("Run agents", &["lane", "fan", "agents", "usage"]),
+    ("Run agents", &["lane", "fan", "agents", "usage", "fleet"]),
     ("Look", &["status", "serve", "statusline", "runs", "show", "verify", "project", "mermaid"]),
     (
         "Set up",

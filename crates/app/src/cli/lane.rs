@@ -79,8 +79,9 @@ enum Command {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 struct RunArgs {
     /// The agent that answers: a client, `acp:NAME` for an agent of the Agent Client Protocol,
-    /// `http:NAME` for a configured model API, or `replay:FILE` for recorded lanes [default: the first client that answered lately, else the first
-    /// there is]
+    /// `http:NAME` for a configured model API, `fleet:AGENT@REPOSITORY` for an agent on another
+    /// machine, or `replay:FILE` for recorded lanes [default: the first client that answered lately,
+    /// else the first there is]
     #[arg(long, value_parser = AgentWord)]
     agent: Option<AgentRef>,
 

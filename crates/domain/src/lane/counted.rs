@@ -35,6 +35,8 @@ const LAST_STEP_ALONE: [&str; 1] = ["acp:opencode"];
 impl UsageExtent {
     /// Returns how much an agent reports, by the name that the ledger has.
     pub fn of(agent: &str) -> Self {
+        let remote = agent.strip_prefix("fleet:").and_then(|offer| offer.split('@').next());
+        let agent = remote.unwrap_or(agent);
         if LAST_STEP_ALONE.contains(&agent) { Self::LastStep } else { Self::Whole }
     }
 }

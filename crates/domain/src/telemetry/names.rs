@@ -101,7 +101,9 @@ pub const fn provider(client: Client) -> &'static str {
         Client::Claude => ANTHROPIC,
         Client::Codex => OPENAI,
         Client::Gemini => GEMINI,
-        Client::Cursor | Client::Opencode | Client::Qwen | Client::Acp => client.name(),
+        Client::Cursor | Client::Opencode | Client::Qwen | Client::Acp | Client::Fleet => {
+            client.name()
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::acp::AcpCommand;
+use super::fleet::FleetCommand;
 
 /// An agent's rights on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct ClientRequest<'a> {
     pub scratch: &'a str,
     /// The agent behind the bridge, in a lane of the Agent Client Protocol.
     pub acp: Option<&'a AcpCommand>,
+    /// The agent on another machine, in a lane of the fleet.
+    pub fleet: Option<&'a FleetCommand>,
 }
 
 /// The command that starts a client.

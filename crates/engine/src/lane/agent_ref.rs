@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use convoke_domain::client::Client;
 
+use super::fleet_offer::FleetOffer;
 use crate::client::acp::known_agent;
 use crate::client::{UsageScope, usage_scope};
 
@@ -19,6 +20,8 @@ pub enum AgentRef {
     Http(String),
     /// Recorded lanes in a file: `replay:FILE`.
     Replay(PathBuf),
+    /// An agent on another machine: `fleet:AGENT` or `fleet:AGENT@REPOSITORY`.
+    Fleet(FleetOffer),
 }
 
 impl AgentRef {
@@ -29,6 +32,7 @@ impl AgentRef {
                 // One name for each agent, so that its lanes are counted together.
                 Self::Acp(known_agent(name).map_or(name, |known| known.name).to_owned())
             }),
+            Some(("fleet", offer)) => FleetOffer::parse(offer).map(Self::Fleet),
             Some(("http", name)) => is_name(name).then(|| Self::Http(name.to_owned())),
             Some(("replay", path)) => (!path.is_empty()).then(|| Self::Replay(path.into())),
             _ => Client::parse(word).map(Self::Client),
@@ -39,7 +43,7 @@ impl AgentRef {
     pub const fn client(&self) -> Option<Client> {
         match self {
             Self::Client(client) => Some(*client),
-            Self::Acp(_) | Self::Http(_) | Self::Replay(_) => None,
+            Self::Acp(_) | Self::Http(_) | Self::Replay(_) | Self::Fleet(_) => None,
         }
     }
 
@@ -49,7 +53,7 @@ impl AgentRef {
         match self {
             Self::Client(client) => Some(*client),
             Self::Acp(_) => Some(Client::Acp),
-            Self::Http(_) | Self::Replay(_) => None,
+            Self::Http(_) | Self::Replay(_) | Self::Fleet(_) => None,
         }
     }
 }
@@ -66,7 +70,8 @@ impl AgentRef {
         match self {
             Self::Client(client) => usage_scope(*client),
             Self::Acp(name) => known_agent(name).map_or(UsageScope::RUN, |known| known.usage_scope),
-            Self::Http(_) | Self::Replay(_) => UsageScope::RUN,
+            // A remote lane resumes no session.
+            Self::Http(_) | Self::Replay(_) | Self::Fleet(_) => UsageScope::RUN,
         }
     }
 }
@@ -78,6 +83,7 @@ impl fmt::Display for AgentRef {
             Self::Acp(name) => write!(f, "acp:{name}"),
             Self::Http(name) => write!(f, "http:{name}"),
             Self::Replay(path) => write!(f, "replay:{}", path.display()),
+            Self::Fleet(offer) => write!(f, "fleet:{offer}"),
         }
     }
 }
@@ -97,14 +103,31 @@ mod tests {
             "http:a-b_9",
             "replay:a/b c.jsonl",
             "replay:/x",
+            "fleet:claude",
+            "fleet:codex@repo-x",
+            "fleet:http:small@app",
         ] {
             assert_eq!(AgentRef::parse(word).map(|named| named.to_string()).as_deref(), Some(word));
         }
         let named = AgentRef::parse("acp:claude-agent-acp");
         assert_eq!(named, Some(AgentRef::Acp("claude".to_owned())), "one agent, one name");
         for word in [
-            "", "aider", "acp", "acp:", "acp:a b", "acp:../x", "http", "http:", "http:a b",
-            "http://x", "replay:", "Claude",
+            "",
+            "aider",
+            "acp",
+            "acp:",
+            "acp:a b",
+            "acp:../x",
+            "http",
+            "http:",
+            "http:a b",
+            "http://x",
+            "replay:",
+            "Claude",
+            "fleet:",
+            "fleet:@x",
+            "fleet:claude@",
+            "fleet:replay:x",
         ] {
             assert_eq!(AgentRef::parse(word), None, "{word}");
         }

@@ -138,6 +138,7 @@ const fn without_prompt(folder: &str) -> ClientRequest<'_> {
         folder,
         scratch: folder,
         acp: None,
+        fleet: None,
     }
 }
 

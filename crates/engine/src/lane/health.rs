@@ -175,6 +175,7 @@ fn attempt(asked: &Asked<'_>, number: u32, cancel: &Cancel) -> Result<(), Refusa
         folder: &folder,
         scratch: &own,
         acp,
+        fleet: None,
     };
     if let Runner::Program(program) = &mut runner {
         program.variables.push(("TMPDIR".into(), scratch.path().into()));

@@ -92,7 +92,7 @@ fn wanted(session: &Session, request: &AgentsRequest) -> Result<Vec<String>, Fai
     }
     let named = request.only.iter().filter_map(|agent| match agent {
         AgentRef::Acp(name) => Some(name.clone()),
-        AgentRef::Client(_) | AgentRef::Http(_) | AgentRef::Replay(_) => None,
+        AgentRef::Client(_) | AgentRef::Http(_) | AgentRef::Replay(_) | AgentRef::Fleet(_) => None,
     });
     Ok(named.collect())
 }

@@ -132,7 +132,7 @@ impl RunWork {
         };
         let recording = agent.and_then(|agent| match agent {
             AgentRef::Replay(path) => Some(path),
-            AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Http(_) => None,
+            AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Http(_) | AgentRef::Fleet(_) => None,
         });
         folder.into_iter().chain(recording)
     }

@@ -110,6 +110,12 @@ fn named(agent: &AgentRef) -> Result<Named, BadName> {
     let word = match agent {
         AgentRef::Client(client) => client.name().to_owned(),
         AgentRef::Acp(name) | AgentRef::Http(name) => name.to_lowercase().replace('_', "-"),
+        AgentRef::Fleet(offer) => {
+            let agent = offer.agent.to_string();
+            let agent = agent.rsplit(':').next().unwrap_or_default();
+            let place = offer.repository.iter().map(|name| format!("-{name}"));
+            (agent.to_owned() + &place.collect::<String>()).to_lowercase().replace('_', "-")
+        }
         AgentRef::Replay(path) => {
             path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase()
         }

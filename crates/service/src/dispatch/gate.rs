@@ -91,7 +91,7 @@ pub(super) fn to_pass(client: &AgentRef) -> String {
         AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Replay(_) => format!(
             "hint: Convoke resumes sessions of {client} only after `convoke dispatch gate --client {client}` has passed"
         ),
-        AgentRef::Http(_) => {
+        AgentRef::Http(_) | AgentRef::Fleet(_) => {
             format!("note: `{client}` keeps no sessions, so every round starts fresh")
         }
     }
@@ -128,7 +128,7 @@ pub fn judge_gate(answers: &GateAnswers) -> GateReport {
 /// Tests a client with two lanes, and stores the result; `None` if the user stopped it.
 pub fn try_gate(session: &Session, trial: &GateTrial) -> Result<Option<GateReport>, Failure> {
     let client = &trial.client;
-    if let AgentRef::Http(_) = client {
+    if let AgentRef::Http(_) | AgentRef::Fleet(_) = client {
         let error = GateError::NoSessions { name: client.to_string() };
         let hint = "every round of a model API starts fresh, so it needs no gate";
         return Err(Failure::new(ErrorClass::Usage, error).hint(hint));

@@ -178,7 +178,12 @@ fn note_of(session: &Session, client: Client, remark: Option<String>) -> Option<
         Client::Gemini => {
             Some("Gemini runs hooks in folders that you trust: run `/permissions` in it".to_owned())
         }
-        Client::Claude | Client::Cursor | Client::Opencode | Client::Qwen | Client::Acp => None,
+        Client::Claude
+        | Client::Cursor
+        | Client::Opencode
+        | Client::Qwen
+        | Client::Acp
+        | Client::Fleet => None,
     };
     let notes: Vec<_> = remark.into_iter().chain(own).collect();
     (!notes.is_empty()).then(|| notes.join("; "))

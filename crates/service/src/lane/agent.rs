@@ -17,6 +17,7 @@ use convoke_engine::lane::version::versions;
 
 use super::LaneError;
 use super::acp::acp_agent;
+use super::fleet::{READS_ONLY, fleet_program};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings::endpoint::endpoint;
@@ -65,6 +66,8 @@ pub fn check_agent(agent: &AgentRef, rights: Rights, session: &Session) -> Resul
         AgentRef::Acp(name) => acp_agent(name, session).map(drop),
         AgentRef::Http(_) if rights == Rights::Write => Err(unable(agent, NO_TOOLS)),
         AgentRef::Http(name) => endpoint(session, name).map(drop),
+        AgentRef::Fleet(_) if rights == Rights::Write => Err(unable(agent, READS_ONLY)),
+        AgentRef::Fleet(_) => fleet_program(session).map(drop),
         AgentRef::Replay(path) => load(path).map(drop).map_err(|source| unplayable(path, source)),
     }
 }

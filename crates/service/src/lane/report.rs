@@ -307,6 +307,9 @@ pub fn remedy(agent: &AgentRef, transcript: &LaneTranscript) -> Option<String> {
         }
         AgentRef::Http(_) => "`convoke agents` shows whether the key of the API is set".to_owned(),
         AgentRef::Acp(name) => format!("start the program of {name} by hand and log in"),
+        AgentRef::Fleet(offer) => {
+            format!("log in to {} on the machine of the worker", offer.agent)
+        }
         AgentRef::Replay(_) => return None,
     })
 }

@@ -7,6 +7,7 @@ use convoke_domain::lane::budget::BudgetMeter;
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::outcome::LaneOutcome;
 use convoke_domain::pin::{Pin, before_prompt};
+use convoke_engine::client::fleet::FleetCommand;
 use convoke_engine::client::{ClientRequest, Rights};
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::cancel::Cancel;
@@ -17,6 +18,7 @@ use convoke_engine::lane::supervisor::Supervision;
 
 use super::acp::{AcpAgent, acp_agent};
 use super::agent::{NO_TOOLS, cassette_failed, in_lane, program, seen_by, unable, unplayable};
+use super::fleet::{READS_ONLY, fleet_program, fleet_variables};
 use super::{LaneError, LaneProgress, LaneRequest, OnProgress, lane_failed};
 use crate::failure::{Failure, with_causes};
 use crate::observer::Reporter;
@@ -89,6 +91,7 @@ impl LaneRequest<'_> {
             folder: &folder,
             scratch: &scratch,
             acp: None,
+            fleet: None,
         };
         let supervision = Supervision { limits: self.limits, cancel };
         let mut run = |runner: &Runner<'_>, request: &ClientRequest<'_>| {
@@ -119,6 +122,21 @@ impl LaneRequest<'_> {
                 let effort = self.effort.or(effort.as_deref());
                 run(&Runner::Http(&endpoint), &ClientRequest { model, effort, ..request })
             }
+            AgentRef::Fleet(offer) => {
+                self.refuse_remote()?;
+                let program = fleet_program(session)?;
+                let variables = in_lane(fleet_variables(session), &scratch, &self.inside(session));
+                let convoke = session.environment.program();
+                let companion = ClientProgram {
+                    agent: Client::Fleet,
+                    program: &program,
+                    convoke: &convoke,
+                    variables,
+                };
+                let command = FleetCommand::new(offer, self.limits);
+                let request = ClientRequest { fleet: Some(&command), ..request };
+                run(&Runner::Program(companion), &request)
+            }
             AgentRef::Replay(path) => {
                 let cassette = load(path).map_err(|source| unplayable(path, source))?;
                 run(&Runner::Replay(&cassette, &self.identity(session)), &request)
@@ -130,7 +148,9 @@ impl LaneRequest<'_> {
     pub(crate) fn asked_model(&self, session: &Session) -> Option<String> {
         let configured = || match self.agent {
             AgentRef::Http(name) => endpoint(session, name).ok().map(|configured| configured.model),
-            AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Replay(_) => None,
+            AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Replay(_) | AgentRef::Fleet(_) => {
+                None
+            }
         };
         self.model.map(str::to_owned).or_else(configured)
     }
@@ -140,6 +160,15 @@ impl LaneRequest<'_> {
         match (self.resume, self.rights) {
             (Some(_), _) => Err(unable(self.agent, "a session to resume: it keeps none")),
             (None, Rights::Write) => Err(unable(self.agent, NO_TOOLS)),
+            (None, Rights::ReadOnly) => Ok(()),
+        }
+    }
+
+    /// Refuses what another machine cannot do yet; silence would look like success.
+    fn refuse_remote(&self) -> Result<(), Failure> {
+        match (self.resume, self.rights) {
+            (Some(_), _) => Err(unable(self.agent, "a session to resume: it stays on its worker")),
+            (None, Rights::Write) => Err(unable(self.agent, READS_ONLY)),
             (None, Rights::ReadOnly) => Ok(()),
         }
     }

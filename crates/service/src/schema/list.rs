@@ -26,6 +26,7 @@ use crate::dispatch::{
 };
 use crate::doctor::DoctorCheck;
 use crate::fan::{FanForecastReport, FanReport, FanResultLine};
+use crate::fleet::{DrainReport, FleetStatus, StoppedFleetLane};
 use crate::hooks::{HooksDryRunReport, HooksReport, RemovedHooksReport};
 use crate::init::InitReport;
 use crate::lane::{LaneEntryReport, LaneEventLine, LaneReport};
@@ -240,6 +241,9 @@ fn lanes() -> Vec<ReportSchema> {
         line::<LaneEventLine<'_>>("lane-event", &["lane run --events"]),
         report::<LaneEntryReport>("lane-entry", &["lane show", "lane stop"]),
         report::<Vec<LaneEntryReport>>("lane-list", &["lane list"]),
+        report::<FleetStatus>("fleet-status", &["fleet status"]),
+        report::<DrainReport>("fleet-drain", &["fleet drain"]),
+        report::<StoppedFleetLane>("fleet-stop", &["fleet stop"]),
         report::<LaneUsageReport>("usage", &["usage"]),
         report::<SessionUsageReport>("usage-sessions", &["usage --all-sessions"]),
         report::<AgentsReport>("agents", &["agents"]),

@@ -12,7 +12,7 @@ use toml::{Table, Value};
 
 use super::files::ConfigFile;
 use super::trust::{Author, Origin, Refused, local_author, sift};
-use super::{Key, brief, dispatch, health, lane, mcp, number, pack};
+use super::{Key, brief, dispatch, fleet, health, lane, mcp, number, pack};
 use super::{store, task, telemetry, text, wake};
 use crate::environment::setting_name;
 use crate::failure::Failure;
@@ -107,6 +107,7 @@ pub(crate) fn catalog() -> Vec<CatalogKey> {
         known(mcp::SECTION, &mcp::KEYS),
         known(pack::SECTION, &pack::KEYS),
         known(telemetry::SECTION, &telemetry::KEYS),
+        known(fleet::SECTION, &fleet::KEYS),
         vec![
             store,
             password(

@@ -10,7 +10,7 @@ use toml::Table;
 
 use super::trust::{Author, local_author};
 use super::{ConfigError, LOCAL_FILE, MAX_BYTES, PROJECT_FILE, SECTIONS};
-use super::{dispatch, health, lane, mcp, pack, task, telemetry, unknown, wake};
+use super::{dispatch, fleet, health, lane, mcp, pack, task, telemetry, unknown, wake};
 use crate::failure::{ErrorClass, Failure};
 use crate::replica::OpenedServer;
 use crate::session::Session;
@@ -53,6 +53,7 @@ pub(super) struct ConfigFiles {
     pub(super) task: OnceLock<task::Settings>,
     pub(super) mcp: OnceLock<mcp::McpSettings>,
     pub(super) telemetry: OnceLock<telemetry::TelemetrySettings>,
+    pub(super) fleet: OnceLock<fleet::FleetSettings>,
 }
 
 /// Returns settings that are known, or settles them. A failure is not kept.

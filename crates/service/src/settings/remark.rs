@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use super::files::ConfigFile;
 use super::trust::{Author, Origin, Refused, sift};
 use super::{
-    Key, LOCAL_FILE, SECTIONS, acp, brief, dispatch, endpoint, health, lane, mcp, pack,
+    Key, LOCAL_FILE, SECTIONS, acp, brief, dispatch, endpoint, fleet, health, lane, mcp, pack,
     read_section, store, task, telemetry, unknown, wake,
 };
 use crate::failure::Failure;
@@ -105,6 +105,7 @@ fn section_mistakes(name: &str, value: &Value, path: &Path) -> Vec<String> {
         mcp::SECTION => each_key(name, value, path, &mcp::KEYS),
         pack::SECTION => each_key(name, value, path, &pack::KEYS),
         telemetry::SECTION => each_key(name, value, path, &telemetry::KEYS),
+        fleet::SECTION => each_key(name, value, path, &fleet::KEYS),
         _ => vec![told(&unknown(name, path, "section", &SECTIONS))],
     }
 }

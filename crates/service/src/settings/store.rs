@@ -20,9 +20,13 @@ pub const SECTION: &str = "store";
 /// The key of the store's place.
 pub(super) const PATH: &str = "path";
 
-/// The keys that say where a server's password is.
+/// The key of the file with a server's password.
 pub(super) const PASSWORD_FILE: &str = "password_file";
+/// The key of the command that prints a server's password.
 pub(super) const PASSWORD_COMMAND: &str = "password_command";
+
+/// The keys that say where a server's password is.
+pub(crate) const PASSWORD_KEYS: [&str; 2] = [PASSWORD_FILE, PASSWORD_COMMAND];
 
 /// The key of the time that a server has to answer a hook.
 pub(super) const HOOK_LIMIT: &str = "hook_milliseconds";

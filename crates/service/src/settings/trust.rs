@@ -90,6 +90,9 @@ const STORE: &str = "a project cannot choose where your data is kept";
 /// A project must not choose where a user's telemetry goes, nor what is in it.
 const TELEMETRY: &str = "a project cannot choose where your data is sent";
 
+/// A project must not choose which machines run a user's agents.
+const MACHINES: &str = "a project cannot choose which machines run your agents";
+
 /// A project must not choose which programs a user runs.
 const PROGRAMS: &str = "a project cannot choose which programs you run";
 
@@ -133,7 +136,9 @@ pub(super) struct Origin<'a> {
 /// Takes out of a project's file what its author may not set.
 pub(super) fn sift(table: &mut Table, origin: Origin<'_>) -> Vec<Refused> {
     let mut refused = Vec::new();
-    for (section, reason) in [("store", STORE), ("acp", PROGRAMS), ("telemetry", TELEMETRY)] {
+    let sections =
+        [("store", STORE), ("acp", PROGRAMS), ("telemetry", TELEMETRY), ("fleet", MACHINES)];
+    for (section, reason) in sections {
         if table.remove(section).is_some() {
             refused.push(Refused { key: section.to_owned(), reason });
         }

@@ -79,6 +79,10 @@ fn agent(agent: &AgentRef, session: &Session) -> TelemetryAgent {
             };
             (names::CHAT, agent.to_string(), provider.to_owned())
         }
+        AgentRef::Fleet(offer) => {
+            let provider = offer.agent.client().map_or("fleet", names::provider);
+            (names::INVOKE_AGENT, agent.to_string(), provider.to_owned())
+        }
         AgentRef::Replay(_) => {
             (names::INVOKE_AGENT, names::REPLAY.to_owned(), names::REPLAY.to_owned())
         }

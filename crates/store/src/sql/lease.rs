@@ -64,7 +64,7 @@ impl LeaseStore for SqlStore {
     not(feature = "postgres"),
     expect(clippy::unnecessary_wraps, reason = "only the clock of a server can fail")
 )]
-fn clock(connection: &Connection, now: Timestamp) -> driver::Result<Timestamp> {
+pub(super) fn clock(connection: &Connection, now: Timestamp) -> driver::Result<Timestamp> {
     match connection {
         Connection::Sqlite(_) => Ok(now),
         #[cfg(feature = "postgres")]

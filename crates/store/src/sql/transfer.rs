@@ -30,12 +30,12 @@ const KIND: &str = "store export";
 /// Belongs to a transaction that is under way, and is never taken along.
 const STEP_NOW: &str = "task_step_now";
 
-/// Belongs to processes that are at work, and is never taken along.
-const LEASES: &str = "run_leases";
+/// Belong to processes that are at work, and are never taken along.
+const OF_PROCESSES: [&str; 4] = ["fleet_events", "fleet_lanes", "fleet_workers", "run_leases"];
 
 /// Tells whether a table is taken along; triggers fill the others anew.
 fn is_kept(table: &str) -> bool {
-    ![STEP_NOW, LEASES].contains(&table) && !DERIVED.contains(&table)
+    table != STEP_NOW && !OF_PROCESSES.contains(&table) && !DERIVED.contains(&table)
 }
 
 /// Returns the tables that are taken along.

@@ -1,60 +1,47 @@
--- Who really wrote a row of a team's store on a server; empty here, where one user writes.
-ALTER TABLE messages ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE events ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE task_deeds ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE task_steps ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE pins ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE runs ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE journal ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE lanes ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE dispatches ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE run_leases ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE counters ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE memories ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE deliveries ADD COLUMN member TEXT NOT NULL DEFAULT '';
-ALTER TABLE losses ADD COLUMN member TEXT NOT NULL DEFAULT '';
-
--- Facts about one user's machine: two members may have the same path, also in a copy of a team's store.
-CREATE TABLE installs_of_members (
-    path         TEXT NOT NULL,
-    client       TEXT NOT NULL,
-    original     TEXT,
-    installed    TEXT NOT NULL,
-    installed_at TEXT NOT NULL,
-    member       TEXT NOT NULL DEFAULT '',
-    PRIMARY KEY (member, path)
-) STRICT, WITHOUT ROWID;
-INSERT INTO installs_of_members (path, client, original, installed, installed_at)
-    SELECT path, client, original, installed, installed_at FROM installs;
-DROP TABLE installs;
-ALTER TABLE installs_of_members RENAME TO installs;
-
-CREATE TABLE setups_of_members (
-    id       INTEGER PRIMARY KEY,
-    folder   TEXT NOT NULL,
-    path     TEXT NOT NULL,
-    change   TEXT NOT NULL,
-    client   TEXT,
-    original TEXT,
-    written  TEXT,
-    made_at  TEXT NOT NULL,
-    member   TEXT NOT NULL DEFAULT '',
-    UNIQUE (member, folder, path)
+-- Lanes that workers on other machines run. The engine that hands them out knows a lane's id and
+-- generation; prompt, events and report are here, and only the attempt that the row names may add to them.
+CREATE TABLE fleet_lanes (
+    id           TEXT PRIMARY KEY,
+    project      TEXT NOT NULL,
+    queue        TEXT NOT NULL,
+    request      TEXT NOT NULL,
+    prompt       TEXT NOT NULL,
+    permit       TEXT NOT NULL,
+    generation   INTEGER NOT NULL,
+    attempt      INTEGER NOT NULL,
+    state        TEXT NOT NULL,
+    worker       TEXT,
+    outcome      TEXT,
+    report       TEXT,
+    submitted_at TEXT NOT NULL,
+    not_before   TEXT,
+    started_at   TEXT,
+    beat_at      TEXT,
+    watched_at   TEXT NOT NULL,
+    ended_at     TEXT
 ) STRICT;
-INSERT INTO setups_of_members (id, folder, path, change, client, original, written, made_at)
-    SELECT id, folder, path, change, client, original, written, made_at FROM setups;
-DROP TABLE setups;
-ALTER TABLE setups_of_members RENAME TO setups;
+CREATE INDEX open_fleet_lanes ON fleet_lanes (permit) WHERE state <> 'ended';
+CREATE INDEX ended_fleet_lanes ON fleet_lanes (ended_at) WHERE state = 'ended';
 
-CREATE TABLE gates_of_members (
-    client   TEXT NOT NULL,
-    version  TEXT,
-    reason   TEXT,
-    tried_at TEXT NOT NULL,
-    member   TEXT NOT NULL DEFAULT '',
-    PRIMARY KEY (member, client)
-) STRICT, WITHOUT ROWID;
-INSERT INTO gates_of_members (client, version, reason, tried_at)
-    SELECT client, version, reason, tried_at FROM gates;
-DROP TABLE gates;
-ALTER TABLE gates_of_members RENAME TO gates;
+CREATE TABLE fleet_events (
+    lane       TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    attempt    INTEGER NOT NULL,
+    number     INTEGER NOT NULL,
+    line       TEXT NOT NULL,
+    PRIMARY KEY (lane, generation, attempt, number)
+) STRICT;
+
+-- One row for each process, because two may have the same name.
+CREATE TABLE fleet_workers (
+    process    TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,
+    machine    TEXT NOT NULL,
+    pid        INTEGER NOT NULL,
+    offers     TEXT NOT NULL,
+    slots      INTEGER NOT NULL,
+    version    TEXT NOT NULL,
+    state      TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    beat_at    TEXT NOT NULL
+) STRICT;

@@ -38,7 +38,7 @@ const MIGRATIONS: [&str; 26] = [
     include_str!("0022.sql"),
     include_str!("0023.sql"),
     include_str!("0024.sql"),
-    "",
+    include_str!("0025.sql"),
     include_str!("0026.sql"),
 ];
 

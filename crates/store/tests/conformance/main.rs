@@ -9,6 +9,7 @@ mod claims;
 mod deed;
 mod dispatch;
 mod everyday;
+mod fleet;
 mod journal;
 mod lane;
 mod lease;
@@ -65,7 +66,7 @@ use convoke_store::{Store, StoreLocation};
 type Rule = (&'static str, fn(&dyn Store));
 
 /// The rules for every backend.
-const RULES: [Rule; 75] = [
+const RULES: [Rule; 79] = [
     ("a loss belongs to the process that answers it", claims::losses_are_claimed),
     ("a message is given to one session at a time", claims::messages_are_claimed),
     ("a rule holds where and while it should", pin::rules_hold_where_they_should),
@@ -144,6 +145,10 @@ const RULES: [Rule; 75] = [
     ("a store acts for each actor, and all see the same", sharing::actors_share_a_store),
     ("threads that share a store lose nothing", sharing::threads_share_a_store),
     ("a journal is replayed while its store is in use", sharing::a_replay_holds_nothing_up),
+    ("only the last attempt adds to a lane of a worker", fleet::attempts_are_fenced),
+    ("only the last generation adds to a lane of a worker", fleet::generations_are_fenced),
+    ("a lane for workers is submitted once, within its limit", fleet::submissions_are_counted),
+    ("workers are known while they are there", fleet::workers_are_known),
 ];
 
 type RuleOfTwo = (&'static str, fn(&dyn Store, &dyn Store));
@@ -157,9 +162,10 @@ const RULES_OF_TWO: [RuleOfTwo; 2] = [
 type RuleOfOpenings = (&'static str, fn(&dyn Store, &dyn Store));
 
 /// The rules for every backend with one store that two processes have open.
-const RULES_OF_OPENINGS: [RuleOfOpenings; 2] = [
+const RULES_OF_OPENINGS: [RuleOfOpenings; 3] = [
     ("a budget lets in as many lanes as it has room for", lane::budgets_hold_for_all_processes),
     ("a run is worked on by one process", lease::runs_have_one_worker),
+    ("of all attempts at a lane one answers", fleet::lanes_have_one_winner),
 ];
 
 #[test]

@@ -230,6 +230,7 @@ fn lane(
         folder: &text(folder),
         scratch: &text(scratch),
         acp: None,
+        fleet: None,
     };
     let limits = Limits { wall: LONG, first_byte: LONG, stall: LONG, grace: Duration::ZERO };
     drive(&runner, &request, Supervision { limits, cancel }, tell)?;

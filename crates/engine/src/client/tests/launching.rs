@@ -11,6 +11,7 @@ const REQUEST: ClientRequest<'static> = ClientRequest {
     folder: "/p",
     scratch: "/s",
     acp: None,
+    fleet: None,
 };
 
 #[track_caller]

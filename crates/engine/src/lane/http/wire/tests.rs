@@ -15,6 +15,7 @@ const REQUEST: ClientRequest<'static> = ClientRequest {
     folder: "",
     scratch: "",
     acp: None,
+    fleet: None,
 };
 
 fn asked(api: Api, max_tokens: Option<u64>) -> Value {

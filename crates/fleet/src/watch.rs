@@ -1,0 +1,293 @@
+//! A submitted lane from its submitter's side: handed to Temporal, watched in the store, cancelled with
+//! the submitter.
+
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread;
+use std::time::Duration;
+
+use convoke::exit::Exit;
+use convoke::output::Output;
+use convoke_service::failure::{ErrorClass, Failure};
+use convoke_service::fleet::{LaneLook, LaneSubmission, StopReason, SubmittedLane};
+use convoke_service::session::Session;
+use convoke_service::settings::fleet::FleetSettings;
+use convoke_service::workspace::Workspace;
+use convoke_store::fleet::{EventPlace, FleetLane, FleetLaneState};
+use serde_json::value::RawValue;
+use temporalio_client::errors::{ActivityResultError, StartActivityError};
+use temporalio_client::{
+    ActivityCancelOptions, ActivityIdReusePolicy, ActivityStartOptions, Client,
+};
+use temporalio_common::RetryPolicy;
+use tokio::runtime::Runtime;
+use tokio::time::{sleep, timeout};
+
+use crate::activity::FleetLanes;
+use crate::lines::OwnLine;
+use crate::temporal::{LaneTicket, TemporalError};
+
+/// How often the store is asked for lines.
+const STEP: Duration = Duration::from_millis(200);
+
+/// The submitter says that it is there every so many steps.
+const STEPS_OF_A_LOOK: u32 = 5;
+
+/// A lane without a line gets one every so many steps: a supervisor must see that it is not stuck.
+const STEPS_OF_A_SIGN: u32 = 150;
+
+/// The time between attempts at a lane whose worker ended.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How long after the end of all attempts their report may still come.
+const LATE: Duration = Duration::from_secs(5);
+
+/// How long a lane may take on a worker beyond its own limit, for checking out and for the store.
+const BESIDES: Duration = Duration::from_mins(30);
+
+/// How long cancelling may take.
+const CANCELLING: Duration = Duration::from_secs(5);
+
+#[derive(Debug, thiserror::Error)]
+enum WatchError {
+    #[error("cannot hand the lane to Temporal")]
+    NotStarted(#[source] Box<StartActivityError>),
+}
+
+/// A lane on its way.
+pub(crate) struct LaneWatch<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) settings: &'a FleetSettings,
+    pub(crate) threads: &'a Runtime,
+    pub(crate) client: &'a Client,
+    pub(crate) submission: &'a LaneSubmission,
+}
+
+/// What was printed so far.
+#[derive(Default)]
+struct Printed {
+    place: EventPlace,
+    attempt: (u64, u64),
+    silent_steps: u32,
+}
+
+impl LaneWatch<'_> {
+    /// Submits the lane and follows it to its end.
+    pub(crate) fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
+        let Some(lane) = self.submit(output)? else { return Ok(Exit::Interrupted) };
+        let followed = self.follow(&lane, output);
+        // Whatever ended the watch, no agent works on for a submitter that is gone.
+        if !matches!(followed, Ok(Exit::Done | Exit::LaneFailed)) {
+            self.cancel(&lane);
+        }
+        followed
+    }
+
+    /// Submits the lane, as soon as its agent's limit lets it; `None` if it was cancelled before.
+    fn submit(&self, output: &mut Output) -> Result<Option<SubmittedLane>, Failure> {
+        let mut steps = 0;
+        loop {
+            if self.session.is_stopped() {
+                return Ok(None);
+            }
+            if let Some(lane) = self.submission.submit(self.workspace, self.session)? {
+                let SubmittedLane { id, queue, generation } = &lane;
+                let (fleet_lane, generation) = (id.as_str(), *generation);
+                output.json_line(&OwnLine::Submitted { fleet_lane, generation, queue })?;
+                return Ok(Some(lane));
+            }
+            if steps % STEPS_OF_A_SIGN == 0 {
+                output.json_line(&OwnLine::Waiting { reason: "the limit of its agent" })?;
+            }
+            steps += 1;
+            thread::sleep(STEP);
+        }
+    }
+
+    /// Hands the lane to Temporal, and prints its lines until it ends.
+    fn follow(&self, lane: &SubmittedLane, output: &mut Output) -> Result<Exit, Failure> {
+        let mut printed = Printed::default();
+        let first = lane.look(self.workspace, self.session, printed.place)?;
+        // A lane that was found by its name may have ended.
+        let over = if first.is_over() { None } else { Some(self.start(lane)?) };
+        let mut look = first;
+        let mut lost: Option<(String, Duration)> = None;
+        loop {
+            self.print(&look, &mut printed, output)?;
+            if look.is_over() {
+                return self.end(&look.lane, output);
+            }
+            if let Some(over) = &over
+                && lost.is_none()
+                && let Some(why) = ended(over)
+            {
+                lost = Some((why, Duration::ZERO));
+            }
+            if let Some((why, waited)) = &mut lost {
+                if *waited >= LATE {
+                    return self.lose(lane, why, output);
+                }
+                *waited += STEP * STEPS_OF_A_LOOK;
+            }
+            for _ in 0..STEPS_OF_A_LOOK {
+                if self.session.is_stopped() {
+                    return Ok(Exit::Interrupted);
+                }
+                thread::sleep(STEP);
+                let events = lane.lines(self.workspace, self.session, printed.place)?;
+                if !events.is_empty() {
+                    look = LaneLook { lane: look.lane, events };
+                    self.print(&look, &mut printed, output)?;
+                }
+            }
+            look = lane.look(self.workspace, self.session, printed.place)?;
+        }
+    }
+
+    /// Hands the lane to Temporal, and returns what tells how all attempts ended. A lane that Temporal
+    /// has already is not handed over again.
+    fn start(&self, lane: &SubmittedLane) -> Result<Receiver<String>, Failure> {
+        let ticket = LaneTicket { lane: lane.id.clone(), generation: lane.generation };
+        let wall = Duration::from_millis(self.submission.order.wall_ms);
+        let retries = RetryPolicy::builder()
+            .initial_interval(PAUSE)
+            .backoff_coefficient(1.0)
+            .maximum_attempts(self.settings.attempts)
+            .build();
+        let options = ActivityStartOptions::with_start_to_close_timeout(
+            lane.queue.clone(),
+            lane.ticket(),
+            wall.saturating_add(BESIDES),
+        )
+        .heartbeat_timeout(self.settings.lease)
+        .retry_policy(retries)
+        .id_reuse_policy(ActivityIdReusePolicy::RejectDuplicate)
+        .build();
+        let started = self.threads.block_on(async {
+            self.client.start_activity(FleetLanes::run_lane, ticket, options).await
+        });
+        match started {
+            Ok(_) | Err(StartActivityError::AlreadyStarted { .. }) => {}
+            Err(error) => {
+                let error = WatchError::NotStarted(Box::new(error));
+                return Err(Failure::new(ErrorClass::Prerequisite, error));
+            }
+        }
+        let (tell, over) = channel();
+        let (client, id) = (self.client.clone(), lane.ticket());
+        self.threads.spawn(async move {
+            let handle = client.get_activity_handle(FleetLanes::run_lane, id, None);
+            loop {
+                let why = match handle.result().await {
+                    Ok(outcome) => format!("its last attempt ended as {outcome}"),
+                    Err(ActivityResultError::Cancelled { .. }) => "it was cancelled".to_owned(),
+                    Err(ActivityResultError::Terminated) => "it was terminated".to_owned(),
+                    Err(ActivityResultError::NotFound(_)) => "Temporal does not know it".to_owned(),
+                    Err(ActivityResultError::ActivityFailed(error)) => {
+                        format!("all attempts failed: {error}")
+                    }
+                    Err(ActivityResultError::TimedOut(kind)) => format!("it timed out: {kind:?}"),
+                    // Temporal is away, and may come back.
+                    Err(_) => {
+                        sleep(PAUSE).await;
+                        continue;
+                    }
+                };
+                tell.send(why).ok();
+                return;
+            }
+        });
+        Ok(over)
+    }
+
+    fn print(
+        &self,
+        look: &LaneLook,
+        printed: &mut Printed,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        for event in &look.events {
+            self.place(&look.lane, (event.place.generation, event.place.attempt), printed, output)?;
+            output.data(&format!("{}\n", event.line))?;
+            output.flush()?;
+            printed.place = event.place;
+            printed.silent_steps = 0;
+        }
+        printed.silent_steps += STEPS_OF_A_LOOK;
+        if printed.silent_steps >= STEPS_OF_A_SIGN {
+            printed.silent_steps = 0;
+            match look.lane.state {
+                FleetLaneState::Waiting => {
+                    output.json_line(&OwnLine::Waiting { reason: "a worker" })?;
+                }
+                FleetLaneState::Running => output.json_line(&OwnLine::Running {})?,
+                FleetLaneState::Ended => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that an attempt begins, before its first line.
+    fn place(
+        &self,
+        lane: &FleetLane,
+        attempt: (u64, u64),
+        printed: &mut Printed,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        if printed.attempt == attempt {
+            return Ok(());
+        }
+        printed.attempt = attempt;
+        let is_present = (lane.generation, lane.attempt) == attempt;
+        let worker = lane.worker.as_deref().filter(|_| is_present).unwrap_or_default();
+        let (generation, attempt) = attempt;
+        output.json_line(&OwnLine::Placed { worker, generation, attempt })
+    }
+
+    /// Prints the last line of a lane that has ended.
+    fn end(&self, lane: &FleetLane, output: &mut Output) -> Result<Exit, Failure> {
+        let report = lane.report.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let report: Option<&RawValue> = report;
+        let outcome = lane.outcome.as_deref().unwrap_or("unknown");
+        match report {
+            Some(report) => output.json_line(&OwnLine::Ended { report })?,
+            None => {
+                let why = format!("the lane was ended as {outcome}, without a report");
+                output.json_line(&OwnLine::Lost { why: &why })?;
+            }
+        }
+        Ok(if outcome == "answered" { Exit::Done } else { Exit::LaneFailed })
+    }
+
+    /// Ends a lane that no worker works on any more.
+    fn lose(&self, lane: &SubmittedLane, why: &str, output: &mut Output) -> Result<Exit, Failure> {
+        // Unless a report came at the last moment.
+        if !lane.stop(self.workspace, self.session, StopReason::Lost)? {
+            let look = lane.look(self.workspace, self.session, EventPlace::default())?;
+            return self.end(&look.lane, output);
+        }
+        let why = format!("no worker ended the lane: {why}");
+        output.json_line(&OwnLine::Lost { why: &why })?;
+        Ok(Exit::LaneFailed)
+    }
+
+    /// Cancels the lane by both ways: the store refuses its worker, and Temporal tells it.
+    fn cancel(&self, lane: &SubmittedLane) {
+        lane.stop(self.workspace, self.session, StopReason::Cancelled).ok();
+        let handle = self.client.get_activity_handle(FleetLanes::run_lane, lane.ticket(), None);
+        let options = ActivityCancelOptions::builder().reason("its submitter ended").build();
+        self.threads.block_on(async {
+            timeout(CANCELLING, handle.cancel(options)).await.ok();
+        });
+    }
+}
+
+/// Returns why no attempt works on a lane any more, if that is so.
+fn ended(over: &Receiver<String>) -> Option<String> {
+    match over.try_recv() {
+        Ok(why) => Some(why),
+        Err(TryRecvError::Empty) => None,
+        Err(TryRecvError::Disconnected) => Some(TemporalError::Stopped.to_string()),
+    }
+}

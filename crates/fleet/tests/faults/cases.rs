@@ -1,0 +1,254 @@
+//! The cases: what goes wrong, and what must hold nevertheless.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::stage::{Counts, Stage, StoreKind, is_alive, postgres, signal, wait_for};
+
+type Case = (&'static str, StoreKind, fn(&Stage) -> Counts);
+
+pub(crate) const CASES: [Case; 13] = [
+    ("nothing goes wrong", StoreKind::File, nothing),
+    ("nothing goes wrong, on Postgres", StoreKind::Server, nothing),
+    ("a worker is killed", StoreKind::File, worker_is_killed),
+    ("a worker is frozen past its lease and thawed", StoreKind::Server, worker_is_frozen),
+    ("Temporal is killed and starts again", StoreKind::File, temporal_is_killed),
+    ("Postgres is killed and starts again", StoreKind::Server, postgres_is_killed),
+    ("a submitter is killed and comes back", StoreKind::File, submitter_is_killed),
+    ("a lane is cancelled while it waits and while it runs", StoreKind::File, lanes_are_cancelled),
+    ("a worker is drained while lanes run", StoreKind::File, worker_is_drained),
+    ("two workers have one name", StoreKind::File, names_are_shared),
+    ("the limit of an agent is reached", StoreKind::File, limits_hold),
+    ("convoke runs a lane on a worker, and stops it", StoreKind::File, convoke_runs_lanes),
+    ("a person looks, stops a lane and drains a worker", StoreKind::File, a_person_acts),
+];
+
+fn names(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("lane-{number}")).collect()
+}
+
+fn sum(counts: impl IntoIterator<Item = Counts>) -> Counts {
+    counts.into_iter().fold(Counts::default(), Counts::plus)
+}
+
+fn nothing(stage: &Stage) -> Counts {
+    let _workers = [stage.worker("one", 2), stage.worker("two", 2)];
+    let names = names(6);
+    let lanes: Vec<_> = names.iter().map(|name| stage.lane(name, &[])).collect();
+    names.iter().for_each(|name| stage.answer(name));
+    let counts = sum(lanes.iter().map(|lane| lane.counts(&[])));
+    for lane in &lanes {
+        assert_eq!(stage.clients(&lane.name).len(), 1, "each agent was asked once");
+        let noted = fs::read_to_string(stage.path("clients").join(&lane.name)).unwrap();
+        assert!(noted.contains(" committed"), "it saw the commit and nothing else: {noted}");
+        assert_eq!(lane.of("text")[0]["text"], "working", "events came through");
+        assert_eq!(lane.of("placed").len(), 1);
+    }
+    counts
+}
+
+fn worker_is_killed(stage: &Stage) -> Counts {
+    let first = stage.worker("first", 1);
+    let lane = stage.lane("lane-0", &[]);
+    let stale = stage.wait_for_clients("lane-0", 1);
+    let _second = stage.worker("second", 1);
+    first.kill();
+    wait_for("the guardian ends the client", || !is_alive(stale[0]));
+    stage.wait_for_clients("lane-0", 2);
+    stage.answer("lane-0");
+    let counts = lane.counts(&stale);
+    assert_eq!(lane.of("placed").len(), 2, "the reader hears of the second attempt");
+    counts
+}
+
+fn worker_is_frozen(stage: &Stage) -> Counts {
+    let first = stage.worker("first", 1);
+    let lane = stage.lane("lane-0", &[]);
+    let stale = stage.wait_for_clients("lane-0", 1);
+    let _second = stage.worker("second", 1);
+    signal("-STOP", first.pid());
+    let both = stage.wait_for_clients("lane-0", 2);
+    // The frozen worker's client has its answer ready before the worker can look.
+    signal("-STOP", both[1]);
+    stage.answer("lane-0");
+    wait_for("the first client has answered", || !is_alive(stale[0]));
+    assert!(stage.has_trees(first.pid()));
+    signal("-CONT", first.pid());
+    wait_for("the thawed worker gives up", || !stage.has_trees(first.pid()));
+    signal("-CONT", both[1]);
+    lane.counts(&stale)
+}
+
+fn temporal_is_killed(stage: &Stage) -> Counts {
+    let _worker = stage.worker("only", 1);
+    let running = stage.lane("lane-0", &[]);
+    stage.wait_for_clients("lane-0", 1);
+    let waiting = stage.lane("lane-1", &[]);
+    stage.kill_temporal();
+    stage.start_temporal();
+    stage.answer("lane-0");
+    stage.answer("lane-1");
+    sum([running.counts(&[]), waiting.counts(&[])])
+}
+
+fn postgres_is_killed(stage: &Stage) -> Counts {
+    let _worker = stage.worker("only", 1);
+    let running = stage.lane("lane-0", &[]);
+    stage.wait_for_clients("lane-0", 1);
+    let waiting = stage.lane("lane-1", &[]);
+    postgres().stop("immediate");
+    // The agent answers while the store is away.
+    stage.answer("lane-0");
+    stage.answer("lane-1");
+    postgres().begin("");
+    let counts = sum([running.counts(&[]), waiting.counts(&[])]);
+    assert_eq!(stage.clients("lane-0").len(), 1, "the agent was asked once");
+    counts
+}
+
+fn submitter_is_killed(stage: &Stage) -> Counts {
+    let _worker = stage.worker("only", 1);
+    let named = ["--name", "review of login"];
+    let first = stage.lane("lane-0", &named);
+    stage.wait_for_clients("lane-0", 1);
+    first.process.kill();
+    let second = stage.lane("lane-0", &named);
+    stage.answer("lane-0");
+    let running = second.counts(&[]);
+    let third = stage.lane("lane-0", &named);
+    let counts = sum([running, third.counts(&[])]);
+    assert_eq!(stage.clients("lane-0").len(), 1, "the agent was asked once for all three");
+    counts
+}
+
+fn lanes_are_cancelled(stage: &Stage) -> Counts {
+    let waiting = stage.lane("lane-0", &[]);
+    signal("-TERM", waiting.process.pid());
+    assert_eq!(waiting.process.end(), Some(130));
+    let _worker = stage.worker("only", 1);
+    let running = stage.lane("lane-1", &[]);
+    let client = stage.wait_for_clients("lane-1", 1)[0];
+    signal("-INT", running.process.pid());
+    assert_eq!(running.process.end(), Some(130));
+    wait_for("the client is stopped", || !is_alive(client));
+    // The worker takes the next lane, and never the one that was cancelled while it waited.
+    let next = stage.lane("lane-2", &[]);
+    stage.answer("lane-2");
+    let counts = next.counts(&[]);
+    assert_eq!(stage.clients("lane-0"), Vec::<u32>::new());
+    assert_eq!(stage.clients("lane-1").len(), 1);
+    counts
+}
+
+fn worker_is_drained(stage: &Stage) -> Counts {
+    let first = stage.worker("first", 1);
+    let running = stage.lane("lane-0", &[]);
+    stage.wait_for_clients("lane-0", 1);
+    signal("-TERM", first.pid());
+    let waiting = stage.lane("lane-1", &[]);
+    let _second = stage.worker("second", 1);
+    stage.answer("lane-1");
+    let counts = waiting.counts(&[]);
+    assert!(is_alive(first.pid()), "it waits for its lane");
+    stage.answer("lane-0");
+    let counts = sum([counts, running.counts(&[])]);
+    assert_eq!(first.end(), Some(0));
+    assert_eq!(stage.clients("lane-0").len(), 1, "its lane was not begun again");
+    counts
+}
+
+fn names_are_shared(stage: &Stage) -> Counts {
+    let workers = [stage.worker("same", 1), stage.worker("same", 1)];
+    let names = names(4);
+    let lanes: Vec<_> = names.iter().map(|name| stage.lane(name, &[])).collect();
+    stage.wait_for_clients("lane-0", 1);
+    names.iter().for_each(|name| stage.answer(name));
+    let counts = sum(lanes.iter().map(|lane| lane.counts(&[])));
+    for name in &names {
+        assert_eq!(stage.clients(name).len(), 1, "each agent was asked once");
+    }
+    drop(workers);
+    counts
+}
+
+fn limits_hold(stage: &Stage) -> Counts {
+    stage.configure("limits = { claude = 1 }");
+    let _worker = stage.worker("only", 4);
+    let first = stage.lane("lane-0", &[]);
+    stage.wait_for_clients("lane-0", 1);
+    let second = stage.begin_lane("lane-1", &[]);
+    second.until("waiting");
+    assert_eq!(stage.clients("lane-1"), Vec::<u32>::new(), "there is a slot, and no permit");
+    stage.answer("lane-0");
+    stage.answer("lane-1");
+    let counts = sum([first.counts(&[]), second.counts(&[])]);
+    assert!(counts.slowest < Duration::from_secs(120));
+    counts
+}
+
+fn convoke_runs_lanes(stage: &Stage) -> Counts {
+    let _worker = stage.worker("only", 1);
+    let words = ["lane", "run", "--agent", "fleet:claude@app", "--json"];
+    let first = stage.convoke(&[&words[..], &["lane-0 and think"]].concat());
+    stage.wait_for_clients("lane-0", 1);
+    stage.answer("lane-0");
+    let report: Value = serde_json::from_str(&first.stdout(Some(0))).unwrap();
+    let pid = stage.clients("lane-0")[0];
+    assert_eq!(report["answer"], format!("lane-0 by {pid}"));
+    assert_eq!((&report["agent"], &report["model"]), (&"fleet:claude@app".into(), &"fake".into()));
+    assert_eq!(report["usage"]["of_run"]["input_tokens"], 10, "the submitter's ledger counts it");
+    let listed = stage.convoke(&["lane", "list", "--json"]).stdout(Some(0));
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(
+        listed.as_array().unwrap().len(),
+        1,
+        "once, and not on the worker as well: {listed}"
+    );
+    let second = stage.convoke(&[&words[..], &["lane-1 and think"]].concat());
+    let client = stage.wait_for_clients("lane-1", 1)[0];
+    signal("-TERM", second.pid());
+    let report: Value = serde_json::from_str(&second.stdout(Some(130))).unwrap();
+    assert_eq!(report["outcome"], "cancelled");
+    wait_for("the client on the worker is stopped", || !is_alive(client));
+    for refused in [&["--write"][..], &["--resume", "s-1"]] {
+        stage.convoke(&[&words[..], refused, &["lane-2 and think"]].concat()).stdout(Some(2));
+    }
+    assert_eq!(stage.clients("lane-2"), Vec::<u32>::new());
+    Counts { lanes: 2, ..Counts::default() }
+}
+
+fn a_person_acts(stage: &Stage) -> Counts {
+    let status = || -> Value {
+        serde_json::from_str(&stage.convoke(&["fleet", "status", "--json"]).stdout(Some(0)))
+            .unwrap()
+    };
+    let early = stage.lane("lane-0", &[]);
+    let waits = status();
+    assert_eq!(waits["lanes"][0]["state"], "waiting");
+    assert_eq!(waits["lanes"][0]["waits_for"], "a worker that offers claude@app");
+    let worker = stage.worker("only", 1);
+    let client = stage.wait_for_clients("lane-0", 1)[0];
+    let runs = status();
+    assert_eq!(
+        (&runs["lanes"][0]["state"], &runs["workers"][0]["name"]),
+        (&"running".into(), &"only".into())
+    );
+    assert_eq!(runs["workers"][0]["running"], 1);
+    let id = runs["lanes"][0]["id"].as_str().unwrap().to_owned();
+    stage.convoke(&["fleet", "stop", &id]).stdout(Some(0));
+    wait_for("the client is stopped", || !is_alive(client));
+    assert_eq!(early.process.end(), Some(4), "its submitter hears that there is no answer");
+    assert_eq!(status()["lanes"][0]["outcome"], "cancelled");
+    let last = stage.lane("lane-1", &[]);
+    stage.wait_for_clients("lane-1", 1);
+    stage.convoke(&["fleet", "drain", "only"]).stdout(Some(0));
+    wait_for("the worker drains", || status()["workers"][0]["state"] == "draining");
+    stage.answer("lane-1");
+    let counts = last.counts(&[]);
+    assert_eq!(worker.end(), Some(0));
+    assert_eq!(status()["workers"], Value::Array(Vec::new()));
+    stage.convoke(&["fleet", "drain", "only"]).stdout(Some(2));
+    counts
+}

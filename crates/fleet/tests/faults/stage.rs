@@ -1,0 +1,413 @@
+//! A fleet of one test's own: Temporal, a store, workers, submitters, and a client that says who it is.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::server::TestServer;
+
+/// How long anything may take.
+const DEADLINE: Duration = Duration::from_secs(180);
+
+/// Where the store of a case is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StoreKind {
+    /// In a file.
+    File,
+    /// On a Postgres server.
+    Server,
+}
+
+/// What a case counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) lanes: usize,
+    pub(crate) lost: usize,
+    pub(crate) doubled: usize,
+    pub(crate) stale: usize,
+    pub(crate) slowest: Duration,
+}
+
+impl Counts {
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            lanes: self.lanes + other.lanes,
+            lost: self.lost + other.lost,
+            doubled: self.doubled + other.doubled,
+            stale: self.stale + other.stale,
+            slowest: self.slowest.max(other.slowest),
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test is told what to do by variables")]
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+#[expect(clippy::disallowed_methods, reason = "programs of the test")]
+fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    Command::new(program)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test that hangs must end")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Waits until something is so.
+pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = now();
+    while !is_so() {
+        assert!(start.elapsed() < DEADLINE, "waited in vain: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+pub(crate) fn signal(name: &str, pid: u32) {
+    command("kill").args([name, &pid.to_string()]).stderr(Stdio::null()).status().unwrap();
+}
+
+pub(crate) fn is_alive(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Behind the name in brackets; a zombie is gone.
+    status.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// All that one trial needs. Everything ends when it is dropped.
+pub(crate) struct Stage {
+    top: tempfile::TempDir,
+    store: String,
+    temporal: std::cell::RefCell<Option<Child>>,
+    port: u16,
+}
+
+/// One Postgres server for all cases; each has a database of its own.
+pub(crate) fn postgres() -> &'static TestServer {
+    static SERVER: OnceLock<TestServer> = OnceLock::new();
+    SERVER.get_or_init(TestServer::start)
+}
+
+impl Stage {
+    pub(crate) fn new(kind: StoreKind) -> Self {
+        let top = tempfile::tempdir().unwrap();
+        let store = match kind {
+            StoreKind::File => top.path().join("store.db").display().to_string(),
+            StoreKind::Server => postgres().new_database(),
+        };
+        let stage = Self { top, store, temporal: None.into(), port: free_port() };
+        for folder in ["home/.config/convoke", "bin", "clients", "asked", "tmp"] {
+            fs::create_dir_all(stage.path(folder)).unwrap();
+        }
+        stage.configure("");
+        stage.make_client();
+        stage.make_repository();
+        stage.start_temporal();
+        stage
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.top.path().join(name)
+    }
+
+    /// Writes the user's configuration, with more lines in `[fleet]`.
+    pub(crate) fn configure(&self, more: &str) {
+        let (port, app) = (self.port, self.path("app"));
+        let text = format!(
+            "[fleet]\ntemporal = \"http://127.0.0.1:{port}\"\nlease_seconds = 5\n\
+             repositories = {{ app = \"{}\" }}\n{more}\n",
+            app.display()
+        );
+        fs::write(self.path("home/.config/convoke/config.toml"), text).unwrap();
+    }
+
+    /// Makes a client that notes its process, works until the file of its lane is there, and answers
+    /// with its lane and process. A prompt names its lane in its first word.
+    fn make_client(&self) {
+        let place = self.top.path().display();
+        let script = format!(
+            r#"#!/bin/sh
+case "$*" in *--version*) echo "2.1.0 (Claude Code)"; exit 0;; esac
+prompt=$(cat)
+lane=${{prompt%% *}}
+printf '%s\n' "$$ $(cat file 2>/dev/null)" >> "{place}/clients/$lane"
+say() {{ printf '%s\n' "$1"; }}
+say '{{"type":"system","subtype":"init","session_id":"s-'$$'","uuid":"u-1","model":"fake","tools":[]}}'
+say '{{"type":"assistant","uuid":"u-2","session_id":"s-'$$'","message":{{"id":"m","role":"assistant","content":[{{"type":"text","text":"working"}}]}}}}'
+while ! [ -e "{place}/asked/$lane" ]; do sleep 0.05; done
+say '{{"type":"result","subtype":"success","is_error":false,"result":"'$lane' by '$$'","session_id":"s-'$$'","uuid":"u-3","num_turns":1,"usage":{{"input_tokens":10,"output_tokens":2}}}}'
+"#
+        );
+        let path = self.path("bin/claude");
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn make_repository(&self) {
+        let app = self.path("app");
+        fs::create_dir_all(&app).unwrap();
+        fs::write(app.join("file"), "committed").unwrap();
+        for words in [&["init", "-q"][..], &["add", "."], &["commit", "-qm", "first"]] {
+            let mut git = command("git");
+            git.current_dir(&app).env("GIT_CONFIG_GLOBAL", "/dev/null");
+            git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(words);
+            assert!(git.status().unwrap().success());
+        }
+        // No worker sees what is not committed.
+        fs::write(app.join("file"), "uncommitted").unwrap();
+    }
+
+    pub(crate) fn start_temporal(&self) {
+        let installed =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/tools/temporal/bin/temporal");
+        let program = variable("CONVOKE_TEMPORAL").unwrap_or_else(|| installed.to_owned());
+        let (port, file) = (self.port.to_string(), self.path("temporal.db"));
+        let mut temporal = command(program);
+        temporal.args(["server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", &port]);
+        temporal.arg("--db-filename").arg(file).args(["--log-level", "error"]);
+        temporal.current_dir(self.top.path()).env("HOME", self.path("home"));
+        temporal.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        *self.temporal.borrow_mut() = Some(temporal.spawn().unwrap());
+        wait_for("Temporal listens", || {
+            std::net::TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+        });
+    }
+
+    pub(crate) fn kill_temporal(&self) {
+        if let Some(mut temporal) = self.temporal.borrow_mut().take() {
+            temporal.kill().unwrap();
+            temporal.wait().unwrap();
+        }
+    }
+
+    /// Prepares one of our programs, with nothing of the test's own environment.
+    pub(crate) fn program(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = command(program.as_ref());
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.path("bin").display());
+        command.env_clear().env("HOME", self.path("home")).env("PATH", path);
+        command.env("TMPDIR", self.path("tmp"));
+        command.env("CONVOKE_STORE", &self.store).current_dir(self.path("app"));
+        command
+    }
+
+    pub(crate) fn fleet(&self, words: &[&str]) -> Command {
+        let mut fleet = self.program(env!("CARGO_BIN_EXE_convoke-fleet"));
+        fleet.args(words);
+        fleet
+    }
+
+    /// Starts `convoke`, which lies beside the companion.
+    pub(crate) fn convoke(&self, words: &[&str]) -> Process {
+        let beside = Path::new(env!("CARGO_BIN_EXE_convoke-fleet")).with_file_name("convoke");
+        assert!(beside.is_file(), "`cargo build --package convoke` makes {}", beside.display());
+        let mut convoke = self.program(beside);
+        convoke.args(words);
+        Process::start(convoke)
+    }
+
+    /// Starts a worker, and waits until it works.
+    pub(crate) fn worker(&self, name: &str, slots: usize) -> Process {
+        let slots = slots.to_string();
+        let words = ["worker", "--offers", "claude,claude@app", "--slots", &slots, "--name", name];
+        let worker = Process::start(self.fleet(&words));
+        worker.stderr_until("offers");
+        worker
+    }
+
+    /// Submits a lane, and waits until the store has it.
+    pub(crate) fn lane(&self, name: &str, more: &[&str]) -> Lane {
+        let lane = self.begin_lane(name, more);
+        lane.until("submitted");
+        lane
+    }
+
+    /// Submits a lane, and does not wait.
+    pub(crate) fn begin_lane(&self, name: &str, more: &[&str]) -> Lane {
+        let prompt = format!("{name} and think");
+        let words = [&["lane", "--agent", "claude@app", &prompt][..], more].concat();
+        let start = now();
+        let process = Process::start(self.fleet(&words));
+        Lane { name: name.to_owned(), process, start, lines: Vec::new().into() }
+    }
+
+    /// Lets the client of a lane answer.
+    pub(crate) fn answer(&self, name: &str) {
+        fs::write(self.path("asked").join(name), "").unwrap();
+    }
+
+    /// Returns the processes of a lane's clients, in the order of their starts.
+    pub(crate) fn clients(&self, name: &str) -> Vec<u32> {
+        let noted = fs::read_to_string(self.path("clients").join(name)).unwrap_or_default();
+        let pid = |line: &str| line.split(' ').next()?.parse().ok();
+        noted.lines().filter_map(pid).collect()
+    }
+
+    /// Tells whether a worker has a working tree of a lane.
+    pub(crate) fn has_trees(&self, worker: u32) -> bool {
+        let prefix = format!("convoke-lane.{worker}.");
+        let names = fs::read_dir(self.path("tmp")).unwrap().flatten();
+        names.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with(&prefix))
+    }
+
+    pub(crate) fn wait_for_clients(&self, name: &str, count: usize) -> Vec<u32> {
+        wait_for(&format!("{count} clients of {name}"), || self.clients(name).len() >= count);
+        self.clients(name)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.kill_temporal();
+    }
+}
+
+/// A process of ours, whose output is read as it comes.
+pub(crate) struct Process {
+    child: std::cell::RefCell<Child>,
+    stdout: Receiver<String>,
+    stderr: Receiver<String>,
+}
+
+impl Process {
+    fn start(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        Self { child: child.into(), stdout: lines(stdout), stderr: lines(stderr) }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.borrow().id()
+    }
+
+    fn stderr_until(&self, word: &str) {
+        let mut said = String::new();
+        loop {
+            let line = self.stderr.recv_timeout(DEADLINE);
+            let line = line.unwrap_or_else(|_| panic!("no `{word}` on stderr: {said}"));
+            said.push_str(&line);
+            if line.contains(word) {
+                return;
+            }
+        }
+    }
+
+    /// Waits for the end, and returns the exit code, or none for a signal.
+    pub(crate) fn end(&self) -> Option<i32> {
+        let mut code = None;
+        wait_for("the process ends", || match self.child.borrow_mut().try_wait().unwrap() {
+            Some(status) => {
+                code = status.code();
+                true
+            }
+            None => false,
+        });
+        code
+    }
+
+    /// Waits for the end with a code, and returns what it printed.
+    pub(crate) fn stdout(&self, code: Option<i32>) -> String {
+        let ended = self.end();
+        let lines: Vec<_> = self.stdout.iter().collect();
+        let said: Vec<_> = self.stderr.iter().collect();
+        assert_eq!(ended, code, "{lines:?} {said:?}");
+        lines.join("\n")
+    }
+
+    pub(crate) fn kill(&self) {
+        self.child.borrow_mut().kill().unwrap();
+        self.child.borrow_mut().wait().unwrap();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let child = self.child.get_mut();
+        // A frozen process is killed as well.
+        child.kill().ok();
+        child.wait().ok();
+    }
+}
+
+fn lines(stream: impl std::io::Read + Send + 'static) -> Receiver<String> {
+    let (send, receive) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receive
+}
+
+/// A lane that was submitted.
+pub(crate) struct Lane {
+    pub(crate) name: String,
+    pub(crate) process: Process,
+    start: Instant,
+    lines: std::cell::RefCell<Vec<Value>>,
+}
+
+impl Lane {
+    /// Reads lines until an event comes.
+    pub(crate) fn until(&self, event: &str) {
+        loop {
+            let line = self.process.stdout.recv_timeout(DEADLINE);
+            let Ok(line) = line else {
+                let said: Vec<_> = self.process.stderr.try_iter().collect();
+                panic!("no `{event}` of {}: {:?} {said:?}", self.name, self.lines.borrow());
+            };
+            let line: Value = serde_json::from_str(&line).unwrap();
+            let is_it = line["event"] == event;
+            self.lines.borrow_mut().push(line);
+            if is_it {
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn of(&self, event: &str) -> Vec<Value> {
+        self.lines.borrow().iter().filter(|line| line["event"] == event).cloned().collect()
+    }
+
+    /// Waits for the end, and counts. `stale` are clients whose answer must not be taken.
+    pub(crate) fn counts(&self, stale: &[u32]) -> Counts {
+        let code = self.process.end();
+        while let Ok(line) = self.process.stdout.recv() {
+            self.lines.borrow_mut().push(serde_json::from_str(&line).unwrap());
+        }
+        let ended = self.of("ended");
+        let answer = |line: &Value| line["report"]["answer"].as_str().map(str::to_owned);
+        let answers: Vec<_> = ended.iter().filter_map(answer).collect();
+        let is_mine = |answer: &&String| answer.starts_with(&format!("{} by ", self.name));
+        let mine = answers.iter().filter(is_mine).count();
+        let is_stale =
+            |answer: &&String| stale.iter().any(|pid| answer.ends_with(&format!(" by {pid}")));
+        let lost = usize::from(mine == 0 || code != Some(0));
+        if lost > 0 {
+            let said: Vec<_> = self.process.stderr.try_iter().collect();
+            println!("lost {}: {code:?} {:?} {said:?}", self.name, self.lines.borrow());
+        }
+        Counts {
+            lanes: 1,
+            lost,
+            doubled: answers.len().saturating_sub(1),
+            stale: answers.iter().filter(is_stale).count(),
+            slowest: self.start.elapsed(),
+        }
+    }
+}

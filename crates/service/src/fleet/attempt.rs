@@ -1,0 +1,185 @@
+//! One attempt of a worker at a lane: it takes the lane's row, runs the lane in a working tree of its
+//! own, and gives lines and report to the store, which refuses them once another attempt has begun.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+use convoke_engine::git::attempt_checkout::check_out;
+use convoke_engine::lane::cancel::Cancel;
+use convoke_engine::scratch;
+use convoke_store::error::StoreError;
+use convoke_store::fleet::{AttemptFence, BeginAnswer, FenceAnswer};
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::lines::{AttemptLines, FenceView};
+use super::order::FleetOrder;
+use super::patience::{LONGEST, patiently};
+use crate::failure::{ErrorClass, Failure, with_causes};
+use crate::interruption::CallerInterruption;
+use crate::lane::{
+    LaneChecks, LaneEventLine, LaneProgress, LaneRequest, PinnedRules, lane_failed, run_one,
+};
+use crate::session::Session;
+use crate::settings::fleet;
+use crate::workspace::{open_store, refused};
+
+/// An attempt that the engine hands to a worker.
+#[derive(Debug, Clone)]
+pub struct AttemptRequest {
+    /// The lane, its generation and the number of the attempt.
+    pub fence: AttemptFence,
+    /// The worker's process, which no other process is called.
+    pub worker: String,
+    /// The store for the worker's own record of its lanes.
+    pub ledger: PathBuf,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// The store has its report, with this outcome.
+    Reported(String),
+    /// Another attempt has begun, or the lane has ended; the store took nothing.
+    Superseded,
+    /// The worker was asked to stop; the store took no report.
+    Stopped,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum AttemptError {
+    #[error("cannot read the request of lane {lane}: a later version of convoke wrote it")]
+    Order { lane: String },
+    #[error("this worker has no repository `{name}`")]
+    NoRepository { name: String },
+    #[error("cannot run a lane in repository `{name}` without a commit")]
+    NoCommit { name: String },
+}
+
+/// The report of a lane that did not begin.
+#[derive(Serialize)]
+struct UnstartedLane {
+    outcome: &'static str,
+    answer: Option<String>,
+    trouble: String,
+    trouble_kind: Option<&'static str>,
+}
+
+/// Runs an attempt until it ends or is stopped. The first act is to take the lane's row.
+pub fn run_attempt(
+    session: &Session,
+    request: &AttemptRequest,
+    cancel: &Cancel,
+) -> Result<AttemptEnd, Failure> {
+    let store = open_store(session)?;
+    let AttemptRequest { fence, worker, .. } = request;
+    let begin = || store.begin_attempt(fence, worker, session.now());
+    let begun = patiently(LONGEST, cancel, begin).map_err(refused)?;
+    let BeginAnswer::Begun { lane, prompt } = begun else { return Ok(AttemptEnd::Superseded) };
+    let lines = AttemptLines::new(&*store, &*session.clock, fence, cancel);
+    let (outcome, report) = thread::scope(|threads| {
+        let writer = threads.spawn(|| lines.write());
+        let result = run_lane(session, request, &lane.request, &prompt, &lines);
+        lines.finish();
+        // It only ends with the lane.
+        writer.join().ok();
+        result
+    });
+    if lines.view() == FenceView::Superseded {
+        return Ok(AttemptEnd::Superseded);
+    }
+    if cancel.is_cancelled() {
+        return Ok(AttemptEnd::Stopped);
+    }
+    let end = || store.end_attempt(fence, &outcome, &report, session.now());
+    let ended: Result<_, StoreError> = patiently(LONGEST, cancel, end);
+    Ok(match ended.map_err(refused)? {
+        FenceAnswer::Current => AttemptEnd::Reported(outcome),
+        FenceAnswer::Superseded => AttemptEnd::Superseded,
+    })
+}
+
+/// Runs the lane, and returns its outcome and report. A lane that cannot begin has ended as well: the
+/// next worker of the same offer would not fare better.
+fn run_lane(
+    session: &Session,
+    request: &AttemptRequest,
+    order: &str,
+    prompt: &str,
+    lines: &AttemptLines<'_>,
+) -> (String, String) {
+    let run = || {
+        let order: FleetOrder = serde_json::from_str(order).map_err(|_| {
+            let lane = request.fence.lane.clone();
+            Failure::new(ErrorClass::Prerequisite, AttemptError::Order { lane })
+        })?;
+        let tree = working_tree(session, &order, lines.cancel)?;
+        run_order(session, request, &order, prompt, tree.path(), lines)
+    };
+    run().unwrap_or_else(|failure| {
+        let outcome = "not_started";
+        let trouble = with_causes(failure.error.as_ref());
+        let report = UnstartedLane { outcome, answer: None, trouble, trouble_kind: None };
+        (outcome.to_owned(), serde_json::to_string(&report).unwrap_or_default())
+    })
+}
+
+fn run_order(
+    session: &Session,
+    request: &AttemptRequest,
+    order: &FleetOrder,
+    prompt: &str,
+    tree: &Path,
+    lines: &AttemptLines<'_>,
+) -> Result<(String, String), Failure> {
+    let offer = order.offer().ok_or_else(|| {
+        let lane = request.fence.lane.clone();
+        Failure::new(ErrorClass::Prerequisite, AttemptError::Order { lane })
+    })?;
+    let of_lane = session
+        .in_project(tree.to_owned())
+        .stopped_by(Arc::new(CallerInterruption::new(lines.cancel.clone())));
+    // The submitter's ledger counts the lane; this record is the worker's own.
+    let environment = of_lane.environment.with_store(&request.ledger);
+    let of_lane = Session { environment, ..of_lane };
+    let lane = LaneRequest {
+        model: order.model.as_deref(),
+        effort: order.effort.as_deref(),
+        limits: order.limits(),
+        // The prompt has those of its submitter.
+        rules: PinnedRules::LeftOut,
+        ..LaneRequest::new(&offer.agent, prompt)
+    };
+    let mut report = run_one(&of_lane, &lane, &LaneChecks::default(), &mut |progress| {
+        if let LaneProgress::Said(event) = progress {
+            let line = LaneEventLine::said(event, session.now());
+            lines.add(serde_json::to_string(&line).unwrap_or_default());
+        }
+        ControlFlow::Continue(())
+    })?;
+    // Numbers of the worker's own record mean nothing elsewhere.
+    report.lane = None;
+    Ok((report.outcome.to_owned(), serde_json::to_string(&report).unwrap_or_default()))
+}
+
+/// Checks the asked commit out, or makes an empty folder for a lane without a repository.
+fn working_tree(
+    session: &Session,
+    order: &FleetOrder,
+    cancel: &Cancel,
+) -> Result<TempDir, Failure> {
+    let refuse = |error| Failure::new(ErrorClass::Prerequisite, error);
+    let Some(name) = order.offer().and_then(|offer| offer.repository) else {
+        return scratch::lane().map_err(lane_failed);
+    };
+    let settings = fleet::settings(session)?;
+    let Some(folder) = settings.repositories.get(&name) else {
+        return Err(refuse(AttemptError::NoRepository { name }));
+    };
+    let Some(commit) = &order.commit else {
+        return Err(refuse(AttemptError::NoCommit { name }));
+    };
+    check_out(folder, commit, cancel).map_err(|error| Failure::new(ErrorClass::Prerequisite, error))
+}

@@ -1,0 +1,225 @@
+//! What the fleet does: its workers and lanes, and what a person can ask of them.
+
+use convoke_store::fleet::{FleetLane, FleetWorker};
+use serde::Serialize;
+
+use super::submission::CANCELLED;
+use crate::failure::{ErrorClass, Failure};
+use crate::session::Session;
+use crate::settings::fleet;
+use crate::workspace::{open_store, refused};
+
+/// How many lanes that have ended are shown.
+const ENDED: u32 = 20;
+
+/// A worker that was not there for this long is taken for gone, in milliseconds.
+const SILENT_MS: i64 = 30_000;
+
+/// The workers and lanes of a store.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FleetStatus {
+    /// The version of this program, with which those of workers are compared.
+    pub version: &'static str,
+    /// The workers, by their names.
+    pub workers: Vec<FleetWorkerReport>,
+    /// The open lanes and the last ones that ended, by the time of their submission.
+    pub lanes: Vec<FleetLaneReport>,
+    /// The limits of agents, with the lanes that are open.
+    pub permits: Vec<PermitReport>,
+}
+
+/// One process that runs lanes.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FleetWorkerReport {
+    /// Its name.
+    pub name: String,
+    /// The process, which no other process is called.
+    pub process: String,
+    /// The machine.
+    pub machine: String,
+    /// The number of the process on its machine.
+    pub pid: u32,
+    /// The agents and repositories that it offers.
+    pub offers: Vec<String>,
+    /// How many lanes of each offer it runs together.
+    pub slots: u32,
+    /// How many lanes it runs.
+    pub running: usize,
+    /// Its version of Convoke.
+    pub version: String,
+    /// Whether that is another version than this program's.
+    pub other_version: bool,
+    /// `working`, `draining` or, without a sign of life for 30 seconds, `silent`.
+    pub state: &'static str,
+    /// When it was there last.
+    pub beat_at: String,
+}
+
+/// One lane.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FleetLaneReport {
+    /// Its id.
+    pub id: String,
+    /// The project that it belongs to.
+    pub project: String,
+    /// The agent and repository.
+    pub offer: String,
+    /// `waiting`, `running` or `ended`.
+    pub state: &'static str,
+    /// How it ended.
+    pub outcome: Option<String>,
+    /// Why it waits.
+    pub waits_for: Option<String>,
+    /// The worker's process of the last attempt.
+    pub worker: Option<String>,
+    /// The generation.
+    pub generation: u64,
+    /// The attempt of the generation.
+    pub attempt: u64,
+    /// When it was submitted.
+    pub submitted_at: String,
+    /// When its last attempt began.
+    pub started_at: Option<String>,
+    /// When it ended.
+    pub ended_at: Option<String>,
+}
+
+/// The limit of one agent.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PermitReport {
+    /// The agent.
+    pub agent: String,
+    /// How many of its lanes are open.
+    pub open: usize,
+    /// How many may be, by this machine's configuration.
+    pub most: u32,
+}
+
+/// The answer to a request to drain.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DrainReport {
+    /// The name of the workers.
+    pub name: String,
+    /// How many workers of that name were asked.
+    pub workers: usize,
+}
+
+/// The answer to a request to stop a lane.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StoppedFleetLane {
+    /// The lane.
+    pub lane: String,
+    /// Whether it was open until now.
+    pub stopped: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum StatusError {
+    #[error("there is no worker called `{name}`")]
+    NoWorker { name: String },
+    #[error("there is no lane `{id}` of a worker")]
+    NoLane { id: String },
+}
+
+/// Returns the workers and lanes.
+pub fn fleet_status(session: &Session) -> Result<FleetStatus, Failure> {
+    let store = open_store(session)?;
+    let lanes = store.fleet_lanes(ENDED).map_err(refused)?;
+    let workers = store.fleet_workers().map_err(refused)?;
+    let is_there = |worker: &&FleetWorker| state(worker, session) == "working";
+    let there: Vec<_> = workers.iter().filter(is_there).collect();
+    let lanes: Vec<_> = lanes.iter().map(|lane| lane_report(lane, &there, session)).collect();
+    let permits = fleet::settings(session)?.limits.into_iter().map(|(agent, most)| {
+        let is_open = |lane: &&FleetLaneReport| {
+            let of_agent = lane.offer.split('@').next() == Some(agent.as_str());
+            of_agent && lane.state != "ended"
+        };
+        let open = lanes.iter().filter(is_open).count();
+        PermitReport { agent, open, most }
+    });
+    Ok(FleetStatus {
+        version: env!("CARGO_PKG_VERSION"),
+        permits: permits.collect(),
+        workers: workers.iter().map(|worker| worker_report(worker, &lanes, session)).collect(),
+        lanes,
+    })
+}
+
+/// Asks all workers of a name to take no more lanes and to end with their last one.
+pub fn drain_worker(session: &Session, name: &str) -> Result<DrainReport, Failure> {
+    let workers = open_store(session)?.drain_workers(name).map_err(refused)?;
+    if workers == 0 {
+        let error = StatusError::NoWorker { name: name.to_owned() };
+        return Err(Failure::new(ErrorClass::Usage, error).hint("see `convoke fleet status`"));
+    }
+    Ok(DrainReport { name: name.to_owned(), workers })
+}
+
+/// Ends a lane. Its worker stops the client when it next adds to the lane, within a second or two.
+pub fn stop_lane(session: &Session, id: &str) -> Result<StoppedFleetLane, Failure> {
+    let store = open_store(session)?;
+    if store.fleet_lane(id).map_err(refused)?.is_none() {
+        let error = StatusError::NoLane { id: id.to_owned() };
+        return Err(Failure::new(ErrorClass::Usage, error).hint("see `convoke fleet status`"));
+    }
+    let stopped = store.stop_fleet_lane(id, CANCELLED, session.now()).map_err(refused)?;
+    Ok(StoppedFleetLane { lane: id.to_owned(), stopped })
+}
+
+fn state(worker: &FleetWorker, session: &Session) -> &'static str {
+    let silent = session.now().as_millisecond() - worker.beat_at.as_millisecond();
+    if silent > SILENT_MS { "silent" } else { worker.state.name() }
+}
+
+fn worker_report(
+    worker: &FleetWorker,
+    lanes: &[FleetLaneReport],
+    session: &Session,
+) -> FleetWorkerReport {
+    let runs = |lane: &&FleetLaneReport| {
+        lane.state == "running" && lane.worker.as_ref() == Some(&worker.process)
+    };
+    FleetWorkerReport {
+        name: worker.name.clone(),
+        process: worker.process.clone(),
+        machine: worker.machine.clone(),
+        pid: worker.pid,
+        offers: worker.offers.split(',').map(str::to_owned).collect(),
+        slots: worker.slots,
+        running: lanes.iter().filter(runs).count(),
+        version: worker.version.clone(),
+        other_version: worker.version != env!("CARGO_PKG_VERSION"),
+        state: state(worker, session),
+        beat_at: worker.beat_at.to_string(),
+    }
+}
+
+fn lane_report(lane: &FleetLane, workers: &[&FleetWorker], session: &Session) -> FleetLaneReport {
+    let offer = lane.queue.strip_prefix("convoke/").unwrap_or(&lane.queue).to_owned();
+    let serves = |worker: &&&FleetWorker| worker.offers.split(',').any(|known| known == offer);
+    let waits_for = (lane.state.name() == "waiting").then(|| match lane.not_before {
+        Some(time) if time > session.now() => format!("its time, {time}"),
+        _ if workers.iter().any(|worker| serves(&worker)) => "a free slot".to_owned(),
+        _ => format!("a worker that offers {offer}"),
+    });
+    FleetLaneReport {
+        id: lane.id.clone(),
+        project: lane.project.clone(),
+        state: lane.state.name(),
+        outcome: lane.outcome.clone(),
+        waits_for,
+        worker: lane.worker.clone(),
+        generation: lane.generation,
+        attempt: lane.attempt,
+        submitted_at: lane.submitted_at.to_string(),
+        started_at: lane.started_at.map(|at| at.to_string()),
+        ended_at: lane.ended_at.map(|at| at.to_string()),
+        offer,
+    }
+}

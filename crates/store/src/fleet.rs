@@ -1,0 +1,315 @@
+//! Lanes that workers on other machines run, and the fence that keeps two of them from answering for
+//! one lane.
+//!
+//! A lane's row names the generation and the attempt that may add to it. Everything that a worker writes
+//! names both, in the same transaction as the check, so a worker that was frozen, cut off or replaced
+//! cannot add a line or an answer, whatever it believes itself.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::error::StoreError;
+
+/// A lane to be run by a worker.
+#[derive(Debug, Clone, Copy)]
+pub struct NewFleetLane<'a> {
+    /// Its id, which the submitter draws or derives from a name.
+    pub id: &'a str,
+    /// The project that it belongs to.
+    pub project: &'a str,
+    /// The queue whose workers can run it.
+    pub queue: &'a str,
+    /// What the worker needs beside the prompt, as JSON.
+    pub request: &'a str,
+    /// The prompt.
+    pub prompt: &'a str,
+    /// The limit for several lanes.
+    pub permit: PermitLimit<'a>,
+}
+
+/// How many lanes of one key may be open together.
+#[derive(Debug, Clone, Copy)]
+pub struct PermitLimit<'a> {
+    /// The key, such as an agent.
+    pub key: &'a str,
+    /// The greatest number; `None` for any.
+    pub most: Option<u32>,
+    /// A lane counts as long as its submitter or its worker was there within this time.
+    pub counts_for: SignedDuration,
+}
+
+/// The answer to a submission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SubmitAnswer {
+    /// The lane waits for a worker, in its first generation.
+    Submitted,
+    /// There is a lane of this id, of the same request and prompt.
+    Known(Box<FleetLane>),
+    /// There is a lane of this id, of another request or prompt.
+    Different,
+    /// As many lanes of its key are open as may be.
+    Full {
+        /// How many.
+        open: u32,
+    },
+}
+
+/// Where a lane is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FleetLaneState {
+    /// It waits for a worker.
+    Waiting,
+    /// A worker runs it.
+    Running,
+    /// It has ended.
+    Ended,
+}
+
+impl FleetLaneState {
+    /// Every state.
+    pub const ALL: [Self; 3] = [Self::Waiting, Self::Running, Self::Ended];
+
+    /// Returns the word that is stored and shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Ended => "ended",
+        }
+    }
+
+    /// Returns the state stored as `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// A lane as the store has it, without its prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FleetLane {
+    /// Its id.
+    pub id: String,
+    /// The project that it belongs to.
+    pub project: String,
+    /// The queue whose workers can run it.
+    pub queue: String,
+    /// What the worker needs beside the prompt, as JSON.
+    pub request: String,
+    /// How many times it was submitted or ended by a person.
+    pub generation: u64,
+    /// The attempt of the generation that may add to it; 0 before the first.
+    pub attempt: u64,
+    /// Where it is.
+    pub state: FleetLaneState,
+    /// The worker of the last attempt.
+    pub worker: Option<String>,
+    /// How it ended.
+    pub outcome: Option<String>,
+    /// The report of the attempt that ended it, as JSON.
+    pub report: Option<String>,
+    /// When it was submitted first.
+    pub submitted_at: Timestamp,
+    /// The engine hands it out no earlier.
+    pub not_before: Option<Timestamp>,
+    /// When the last attempt began.
+    pub started_at: Option<Timestamp>,
+    /// When the last attempt's worker was there last.
+    pub beat_at: Option<Timestamp>,
+    /// When its submitter was there last.
+    pub watched_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// An attempt of a worker at a lane. All that the worker writes names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttemptFence {
+    /// The lane.
+    pub lane: String,
+    /// The lane's generation that the attempt is for.
+    pub generation: u64,
+    /// The number of the attempt in its generation, from 1.
+    pub attempt: u64,
+}
+
+/// Whether an attempt may still add to its lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FenceAnswer {
+    /// It may, and what it wrote is kept.
+    Current,
+    /// It may not, and nothing is changed: a later attempt has begun, or the lane has ended.
+    Superseded,
+}
+
+/// The answer to an attempt that begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BeginAnswer {
+    /// The attempt may add to the lane; earlier ones may not any more.
+    Begun {
+        /// The lane.
+        lane: Box<FleetLane>,
+        /// Its prompt.
+        prompt: String,
+    },
+    /// The attempt comes too late.
+    Superseded,
+}
+
+/// One line of a lane that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FleetEvent {
+    /// Its place.
+    pub place: EventPlace,
+    /// The line.
+    pub line: String,
+}
+
+/// The place of a line among all lines of its lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct EventPlace {
+    /// The generation.
+    pub generation: u64,
+    /// The attempt of the generation.
+    pub attempt: u64,
+    /// The number of the line in its attempt, from 1.
+    pub number: u64,
+}
+
+/// Whether a worker takes lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FleetWorkerState {
+    /// It does.
+    Working,
+    /// It ends what it runs, and takes no more.
+    Draining,
+}
+
+impl FleetWorkerState {
+    /// Returns the word that is stored and shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Working => "working",
+            Self::Draining => "draining",
+        }
+    }
+
+    /// Returns the state stored as `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Working, Self::Draining].into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// A process that runs lanes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FleetWorker {
+    /// Its own id, which it drew when it started.
+    pub process: String,
+    /// Its name, which other processes may have as well.
+    pub name: String,
+    /// The machine.
+    pub machine: String,
+    /// The number of the process on its machine.
+    pub pid: u32,
+    /// The queues that it serves, in words.
+    pub offers: String,
+    /// How many lanes of each offer it runs together.
+    pub slots: u32,
+    /// Its version of Convoke.
+    pub version: String,
+    /// Whether it takes lanes.
+    pub state: FleetWorkerState,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// When it was there last.
+    pub beat_at: Timestamp,
+}
+
+/// Keeps lanes of workers. Times are the server's where there is one, because the clocks of machines
+/// differ; `now` counts for a file.
+pub trait FleetStore {
+    /// Puts a lane in, unless its permit has no room or a lane of its id is there.
+    fn submit_fleet_lane(
+        &self,
+        lane: &NewFleetLane<'_>,
+        now: Timestamp,
+    ) -> Result<SubmitAnswer, StoreError>;
+
+    /// Gives a lane that has ended in a generation another one, which the engine hands out after a
+    /// delay, and returns its number; `None` if the lane is in another state.
+    fn resubmit_fleet_lane(
+        &self,
+        id: &str,
+        generation: u64,
+        delay: SignedDuration,
+        now: Timestamp,
+    ) -> Result<Option<u64>, StoreError>;
+
+    /// Ends a lane for its submitter or a person, so that no attempt may add to it; tells whether it was
+    /// open.
+    fn stop_fleet_lane(&self, id: &str, outcome: &str, now: Timestamp) -> Result<bool, StoreError>;
+
+    /// Notes that a lane's submitter is there, and returns the lane.
+    fn watch_fleet_lane(&self, id: &str, now: Timestamp) -> Result<Option<FleetLane>, StoreError>;
+
+    /// Returns a lane.
+    fn fleet_lane(&self, id: &str) -> Result<Option<FleetLane>, StoreError>;
+
+    /// Returns the lanes that are open, and the last ones that ended.
+    fn fleet_lanes(&self, ended: u32) -> Result<Vec<FleetLane>, StoreError>;
+
+    /// Returns a lane's lines after a place, in their order.
+    fn fleet_events(&self, id: &str, after: EventPlace) -> Result<Vec<FleetEvent>, StoreError>;
+
+    /// Lets an attempt begin, unless it comes too late or another worker began it. From then on, earlier
+    /// attempts are superseded. `worker` names one process; to say the same again changes nothing.
+    fn begin_attempt(
+        &self,
+        fence: &AttemptFence,
+        worker: &str,
+        now: Timestamp,
+    ) -> Result<BeginAnswer, StoreError>;
+
+    /// Notes that an attempt's worker is there.
+    fn renew_attempt(
+        &self,
+        fence: &AttemptFence,
+        now: Timestamp,
+    ) -> Result<FenceAnswer, StoreError>;
+
+    /// Adds lines of an attempt, the first of which has the number `first`. Lines that are there already
+    /// stay as they are, so that a writer that does not know whether it succeeded can repeat itself.
+    fn append_fleet_events(
+        &self,
+        fence: &AttemptFence,
+        first: u64,
+        lines: &[String],
+    ) -> Result<FenceAnswer, StoreError>;
+
+    /// Ends a lane with an attempt's report. To say the same again changes nothing.
+    fn end_attempt(
+        &self,
+        fence: &AttemptFence,
+        outcome: &str,
+        report: &str,
+        now: Timestamp,
+    ) -> Result<FenceAnswer, StoreError>;
+
+    /// Notes that a worker is there, and returns whether it should take lanes: a person may have asked it
+    /// to drain.
+    fn beat_worker(
+        &self,
+        worker: &FleetWorker,
+        now: Timestamp,
+    ) -> Result<FleetWorkerState, StoreError>;
+
+    /// Removes a worker that ends.
+    fn end_worker(&self, process: &str) -> Result<(), StoreError>;
+
+    /// Asks every worker of a name to drain, and returns how many there are.
+    fn drain_workers(&self, name: &str) -> Result<usize, StoreError>;
+
+    /// Returns all workers, by their names.
+    fn fleet_workers(&self) -> Result<Vec<FleetWorker>, StoreError>;
+
+    /// Removes lanes that ended before a span of time, and workers that were not there since.
+    fn prune_fleet(&self, older_than: SignedDuration, now: Timestamp) -> Result<(), StoreError>;
+}

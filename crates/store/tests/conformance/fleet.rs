@@ -1,0 +1,188 @@
+//! Rules about lanes of workers.
+
+use std::sync::Mutex;
+use std::thread;
+
+use convoke_store::fleet::{
+    AttemptFence, BeginAnswer, EventPlace, FenceAnswer, FleetLaneState, FleetWorker,
+    FleetWorkerState, NewFleetLane, PermitLimit, SubmitAnswer,
+};
+
+use super::*;
+
+const MINUTE: SignedDuration = SignedDuration::from_mins(1);
+
+fn lane(id: &str) -> NewFleetLane<'_> {
+    let permit = PermitLimit { key: "claude", most: None, counts_for: MINUTE };
+    NewFleetLane { id, project: "app", queue: "claude@x", request: "{}", prompt: "Why?", permit }
+}
+
+fn fence(id: &str, generation: u64, attempt: u64) -> AttemptFence {
+    AttemptFence { lane: id.to_owned(), generation, attempt }
+}
+
+fn begins(store: &dyn Store, fence: &AttemptFence, worker: &str) -> bool {
+    matches!(store.begin_attempt(fence, worker, at(20)).unwrap(), BeginAnswer::Begun { .. })
+}
+
+fn lines(store: &dyn Store, id: &str) -> Vec<String> {
+    let events = store.fleet_events(id, EventPlace::default()).unwrap();
+    events.into_iter().map(|event| event.line).collect()
+}
+
+fn append(store: &dyn Store, fence: &AttemptFence, first: u64, line: &str) -> FenceAnswer {
+    store.append_fleet_events(fence, first, &[line.to_owned()]).unwrap()
+}
+
+pub(super) fn attempts_are_fenced(store: &dyn Store) {
+    use FenceAnswer::{Current, Superseded};
+    assert_eq!(store.submit_fleet_lane(&lane("f-1"), at(10)).unwrap(), SubmitAnswer::Submitted);
+    let (first, second) = (fence("f-1", 1, 1), fence("f-1", 1, 2));
+    assert_eq!(append(store, &first, 1, "too early"), Superseded, "it has not begun");
+    let begun = store.begin_attempt(&first, "w1", at(20)).unwrap();
+    let BeginAnswer::Begun { lane: found, prompt } = begun else { unreachable!("{begun:?}") };
+    assert_eq!((prompt.as_str(), found.worker.as_deref()), ("Why?", Some("w1")));
+    assert_eq!((found.attempt, found.state), (1, FleetLaneState::Running));
+    assert!(!begins(store, &first, "w2"), "an attempt is one worker's");
+    assert!(begins(store, &first, "w1"), "a worker that did not hear the answer asks again");
+    assert_eq!(append(store, &first, 1, "one"), Current);
+    assert_eq!(
+        append(store, &first, 1, "one again"),
+        Current,
+        "a repeated line is not there twice"
+    );
+    assert!(begins(store, &second, "w2"), "another worker takes over");
+    assert!(!begins(store, &first, "w1"), "it comes too late");
+    assert_eq!(append(store, &first, 2, "stale"), Superseded);
+    assert_eq!(store.renew_attempt(&first, at(30)).unwrap(), Superseded);
+    assert_eq!(store.end_attempt(&first, "answered", "stale", at(30)).unwrap(), Superseded);
+    assert_eq!(append(store, &second, 1, "two"), Current);
+    assert_eq!(store.renew_attempt(&second, at(30)).unwrap(), Current);
+    assert_eq!(store.end_attempt(&second, "answered", "{}", at(40)).unwrap(), Current);
+    assert_eq!(store.end_attempt(&second, "answered", "{}", at(41)).unwrap(), Current, "the same");
+    assert_eq!(store.end_attempt(&second, "failed", "x", at(41)).unwrap(), Superseded, "another");
+    assert_eq!(append(store, &second, 2, "late"), Superseded, "it has ended");
+    assert!(!begins(store, &fence("f-1", 1, 3), "w3"), "it has ended");
+    assert_eq!(lines(store, "f-1"), ["one", "two"]);
+    let ended = store.fleet_lane("f-1").unwrap().unwrap();
+    assert_eq!((ended.outcome.as_deref(), ended.report.as_deref()), (Some("answered"), Some("{}")));
+    let place = EventPlace { generation: 1, attempt: 1, number: 1 };
+    let later = store.fleet_events("f-1", place).unwrap();
+    assert_eq!(later.len(), 1);
+    assert_eq!(later[0].place, EventPlace { generation: 1, attempt: 2, number: 1 });
+}
+
+pub(super) fn generations_are_fenced(store: &dyn Store) {
+    use FenceAnswer::{Current, Superseded};
+    store.submit_fleet_lane(&lane("f-1"), at(10)).unwrap();
+    let first = fence("f-1", 1, 1);
+    assert!(begins(store, &first, "w1"));
+    let delay = SignedDuration::from_secs(90);
+    assert_eq!(store.resubmit_fleet_lane("f-1", 1, delay, at(20)).unwrap(), None, "it runs");
+    assert_eq!(store.end_attempt(&first, "rate_limited", "{}", at(20)).unwrap(), Current);
+    assert_eq!(store.resubmit_fleet_lane("f-1", 7, delay, at(20)).unwrap(), None, "no such one");
+    assert_eq!(store.resubmit_fleet_lane("f-1", 1, delay, at(20)).unwrap(), Some(2));
+    assert_eq!(store.resubmit_fleet_lane("f-1", 1, delay, at(20)).unwrap(), None, "only once");
+    let waiting = store.fleet_lane("f-1").unwrap().unwrap();
+    assert_eq!((waiting.state, waiting.attempt), (FleetLaneState::Waiting, 0));
+    assert!(waiting.not_before.unwrap() > waiting.submitted_at);
+    assert_eq!((waiting.outcome, waiting.report, waiting.worker), (None, None, None));
+    assert_eq!(append(store, &first, 9, "stale"), Superseded);
+    assert_eq!(store.end_attempt(&first, "rate_limited", "{}", at(21)).unwrap(), Superseded);
+    assert!(!begins(store, &fence("f-1", 1, 2), "w1"), "of an earlier generation");
+    let second = fence("f-1", 2, 1);
+    assert!(begins(store, &second, "w2"), "attempts are counted from 1 again");
+    assert!(store.stop_fleet_lane("f-1", "cancelled", at(30)).unwrap());
+    assert!(!store.stop_fleet_lane("f-1", "cancelled", at(30)).unwrap(), "it has ended");
+    assert!(!store.stop_fleet_lane("f-9", "cancelled", at(30)).unwrap(), "there is none");
+    assert_eq!(store.renew_attempt(&second, at(31)).unwrap(), Superseded, "it was stopped");
+    assert_eq!(store.end_attempt(&second, "answered", "{}", at(31)).unwrap(), Superseded);
+    let ended = store.watch_fleet_lane("f-1", at(99)).unwrap().unwrap();
+    assert_eq!((ended.outcome.as_deref(), ended.generation), (Some("cancelled"), 3));
+    assert_eq!(store.fleet_lanes(0).unwrap(), []);
+    assert_eq!(store.fleet_lanes(5).unwrap().len(), 1);
+}
+
+pub(super) fn submissions_are_counted(store: &dyn Store) {
+    let most = |id, most| {
+        let permit = PermitLimit { most: Some(most), ..lane(id).permit };
+        NewFleetLane { permit, ..lane(id) }
+    };
+    assert_eq!(store.submit_fleet_lane(&most("f-1", 2), at(10)).unwrap(), SubmitAnswer::Submitted);
+    let again = store.submit_fleet_lane(&most("f-1", 1), at(10)).unwrap();
+    assert!(matches!(again, SubmitAnswer::Known(known) if known.id == "f-1"), "the same lane");
+    let other = NewFleetLane { prompt: "Who?", ..most("f-1", 1) };
+    assert_eq!(store.submit_fleet_lane(&other, at(10)).unwrap(), SubmitAnswer::Different);
+    assert_eq!(store.submit_fleet_lane(&most("f-2", 2), at(10)).unwrap(), SubmitAnswer::Submitted);
+    let full = store.submit_fleet_lane(&most("f-3", 2), at(10)).unwrap();
+    assert_eq!(full, SubmitAnswer::Full { open: 2 });
+    assert_eq!(store.fleet_lane("f-3").unwrap(), None);
+    let permit = PermitLimit { key: "codex", ..most("f-4", 1).permit };
+    let codex = NewFleetLane { permit, ..lane("f-4") };
+    assert_eq!(store.submit_fleet_lane(&codex, at(10)).unwrap(), SubmitAnswer::Submitted);
+    assert!(begins(store, &fence("f-2", 1, 1), "w1"));
+    store.end_attempt(&fence("f-2", 1, 1), "answered", "{}", at(20)).unwrap();
+    assert_eq!(store.submit_fleet_lane(&most("f-3", 2), at(20)).unwrap(), SubmitAnswer::Submitted);
+    // A permit that counts for no time at all counts lanes that were there this very moment.
+    let gone = PermitLimit { most: Some(1), counts_for: -MINUTE, ..lane("f-5").permit };
+    let after = NewFleetLane { permit: gone, ..lane("f-5") };
+    assert_eq!(store.submit_fleet_lane(&after, at(20)).unwrap(), SubmitAnswer::Submitted);
+    store.prune_fleet(-MINUTE, at(90)).unwrap();
+    assert_eq!(store.fleet_lane("f-2").unwrap(), None, "it has ended long ago");
+    assert!(store.fleet_lane("f-3").unwrap().is_some(), "it is open");
+}
+
+pub(super) fn workers_are_known(store: &dyn Store) {
+    let worker = |process: &str, name: &str| FleetWorker {
+        process: process.to_owned(),
+        name: name.to_owned(),
+        machine: "build-1".to_owned(),
+        pid: 7,
+        offers: "claude@x".to_owned(),
+        slots: 4,
+        version: "0.1.0".to_owned(),
+        state: FleetWorkerState::Working,
+        started_at: at(1),
+        beat_at: at(1),
+    };
+    let beat = |process, name| store.beat_worker(&worker(process, name), at(5)).unwrap();
+    assert_eq!(beat("a", "one"), FleetWorkerState::Working);
+    assert_eq!(beat("b", "one"), FleetWorkerState::Working, "two may have one name");
+    assert_eq!(beat("c", "two"), FleetWorkerState::Working);
+    let names = |store: &dyn Store| -> Vec<String> {
+        store.fleet_workers().unwrap().into_iter().map(|worker| worker.process).collect()
+    };
+    assert_eq!(names(store), ["a", "b", "c"]);
+    assert_eq!(store.drain_workers("one").unwrap(), 2);
+    assert_eq!(store.drain_workers("nine").unwrap(), 0);
+    assert_eq!(beat("a", "one"), FleetWorkerState::Draining, "it hears of it with its next beat");
+    assert_eq!(beat("c", "two"), FleetWorkerState::Working);
+    store.end_worker("a").unwrap();
+    assert_eq!(names(store), ["b", "c"]);
+    store.prune_fleet(-MINUTE, at(90)).unwrap();
+    assert_eq!(names(store), Vec::<String>::new());
+}
+
+pub(super) fn lanes_have_one_winner(one: &dyn Store, other: &dyn Store) {
+    one.submit_fleet_lane(&lane("f-1"), at(10)).unwrap();
+    let winners = Mutex::new(Vec::new());
+    thread::scope(|threads| {
+        for (number, store) in (1..=8).zip([one, other].into_iter().cycle()) {
+            let winners = &winners;
+            threads.spawn(move || {
+                // Half of them are the same attempt, which the engine handed out twice.
+                let fence = fence("f-1", 1, 1 + number % 4);
+                if !begins(store, &fence, &format!("w{number}")) {
+                    return;
+                }
+                let report = format!("by {number}");
+                let answer = store.end_attempt(&fence, "answered", &report, at(30)).unwrap();
+                if answer == FenceAnswer::Current {
+                    winners.lock().unwrap().push(report);
+                }
+            });
+        }
+    });
+    let report = other.fleet_lane("f-1").unwrap().unwrap().report;
+    assert_eq!(winners.into_inner().unwrap(), Vec::from_iter(report), "one answer is kept");
+}
