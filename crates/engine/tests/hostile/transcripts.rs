@@ -62,7 +62,8 @@ fn keep(client: Client, home: &Path, lines: &str) {
         | Client::Gemini
         | Client::Opencode
         | Client::Qwen
-        | Client::Acp => "projects/-p/s1.jsonl",
+        | Client::Acp
+        | Client::Fleet => "projects/-p/s1.jsonl",
     };
     let path = home.join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -149,7 +149,9 @@ fn agent_name(agent: &AgentRef) -> String {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
             AgentRef::Replay(path).to_string()
         }
-        AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Http(_) => agent.to_string(),
+        AgentRef::Client(_) | AgentRef::Acp(_) | AgentRef::Http(_) | AgentRef::Fleet(_) => {
+            agent.to_string()
+        }
     }
 }
 
