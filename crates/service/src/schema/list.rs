@@ -16,7 +16,7 @@ use crate::attend::AttendReport;
 use crate::brief::files::BriefFilesReport;
 use crate::brief::{BriefInitReport, BriefReport, BriefRestReport};
 use crate::config::{ConfigEntry, ConfigFile, SetConfigReport, UnsetConfigReport};
-use crate::design::DesignReport;
+use crate::design::{DesignEstimateReport, DesignReport};
 use crate::diagram::DiagramCheckReport;
 use crate::dispatch::{
     AnswerCheckReport, ArtifactsReport, AuditReport, DispatchInitReport, DispatchMatrixReport,
@@ -133,6 +133,7 @@ fn runs() -> Vec<ReportSchema> {
             &["design", "resume", "decide RUN ID accept", "decide RUN ID reject"],
         ),
         report::<Vec<RunSummaryReport>>("runs", &["runs"]),
+        report::<DesignEstimateReport>("design-estimate", &["design --estimate"]),
         report::<RunShowReport>("show", &["show"]),
         report::<ReportVerdict>("verify", &["verify"]),
         report::<ArtifactReport>("show-artifact", &["show --artifact NAME"]),
