@@ -84,7 +84,7 @@ const PLACES: &str = "# Configuration\n\n\
     - A committed file can lower a limit, never raise it above the value in your own \
     `config.toml`, or else the default: `brief.token_budget`, `brief.max_file_bytes`, \
     `wake.wake_budget`, `dispatch.max_iterations`, `health.remember_minutes`, \
-    `health.pause_seconds`, `pack.budget`, `pack.design_budget`, `lane.budget_per_day`. A `design.yaml` cannot raise the \
+    `health.pause_seconds`, `pack.budget`, `pack.design_budget`, `pack.pointers_budget`, `lane.budget_per_day`. A `design.yaml` cannot raise the \
     `token_budget` that you set.\n\
     - A committed file can make a check stricter, never looser than the value in your own \
     `config.toml`, or else the default: `dispatch.confirmation`, `wake.namespace_strict`, and \

@@ -32,6 +32,7 @@ pub mod decision;
 pub mod design_file;
 pub mod discussion;
 mod disowned;
+pub mod estimate;
 pub mod event;
 pub mod evidence;
 pub mod export;

@@ -3,6 +3,7 @@
 //! The page takes the report that `convoke show --json` prints. At an earlier event of the journal
 //! it takes the report of that event, and the time axis of the whole run.
 
+mod citations;
 mod cost;
 mod decisions;
 mod diagram;

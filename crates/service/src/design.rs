@@ -5,6 +5,7 @@ mod cost;
 mod course;
 mod ending;
 mod error;
+mod estimate;
 mod event_loop;
 mod front_end;
 mod ground;
@@ -36,6 +37,10 @@ pub use self::cost::{amount, forecast_of_run, spent_in_words};
 pub use self::course::CourseRequest;
 pub use self::ending::{DesignOverview, DesignReport, EndedDesign};
 pub use self::error::DesignError;
+pub(crate) use self::estimate::SINGLE_PASS;
+pub use self::estimate::{
+    DesignEstimateReport, EstimateRangeReport, WayEstimateReport, estimate_design,
+};
 pub use self::front_end::{DesignFrontEnd, TypedAnswer, UnattendedFrontEnd, WorkerLane};
 pub(crate) use self::hold::{hold_only_run, hold_run};
 pub use self::resume::resume_run;

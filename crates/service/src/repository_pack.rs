@@ -71,22 +71,52 @@ pub fn pack_repository(
     Ok(report)
 }
 
-/// Packs the repository for the agents of a design that have no tools; `None` if the settings give them
-/// none, or if there is nothing to pack.
-pub(crate) fn design_pack(session: &Session, feature: &str) -> Result<Option<String>, Failure> {
-    let Some(budget) = settings(session)?.design_budget else { return Ok(None) };
+/// The repository for the agents of a design.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DesignPacks {
+    /// Tree, texts and outlines, for agents without tools.
+    pub(crate) texts: Option<String>,
+    /// Tree and outlines, for agents that read files themselves.
+    pub(crate) pointers: Option<String>,
+}
+
+/// Packs the repository for the agents of a design, in the layouts that its seats can use. A layout is
+/// `None` if the settings give no budget for it, or if there is nothing to pack.
+pub(crate) fn design_packs(
+    session: &Session,
+    feature: &str,
+    layouts: &[PackLayout],
+) -> Result<DesignPacks, Failure> {
+    let settings = settings(session)?;
+    let budget_of = |layout| match layout {
+        PackLayout::Texts => settings.design_budget,
+        PackLayout::Pointers => settings.pointers_budget,
+    };
+    let wanted: Vec<_> =
+        layouts.iter().filter_map(|layout| Some((*layout, budget_of(*layout)?))).collect();
+    let mut packs = DesignPacks::default();
+    if wanted.is_empty() {
+        return Ok(packs);
+    }
     let tokenizer = open_tokenizer(Vocabulary::Estimate)?;
     let rules = SecretRules::load().map_err(|error| Failure::new(ErrorClass::Bug, error))?;
     let survey = RepositorySurvey::new(&session.project, feature, &rules);
     if survey.files.is_empty() {
-        return Ok(None);
+        return Ok(packs);
     }
-    let pack = survey.pack(PackLayout::Texts, budget, &*tokenizer).map_err(|error| {
-        Failure::new(ErrorClass::Usage, error)
-            .hint("raise `design_budget` in `[pack]`, or set it to 0")
-    })?;
+    for (layout, budget) in wanted {
+        let (pack, key) = match layout {
+            PackLayout::Texts => (&mut packs.texts, "design_budget"),
+            PackLayout::Pointers => (&mut packs.pointers, "pointers_budget"),
+        };
+        let packed = survey.pack(layout, budget, &*tokenizer).map_err(|error| {
+            Failure::new(ErrorClass::Usage, error)
+                .hint(format!("raise `{key}` in `[pack]`, or set it to 0"))
+        })?;
+        *pack = Some(packed.block);
+    }
     tell(session, &survey);
-    Ok(Some(pack.block))
+    Ok(packs)
 }
 
 fn too_small(error: PackFrameTooLarge) -> Failure {

@@ -2,6 +2,7 @@
 
 mod artifact;
 mod at_hand;
+mod citations;
 mod compare;
 mod comparison;
 mod decide;
@@ -21,6 +22,7 @@ mod spending;
 mod timeline;
 
 pub use self::at_hand::{JournalAtHand, ReportVerdict, journal_at_hand};
+pub use self::citations::CitationReport;
 pub use self::compare::{
     CompareOutcome, CompareReport, CompareRequest, CompareSideReport, compare,
 };

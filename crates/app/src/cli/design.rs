@@ -1,6 +1,7 @@
 //! `convoke design`: from a feature sentence to a reviewed plan.
 
 mod course_args;
+mod estimate;
 mod heavy_worker;
 mod live;
 mod screen;
@@ -63,6 +64,11 @@ pub struct Args {
     /// changes with the order does not count
     #[arg(long)]
     both_orders: bool,
+
+    /// Say what earlier designs of this project suggest, a panel or a single pass, with cost and time;
+    /// ask no agent and begin nothing
+    #[arg(long, conflicts_with_all = ["rehearse", "sarif"])]
+    estimate: bool,
 
     /// Use another workflow's session file: trust its agent health lines, and write the results to
     /// its folder for that workflow to show
@@ -136,6 +142,9 @@ impl Args {
         let app = &self.course.context(app);
         let sarif = self.sarif.prepare(&app.session)?;
         let mut request = self.request();
+        if self.estimate {
+            return estimate::show(app, &request, output);
+        }
         let is_asked_for = self.rehearse.is_none() && request.feature.is_empty() && !self.auto;
         if is_asked_for && input::has_person() {
             request.check()?;

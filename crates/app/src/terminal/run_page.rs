@@ -21,6 +21,7 @@ pub fn lines(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
         decisions(&report.results, columns, Detail::Full),
         findings(&report.results, report.panel.as_ref(), columns, usize::MAX, Detail::Full),
         scores(report, columns),
+        citations(report, columns),
         lanes(report, columns),
         warnings(report, columns),
         matters(report, columns),
@@ -80,6 +81,34 @@ fn scores(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
         grid.push(cells.map(|cell| StyledLine::plain(&cell)));
     }
     grid.lines(columns)
+}
+
+/// Counts the cited places that are as cited, and lists the others.
+fn citations(report: &RunShowReport, columns: usize) -> Vec<StyledLine> {
+    const MOST_PLACES: usize = 30;
+    let all = &report.evidence.citations;
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let mut listed: Vec<_> = all.iter().filter(|citation| citation.verdict != "holds").collect();
+    let holding = all.len() - listed.len();
+    let head = format!("Citations: {holding} of {} are as cited", all.len());
+    let mut lines = vec![StyledLine::new(Ink::Heading, &head)];
+    listed.sort_by_key(|citation| citation.verdict != "fails");
+    for citation in listed.iter().take(MOST_PLACES) {
+        let ink = if citation.verdict == "fails" { Ink::Bad } else { Ink::Caution };
+        let about = [citation.matter.as_deref(), Some(citation.part), citation.seat.as_deref()];
+        let about = about.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let text = StyledLine::plain(&format!("  {}: ", line(&about)))
+            .with(Ink::Code, &line(&citation.place))
+            .with(Ink::Plain, " ")
+            .with(ink, &citation.found);
+        lines.extend(paragraph(&text, columns, 4));
+    }
+    if let more @ 1.. = listed.len().saturating_sub(MOST_PLACES) {
+        lines.push(StyledLine::new(Ink::Quiet, &format!("  … and {more} more")));
+    }
+    lines
 }
 
 /// One table of what each step and each seat did and cost.

@@ -113,3 +113,41 @@ fn a_rehearsal_shows_the_recorded_cost() {
     assert_eq!(shown["cost"]["is_recorded"], true);
     assert_eq!(sum(&shown["lanes"], "input_tokens"), shown["cost"]["total"]["input_tokens"]);
 }
+
+// P-390: too few designs are `unknown`; three that agree are enough.
+#[test]
+fn an_estimate_says_what_earlier_designs_suggest() {
+    let (panel, seats) = Panel::new().with_spender();
+    let estimate = |flags: &[&str]| -> Value {
+        let stdout = panel.project.stdout(&[&["design", "--estimate", "--json"], flags].concat());
+        serde_json::from_str(&stdout).unwrap()
+    };
+    let text = panel.project.stdout(&["design", "--estimate", FEATURE]);
+    assert!(text.starts_with("suggestion: unknown: 0 earlier designs"), "{text}");
+    assert!(text.contains("unknown"), "{text}");
+    let mut needed = 0;
+    for number in 1..=3 {
+        let before = estimate(&[]);
+        assert_eq!(before["suggestion"], "unknown", "{before}");
+        assert_eq!(before["panel"]["runs"], number - 1, "{before}");
+        assert_eq!(before["panel"]["tokens"], Value::Null, "{before}");
+        let outcome = design(&panel, &seats, &[]);
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        let (run, _) = panel.run();
+        let total = &panel.shown(&run)["cost"]["total"];
+        needed = total["input_tokens"].as_u64().unwrap() + total["output_tokens"].as_u64().unwrap();
+        assert_eq!(panel.project.run(&["compare", &run]).code, Some(0));
+    }
+    let runs = panel.project.stdout(&["runs", "--json"]);
+    let found = estimate(&[]);
+    assert_eq!(found["suggestion"], "panel", "{found}");
+    assert_eq!((&found["panels"], &found["changed"]), (&3.into(), &3.into()), "{found}");
+    assert_eq!(found["panel"]["tokens"]["median"], needed, "{found}");
+    assert_eq!(found["panel"]["micro_dollars"]["median"], needed * 100, "{found}");
+    assert!(found["panel"]["seconds"]["median"].is_u64(), "{found}");
+    assert_eq!(found["single"]["tokens"]["nine_of_ten"], 100, "{found}");
+    let quick = estimate(&["--quick"]);
+    assert_eq!(quick["panel"]["tokens"], Value::Null, "another kind: {quick}");
+    assert_eq!(quick["kind"], "quick", "{quick}");
+    assert_eq!(panel.project.stdout(&["runs", "--json"]), runs, "it begins nothing");
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::harness::Project;
 use crate::lane::{init, result, with_claude};
 use crate::panel::{Panel, answers};
 
@@ -305,19 +306,59 @@ fn a_plan_in_ordinary_markdown_is_a_plan() {
     }
 }
 
-// A citation that looks exact and does not exist is marked for the voters and for people, and a
-// replay shows the same.
+// P-389: a citation has its verdict for voters, judges and people, and a replay shows the same.
 #[test]
-fn a_citation_that_does_not_exist_is_marked_on_the_ballot() {
-    let panel = Panel::new();
+fn a_citation_is_shown_with_what_is_there() {
+    // The example of the rehearsal cites files of its own project; this one has a single such file.
+    let project = Project::new().variable("PATH", "/usr/bin:/bin");
+    let panel = Panel::in_project(project.file("jot/export.py", "import csv\n"));
     let outcome = panel.design(&["--no-probe"]);
     assert_eq!(outcome.code, Some(0), "{outcome}");
-    // The example of the rehearsal cites files that this project does not have.
+    let (run, _) = panel.run();
+    let ballot = panel.project.stdout(&["show", &run, "--artifact", "ballot.txt"]);
+    let line = "`jot/export.py:15` does not exist: the file has 1 line";
+    let has_line = |text: &str| {
+        let mut keys = text.lines().filter(|line| line.starts_with("- **Citations, looked up"));
+        keys.any(|key| key.contains(line))
+    };
+    assert!(has_line(&ballot), "{ballot}");
+    let judges = panel.project.stdout(&["show", &run, "--artifact", "dialectic-ballot.txt"]);
+    assert!(judges.contains("\nCitations of Defense A, looked up by Convoke: "), "{judges}");
+    let shown = panel.shown(&run);
+    let citations = shown["citations"].as_array().unwrap();
+    let of_part = |part: &str| citations.iter().filter(|cited| cited["part"] == part).count();
+    for part in ["sketch", "thesis", "antithesis", "finding"] {
+        assert!(of_part(part) > 0, "{part}: {citations:?}");
+    }
+    let cited = citations.iter().find(|cited| cited["place"] == "jot/export.py:15").unwrap();
+    assert_eq!(cited["verdict"], "fails", "{cited}");
+    let page = panel.project.stdout(&["show", &run]);
+    assert!(page.contains("Citations: "), "{page}");
+    assert!(page.contains("does not exist: the file has 1 line"), "{page}");
+    let comment = panel.project.stdout(&["show", &run, "--markdown"]);
+    assert!(comment.contains("does not exist: the file has 1 line"), "{comment}");
+    let written = panel.project.run(&["show", &run, "--html", "../run.html"]);
+    assert_eq!(written.code, Some(0), "{written}");
+    let html = std::fs::read_to_string(panel.project.path("../run.html")).unwrap();
+    assert!(html.contains("does not exist: the file has 1 line"));
+    // The file changes, and what the run saw does not.
+    std::fs::write(panel.project.path("jot/export.py"), "x\n".repeat(40)).unwrap();
+    let again = panel.project.stdout(&["show", &run, "--artifact", "ballot.txt"]);
+    assert_eq!(again, ballot);
+    assert_eq!(panel.project.run(&["recount", &run]).code, Some(0));
+}
+
+// P-389: the original looks up findings alone, and marks what is missing behind them.
+#[test]
+fn the_original_marks_missing_citations_of_findings() {
+    let panel = Panel::new();
+    let outcome = panel.design(&["--no-probe", "--no-branch", "--policy", "seed"]);
+    assert_eq!(outcome.code, Some(0), "{outcome}");
     let mark =
         "[`jot/export.py:15`: this citation does not exist: no such file; it is no evidence]";
     let (run, _) = panel.run();
     let ballot = panel.project.stdout(&["show", &run, "--artifact", "ballot.txt"]);
     assert!(ballot.contains(mark), "{ballot}");
+    assert_eq!(panel.shown(&run)["citations"], json!([]));
     assert!(panel.project.stdout(&["replay", &run]).contains("this citation does not exist"));
-    assert_eq!(panel.project.run(&["recount", &run]).code, Some(0));
 }

@@ -1,5 +1,7 @@
 //! `convoke pack`: the repository as a text for an agent.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::harness::{Outcome, Project};
@@ -132,5 +134,35 @@ fn a_design_gives_the_repository_to_an_agent_without_tools() {
         let asked = server.asked();
         assert_eq!(asked.contains("<panel_repository>"), is_given, "{flags:?} {asked} {outcome}");
         assert_eq!(asked.contains("README.md:1-1"), is_given, "{flags:?} {asked}");
+    }
+}
+
+// K-12: an agent that reads files gets the map and no texts, unless the user wants none.
+#[test]
+fn a_design_gives_the_map_to_an_agent_with_tools() {
+    for (flags, budget, is_given) in [
+        (&[][..], "", true),
+        (&["--policy", "seed"], "", false),
+        (&[], "pointers_budget = 0", false),
+    ] {
+        let project = Project::new()
+            .file("../home/.config/convoke/config.toml", format!("[pack]\n{budget}\n"))
+            .file(
+                "src/notes.rs",
+                "/// Keeps notes.\npub fn keep_notes() {\n    secret_sauce();\n}\n",
+            );
+        let panel = Panel::in_project(project.variable("PATH", "/usr/bin:/bin"));
+        let (panel, seats) = panel.with_spender();
+        let program = panel.project.path("../bin/claude");
+        let spender = fs::read_to_string(&program).unwrap();
+        let keep = format!("cat >> {}", panel.project.path("../asked.txt").display());
+        fs::write(&program, spender.replace("cat > /dev/null", &keep)).unwrap();
+        let begin = ["design", "--auto", "--quick", "--no-probe", "--no-branch", "--seats", &seats];
+        let outcome = panel.project.run(&[&begin[..], flags, &["Keep notes"]].concat());
+        assert_eq!(outcome.code, Some(0), "{outcome}");
+        let asked = fs::read_to_string(panel.project.path("../asked.txt")).unwrap();
+        assert_eq!(asked.contains("a map of the repository"), is_given, "{flags:?} {asked}");
+        assert_eq!(asked.contains("pub fn keep_notes()"), is_given, "{flags:?} {asked}");
+        assert!(!asked.contains("secret_sauce"), "it reads the texts itself: {asked}");
     }
 }

@@ -3,6 +3,11 @@
 //! A place that does not exist proves nothing, however exact it looks. This module finds citations
 //! in a text and marks those that are missing; the engine checks which exist.
 
+mod book;
+mod claim;
+
+pub use self::book::{CheckedCitation, CitationBook, CitationVerdict, CitedIn, PlaceFinding};
+pub use self::claim::{CitedPassage, cited_places};
 use super::finding::{Finding, Remark};
 
 /// The most citations of one ballot that are checked.
@@ -24,6 +29,16 @@ pub struct Citation {
     pub first: u32,
     /// The last line; the same for a single one.
     pub last: u32,
+}
+
+/// Which citations of a run Convoke looks up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CitationRule {
+    /// Those of findings; only missing ones are marked. The rule of earlier runs and of the original.
+    #[default]
+    Findings,
+    /// All of them, with the words that are quoted; each is shown with its verdict.
+    Everywhere,
 }
 
 /// Why a citation is no evidence.
@@ -110,6 +125,12 @@ pub fn mark(findings: &mut [Finding], missing: &[(Citation, Missing)]) {
             remark.concern.push_str(&marks);
         }
     }
+}
+
+/// Returns all that a finding says, for its citations.
+pub fn text_of(finding: &Finding) -> String {
+    let remarks = [&finding.remark].into_iter().chain(&finding.others);
+    remarks.map(whole).collect::<Vec<_>>().join("\n\n")
 }
 
 fn whole(remark: &Remark) -> String {

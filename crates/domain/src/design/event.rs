@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::absence::Absence;
-use super::citation::{Citation, Missing};
+use super::citation::{Citation, CitationRule, CitedIn, CitedPassage, Missing, PlaceFinding};
 pub use super::export::Export;
 use super::heavy::WorkerResult;
 pub use super::lane_id::LaneId;
@@ -69,6 +69,8 @@ pub enum Event {
     TreeDecided(Boundary, Recovery),
     /// Convoke checked the reviewers' citations; these are no evidence.
     CitationsChecked(Vec<(Citation, Missing)>),
+    /// Convoke looked up what agents cite; these are the results, also for what is there.
+    CitationsLookedUp(CitedIn, Vec<(CitedPassage, PlaceFinding)>),
     /// The budget is spent; no further lane starts. The text is the reason of the lane that was refused,
     /// as the ledger keeps it too; no decision depends on its words.
     BudgetReached(String),
@@ -139,6 +141,10 @@ pub struct Settings {
     pub brief: Option<String>,
     /// The pack of the repository, for agents without tools. Earlier runs have none.
     pub pack: Option<String>,
+    /// The map of the repository, for agents that read files themselves. Earlier runs have none.
+    pub pointers: Option<String>,
+    /// Which citations Convoke looks up.
+    pub citation_rule: CitationRule,
     /// Documents about the feature, by path.
     pub documents: Vec<String>,
     /// Whether the answers are recorded ones: a rehearsal.
@@ -170,6 +176,11 @@ impl Chosen {
     /// Tells whether the agent can read files: a model's API alone cannot.
     pub fn has_tools(&self) -> bool {
         !self.agent.starts_with("http:")
+    }
+
+    /// Tells whether the agent looks at the project itself: a recording has tools, and looks at nothing.
+    pub fn explores(&self) -> bool {
+        self.has_tools() && !self.agent.starts_with("replay:")
     }
 }
 

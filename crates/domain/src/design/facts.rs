@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 
-use super::citation::{Citation, Missing};
+use super::citation::{Citation, CitedIn, CitedPassage, Missing, PlaceFinding};
 use super::event::{
     Boundary, Event, Export, Health, Kept, LaneEnd, LaneId, Millis, Occasion, PanelVerdict,
     QuestionId, Recovery, Reply, Settings, Stamped, Tree,
@@ -32,6 +32,7 @@ pub struct Facts {
     trees: HashMap<Boundary, Vec<(Millis, Tree)>>,
     recoveries: HashMap<Boundary, Vec<(Millis, Recovery)>>,
     citations: Option<(Millis, Vec<(Citation, Missing)>)>,
+    looked_up: HashMap<CitedIn, (Millis, Vec<(CitedPassage, PlaceFinding)>)>,
     budget: Option<(Millis, String)>,
     workers: Vec<FinishedWorker>,
     is_worker_due: bool,
@@ -130,6 +131,9 @@ impl Facts {
             }
             Event::CitationsChecked(missing) => {
                 self.citations.get_or_insert((at, missing));
+            }
+            Event::CitationsLookedUp(moment, results) => {
+                self.looked_up.entry(moment).or_insert((at, results));
             }
             Event::BudgetReached(text) => {
                 self.budget.get_or_insert((at, text));
@@ -262,6 +266,11 @@ impl Facts {
     /// Returns the citations that are no evidence, if they were checked.
     pub fn citations(&self) -> Option<(Millis, &[(Citation, Missing)])> {
         self.citations.as_ref().map(|(at, missing)| (*at, missing.as_slice()))
+    }
+
+    /// Returns what Convoke found at cited places, if it looked them up at that moment.
+    pub fn looked_up(&self, moment: CitedIn) -> Option<(Millis, &[(CitedPassage, PlaceFinding)])> {
+        self.looked_up.get(&moment).map(|(at, results)| (*at, results.as_slice()))
     }
 
     /// Returns how each process ended that did the heavy part, and what folder it left.

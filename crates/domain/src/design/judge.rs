@@ -43,6 +43,8 @@ pub struct Contest<'a> {
     pub decision: &'a Decision,
     /// The cases for the chosen option and for the alternative.
     pub defenses: &'a [Defense; 2],
+    /// What Convoke found at the places that each case cites, on one line.
+    pub looked_up: [Option<&'a str>; 2],
 }
 
 /// The judges' ballot, and the debates that did not reach it.
@@ -107,16 +109,27 @@ impl Contest<'_> {
             "\nVote `THESIS` for Defense {thesis}, or `ANTI_THESIS` for Defense {antithesis}.\n"
         ));
         let [thesis, antithesis] = self.defenses;
-        let mut cases = [(&self.decision.chosen, thesis), (&self.decision.alternative, antithesis)];
+        let [for_chosen, for_other] = self.looked_up;
+        let mut cases = [
+            (&self.decision.chosen, thesis, for_chosen),
+            (&self.decision.alternative, antithesis, for_other),
+        ];
         if !chosen_is_first {
             cases.reverse();
         }
-        for (place, (option, defense)) in ["A", "B"].into_iter().zip(cases) {
+        for (place, (option, defense, looked_up)) in ["A", "B"].into_iter().zip(cases) {
             let option = masked(&quote::line(option))?;
             // Drop invisible characters first: one could be inside a name.
             let text = masked(&quote::body(&defense.text()))?;
             let content = quote::delimited(Tag::Defense, &text);
             parts.push(format!("\nDefense {place} (defends {option}):\n{content}\n"));
+            // Outside of the tags, because a case could claim anything about its citations.
+            if let Some(line) = looked_up {
+                let line = masked(line)?;
+                parts.push(format!(
+                    "\nCitations of Defense {place}, looked up by Convoke: {line}\n"
+                ));
+            }
         }
         Ok((parts.concat(), renamed))
     }
@@ -461,8 +474,18 @@ mod tests {
         let decisions = [decided("Cap"), decided("Name")];
         let defenses = [defense("It belongs to the client."), defense("The worker sees all.")];
         let contests = [
-            Contest { number: 1, decision: &decisions[0], defenses: &defenses },
-            Contest { number: 2, decision: &decisions[1], defenses: &defenses },
+            Contest {
+                number: 1,
+                decision: &decisions[0],
+                defenses: &defenses,
+                looked_up: [None, None],
+            },
+            Contest {
+                number: 2,
+                decision: &decisions[1],
+                defenses: &defenses,
+                looked_up: [None, None],
+            },
         ];
         let ballot = ballot(&contests, &Hidden::of(&Panel::default()), ReadingOrder::WRITTEN);
         let text = ballot.text.unwrap();
@@ -491,7 +514,12 @@ mod tests {
         let decision = decided("T");
         let defenses = [defense("One says so."), defense("Two says so.")];
         for number in [1, 2, 4, 5, 6] {
-            let contest = Contest { number, decision: &decision, defenses: &defenses };
+            let contest = Contest {
+                number,
+                decision: &decision,
+                defenses: &defenses,
+                looked_up: [None, None],
+            };
             let (entry, _) =
                 contest.entry(&Hidden::of(&Panel::default()), ReadingOrder::WRITTEN).unwrap();
             let first = entry.contains("Defense A (defends a client setting)");
@@ -516,9 +544,24 @@ mod tests {
         let path = [defense("See src/cursor.rs:1 for it."), defense("No, it is not.")];
         let plain = [defense("It is so."), defense("It is not.")];
         let contests = [
-            Contest { number: 1, decision: &decisions[0], defenses: &named },
-            Contest { number: 2, decision: &decisions[1], defenses: &path },
-            Contest { number: 3, decision: &decisions[2], defenses: &plain },
+            Contest {
+                number: 1,
+                decision: &decisions[0],
+                defenses: &named,
+                looked_up: [None, None],
+            },
+            Contest {
+                number: 2,
+                decision: &decisions[1],
+                defenses: &path,
+                looked_up: [None, None],
+            },
+            Contest {
+                number: 3,
+                decision: &decisions[2],
+                defenses: &plain,
+                looked_up: [None, None],
+            },
         ];
         let ballot = ballot(&contests, &Hidden::of(&Panel::default()), ReadingOrder::WRITTEN);
         let text = ballot.text.clone().unwrap();
@@ -743,7 +786,7 @@ mod tests {
             let decision = decided("T");
             for text in [text, wild] {
                 let defenses = [defense(&text), defense("No, it is not.")];
-                let contest = Contest { number: 1, decision: &decision, defenses: &defenses };
+                let contest = Contest { number: 1, decision: &decision, defenses: &defenses, looked_up: [None, None] };
                 let Some(text) = ballot(&[contest], &Hidden::of(&Panel::default()), ReadingOrder::WRITTEN).text else { continue };
                 let count = |start: &str| text.lines().filter(|line| line.trim_start().starts_with(start)).count();
                 prop_assert_eq!(count("### "), 1);

@@ -95,6 +95,11 @@ pub enum DesignNote {
     },
     /// Convoke did not ask some voters or judges: no vote of theirs could change a result.
     NotAsked(Poll, NotAsked),
+    /// The plan cites places that are not as it says.
+    PlanCitations {
+        /// The places with what is wrong, on one line.
+        places: String,
+    },
     /// The chair has more questions than the first round asks; the next round asks the rest.
     MoreQuestions(usize),
     /// The code answers a question of the chair, so Convoke asks no person.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::citation::CitationBook;
 use super::decision::Decision;
 use super::discussion::{InterviewDecision, render};
 use super::event::{Boundary, PanelVerdict, Settings};
@@ -75,6 +76,8 @@ pub struct PhaseResults {
     pub tree: Option<SuspectTree>,
     /// Who wrote what, who voted how, and which text the plan had before.
     pub evidence: DesignEvidence,
+    /// What Convoke found at the places that agents cite; empty for runs of earlier programs.
+    pub citations: CitationBook,
     /// Agents' answers and debaters' prompts, by file name.
     pub answers: BTreeMap<String, Arc<str>>,
     /// Warnings for the log of the calling workflow.
@@ -276,6 +279,14 @@ impl PhaseResults {
     pub(super) fn new(settings: &Settings) -> Self {
         let scope = SettledScope { feature: settings.feature.clone(), ..SettledScope::default() };
         Self { scope: Arc::new(scope), ..Self::default() }
+    }
+
+    /// Renders everything that the author has settled so far, also about the plan, for prompts.
+    pub fn settled_so_far(&self) -> String {
+        let SettledScope { cleared, settled, .. } = &*self.scope;
+        let about_plan = self.design_interview.iter().flatten();
+        let all: Vec<_> = cleared.iter().chain(settled).chain(about_plan).cloned().collect();
+        render(&all)
     }
 
     /// Returns what the sketches differ on.

@@ -11,9 +11,9 @@ mod template;
 mod vote;
 
 pub use chair::{
-    DIAGRAM_SKELETON, GROUPS_SKELETON, Interview, PLAN_SKELETON, PlanMaterial, QUESTIONS_SKELETON,
-    REVISION_SKELETON, Revision, SYNTHESIS_SKELETON, diagram, interview, merge, plan, questions,
-    revision, ruling, scope, synthesis, update, with_complaints,
+    DIAGRAM_SKELETON, GROUPS_SKELETON, Interview, PLAN_SKELETON, PlanMaterial, PlanUpdate,
+    QUESTIONS_SKELETON, REVISION_SKELETON, Revision, SYNTHESIS_SKELETON, ShownSketch, diagram,
+    interview, merge, plan, questions, revision, ruling, scope, synthesis, update, with_complaints,
 };
 pub use debate::{Debate, debate};
 pub use vote::{Decided, VoterRole, judge, voter};
@@ -57,12 +57,17 @@ fn settled(discussion: &str) -> String {
 
 /// Puts the pack of the repository before a prompt, for an agent that cannot read files.
 pub fn with_repository(pack: &str, prompt: &str) -> String {
-    let values = [
-        ("REPOSITORY", quote::voteless(Tag::Repository, pack)),
-        ("PROMPT", prompt.trim_end().to_owned()),
-    ];
-    let values: Vec<_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    fill(include_str!("prompt/repository.md"), &values)
+    after_repository(include_str!("prompt/repository.md"), pack, prompt)
+}
+
+/// Puts the map of the repository before a prompt, for an agent that reads files itself.
+pub fn with_pointers(map: &str, prompt: &str) -> String {
+    after_repository(include_str!("prompt/pointers.md"), map, prompt)
+}
+
+fn after_repository(template: &str, repository: &str, prompt: &str) -> String {
+    let repository = quote::voteless(Tag::Repository, repository);
+    fill(template, &[("REPOSITORY", &repository), ("PROMPT", prompt.trim_end())])
 }
 
 /// Puts the brief and the names of the feature's documents before a prompt.

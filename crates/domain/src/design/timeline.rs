@@ -5,6 +5,7 @@
 
 mod described;
 
+use super::citation::CitedIn;
 use super::event::{Boundary, Event, LaneEnd, LaneId, Millis, Occasion, QuestionId, Stamped};
 use super::progress::Step;
 use super::voting_block::Poll;
@@ -155,6 +156,7 @@ impl<'e> Timeline<'e> {
             | Event::WordDrawn(..)
             | Event::TreeChecked(..)
             | Event::CitationsChecked(_)
+            | Event::CitationsLookedUp(..)
             | Event::BudgetReached(_)
             | Event::Worked { .. }
             | Event::Decided(_)
@@ -207,6 +209,13 @@ const fn step_of(event: &Event, closing: Step) -> Option<Step> {
             Some(Step::Dialectic)
         }
         Event::WordDrawn(Poll::Voters, _) | Event::CitationsChecked(_) => Some(Step::Review),
+        Event::CitationsLookedUp(moment, _) => Some(match moment {
+            CitedIn::Sketches => Step::Sketches,
+            CitedIn::Debates => Step::Dialectic,
+            CitedIn::Findings => Step::Review,
+            CitedIn::Plan => Step::Cleanup,
+            CitedIn::Ruling(_) => Step::Decisions,
+        }),
         Event::LaneStarted(id) | Event::LaneEnded(id, _) => Some(id.step()),
         Event::Replied(QuestionId::Interview(round, _), _) => Some(round.step()),
         Event::Replied(QuestionId::Branch, _) => Some(Step::Branch),

@@ -134,6 +134,11 @@ impl Votes {
         self.cast.get(place).map(|(_, cast)| cast)
     }
 
+    /// Returns the reasons of all votes that count.
+    pub fn reasons(&self) -> impl Iterator<Item = &str> {
+        self.cast.iter().map(|(_, cast)| cast.reason.as_str())
+    }
+
     /// Returns the votes on several items. For ids in ballot order, each search continues behind
     /// the last match; only other orders search from the start.
     pub fn on_each(

@@ -12,6 +12,7 @@
 //! first event and one that continues with every event give the same result.
 
 mod chair;
+mod citations;
 mod cleanup;
 mod course;
 mod debates;
@@ -38,7 +39,7 @@ mod word;
 pub use self::course::{DesignWalk, walk};
 pub use self::question::{NoAnswer, PersonQuestion, has_keys};
 use self::state::WalkState;
-use super::citation::Citation;
+use super::citation::{Citation, CitedIn, CitedPassage};
 use super::event::{Boundary, Health, LaneEnd, LaneId, Millis, Occasion, Reply, Settings};
 use super::facts::Facts;
 use super::notice::{DesignNote, Notice, NoticeLog, ToldArtifact};
@@ -76,6 +77,8 @@ pub enum Need {
     Tree(Boundary),
     /// Which of these citations exist.
     Citations(Vec<Citation>),
+    /// What is at these cited places.
+    CitedPlaces(CitedIn, Vec<CitedPassage>),
     /// A person's decision about a changed tree.
     Recover(Boundary, String),
     /// The export of the design to the workflow that requested it.

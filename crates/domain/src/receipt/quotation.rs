@@ -68,6 +68,29 @@ pub fn quotations(
         .collect()
 }
 
+/// Words between quotation marks, or behind `>`, that are long enough to be a quotation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuotedPart {
+    /// Where they begin, the mark included.
+    pub start: usize,
+    /// Where they end, the mark included.
+    pub end: usize,
+    /// The words.
+    pub text: String,
+}
+
+/// Finds the quoted parts of a text, in order.
+pub fn quoted_parts(text: &str) -> Vec<QuotedPart> {
+    let part = |Excerpt { start, end, text }| QuotedPart { start, end, text };
+    excerpts(text).into_iter().map(part).collect()
+}
+
+/// Looks for quoted words in a file, first on the cited lines. White space, emphasis and the shape of
+/// quotes do not matter; `…` matches any text.
+pub fn find_words(words: &str, text: &str, cited: Option<Span>) -> QuotationPlace {
+    excerpt::find(words, text, cited)
+}
+
 /// A place where a file is named.
 #[derive(Debug, Clone)]
 struct Citation {

@@ -20,7 +20,7 @@ use convoke_domain::lane::event::Usage;
 use serde::{Deserialize, Serialize};
 
 use self::begun::BegunBody;
-use self::citations::CitationsBody;
+use self::citations::{CitationsBody, LookedUpBody};
 use self::kept::KeptBody;
 use self::probed::ProbedBody;
 use self::reason::{ExportFailureBody, NoAnswerBody};
@@ -70,6 +70,9 @@ pub fn encode(event: &Event) -> (&'static str, String) {
         Event::CitationsChecked(missing) => {
             ("citations_checked", body(&CitationsBody::new(missing)))
         }
+        Event::CitationsLookedUp(moment, results) => {
+            ("citations_looked_up", body(&LookedUpBody::new(*moment, results)))
+        }
         Event::BudgetReached(text) => ("budget_reached", body(&WordBody { name: text.clone() })),
         Event::Interrupted(text) => ("interrupted", body(&WordBody { name: text.clone() })),
         Event::Resumed => ("resumed", "{}".to_owned()),
@@ -95,6 +98,7 @@ pub fn decode(kind: &str, text: &str) -> Result<Event, CodecError> {
         "tree_checked" => read.body::<TreeBody>()?.event(&read)?,
         "tree_decided" => read.body::<RecoveryBody>()?.event(&read)?,
         "citations_checked" => read.body::<CitationsBody>()?.event(),
+        "citations_looked_up" => read.body::<LookedUpBody>()?.event(&read)?,
         "budget_reached" => Event::BudgetReached(read.body::<WordBody>()?.name),
         "interrupted" => Event::Interrupted(read.body::<WordBody>()?.name),
         "resumed" => Event::Resumed,

@@ -7,7 +7,7 @@
 mod quoted;
 
 use convoke_service::run::{
-    ContestedDecisionReport, PanelFindingReport, RunShowReport, SpendingRow,
+    CitationReport, ContestedDecisionReport, PanelFindingReport, RunShowReport, SpendingRow,
 };
 
 use self::quoted::{fenced, inline};
@@ -34,7 +34,7 @@ pub(super) fn comment(report: &RunShowReport, withheld: Option<&str>, limits: Li
         summary(report, limits),
         withheld,
         decisions(&report.results.decisions, report, limits),
-        findings(&report.results.findings, limits),
+        findings(report, limits),
         undecided(report, limits),
         plan(report, limits),
         diagram(report, limits),
@@ -105,12 +105,16 @@ fn decisions(
     }
     text += &note(left_out(decisions.len(), limits.rows, "decisions"));
     for decision in decisions.iter().take(limits.rows) {
-        text.extend([format!("\n{}", decision_details(decision, report))]);
+        text.extend([format!("\n{}", decision_details(decision, report, limits))]);
     }
     text
 }
 
-fn decision_details(decision: &ContestedDecisionReport, report: &RunShowReport) -> String {
+fn decision_details(
+    decision: &ContestedDecisionReport,
+    report: &RunShowReport,
+    limits: Limits,
+) -> String {
     let mut lines = vec![
         format!("- Chosen by the synthesis: {}", inline(&decision.chosen)),
         format!("- Alternative: {}", inline(&decision.alternative)),
@@ -133,13 +137,38 @@ fn decision_details(decision: &ContestedDecisionReport, report: &RunShowReport) 
         let (name, first) = (inline(&judge.judge), judge.read_first);
         lines.push(format!("- {name}, who read the {first} first, {vote}: {}", inline(reason)));
     }
+    let is_meant = |citation: &CitationReport| citation.matter.as_ref() == Some(&decision.id);
+    lines.extend(cited_lines(report, limits, is_meant));
     if let Some(person) = &decision.person {
         lines.push(format!("- A person {}", inline(person)));
     }
     folded(&format!("{}: both sides and votes", decision.id), &lines.join("\n"))
 }
 
-fn findings(findings: &[PanelFindingReport], limits: Limits) -> String {
+/// Lists what texts cite and what Convoke found there; those that fail come first.
+fn cited_lines(
+    report: &RunShowReport,
+    limits: Limits,
+    is_meant: impl Fn(&CitationReport) -> bool,
+) -> Vec<String> {
+    let most = limits.rows.min(20);
+    let mut listed: Vec<_> =
+        report.evidence.citations.iter().filter(|citation| is_meant(citation)).collect();
+    listed.sort_by_key(|citation| citation.verdict != "fails");
+    let line = |citation: &&CitationReport| {
+        let who = citation.seat.as_deref().map_or_else(String::new, |seat| format!(" of {seat}"));
+        let part = inline(&format!("{}{who}", citation.part));
+        format!("- Cited in {part}: {} {}", inline(&citation.place), citation.found)
+    };
+    let mut lines: Vec<_> = listed.iter().take(most).map(line).collect();
+    if let more @ 1.. = listed.len().saturating_sub(most) {
+        lines.push(format!("- {more} more citations"));
+    }
+    lines
+}
+
+fn findings(report: &RunShowReport, limits: Limits) -> String {
+    let findings = &report.results.findings;
     if findings.is_empty() {
         return "### Findings\n\nNo reviewer raised a finding.\n".to_owned();
     }
@@ -159,12 +188,12 @@ fn findings(findings: &[PanelFindingReport], limits: Limits) -> String {
     }
     text += &note(left_out(findings.len(), limits.rows, "findings"));
     for finding in findings.iter().take(limits.rows) {
-        text.extend([format!("\n{}", finding_details(finding))]);
+        text.extend([format!("\n{}", finding_details(finding, report, limits))]);
     }
     text
 }
 
-fn finding_details(finding: &PanelFindingReport) -> String {
+fn finding_details(finding: &PanelFindingReport, report: &RunShowReport, limits: Limits) -> String {
     let proposers: Vec<_> = finding.proposers.iter().map(|name| inline(name)).collect();
     let mut lines = vec![
         format!("- Concern: {}", inline(&finding.concern)),
@@ -182,6 +211,8 @@ fn finding_details(finding: &PanelFindingReport) -> String {
             vote.vote.unwrap_or("no vote")
         ));
     }
+    let is_meant = |citation: &CitationReport| citation.matter.as_ref() == Some(&finding.id);
+    lines.extend(cited_lines(report, limits, is_meant));
     for (name, text) in
         [("What the revision did", &finding.note), ("A person's reason", &finding.person)]
     {
@@ -207,7 +238,9 @@ fn undecided(report: &RunShowReport, limits: Limits) -> String {
 fn plan(report: &RunShowReport, limits: Limits) -> String {
     let Some(plan) = report.evidence.plans.last() else { return String::new() };
     let text = fenced("markdown", &cut(&plan.text, limits.document));
-    format!("### Plan\n\n{}", folded("The plan", &text))
+    let cited = cited_lines(report, limits, |citation| citation.part == "plan");
+    let cited = if cited.is_empty() { String::new() } else { format!("\n{}\n", cited.join("\n")) };
+    format!("### Plan\n\n{}{cited}", folded("The plan", &text))
 }
 
 fn diagram(report: &RunShowReport, limits: Limits) -> String {

@@ -37,6 +37,10 @@ pub(super) fn published(report: &RunShowReport, most: usize) -> RunShowReport {
             plan.matters.push(WITHHELD.to_owned());
         }
     }
+    shown
+        .evidence
+        .citations
+        .retain(|citation| citation.matter.as_ref().is_none_or(|id| !withheld.contains(id)));
     // A journal's later growth, a process's state and the ledger are no part of the journal's past.
     shown.journal.events = shown.journal.at;
     shown.cost = shown.journal_cost.clone();
@@ -91,6 +95,10 @@ fn shorten(report: &mut RunShowReport, most: usize) {
             maybe(text);
         }
         finding.votes.iter_mut().for_each(|vote| maybe(&mut vote.reason));
+    }
+    for citation in &mut report.evidence.citations {
+        short(&mut citation.place);
+        maybe(&mut citation.words);
     }
     for matter in report.matters.undecided.iter_mut().chain(&mut report.matters.decided) {
         short(&mut matter.title);

@@ -5,6 +5,7 @@ use convoke_service::run::{
 };
 use maud::{Markup, html};
 
+use super::citations::citations;
 use crate::markdown::{markdown, plain};
 use crate::verdict_words::{ALTERNATIVE, SYNTHESIS, judges_in_words};
 
@@ -24,13 +25,19 @@ pub fn decisions(report: &RunShowReport) -> Markup {
                 }
             }
             @for decision in decisions {
-                (one(decision, report.evidence.debates.iter().find(|debate| debate.decision == decision.id)))
+                (one(report, decision))
             }
         }
     }
 }
 
-fn one(decision: &ContestedDecisionReport, debate: Option<&DebateReport>) -> Markup {
+fn one(report: &RunShowReport, decision: &ContestedDecisionReport) -> Markup {
+    let debate = report.evidence.debates.iter().find(|debate| debate.decision == decision.id);
+    let cited = |part: &'static str| {
+        citations(report, |citation| {
+            citation.part == part && citation.matter.as_deref() == Some(decision.id.as_str())
+        })
+    };
     html! {
         article.card id=(decision.id) data-row {
             h3 { span.mono { (decision.id) } " " (plain(&decision.title)) }
@@ -50,11 +57,12 @@ fn one(decision: &ContestedDecisionReport, debate: Option<&DebateReport>) -> Mar
             p.soft { "Tension: " (plain(&decision.tension)) }
             @if !decision.affected.is_empty() { p.soft { "Affects: " (plain(&decision.affected)) } }
             div.sides {
-                (side("thesis", "Chosen by the synthesis", &decision.chosen, decision, debate))
-                (side("antithesis", "Alternative", &decision.alternative, decision, debate))
+                (side("thesis", "Chosen by the synthesis", &decision.chosen, decision, (debate, cited("thesis"))))
+                (side("antithesis", "Alternative", &decision.alternative, decision, (debate, cited("antithesis"))))
             }
             @if let Some(debate) = debate.filter(|debate| !debate.judges.is_empty()) {
                 (judges(&debate.judges))
+                (cited("judge"))
             }
         }
     }
@@ -81,7 +89,7 @@ fn side(
     role: &str,
     option: &str,
     decision: &ContestedDecisionReport,
-    debate: Option<&DebateReport>,
+    (debate, citations): (Option<&DebateReport>, Markup),
 ) -> Markup {
     let defense = debate.and_then(|debate| debate.defenses.iter().find(|case| case.side == word));
     let has_won = decision.votes.as_ref().is_some_and(|votes| votes.winner == word);
@@ -89,7 +97,7 @@ fn side(
         div.side.won[has_won] {
             h4 { (role) @if has_won { " " span.tag.good { "won" } } }
             p { strong { (plain(option)) } }
-            @if let Some(defense) = defense { (case(defense)) }
+            @if let Some(defense) = defense { (case(defense)) (citations) }
         }
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use convoke_domain::design::seat::Panel;
 use convoke_domain::lane::ledger::Sum;
 use convoke_service::run::{
-    ContestedDecisionReport, DebateReport, DefensePartReport, DefenseReport, FindingVoteReport,
-    JudgeVoteReport, JudgeVotesReport, LaneBarReport, MatterReport, MattersReport,
-    PanelFindingReport, PanelVoiceReport, PlanSizeReport, PlanVersionReport, ResultsReport,
-    ReviewerScoreReport, RulesReport, RunEventReport, RunEvidenceReport, RunJournalReport,
-    RunShowReport, RunTimelineReport, RunWaitReport, SketchReport, SpendingReport, SpendingRow,
-    StepSpanReport, VoteTallyReport, WaitingQuestionReport,
+    CitationReport, ContestedDecisionReport, DebateReport, DefensePartReport, DefenseReport,
+    FindingVoteReport, JudgeVoteReport, JudgeVotesReport, LaneBarReport, MatterReport,
+    MattersReport, PanelFindingReport, PanelVoiceReport, PlanSizeReport, PlanVersionReport,
+    ResultsReport, ReviewerScoreReport, RulesReport, RunEventReport, RunEvidenceReport,
+    RunJournalReport, RunShowReport, RunTimelineReport, RunWaitReport, SketchReport,
+    SpendingReport, SpendingRow, StepSpanReport, VoteTallyReport, WaitingQuestionReport,
 };
 
 /// When the example began, in milliseconds since 1970.
@@ -155,6 +155,18 @@ fn finding(id: &str, text: &str, verdict: &'static str) -> PanelFindingReport {
     }
 }
 
+fn citation(part: &'static str, matter: Option<&str>, text: &str) -> CitationReport {
+    CitationReport {
+        part,
+        seat: None,
+        matter: matter.map(str::to_owned),
+        place: text.to_owned(),
+        words: Some(text.to_owned()),
+        verdict: "fails",
+        found: "exists, but the quoted words are not in the file".to_owned(),
+    }
+}
+
 fn evidence(text: &str) -> RunEvidenceReport {
     let defense = |side, fault: Option<&'static str>| DefenseReport {
         side,
@@ -178,6 +190,7 @@ fn evidence(text: &str) -> RunEvidenceReport {
     };
     RunEvidenceReport {
         not_asked: Vec::new(),
+        citations: vec![citation("plan", None, text), citation("finding", Some("FINDING_1"), text)],
         sketches: vec![SketchReport {
             seat: "Cursor-Arch".to_owned(),
             owner: "Cursor".to_owned(),

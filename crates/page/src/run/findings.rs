@@ -7,6 +7,7 @@ use convoke_service::run::{
 };
 use maud::{Markup, html};
 
+use super::citations::citations;
 use crate::markdown::{markdown, plain};
 
 /// Shows the findings against the voters, and every finding in full.
@@ -20,7 +21,7 @@ pub fn findings(report: &RunShowReport) -> Markup {
                 p.soft { "No reviewer has raised a finding." }
             } @else {
                 (matrix(findings, &voters(findings)))
-                @for finding in findings { (one(finding, panel)) }
+                @for finding in findings { (one(report, finding)) }
             }
             @if let Some(tally) = &report.results.tally {
                 (scores(&tally.scores, panel))
@@ -99,7 +100,8 @@ fn verdict(finding: &PanelFindingReport) -> Markup {
     }
 }
 
-fn one(finding: &PanelFindingReport, panel: Option<&Panel>) -> Markup {
+fn one(report: &RunShowReport, finding: &PanelFindingReport) -> Markup {
+    let panel = report.panel.as_ref();
     let name = |label: &str| panel.map_or(label.to_owned(), |panel| label_seat(label, panel));
     let proposers: Vec<_> = finding.proposers.iter().map(|label| name(label)).collect();
     html! {
@@ -117,6 +119,10 @@ fn one(finding: &PanelFindingReport, panel: Option<&Panel>) -> Markup {
                 p { strong { "Proposed change" } }
                 div.prose { (markdown(revision)) }
             }
+            (citations(report, |citation| {
+                matches!(citation.part, "finding" | "vote")
+                    && citation.matter.as_deref() == Some(finding.id.as_str())
+            }))
             @if let Some(note) = &finding.note {
                 p { strong { "What the revision did: " } (plain(note)) }
             }

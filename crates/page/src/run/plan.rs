@@ -3,6 +3,7 @@
 use convoke_service::run::{PlanVersionReport, RunShowReport};
 use maud::{Markup, html};
 
+use super::citations::citations;
 use crate::diff::{changes, matter_link};
 use crate::markdown::{markdown, plain};
 
@@ -26,6 +27,7 @@ pub fn plan(report: &RunShowReport) -> Markup {
                 }
                 div.prose.document tabindex="0" role="group" aria-label="Plan" { (markdown(&last.text)) }
             }
+            (citations(report, |citation| citation.part == "plan"))
             @for (place, pair) in plans.windows(2).enumerate() {
                 (revision(report, place + 1, &pair[0], &pair[1]))
             }

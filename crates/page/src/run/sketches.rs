@@ -6,6 +6,7 @@ use convoke_domain::design::seat_name::label_seat;
 use convoke_service::run::{RunShowReport, SketchReport};
 use maud::{Markup, html};
 
+use super::citations::citations;
 use crate::markdown::{markdown, visible};
 
 /// The longest name in code marks that is compared, in characters.
@@ -62,6 +63,9 @@ fn one(report: &RunShowReport, sketch: &SketchReport, only: &[String]) -> Markup
                 @if only.len() > MOST_NAMES { span.soft { " and " (only.len() - MOST_NAMES) " more" } }
             }
             div.prose.document tabindex="0" role="group" aria-label="Sketch" { (markdown(&sketch.text)) }
+            (citations(report, |citation| {
+                citation.part == "sketch" && citation.seat.as_deref() == Some(sketch.seat.as_str())
+            }))
         }
     }
 }

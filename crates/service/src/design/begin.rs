@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::client::Client;
+use convoke_domain::design::citation::CitationRule;
 use convoke_domain::design::event::{Chosen, Event, Settings};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
@@ -13,6 +14,7 @@ use convoke_domain::design::reading_order::JudgeOrders;
 use convoke_domain::design::rules::RulesVersion;
 use convoke_domain::design::settled::PollRule;
 use convoke_domain::design::setup::ground::{BranchRule, DirtyTree};
+use convoke_domain::repository_pack::PackLayout;
 use convoke_domain::run::RunId;
 use convoke_engine::chance::random_number;
 use convoke_engine::client::adapter;
@@ -27,7 +29,7 @@ use super::seats::Seats;
 use super::{DesignError, MAX_FEATURE, open_journal};
 use crate::brief::brief_block;
 use crate::failure::{ErrorClass, Failure};
-use crate::repository_pack::design_pack;
+use crate::repository_pack::{DesignPacks, design_packs};
 use crate::session::Session;
 use crate::workspace::{Workspace, refused};
 
@@ -199,6 +201,8 @@ impl DesignRequest {
         feature: String,
         answers: Answers,
     ) -> Result<Settings, Failure> {
+        let DesignPacks { texts, pointers } =
+            self.repository_packs(session, &seats, &feature, answers)?;
         Ok(Settings {
             auto: self.auto,
             quick: self.quick,
@@ -208,7 +212,12 @@ impl DesignRequest {
             nested: self.calling_session().is_some(),
             session_env: self.calling_session().map(absolute),
             prefix: self.step_prefix.as_deref().map(Prefix::parse).unwrap_or_default(),
-            pack: self.repository_pack(session, &seats, &feature)?,
+            pack: texts,
+            pointers,
+            citation_rule: match self.policy {
+                Policy::Safe => CitationRule::Everywhere,
+                Policy::Seed => CitationRule::Findings,
+            },
             panel: seats.panel,
             agents: seats.agents,
             policy: self.policy,
@@ -226,20 +235,29 @@ impl DesignRequest {
         })
     }
 
-    /// Packs the repository if an agent without tools sits on the panel. The original gave none.
-    fn repository_pack(
+    /// Packs the repository in the layouts that agents of the panel can use. The original gave none, and
+    /// recorded answers need none.
+    fn repository_packs(
         &self,
         session: &Session,
         seats: &Seats,
         feature: &str,
-    ) -> Result<Option<String>, Failure> {
-        if self.policy == Policy::Seed || seats.agents.iter().all(Chosen::has_tools) {
-            return Ok(None);
+        answers: Answers,
+    ) -> Result<DesignPacks, Failure> {
+        if self.policy == Policy::Seed || answers == Answers::Recorded {
+            return Ok(DesignPacks::default());
+        }
+        let mut layouts = Vec::new();
+        if !seats.agents.iter().all(Chosen::has_tools) {
+            layouts.push(PackLayout::Texts);
+        }
+        if seats.agents.iter().any(Chosen::explores) {
+            layouts.push(PackLayout::Pointers);
         }
         let documents = self.feature_dir.as_deref().map(documents).unwrap_or_default();
         let named = documents.iter().filter_map(|path| below(&session.project, path));
         let wanted = [feature.to_owned()].into_iter().chain(named).collect::<Vec<_>>();
-        design_pack(session, &wanted.join("\n\n"))
+        design_packs(session, &wanted.join("\n\n"), &layouts)
     }
 }
 

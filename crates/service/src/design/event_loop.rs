@@ -234,6 +234,9 @@ impl EventLoop<'_, '_, '_> {
             Need::Citations(cited) => {
                 Event::CitationsChecked(self.stage.missing_citations(&settings, &cited))
             }
+            Need::CitedPlaces(moment, cited) => {
+                Event::CitationsLookedUp(moment, self.stage.cited_places(&settings, &cited))
+            }
             Need::Export => Event::Exported(self.stage.export(&settings, &self.design.outline())),
             Need::Recover(boundary, _) => match self.stage.recover(boundary)? {
                 Some(recovery) => Event::TreeDecided(boundary, recovery),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use convoke_domain::design::citation::{Citation, Missing};
+use convoke_domain::design::citation::{Citation, CitedPassage, Missing, PlaceFinding};
 use convoke_domain::design::design_file::DesignFile;
 use convoke_domain::design::event::{
     Boundary, Export, Health, Occasion, Recovery, Reply, Settings, Tree,
@@ -228,13 +228,26 @@ impl<'a> Stage<'a> {
         settings: &Settings,
         cited: &[Citation],
     ) -> Vec<(Citation, Missing)> {
+        citations::missing(&self.session.project, &self.cited_folders(settings), cited)
+    }
+
+    /// Looks up what agents cite.
+    pub(super) fn cited_places(
+        &self,
+        settings: &Settings,
+        cited: &[CitedPassage],
+    ) -> Vec<(CitedPassage, PlaceFinding)> {
+        citations::look_up(&self.session.project, &self.cited_folders(settings), cited)
+    }
+
+    /// Returns the folders that a cited path may begin in, beside the project's.
+    fn cited_folders(&self, settings: &Settings) -> Vec<PathBuf> {
         let of_feature = settings.feature_dir.iter().map(PathBuf::from);
         let of_documents = settings
             .documents
             .iter()
             .filter_map(|document| Some(self.session.project.join(document).parent()?.to_owned()));
-        let folders: Vec<_> = of_feature.chain(of_documents).collect();
-        citations::missing(&self.session.project, &folders, cited)
+        of_feature.chain(of_documents).collect()
     }
 
     /// Asks a person what to do about a working tree that was changed; returns nothing if there is no

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use super::matters::decisions;
 use super::show::named_run;
-use crate::design::{DesignError, lane_limits};
+use crate::design::{DesignError, SINGLE_PASS, lane_limits};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{LaneRequest, LaneRun, PinnedRules, lane_failed, sentence};
 use crate::session::Session;
@@ -146,7 +146,7 @@ fn single(
     });
     let purpose = Purpose {
         run: Some(run.to_string()),
-        role: Some("single-pass".to_owned()),
+        role: Some(SINGLE_PASS.to_owned()),
         phase: Some(COMPARED.to_owned()),
     };
     let lane = LaneRequest {

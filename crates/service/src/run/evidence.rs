@@ -12,6 +12,8 @@ use convoke_domain::design::voting_block::Poll;
 use convoke_domain::design::walk::{Need, Next, PersonQuestion};
 use serde::Serialize;
 
+use super::citations::{CitationReport, citations};
+
 /// Who wrote what, who voted how, and which text the plan had before.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -26,6 +28,9 @@ pub struct RunEvidenceReport {
     pub not_asked: Vec<NotAskedReport>,
     /// Every plan that the run had, the first one first.
     pub plans: Vec<PlanVersionReport>,
+    /// What agents cite, with what Convoke found there; empty for runs of earlier programs and under
+    /// `--policy seed`.
+    pub citations: Vec<CitationReport>,
     /// The diagram, as Mermaid text; nothing unless one was drawn.
     pub diagram_text: Option<String>,
     /// The question that the run waits with.
@@ -159,6 +164,7 @@ impl RunEvidenceReport {
             debates: debates.map(|debate| DebateReport::new(debate, results, panel)).collect(),
             not_asked: results.not_asked.iter().map(NotAskedReport::new).collect(),
             plans: evidence.plans.iter().map(PlanVersionReport::new).collect(),
+            citations: citations(progress),
             diagram_text: results.diagram.as_ref().and_then(diagram_text),
             question: match &progress.next {
                 Next::Need(Need::Ask(question)) => Some(WaitingQuestionReport::new(question)),

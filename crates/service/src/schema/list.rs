@@ -16,7 +16,7 @@ use crate::attend::AttendReport;
 use crate::brief::files::BriefFilesReport;
 use crate::brief::{BriefInitReport, BriefReport, BriefRestReport};
 use crate::config::{ConfigEntry, ConfigFile, SetConfigReport, UnsetConfigReport};
-use crate::design::DesignReport;
+use crate::design::{DesignEstimateReport, DesignReport};
 use crate::diagram::DiagramCheckReport;
 use crate::dispatch::{
     AnswerCheckReport, ArtifactsReport, AuditReport, DispatchInitReport, DispatchMatrixReport,
@@ -141,6 +141,7 @@ fn runs() -> Vec<ReportSchema> {
         report::<FanReport>("fan", &["fan", "show FAN", "resume FAN"]),
         report::<FanForecastReport>("fan-forecast", &["fan --dry-run"]),
         line::<FanResultLine>("fan-results", &["show FAN --artifact results"]),
+        report::<DesignEstimateReport>("design-estimate", &["design --estimate"]),
         report::<RunShowReport>("show", &["show"]),
         report::<ReportVerdict>("verify", &["verify"]),
         report::<ArtifactReport>("show-artifact", &["show --artifact NAME"]),

@@ -54,7 +54,7 @@ enum Rule {
 }
 
 /// Every key that a committed file may not set freely.
-const RULES: [(&str, &str, Rule); 23] = [
+const RULES: [(&str, &str, Rule); 24] = [
     ("brief", "dir", Rule::Inside),
     ("brief", "token_budget", Rule::Lower(20_000)),
     ("brief", "max_file_bytes", Rule::Lower(67_108_864)),
@@ -79,6 +79,7 @@ const RULES: [(&str, &str, Rule); 23] = [
     ("lane", "http", Rule::UsersFile("a project cannot choose where your prompts and keys go")),
     ("pack", "budget", Rule::Lower(12_000)),
     ("pack", "design_budget", Rule::Lower(12_000)),
+    ("pack", "pointers_budget", Rule::Lower(2_000)),
     ("mcp", "allow", Rule::Fewer),
     ("mcp", "budget", Rule::LowerBudget),
     ("mcp", "in_lanes", Rule::Own("a committed file cannot give your lanes Convoke's tools")),
@@ -292,6 +293,8 @@ mod tests {
             ("health.pause_seconds = 999999", "", "health.pause_seconds"),
             ("pack.design_budget = 12001", "", "pack.design_budget"),
             ("pack.design_budget = 0", "", ""),
+            ("pack.pointers_budget = 2001", "", "pack.pointers_budget"),
+            ("pack.pointers_budget = 0", "", ""),
             (
                 "lane.budget_per_day = '999999M'",
                 "lane.budget_per_day = '1M'",

@@ -1,6 +1,7 @@
 //! A long run, walked after every event.
 
 use convoke::rehearsal::answers;
+use convoke_domain::design::citation::{CitationRule, PlaceFinding};
 use convoke_domain::design::event::{
     Chosen, Event, Health, Kept, Recovery, Reply, Settings, Stamped, Tree,
 };
@@ -80,6 +81,10 @@ fn found(need: Need) -> Vec<Event> {
         Need::Ask(question) => vec![Event::Replied(question.id, Reply::Recommended)],
         Need::Tree(boundary) => vec![Event::TreeChecked(boundary, Tree::Clean)],
         Need::Citations(_) => vec![Event::CitationsChecked(Vec::new())],
+        Need::CitedPlaces(moment, places) => {
+            let results = places.into_iter().map(|cited| (cited, PlaceFinding::Holds));
+            vec![Event::CitationsLookedUp(moment, results.collect())]
+        }
         Need::Recover(boundary, _) => vec![Event::TreeDecided(boundary, Recovery::Restored)],
         Need::Export => Vec::new(),
     }
@@ -103,6 +108,8 @@ fn settings() -> Settings {
         rules: RulesVersion::PRESENT,
         brief: None,
         pack: None,
+        pointers: None,
+        citation_rule: CitationRule::Everywhere,
         documents: Vec::new(),
         is_rehearsal: true,
         no_branch: false,

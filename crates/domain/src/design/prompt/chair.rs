@@ -61,12 +61,23 @@ pub fn scope(feature_text: &str, answered: &str) -> String {
     chair(include_str!("chair/scope.md"), &[FORM], &material)
 }
 
-/// Requests the synthesis and the contested decisions. Each sketch comes with its label; a full
-/// panel's has highlights that a quick one has no seats for.
+/// A sketch as the chair reads it.
+#[derive(Debug, Clone, Copy)]
+pub struct ShownSketch<'a> {
+    /// The seat that wrote it.
+    pub label: &'a str,
+    /// The sketch.
+    pub text: &'a str,
+    /// The places that it cites and that are not as it says, on one line.
+    pub failures: Option<&'a str>,
+}
+
+/// Requests the synthesis and the contested decisions. A full panel's has highlights that a quick one
+/// has no seats for.
 pub fn synthesis(
     feature_text: &str,
     answered: &str,
-    sketches: &[(&str, &str)],
+    sketches: &[ShownSketch<'_>],
     panel: SketchPanel,
     poll_rule: PollRule,
 ) -> String {
@@ -74,10 +85,20 @@ pub fn synthesis(
         SketchPanel::Full => include_str!("chair/highlights.md"),
         SketchPanel::Quick => "",
     };
-    let labels: Vec<_> =
-        sketches.iter().map(|(label, _)| format!("Sketch {}", quote::line(label))).collect();
-    let sketch = |(label, (_, text))| Material { label, tag: Tag::Sketch, text };
-    let sketches = labels.iter().map(String::as_str).zip(sketches.iter().copied()).map(sketch);
+    let label = |sketch: &ShownSketch<'_>| {
+        let label = format!("Sketch {}", quote::line(sketch.label));
+        match sketch.failures {
+            Some(places) => {
+                let places = quote::line(places);
+                format!("{label} (Convoke looked up what it cites; not as it says: {places})")
+            }
+            None => label,
+        }
+    };
+    let labels: Vec<_> = sketches.iter().map(label).collect();
+    let texts = sketches.iter().map(|sketch| sketch.text);
+    let sketch = |(label, text)| Material { label, tag: Tag::Sketch, text };
+    let sketches = labels.iter().map(String::as_str).zip(texts).map(sketch);
     let material: Vec<_> =
         [feature(feature_text), discussion(answered)].into_iter().chain(sketches).collect();
     let task = include_str!("chair/synthesis.md");
@@ -165,6 +186,8 @@ pub fn ruling(revision: &Revision<'_>) -> String {
 /// The material for the interview about the design. All but the plan may be empty.
 #[derive(Debug, Clone, Copy)]
 pub struct Interview<'a> {
+    /// The feature to build; the original did not show it here.
+    pub feature: &'a str,
     /// The file of the interview about scope.
     pub discussion: &'a str,
     /// The findings that were accepted.
@@ -180,6 +203,7 @@ pub struct Interview<'a> {
 /// Requests the interview about the design.
 pub fn interview(interview: &Interview<'_>) -> String {
     let material = [
+        feature(interview.feature),
         discussion(interview.discussion),
         Material { label: "The accepted findings", tag: Tag::Findings, text: interview.accepted },
         Material { label: "Contested decisions", tag: Tag::Contested, text: interview.contested },
@@ -189,9 +213,28 @@ pub fn interview(interview: &Interview<'_>) -> String {
     chair(include_str!("chair/interview.md"), &[FORM], &material)
 }
 
+/// The material for an update. Feature and earlier answers may be empty, as in the original.
+#[derive(Debug, Clone, Copy)]
+pub struct PlanUpdate<'a> {
+    /// The feature to build.
+    pub feature: &'a str,
+    /// The author's answers before the plan, which still bind.
+    pub settled: &'a str,
+    /// The present plan.
+    pub plan: &'a str,
+    /// The author's answers about the plan.
+    pub answers: &'a str,
+}
+
 /// Requests the plan with the author's answers worked in.
-pub fn update(plan: &str, answers: &str) -> String {
-    let material = [current_plan(plan), discussion(answers)];
+pub fn update(update: &PlanUpdate<'_>) -> String {
+    let settled = Material {
+        label: "What its author settled earlier, which still binds",
+        tag: Tag::Discussion,
+        text: update.settled,
+    };
+    let material =
+        [feature(update.feature), settled, current_plan(update.plan), discussion(update.answers)];
     chair(include_str!("chair/update.md"), &[PLAN_FORM], &material)
 }
 

@@ -51,8 +51,11 @@ const ANSWERED: &str = "### Decision 1: Callers\n- **Question**: Must old caller
 const LISTING: &str = "R1: [correctness] Zero is open\nR2: Zero is not handled";
 
 fn chair_prompts() -> Vec<(&'static str, String)> {
-    let sketches =
-        [("Cursor-Arch", "Put it into the client."), ("Codex-Pragmatic", "One constant.")];
+    let sketch = |label, text, failures| ShownSketch { label, text, failures };
+    let sketches = [
+        sketch("Cursor-Arch", "Put it into the client.", None),
+        sketch("Codex-Pragmatic", "One constant.", None),
+    ];
     let from = PlanMaterial {
         feature: FEATURE,
         discussion: ANSWERED,
@@ -66,6 +69,7 @@ fn chair_prompts() -> Vec<(&'static str, String)> {
         findings: "FINDING_1: Zero is open",
     };
     let about = Interview {
+        feature: FEATURE,
         discussion: ANSWERED,
         accepted: "### FINDING_1: Zero",
         contested: "### DECISION_1: Where the cap lives",
@@ -86,7 +90,15 @@ fn chair_prompts() -> Vec<(&'static str, String)> {
         ("chair_revision", revision(&change)),
         ("chair_ruling", ruling(&change)),
         ("chair_interview", interview(&about)),
-        ("chair_update", update(PLAN, ANSWERED)),
+        (
+            "chair_update",
+            update(&PlanUpdate {
+                feature: FEATURE,
+                settled: ANSWERED,
+                plan: PLAN,
+                answers: ANSWERED,
+            }),
+        ),
         ("chair_diagram", diagram(FEATURE, PLAN)),
     ]
 }
@@ -222,6 +234,11 @@ fn the_chair_is_shown_what_the_rules_read() {
     assert!(report.is_safe() && report.is_one_diagram());
 }
 
+fn hostile_sketches(text: &str) -> [ShownSketch<'_>; 2] {
+    let sketch = |label, failures| ShownSketch { label, text, failures };
+    [sketch("A", None), sketch(text, Some(text))]
+}
+
 proptest! {
     // For any text from outside, a prompt has the same tags, once each.
     #[test]
@@ -255,8 +272,8 @@ proptest! {
                     Reader::Host,
                 ),
                 merge(text),
-                synthesis(text, text, &[("A", text), (text, text)], SketchPanel::Full, All),
-                update(text, text),
+                synthesis(text, text, &hostile_sketches(text), SketchPanel::Full, All),
+                update(&PlanUpdate { feature: text, settled: text, plan: text, answers: text }),
                 with_complaints("x", &[text.to_owned()], PLAN_SKELETON),
                 review_again("x", text, "x"),
             ]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::independence::independence;
 use crate::design::ballot;
+use crate::design::citation::CitationBook;
 use crate::design::decision;
 use crate::design::design_file::DesignFile;
 use crate::design::discussion;
@@ -45,7 +46,9 @@ pub fn files(results: &PhaseResults, settings: &Settings) -> BTreeMap<String, Ar
     if let Some(plan) = plan {
         put(DesignFile::Plan, Arc::clone(&plan.text));
     }
-    for (name, text) in review.iter().flat_map(|review| of_review(review, settings)) {
+    for (name, text) in
+        review.iter().flat_map(|review| of_review(review, &results.citations, settings))
+    {
         put(name, text.into());
     }
     if let Some(settled) = &results.design_interview {
@@ -67,12 +70,21 @@ pub fn files(results: &PhaseResults, settings: &Settings) -> BTreeMap<String, Ar
 }
 
 /// Renders the files about findings.
-fn of_review(review: &ReviewResult, settings: &Settings) -> Vec<(DesignFile, String)> {
+fn of_review(
+    review: &ReviewResult,
+    citations: &CitationBook,
+    settings: &Settings,
+) -> Vec<(DesignFile, String)> {
     let on_ballot = |findings: &[Finding]| {
         vec![
             (
                 DesignFile::Ballot,
-                ballot::render(findings, settings.policy.layout(), ReadingOrder::WRITTEN),
+                ballot::render(
+                    findings,
+                    settings.policy.layout(),
+                    ReadingOrder::WRITTEN,
+                    citations,
+                ),
             ),
             (DesignFile::Proposers, ballot::proposer_map(findings)),
         ]

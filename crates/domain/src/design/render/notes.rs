@@ -21,6 +21,9 @@ pub(super) fn note(note: &DesignNote, settings: &Settings, crumbs: &Breadcrumbs)
         DesignNote::AsksAgain { why } => format!("**ℹ Resumed: {why}. Asking again.**"),
         DesignNote::Agreed { titles } => agreed(titles),
         DesignNote::NotAsked(poll, not_asked) => missing_votes(*poll, not_asked),
+        DesignNote::PlanCitations { places } => {
+            format!("**ℹ The plan cites what is not there: {places}.**")
+        }
         DesignNote::MoreQuestions(count) => {
             let (here, next) = (crumbs.place(Step::Questions), Step::DiscussionOne.number());
             format!("ℹ {here} — {count} more in step {next}")

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::design::citation::{CitedPassage, PlaceFinding};
 use crate::design::event::{
     Boundary, Event, Export, Health, LaneEnd, LaneId, Occasion, Recovery, Reply, Settings, Tree,
 };
@@ -55,6 +56,7 @@ pub fn described(event: &Event, settings: Option<&Settings>) -> String {
             1 => "1 cited place is no evidence".to_owned(),
             many => format!("{many} cited places are no evidence"),
         },
+        Event::CitationsLookedUp(_, results) => looked_up(results),
         Event::BudgetReached(why) => format!("the budget is spent: {}", said(why)),
         Event::Interrupted(why) => format!("the run was stopped: {}", said(why)),
         Event::Resumed => "the run was resumed".to_owned(),
@@ -72,6 +74,18 @@ pub fn described(event: &Event, settings: Option<&Settings>) -> String {
             format!("the export failed: {}", said(&why.to_string()))
         }
         Event::Kept(kept) => format!("the run completed with {} artifacts", kept.files.len()),
+    }
+}
+
+fn looked_up(results: &[(CitedPassage, PlaceFinding)]) -> String {
+    let count = results.len();
+    let is_there = |found: &PlaceFinding| *found == PlaceFinding::Holds;
+    let holding = results.iter().filter(|(_, found)| is_there(found)).count();
+    match (count, count - holding) {
+        (0, _) => "no cited place was looked up".to_owned(),
+        (1, 0) => "the cited place is as cited".to_owned(),
+        (_, 0) => format!("{count} cited places are as cited"),
+        _ => format!("{holding} of {count} cited places are as cited"),
     }
 }
 

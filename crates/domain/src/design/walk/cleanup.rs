@@ -3,6 +3,7 @@
 use super::phases::Passage;
 use super::rulings::left_to_people;
 use super::{DesignEnding, Halt, Need, Walk, Walked, heavy};
+use crate::design::citation::CitedIn;
 use crate::design::event::Export;
 use crate::design::notice::{DesignNote, Notice, ToldArtifact};
 use crate::design::progress::{Saved, Step};
@@ -22,6 +23,7 @@ pub(super) fn rejected(walk: &mut Walk<'_>) -> Walked<Passage> {
 /// Exports the design, and repeats the warnings.
 pub(super) fn clean_up(walk: &mut Walk<'_>) -> Walked<Passage> {
     walk.begin(Step::Cleanup);
+    walk.look_up_plan(CitedIn::Plan)?;
     walk.results().is_independence_stated = true;
     if walk.settings.session_env.is_some() {
         export(walk)?;

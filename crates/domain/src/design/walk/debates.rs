@@ -4,6 +4,7 @@ use super::judges::judge_contests;
 use super::phases::Passage;
 use super::{LaneNeed, Walk, Walked};
 use crate::design::bucket;
+use crate::design::citation::CitedIn;
 use crate::design::debate::{self, DebateFault, Defense};
 use crate::design::decision;
 use crate::design::event::{Boundary, LaneId};
@@ -59,7 +60,10 @@ fn resolve(walk: &mut Walk<'_>, synthesis: &Synthesis) -> Walked<Vec<Resolution>
     for (number, defenses) in &debated {
         let decision = &decisions[number - 1];
         match defenses {
-            Ok(defenses) => contests.push(Contest { number: *number, decision, defenses }),
+            Ok(defenses) => {
+                let looked_up = [None, None];
+                contests.push(Contest { number: *number, decision, defenses, looked_up });
+            }
             Err((fault, claims)) => {
                 let claims = [claims[0].as_deref(), claims[1].as_deref()];
                 let entry = Resolution::fallback(*number, decision, claims, &fault.reason());
@@ -68,12 +72,29 @@ fn resolve(walk: &mut Walk<'_>, synthesis: &Synthesis) -> Walked<Vec<Resolution>
         }
     }
     if !contests.is_empty() {
+        let lines = look_up_cases(walk, &contests)?;
+        for (contest, lines) in contests.iter_mut().zip(&lines) {
+            contest.looked_up = lines.each_ref().map(Option::as_deref);
+        }
         for resolution in judge_contests(walk, &contests)? {
             let place = resolution.number - 1;
             resolved[place] = Some(resolution);
         }
     }
     Ok(resolved.into_iter().flatten().collect())
+}
+
+/// Looks up what both sides of debates cite, before judges go by it; returns a line for each case.
+fn look_up_cases(
+    walk: &mut Walk<'_>,
+    contests: &[Contest<'_>],
+) -> Walked<Vec<[Option<String>; 2]>> {
+    let cases = |contest: &Contest<'_>| contest.defenses.each_ref().map(Defense::text);
+    let texts: Vec<_> = contests.iter().flat_map(cases).collect();
+    let texts: Vec<_> = texts.iter().map(String::as_str).collect();
+    walk.look_up(CitedIn::Debates, &texts)?;
+    let book = &walk.state.results.citations;
+    Ok(contests.iter().map(|contest| cases(contest).map(|text| book.line(&text))).collect())
 }
 
 /// Runs every debate, both sides in parallel, and returns which of them judges may see.

@@ -13,6 +13,7 @@ use crate::design::event::{QuestionId, Reply};
 use crate::design::lane_id::ChairTask;
 use crate::design::notice::{DesignNote, ToldArtifact};
 use crate::design::outline::{SettledScope, VotedReview};
+use crate::design::policy::Policy;
 use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::render::accepted_findings;
@@ -83,8 +84,13 @@ pub(super) fn design_interview(walk: &mut Walk<'_>) -> Walked<Passage> {
     let results = walk.state.results.clone();
     let resolutions = results.resolutions.as_deref().unwrap_or_default();
     let plan = results.plan.clone().unwrap_or_default();
+    let shown_feature = match walk.settings.policy {
+        Policy::Safe => results.scope.feature.as_str(),
+        Policy::Seed => "",
+    };
     let prompt = || {
         prompt::interview(&prompt::Interview {
+            feature: shown_feature,
             discussion: &results.scope.file(),
             accepted: &results.voted().map(accepted_findings).unwrap_or_default(),
             contested: &decision::render(results.decisions()),

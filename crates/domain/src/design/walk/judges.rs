@@ -33,7 +33,7 @@ pub(super) fn judge_contests(
         None => Vec::new(),
     };
     let resolution = |contest: &Contest<'_>| {
-        let Contest { number, decision, defenses } = contest;
+        let Contest { number, decision, defenses, .. } = contest;
         if let Some((_, leak)) = ballot.leaked.iter().find(|(leaked, _)| leaked == number) {
             let claims = defenses.each_ref().map(|defense| Some(defense.claim.as_str()));
             return Resolution::fallback(*number, decision, claims, &leak.to_string());

@@ -83,17 +83,23 @@ impl<'f> Walk<'f> {
         LaneNeed { prompt, ..request }
     }
 
-    /// Puts the pack of the repository before the prompt of an agent that has no tools. It comes first:
-    /// what all prompts of a run begin with is paid once where the provider caches.
+    /// Puts the pack of the repository before the prompt of an agent that has no tools, and the map
+    /// before that of an agent that can follow it. It comes first: what all prompts of a run begin with
+    /// is paid once where the provider caches.
     fn with_repository(&self, request: LaneNeed) -> LaneNeed {
+        let Settings { pack, pointers, .. } = self.settings;
         let chosen = self.settings.chosen(request.holder);
-        match &self.settings.pack {
-            Some(pack) if !chosen.has_tools() && request.id.kind().needs_code() => {
-                let prompt = prompt::with_repository(pack, &request.prompt);
-                LaneNeed { prompt, ..request }
-            }
-            _ => request,
+        if !request.id.kind().needs_code() {
+            return request;
         }
+        let prompt = match (pack, pointers) {
+            (Some(pack), _) if !chosen.has_tools() => {
+                prompt::with_repository(pack, &request.prompt)
+            }
+            (_, Some(map)) if chosen.explores() => prompt::with_pointers(map, &request.prompt),
+            _ => return request,
+        };
+        LaneNeed { prompt, ..request }
     }
 
     /// Follows lanes through time, and shows their states whenever one changes.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::chair::{Flawed, Said, Task};
 use super::phases::Passage;
@@ -17,6 +18,7 @@ use crate::design::outcome;
 use crate::design::outline::{DesignPlan, PhaseResults};
 use crate::design::parts;
 use crate::design::plan::{PlanReading, check, is_begun, read};
+use crate::design::policy::Policy;
 use crate::design::progress::{Saved, Step};
 use crate::design::prompt::{self, PLAN_SKELETON};
 use crate::design::resolution;
@@ -131,7 +133,19 @@ pub(super) fn plan_was_left(walk: &mut Walk<'_>, ids: &str) {
 
 /// Has the plan changed for what a person answered. An answer that cannot be used changes nothing.
 pub(super) fn update(walk: &mut Walk<'_>, plan: DesignPlan, answers: &str) -> Walked<DesignPlan> {
-    let prompt = || prompt::update(&plan.text, answers);
+    let scope = Arc::clone(&walk.results().scope);
+    let (feature, settled) = match walk.settings.policy {
+        Policy::Safe => (scope.feature.as_str(), scope.file()),
+        Policy::Seed => ("", String::new()),
+    };
+    let prompt = || {
+        prompt::update(&prompt::PlanUpdate {
+            feature,
+            settled: &settled,
+            plan: &plan.text,
+            answers,
+        })
+    };
     match walk.chair(UPDATE, &prompt, &whole)? {
         Said::Well(reading) => Ok(keep(walk, &reading, PlanCause::Interview)),
         Said::Badly(Flawed { defects, .. }) => {

@@ -5,6 +5,7 @@ use super::phases::Passage;
 use super::plan::{changing, is_same, keep, left_as_it_was, plan_was_left};
 use super::state::Roster;
 use super::{DesignEnding, Halt, Need, Walk, Walked};
+use crate::design::citation::CitedIn;
 use crate::design::event::Export;
 use crate::design::evidence::PlanCause;
 use crate::design::facts::RecordedRuling;
@@ -12,6 +13,7 @@ use crate::design::lane_id::ChairTask;
 use crate::design::matter::{MatterId, Ruling};
 use crate::design::notice::{DesignNote, ReasonDisplay, ToldArtifact};
 use crate::design::outline::PhaseResults;
+use crate::design::policy::Policy;
 use crate::design::progress::Step;
 use crate::design::prompt;
 use crate::design::quote;
@@ -54,6 +56,7 @@ pub(super) fn rulings(walk: &mut Walk<'_>) -> Walked<Passage> {
         walk.state.before_rulings = Some(walk.state.roster.available);
         walk.begin(Step::Decisions);
     }
+    let plan_before = walk.results().plan.clone();
     let before = walk.state.results.earlier_ruling(ruling.matter);
     if let Err(halt) = rule(walk, place, ruling) {
         let mut later = rulings[place + 1..].iter().map(|later| &later.ruling);
@@ -63,6 +66,9 @@ pub(super) fn rulings(walk: &mut Walk<'_>) -> Walked<Passage> {
         walk.results().reinstate(ruling.matter, before);
         let (before, after) = (ruling.clone(), changed.clone());
         walk.note(DesignNote::RulingChanged { before, after });
+    }
+    if walk.results().plan != plan_before {
+        walk.look_up_plan(CitedIn::Ruling(place + 1))?;
     }
     walk.results().rulings.done += 1;
     let next = rulings.get(place + 1).map(|next| next.exports);
@@ -87,12 +93,17 @@ fn rule(walk: &mut Walk<'_>, place: usize, ruling: &Ruling) -> Walked<()> {
         return Ok(());
     };
     walk.results().note(id, NOT_YET);
-    let PhaseResults { scope, plan, .. } = walk.state.results.clone();
-    let plan = plan.unwrap_or_default();
+    let results = walk.state.results.clone();
+    let PhaseResults { scope, plan, .. } = &results;
+    let plan = plan.clone().unwrap_or_default();
+    let discussion = match walk.settings.policy {
+        Policy::Safe => results.settled_so_far(),
+        Policy::Seed => scope.file(),
+    };
     let prompt = || {
         prompt::ruling(&prompt::Revision {
             feature: &scope.feature,
-            discussion: &scope.file(),
+            discussion: &discussion,
             plan: &plan.text,
             findings: &task,
         })

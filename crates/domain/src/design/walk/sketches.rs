@@ -8,6 +8,7 @@ use super::seated::{SeatedPhase, Taken};
 use super::{Walk, Walked, heavy};
 use crate::design::aside::without_asides;
 use crate::design::board::Table;
+use crate::design::citation::CitedIn;
 use crate::design::decision::{self, Decision};
 use crate::design::design_file::DesignFile;
 use crate::design::event::Boundary;
@@ -17,7 +18,7 @@ use crate::design::notice::{DesignNote, ToldArtifact};
 use crate::design::outline::Synthesis;
 use crate::design::parts;
 use crate::design::progress::{Saved, Step};
-use crate::design::prompt::{self, Reader};
+use crate::design::prompt::{self, Reader, ShownSketch};
 use crate::design::seat::{Holder, Personality, Seat, SeatPart};
 use crate::design::settled::PollRule;
 use crate::design::sketch::{self, SketchPanel};
@@ -56,6 +57,8 @@ pub(super) fn sketches(walk: &mut Walk<'_>) -> Walked<Passage> {
         return Err(walk.failed("no agent produced a usable sketch"));
     }
     walk.results().evidence.sketches = sketches.iter().map(evidence).collect();
+    let texts: Vec<_> = sketches.iter().map(|sketch| sketch.answer).collect();
+    walk.look_up(CitedIn::Sketches, &texts)?;
     let synthesis = Arc::new(synthesis(walk, &sketches)?);
     walk.results().synthesis = Some(Arc::clone(&synthesis));
     walk.publish(ToldArtifact::Synthesis(synthesis), Saved::Synthesis);
@@ -88,9 +91,18 @@ fn synthesis(walk: &mut Walk<'_>, sketches: &[Taken<'_>]) -> Walked<Synthesis> {
         sketches.iter().map(|sketch| (sketch.seat.label.as_str(), sketch.answer)).collect();
     let (settings, scope) = (walk.settings, walk.state.results.scope.clone());
     let panel = settings.sketch_panel();
+    let failures: Vec<_> = sketches
+        .iter()
+        .map(|sketch| walk.state.results.citations.failures(sketch.answer))
+        .collect();
     let prompt = || {
-        let poll_rule = settings.poll_rule;
-        prompt::synthesis(&settings.feature, &scope.file(), &labelled, panel, poll_rule)
+        let sketches = sketches.iter().zip(&failures).map(|(sketch, failures)| ShownSketch {
+            label: sketch.seat.label.as_str(),
+            text: sketch.answer,
+            failures: failures.as_deref(),
+        });
+        let (sketches, poll_rule) = (sketches.collect::<Vec<_>>(), settings.poll_rule);
+        prompt::synthesis(&settings.feature, &scope.file(), &sketches, panel, poll_rule)
     };
     let said = walk.chair(SYNTHESIS, &prompt, &read)?;
     let labels: Vec<_> = labelled.iter().map(|(label, _)| *label).collect();

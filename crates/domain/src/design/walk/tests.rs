@@ -3,6 +3,7 @@
 mod adaptive;
 mod ballots;
 mod both_orders;
+mod citations;
 mod cut_off;
 mod evidence;
 mod heavy;

@@ -21,14 +21,14 @@ use crate::lane::collected::CollectedStatus;
 
 /// Asks the voters. One that fails has no vote and no replacement.
 pub(super) fn votes(walk: &mut Walk<'_>, findings: &[Finding]) -> Walked<Vec<Voter>> {
-    let PhaseResults { scope, plan, .. } = walk.state.results.clone();
+    let PhaseResults { scope, plan, citations, .. } = walk.state.results.clone();
     let plan = plan.unwrap_or_default();
     let seats = walk.settings.panel.voters(walk.state.roster.available);
     let lane = |seat: &Seat| LaneId::new(LaneKind::Vote, &seat.label);
     let ids: Vec<_> = seats.iter().map(lane).collect();
     let discussion = scope.file();
     let layout = walk.settings.policy.layout();
-    let ballot = |order| ballot::render(findings, layout, order);
+    let ballot = |order| ballot::render(findings, layout, order, &citations);
     let written = ballot(ReadingOrder::WRITTEN);
     let texts = [scope.feature.as_str(), &discussion, &plan.text, &written];
     let word = walk.marker_word(Poll::Voters, &ids, &texts)?;

@@ -1,5 +1,6 @@
 //! The request, as the journal holds it.
 
+use convoke_domain::design::citation::CitationRule;
 use convoke_domain::design::event::{Chosen, Settings};
 use convoke_domain::design::policy::Policy;
 use convoke_domain::design::progress::Prefix;
@@ -40,6 +41,12 @@ pub(super) struct BegunBody {
     /// Earlier programs wrote none, and a run of theirs stays without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pack: Option<String>,
+    /// Earlier programs wrote none, and a run of theirs stays without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pointers: Option<String>,
+    /// Earlier programs looked up what findings cite, and nothing else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    citations_everywhere: bool,
     documents: Vec<String>,
     is_rehearsal: bool,
     no_branch: bool,
@@ -88,6 +95,8 @@ impl From<&Settings> for BegunBody {
                 .map(RulesVersion::number),
             brief: settings.brief.clone(),
             pack: settings.pack.clone(),
+            pointers: settings.pointers.clone(),
+            citations_everywhere: settings.citation_rule == CitationRule::Everywhere,
             documents: settings.documents.clone(),
             is_rehearsal: settings.is_rehearsal,
             no_branch: settings.no_branch,
@@ -130,6 +139,12 @@ impl BegunBody {
             rules: self.rules.map_or(RulesVersion::UNNUMBERED, RulesVersion::new),
             brief: self.brief,
             pack: self.pack,
+            pointers: self.pointers,
+            citation_rule: if self.citations_everywhere {
+                CitationRule::Everywhere
+            } else {
+                CitationRule::Findings
+            },
             documents: self.documents,
             is_rehearsal: self.is_rehearsal,
             no_branch: self.no_branch,

@@ -4,6 +4,7 @@ use proptest::sample::subsequence;
 
 use super::super::super::anonymity::Hidden;
 use super::super::super::ballot::{Layout, render};
+use super::super::super::citation::CitationBook;
 use super::super::super::debate::Defense;
 use super::super::super::decision::{Decision, Impact};
 use super::super::super::finding::{Finding, FindingId, FindingScope, Remark};
@@ -82,7 +83,8 @@ fn dialectic(texts: &[String]) -> String {
         positions: None,
     };
     let defenses = [defense(), defense()];
-    let contest = Contest { number: 1, decision: &decision, defenses: &defenses };
+    let contest =
+        Contest { number: 1, decision: &decision, defenses: &defenses, looked_up: [None, None] };
     judging::ballot(&[contest], &Hidden::of(&Panel::default()), ReadingOrder::WRITTEN)
         .text
         .unwrap_or_default()
@@ -109,8 +111,9 @@ fn repeated(prompt: &str, chosen: &[usize]) -> (usize, bool) {
 fn echo() -> impl Strategy<Value = (String, Vec<usize>)> {
     let texts = prop::collection::vec(hostile(), 3);
     let prompts = texts.prop_flat_map(|texts| {
-        let ballots = [Layout::Blocks, Layout::Lines]
-            .map(|layout| render(&findings(&texts), layout, ReadingOrder::WRITTEN));
+        let ballots = [Layout::Blocks, Layout::Lines].map(|layout| {
+            render(&findings(&texts), layout, ReadingOrder::WRITTEN, &CitationBook::default())
+        });
         let mut prompts = Vec::new();
         for word in [Some(&*WORD), None] {
             for ballot in &ballots {

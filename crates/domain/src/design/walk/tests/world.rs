@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::super::*;
 use super::run::Run;
 use crate::design::absence::Absence;
+use crate::design::citation::{CitationRule, PlaceFinding};
 use crate::design::event::{Chosen, Event, Export, LaneEnd, Recovery, Stamped, Tree};
 use crate::design::heavy::WorkerResult;
 use crate::design::lane_id::LaneKind;
@@ -36,6 +37,8 @@ pub(super) struct World {
     pub(super) workers: Vec<WorkerResult>,
     /// The words that are drawn first for every ballot.
     pub(super) words: Vec<MarkerWord>,
+    /// What is at cited places; at all others, all is as cited.
+    pub(super) places: BTreeMap<&'static str, PlaceFinding>,
     /// Whether no word is drawn, as before there were any.
     pub(super) is_of_old: bool,
 }
@@ -63,6 +66,8 @@ pub(super) fn settings() -> Settings {
         rules: RulesVersion::PRESENT,
         brief: None,
         pack: None,
+        pointers: None,
+        citation_rule: CitationRule::Everywhere,
         documents: Vec::new(),
         is_rehearsal: false,
         no_branch: false,
@@ -183,6 +188,7 @@ impl World {
             exports: Vec::new(),
             workers: Vec::new(),
             words: Vec::new(),
+            places: BTreeMap::new(),
             is_of_old: false,
         };
         for (start, answer) in [
@@ -301,6 +307,13 @@ impl World {
                 vec![Event::TreeChecked(boundary, tree.cloned().unwrap_or(Tree::Clean))]
             }
             Need::Citations(_) => vec![Event::CitationsChecked(Vec::new())],
+            Need::CitedPlaces(moment, places) => {
+                let results = places.into_iter().map(|cited| {
+                    let found = self.places.get(cited.shown().as_str()).copied();
+                    (cited, found.unwrap_or(PlaceFinding::Holds))
+                });
+                vec![Event::CitationsLookedUp(moment, results.collect())]
+            }
             Need::Export => {
                 let export = self.exports.get(facts.exports().len()).cloned();
                 let manifest = "/parent/design-export/manifest.env".to_owned();
