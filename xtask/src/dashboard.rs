@@ -3,9 +3,11 @@
 
 mod checks;
 mod live;
+pub mod pictures;
 mod reviews;
 mod runs;
 mod scene;
+mod side_by_side;
 pub mod webdriver;
 
 use std::fs;
@@ -15,9 +17,11 @@ use serde_json::json;
 
 use self::checks::{axe, check_access, check_harmless, check_width};
 use self::live::{live_design, no_longer_live, stopping_a_lane};
+use self::pictures::pictures_are_true;
 use self::reviews::receipts_and_their_evidence;
 use self::runs::{people_answer, replayed_and_drawn, travelling_report};
 use self::scene::{Dashboard, Scene};
+use self::side_by_side::{beside_its_single_pass, hostile_panel};
 use self::webdriver::{Driver, ENTER, ESCAPE, Look, TAB, Window};
 use crate::bench::stopwatch;
 use crate::{Error, root, say};
@@ -31,7 +35,7 @@ const HOSTILE: &str = include_str!("dashboard/hostile.txt");
 /// One test: its name, and what it does with a browser.
 type Trial = (&'static str, fn(&Driver) -> Result<(), Error>);
 
-const TRIALS: [Trial; 13] = [
+const TRIALS: [Trial; 16] = [
     ("every page of an empty project says what to do", empty_pages),
     ("every page of a full project passes axe-core, light, dark, narrow and wide", full_pages),
     ("pages work without scripts", without_scripts),
@@ -45,6 +49,9 @@ const TRIALS: [Trial; 13] = [
     ("a report opens from a file, offline", travelling_report),
     ("a page that is no longer live says so", no_longer_live),
     ("receipts of reviews open their evidence", receipts_and_their_evidence),
+    ("a run is shown beside the plan of one agent alone", beside_its_single_pass),
+    ("texts of a panel stay texts on every page of a run", hostile_panel),
+    ("the pictures of the documents show what the pages show", pictures_are_true),
 ];
 
 /// Runs all trials, or those whose names have one of these words.

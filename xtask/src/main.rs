@@ -1,5 +1,5 @@
 //! The project's own chores: `cargo xtask test`, `clients`, `browser`, `record`, `bench`,
-//! `pack-recall`, `docs`, `book`, `demo`, `dist`, `audit`.
+//! `pack-recall`, `docs`, `book`, `demo`, `pictures`, `dist`, `audit`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use xtask::dist::{DistRequest, PackageKind, Target, Trial};
 use xtask::pack_recall::{Half, MissChoice, PeerChoice, RecallRequest};
 use xtask::packages::{
     Consent, FOR_BENCHES, FOR_BROWSER, FOR_CLIENTS, FOR_DEMO, FOR_FLEET, FOR_LINUX_PACKAGES,
-    FOR_PACKAGE_CHECKS, FOR_PACKAGES, FOR_TESTS, Needed, provide,
+    FOR_PACKAGE_CHECKS, FOR_PACKAGES, FOR_PICTURES, FOR_TESTS, Needed, provide,
 };
 
 /// The project's own chores
@@ -98,6 +98,8 @@ enum Chore {
     Book,
     /// Record a rehearsed design as the README's picture
     Demo,
+    /// Take the pictures of the dashboard that the documents show, in a real browser
+    Pictures,
     /// Make the packages of a release in target/packages
     Dist {
         /// Make this kind of package and no other; can be repeated
@@ -144,6 +146,7 @@ impl Chore {
             }
             Self::Clients { .. } | Self::Record => vec![&FOR_CLIENTS],
             Self::Browser { .. } => vec![&FOR_BROWSER],
+            Self::Pictures => vec![&FOR_PICTURES],
             Self::Bench { .. } => vec![&FOR_BENCHES],
             Self::Dist { check, .. } => {
                 let linux = cfg!(target_os = "linux").then_some(&FOR_LINUX_PACKAGES[..]);
@@ -191,6 +194,7 @@ impl Chore {
             Self::Docs => xtask::docs::write(),
             Self::Book => xtask::book::build(),
             Self::Demo => xtask::demo::write(),
+            Self::Pictures => xtask::dashboard::pictures::write(),
             Self::Dist { only, target, check } => xtask::dist::write(&DistRequest {
                 kinds: only,
                 targets: target,

@@ -36,6 +36,13 @@ pub const FOR_BROWSER: [Needed; 4] = [
     Needed { program: "timeout", package: "coreutils" },
 ];
 
+/// The programs that take the documents' pictures of the dashboard and make them small.
+pub const FOR_PICTURES: [Needed; 3] = [
+    Needed { program: "chromium", package: "chromium" },
+    Needed { program: "chromedriver", package: "chromium-driver" },
+    Needed { program: "pngquant", package: "pngquant" },
+];
+
 /// The servers that stores of a team are on, the program that makes their certificates, and what the
 /// companion for other machines is compiled and tested with.
 pub const FOR_FLEET: [Needed; 6] = [

@@ -1,11 +1,14 @@
-//! Two runs side by side: figures, findings that only one has, and both plans.
+//! Two runs side by side, or a run and the plan of one agent alone: figures, findings that only one
+//! has, and both plans.
 
-use convoke_service::run::{ComparedFindingReport, ComparedRunReport, RunComparisonReport};
+use convoke_service::run::{
+    CompareReport, CompareSideReport, ComparedFindingReport, ComparedRunReport, RunComparisonReport,
+};
 use maud::{Markup, html};
 
-use crate::components::{money, number};
+use crate::components::{duration, empty, money, number, time};
 use crate::markdown::{markdown, plain};
-use crate::run::{RUN_STYLE_PATH, run_path};
+use crate::run::{RUN_STYLE_PATH, names_of_one, only_names, run_path};
 
 /// Shows two runs side by side.
 pub fn compare_runs(report: &RunComparisonReport) -> Markup {
@@ -32,11 +35,94 @@ pub fn compare_runs(report: &RunComparisonReport) -> Markup {
                 }
             }
         }
+        (plans([&first.run, &second.run], [first.plan.as_deref(), second.plan.as_deref()]))
+    }
+}
+
+/// Shows a run beside the plan that one agent wrote alone.
+pub fn compare_with_single_pass(report: &CompareReport) -> Markup {
+    let CompareReport { run, panel, single, findings, .. } = report;
+    let accepted = findings.iter().filter(|finding| finding.verdict == Some("accepted")).count();
+    html! {
+        link rel="stylesheet" href=(RUN_STYLE_PATH);
+        h1 { "A run and its single pass" }
+        p { (plain(&report.feature)) }
+        p.soft {
+            "After the run, " (plain(&report.agent))
+            @if let Some(model) = &report.model { " (" (plain(model)) ")" }
+            " planned the same feature alone, on " (time(&report.made_at))
+            ". It knew neither the panel's plan nor its sketches, and its plan had no review."
+        }
+        @if !report.is_finished {
+            p.warn { "The run has not ended, so the panel's plan is unfinished." }
+        }
+        @for decision in &report.decided { p.warn { (plain(decision)) } }
+        (table(
+            [html! { "Panel: " a.mono href=(run_path(run)) { (run) } }, html! { "Single pass" }],
+            SIDES.map(|(name, of)| (name, of(panel), of(single))),
+        ))
+        section aria-labelledby="findings-title" {
+            h2 #findings-title { "Findings that only the panel has" }
+            @if findings.is_empty() {
+                p.soft { "The panel's reviewers raised no finding." }
+            } @else {
+                p { (findings.len()) " raised, " (accepted) " accepted" (for_each(panel, accepted)) }
+                ul { @for finding in findings { (finding_line(run, finding)) } }
+            }
+        }
+        (plans(["Panel", "Single pass"], [Some(&report.panel_plan), Some(&report.single_plan)]))
+    }
+}
+
+/// Returns what one accepted finding cost, at the end of a sentence.
+fn for_each(panel: &CompareSideReport, accepted: usize) -> String {
+    let share = |micro: u64| micro.checked_div(accepted as u64);
+    let cost = panel.micro_dollars.and_then(share);
+    cost.map_or(".".to_owned(), |micro| format!("; {} for each of them.", money(Some(micro))))
+}
+
+/// Says how to get the plan of one agent alone.
+pub fn no_single_pass(run: &str) -> Markup {
+    html! {
+        h1 { "A run and its single pass" }
+        (empty(
+            "This machine keeps no plan that one agent wrote alone for this run. The command below has \
+             the run's host write one, which costs as much as one lane.",
+            &format!("convoke compare {run}"),
+        ))
+        p { a href=(run_path(run)) { "Back to the run" } }
+    }
+}
+
+/// Returns the path of the page with a run and its single pass.
+pub fn single_pass_path(run: &str) -> String {
+    format!("{}/single-pass", run_path(run))
+}
+
+/// A row of the table of a run and its single pass.
+type SideFigure = (&'static str, fn(&CompareSideReport) -> String);
+
+const SIDES: [SideFigure; 9] = [
+    ("words of the plan", |side| number(side.words as u64)),
+    ("tasks", |side| number(side.tasks as u64)),
+    ("required sections that are missing", |side| number(side.missing as u64)),
+    ("lanes", |side| number(side.lanes)),
+    ("lanes that reported no usage", |side| number(side.without_usage)),
+    ("tokens read", |side| side.input_tokens.map_or("not reported".to_owned(), number)),
+    ("tokens written", |side| side.output_tokens.map_or("not reported".to_owned(), number)),
+    ("cost", |side| money(side.micro_dollars)),
+    ("work of all lanes together", |side| duration(side.seconds * 1000)),
+];
+
+/// Shows two plans, and what each of them names alone.
+fn plans(names: [&str; 2], texts: [Option<&str>; 2]) -> Markup {
+    let [first, second] = names_of_one(texts.map(Option::unwrap_or_default));
+    html! {
         section aria-labelledby="plans-title" {
             h2 #plans-title { "Plans" }
             div.columns {
-                (plan(&first.run, first.plan.as_deref()))
-                (plan(&second.run, second.plan.as_deref()))
+                (plan(names[0], texts[0], &first))
+                (plan(names[1], texts[1], &second))
             }
         }
     }
@@ -68,23 +154,29 @@ fn figures(first: &ComparedRunReport, second: &ComparedRunReport) -> Markup {
             (plain(&run.feature))
         }
     };
+    table([head(first), head(second)], FIGURES.map(|(name, of)| (name, of(first), of(second))))
+}
+
+fn table<const ROWS: usize>(
+    heads: [Markup; 2],
+    rows: [(&'static str, String, String); ROWS],
+) -> Markup {
     html! {
         div.scroll tabindex="0" role="group" aria-label="Table" {
-            table {
+            table.figures {
                 caption { "In figures" }
                 thead {
                     tr {
-                        th scope="col" { "" }
-                        th.title scope="col" { (head(first)) }
-                        th.title scope="col" { (head(second)) }
+                        td {}
+                        @for head in heads { th.title scope="col" { (head) } }
                     }
                 }
                 tbody {
-                    @for (name, of) in FIGURES {
+                    @for (name, first, second) in rows {
                         tr data-row {
                             th scope="row" { (name) }
-                            td { (of(first)) }
-                            td { (of(second)) }
+                            td { (first) }
+                            td { (second) }
                         }
                     }
                 }
@@ -93,30 +185,35 @@ fn figures(first: &ComparedRunReport, second: &ComparedRunReport) -> Markup {
     }
 }
 
-fn only(run: &ComparedRunReport) -> Markup {
-    let entry = |finding: &ComparedFindingReport| {
-        html! {
-            li data-row {
-                a href={ (run_path(&run.run)) "#" (finding.id) } { (finding.id) } " " (plain(&finding.title))
-                " (" (finding.verdict.unwrap_or("not voted on")) ")"
-            }
-        }
-    };
+fn finding_line(run: &str, finding: &ComparedFindingReport) -> Markup {
     html! {
-        article.card {
-            h3 { "Only in " span.mono { (run.run) } ": " (run.only_here.len()) }
-            @if run.only_here.is_empty() { p.soft { "None." } }
-            ul { @for finding in &run.only_here { (entry(finding)) } }
+        li data-row {
+            a href={ (run_path(run)) "#" (finding.id) } { (finding.id) } " " (plain(&finding.title))
+            " (" (finding.verdict.unwrap_or("not voted on")) ")"
         }
     }
 }
 
-fn plan(name: &str, text: Option<&str>) -> Markup {
+fn only(run: &ComparedRunReport) -> Markup {
+    html! {
+        article.card {
+            h3 { "Only in " span.mono { (run.run) } ": " (run.only_here.len()) }
+            @if run.only_here.is_empty() { p.soft { "None." } }
+            ul { @for finding in &run.only_here { (finding_line(&run.run, finding)) } }
+        }
+    }
+}
+
+fn plan(name: &str, text: Option<&str>, only: &[String]) -> Markup {
+    let label = format!("Plan: {name}");
     html! {
         article.card {
             h3 { (name) }
             @match text {
-                Some(text) => { div.prose.document tabindex="0" role="group" aria-label="Plan" { (markdown(text)) } }
+                Some(text) => {
+                    (only_names("Only this plan names: ", only))
+                    div.prose.document tabindex="0" role="group" aria-label=(label) { (markdown(text)) }
+                }
                 None => { p.soft { "There is no plan yet." } }
             }
         }

@@ -30,7 +30,9 @@ pub use self::findings::findings;
 pub use self::gantt::gantt;
 pub use self::independence::independence;
 pub use self::plan::plan;
+pub(crate) use self::sketches::{names_of_one, only_names};
 pub use self::summary::{journal, summary, warnings};
+use crate::compare::single_pass_path;
 use crate::layout::Access;
 use crate::now::{LivePart, lane_cards};
 
@@ -75,7 +77,11 @@ pub fn run(page: &RunPage<'_>) -> Markup {
     html! {
         link rel="stylesheet" href=(RUN_STYLE_PATH);
         script src=(RUN_SCRIPT_PATH) defer {}
-        @for (id, content) in run_parts(page) { div id=(id) data-part { (content) } }
+        @for (id, content) in run_parts(page) {
+            div id=(id) data-part { (content) }
+            // Below the summary: a run has more screens than a reader wants to scroll through.
+            @if id == SUMMARY { (places()) }
+        }
         (comparison(page.report))
     }
 }
@@ -84,7 +90,7 @@ pub fn run(page: &RunPage<'_>) -> Markup {
 pub fn run_parts(page: &RunPage<'_>) -> Vec<LivePart> {
     let RunPage { report, course, .. } = *page;
     vec![
-        ("run-summary", html! { (summary(report)) (stop_link(page)) }),
+        (SUMMARY, html! { (summary(report)) (stop_link(page)) }),
         ("run-waiting", forms::forms(page)),
         lanes_part(page.lanes, page.access),
         ("run-course", course_part(report, course)),
@@ -124,6 +130,33 @@ fn course_part(report: &RunShowReport, course: &RunTimelineReport) -> Markup {
     }
 }
 
+/// The part that a page begins with.
+const SUMMARY: &str = "run-summary";
+
+/// The sections of a run, in their order: the place on the page, and its name. Each is there in every
+/// run, and says so if it has nothing yet.
+const PLACES: [(&str, &str); 11] = [
+    ("timeline", "Course"),
+    ("decisions", "Decisions"),
+    ("findings", "Findings and votes"),
+    ("plan", "Plan"),
+    ("sketches", "Sketches"),
+    ("diagram", "Diagram"),
+    ("independence", "Independence"),
+    ("cost", "Cost"),
+    ("warnings", "Warnings"),
+    ("journal", "Journal"),
+    ("compare", "Compare"),
+];
+
+fn places() -> Markup {
+    html! {
+        nav aria-label="Parts of this run" {
+            ul.places { @for (place, name) in PLACES { li { a href={ "#" (place) } { (name) } } } }
+        }
+    }
+}
+
 /// Returns the button that stops a run which a process works on.
 fn stop_link(page: &RunPage<'_>) -> Markup {
     let is_running = page.report.state == "running" && page.access == Access::Full;
@@ -134,16 +167,24 @@ fn stop_link(page: &RunPage<'_>) -> Markup {
     }
 }
 
-/// Shows the form that puts another run beside this one.
+/// Shows what can be put beside this run: another one, or the plan of one agent alone.
 fn comparison(report: &RunShowReport) -> Markup {
+    // The agents of a rehearsal are gone with it.
+    let has_single_pass = !report.is_rehearsal && !report.evidence.plans.is_empty();
     html! {
-        form.row method="get" action="/compare" {
-            input type="hidden" name="first" value=(report.run);
-            div {
-                label for="second" { "Compare with the run (its id, or the beginning of it)" }
-                input #second name="second" required maxlength="64" pattern="[0-9A-Za-z][0-9A-Za-z\\-]*";
+        section #compare aria-labelledby="compare-title" {
+            h2 #compare-title { "Compare" }
+            @if has_single_pass {
+                p { a href=(single_pass_path(&report.run)) { "Beside a plan that one agent wrote alone" } }
             }
-            button type="submit" { "Compare" }
+            form.row method="get" action="/compare" {
+                input type="hidden" name="first" value=(report.run);
+                div {
+                    label for="second" { "Compare with the run (its id, or the beginning of it)" }
+                    input #second name="second" required maxlength="64" pattern="[0-9A-Za-z][0-9A-Za-z\\-]*";
+                }
+                button type="submit" { "Compare" }
+            }
         }
     }
 }

@@ -16,7 +16,11 @@ pub fn search_page(report: &SearchReport) -> Markup {
         @if report.words.trim().is_empty() {
             p { "Type words into the field above: " kbd { "/" } " leads there. All of them must occur." }
         } @else {
-            p { (number(report.hits.len() as u64)) " results for “" (report.words) "”" }
+            p { (number(report.hits.len() as u64)) @if report.hits.len() == 1 { " result" } @else { " results" }
+                " for “" (report.words) "”" }
+            @if report.hits.is_empty() {
+                div.empty { p { "No run, finding, task or message of this project has all of these words. Fewer words, or the beginning of one, find more." } }
+            }
             @if report.unseen_messages > 0 {
                 p.notice { "The index is being made: " (number(report.unseen_messages)) " messages are not in it yet. Search again to see them." }
             }

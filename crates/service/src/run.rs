@@ -18,13 +18,14 @@ mod report;
 mod report_file;
 mod results;
 mod show;
+mod single_pass;
 mod spending;
 mod timeline;
 
 pub use self::at_hand::{JournalAtHand, ReportVerdict, journal_at_hand};
 pub use self::citations::CitationReport;
 pub use self::compare::{
-    CompareOutcome, CompareReport, CompareRequest, CompareSideReport, compare,
+    CompareOutcome, CompareReport, CompareRequest, CompareSideReport, SinglePassSource, compare,
 };
 pub use self::comparison::{
     ComparedFindingReport, ComparedRunReport, RunComparisonReport, SharedFindingReport,

@@ -121,7 +121,7 @@ impl Home {
              prompt_chars, prompt_hash, started_at, outcome, end, model, took_ms, bytes, input, \
              cached, output, reasoning, micro_dollars, ended_at) SELECT ?1, 'main', 'role' || i % 7, \
              'claude', 0, 1, '', 10, '', strftime('%Y-%m-%dT%H:%M:%fZ', 'now', \
-             '-' || (1000000 - i) * 95 || ' seconds'), 'answered', 'exited 0', 'm' || i % 3, 1000, 10, \
+             '-' || ((1000000 - i) * 95) || ' seconds'), 'answered', 'exited 0', 'm' || i % 3, 1000, 10, \
              1000, 10, 100, 10, 1000, strftime('%Y-%m-%dT%H:%M:%fZ', 'now') FROM n";
         connection.execute(insert, params![self.project])?;
         let runs = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) \

@@ -277,6 +277,29 @@ impl Scene {
         Ok(Running(lane.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
     }
 
+    /// Starts a design whose seats all use a tool and then think for two minutes. The longer a prompt
+    /// is, the more tokens its client counts.
+    pub(super) fn design_that_sketches(&self) -> Result<Running, Error> {
+        let begin = json!({"type": "system", "subtype": "init", "session_id": "s-1",
+            "model": "example-model-1", "tools": ["Read", "Grep", "Glob"], "permissionMode": "plan"});
+        let used = json!({"type": "assistant", "session_id": "s-1", "message": {
+            "id": "m", "model": "example-model-1", "role": "assistant",
+            "content": [{"type": "tool_use", "id": "1", "name": "TOOL", "input": {}}],
+            "usage": {"input_tokens": "TOKENS", "output_tokens": 34}}});
+        let used = used.to_string().replace("\"TOOL\"", "\"'$tool'\"");
+        let used = used.replace("\"TOKENS\"", "'$tokens'");
+        let script = format!(
+            "prompt=$(cat); tokens=$((${{#prompt}} / 4))\n\
+             case $((tokens % 3)) in 0) tool=Read;; 1) tool=Grep;; *) tool=Glob;; esac\n\
+             echo '{begin}'\necho '{used}'\nsleep 1\necho '{used}'\nexec sleep 120\n"
+        );
+        self.client(&script)?;
+        let words = ["design", "--auto", "--no-probe"];
+        let feature = "Keep drafts when the connection is lost";
+        let mut design = self.command(&convoke(), &[&words[..], &[feature]].concat());
+        Ok(Running(design.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?))
+    }
+
     /// Starts a rehearsed design that is held up whenever it goes on, so that a page can follow it.
     pub(super) fn slow_design(&self) -> Result<Running, Error> {
         let convoke = convoke().display().to_string();

@@ -265,6 +265,23 @@ impl Window<'_> {
         Ok(fs::write(path, bytes)?)
     }
 
+    /// Returns a picture of what reaches from the first of some elements to the last one, with a margin.
+    pub fn picture_of(&self, selectors: &[&str]) -> Result<Vec<u8>, Error> {
+        let frame = "const boxes = arguments[0].map((one) => document.querySelector(one)\
+                     .getBoundingClientRect()); const edge = (of, name) => \
+                     Math.round(of(...boxes.map((box) => box[name])));\
+                     const x = Math.max(0, edge(Math.min, 'left') + scrollX - 12);\
+                     const y = Math.max(0, edge(Math.min, 'top') + scrollY - 12);\
+                     return {x, y, width: Math.min(innerWidth, edge(Math.max, 'right') + scrollX + 12) - x, \
+                     height: edge(Math.max, 'bottom') + scrollY + 12 - y, scale: 1}";
+        let clip = self.script(frame, &json!([selectors]))?;
+        let asked = json!({"cmd": "Page.captureScreenshot", "params": {
+            "format": "png", "clip": clip, "captureBeyondViewport": true,
+        }});
+        let taken = self.ask("POST", "/goog/cdp/execute", &asked)?;
+        Ok(decoded(taken["data"].as_str().unwrap_or_default()).ok_or("no picture")?)
+    }
+
     /// Tells whether a page has opened a box, which only a script does.
     pub fn has_alert(&self) -> bool {
         self.ask("GET", "/alert/text", &Value::Null).is_ok()

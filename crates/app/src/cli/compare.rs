@@ -4,19 +4,22 @@ use std::time::Duration;
 
 use convoke_domain::lane::budget::dollars;
 use convoke_domain::run::RunId;
-use convoke_service::run::{CompareOutcome, CompareRequest, CompareSideReport, compare};
+use convoke_service::run::{
+    CompareOutcome, CompareRequest, CompareSideReport, SinglePassSource, compare,
+};
 
 use super::table::grid;
 use crate::app::{App, Format};
 use crate::exit::Exit;
 use crate::output::Output;
-use convoke_service::failure::Failure;
+use convoke_service::failure::{ErrorClass, Failure};
 
 /// Compare a panel's plan with a plan that one agent writes alone
 ///
 /// The run's host writes a plan from the feature alone. The table shows for both plans what they
 /// contain, what they cost and how long they took, so that you can judge whether the panel was
-/// worth it. Below the table, Convoke prints the single plan.
+/// worth it. Below the table, Convoke prints the single plan. It keeps that plan: `--kept` shows
+/// both again, and so does `convoke serve`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The run's id, or the beginning of it
@@ -26,15 +29,32 @@ pub struct Args {
     /// Stop the lane after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = super::lane::seconds())]
     limit: Duration,
+
+    /// Show the last single plan again, and start no agent
+    #[arg(long, conflicts_with = "limit")]
+    kept: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("cannot compare `{run}`: this machine keeps no single plan of it")]
+struct NotKept {
+    run: RunId,
 }
 
 impl Args {
     /// Runs the command.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
-        let request = CompareRequest { run: self.run.clone(), limit: self.limit };
+        let asked = SinglePassSource::Asked(self.limit);
+        let source = if self.kept { SinglePassSource::Kept } else { asked };
+        let request = CompareRequest { run: self.run.clone(), source };
         let report = match compare(&app.session, &request)? {
             CompareOutcome::Compared(report) => report,
             CompareOutcome::NoPlan(outcome) => return Ok(Exit::of_lane(outcome)),
+            CompareOutcome::NotKept => {
+                let failure = Failure::new(ErrorClass::Refused, NotKept { run: self.run.clone() });
+                let hint = format!("`convoke compare {}` asks the run's host for one", self.run);
+                return Err(failure.hint(hint));
+            }
         };
         match app.format {
             Format::Json => output.json(&report)?,
@@ -57,8 +77,8 @@ fn row(side: &CompareSideReport) -> [String; 9] {
         side.words.to_string(),
         side.tasks.to_string(),
         side.missing.to_string(),
-        side.input_tokens.to_string(),
-        side.output_tokens.to_string(),
+        side.input_tokens.map_or_else(|| "-".to_owned(), |tokens| tokens.to_string()),
+        side.output_tokens.map_or_else(|| "-".to_owned(), |tokens| tokens.to_string()),
         side.micro_dollars.map_or_else(|| "-".to_owned(), dollars),
         side.seconds.to_string(),
     ]
@@ -73,15 +93,17 @@ mod tests {
         let side = |micro_dollars| CompareSideReport {
             way: "single",
             lanes: 1,
+            without_usage: 0,
             words: 0,
             tasks: 0,
             missing: 0,
-            input_tokens: 3,
-            output_tokens: 0,
+            input_tokens: Some(3),
+            output_tokens: None,
             micro_dollars,
             seconds: 0,
         };
         let costs = [Some(20_000), None].map(|money| row(&side(money))[7].clone());
         assert_eq!(costs, ["$0.02", "-"]);
+        assert_eq!(row(&side(None))[5..7], ["3", "-"], "an unknown count is not zero");
     }
 }

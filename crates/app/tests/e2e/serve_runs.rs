@@ -1,8 +1,11 @@
-//! The dashboard's page of a run: now, after an earlier event, its diagram, its forms, and two runs.
+//! The dashboard's page of a run: now, after an earlier event, its diagram, its forms, and runs side by side.
+
+use std::fs;
 
 use serde_json::Value;
 
 use crate::harness::Project;
+use crate::panel::{FEATURE, Panel};
 use crate::serve::Dashboard;
 
 #[test]
@@ -50,6 +53,27 @@ fn a_run_is_shown_now_and_after_every_event() {
     assert_eq!(no_choice.status, 400, "{no_choice:?}");
 }
 
+#[test]
+fn a_search_finds_runs_findings_tasks_and_messages() {
+    let project = Project::new();
+    project.run(&["design", "--rehearse", "--auto"]);
+    let task = project.stdout(&["task", "add", "Export the notes"]);
+    project.stdout(&["say", "@human who exports the notes?"]);
+    let runs: Value = serde_json::from_str(&project.stdout(&["runs", "--json"])).unwrap();
+    let run = runs[0]["run"].as_str().unwrap();
+    let dashboard = Dashboard::start(&project, &[]);
+    let browser = dashboard.browser();
+    let found = browser.page("/search?q=export");
+    let links = [format!("/runs/{run}#FINDING_1"), format!("/tasks/{}?", task.trim())];
+    for link in links.iter().map(String::as_str).chain(["/messages/1?"]) {
+        assert!(found.contains(&format!("href=\"{link}")), "{link}: {found}");
+    }
+    let found = browser.page("/search?q=notes");
+    assert!(found.contains(&format!("href=\"/runs/{run}\"")), "{found}");
+    let nothing = browser.page("/search?q=zebra");
+    assert!(nothing.contains("0 results") && nothing.contains("has all of these words"));
+}
+
 // Only this document may have styles in it, and it may load nothing but two scripts.
 #[test]
 fn the_diagram_has_a_document_with_a_policy_of_its_own() {
@@ -68,4 +92,51 @@ fn the_diagram_has_a_document_with_a_policy_of_its_own() {
     let mermaid = browser.get("/assets/mermaid.js");
     assert_eq!(mermaid.header("content-encoding").as_deref(), Some("gzip"));
     assert_eq!(dashboard.get(&format!("/runs/{run}/diagram"), "").status, 401, "without a cookie");
+}
+
+// A plan that one agent wrote alone was paid once: pages and `--kept` show it, and start no lane.
+#[test]
+fn a_run_is_shown_beside_its_single_pass() {
+    let (panel, seats) = Panel::new().with_spender();
+    let usual = ["design", "--auto", "--no-probe", "--no-branch", "--seats", &seats, FEATURE];
+    assert_eq!(panel.project.run(&usual).code, Some(0));
+    let (run, _) = panel.run();
+    let dashboard = Dashboard::start(&panel.project, &[]);
+    let browser = dashboard.browser();
+    let path = format!("/runs/{run}/single-pass");
+    assert!(browser.page(&format!("/runs/{run}")).contains(&format!("href=\"{path}\"")));
+    let command = format!("convoke compare {run}");
+    assert!(browser.page(&path).contains(&format!("<code>{command}</code>")));
+    let none = panel.project.run(&["compare", &run, "--kept"]);
+    assert_eq!(none.code, Some(1), "{none}");
+    assert!(none.stderr.contains(&command), "{none}");
+
+    let asked = panel.project.stdout(&["compare", &run, "--json"]);
+    let lanes = panel.project.stdout(&["lane", "list", "--json"]);
+    let asked: Value = serde_json::from_str(&asked).unwrap();
+    let kept = panel.project.stdout(&["compare", &run[..18], "--kept", "--json"]);
+    assert_eq!(asked, serde_json::from_str::<Value>(&kept).unwrap(), "the same report");
+    let shown = panel.shown(&run);
+    let plan = &shown["plans"].as_array().unwrap().last().unwrap()["text"];
+    assert_eq!(asked["panel_plan"].as_str().unwrap().trim(), plan.as_str().unwrap().trim());
+    let page = browser.page(&path);
+    let findings = asked["findings"].as_array().unwrap();
+    assert!(!findings.is_empty());
+    for finding in findings {
+        let id = finding["id"].as_str().unwrap();
+        assert!(page.contains(&format!("href=\"/runs/{run}#{id}\"")), "{id}");
+    }
+    for words in
+        ["As it is.", "claude", "$0.01", "Findings that only the panel has", "not reported"]
+    {
+        assert_eq!(page.contains(words), words != "not reported", "{words}: {page}");
+    }
+    assert_eq!(lanes, panel.project.stdout(&["lane", "list", "--json"]), "looking costs nothing");
+
+    let folder = panel.project.path("../home/.local/state/convoke/runs/.single-passes");
+    fs::write(folder.join(format!("{run}.json")), "{\"form\": 1").unwrap();
+    let damaged = panel.project.run(&["compare", &run, "--kept"]);
+    assert_eq!(damaged.code, Some(3), "{damaged}");
+    assert!(damaged.stderr.contains("hint: `convoke compare"), "{damaged}");
+    assert_eq!(browser.get(&path).status, 503, "a damaged file is not shown as no file");
 }

@@ -26,6 +26,9 @@ const LOCKS: &str = ".locks";
 /// The folder for findings that may concern security. No run can have this name.
 const WITHHELD: &str = ".withheld";
 
+/// The folder for plans of single passes. No run can have this name.
+const SINGLE_PASSES: &str = ".single-passes";
+
 /// The lock of a run's worker, in its folder.
 const WORKER: &str = ".worker";
 
@@ -189,13 +192,20 @@ impl RunFolders {
     /// Writes a run's withheld findings to a private file. It stays when the run's folder is
     /// removed.
     pub fn keep_withheld(&self, run: &RunId, text: &str) -> Result<PathBuf, RunFolderError> {
-        let folder = self.root.join(WITHHELD);
-        make_private(&folder)?;
-        let path = folder.join(format!("{run}.md"));
-        match file::put_private(&path, text.as_bytes()) {
-            Ok(()) => Ok(path),
-            Err(source) => Err(RunFolderError::File { path, source }),
-        }
+        let path = self.root.join(WITHHELD).join(format!("{run}.md"));
+        keep_private(&path, text)?;
+        Ok(path)
+    }
+
+    /// Writes the single pass of a run's feature to a private file, in the place of an earlier one.
+    /// It stays when the run's folder is removed.
+    pub fn keep_single_pass(&self, run: &RunId, text: &str) -> Result<(), RunFolderError> {
+        keep_private(&self.single_pass(run), text)
+    }
+
+    /// Returns where the single pass of a run's feature is, if there is one.
+    pub fn single_pass(&self, run: &RunId) -> PathBuf {
+        self.root.join(SINGLE_PASSES).join(format!("{run}.json"))
     }
 
     /// Removes a run's folder and its content; `false` if it is missing. A folder that is not
@@ -236,6 +246,13 @@ impl RunFolders {
 fn make_private(folder: &Path) -> Result<(), RunFolderError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(|source| RunFolderError::File { path: folder.to_owned(), source })
+}
+
+/// Replaces a file in a folder that only the user sees.
+fn keep_private(path: &Path, text: &str) -> Result<(), RunFolderError> {
+    path.parent().map_or(Ok(()), make_private)?;
+    file::put_private(path, text.as_bytes())
+        .map_err(|source| RunFolderError::File { path: path.to_owned(), source })
 }
 
 /// Checks that a folder is Convoke's: a real folder, not a link, that holds its marker.

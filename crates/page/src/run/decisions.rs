@@ -159,6 +159,11 @@ fn judges(judges: &[JudgeVoteReport]) -> Markup {
                                     Some(_) => { "for " (ALTERNATIVE) }
                                     None => { span.soft { "no vote: " (judge.without_vote.unwrap_or_default()) } }
                                 }
+                                @match judge.same_in_both_orders {
+                                    Some(true) => { br; span.soft { "the same in both orders" } }
+                                    Some(false) => { br; span.warn { "changed with the order" } }
+                                    None => {}
+                                }
                             }
                             td { (plain(judge.reason.as_deref().unwrap_or("–"))) }
                         }

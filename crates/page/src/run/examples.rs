@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use convoke_domain::design::seat::Panel;
 use convoke_domain::lane::ledger::Sum;
 use convoke_service::run::{
-    CitationReport, ContestedDecisionReport, DebateReport, DefensePartReport, DefenseReport,
-    FindingVoteReport, JudgeVoteReport, JudgeVotesReport, LaneBarReport, MatterReport,
-    MattersReport, PanelFindingReport, PanelVoiceReport, PlanSizeReport, PlanVersionReport,
-    ResultsReport, ReviewerScoreReport, RulesReport, RunEventReport, RunEvidenceReport,
-    RunJournalReport, RunShowReport, RunTimelineReport, RunWaitReport, SketchReport,
-    SpendingReport, SpendingRow, StepSpanReport, VoteTallyReport, WaitingQuestionReport,
+    CitationReport, CompareReport, CompareSideReport, ComparedFindingReport,
+    ContestedDecisionReport, DebateReport, DefensePartReport, DefenseReport, FindingVoteReport,
+    JudgeVoteReport, JudgeVotesReport, LaneBarReport, MatterReport, MattersReport,
+    PanelFindingReport, PanelVoiceReport, PlanSizeReport, PlanVersionReport, ResultsReport,
+    ReviewerScoreReport, RulesReport, RunEventReport, RunEvidenceReport, RunJournalReport,
+    RunShowReport, RunTimelineReport, RunWaitReport, SketchReport, SpendingReport, SpendingRow,
+    StepSpanReport, VoteTallyReport, WaitingQuestionReport,
 };
 
 /// When the example began, in milliseconds since 1970.
@@ -39,6 +40,42 @@ pub(crate) fn example(text: &str) -> RunShowReport {
         journal_cost: cost(),
         is_rehearsal: false,
         panel: Some(Panel::default()),
+    }
+}
+
+/// Returns a run beside its single pass, in which every text is `text`. The client of the single pass
+/// counted nothing.
+pub(crate) fn beside_single_pass(text: &str) -> CompareReport {
+    let side = |way, lanes, input_tokens: Option<u64>, micro_dollars| CompareSideReport {
+        way,
+        lanes,
+        without_usage: u64::from(input_tokens.is_none()),
+        words: 1200,
+        tasks: 2,
+        missing: 0,
+        input_tokens,
+        output_tokens: input_tokens,
+        micro_dollars,
+        seconds: 90,
+    };
+    let finding = |id: &str, verdict| ComparedFindingReport {
+        id: id.to_owned(),
+        title: text.to_owned(),
+        verdict,
+    };
+    CompareReport {
+        run: "20260304-050607-abcde".to_owned(),
+        feature: text.to_owned(),
+        is_finished: false,
+        decided: vec![text.to_owned()],
+        panel: side("panel", 26, Some(30_000), Some(500_000)),
+        single: side("single", 1, None, None),
+        panel_plan: format!("{text}, and in `b.rs`"),
+        single_plan: text.to_owned(),
+        made_at: "2026-03-04T05:06:07Z".to_owned(),
+        agent: text.to_owned(),
+        model: Some(text.to_owned()),
+        findings: vec![finding("FINDING_1", Some("accepted")), finding("FINDING_2", None)],
     }
 }
 

@@ -53,21 +53,34 @@ fn one(report: &RunShowReport, sketch: &SketchReport, only: &[String]) -> Markup
             @if sketch.written_by != sketch.owner {
                 p.warn { "Written by " (sketch.written_by) " in place of " (sketch.owner) }
             }
-            p {
-                strong { "Only this sketch names: " }
-                @if only.is_empty() { span.soft { "nothing" } }
-                @for (place, name) in only.iter().take(MOST_NAMES).enumerate() {
-                    @if place > 0 { ", " }
-                    code { (name) }
-                }
-                @if only.len() > MOST_NAMES { span.soft { " and " (only.len() - MOST_NAMES) " more" } }
-            }
+            (only_names("Only this sketch names: ", only))
             div.prose.document tabindex="0" role="group" aria-label="Sketch" { (markdown(&sketch.text)) }
             (citations(report, |citation| {
                 citation.part == "sketch" && citation.seat.as_deref() == Some(sketch.seat.as_str())
             }))
         }
     }
+}
+
+/// Lists the names that one text has alone.
+pub(crate) fn only_names(words: &str, only: &[String]) -> Markup {
+    html! {
+        p {
+            strong { (words) }
+            @if only.is_empty() { span.soft { "nothing" } }
+            @for (place, name) in only.iter().take(MOST_NAMES).enumerate() {
+                @if place > 0 { ", " }
+                code { (name) }
+            }
+            @if only.len() > MOST_NAMES { span.soft { " and " (only.len() - MOST_NAMES) " more" } }
+        }
+    }
+}
+
+/// Returns the names in code marks that only one of two texts has.
+pub(crate) fn names_of_one(texts: [&str; 2]) -> [Vec<String>; 2] {
+    let names = texts.map(code_names);
+    [0, 1].map(|place| only_here(place, &names))
 }
 
 /// Returns the names in code marks, which are files, functions and settings.

@@ -3,7 +3,7 @@
 use maud::PreEscaped;
 
 use super::*;
-use crate::compare::compare_runs;
+use crate::compare::{compare_runs, compare_with_single_pass};
 use crate::hostile::texts;
 use convoke_service::run::RunComparisonReport;
 
@@ -16,7 +16,7 @@ fn page(report: &RunShowReport, access: Access) -> String {
 const TAGS: &str = "\
     a article b body br button caption code dd del details div dl dt em fieldset figcaption \
     figure form h1 h2 h3 h4 h5 h6 head hr html iframe img input label legend li line link \
-    main meta noscript ol output p pre rect script section span strong style sub summary svg \
+    main meta nav noscript ol output p pre rect script section span strong style sub summary svg \
     time table tbody td textarea tfoot th thead title tr ul blockquote !doctype !--";
 
 /// Fails if a page could run something, load something or send something elsewhere.
@@ -60,6 +60,8 @@ fn hostile_texts_do_nothing_in_any_field() {
         assert_inert(&diagram_document(&report).into_string(), &name);
         let compared = RunComparisonReport::new(&report, &report);
         assert_inert(&compare_runs(&compared).into_string(), &name);
+        let beside = compare_with_single_pass(&beside_single_pass(&text)).into_string();
+        assert_inert(&beside, &name);
     }
 }
 
@@ -84,6 +86,16 @@ fn forms_are_there_only_where_a_person_may_act() {
     let shown = page(&earlier, Access::Full);
     assert!(!shown.contains("method=\"post\""), "the past cannot be answered");
     assert!(shown.contains("as of event 2 of 4"));
+}
+
+// A reader reaches every part from the top of the page.
+#[test]
+fn every_place_of_the_navigation_is_on_the_page() {
+    let shown = page(&example("text"), Access::Full);
+    for (place, name) in PLACES {
+        assert!(shown.contains(&format!("<a href=\"#{place}\">{name}</a>")), "{place}");
+        assert!(shown.contains(&format!("<section id=\"{place}\"")), "{place}");
+    }
 }
 
 // Without a script, every event is a link.
@@ -139,6 +151,13 @@ fn a_page_tells_the_course_and_the_votes() {
     insta::assert_snapshot!(words(&shown));
 }
 
+#[test]
+fn a_run_beside_its_single_pass_says_what_each_has_alone() {
+    let report = beside_single_pass("A half-written file in `a.rs`");
+    let PreEscaped(shown) = compare_with_single_pass(&report);
+    insta::assert_snapshot!(words(&shown));
+}
+
 /// Returns the words of a page, a line for each element with text.
 pub(crate) fn words(html: &str) -> String {
     let texts = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
@@ -165,4 +184,4 @@ fn a_long_run_is_folded() {
 type LaneBar = convoke_service::run::LaneBarReport;
 type Event = convoke_service::run::RunEventReport;
 
-use super::examples::example;
+use super::examples::{beside_single_pass, example};

@@ -127,7 +127,7 @@ impl ComparedRunReport {
 }
 
 impl ComparedFindingReport {
-    fn new(finding: &PanelFindingReport) -> Self {
+    pub(super) fn new(finding: &PanelFindingReport) -> Self {
         Self { id: finding.id.clone(), title: finding.title.clone(), verdict: finding.verdict }
     }
 }

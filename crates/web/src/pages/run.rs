@@ -1,4 +1,4 @@
-//! The page of a run, its diagram, what a person answers there, and two runs side by side.
+//! The page of a run, its diagram, what a person answers there, and runs side by side.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use convoke_domain::design::matter::{MatterId, RulingChoice};
 use convoke_domain::run::RunId;
-use convoke_page::compare::compare_runs as compared;
+use convoke_page::compare::{compare_runs as compared, compare_with_single_pass, no_single_pass};
 use convoke_page::layout::Section;
 use convoke_page::run::{
     DIAGRAM_POLICY, DRAW_SCRIPT, DRAW_SCRIPT_PATH, MERMAID, MERMAID_PATH, RUN_SCRIPT,
@@ -20,7 +20,10 @@ use convoke_page::run::{
 use convoke_service::background::{AnsweredRunReport, answer_question, rule_run};
 use convoke_service::failure::{ErrorClass, Failure};
 use convoke_service::now::run_now;
-use convoke_service::run::{compare_runs, person_ruling, show_run, show_run_at};
+use convoke_service::run::{
+    CompareOutcome, CompareRequest, SinglePassSource, compare as compare_ways, compare_runs,
+    person_ruling, show_run, show_run_at,
+};
 use convoke_service::session::Session;
 
 use super::{changed, failure};
@@ -40,6 +43,7 @@ pub(crate) fn routes() -> Router<Arc<Dashboard>> {
         .route("/runs/{run}/answer", post(answer))
         .route("/runs/{run}/decide", post(decide))
         .route("/compare", get(compare))
+        .route("/runs/{run}/single-pass", get(single_pass))
 }
 
 /// Files of these pages, which say nothing about a project.
@@ -195,6 +199,27 @@ async fn compare(State(dashboard): State<Arc<Dashboard>>, Asked(fields): Asked) 
     };
     match read {
         Ok(report) => shown(&dashboard.frame(SECTION, "Compare", None), &compared(&report)),
+        Err(why) => failure(&dashboard, SECTION, &why),
+    }
+}
+
+/// Shows a run beside the single pass that this machine keeps. Looking at a page starts no agent.
+async fn single_pass(State(dashboard): State<Arc<Dashboard>>, Path(run): Path<String>) -> Response {
+    let read = dashboard
+        .read(move |session| {
+            let run = run_id(&run)?;
+            let request = CompareRequest { run: run.clone(), source: SinglePassSource::Kept };
+            Ok((run, compare_ways(session, &request)?))
+        })
+        .await;
+    let frame = dashboard.frame(SECTION, "Compare with a single pass", None);
+    match read {
+        Ok((_, CompareOutcome::Compared(report))) => {
+            shown(&frame, &compare_with_single_pass(&report))
+        }
+        Ok((run, CompareOutcome::NotKept | CompareOutcome::NoPlan(_))) => {
+            shown(&frame, &no_single_pass(run.as_str()))
+        }
         Err(why) => failure(&dashboard, SECTION, &why),
     }
 }

@@ -1,0 +1,142 @@
+//! Runs that a panel of recorded agents made, in a real browser: one beside the plan of an agent
+//! alone, and one whose agents attack the page.
+
+use std::fs;
+use std::time::Duration;
+
+use convoke::rehearsal::answers;
+use convoke_engine::lane::cassette::{Cassette, CassetteEntry};
+use serde_json::json;
+
+use super::checks::{axe, check_access, check_harmless, check_width};
+use super::scene::Scene;
+use super::webdriver::{Driver, Look, Window};
+use super::{HOSTILE, encoded, enter, picture};
+use crate::Error;
+
+/// A word that nearly every answer of the rehearsal has, and no form of an answer needs.
+const USUAL_WORD: &str = "computer";
+
+/// Has three agents answer as in the rehearsal, after a change; the plan is also that of one agent
+/// alone. Returns the last run.
+fn planned(
+    scene: &Scene,
+    feature: &str,
+    mut changed: impl FnMut(&str) -> String,
+) -> Result<String, Error> {
+    let mut lanes = String::new();
+    for (lane, text) in answers() {
+        let text = changed(text);
+        let mut add = |lane: &str| {
+            lanes.push_str(&CassetteEntry::answered(lane, &text, Duration::ZERO).lines(None));
+        };
+        add(lane);
+        if lane == "chair/plan/claude" {
+            add("compare");
+        }
+    }
+    let mut seats = Vec::new();
+    for agent in ["cursor", "codex", "claude"] {
+        let tape = scene.file(&format!("{agent}.jsonl"));
+        fs::write(&tape, format!("{}\n{lanes}", Cassette::head()))?;
+        seats.push(format!("replay:{tape}"));
+    }
+    let seats = seats.join(",");
+    let words = ["design", "--auto", "--no-probe", "--seats", &seats, "--", feature];
+    scene.convoke_ends(&words, &[0])?;
+    Ok(scene.runs()?.remove(0))
+}
+
+/// The page of a run leads to its single pass: first to the command, then to both plans.
+pub(super) fn beside_its_single_pass(driver: &Driver) -> Result<(), Error> {
+    let scene = Scene::new()?;
+    let run = planned(&scene, "Keep notes in a folder", str::to_owned)?;
+    let dashboard = scene.dashboard(&[])?;
+    let window = driver.window(Look::USUAL)?;
+    enter(&window, &dashboard)?;
+    let axe = axe()?;
+    let beside = format!("{}/runs/{run}/single-pass", dashboard.origin);
+    window.goto(&format!("{}/runs/{run}", dashboard.origin))?;
+    window.click(&format!("a[href='/runs/{run}/single-pass']"))?;
+    window.wait_for(&format!("convoke compare {run}"))?;
+    check_access(&window, &axe, "a run without a single pass")?;
+    scene.convoke(&["compare", &run])?;
+    for scheme in ["light", "dark"] {
+        window.prefer(scheme)?;
+        for (width, height) in [(360, 800), (1280, 900), (2560, 1440)] {
+            window.resize(width, height)?;
+            window.goto(&beside)?;
+            window.wait_for("Findings that only the panel has")?;
+            let place = format!("a run and its single pass, {scheme} {width}");
+            check_width(&window, &place)?;
+            check_access(&window, &axe, &place)?;
+            picture(&window, &format!("single-pass-{scheme}-{width}"))?;
+        }
+    }
+    let plans =
+        "return [...document.querySelectorAll('.document')].map((one) => one.innerText.length)";
+    let lengths = window.script(plans, &json!([]))?;
+    let is_long = |place: usize| lengths[place].as_u64().is_some_and(|length| length > 1000);
+    if !is_long(0) || !is_long(1) {
+        return Err(format!("the page does not show two plans: {lengths}").into());
+    }
+    check_harmless(&window, &dashboard.origin, "a run and its single pass")
+}
+
+/// Agents put hostile texts into sketches, cases, votes, findings and plans, and the feature is one.
+pub(super) fn hostile_panel(driver: &Driver) -> Result<(), Error> {
+    let scene = Scene::new()?;
+    let texts: Vec<_> = HOSTILE.lines().collect();
+    let mut next = texts.iter().cycle();
+    let mut count = 0;
+    let run = planned(&scene, texts[0], |answer| {
+        let parts: Vec<_> = answer.split(USUAL_WORD).collect();
+        count += parts.len() - 1;
+        let mut told = parts[0].to_owned();
+        for part in &parts[1..] {
+            told.push_str(next.next().unwrap_or(&""));
+            told.push_str(part);
+        }
+        told
+    })?;
+    if count < texts.len() {
+        return Err(format!("only {count} of {} texts are in the answers", texts.len()).into());
+    }
+    scene.convoke(&["compare", &run])?;
+    let report = scene.file("report.html");
+    scene.convoke(&["show", &run, "--html", &report])?;
+    let dashboard = scene.dashboard(&[])?;
+    let window = driver.window(Look::USUAL)?;
+    enter(&window, &dashboard)?;
+    let path = format!("{}/runs/{run}", dashboard.origin);
+    for place in [
+        format!("{}/", dashboard.origin),
+        format!("{}/runs", dashboard.origin),
+        path.clone(),
+        format!("{path}?at=30"),
+        format!("{path}/diagram"),
+        format!("{path}/single-pass"),
+        format!("{}/compare?first={run}&second={run}", dashboard.origin),
+        format!("{}/search?q={}", dashboard.origin, encoded("pwned")),
+        format!("file://{report}"),
+    ] {
+        window.goto(&place)?;
+        let open = "for (const one of document.querySelectorAll('details')) one.open = true";
+        window.script(open, &json!([]))?;
+        check_harmless(&window, &dashboard.origin, &place)?;
+    }
+    window.goto(&path)?;
+    all_is_shown(&window, &texts)?;
+    picture(&window, "run-hostile")
+}
+
+/// Fails if a page leaves a text out instead of showing it.
+fn all_is_shown(window: &Window<'_>, texts: &[&str]) -> Result<(), Error> {
+    let shown = window.script("return document.body.textContent", &json!([]))?;
+    let shown = shown.as_str().unwrap_or_default();
+    let with_script = texts.iter().filter(|text| text.contains("<script>window.pwned=1</script>"));
+    match with_script.clone().filter(|text| shown.contains(text.trim())).count() {
+        0 => Err("no text with a script is shown as it is".into()),
+        _ => Ok(()),
+    }
+}
