@@ -51,7 +51,7 @@ const PARALLEL: &str = "4";
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct FanArgs {
     /// The prompt: `{{item}}` means the item, `{{text}}` a file's text, `{{name}}` a field
-    /// of a JSON line, and `\{{` for two braces
+    /// of a JSON line, and `\{{` two braces
     #[arg(required_unless_present = "template")]
     prompt: Option<String>,
 

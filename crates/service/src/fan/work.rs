@@ -28,7 +28,7 @@ use super::{FanCounts, FanFrontEnd, FanNews, FanWork, ResultTime};
 use crate::failure::{ErrorClass, Failure};
 use crate::lane::{TreeLook, TreeWatch, TreeWatching, check_agent};
 use crate::session::Session;
-use crate::workspace::{Workspace, refused};
+use crate::workspace::{Workspace, refused, store_location};
 
 /// How many lanes may fail one after another before Convoke stops: the next ones would, too.
 const MOST_FAILURES: usize = 10;
@@ -65,8 +65,13 @@ pub(super) fn go(
         TreeWatching::Tree | TreeWatching::Nothing => TreeWatch::Off,
     };
     let is_over = AtomicBool::new(false);
+    // The journal's connection to a file waits for the disk at every change. The ledger need not: lanes
+    // have a connection of their own, which stays open as long as they run.
+    let is_file = store_location(session)?.as_file().is_some();
+    let lane_session = if is_file { session.for_call() } else { session.clone() };
+    let _ledger = Workspace::open(&lane_session, None)?;
     let asker = Asker {
-        session,
+        session: &lane_session,
         reporter: reporter.clone(),
         store: Arc::clone(&workspace.store),
         run,
