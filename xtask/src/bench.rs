@@ -216,7 +216,7 @@ mod tests {
             chosen(&names).map(|groups| groups.len()).map_err(|error| error.to_string())
         };
         assert_eq!(count(&[]), Ok(GROUPS.len()));
-        assert_eq!(count(&["lane"]), Ok(3));
+        assert_eq!(count(&["lane"]), Ok(4));
         assert_eq!(count(&["wake", "lane-many"]), Ok(2));
         assert!(count(&["wake", "nothing"]).unwrap_err().contains("there are brief, wake"));
     }

@@ -146,8 +146,8 @@ fn read_sources(folder: &Path, texts: &mut Vec<String>) -> Result<(), Error> {
 /// Tells whether a source names a crate: in a path, or in a line that brings it in.
 pub fn uses(text: &str, name: &str) -> bool {
     let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-    code.into_iter().any(|line| {
+    let mut code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    code.any(|line| {
         line.match_indices(name).any(|(at, _)| {
             let (before, after) = (&line[..at], &line[at + name.len()..]);
             if before.ends_with(is_name) || after.starts_with(is_name) {

@@ -255,12 +255,6 @@ impl Output {
         Voice::default().say(line);
     }
 
-    /// Writes a command to stderr on a line of its own, which is never folded: its reader copies it.
-    pub fn command(&self, command: &str) {
-        let command = for_terminal(command);
-        converse(|stderr| writeln!(stderr, "  {command}"));
-    }
-
     /// Prints what clap has to say: help and version are answers, the rest is wrong usage.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
     pub fn usage(&mut self, error: &clap::Error) -> Exit {

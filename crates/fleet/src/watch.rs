@@ -12,7 +12,7 @@ use convoke_service::fleet::{LaneLook, LaneSubmission, StopReason, SubmittedLane
 use convoke_service::session::Session;
 use convoke_service::settings::fleet::FleetSettings;
 use convoke_service::workspace::Workspace;
-use convoke_store::fleet::{EventPlace, FleetLane, FleetLaneState};
+use convoke_store::fleet::{EventPlace, FleetEvent, FleetLane, FleetLaneState};
 use serde_json::value::RawValue;
 use temporalio_client::errors::{ActivityResultError, StartActivityError};
 use temporalio_client::{
@@ -135,10 +135,18 @@ impl LaneWatch<'_> {
                 }
                 thread::sleep(STEP);
                 let events = lane.lines(self.workspace, self.session, printed.place)?;
-                if !events.is_empty() {
-                    look = LaneLook { lane: look.lane, events };
-                    self.print(&look, &mut printed, output)?;
+                if events.is_empty() {
+                    continue;
                 }
+                let of_attempt = |event: &FleetEvent| (event.place.generation, event.place.attempt);
+                let is_known = events.iter().all(|event| of_attempt(event) == printed.attempt);
+                // The lane's row names the worker of an attempt that is heard for the first time.
+                look = if is_known {
+                    LaneLook { lane: look.lane, events }
+                } else {
+                    lane.look(self.workspace, self.session, printed.place)?
+                };
+                self.print(&look, &mut printed, output)?;
             }
             look = lane.look(self.workspace, self.session, printed.place)?;
         }

@@ -13,8 +13,9 @@ use convoke_service::fleet::{WorkerIdentity, WorkerOrders};
 use convoke_service::session::Session;
 use convoke_service::workspace::open_store;
 use temporalio_client::Client;
+use temporalio_sdk::runtime::RuntimeOptions;
 use temporalio_sdk::runtime::worker_tuner::{FixedSizeSlotSupplier, TunerHolder};
-use temporalio_sdk::{Runtime, RuntimeOptions, Worker, WorkerOptions};
+use temporalio_sdk::{Runtime, Worker, WorkerOptions};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 use tokio::time::sleep;
 

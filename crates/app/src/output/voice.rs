@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use convoke_domain::text::{folded, for_terminal};
 
-use super::{BACK, converse_after, drawable, width};
+use super::{BACK, Output, converse_after, drawable, width};
 
 /// How far the rest of a folded message is indented.
 const HANG: usize = 2;
@@ -46,6 +46,14 @@ impl Voice {
         let line = name.map_or(line.clone(), |name| format!("{name}: {line}").into());
         let line = if is_drawn { drawable(&line) } else { folded_for_stderr(&line) };
         converse_after(back, |stderr| writeln!(stderr, "{line}"));
+    }
+}
+
+impl Output {
+    /// Writes a command to stderr on a line of its own, which is never folded: its reader copies it.
+    pub fn command(&self, command: &str) {
+        let command = for_terminal(command);
+        converse_after("", |stderr| writeln!(stderr, "  {command}"));
     }
 }
 

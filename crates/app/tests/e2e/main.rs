@@ -110,6 +110,7 @@ mod replay_lane;
 mod sarif;
 mod scripted_server;
 mod serve;
+mod serve_door;
 mod serve_forms;
 mod serve_live;
 mod serve_people;

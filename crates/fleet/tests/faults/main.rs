@@ -19,7 +19,7 @@ mod stage;
 use std::process::ExitCode;
 
 use crate::cases::CASES;
-use crate::stage::{Counts, Stage, StoreKind};
+use crate::stage::{Counts, Stage};
 
 fn main() -> ExitCode {
     let mut words: Vec<String> =
