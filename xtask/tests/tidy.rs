@@ -11,6 +11,8 @@ use toml::{Table, Value};
 mod borders;
 #[path = "tidy/names.rs"]
 mod names;
+#[path = "tidy/parameters.rs"]
+mod parameters;
 
 /// Returns every file below a folder whose name ends so, build output left out.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {

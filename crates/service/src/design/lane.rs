@@ -43,15 +43,22 @@ pub(super) struct LaneOrder<'o> {
     pub(super) span: Span,
 }
 
+/// How often an agent was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    First,
+    Second,
+}
+
 impl LaneOrder<'_> {
     /// Runs a lane, and once more if the client printed nothing.
     pub(super) fn run(&self, request: &LaneNeed, hear: &mut dyn FnMut(&LaneEvent)) -> LaneAnswer {
         let client = self.settings.chosen(request.holder).agent.as_str();
         let seat = tracing::info_span!(parent: &self.span, "seat", seat = %request.id, client);
         let _entered = seat.enter();
-        let first = self.ask(request, false, hear)?;
+        let first = self.ask(request, Attempt::First, hear)?;
         match first {
-            Some((_, true)) => Ok(self.ask(request, true, hear)?.map(|(end, _)| end)),
+            Some((_, true)) => Ok(self.ask(request, Attempt::Second, hear)?.map(|(end, _)| end)),
             first => Ok(first.map(|(end, _)| end)),
         }
     }
@@ -60,7 +67,7 @@ impl LaneOrder<'_> {
     fn ask(
         &self,
         request: &LaneNeed,
-        is_second: bool,
+        attempt: Attempt,
         hear: &mut dyn FnMut(&LaneEvent),
     ) -> Result<Option<(LaneEnd, bool)>, Failure> {
         let chosen = self.settings.chosen(request.holder);
@@ -84,7 +91,7 @@ impl LaneOrder<'_> {
             why: why.as_deref(),
             thin: None,
             is_clash: transcript.output.is_clash(),
-            is_second,
+            is_second: attempt == Attempt::Second,
         };
         let found = collected(&result);
         // No agent failed then; the spent amount is worth reporting.
