@@ -9,6 +9,8 @@ use toml::{Table, Value};
 
 #[path = "tidy/borders.rs"]
 mod borders;
+#[path = "tidy/comments.rs"]
+mod comments;
 #[path = "tidy/names.rs"]
 mod names;
 #[path = "tidy/parameters.rs"]

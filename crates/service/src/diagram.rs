@@ -56,7 +56,7 @@ pub struct DiagramCheckReport {
     pub syntax: Option<Vec<DiagramFaultReport>>,
 }
 
-/// One diagram.
+/// One diagram of the checked text.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramReport {

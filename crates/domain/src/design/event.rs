@@ -36,7 +36,7 @@ pub type Millis = i64;
 pub struct Stamped {
     /// When it happened.
     pub at: Millis,
-    /// The event itself.
+    /// What happened then.
     pub event: Event,
 }
 
@@ -59,7 +59,7 @@ pub enum Event {
     WordDrawn(Poll, MarkerWord),
     /// A lane was started.
     LaneStarted(LaneId),
-    /// A lane ended.
+    /// A lane ended, with an answer or without.
     LaneEnded(LaneId, Box<LaneEnd>),
     /// A person answered, or accepted the recommendation.
     Replied(QuestionId, Reply),
@@ -212,7 +212,7 @@ pub struct Health {
     pub absences: Vec<Absence>,
 }
 
-/// The end of a lane.
+/// What became of a lane: its answer, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEnd {
     /// The lane's status, in the collector's words.

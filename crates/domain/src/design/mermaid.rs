@@ -58,7 +58,7 @@ impl fmt::Display for Kind {
 /// One reason to refuse a diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
-    /// The reason.
+    /// The forbidden construct.
     pub reason: Reason,
     /// In which fence, from 1.
     pub fence: usize,

@@ -143,7 +143,7 @@ impl AgentHealth {
 pub struct Replacement<'a> {
     /// The other agent of the panel, if it is available.
     pub other: Option<&'a str>,
-    /// The host.
+    /// The name of the agent that takes the seats left over.
     pub host: &'a str,
     /// Whether the host is the client that failed: it may fail in the same way.
     pub host_is_same: bool,

@@ -57,12 +57,12 @@ pub enum SelectionNote {
     },
     /// Nothing matches a pattern, and other documents were found.
     NoMatch {
-        /// The pattern.
+        /// The pattern as the user wrote it.
         pattern: String,
     },
     /// None of the chosen documents matches a pattern of `--first`.
     NoneFirst {
-        /// The pattern.
+        /// The pattern as the user wrote it.
         pattern: String,
     },
 }

@@ -120,7 +120,7 @@ impl LaneOrder<'_> {
         Ok(Some((end, result.is_worth_another())))
     }
 
-    /// Runs the lane.
+    /// Asks the agent once, without a look at the answer.
     fn run_lane(
         &self,
         request: &LaneNeed,

@@ -58,7 +58,7 @@ pub(super) struct Submission<'a> {
 pub enum AnswerKind {
     /// A round of a role.
     Round,
-    /// One task.
+    /// A subagent's work on one task.
     Task,
 }
 

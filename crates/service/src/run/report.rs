@@ -38,7 +38,7 @@ pub struct RunSummaryReport {
     pub undecided: Option<usize>,
     /// When it began.
     pub started_at: String,
-    /// The feature.
+    /// The first line of the requested feature.
     pub feature: String,
 }
 
@@ -87,7 +87,7 @@ pub struct RunShowReport {
     pub run: String,
     /// `running`, `stopped` or `ended`; `unfinished` in a report of a journal's beginning.
     pub state: &'static str,
-    /// The feature.
+    /// The first line of the requested feature.
     pub feature: String,
     /// The request, in its author's words; `None` if the journal does not have it.
     pub request: Option<String>,
