@@ -5,7 +5,7 @@ use std::fs;
 use super::{files, relative};
 
 /// How many comments of each crate restate a name. Say what a caller must know instead, such as units,
-/// invariants, or when there is none, and lower the number; nothing may be added.
+/// invariants, or when a value is absent, and lower the number; nothing may be added.
 const RESTATING: [(&str, usize); 4] = [("app", 7), ("domain", 42), ("engine", 2), ("store", 2)];
 
 /// Words that add nothing to a name.

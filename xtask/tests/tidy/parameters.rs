@@ -95,7 +95,7 @@ fn no_function_takes_a_bool() {
 }
 
 #[test]
-fn a_bool_is_found_wherever_it_stands() {
+fn a_bool_is_found_among_all_parameters() {
     for (text, expected) in [
         ("fn a(x: bool) {}", vec!["a"]),
         ("fn a<T: Fn(u8) -> u8>(x: &T, is_y: Option<bool>) -> u8 {}", vec!["a"]),

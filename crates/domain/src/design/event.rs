@@ -26,7 +26,7 @@ use super::voting_block::{MarkerWord, Poll};
 use crate::lane::budget::WrittenBudget;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::event::Usage;
-use crate::lane::no_answer::NoAnswer;
+use crate::lane::unanswered::Unanswered;
 
 /// When something happened, in milliseconds since 1970.
 pub type Millis = i64;
@@ -212,13 +212,13 @@ pub struct Health {
     pub absences: Vec<Absence>,
 }
 
-/// What became of a lane: its answer, or why there is none.
+/// A lane's answer, or why it has no answer, and what it used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEnd {
     /// The lane's status, in the collector's words.
     pub status: CollectedStatus,
     /// Why there is no answer; `None` if there is a whole one.
-    pub reason: Option<NoAnswer>,
+    pub reason: Option<Unanswered>,
     /// The answer; empty without one. If the lane failed, it is the beginning of one that was cut
     /// off. It may be long, so all holders share it.
     pub answer: Arc<str>,

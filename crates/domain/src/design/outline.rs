@@ -61,7 +61,7 @@ pub struct PhaseResults {
     pub review: Option<ReviewResult>,
     /// The decisions of the interview after the review.
     pub design_interview: Option<Vec<InterviewDecision>>,
-    /// What became of the drawing; `None` before the chair drew.
+    /// The drawing, or why it is left out; `None` before the chair drew.
     pub diagram: Option<DiagramResult>,
     /// Every answer that counts, in the order in which the phases took them.
     pub voices: Vec<Voice>,

@@ -186,7 +186,7 @@ impl Selection<'_> {
         Search { root, written: given.to_owned(), pattern: None }
     }
 
-    /// Searches by a pattern; `None` if the words are none.
+    /// Searches by a pattern; `None` if the path has no pattern in it.
     fn pattern_search(&self, given: &Path) -> Option<Search> {
         let is_pattern = |part: &Component<'_>| {
             part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{'])

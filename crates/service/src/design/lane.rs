@@ -9,8 +9,8 @@ use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::collected::{self, CollectedStatus, collected};
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::ledger::Purpose;
-use convoke_domain::lane::no_answer::NoAnswer;
 use convoke_domain::lane::outcome::LaneOutcome;
+use convoke_domain::lane::unanswered::Unanswered;
 use convoke_domain::run::RunId;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
@@ -43,7 +43,7 @@ pub(super) struct LaneOrder<'o> {
     pub(super) span: Span,
 }
 
-/// How often an agent was asked.
+/// Which request of the same prompt it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attempt {
     First,
@@ -96,7 +96,7 @@ impl LaneOrder<'_> {
         let found = collected(&result);
         // No agent failed then; the spent amount is worth reporting.
         let reason = match found.status {
-            CollectedStatus::BudgetSpent => Some(NoAnswer::OverBudget { said: why.clone() }),
+            CollectedStatus::BudgetSpent => Some(Unanswered::OverBudget { said: why.clone() }),
             _ => found.reason,
         };
         let mut end = LaneEnd {
@@ -112,7 +112,7 @@ impl LaneOrder<'_> {
             let answer = transcript.output.answer().unwrap_or_default();
             if answer.len() > LONGEST_ANSWER {
                 end.status = CollectedStatus::Failed;
-                end.reason = Some(NoAnswer::TooLong { most: LONGEST_ANSWER });
+                end.reason = Some(Unanswered::TooLong { most: LONGEST_ANSWER });
             } else {
                 end.answer = answer.into();
             }
@@ -159,7 +159,7 @@ impl LaneOrder<'_> {
 pub(super) fn not_run(settings: &Settings, request: &LaneNeed, error: &str) -> LaneEnd {
     LaneEnd {
         status: CollectedStatus::Failed,
-        reason: Some(NoAnswer::NotRun(error.to_owned())),
+        reason: Some(Unanswered::NotRun(error.to_owned())),
         answer: Arc::default(),
         agent: settings.chosen(request.holder).agent.clone(),
         model: None,

@@ -173,7 +173,7 @@ pub fn task_report(desk: &TaskDesk<'_>, task: &Task) -> Result<TaskReport, Failu
 /// One task with its parts and its records.
 #[derive(Debug, Clone)]
 pub struct ShownTask {
-    /// The task that was asked for.
+    /// The requested task.
     pub task: Task,
     /// Its parts, in their order.
     pub children: Vec<Task>,
