@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use convoke_domain::design::mermaid::Report;
+use convoke_domain::design::mermaid::{DiagramText, Report};
 use convoke_engine::mermaid::{DIAGRAM_PROGRAM, check_syntax};
 
 use crate::process::{command, run as run_program};
@@ -76,7 +76,7 @@ fn draw_table() -> Result<(), Error> {
     for row in &rows {
         let (diagram, fate) = (&diagrams[&row.name], fates.get(&row.name).copied());
         let fate = fate.ok_or_else(|| format!("{}: the browser did not get to it", row.name))?;
-        let report = check_syntax(diagram, false, &convoke)?;
+        let report = check_syntax(diagram, DiagramText::Guessed, &convoke)?;
         row.compare(diagram, &report, fate).map_err(|error| format!("{}: {error}", row.name))?;
         if !row.refused.is_empty() && fate == Fate::Renders {
             drawn_all_the_same.push(row.name.as_str());
@@ -255,7 +255,7 @@ mod tests {
             ("a pipe-in-node-label:5 breaks:2", &titled, "breaks:2", true),
             ("a ok renders", bar, "renders", false),
         ] {
-            let mut report = check(diagram, false);
+            let mut report = check(diagram, DiagramText::Guessed);
             if report.hits.is_empty() && diagram.ends_with("[\n") {
                 report.faults.push(Fault::new(1, Some(2), "as the parser says"));
             }

@@ -9,8 +9,12 @@ use toml::{Table, Value};
 
 #[path = "tidy/borders.rs"]
 mod borders;
+#[path = "tidy/comments.rs"]
+mod comments;
 #[path = "tidy/names.rs"]
 mod names;
+#[path = "tidy/parameters.rs"]
+mod parameters;
 
 /// Returns every file below a folder whose name ends so, build output left out.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {

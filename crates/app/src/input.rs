@@ -71,12 +71,13 @@ pub fn line(ask: impl FnOnce(), limit: Option<Duration>, cancel: &Cancel) -> Typ
         Mutex::new(keyboard)
     });
     let mut keyboard = keyboard.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_typed = has_person();
-    if is_typed {
+    if has_person() {
         // Half a line that was begun for the last question.
         tcflush(io::stdin(), QueueSelector::IFlush).ok();
+        keyboard.forget();
+    } else {
+        keyboard.forget_late();
     }
-    keyboard.forget(is_typed);
     ask();
     keyboard.line(limit, cancel)
 }
@@ -113,11 +114,16 @@ impl Default for Keyboard {
 
 impl Keyboard {
     /// Forgets input from before the question.
-    fn forget(&mut self, is_typed: bool) {
-        if is_typed || self.was_late {
-            // All of it is gone through, because the end comes last.
-            let ends = self.lines.try_iter().filter(|typed| *typed == Typed::End);
-            self.is_over |= ends.count() > 0;
+    fn forget(&mut self) {
+        // All of it is gone through, because the end comes last.
+        let ends = self.lines.try_iter().filter(|typed| *typed == Typed::End);
+        self.is_over |= ends.count() > 0;
+    }
+
+    /// Forgets input that came too late for the last question. Lines of a file wait for theirs.
+    fn forget_late(&mut self) {
+        if self.was_late {
+            self.forget();
         }
     }
 
@@ -148,8 +154,15 @@ mod tests {
 
     const SOON: Option<Duration> = Some(Duration::from_millis(1));
 
-    fn asked(keyboard: &mut Keyboard, limit: Option<Duration>, is_typed: bool) -> Typed {
-        keyboard.forget(is_typed);
+    /// Asks where input comes from a file or a pipe.
+    fn asked(keyboard: &mut Keyboard, limit: Option<Duration>) -> Typed {
+        keyboard.forget_late();
+        keyboard.line(limit, &Cancel::default())
+    }
+
+    /// Asks a person at a terminal.
+    fn asked_person(keyboard: &mut Keyboard, limit: Option<Duration>) -> Typed {
+        keyboard.forget();
         keyboard.line(limit, &Cancel::default())
     }
 
@@ -166,20 +179,20 @@ mod tests {
         let mut keyboard = Keyboard::default();
         typed(&keyboard, "one");
         typed(&keyboard, "two");
-        assert_eq!(asked(&mut keyboard, None, false), line("one"));
-        assert_eq!(asked(&mut keyboard, SOON, false), line("two"));
+        assert_eq!(asked(&mut keyboard, None), line("one"));
+        assert_eq!(asked(&mut keyboard, SOON), line("two"));
     }
 
     #[test]
     fn an_answer_that_comes_too_late_is_not_the_next_ones() {
         let mut keyboard = Keyboard::default();
-        assert_eq!(asked(&mut keyboard, SOON, false), Typed::TooLate);
+        assert_eq!(asked(&mut keyboard, SOON), Typed::TooLate);
         typed(&keyboard, "late");
-        assert_eq!(asked(&mut keyboard, SOON, false), Typed::TooLate);
+        assert_eq!(asked(&mut keyboard, SOON), Typed::TooLate);
         // At a terminal, input from before the question does not count.
         let mut keyboard = Keyboard::default();
         typed(&keyboard, "early");
-        assert_eq!(asked(&mut keyboard, SOON, true), Typed::TooLate);
+        assert_eq!(asked_person(&mut keyboard, SOON), Typed::TooLate);
     }
 
     #[test]
@@ -201,7 +214,7 @@ mod tests {
         typed(&keyboard, "early");
         keyboard.sender.send(Typed::End).unwrap_or_default();
         typed(&keyboard, "never");
-        assert_eq!(asked(&mut keyboard, None, true), Typed::End);
-        assert_eq!(asked(&mut keyboard, None, true), Typed::End);
+        assert_eq!(asked_person(&mut keyboard, None), Typed::End);
+        assert_eq!(asked_person(&mut keyboard, None), Typed::End);
     }
 }

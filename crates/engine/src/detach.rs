@@ -16,7 +16,7 @@ use crate::process::command;
 pub struct DetachedStart<'a> {
     /// The helper's program.
     pub program: &'a Path,
-    /// Its arguments.
+    /// The helper's arguments, without its program.
     pub arguments: &'a [OsString],
     /// The only variables that it gets.
     pub variables: Vec<(OsString, OsString)>,

@@ -65,7 +65,7 @@ pub enum DispatchError {
     /// The artifact is missing.
     #[error("cannot review `{artifact}`: `{feature}` does not contain it")]
     NoTarget {
-        /// The artifact.
+        /// The document that the role reviews.
         artifact: FeatureArtifact,
         /// The feature's folder.
         feature: String,
@@ -73,11 +73,11 @@ pub enum DispatchError {
     /// The artifact gives no text.
     #[error("cannot read `{artifact}` in `{feature}`: {reason}")]
     Unreadable {
-        /// The artifact.
+        /// The document that the role reviews.
         artifact: FeatureArtifact,
         /// The feature's folder.
         feature: String,
-        /// The reason.
+        /// What was found instead of a text.
         reason: Unreadable,
     },
     /// The role demands files that cannot be demanded.

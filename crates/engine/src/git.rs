@@ -34,7 +34,7 @@ const MAX_BYTES: u64 = 64 * 1024;
 /// A larger list of branches is not read.
 const MAX_PACKED: u64 = 16 * 1024 * 1024;
 
-/// A checkout.
+/// A working tree of a repository, and where its Git data is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout {
     /// The uppermost folder of the working tree.

@@ -72,13 +72,13 @@ pub enum SettingsError {
     /// Its client takes no MCP server from Convoke.
     #[error("Convoke does not know where {client} lists MCP servers")]
     NoServers {
-        /// The client.
+        /// The client that was named.
         client: Client,
     },
     /// Its client has no hooks that Convoke can use.
     #[error("{client} has no hooks that Convoke can use")]
     NoHooks {
-        /// The client.
+        /// The client that was named.
         client: Client,
     },
 }

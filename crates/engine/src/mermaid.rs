@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use convoke_domain::design::mermaid::{Fault, Report, check, diagrams};
+use convoke_domain::design::mermaid::{DiagramText, Fault, Report, check, diagrams};
 use serde::{Deserialize, Serialize};
 
 use crate::process::command;
@@ -87,12 +87,12 @@ impl Verdict {
 /// accept. Without such a diagram, no program is needed.
 pub fn check_syntax(
     text: &str,
-    markdown: bool,
+    form: DiagramText,
     convoke: &Path,
 ) -> Result<Report, DiagramParserError> {
-    let mut report = check(text, markdown);
+    let mut report = check(text, form);
     let is_refused = |fence: usize| report.hits.iter().any(|hit| hit.fence == fence);
-    let accepted: Vec<_> = diagrams(text, markdown)
+    let accepted: Vec<_> = diagrams(text, form)
         .iter()
         .enumerate()
         .map(|(index, diagram)| (index + 1, diagram.body.join("\n")))

@@ -36,7 +36,7 @@ pub fn keep_machine_id_in(folder: PathBuf) {
     STATE.get_or_init(|| folder);
 }
 
-/// The state of an owner.
+/// Whether the process that owns something still runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnerState {
     /// It runs.

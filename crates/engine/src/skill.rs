@@ -55,7 +55,7 @@ pub struct Skill {
     pub version: Option<String>,
     /// Its text, without front matter.
     pub forms: Arc<Forms>,
-    /// Its description.
+    /// What its front matter says that it is for.
     pub description: String,
     /// The SHA-256 of its file.
     pub sha256: String,

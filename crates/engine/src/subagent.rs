@@ -13,7 +13,7 @@ use crate::wake::{WakeSources, read_plan};
 /// A subagent's prompt, with remarks about missing parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubagentPrompt {
-    /// The prompt.
+    /// The text for the subagent.
     pub prompt: String,
     /// The task of the subagent.
     pub task: TaskId,

@@ -356,7 +356,7 @@ fn known(
     Ok(KnownDeeds { rule: sources.next_action, of_task, of_message })
 }
 
-/// Reads a plan.
+/// Reads a plan of the project, whole.
 pub(crate) fn read_plan(root: &Path, plan_file: &str) -> FileFinding {
     // A project may have any author, so the path of a plan may not lead out of it.
     file::read_below(root, &root.join(plan_file), MAX_PLAN_BYTES)

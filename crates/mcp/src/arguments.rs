@@ -11,7 +11,7 @@ pub enum ArgumentError {
     /// There is no such argument.
     #[error("`{tool}` has no argument `{name}`")]
     Unknown {
-        /// The tool.
+        /// The name of the called tool.
         tool: &'static str,
         /// What the call has.
         name: String,
@@ -19,7 +19,7 @@ pub enum ArgumentError {
     /// A required one is missing.
     #[error("`{tool}` needs the argument `{name}`")]
     Missing {
-        /// The tool.
+        /// The name of the called tool.
         tool: &'static str,
         /// What the call lacks.
         name: &'static str,

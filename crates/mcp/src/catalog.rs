@@ -36,7 +36,7 @@ pub enum ToolName {
 /// One argument of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Argument {
-    /// Its name.
+    /// The key in the call's JSON.
     pub name: &'static str,
     /// What values it takes.
     pub kind: ArgumentKind,

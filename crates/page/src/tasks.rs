@@ -23,7 +23,7 @@ pub struct TaskFrame<'a> {
     pub access: Access,
     /// The token that every form sends along.
     pub csrf: &'a str,
-    /// The branch.
+    /// The branch whose tasks the page shows.
     pub branch: &'a str,
     /// The page of a long list.
     pub page: Option<usize>,

@@ -293,9 +293,8 @@ fn keep(session: &Session, request: &AgentsRequest, known: &[KnownClient]) -> Re
     }
     let before = file::text(path, MAX_BYTES).unwrap_or_default();
     let mut availability = Availability::parse(&before);
-    for client in known {
-        availability.note(client.agent.name(), client.health.may_work());
-    }
+    let health = |client: &KnownClient| (client.agent.name().to_owned(), client.health.may_work());
+    availability.extend(known.iter().map(health));
     file::replace(path, &availability.text()).map_err(|source| {
         let error = HealthFileError { path: path.to_owned(), source };
         Failure::new(ErrorClass::Prerequisite, error)

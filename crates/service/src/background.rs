@@ -57,7 +57,7 @@ pub struct StartRunRequest {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StartedRunReport {
-    /// The run.
+    /// The run's id, by which later calls ask for it.
     pub run: String,
     /// The kind of the run.
     pub kind: BackgroundKind,

@@ -44,7 +44,7 @@ pub(crate) struct Delivery<'a> {
     pub(crate) budget: &'a CallBudget,
 }
 
-/// The result of a delivery.
+/// A delivered wake-up, and how its lane answered.
 pub(crate) struct DeliveryResult {
     /// The wake-up that the agent received.
     pub(crate) text: String,

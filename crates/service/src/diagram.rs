@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use convoke_domain::compat::execution_log::Category;
+pub use convoke_domain::design::mermaid::DiagramText;
 use convoke_domain::design::mermaid::{Fault, Report, check, unchecked_log_entry};
 use convoke_engine::compat::execution_log;
 use convoke_engine::file;
@@ -15,15 +16,6 @@ use crate::session::Session;
 
 /// The longest text that is checked.
 pub const MAX_DIAGRAM_BYTES: u64 = 16 * 1024 * 1024;
-
-/// The part of a text to check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiagramText {
-    /// The diagrams in it if it begins with a diagram's fence, else all of it as one diagram.
-    Guessed,
-    /// The diagrams in it, which is Markdown.
-    Markdown,
-}
 
 /// The depth of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +56,7 @@ pub struct DiagramCheckReport {
     pub syntax: Option<Vec<DiagramFaultReport>>,
 }
 
-/// One diagram.
+/// One diagram of the checked text.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagramReport {
@@ -115,12 +107,11 @@ pub fn check_diagrams(
         return Err(Failure::new(ErrorClass::Usage, DiagramsUnreadable)
             .hint("name a text file of at most 16 MB, or give it on standard input"));
     };
-    let markdown = request.form == DiagramText::Markdown;
     let report = match request.rules {
-        DiagramRules::Safety => check(text, markdown),
+        DiagramRules::Safety => check(text, request.form),
         DiagramRules::Syntax => {
             let convoke = session.environment.program();
-            check_syntax(text, markdown, &convoke).map_err(|error| {
+            check_syntax(text, request.form, &convoke).map_err(|error| {
                 log(Some(unchecked_log_entry(&request.step)));
                 without_parser(error, &convoke)
             })?

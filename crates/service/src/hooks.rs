@@ -46,7 +46,7 @@ pub enum DryRun {
 /// Names the settings of a client.
 #[derive(Debug, Clone)]
 pub struct HooksTarget {
-    /// The client.
+    /// The client whose settings are meant.
     pub client: Client,
     /// The project's settings, or the user's.
     pub level: HooksLevel,

@@ -99,7 +99,7 @@ pub enum InitStepKind {
     Configuration,
 }
 
-/// The state of a step.
+/// What becomes of a step of `init` or `init --undo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

@@ -140,7 +140,7 @@ pub fn purpose_of_role(role: impl Into<String>) -> Purpose {
     Purpose { role: Some(role.into()), ..Purpose::default() }
 }
 
-/// A lane's progress.
+/// What a running lane tells its caller.
 pub enum LaneProgress<'a> {
     /// It begins, under this number if the store could record it.
     Began(Option<i64>),

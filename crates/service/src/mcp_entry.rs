@@ -28,7 +28,7 @@ use crate::workspace::{open_store, refused};
 /// Which settings of which client are meant.
 #[derive(Debug, Clone, Copy)]
 pub struct McpEntryTarget {
-    /// The client.
+    /// The client's word, such as `claude` or `codex`.
     pub client: Client,
     /// The project's settings, or the user's.
     pub level: HooksLevel,
@@ -38,7 +38,7 @@ pub struct McpEntryTarget {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct McpEntryReport {
-    /// The client.
+    /// The client's word, such as `claude` or `codex`.
     pub client: &'static str,
     /// The settings file.
     pub path: String,

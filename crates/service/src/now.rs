@@ -79,11 +79,11 @@ pub struct LiveLaneReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LiveDesignReport {
-    /// The run.
+    /// The run's id, which `convoke show`, `resume` and `recount` take.
     pub run: String,
     /// `running` or `stopped`.
     pub state: &'static str,
-    /// The feature.
+    /// The first line of the requested feature.
     pub feature: String,
     /// When it began.
     pub started_at: String,
@@ -107,7 +107,7 @@ pub struct SpendingTodayReport {
     pub lanes: u64,
     /// How many of them reported no usage.
     pub without_usage: u64,
-    /// Tokens.
+    /// Tokens of prompts and answers together, cached ones too.
     pub tokens: u64,
     /// Money, in millionths of a dollar, as far as clients say.
     pub micro_dollars: Option<u64>,

@@ -112,7 +112,7 @@ pub fn list_projects(session: &Session) -> Result<Vec<ProjectReport>, Failure> {
     let (Workspace { store, scope }, _) = open(session)?;
     let report = |known: &KnownProject| {
         let counts = store.count_tasks(&known.name).map_err(refused)?;
-        Ok(report(known, counts, known.name == scope.project))
+        Ok(report(known, counts, &scope.project))
     };
     let is_kept = |project: &Result<ProjectReport, Failure>| {
         let is_trace = |project: &ProjectReport| {
@@ -123,14 +123,14 @@ pub fn list_projects(session: &Session) -> Result<Vec<ProjectReport>, Failure> {
     store.projects().map_err(refused)?.iter().map(report).filter(is_kept).collect()
 }
 
-fn report(known: &KnownProject, (tasks, open_tasks): (u32, u32), here: bool) -> ProjectReport {
+fn report(known: &KnownProject, (tasks, open_tasks): (u32, u32), here: &str) -> ProjectReport {
     let repository = known.repository.as_ref();
     let roots = repository.map(|id| id.roots.iter().map(ToString::to_string).collect());
     ProjectReport {
         name: known.name.clone(),
         folder: known.folder().to_owned(),
         exists: !is_gone(known),
-        here,
+        here: known.name == here,
         remote: repository.and_then(|id| id.remote.clone()),
         roots: roots.unwrap_or_default(),
         tasks,

@@ -51,7 +51,7 @@ pub enum ReceiptStanding {
     Forgotten,
     /// Only a subagent read it.
     OnlySubagent,
-    /// Only after the answer.
+    /// The agent read it, but only after it had answered.
     OnlyAfterAnswer,
     /// Only another file of the same name.
     OnlyNamesake,

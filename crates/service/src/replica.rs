@@ -199,7 +199,7 @@ pub(crate) fn age(at: Timestamp, now: Timestamp) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SyncReport {
-    /// The store.
+    /// The place of the store that the copy is of.
     pub store: String,
     /// How many records of hooks the server received.
     pub forwarded: usize,

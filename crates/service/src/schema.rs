@@ -19,7 +19,7 @@ pub struct ReportSchema {
     pub printed_by: &'static [&'static str],
     /// How the commands print it.
     pub form: DocumentForm,
-    /// The schema.
+    /// The JSON Schema, of draft 2020-12.
     pub schema: Value,
 }
 

@@ -23,12 +23,12 @@ pub enum SkillPart {
     Place,
 }
 
-/// The user of a skill.
+/// What a skill is pinned to.
 #[derive(Debug, Clone)]
 pub enum SkillUser {
     /// A task and its parts.
     Task(TaskId),
-    /// An agent.
+    /// All work of one agent.
     Agent(AgentName),
     /// Every agent on the branch.
     Branch,

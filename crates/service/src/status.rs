@@ -77,7 +77,7 @@ pub struct StatusReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnreadMessages {
-    /// The reader.
+    /// The agent that has not read them.
     pub reader: String,
     /// How many.
     pub count: usize,
@@ -107,11 +107,11 @@ pub struct RunningLane {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenDesign {
-    /// The run.
+    /// The run's id, which `convoke show`, `resume` and `recount` take.
     pub run: String,
     /// `running` or `stopped`.
     pub state: &'static str,
-    /// The feature.
+    /// The first line of the requested feature.
     pub feature: String,
     /// How long ago it began, in milliseconds.
     pub elapsed_ms: u64,
@@ -131,7 +131,7 @@ pub struct SpentToday {
     pub without_usage: u64,
     /// How many of the others reported a part of their usage.
     pub partial_usage: u64,
-    /// Tokens.
+    /// Tokens of prompts and answers together, cached ones too.
     pub tokens: u64,
     /// Money, in millionths of a dollar, as far as clients say.
     pub micro_dollars: Option<u64>,

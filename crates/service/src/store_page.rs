@@ -30,7 +30,7 @@ pub struct StorePageReport {
     pub backups: Vec<StoreBackupReport>,
 }
 
-/// A backup of the store.
+/// A copy of the store that `convoke store backup` wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreBackupReport {

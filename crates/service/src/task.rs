@@ -135,7 +135,7 @@ pub struct AddTasksRequest {
     pub agent: Option<AgentName>,
     /// The skill that the agents work by.
     pub skill: Option<String>,
-    /// The version of that skill.
+    /// The version of that skill that is meant; only together with `skill`.
     pub skill_version: Option<String>,
     /// A longer description.
     pub body: Option<String>,

@@ -45,7 +45,7 @@ pub struct UpgradeReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HooksVersion {
-    /// The client.
+    /// The client's word, such as `claude` or `codex`.
     pub client: String,
     /// The settings.
     pub path: String,
@@ -57,7 +57,7 @@ pub struct HooksVersion {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClientVersion {
-    /// The client.
+    /// The client's word, such as `claude` or `codex`.
     pub client: String,
     /// Its version, in its own words.
     pub version: Option<String>,

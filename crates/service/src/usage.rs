@@ -35,7 +35,7 @@ pub struct LaneUsageRequest {
     pub last: usize,
 }
 
-/// The usage of lanes.
+/// What lanes used, in groups, with their sum.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LaneUsageReport {
@@ -81,7 +81,7 @@ pub struct LaneUsageRow {
 pub struct LaneForecastReport {
     /// How many earlier lanes it is from.
     pub lanes: usize,
-    /// Tokens.
+    /// The range of tokens per lane, prompts and answers together.
     pub tokens: LaneRangeReport,
     /// Money, in millionths of a dollar.
     pub micro_dollars: Option<LaneRangeReport>,

@@ -9,7 +9,7 @@ use crate::session::Session;
 /// A change that decides which rules reach an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UserOnly {
-    /// The rules.
+    /// Adding, changing or removing rules.
     Rules,
     /// The settings that decide what wake-ups deliver.
     WakeSettings,

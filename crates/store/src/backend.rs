@@ -100,7 +100,7 @@ pub(crate) enum Opening {
     Hurried(Duration),
     /// In the same way, with a limit for connecting and all answers together until the caller ends it.
     Within {
-        /// The limit.
+        /// The time for connecting and all answers together.
         limit: Duration,
         /// How long the caller waits after that.
         patience: Duration,

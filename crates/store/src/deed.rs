@@ -19,7 +19,7 @@ pub struct NewDeed<'a> {
     pub role: &'a DeedRole,
     /// The agent that records it.
     pub actor: &'a AgentName,
-    /// The reason.
+    /// Why, in the words of the agent that records it.
     pub reason: Option<&'a str>,
     /// The message that came with it.
     pub message_id: Option<i64>,

@@ -13,7 +13,7 @@ use crate::error::StoreError;
 /// A client's session.
 #[derive(Debug, Clone, Copy)]
 pub struct Session<'a> {
-    /// The client.
+    /// The client that holds the session.
     pub client: Client,
     /// The client's id of the session.
     pub id: &'a str,
@@ -64,7 +64,7 @@ pub struct Activity {
 /// A session that is bound to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoundSession {
-    /// The client.
+    /// The client that holds the session.
     pub client: Client,
     /// The client's id of the session.
     pub id: String,
@@ -92,7 +92,7 @@ impl fmt::Debug for Claimant<'_> {
 /// A text that is to answer a loss.
 #[derive(Clone, Copy)]
 pub struct NewText<'a> {
-    /// The loss.
+    /// The number of the session's loss of context that it answers.
     pub loss: u32,
     /// The text.
     pub wording: &'a Wording,

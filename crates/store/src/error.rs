@@ -220,7 +220,7 @@ pub enum StoreError {
     JudgedSince {
         /// The task.
         id: TaskId,
-        /// The role.
+        /// The role that judged since.
         role: DeedRole,
     },
     /// There is no such project.
@@ -284,7 +284,7 @@ pub enum StoreError {
     /// A run of this id was begun before.
     #[error("cannot start run `{id}`: it already exists")]
     RunExists {
-        /// The id.
+        /// The id that is taken.
         id: RunId,
     },
     /// Another process has written to the journal, or the event was written before.

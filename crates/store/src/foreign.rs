@@ -19,7 +19,7 @@ pub struct ForeignTask {
     pub project: Option<String>,
     /// Its branch, if the program knew branches.
     pub branch: Option<String>,
-    /// The task.
+    /// The task as the other program kept it.
     pub task: Task,
 }
 

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
 
-/// A run.
+/// What the store knows of a run beside its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     /// The run's id.

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 /// A process that works on a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLease {
-    /// The run.
+    /// The run that only this process may write to.
     pub run: RunId,
     /// The process.
     pub owner: Owner,

@@ -36,7 +36,7 @@ pub struct StoredMessage {
 pub struct ScopedMessage {
     /// The scope it was sent in.
     pub scope: Scope,
-    /// The message.
+    /// What was sent.
     pub message: Message,
 }
 

@@ -46,7 +46,7 @@ pub struct SearchHit {
 pub struct FindingText {
     /// Its id within its run.
     pub id: String,
-    /// Its title.
+    /// The finding in one line.
     pub title: String,
     /// The rest of what it says.
     pub text: String,

@@ -29,7 +29,7 @@ pub struct Injection {
 
 /// Keeps skills' history and pins.
 pub trait SkillStore {
-    /// Records an injection.
+    /// Records that an agent was given a skill with a wake-up.
     fn record_injection(&self, scope: &Scope, injection: &Injection) -> Result<(), StoreError>;
 
     /// Returns the last injection for an agent and a plan.

@@ -14,8 +14,16 @@ const HANG: usize = 2;
 #[derive(Debug, Clone, Default)]
 pub struct Voice {
     name: Option<String>,
-    /// Whether the last line was drawn, so that the next one replaces it.
-    is_drawn: Arc<Mutex<bool>>,
+    last: Arc<Mutex<LineKind>>,
+}
+
+/// Whether the next line replaces this one.
+#[derive(Debug, Clone, Copy, Default)]
+enum LineKind {
+    #[default]
+    Said,
+    /// The next line takes its place.
+    Drawn,
 }
 
 impl Voice {
@@ -26,25 +34,31 @@ impl Voice {
 
     /// Writes one line to stderr.
     pub fn say(&self, line: &str) {
-        self.put(self.name.as_deref(), line, false);
+        self.put(self.name.as_deref(), line, LineKind::Said);
     }
 
     /// Writes one line to stderr that begins with a name.
     pub fn say_as(&self, name: Option<&str>, line: &str) {
-        self.put(name.or(self.name.as_deref()), line, false);
+        self.put(name.or(self.name.as_deref()), line, LineKind::Said);
     }
 
     /// Draws a line on the terminal that the next one takes the place of.
     pub fn draw(&self, line: &str) {
-        self.put(self.name.as_deref(), line, true);
+        self.put(self.name.as_deref(), line, LineKind::Drawn);
     }
 
-    fn put(&self, name: Option<&str>, line: &str, is_drawn: bool) {
-        let mut was_drawn = self.is_drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        let back = if std::mem::replace(&mut *was_drawn, is_drawn) { BACK } else { "" };
+    fn put(&self, name: Option<&str>, line: &str, kind: LineKind) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let back = match std::mem::replace(&mut *last, kind) {
+            LineKind::Said => "",
+            LineKind::Drawn => BACK,
+        };
         let line = for_terminal(line);
         let line = name.map_or(line.clone(), |name| format!("{name}: {line}").into());
-        let line = if is_drawn { drawable(&line) } else { folded_for_stderr(&line) };
+        let line = match kind {
+            LineKind::Said => folded_for_stderr(&line),
+            LineKind::Drawn => drawable(&line),
+        };
         converse_after(back, |stderr| writeln!(stderr, "{line}"));
     }
 }

@@ -342,7 +342,7 @@ fn count(count: usize, word: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use convoke_domain::lane::no_answer::NoAnswer;
+    use convoke_domain::lane::unanswered::Unanswered;
 
     use super::*;
 
@@ -361,7 +361,7 @@ mod tests {
     fn ended(status: CollectedStatus, reason: &str) -> LaneEnd {
         LaneEnd {
             status,
-            reason: (!reason.is_empty()).then(|| NoAnswer::said(reason)),
+            reason: (!reason.is_empty()).then(|| Unanswered::said(reason)),
             answer: "x".into(),
             agent: "codex".to_owned(),
             model: None,

@@ -1,12 +1,14 @@
 //! Parses the words of a request to check diagrams.
 
+use crate::design::mermaid::DiagramText;
+
 /// A request to check diagrams.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The file to check; standard input if absent.
     pub input: Option<String>,
-    /// Whether the text is Markdown, regardless of its form.
-    pub markdown: bool,
+    /// The part to check.
+    pub form: DiagramText,
     /// The log that records a refusal.
     pub log: Option<String>,
     /// The step that the log entry names.
@@ -15,7 +17,7 @@ pub struct Request {
 
 impl Default for Request {
     fn default() -> Self {
-        Self { input: None, markdown: false, log: None, step: "unknown".to_owned() }
+        Self { input: None, form: DiagramText::Guessed, log: None, step: "unknown".to_owned() }
     }
 }
 
@@ -36,7 +38,7 @@ impl Request {
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if word == "--from-md" {
-                request.markdown = true;
+                request.form = DiagramText::Markdown;
                 continue;
             }
             if !["--input", "--warnings-log", "--warnings-step"].contains(&word.as_str()) {
@@ -75,7 +77,7 @@ mod tests {
         let words = ["--warnings-step", "3b", "--from-md", "--input", "a b", "--warnings-log", "l"];
         let request = Request {
             input: Some("a b".to_owned()),
-            markdown: true,
+            form: DiagramText::Markdown,
             log: Some("l".to_owned()),
             step: "3b".to_owned(),
         };

@@ -137,9 +137,10 @@ impl SessionEnv {
         let mut known = Availability::default();
         for agent in ["codex", "cursor"] {
             let seat = seats.iter().find(|(word, _)| *word == agent).map(|(_, is_well)| *is_well);
-            known.note(agent, seat.or_else(|| self.health(agent)).unwrap_or(false));
+            let is_well = seat.or_else(|| self.health(agent)).unwrap_or(false);
+            known.extend([(agent.to_owned(), is_well)]);
         }
-        known.note(NEVER_TOLD, false);
+        known.extend([(NEVER_TOLD.to_owned(), false)]);
         later_health(known, seats)
     }
 
@@ -155,9 +156,7 @@ pub fn last_health(before: &str, seats: &[(&str, bool)]) -> String {
 }
 
 fn later_health(mut known: Availability, seats: &[(&str, bool)]) -> String {
-    for (word, is_well) in seats {
-        known.note(&word.replace('-', "_"), *is_well);
-    }
+    known.extend(seats.iter().map(|(word, is_well)| (word.replace('-', "_"), *is_well)));
     known.text()
 }
 

@@ -28,7 +28,7 @@ pub struct AbsenceWarning {
     effect: AbsenceEffect,
 }
 
-/// The effect of an absence.
+/// What an absence changes in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum AbsenceEffect {
     /// The original workflow's, in its words.

@@ -45,7 +45,7 @@ pub enum Table {
     Sketches,
     /// Two sketches.
     QuickSketches,
-    /// Reviewers.
+    /// The agents that review the plan.
     Reviewers,
 }
 

@@ -16,7 +16,7 @@ pub enum DesignFile {
     JudgesBallot,
     /// The result of each contested decision.
     Resolutions,
-    /// The plan.
+    /// The plan as it is now, after every revision.
     Plan,
     /// The voters' ballot.
     Ballot,
@@ -36,7 +36,7 @@ pub enum DesignFile {
     Withheld,
     /// The decisions of the design interview.
     DesignInterview,
-    /// The diagram.
+    /// The drawing of the plan, in Mermaid.
     Diagram,
     /// Which agent answered for which seat.
     Independence,

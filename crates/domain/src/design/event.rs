@@ -26,7 +26,7 @@ use super::voting_block::{MarkerWord, Poll};
 use crate::lane::budget::WrittenBudget;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::event::Usage;
-use crate::lane::no_answer::NoAnswer;
+use crate::lane::unanswered::Unanswered;
 
 /// When something happened, in milliseconds since 1970.
 pub type Millis = i64;
@@ -36,7 +36,7 @@ pub type Millis = i64;
 pub struct Stamped {
     /// When it happened.
     pub at: Millis,
-    /// The event itself.
+    /// What happened then.
     pub event: Event,
 }
 
@@ -59,7 +59,7 @@ pub enum Event {
     WordDrawn(Poll, MarkerWord),
     /// A lane was started.
     LaneStarted(LaneId),
-    /// A lane ended.
+    /// A lane ended, with an answer or without.
     LaneEnded(LaneId, Box<LaneEnd>),
     /// A person answered, or accepted the recommendation.
     Replied(QuestionId, Reply),
@@ -223,13 +223,13 @@ pub struct Health {
     pub absences: Vec<Absence>,
 }
 
-/// The end of a lane.
+/// A lane's answer, or why it has no answer, and what it used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneEnd {
     /// The lane's status, in the collector's words.
     pub status: CollectedStatus,
     /// Why there is no answer; `None` if there is a whole one.
-    pub reason: Option<NoAnswer>,
+    pub reason: Option<Unanswered>,
     /// The answer; empty without one. If the lane failed, it is the beginning of one that was cut
     /// off. It may be long, so all holders share it.
     pub answer: Arc<str>,

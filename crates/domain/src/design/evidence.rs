@@ -28,7 +28,7 @@ pub struct SketchEvidence {
 /// One side of a debate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefenseEvidence {
-    /// The side.
+    /// Which option the debater defends.
     pub side: Side,
     /// The agent that wrote it.
     pub runner: Holder,
@@ -78,7 +78,7 @@ pub enum PlanCause {
 pub struct PlanVersion {
     /// Why the chair wrote it.
     pub cause: PlanCause,
-    /// The text.
+    /// All of the plan, as the chair wrote it.
     pub text: Arc<str>,
 }
 
@@ -87,7 +87,7 @@ pub struct PlanVersion {
 pub struct DesignEvidence {
     /// The sketches that the synthesis was made of.
     pub sketches: Arc<[SketchEvidence]>,
-    /// The debates.
+    /// Both sides of each debated decision, in the order of decisions.
     pub debates: Arc<[DebateEvidence]>,
     /// The judges' answers.
     pub judges: Arc<[JudgeEvidence]>,

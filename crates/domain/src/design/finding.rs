@@ -106,7 +106,7 @@ pub struct Remark {
     pub focus: Option<FocusArea>,
     /// A short summary of the concern.
     pub title: String,
-    /// The concern itself.
+    /// What is wrong with the plan, in the reviewer's words.
     pub concern: String,
     /// The suggested change.
     pub revision: Option<String>,

@@ -13,7 +13,7 @@ const SUBSTITUTE: &str = "host";
 /// The kind of work that a lane of a design does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaneKind {
-    /// A sketch.
+    /// A proposal of one agent, made before it sees others.
     Sketch,
     /// One side of a debate.
     Debate,
@@ -36,7 +36,7 @@ pub enum ChairTask {
     Scope,
     /// The synthesis of the sketches.
     Synthesis,
-    /// The plan.
+    /// Writing the plan.
     Plan,
     /// Which remarks of reviewers mean the same.
     Merge,
@@ -46,7 +46,7 @@ pub enum ChairTask {
     Interview,
     /// The plan, changed for what a person answered.
     Update,
-    /// The diagram.
+    /// Drawing the plan.
     Diagram,
     /// The plan, revised for a person's decision, by its number.
     Decided(usize),

@@ -58,7 +58,7 @@ impl fmt::Display for Kind {
 /// One reason to refuse a diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
-    /// The reason.
+    /// The forbidden construct.
     pub reason: Reason,
     /// In which fence, from 1.
     pub fence: usize,
@@ -118,10 +118,19 @@ pub struct Report {
 /// A fence that opens a diagram.
 const OPENING: &str = "```mermaid";
 
-/// Checks a text: as Markdown if `markdown` is set or if it begins with a diagram's fence, else as
-/// one diagram.
-pub fn check(text: &str, markdown: bool) -> Report {
-    let diagrams = diagrams(text, markdown);
+/// The part of a text to check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DiagramText {
+    /// The diagrams in it if it begins with a diagram's fence, else all of it as one diagram.
+    #[default]
+    Guessed,
+    /// The diagrams in it, which is Markdown.
+    Markdown,
+}
+
+/// Checks the diagrams of a text.
+pub fn check(text: &str, form: DiagramText) -> Report {
+    let diagrams = diagrams(text, form);
     let hits = |(index, diagram): (usize, &Diagram<'_>)| hits(&diagram.body, index + 1);
     Report {
         hits: diagrams.iter().enumerate().flat_map(hits).collect(),
@@ -141,9 +150,9 @@ pub struct Diagram<'a> {
 }
 
 /// Finds the diagrams of a text, which [`check`] checks.
-pub fn diagrams(text: &str, markdown: bool) -> Vec<Diagram<'_>> {
+pub fn diagrams(text: &str, form: DiagramText) -> Vec<Diagram<'_>> {
     let mut first = text.lines().filter(|line| !line.trim().is_empty());
-    if markdown || first.next() == Some(OPENING) {
+    if form == DiagramText::Markdown || first.next() == Some(OPENING) {
         return diagrams_of_markdown(text);
     }
     vec![Diagram { kind: None, body: text.lines().collect() }]
@@ -373,7 +382,7 @@ mod tests {
     use crate::design::render::sentence_in;
 
     fn found(body: &str) -> Vec<(&'static str, usize)> {
-        let hits = check(body, false).hits;
+        let hits = check(body, DiagramText::Guessed).hits;
         hits.iter().map(|hit| (hit.reason.token(), hit.line)).collect()
     }
 
@@ -447,8 +456,11 @@ mod tests {
         ] {
             assert_eq!(found(text), [], "{text}");
         }
-        assert_eq!(check("prose only\n", true), Report::default());
-        assert_eq!(check("prose only\n", true).lines(), ["STATUS=ok", "FENCE_COUNT=0"]);
+        assert_eq!(check("prose only\n", DiagramText::Markdown), Report::default());
+        assert_eq!(
+            check("prose only\n", DiagramText::Markdown).lines(),
+            ["STATUS=ok", "FENCE_COUNT=0"]
+        );
     }
 
     // P-298, P-299, P-303
@@ -456,7 +468,7 @@ mod tests {
     fn a_report_names_fences_and_reasons_and_no_text() {
         let text = "## Architecture Diagram\n\n```mermaid\ngraph TD\nA-->B\n```\n\n## code flow diagram\n\n\
                     ```mermaid\nsequenceDiagram\nparticipant A as Secret<br/>\n```\n";
-        let report = check(text, true);
+        let report = check(text, DiagramText::Markdown);
         assert_eq!(
             report.lines(),
             [
@@ -472,10 +484,10 @@ mod tests {
             "- **Step 3b — mermaid sanitizer rejected:** br-in-participant-alias"
         );
         assert!(!format!("{report:?}").contains("Secret"));
-        let both = check("sequenceDiagram\nactor A as $\nactor B as $<br>\n", false);
+        let both = check("sequenceDiagram\nactor A as $\nactor B as $<br>\n", DiagramText::Guessed);
         assert_eq!(both.tokens(), "br-in-participant-alias dollar-in-participant-alias");
         assert_eq!(both.lines().len(), 5, "no heading for a bare diagram: {:?}", both.lines());
-        assert_eq!(check("graph TD", false).log_entry("3b"), None);
+        assert_eq!(check("graph TD", DiagramText::Guessed).log_entry("3b"), None);
     }
 
     #[test]
@@ -484,7 +496,7 @@ mod tests {
         assert_eq!(fault.words, r"got\u{202e} 'Secret' see \u{1b}[31m");
         assert_eq!(Fault::new(1, None, &"é".repeat(301)).words, "é".repeat(300) + "…");
         assert_eq!(Fault::new(1, None, &"é".repeat(300)).words, "é".repeat(300));
-        let mut report = check("sequenceDiagram\nactor A as $\n", false);
+        let mut report = check("sequenceDiagram\nactor A as $\n", DiagramText::Guessed);
         report.faults.extend([fault.clone(), fault]);
         assert_eq!(report.tokens(), "does-not-parse dollar-in-participant-alias");
         report.hits.clear();
@@ -496,7 +508,7 @@ mod tests {
     // P-294: the warning names a reason and no text.
     #[test]
     fn a_refused_diagram_is_warned_of() {
-        let report = check("graph TD\nA[secret|b]\n", false);
+        let report = check("graph TD\nA[secret|b]\n", DiagramText::Guessed);
         let rejection = report.rejection().unwrap();
         let alone = sentence_in(rejection.clone(), &Breadcrumbs::default());
         assert_eq!(
@@ -507,14 +519,16 @@ mod tests {
         let inside = Breadcrumbs { prefix: Prefix::parse("1.::design plan") };
         let inside = sentence_in(rejection, &inside);
         assert!(inside.starts_with("**⚠ 1.3b: design plan | architecture diagram — "), "{inside}");
-        assert_eq!(check("graph TD\n", false).rejection(), None);
+        assert_eq!(check("graph TD\n", DiagramText::Guessed).rejection(), None);
     }
 
     // P-303: the heading is searched in five lines that are not blank, and the later kind is tested
     // first.
     #[test]
     fn a_heading_is_looked_for_in_five_lines() {
-        let kind = |before: &str| check(&format!("{before}```mermaid\n```\n"), true).kinds[0];
+        let kind = |before: &str| {
+            check(&format!("{before}```mermaid\n```\n"), DiagramText::Markdown).kinds[0]
+        };
         assert_eq!(kind("## Architecture Diagram\n\na\nb\n\nc\nd\n"), Kind::Architecture);
         assert_eq!(kind("## Architecture Diagram\na\nb\nc\nd\ne\n"), Kind::Unknown);
         assert_eq!(kind("## Code Flow Diagram\n## Architecture Diagram\n"), Kind::CodeFlow);
@@ -538,12 +552,12 @@ mod tests {
             ("```mermaid\ngraph TD\nA[a|b]\n", 1, 1),
             ("``` mermaid`\ngraph TD\nA[a|b]\n", 0, 0),
         ] {
-            let report = check(text, true);
+            let report = check(text, DiagramText::Markdown);
             assert_eq!((report.fences, report.hits.len()), (fences, hits), "{text}");
         }
-        let bare = check("\n```mermaid\ngraph TD\nA[a|b]\n```\n", false);
+        let bare = check("\n```mermaid\ngraph TD\nA[a|b]\n```\n", DiagramText::Guessed);
         assert_eq!((bare.fences, bare.kinds.len()), (1, 1), "Markdown by its first line");
-        let other = check(" ```mermaid\ngraph TD\n```\n", false);
+        let other = check(" ```mermaid\ngraph TD\n```\n", DiagramText::Guessed);
         assert_eq!(other.kinds, [], "the line must be exactly that");
     }
 
@@ -551,17 +565,17 @@ mod tests {
     #[test]
     fn exactly_one_diagram_is_requested() {
         let one = "```mermaid\ngraph TD\n```\n";
-        assert!(check(one, true).is_one_diagram());
-        assert!(!check("no diagram", true).is_one_diagram());
-        assert!(!check(&one.repeat(2), true).is_one_diagram());
+        assert!(check(one, DiagramText::Markdown).is_one_diagram());
+        assert!(!check("no diagram", DiagramText::Markdown).is_one_diagram());
+        assert!(!check(&one.repeat(2), DiagramText::Markdown).is_one_diagram());
     }
 
     proptest! {
         #[test]
         fn any_text_is_checked(text in any::<String>(), known in "(graph TD|sequenceDiagram|actor A as |```mermaid|```|---|%%|\n|\n|[\\[\\](){}|\"$é\\\\ ]){0,20}") {
             for text in [text, known] {
-                for markdown in [true, false] {
-                    let report = check(&text, markdown);
+                for form in [DiagramText::Markdown, DiagramText::Guessed] {
+                    let report = check(&text, form);
                     let lines = text.lines().count();
                     prop_assert!(report.hits.iter().all(|hit| hit.line <= lines && hit.fence <= report.fences));
                     prop_assert!(report.kinds.is_empty() || report.kinds.len() == report.fences);
@@ -573,6 +587,6 @@ mod tests {
     #[test]
     fn a_long_diagram_costs_its_length() {
         let text = format!("```mermaid\ngraph TD\n{}```\n", "A[[[[ --> B\n".repeat(100_000));
-        assert!(check(&text, true).is_safe());
+        assert!(check(&text, DiagramText::Markdown).is_safe());
     }
 }

@@ -16,16 +16,16 @@ use super::warning::DesignWarning;
 /// Something that a design tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// A step begins.
+    /// The run begins a step.
     StepBegins {
-        /// The step.
+        /// The step that begins.
         step: Step,
         /// A fact known from the start, such as a branch that is kept.
         with: Option<String>,
     },
     /// A step, or a part of it, is done.
     StepDone {
-        /// The step.
+        /// The step that is done, or a part of it.
         step: Step,
         /// The work that was done.
         what: String,
@@ -34,7 +34,7 @@ pub enum Notice {
     },
     /// A round of questions is over.
     DecisionsResolved {
-        /// The step.
+        /// The step that asked the questions.
         step: Step,
         /// How many decisions the round settled.
         count: usize,
@@ -43,7 +43,7 @@ pub enum Notice {
     },
     /// A step, or a part of it, has nothing to do.
     StepSkipped {
-        /// The step.
+        /// The step that has nothing to do.
         step: Step,
         /// The reason.
         why: String,
@@ -134,7 +134,7 @@ pub enum DesignNote {
     AfterVotes {
         /// The voter, such as `Codex voter`.
         who: String,
-        /// Its words.
+        /// What the voter wrote, as it is quoted.
         words: String,
     },
     /// The workflow that asked did not get the files.
@@ -144,7 +144,7 @@ pub enum DesignNote {
     },
     /// The workflow that asked did not get the files that a person's decision changed.
     NotExportedAgain {
-        /// Why.
+        /// The reason of the last attempt.
         why: String,
         /// How long the step has taken.
         seconds: u64,
@@ -190,7 +190,7 @@ pub enum ToldArtifact {
     Synthesis(Arc<Synthesis>),
     /// How the debates ended.
     Resolutions(Vec<Resolution>),
-    /// The plan.
+    /// The first plan, before its review.
     Plan(DesignPlan),
     /// The plan after a revision.
     RevisedPlan(DesignPlan),

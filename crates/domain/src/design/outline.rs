@@ -62,7 +62,7 @@ pub struct PhaseResults {
     pub review: Option<ReviewResult>,
     /// The decisions of the interview after the review.
     pub design_interview: Option<Vec<InterviewDecision>>,
-    /// The diagram.
+    /// The drawing, or why it is left out; `None` before the chair drew.
     pub diagram: Option<DiagramResult>,
     /// Every answer that counts, in the order in which the phases took them.
     pub voices: Vec<Voice>,

@@ -44,7 +44,7 @@ impl PanelResult {
         known.unwrap_or_else(|| Self::Word(word.to_owned()))
     }
 
-    /// Returns the word: `accepted`, `tied`, `thesis`, `over-cap`…
+    /// Returns the word: `accepted`, `tied`, `thesis`…
     pub fn word(&self) -> &str {
         match self {
             Self::Finding(verdict) => verdict.word(),

@@ -67,7 +67,7 @@ impl fmt::Display for PlanPart {
     }
 }
 
-/// A part of a task.
+/// What a plan says about each of its tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskPart {
     /// The files that it touches.

@@ -292,7 +292,7 @@ pub enum SeatPart {
     Debate {
         /// The decision's number.
         decision: usize,
-        /// The side.
+        /// Which option to defend.
         side: Side,
     },
     /// To judge the debates.

@@ -24,7 +24,7 @@ pub enum SetUp {
     /// The checked-out branch seems to belong to another feature, and a person must decide whether
     /// the design goes on there. Nothing was changed.
     Undecided {
-        /// The branch.
+        /// The name of the checked-out branch.
         branch: String,
     },
     /// The design may not begin.

@@ -82,7 +82,7 @@ pub struct Wait<'e> {
 /// A step's first and last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepSpan {
-    /// The step.
+    /// The step between the two events.
     pub step: Step,
     /// Its first event.
     pub from: TimelineMoment,

@@ -27,7 +27,7 @@ pub enum DesignWarning {
     Votes {
         /// The voter or judge, such as `Codex voter`.
         who: String,
-        /// The oddity.
+        /// What is odd about them.
         oddity: VoteOddity,
     },
     /// The diagram has a form that is not allowed.
@@ -187,7 +187,7 @@ pub enum ChairWarning {
     NotRevised,
     /// The plan stays as it was, for these findings or decisions.
     PlanUnchanged {
-        /// Their ids.
+        /// Ids of findings or decisions, as a sentence lists them.
         ids: String,
     },
 }
@@ -270,7 +270,7 @@ pub enum VoteOddity {
     Missing,
     /// These lines look like votes and do not count.
     Near {
-        /// The lines.
+        /// The lines as the voter wrote them.
         lines: Vec<String>,
     },
 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::no_answer::{NoAnswer, TOO_LONG, short_line};
 use super::outcome::{LaneOutcome, ProcessEnd};
 use super::substance::Thin;
+use super::unanswered::{TOO_LONG, Unanswered, short_line};
 
 /// The code of a process that could not be started.
 const NOT_STARTED: i32 = 127;
@@ -72,7 +72,7 @@ pub struct Collected {
     /// Whether its agent is still available.
     pub is_healthy: bool,
     /// Why there is no answer; `None` if there is one.
-    pub reason: Option<NoAnswer>,
+    pub reason: Option<Unanswered>,
 }
 
 /// The facts about an ended lane.
@@ -113,14 +113,14 @@ pub fn collected(result: &CollectedResult<'_>) -> Collected {
         status,
         exit_code,
         is_healthy: false,
-        reason: Some(result.words().map_or(otherwise, NoAnswer::said)),
+        reason: Some(result.words().map_or(otherwise, Unanswered::said)),
     };
     match (result.outcome, result.thin) {
         (LaneOutcome::Answered | LaneOutcome::ModelMismatch, Some(thin)) => Collected {
             status: CollectedStatus::NotSubstantive,
             exit_code: 0,
             is_healthy: false,
-            reason: Some(NoAnswer::Thin(thin)),
+            reason: Some(Unanswered::Thin(thin)),
         },
         (LaneOutcome::Answered | LaneOutcome::ModelMismatch, None) => {
             Collected { status: CollectedStatus::Ok, exit_code: 0, is_healthy: true, reason: None }
@@ -130,21 +130,21 @@ pub fn collected(result: &CollectedResult<'_>) -> Collected {
             status: CollectedStatus::BudgetSpent,
             exit_code: 0,
             is_healthy: true,
-            reason: Some(NoAnswer::OverBudget { said: None }),
+            reason: Some(Unanswered::OverBudget { said: None }),
         },
         (_, _) if result.end == ProcessEnd::Lost => {
-            of(CollectedStatus::SentinelTimeout, TOO_LONG, NoAnswer::Lost)
+            of(CollectedStatus::SentinelTimeout, TOO_LONG, Unanswered::Lost)
         }
         (LaneOutcome::TimedOut | LaneOutcome::Stalled | LaneOutcome::NoOutput, _)
             if exit_code == TOO_LONG =>
         {
-            of(CollectedStatus::TimedOut, TOO_LONG, NoAnswer::TimedOut)
+            of(CollectedStatus::TimedOut, TOO_LONG, Unanswered::TimedOut)
         }
         (LaneOutcome::NoOutput, _) => empty(result, exit_code),
         (_, _) => {
             // A client that exits 0 on an error has still failed.
             let code = if exit_code == 0 { 1 } else { exit_code };
-            of(CollectedStatus::Failed, code, NoAnswer::ExitCode(code))
+            of(CollectedStatus::Failed, code, Unanswered::ExitCode(code))
         }
     }
 }
@@ -152,9 +152,9 @@ pub fn collected(result: &CollectedResult<'_>) -> Collected {
 /// A lane that ended successfully without output, on the first or second attempt.
 fn empty(result: &CollectedResult<'_>, exit_code: i32) -> Collected {
     let reason = if result.is_second {
-        NoAnswer::NoOutputAgain { said: result.words().map(short_line) }
+        Unanswered::NoOutputAgain { said: result.words().map(short_line) }
     } else {
-        result.words().map_or(NoAnswer::NoOutput, NoAnswer::said)
+        result.words().map_or(Unanswered::NoOutput, Unanswered::said)
     };
     let status = CollectedStatus::EmptyOutput;
     Collected { status, exit_code, is_healthy: false, reason: Some(reason) }

@@ -143,7 +143,7 @@ impl AgentHealth {
 pub struct Replacement<'a> {
     /// The other agent of the panel, if it is available.
     pub other: Option<&'a str>,
-    /// The host.
+    /// The name of the agent that takes the seats left over.
     pub host: &'a str,
     /// Whether the host is the client that failed: it may fail in the same way.
     pub host_is_same: bool,
@@ -258,17 +258,9 @@ pub struct Availability {
 }
 
 impl Availability {
-    /// Takes in an agent's present health.
-    pub fn note(&mut self, agent: &str, is_healthy: bool) {
-        match self.agents.iter_mut().find(|(name, _)| name == agent) {
-            Some((_, known)) => *known &= is_healthy,
-            None => self.agents.push((agent.to_owned(), is_healthy)),
-        }
-    }
-
     /// Takes in all of another.
     pub fn note_all(&mut self, other: &Self) {
-        other.agents.iter().for_each(|(name, is_healthy)| self.note(name, *is_healthy));
+        self.extend(other.agents.iter().cloned());
     }
 
     /// Returns an agent's health, if it was noted.
@@ -294,7 +286,7 @@ impl Availability {
             let Some(name) = key.strip_suffix("_HEALTHY").filter(|name| !name.is_empty()) else {
                 continue;
             };
-            read.note(&name.to_lowercase(), value == "true");
+            read.extend([(name.to_lowercase(), value == "true")]);
         }
         read
     }
@@ -303,6 +295,18 @@ impl Availability {
     pub fn parse_caller(text: &str) -> Self {
         let said = text.lines().filter(|line| !line.ends_with('='));
         Self::parse(&said.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// Takes in agents, each with whether it is available now.
+impl Extend<(String, bool)> for Availability {
+    fn extend<T: IntoIterator<Item = (String, bool)>>(&mut self, noted: T) {
+        for (agent, is_healthy) in noted {
+            match self.agents.iter_mut().find(|(name, _)| *name == agent) {
+                Some((_, known)) => *known &= is_healthy,
+                None => self.agents.push((agent, is_healthy)),
+            }
+        }
     }
 }
 
@@ -558,7 +562,7 @@ mod tests {
             let mut run = Availability::default();
             let mut down = Vec::new();
             for (name, is_healthy) in notes {
-                run.note(&name, is_healthy);
+                run.extend([(name.clone(), is_healthy)]);
                 if !is_healthy {
                     down.push(name);
                 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// How many lanes may run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneLimits {
-    /// In all.
+    /// How many lanes may run in parallel.
     pub in_all: usize,
     /// Lanes of one agent.
     pub of_agent: usize,

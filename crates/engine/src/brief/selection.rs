@@ -57,12 +57,12 @@ pub enum SelectionNote {
     },
     /// Nothing matches a pattern, and other documents were found.
     NoMatch {
-        /// The pattern.
+        /// The pattern as the user wrote it.
         pattern: String,
     },
     /// None of the chosen documents matches a pattern of `--first`.
     NoneFirst {
-        /// The pattern.
+        /// The pattern as the user wrote it.
         pattern: String,
     },
 }
@@ -161,7 +161,9 @@ impl Selection<'_> {
             self.name(path, given);
             return Ok(true);
         }
-        let Some(search) = self.search_for(given, is_there) else {
+        let search =
+            if is_there { Some(self.all_below(given)) } else { self.pattern_search(given) };
+        let Some(search) = search else {
             let beside = names_beside(&path);
             return Err(SelectionError::Missing { path: given.to_owned(), beside });
         };
@@ -178,11 +180,14 @@ impl Selection<'_> {
         Ok(is_any)
     }
 
-    fn search_for(&self, given: &Path, is_folder: bool) -> Option<Search> {
-        if is_folder {
-            let root = cleaned(&self.request.folder.join(given));
-            return Some(Search { root, written: given.to_owned(), pattern: None });
-        }
+    /// Searches all of a folder.
+    fn all_below(&self, given: &Path) -> Search {
+        let root = cleaned(&self.request.folder.join(given));
+        Search { root, written: given.to_owned(), pattern: None }
+    }
+
+    /// Searches by a pattern; `None` if the path has no pattern in it.
+    fn pattern_search(&self, given: &Path) -> Option<Search> {
         let is_pattern = |part: &Component<'_>| {
             part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{'])
         };
@@ -226,7 +231,9 @@ impl Selection<'_> {
     fn count_ignored(&self) -> usize {
         let searches = self.request.named.iter().filter_map(|given| {
             let path = cleaned(&self.request.folder.join(given));
-            self.search_for(given, path.is_dir())?.files(Ignored::Found).ok()
+            let is_folder = path.is_dir();
+            let search = is_folder.then(|| self.all_below(given));
+            search.or_else(|| self.pattern_search(given))?.files(Ignored::Found).ok()
         });
         searches.map(|files| files.len()).sum()
     }

@@ -23,7 +23,7 @@ use self::begun::BegunBody;
 use self::citations::{CitationsBody, LookedUpBody};
 use self::kept::KeptBody;
 use self::probed::ProbedBody;
-use self::reason::{ExportFailureBody, NoAnswerBody};
+use self::reason::{ExportFailureBody, UnansweredBody};
 use self::ruling::RulingBody;
 use self::set_up::SetUpBody;
 
@@ -206,7 +206,7 @@ impl DrawnBody {
 struct LaneBody {
     name: String,
     status: String,
-    reason: NoAnswerBody,
+    reason: UnansweredBody,
     answer: String,
     agent: String,
     model: Option<String>,

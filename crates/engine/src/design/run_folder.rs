@@ -32,7 +32,7 @@ const SINGLE_PASSES: &str = ".single-passes";
 /// The lock of a run's worker, in its folder.
 const WORKER: &str = ".worker";
 
-/// The folder of all runs' folders.
+/// The place of the folders that runs keep their files in.
 #[derive(Debug, Clone)]
 pub struct RunFolders {
     root: PathBuf,

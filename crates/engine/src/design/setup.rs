@@ -251,7 +251,7 @@ impl Start<'_> {
         news: News,
     ) -> Result<SetUp, Refusal> {
         let left = self.tree.branch().unwrap_or_default();
-        let name = self.make_branch(&facts.user_prefix, &self.start(news.is_fetched))?;
+        let name = self.make_branch(&facts.user_prefix, &self.start(&news))?;
         let mut ready = self.at(name, news.notes, Begins::Plain);
         (ready.is_new, ready.left) = (true, Some(left));
         ready.branch_notes.extend(warning);
@@ -277,10 +277,10 @@ impl Start<'_> {
 
     /// Returns the start of a new branch: the remote's default branch, if it was just fetched, and
     /// else the local one, which may have more commits.
-    fn start(&self, is_fetched: bool) -> String {
+    fn start(&self, news: &News) -> String {
         let here = format!("refs/heads/{}", self.main);
         let there = format!("refs/remotes/{REMOTE}/{}", self.main);
-        let mut places = if is_fetched { [there, here] } else { [here, there] }.into_iter();
+        let mut places = if news.is_fetched { [there, here] } else { [here, there] }.into_iter();
         places.find(|place| self.tree.has(place)).unwrap_or_else(|| "HEAD".to_owned())
     }
 

@@ -16,7 +16,7 @@ use convoke_domain::dispatch::review::{Issue, Review, Severity};
 
 pub use self::beside::beside;
 use self::block::{Block, is_set_apart, last_block, verdict_keys};
-use self::contradiction::{contradiction, judging_keys, unknown_key};
+use self::contradiction::{StatedVerdict, contradiction, judging_keys, unknown_key};
 use self::tree::Tree;
 
 /// Reads a reviewer's answer.
@@ -45,7 +45,8 @@ pub fn review(answer: &str) -> Result<Review, Ambiguity> {
         }
         _ => return Err(doubt(Doubt::Issues)),
     };
-    if let Some(key) = contradiction(value, approved) {
+    let stated = if approved { StatedVerdict::Approved } else { StatedVerdict::Refused };
+    if let Some(key) = contradiction(value, stated) {
         return Err(doubt(Doubt::Contradiction(key.to_owned())));
     }
     if approved {

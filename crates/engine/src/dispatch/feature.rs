@@ -49,7 +49,7 @@ pub struct FeatureMeta {
     pub project_id: Option<String>,
     /// The part of that project.
     pub module: Option<String>,
-    /// Its status.
+    /// The status that its front matter states.
     pub status: Option<String>,
     /// Its dependencies.
     pub depends_on: Vec<String>,

@@ -53,11 +53,9 @@ pub fn measure(features: &Path, project: &Path, roles: &Roles, framing: Measured
             continue;
         };
         for (role, (_, sum)) in roles.all().iter().zip(&mut savings.roles) {
-            let costs = costs(
-                role,
-                &sizes,
-                frame(role, &feature, sizes.chars.contains_key(&FeatureArtifact::PRD), framing),
-            );
+            let has_prd = sizes.chars.contains_key(&FeatureArtifact::PRD);
+            let prd = if has_prd { Prd::InFeature } else { Prd::None };
+            let costs = costs(role, &sizes, frame(role, &feature, &prd, framing));
             *sum = sum.plus(costs);
             savings.all = savings.all.plus(costs);
         }
@@ -91,13 +89,12 @@ fn sizes(feature: &Feature, project: &Path) -> Option<FeatureSizes> {
 }
 
 /// Measures a role's prompt without any document in it.
-fn frame(role: &DispatchRole, feature: &Feature, has_prd: bool, framing: MeasuredParts) -> Frame {
+fn frame(role: &DispatchRole, feature: &Feature, prd: &Prd, framing: MeasuredParts) -> Frame {
     let dir = feature.dir.display().to_string();
-    let prd = if has_prd { Prd::InFeature } else { Prd::None };
     let length = |profile: PromptProfile, listed: bool| {
         let reads = role.reads(profile);
         let references: Vec<_> =
-            reads.iter().map(|artifact| Reference::resolve(artifact, &dir, &prd)).collect();
+            reads.iter().map(|artifact| Reference::resolve(artifact, &dir, prd)).collect();
         let text = prompt(&PromptParts {
             role,
             profile,

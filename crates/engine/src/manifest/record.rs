@@ -25,7 +25,7 @@ pub const RECORD_FILE: &str = "manifest.json";
 
 const VERSION: u32 = 1;
 
-/// The record of a run.
+/// What is needed to tell later whether files are those of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRecord {
@@ -33,7 +33,7 @@ pub struct RunRecord {
     pub manifest: u32,
     /// The run's id.
     pub run: String,
-    /// The project.
+    /// The project's name in the store.
     pub project: String,
     /// The branch on which the run began.
     pub branch: String,

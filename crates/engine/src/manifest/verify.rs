@@ -20,7 +20,7 @@ const PIECE: usize = 256 * 1024;
 /// The result of verifying files.
 #[derive(Debug)]
 pub struct RecordVerdict {
-    /// The record.
+    /// The record that the files were compared with.
     pub record: RunRecord,
     /// Those that are not as they were.
     pub changed: Vec<String>,
@@ -107,7 +107,7 @@ pub fn verify(path: &Path) -> Result<RecordVerdict, VerifyError> {
     Ok(RecordVerdict { record, changed, missing, extra })
 }
 
-/// Reads a record.
+/// Reads a record of a form that this program knows.
 pub fn read_record(path: &Path) -> Result<RunRecord, VerifyError> {
     let unreadable = |source| VerifyError::Unreadable { path: path.to_owned(), source };
     let (file, _) = open_file(path).map_err(|error| match error {

@@ -28,7 +28,7 @@ const MAX_SESSION: u64 = 4096;
 /// The file with the caller's session id, in the caller's folder.
 const SESSION_FILE: &str = "session-id";
 
-/// The source of the artifacts.
+/// Where the files of a bundle come from.
 #[derive(Debug, Clone, Copy)]
 pub enum ArtifactSource<'a> {
     /// From a folder.

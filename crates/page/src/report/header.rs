@@ -29,7 +29,7 @@ pub enum ReportForm {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReportHeader {
-    /// Its form.
+    /// A page in HTML, or a comment in Markdown.
     pub form: ReportForm,
     /// The version of Convoke that made it.
     pub version: String,
@@ -37,7 +37,7 @@ pub struct ReportHeader {
     pub format: u32,
     /// The version of the rules that it was counted by.
     pub rules: u32,
-    /// The run.
+    /// The id of the reported run.
     pub run: String,
     /// The last event of the journal that it follows from.
     pub event: u64,

@@ -21,7 +21,7 @@ const ANSWERS: &str = "answers";
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnsweredRunReport {
-    /// The run.
+    /// The id of the run that goes on with the answer.
     pub run: String,
     /// What was answered: a question's id, or that of a finding or decision.
     pub answered: String,

@@ -26,11 +26,11 @@ const MESSAGES: &str = "messages";
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunOutputReport {
-    /// The run.
+    /// The id of the run that made the artifact.
     pub run: String,
     /// The artifact's name.
     pub artifact: String,
-    /// Its text.
+    /// All of the artifact's content.
     pub text: String,
 }
 

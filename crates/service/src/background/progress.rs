@@ -33,7 +33,7 @@ const LONGEST_LINE: usize = 400;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunProgressReport {
-    /// The run.
+    /// The run's id, by which later calls ask for it.
     pub run: String,
     /// The kind of the run.
     pub kind: BackgroundKind,
@@ -83,7 +83,7 @@ pub struct RunSpentReport {
     pub without_usage: u64,
     /// How many of them said only a part of it.
     pub partial_usage: u64,
-    /// Tokens.
+    /// Tokens of prompts and answers together, cached ones too.
     pub tokens: u64,
     /// Money, in millionths of a dollar, as far as clients say.
     pub micro_dollars: Option<u64>,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BackgroundKind {
-    /// A design.
+    /// A panel plans a feature, as `convoke design` does.
     Design,
     /// One round of a role.
     Dispatch,

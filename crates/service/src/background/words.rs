@@ -26,7 +26,7 @@ pub enum RunWork {
     Lane(LaneWork),
 }
 
-/// A design.
+/// What a design in the background begins with.
 #[derive(Debug, Clone, Default)]
 pub struct DesignWork {
     /// What to design; a rehearsal has a feature of its own.
@@ -44,7 +44,7 @@ pub struct DesignWork {
 /// A round of one role.
 #[derive(Debug, Clone)]
 pub struct DispatchWork {
-    /// The role.
+    /// The role that gets the prompt.
     pub role: RoleName,
     /// The feature's folder, relative to the project, or its name.
     pub folder: Option<PathBuf>,

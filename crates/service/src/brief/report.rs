@@ -12,7 +12,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefReport {
-    /// The block, whole.
+    /// The text for the prompt, with all included documents.
     pub block: String,
     /// Documents that were left out or cut, in the contract's lines.
     pub logs: Vec<String>,
@@ -34,7 +34,7 @@ pub struct BriefReport {
     pub used_x10: u64,
     /// Which documents are cut or dropped when not all fit.
     pub policy: &'static str,
-    /// The tokenizer.
+    /// The name of the tokenizer that counted the tokens.
     pub tokenizer: &'static str,
     /// Whether token counts are a real model's or an estimate.
     pub exact: bool,

@@ -41,7 +41,7 @@ pub struct BriefRestReport {
     pub chars: usize,
     /// Its cost, in tenths of a token.
     pub tokens_x10: u64,
-    /// The tokenizer.
+    /// The name of the tokenizer that counted the tokens.
     pub tokenizer: &'static str,
     /// Whether that count is a real model's or an estimate.
     pub exact: bool,

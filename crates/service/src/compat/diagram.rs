@@ -30,7 +30,7 @@ pub fn check_diagram(
         None => standard_input(),
     };
     let Some(text) = text else { return unchecked(session, &request, "unreadable input") };
-    let report = check(&text, request.markdown);
+    let report = check(&text, request.form);
     if let (Some(path), Some(entry)) = (&request.log, report.log_entry(&request.step)) {
         add_to_log(session, Path::new(path), &entry);
     }

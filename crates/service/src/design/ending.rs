@@ -65,7 +65,7 @@ pub struct DesignOverview {
     pub panel: Panel,
     /// The results of the phases.
     pub results: ResultsReport,
-    /// The warnings.
+    /// What the run warned of, in order.
     pub warnings: Vec<String>,
     /// How many different models decided, and which agents answered for others.
     pub independence: Option<String>,

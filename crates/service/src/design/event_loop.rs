@@ -18,7 +18,7 @@ use super::stage::Stage;
 use crate::failure::Failure;
 use crate::workspace::refused;
 
-/// News of a lane.
+/// What a lane's thread reports to the run.
 #[derive(Debug, Clone)]
 pub(super) enum LaneNews {
     /// It begins.

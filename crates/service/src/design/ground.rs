@@ -20,23 +20,33 @@ struct Other {
     hint: String,
 }
 
+/// What must be as it was when the run stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ground {
+    /// The branch alone: the run checks the working tree by itself, or no longer.
+    Branch,
+    BranchAndTree,
+}
+
 /// Goes on only if the project is in the state at which the run stopped. Otherwise it asks the
 /// person, if there is one, even with `--auto`.
 pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure> {
     let Some((_, SetUp::Ready(ready))) = facts.set_up() else { return Ok(()) };
-    let looks_by_itself = match walk(facts).next {
+    let ground = match walk(facts).next {
         Next::End(
             DesignEnding::Complete { .. } | DesignEnding::Refused(_) | DesignEnding::DirtyTree,
         ) => {
             return Ok(());
         }
-        Next::Need(Need::Tree(_) | Need::Recover(..)) => true,
+        Next::Need(Need::Tree(_) | Need::Recover(..)) => Ground::Branch,
         // After the last boundary Convoke attributes no change to an agent.
         Next::Need(_) | Next::End(_) => {
-            facts.trees(Boundary::Reviews).iter().any(|(_, tree)| *tree == Tree::Clean)
+            let is_clean = |(_, tree): &(_, Tree)| *tree == Tree::Clean;
+            let is_past = facts.trees(Boundary::Reviews).iter().any(is_clean);
+            if is_past { Ground::Branch } else { Ground::BranchAndTree }
         }
     };
-    while let Some(other) = other(stage, ready, looks_by_itself) {
+    while let Some(other) = other(stage, ready, ground) {
         let question = question::other_ground(&other.found);
         let answer = if stage.front_end.has_person() { stage.ask(&question) } else { None };
         if answer.is_none() && stage.session.is_stopped() {
@@ -55,7 +65,7 @@ pub(super) fn check(stage: &mut Stage<'_>, facts: &Facts) -> Result<(), Failure>
     Ok(())
 }
 
-fn other(stage: &Stage<'_>, ready: &Ready, looks_by_itself: bool) -> Option<Other> {
+fn other(stage: &Stage<'_>, ready: &Ready, ground: Ground) -> Option<Other> {
     let tree = WorkTree::at(&stage.session.project);
     let branch = tree.ok().and_then(|tree| tree.branch()).unwrap_or_default();
     if branch != ready.branch {
@@ -73,7 +83,7 @@ fn other(stage: &Stage<'_>, ready: &Ready, looks_by_itself: bool) -> Option<Othe
             ),
         });
     }
-    if looks_by_itself || stage.tree() == Tree::Clean {
+    if ground == Ground::Branch || stage.tree() == Tree::Clean {
         return None;
     }
     Some(if ready.tree_before.is_some() {

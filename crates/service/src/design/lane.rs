@@ -9,8 +9,8 @@ use convoke_domain::lane::budget::LaneBudget;
 use convoke_domain::lane::collected::{self, CollectedStatus, collected};
 use convoke_domain::lane::event::LaneEvent;
 use convoke_domain::lane::ledger::Purpose;
-use convoke_domain::lane::no_answer::NoAnswer;
 use convoke_domain::lane::outcome::LaneOutcome;
+use convoke_domain::lane::unanswered::Unanswered;
 use convoke_domain::run::RunId;
 use convoke_engine::lane::agent_ref::AgentRef;
 use convoke_engine::lane::supervisor::Limits;
@@ -43,15 +43,22 @@ pub(super) struct LaneOrder<'o> {
     pub(super) span: Span,
 }
 
+/// Which request of the same prompt it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    First,
+    Second,
+}
+
 impl LaneOrder<'_> {
     /// Runs a lane, and once more if the client printed nothing.
     pub(super) fn run(&self, request: &LaneNeed, hear: &mut dyn FnMut(&LaneEvent)) -> LaneAnswer {
         let client = self.settings.chosen(request.holder).agent.as_str();
         let seat = tracing::info_span!(parent: &self.span, "seat", seat = %request.id, client);
         let _entered = seat.enter();
-        let first = self.ask(request, false, hear)?;
+        let first = self.ask(request, Attempt::First, hear)?;
         match first {
-            Some((_, true)) => Ok(self.ask(request, true, hear)?.map(|(end, _)| end)),
+            Some((_, true)) => Ok(self.ask(request, Attempt::Second, hear)?.map(|(end, _)| end)),
             first => Ok(first.map(|(end, _)| end)),
         }
     }
@@ -60,7 +67,7 @@ impl LaneOrder<'_> {
     fn ask(
         &self,
         request: &LaneNeed,
-        is_second: bool,
+        attempt: Attempt,
         hear: &mut dyn FnMut(&LaneEvent),
     ) -> Result<Option<(LaneEnd, bool)>, Failure> {
         let chosen = self.settings.chosen(request.holder);
@@ -84,12 +91,12 @@ impl LaneOrder<'_> {
             why: why.as_deref(),
             thin: None,
             is_clash: transcript.output.is_clash(),
-            is_second,
+            is_second: attempt == Attempt::Second,
         };
         let found = collected(&result);
         // No agent failed then; the spent amount is worth reporting.
         let reason = match found.status {
-            CollectedStatus::BudgetSpent => Some(NoAnswer::OverBudget { said: why.clone() }),
+            CollectedStatus::BudgetSpent => Some(Unanswered::OverBudget { said: why.clone() }),
             _ => found.reason,
         };
         let mut end = LaneEnd {
@@ -105,7 +112,7 @@ impl LaneOrder<'_> {
             let answer = transcript.output.answer().unwrap_or_default();
             if answer.len() > LONGEST_ANSWER {
                 end.status = CollectedStatus::Failed;
-                end.reason = Some(NoAnswer::TooLong { most: LONGEST_ANSWER });
+                end.reason = Some(Unanswered::TooLong { most: LONGEST_ANSWER });
             } else {
                 end.answer = answer.into();
             }
@@ -113,7 +120,7 @@ impl LaneOrder<'_> {
         Ok(Some((end, result.is_worth_another())))
     }
 
-    /// Runs the lane.
+    /// Asks the agent once, without a look at the answer.
     fn run_lane(
         &self,
         request: &LaneNeed,
@@ -152,7 +159,7 @@ impl LaneOrder<'_> {
 pub(super) fn not_run(settings: &Settings, request: &LaneNeed, error: &str) -> LaneEnd {
     LaneEnd {
         status: CollectedStatus::Failed,
-        reason: Some(NoAnswer::NotRun(error.to_owned())),
+        reason: Some(Unanswered::NotRun(error.to_owned())),
         answer: Arc::default(),
         agent: settings.chosen(request.holder).agent.clone(),
         model: None,

@@ -58,7 +58,7 @@ pub(super) struct Submission<'a> {
 pub enum AnswerKind {
     /// A round of a role.
     Round,
-    /// One task.
+    /// A subagent's work on one task.
     Task,
 }
 
@@ -159,7 +159,8 @@ impl Submission<'_> {
         let unreviewed = role.noun != Noun::Review && resume_error.is_none();
         let would_pass = review.as_ref().map_or(unreviewed, Review::passes) && ambiguity.is_none();
         let lacks_proof = would_pass && requires_proof && !reading.not_proven.is_empty();
-        let verdict = verdict_word(review.as_ref(), ambiguity.as_ref(), lacks_proof);
+        let verdict = verdict_word(review.as_ref(), ambiguity.as_ref())
+            .map(|word| if lacks_proof { "UNPROVEN" } else { word });
         let entry = self.entry(&references, &reading, round.as_ref(), verdict);
         let last = self.again.unwrap_or(answer);
         let report = AnswerCheckReport {
@@ -348,16 +349,8 @@ impl Submission<'_> {
 }
 
 /// Returns the word for a verdict; nothing where there is no review and none was expected.
-fn verdict_word(
-    review: Option<&Review>,
-    ambiguity: Option<&Ambiguity>,
-    lacks_proof: bool,
-) -> Option<&'static str> {
-    let of_review = review.map(|review| match (review.passes(), lacks_proof) {
-        (true, false) => "PASS",
-        (true, true) => "UNPROVEN",
-        (false, _) => "FAIL",
-    });
+fn verdict_word(review: Option<&Review>, ambiguity: Option<&Ambiguity>) -> Option<&'static str> {
+    let of_review = review.map(|review| if review.passes() { "PASS" } else { "FAIL" });
     of_review.or(ambiguity.map(|_| "AMBIGUOUS"))
 }
 

@@ -31,7 +31,7 @@ pub enum ChangedFiles {
     Since(String),
 }
 
-/// The materials of a prompt.
+/// What a caller chooses for one prompt of a role.
 #[derive(Debug, Clone)]
 pub struct PromptMaterials {
     /// The generation of prompts, instead of the settings' own.

@@ -52,7 +52,7 @@ pub struct FeatureMatrixReport {
 pub struct MatrixRoundReport {
     /// The command that dispatched the role.
     pub command: String,
-    /// The role.
+    /// The role's name, without its command.
     pub role: String,
     /// The round, from one.
     pub iteration: u32,

@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::settings::dispatch::settings;
 use crate::workspace::{Workspace, refused};
 
-/// The forgotten rounds.
+/// The result of `dispatch reset`: all roles begin afresh.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForgottenRoundsReport {

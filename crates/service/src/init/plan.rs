@@ -40,7 +40,7 @@ pub struct InitPlan {
 /// The work of a step.
 #[derive(Debug, Clone)]
 pub(super) enum Work {
-    /// Nothing of its own.
+    /// The step only says something.
     Nothing,
     /// The agent that sessions belong to, as this client's hooks need it.
     Bind(Client, AgentName),

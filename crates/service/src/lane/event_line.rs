@@ -55,7 +55,7 @@ enum Happening<'a> {
     },
     /// A text of the agent.
     Text {
-        /// The text.
+        /// A piece of the answer, as the client printed it.
         text: &'a str,
     },
     /// The agent uses a tool.

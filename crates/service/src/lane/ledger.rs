@@ -26,9 +26,9 @@ pub struct LaneEntryReport {
     pub phase: Option<String>,
     /// The run that the lane is part of.
     pub run: Option<String>,
-    /// The project.
+    /// The name of the project that the lane worked in.
     pub project: String,
-    /// The branch.
+    /// The branch that was checked out when the lane began.
     pub branch: String,
     /// The requested model.
     pub asked_model: Option<String>,

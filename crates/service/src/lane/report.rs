@@ -29,7 +29,7 @@ pub struct LaneReport {
     pub recorded: bool,
     /// `answered`, or why there is no answer.
     pub outcome: &'static str,
-    /// The answer.
+    /// All of the agent's answer; `null` without one.
     pub answer: Option<String>,
     /// Why the answer is without substance, if the request required substance.
     pub substance: Option<String>,

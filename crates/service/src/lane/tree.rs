@@ -55,8 +55,8 @@ impl TreeWatch {
         match taken {
             (Ok(snapshot), _) => Self::Began(Box::new(snapshot)),
             // A user who stops the snapshot stops the lane, too, so no agent will have worked.
-            (Err(DirtyReason::LookStopped), false) => Self::Off,
-            (Err(reason), is_late) => Self::Blind(named(reason, is_late)),
+            (Err(DirtyReason::LookStopped), LookEnd::InTime) => Self::Off,
+            (Err(reason), end) => Self::Blind(named(reason, end)),
         }
     }
 
@@ -79,20 +79,30 @@ impl TreeWatch {
         let asked = look.session.cancel();
         let cancel =
             if asked.is_cancelled() { look.session.interruption.urgent() } else { asked }.child();
-        let (mut verdict, is_late) = look.limited(&cancel, || snapshot.compare(&cancel));
-        verdict.reason = verdict.reason.map(|reason| named(reason, is_late));
+        let (mut verdict, end) = look.limited(&cancel, || snapshot.compare(&cancel));
+        verdict.reason = verdict.reason.map(|reason| named(reason, end));
         Some(verdict)
     }
 }
 
+/// Whether a snapshot kept to its time limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LookEnd {
+    InTime,
+    TooLate,
+}
+
 /// Tells what stopped a snapshot: the user, or its time limit.
-fn named(reason: DirtyReason, is_late: bool) -> DirtyReason {
-    if is_late && reason == DirtyReason::LookStopped { DirtyReason::LookTimedOut } else { reason }
+const fn named(reason: DirtyReason, end: LookEnd) -> DirtyReason {
+    match (reason, end) {
+        (DirtyReason::LookStopped, LookEnd::TooLate) => DirtyReason::LookTimedOut,
+        (reason, LookEnd::InTime | LookEnd::TooLate) => reason,
+    }
 }
 
 impl TreeLook<'_> {
     /// Runs `work` until its limit, reports a long wait, and tells whether the limit was exceeded.
-    fn limited<T>(&self, cancel: &Cancel, work: impl FnOnce() -> T) -> (T, bool) {
+    fn limited<T>(&self, cancel: &Cancel, work: impl FnOnce() -> T) -> (T, LookEnd) {
         let is_late = AtomicBool::new(false);
         let late = &is_late;
         let found = thread::scope(|threads| {
@@ -110,7 +120,8 @@ impl TreeLook<'_> {
             drop(doing);
             found
         });
-        (found, is_late.into_inner())
+        let end = if is_late.into_inner() { LookEnd::TooLate } else { LookEnd::InTime };
+        (found, end)
     }
 }
 

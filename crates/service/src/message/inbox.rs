@@ -43,7 +43,7 @@ pub struct InboxRequest {
 
 /// The requested messages.
 pub struct Inbox {
-    /// The reader.
+    /// The agent whose messages these are.
     pub reader: AgentName,
     /// The messages, oldest first.
     pub messages: Vec<Message>,
@@ -225,7 +225,7 @@ fn receive(workspace: &Workspace, reader: &AgentName, read: &[i64]) -> Result<()
 /// One conversation.
 #[derive(Debug, Clone)]
 pub struct MessageThread {
-    /// The reader.
+    /// The agent whose messages these are.
     pub reader: AgentName,
     /// Every message, oldest first.
     pub messages: Vec<Message>,

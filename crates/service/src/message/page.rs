@@ -30,7 +30,7 @@ pub struct MessagePageReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedMessageReport {
-    /// The message.
+    /// The fields of the message.
     #[serde(flatten)]
     pub message: MessageReport,
     /// The agents that it mentions.

@@ -24,7 +24,7 @@ pub struct RepositoryPackReport {
     pub budget: u64,
     /// The pack's cost, in tenths of a token.
     pub used_x10: u64,
-    /// The tokenizer.
+    /// The name of the tokenizer that counted the tokens.
     pub tokenizer: &'static str,
     /// Whether token counts are a real model's or an estimate.
     pub exact: bool,
@@ -32,7 +32,7 @@ pub struct RepositoryPackReport {
     pub text: String,
 }
 
-/// A file of a pack.
+/// A file of the repository, with what the pack has of it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PackFileReport {

@@ -53,7 +53,7 @@ pub fn journal_at_hand(
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportVerdict {
-    /// The file.
+    /// The path of the checked report, as the user gave it.
     pub file: String,
     /// `genuine`, `altered`, `journal-not-here` or `cannot-tell`.
     pub verdict: &'static str,

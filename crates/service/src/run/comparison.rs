@@ -29,7 +29,7 @@ pub struct RunComparisonReport {
 pub struct ComparedRunReport {
     /// The run's id.
     pub run: String,
-    /// The feature.
+    /// The first line of the requested feature.
     pub feature: String,
     /// How it ended.
     pub ending: String,
@@ -37,7 +37,7 @@ pub struct ComparedRunReport {
     pub plan: Option<String>,
     /// The findings that only this run has.
     pub only_here: Vec<ComparedFindingReport>,
-    /// The cost.
+    /// What all lanes of the run used.
     pub cost: SpendingRow,
     /// How many findings were accepted.
     pub accepted_findings: u64,
@@ -51,7 +51,7 @@ pub struct ComparedRunReport {
 pub struct ComparedFindingReport {
     /// Its id in its run.
     pub id: String,
-    /// Its title.
+    /// The finding in one line.
     pub title: String,
     /// Its verdict; nothing before the vote.
     pub verdict: Option<&'static str>,

@@ -50,7 +50,7 @@ pub struct NotAskedReport {
     pub saved_tokens: Option<u64>,
 }
 
-/// A sketch.
+/// An agent's own proposal, made before it saw those of others.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SketchReport {
@@ -96,7 +96,7 @@ pub struct DefenseReport {
 pub struct DefensePartReport {
     /// `steelman`, `claim`, `evidence`, `concession`, `counter` or `risk`.
     pub part: &'static str,
-    /// The text.
+    /// The words as the agent wrote them.
     pub text: String,
 }
 
@@ -104,7 +104,7 @@ pub struct DefensePartReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgeVoteReport {
-    /// The judge.
+    /// The seat that judged, by its role; which agent held it is in `answered_by`.
     pub judge: String,
     /// The agent that answered.
     pub answered_by: String,
@@ -129,7 +129,7 @@ pub struct PlanVersionReport {
     pub cause: &'static str,
     /// The findings and decisions that it was revised for.
     pub matters: Vec<String>,
-    /// The text.
+    /// The words as the agent wrote them.
     pub text: String,
 }
 

@@ -40,7 +40,7 @@ pub struct RunSummaryReport {
     pub undecided: Option<usize>,
     /// When it began.
     pub started_at: String,
-    /// The feature, or the first line of a fan-out's prompt.
+    /// The first line of the requested feature, or of a fan-out's prompt.
     pub feature: String,
 }
 
@@ -89,7 +89,7 @@ pub struct RunShowReport {
     pub run: String,
     /// `running`, `stopped` or `ended`; `unfinished` in a report of a journal's beginning.
     pub state: &'static str,
-    /// The feature.
+    /// The first line of the requested feature.
     pub feature: String,
     /// The request, in its author's words; `None` if the journal does not have it.
     pub request: Option<String>,

@@ -88,7 +88,7 @@ pub struct PanelFindingReport {
     pub focus: Option<&'static str>,
     /// The reviewers that proposed it.
     pub proposers: Vec<String>,
-    /// The concern itself.
+    /// What is wrong with the plan, in the reviewers' words.
     pub concern: String,
     /// How the plan should change.
     pub revision: Option<String>,
@@ -112,7 +112,7 @@ pub struct PanelFindingReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingVoteReport {
-    /// The voter.
+    /// The voter's role; votes are counted without the names of models.
     pub voter: String,
     /// The vote; nothing for an abstention.
     pub vote: Option<&'static str>,
@@ -136,7 +136,7 @@ pub struct VoteCountsReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VoteTallyReport {
-    /// The voters.
+    /// The voters' roles, in the order of the table.
     pub voters: Vec<String>,
     /// How many of them voted on any item.
     pub eligible: usize,
@@ -146,11 +146,11 @@ pub struct VoteTallyReport {
     pub scores: Vec<ReviewerScoreReport>,
 }
 
-/// A reviewer's score.
+/// What a reviewer's findings earned by the votes.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReviewerScoreReport {
-    /// The reviewer.
+    /// The seat that raised the findings.
     pub reviewer: String,
     /// How many findings about the planned change.
     pub findings: usize,

@@ -82,7 +82,7 @@ impl SpendingReport {
             Some((Step::parse(phase), seat, sum))
         });
         let lanes: Vec<_> = lanes.collect();
-        Self { recorded_lanes, ..Self::of(&lanes, accepted, false) }
+        Self { recorded_lanes, ..Self::of(&lanes, accepted) }
     }
 
     /// Sums the usage that the journal recorded with the answers.
@@ -96,7 +96,7 @@ impl SpendingReport {
                 Sum { lanes: 1, without_usage, usage, ..Sum::default() },
             )
         });
-        Self::of(&lanes.collect::<Vec<_>>(), accepted, true)
+        Self::of(&lanes.collect::<Vec<_>>(), accepted).all_recorded()
     }
 
     /// Sums what the journal keeps of every lane that ended. Lanes without an end used something that
@@ -112,10 +112,19 @@ impl SpendingReport {
             let sum = Sum { lanes: 1, without_usage, usage, ..Sum::default() };
             (Some(bar.id.step()), bar.id.to_string(), sum)
         });
-        Self::of(&lanes.collect::<Vec<_>>(), accepted, kind == RunKind::Rehearsal)
+        let spending = Self::of(&lanes.collect::<Vec<_>>(), accepted);
+        match kind {
+            RunKind::Rehearsal => spending.all_recorded(),
+            RunKind::Real => spending,
+        }
     }
 
-    fn of(lanes: &[Lane], accepted: u64, is_recorded: bool) -> Self {
+    /// Says that all answers were recorded ones, which cost nothing.
+    fn all_recorded(self) -> Self {
+        Self { is_recorded: true, recorded_lanes: self.total.lanes, ..self }
+    }
+
+    fn of(lanes: &[Lane], accepted: u64) -> Self {
         let mut steps: BTreeMap<Option<Step>, Sum> = BTreeMap::new();
         let mut seats: BTreeMap<&str, Sum> = BTreeMap::new();
         for (step, seat, sum) in lanes {
@@ -128,8 +137,8 @@ impl SpendingReport {
             step.map_or("-".to_owned(), |step| format!("{}: {}", step.number(), step.name()))
         };
         Self {
-            is_recorded,
-            recorded_lanes: if is_recorded { all.lanes } else { 0 },
+            is_recorded: false,
+            recorded_lanes: 0,
             steps: steps
                 .into_iter()
                 .map(|(step, sum)| SpendingRow { step, ..SpendingRow::new(name(step), sum) })

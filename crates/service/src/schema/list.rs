@@ -81,7 +81,7 @@ pub enum StoreExportLine {
     },
     /// A row of a table.
     Row {
-        /// The table.
+        /// The name of the store's table.
         table: String,
         /// Every column's value.
         row: BTreeMap<String, Value>,

@@ -45,7 +45,7 @@ pub struct Settings {
     pub prd_sections: bool,
     /// Whether a copy of what the store knows of a feature's rounds is written beside it.
     pub state_file: bool,
-    /// The roles.
+    /// The built-in roles, and those that the settings add.
     pub roles: Roles,
     /// Files with the instructions of some roles, relative to the project.
     pub rubrics: BTreeMap<RoleName, PathBuf>,

@@ -14,7 +14,7 @@ pub const SECTION: &str = "telemetry";
 /// The variable with headers, unless another is named.
 pub(crate) const HEADERS_VARIABLE: &str = "OTEL_EXPORTER_OTLP_HEADERS";
 
-/// The settings of telemetry.
+/// Where spans and metrics go, and how much they tell.
 #[derive(Debug, Clone, Default)]
 pub struct TelemetrySettings {
     /// The collector's base address; one that is configured switches telemetry on.

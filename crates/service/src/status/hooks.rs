@@ -13,7 +13,7 @@ use crate::session::Session;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClientHooks {
-    /// The client.
+    /// The client's word, such as `claude` or `codex`.
     pub client: String,
     /// Whether it has hooks, in the project's settings or the user's.
     pub installed: bool,

@@ -10,7 +10,7 @@ use crate::session::Session;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClientMcp {
-    /// The client.
+    /// The client's word, such as `claude` or `codex`.
     pub client: &'static str,
     /// The settings that have the entry: `project` or `user`.
     pub level: &'static str,

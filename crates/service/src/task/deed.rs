@@ -16,7 +16,7 @@ use crate::workspace::{Workspace, refused};
 /// A verdict on a task.
 #[derive(Debug, Clone)]
 pub struct VerdictRequest {
-    /// The task.
+    /// The task that the verdict is about.
     pub task: TaskId,
     /// The verdict.
     pub kind: DeedKind,
@@ -77,7 +77,7 @@ impl DeedReport {
 /// A task with the verdict that was recorded on it.
 #[derive(Debug, Clone)]
 pub struct JudgedTask {
-    /// The task.
+    /// The task that the verdict is about.
     pub task: Task,
     /// The verdict.
     pub deed: DeedReport,

@@ -15,7 +15,7 @@ use crate::workspace::{Workspace, refused};
 pub struct RemovedTaskReport {
     /// When it was removed.
     pub removed_at: String,
-    /// The task.
+    /// The fields of the task, as it was when it was removed.
     #[serde(flatten)]
     pub task: TaskReport,
 }
@@ -35,7 +35,7 @@ pub struct TaskChangeReport {
     pub step: Option<i64>,
     /// When it was made.
     pub at: String,
-    /// The actor.
+    /// The agent that made the change, or `human` for the user.
     pub actor: String,
     /// The task's id.
     pub task: String,

@@ -50,7 +50,7 @@ pub struct TaskListing {
 /// The tasks of one of several branches.
 #[derive(Debug, Clone)]
 pub struct BranchTasks {
-    /// The branch.
+    /// The branch that has the tasks.
     pub branch: String,
     /// The branch's tasks.
     pub listing: TaskListing,
@@ -60,7 +60,7 @@ pub struct BranchTasks {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BranchTasksReport {
-    /// The branch.
+    /// The branch that has the tasks.
     pub branch: String,
     /// The branch's tasks.
     pub tasks: Vec<TaskReport>,
@@ -173,7 +173,7 @@ pub fn task_report(desk: &TaskDesk<'_>, task: &Task) -> Result<TaskReport, Failu
 /// One task with its parts and its records.
 #[derive(Debug, Clone)]
 pub struct ShownTask {
-    /// The task.
+    /// The requested task.
     pub task: Task,
     /// Its parts, in their order.
     pub children: Vec<Task>,

@@ -27,7 +27,7 @@ struct NothingToStart(String);
 /// The task to begin next.
 #[derive(Debug, Clone)]
 pub enum NextTask {
-    /// This task.
+    /// The first task that can be started now.
     Task(Box<Task>),
     /// No task can be started, for this reason.
     Nothing(String),

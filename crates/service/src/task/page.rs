@@ -23,7 +23,7 @@ const MOST_TASKS: usize = 500;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskPageReport {
-    /// The branch.
+    /// The name of the branch.
     pub branch: String,
     /// Every branch with tasks, most first.
     pub branches: Vec<BranchCountReport>,
@@ -47,7 +47,7 @@ pub struct TaskPageReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BranchCountReport {
-    /// The branch.
+    /// The name of the branch.
     pub branch: String,
     /// How many tasks it has.
     pub tasks: u32,

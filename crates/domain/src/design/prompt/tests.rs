@@ -230,7 +230,7 @@ fn the_chair_is_shown_what_the_rules_read() {
         let text = said.iter().fold(text, |text, words| text.replace(words, "Approach, src/a.rs"));
         assert_eq!(planning::check(&text), [], "{name}:\n{text}");
     }
-    let report = mermaid::check(&prompt("chair_diagram"), true);
+    let report = mermaid::check(&prompt("chair_diagram"), mermaid::DiagramText::Markdown);
     assert!(report.is_safe() && report.is_one_diagram());
 }
 

@@ -45,7 +45,7 @@ pub fn judge(decided: &Decided<'_>, reader: Reader) -> String {
     )
 }
 
-/// A voter's role.
+/// Which of the voters' prompts a seat gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VoterRole {
     /// The first voter, whose prompt demands scruple and effort in any client.

@@ -16,7 +16,7 @@ pub enum SetUpNote {
     NoRemote(String),
     /// The default branch could not be fetched.
     FetchFailed {
-        /// The remote.
+        /// The name of the remote, such as `origin`.
         remote: String,
         /// The default branch.
         main: String,

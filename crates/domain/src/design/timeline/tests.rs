@@ -5,7 +5,7 @@ use crate::design::event::Reply;
 use crate::design::lane_id::LaneKind;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::event::Usage;
-use crate::lane::no_answer::NoAnswer;
+use crate::lane::unanswered::Unanswered;
 
 fn lane(name: &str) -> LaneId {
     LaneId::new(LaneKind::Sketch, name)
@@ -14,7 +14,7 @@ fn lane(name: &str) -> LaneId {
 fn end(status: CollectedStatus, took: u64) -> Box<LaneEnd> {
     Box::new(LaneEnd {
         status,
-        reason: Some(NoAnswer::Sentence("it said\nso".to_owned())),
+        reason: Some(Unanswered::Sentence("it said\nso".to_owned())),
         answer: "".into(),
         agent: "codex".to_owned(),
         model: None,

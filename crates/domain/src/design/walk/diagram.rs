@@ -5,7 +5,7 @@ use super::phases::Passage;
 use super::{Walk, Walked};
 use crate::design::aside::without_asides;
 use crate::design::lane_id::ChairTask;
-use crate::design::mermaid::{self, Report};
+use crate::design::mermaid::{self, DiagramText, Report};
 use crate::design::notice::ToldArtifact;
 use crate::design::outline::{DiagramResult, PhaseResults};
 use crate::design::parts;
@@ -35,7 +35,7 @@ pub(super) fn diagram(walk: &mut Walk<'_>) -> Walked<Passage> {
         }
         Said::Badly(Flawed { salvaged, .. }) => {
             let answer = salvaged.unwrap_or_default();
-            no_diagram(walk, &mermaid::check(&answer, true));
+            no_diagram(walk, &mermaid::check(&answer, DiagramText::Markdown));
         }
         Said::Nothing => no_diagram(walk, &Report::default()),
     }
@@ -69,7 +69,7 @@ fn document(answer: &str) -> &str {
 fn safe(answer: &str) -> Result<String, Flawed<String>> {
     let (spoken, _) = without_asides(answer);
     let document = document(&spoken);
-    let report = mermaid::check(document, true);
+    let report = mermaid::check(document, DiagramText::Markdown);
     // A refused diagram is kept to explain the refusal, and never shown.
     let flawed = |defect: String| {
         let (defects, salvaged) = (vec![defect], Some(document.to_owned()));

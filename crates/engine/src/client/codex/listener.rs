@@ -107,7 +107,12 @@ impl Codex {
             "agent_message" if is_completed => said.text(&string(item.text).unwrap_or_default()),
             "command_execution" | "mcp_tool_call" | "file_change" | "web_search" => {
                 let id = string(item.id).unwrap_or_default().into_owned();
-                self.tool(&id, &name(item), is_completed, said);
+                let name = name(item);
+                if is_completed {
+                    self.tool_ends(&id, &name, said);
+                } else {
+                    self.tool_starts(id, &name, said);
+                }
             }
             // Most are warnings.
             "error" if is_completed => {
@@ -120,16 +125,17 @@ impl Codex {
         }
     }
 
-    /// Reports a tool once: at its start, or at its end if the client did not report the start.
-    fn tool(&mut self, id: &str, name: &str, is_completed: bool, said: &mut EventQueue) {
-        let is_known = self.running.contains(id);
-        if !is_known {
+    /// Reports a tool at its start.
+    fn tool_starts(&mut self, id: String, name: &str, said: &mut EventQueue) {
+        if self.running.insert(id) {
             said.tool(name);
         }
-        if is_completed {
-            self.running.remove(id);
-        } else {
-            self.running.insert(id.to_owned());
+    }
+
+    /// Reports a tool at its end, if the client did not report the start.
+    fn tool_ends(&mut self, id: &str, name: &str, said: &mut EventQueue) {
+        if !self.running.remove(id) {
+            said.tool(name);
         }
     }
 }

@@ -69,7 +69,7 @@ mod tests {
         let verdicts = vec![
             verdict("OOS_1", "tied"),
             verdict("DECISION_1", "thesis"),
-            verdict("DECISION_2", "over-cap"),
+            verdict("DECISION_2", "bucket-skipped"),
             verdict("FINDING_1", "a word of another program"),
         ];
         for verdicts in [None, Some(verdicts)] {

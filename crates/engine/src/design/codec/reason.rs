@@ -1,22 +1,22 @@
 //! Why a lane has no answer, and why an export failed, in the journal's form.
 
 use convoke_domain::design::export::ExportFailure;
-use convoke_domain::lane::no_answer::NoAnswer;
 use convoke_domain::lane::substance::Thin;
+use convoke_domain::lane::unanswered::Unanswered;
 use serde::{Deserialize, Serialize};
 
 /// Why a lane has no answer. Early journals have a sentence, and so do those of lanes that answered: an
 /// empty one.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum NoAnswerBody {
+pub(super) enum UnansweredBody {
     Sentence(String),
-    Fact(NoAnswerFact),
+    Fact(UnansweredFact),
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
-pub(super) enum NoAnswerFact {
+pub(super) enum UnansweredFact {
     Said { words: String },
     ExitCode { code: i32 },
     TimedOut,
@@ -30,49 +30,49 @@ pub(super) enum NoAnswerFact {
     NotRun { error: String },
 }
 
-impl From<Option<&NoAnswer>> for NoAnswerBody {
-    fn from(reason: Option<&NoAnswer>) -> Self {
+impl From<Option<&Unanswered>> for UnansweredBody {
+    fn from(reason: Option<&Unanswered>) -> Self {
         let Some(reason) = reason else { return Self::Sentence(String::new()) };
         Self::Fact(match reason.clone() {
-            NoAnswer::Said(words) => NoAnswerFact::Said { words },
-            NoAnswer::ExitCode(code) => NoAnswerFact::ExitCode { code },
-            NoAnswer::TimedOut => NoAnswerFact::TimedOut,
-            NoAnswer::NoOutput => NoAnswerFact::NoOutput,
-            NoAnswer::NoOutputAgain { said } => NoAnswerFact::NoOutputAgain { words: said },
-            NoAnswer::Lost => NoAnswerFact::Lost,
-            NoAnswer::OverBudget { said } => NoAnswerFact::OverBudget { words: said },
-            NoAnswer::Thin(Thin::FewWords { words, fewest }) => {
-                NoAnswerFact::FewWords { words, fewest }
+            Unanswered::Said(words) => UnansweredFact::Said { words },
+            Unanswered::ExitCode(code) => UnansweredFact::ExitCode { code },
+            Unanswered::TimedOut => UnansweredFact::TimedOut,
+            Unanswered::NoOutput => UnansweredFact::NoOutput,
+            Unanswered::NoOutputAgain { said } => UnansweredFact::NoOutputAgain { words: said },
+            Unanswered::Lost => UnansweredFact::Lost,
+            Unanswered::OverBudget { said } => UnansweredFact::OverBudget { words: said },
+            Unanswered::Thin(Thin::FewWords { words, fewest }) => {
+                UnansweredFact::FewWords { words, fewest }
             }
-            NoAnswer::Thin(Thin::NoProvenance) => NoAnswerFact::NoProvenance,
-            NoAnswer::TooLong { most } => NoAnswerFact::TooLong { most },
-            NoAnswer::NotRun(error) => NoAnswerFact::NotRun { error },
-            NoAnswer::Sentence(sentence) => return Self::Sentence(sentence),
+            Unanswered::Thin(Thin::NoProvenance) => UnansweredFact::NoProvenance,
+            Unanswered::TooLong { most } => UnansweredFact::TooLong { most },
+            Unanswered::NotRun(error) => UnansweredFact::NotRun { error },
+            Unanswered::Sentence(sentence) => return Self::Sentence(sentence),
         })
     }
 }
 
-impl From<NoAnswerBody> for Option<NoAnswer> {
-    fn from(body: NoAnswerBody) -> Self {
+impl From<UnansweredBody> for Option<Unanswered> {
+    fn from(body: UnansweredBody) -> Self {
         let fact = match body {
-            NoAnswerBody::Sentence(sentence) if sentence.is_empty() => return None,
-            NoAnswerBody::Sentence(sentence) => return Some(NoAnswer::Sentence(sentence)),
-            NoAnswerBody::Fact(fact) => fact,
+            UnansweredBody::Sentence(sentence) if sentence.is_empty() => return None,
+            UnansweredBody::Sentence(sentence) => return Some(Unanswered::Sentence(sentence)),
+            UnansweredBody::Fact(fact) => fact,
         };
         Some(match fact {
-            NoAnswerFact::Said { words } => NoAnswer::Said(words),
-            NoAnswerFact::ExitCode { code } => NoAnswer::ExitCode(code),
-            NoAnswerFact::TimedOut => NoAnswer::TimedOut,
-            NoAnswerFact::NoOutput => NoAnswer::NoOutput,
-            NoAnswerFact::NoOutputAgain { words } => NoAnswer::NoOutputAgain { said: words },
-            NoAnswerFact::Lost => NoAnswer::Lost,
-            NoAnswerFact::OverBudget { words } => NoAnswer::OverBudget { said: words },
-            NoAnswerFact::FewWords { words, fewest } => {
-                NoAnswer::Thin(Thin::FewWords { words, fewest })
+            UnansweredFact::Said { words } => Unanswered::Said(words),
+            UnansweredFact::ExitCode { code } => Unanswered::ExitCode(code),
+            UnansweredFact::TimedOut => Unanswered::TimedOut,
+            UnansweredFact::NoOutput => Unanswered::NoOutput,
+            UnansweredFact::NoOutputAgain { words } => Unanswered::NoOutputAgain { said: words },
+            UnansweredFact::Lost => Unanswered::Lost,
+            UnansweredFact::OverBudget { words } => Unanswered::OverBudget { said: words },
+            UnansweredFact::FewWords { words, fewest } => {
+                Unanswered::Thin(Thin::FewWords { words, fewest })
             }
-            NoAnswerFact::NoProvenance => NoAnswer::Thin(Thin::NoProvenance),
-            NoAnswerFact::TooLong { most } => NoAnswer::TooLong { most },
-            NoAnswerFact::NotRun { error } => NoAnswer::NotRun(error),
+            UnansweredFact::NoProvenance => Unanswered::Thin(Thin::NoProvenance),
+            UnansweredFact::TooLong { most } => Unanswered::TooLong { most },
+            UnansweredFact::NotRun { error } => Unanswered::NotRun(error),
         })
     }
 }
@@ -154,7 +154,7 @@ mod tests {
         )
     }
 
-    fn reason(body: &str) -> Option<NoAnswer> {
+    fn reason(body: &str) -> Option<Unanswered> {
         let Event::LaneEnded(_, end) = decode("lane_ended", body).unwrap() else {
             panic!("{body}")
         };

@@ -152,8 +152,15 @@ const PLAIN_CONDITIONS: [&str; 9] =
 /// Keys of issues that are texts for people.
 const DESCRIPTIONS: [&str; 4] = ["description", "suggestion", "location", "category"];
 
-/// Returns the first key beside `approved` that says the opposite, or might.
-pub(super) fn contradiction(review: &Tree, approved: bool) -> Option<&str> {
+/// The verdict that the key `approved` states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StatedVerdict {
+    Approved,
+    Refused,
+}
+
+/// Returns the first key beside `approved` that says the opposite of the verdict, or might.
+pub(super) fn contradiction(review: &Tree, stated: StatedVerdict) -> Option<&str> {
     let issues: Vec<&Tree> = match review.get("issues") {
         Some(Tree::List(issues)) => issues.iter().collect(),
         _ => Vec::new(),
@@ -165,7 +172,7 @@ pub(super) fn contradiction(review: &Tree, approved: bool) -> Option<&str> {
             let name = folded(key);
             let is_known = (is_top && matches!(name.as_str(), "approved" | "issues"))
                 || (is_issue && (name == "severity" || DESCRIPTIONS.contains(&name.as_str())));
-            !is_known && says_otherwise(key, value, approved)
+            !is_known && says_otherwise(key, value, stated)
         };
         object.pairs().iter().find(contradicts).map(|(key, _)| key.as_str())
     })
@@ -222,17 +229,18 @@ enum Meaning {
     Nothing,
 }
 
-fn says_otherwise(key: &str, value: &Tree, approved: bool) -> bool {
+fn says_otherwise(key: &str, value: &Tree, stated: StatedVerdict) -> bool {
+    let is_approval = stated == StatedVerdict::Approved;
     let name = folded(key);
     if name.ends_with("severity") {
         let is_none = name != "severity" && is_nothing(value);
         let is_light = value.words().is_some_and(|word| !Severity::parse(&word).counts());
-        return approved && !is_none && !is_light;
+        return is_approval && !is_none && !is_light;
     }
     let words = key_words(key);
     let meaning = meaning(&name, &words);
     if meaning == Meaning::Verdict {
-        return opposes(value, approved);
+        return opposes(value, stated);
     }
     let contradicts = match meaning {
         Meaning::Forbids => !is_nothing(value),
@@ -245,7 +253,7 @@ fn says_otherwise(key: &str, value: &Tree, approved: bool) -> bool {
         // A key in other letters may be any of the above.
         Meaning::Verdict | Meaning::Spares | Meaning::Nothing => !key.is_ascii() && refuses(value),
     };
-    approved && (contradicts || blocks(value))
+    is_approval && (contradicts || blocks(value))
 }
 
 fn meaning(name: &str, words: &[String]) -> Meaning {
@@ -332,18 +340,19 @@ fn blocks(value: &Tree) -> bool {
     value.words().is_some_and(|text| BLOCKING.contains(&folded(&text).as_str()))
 }
 
-/// Tells whether a verdict in words says the opposite of `approved`. An approval must consist of a
+/// Tells whether a verdict in words says the opposite of the stated one. An approval must consist of a
 /// few approving words, without a condition.
-fn opposes(value: &Tree, approved: bool) -> bool {
+fn opposes(value: &Tree, stated: StatedVerdict) -> bool {
+    let is_approval = stated == StatedVerdict::Approved;
     let text = match value {
-        Tree::Bool(same) => return *same != approved,
+        Tree::Bool(approves) => return *approves != is_approval,
         Tree::Text(text) => text.to_lowercase(),
-        Tree::Null | Tree::Number(_) | Tree::List(_) | Tree::Object(_) => return approved,
+        Tree::Null | Tree::Number(_) | Tree::List(_) | Tree::Object(_) => return is_approval,
     };
     let words: Vec<_> =
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let Some((first, others)) = words.split_first() else { return approved };
-    if !approved {
+    let Some((first, others)) = words.split_first() else { return is_approval };
+    if !is_approval {
         return begins(first, &APPROVING);
     }
     let is_spoilt = |word: &&str| begins(word, &REFUSING) || begins(word, &CONDITIONS);

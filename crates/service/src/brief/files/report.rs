@@ -25,7 +25,7 @@ pub struct BriefFilesReport {
     pub used_x10: u64,
     /// Which documents are cut or dropped when not all fit.
     pub policy: &'static str,
-    /// The tokenizer.
+    /// The name of the tokenizer that counted the tokens.
     pub tokenizer: &'static str,
     /// Whether token counts are a real model's or an estimate.
     pub exact: bool,
@@ -34,7 +34,7 @@ pub struct BriefFilesReport {
     pub block: String,
 }
 
-/// One document.
+/// One of the requested documents, and how much of it fits.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BriefDocumentReport {

@@ -99,7 +99,7 @@ pub struct LoopFindingReport {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopCostReport {
-    /// All tokens.
+    /// Tokens of prompts and answers of all rounds, cached ones too.
     pub tokens: u64,
     /// All money.
     pub micro_dollars: u64,

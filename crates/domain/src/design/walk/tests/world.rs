@@ -21,7 +21,7 @@ use crate::design::setup::{Begins, Ready, SetUp};
 use crate::design::voting_block::MarkerWord;
 use crate::lane::collected::CollectedStatus;
 use crate::lane::health::AgentHealth::Sick;
-use crate::lane::no_answer::NoAnswer;
+use crate::lane::unanswered::Unanswered;
 
 /// The world of a run: every answer, by the name of the lane.
 pub(super) struct World {
@@ -249,7 +249,7 @@ impl World {
             .unwrap_or(Err("nobody"));
         LaneEnd {
             status: if answer.is_ok() { CollectedStatus::Ok } else { CollectedStatus::Failed },
-            reason: answer.as_ref().err().map(|reason| NoAnswer::Sentence((*reason).to_owned())),
+            reason: answer.as_ref().err().map(|reason| Unanswered::Sentence((*reason).to_owned())),
             answer: answer
                 .unwrap_or_else(|_| {
                     self.beginnings.get(request.id.as_str()).cloned().unwrap_or_default()

@@ -124,7 +124,7 @@ impl Conversation {
         line: &str,
     ) -> Vec<Step> {
         if method == "session/request_permission" {
-            let ruling = rule(params, self.request.may_write);
+            let ruling = rule(params, self.request.rights());
             let told = told_request(method, ruling.word, &ruling.title, line);
             return vec![told, Step::Send(answer(id, &ruling.result))];
         }

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::client::command::Rights;
 use crate::json::{owned, parse, string};
 
 /// The most characters of a request's title that a person is shown.
@@ -50,13 +51,13 @@ struct RawOption<'a> {
 
 /// Rules on a request. A reader is denied everything. Without an option to reject once, Convoke
 /// answers as for a cancelled turn: an option that rejects for ever would change the user's settings.
-pub(super) fn rule(params: Option<&RawValue>, may_write: bool) -> Ruling {
+pub(super) fn rule(params: Option<&RawValue>, rights: Rights) -> Ruling {
     let request = parse::<RawRequest<'_>>(params);
     let call = request.as_ref().and_then(|request| parse::<RawCall<'_>>(request.call));
     let kind = call.as_ref().and_then(|call| string(call.kind)).unwrap_or_default();
     let title = call.as_ref().and_then(|call| string(call.title)).unwrap_or_default();
     let title = if title.trim().is_empty() { "an unnamed tool" } else { title.trim() };
-    let is_permitted = may_write && WRITERS_KINDS.contains(&kind.as_ref());
+    let is_permitted = rights == Rights::Write && WRITERS_KINDS.contains(&kind.as_ref());
     let (word, wanted) =
         if is_permitted { ("allowed", "allow_once") } else { ("denied", "reject_once") };
     let options = request.and_then(|request| parse::<Vec<&RawValue>>(request.options));
@@ -80,8 +81,8 @@ pub(super) fn rule(params: Option<&RawValue>, may_write: bool) -> Ruling {
 mod tests {
     use super::*;
 
-    fn ruled(params: &str, may_write: bool) -> (&'static str, String) {
-        let ruling = rule(Some(serde_json::from_str(params).unwrap()), may_write);
+    fn ruled(params: &str, rights: Rights) -> (&'static str, String) {
+        let ruling = rule(Some(serde_json::from_str(params).unwrap()), rights);
         (ruling.word, ruling.result["outcome"].to_string())
     }
 
@@ -92,7 +93,7 @@ mod tests {
     #[test]
     fn a_reader_is_denied_everything() {
         for kind in ["read", "edit", "execute", "", "other"] {
-            let (word, outcome) = ruled(&BOTH.replace("KIND", kind), false);
+            let (word, outcome) = ruled(&BOTH.replace("KIND", kind), Rights::ReadOnly);
             assert_eq!((word, outcome.contains("\"no\"")), ("denied", true), "{kind} {outcome}");
         }
     }
@@ -107,7 +108,7 @@ mod tests {
             "null",
             "[1]",
         ] {
-            let (word, outcome) = ruled(params, false);
+            let (word, outcome) = ruled(params, Rights::ReadOnly);
             assert_eq!(
                 (word, outcome.as_str()),
                 ("denied", r#"{"outcome":"cancelled"}"#),
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_writer_may_change_files_and_run_nothing() {
-        let ruled = |kind: &str| ruled(&BOTH.replace("KIND", kind), true);
+        let ruled = |kind: &str| ruled(&BOTH.replace("KIND", kind), Rights::Write);
         for kind in ["edit", "delete", "read"] {
             assert_eq!(
                 ruled(kind),

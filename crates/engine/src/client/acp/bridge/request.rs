@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::client::command::Rights;
+
 /// A conversation that the bridge should hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BridgeRequest {
@@ -36,6 +38,11 @@ impl BridgeRequest {
     /// Returns it as the bridge reads it.
     pub fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Returns the agent's rights.
+    pub const fn rights(&self) -> Rights {
+        if self.may_write { Rights::Write } else { Rights::ReadOnly }
     }
 
     /// Reads it.

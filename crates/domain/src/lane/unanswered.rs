@@ -18,8 +18,8 @@ const NO_OUTPUT: &str = "Process exited successfully but produced no output";
 
 /// Why a lane has no answer, or only the beginning of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NoAnswer {
-    /// The words of the client, the API or the system, which [`NoAnswer::said`] shortens.
+pub enum Unanswered {
+    /// The words of the client, the API or the system, which [`Unanswered::said`] shortens.
     Said(String),
     /// The process ended with this code, without a word.
     ExitCode(i32),
@@ -52,14 +52,14 @@ pub enum NoAnswer {
     Sentence(String),
 }
 
-impl NoAnswer {
+impl Unanswered {
     /// Returns what a client, an API or the system says, on one line that fits in a table.
     pub fn said(text: &str) -> Self {
         Self::Said(short_line(text))
     }
 }
 
-impl fmt::Display for NoAnswer {
+impl fmt::Display for Unanswered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Said(words) | Self::NotRun(words) | Self::Sentence(words) => f.write_str(words),
@@ -104,12 +104,12 @@ mod tests {
     // P-148, P-149
     #[test]
     fn a_second_silence_names_the_first_and_stays_short() {
-        let silent = NoAnswer::NoOutputAgain { said: None };
+        let silent = Unanswered::NoOutputAgain { said: None };
         assert_eq!(
             silent.to_string(),
             "Retry also failed: Process exited successfully but produced no output"
         );
-        let long = NoAnswer::NoOutputAgain { said: Some("x".repeat(499)) };
+        let long = Unanswered::NoOutputAgain { said: Some("x".repeat(499)) };
         assert_eq!(long.to_string().chars().count(), 500);
     }
 
@@ -121,7 +121,7 @@ mod tests {
             let once = short_line(&text);
             prop_assert_eq!(short_line(&once), once.clone());
             let again = |said: &str| {
-                NoAnswer::NoOutputAgain { said: Some(said.to_owned()) }.to_string()
+                Unanswered::NoOutputAgain { said: Some(said.to_owned()) }.to_string()
             };
             prop_assert_eq!(again(&text), again(&once));
         }
