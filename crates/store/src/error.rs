@@ -331,26 +331,6 @@ impl StoreError {
                 return Some("update convoke, or name another store with CONVOKE_STORE");
             }
             Self::Older { .. } => return Some("run `convoke status`, which updates the store"),
-            Self::OwnerUpdates { .. } => {
-                return Some(
-                    "ask the store's owner to run `convoke status` with this version, or use the \
-                     version that the team has",
-                );
-            }
-            Self::TeamNeedsServer => return Some(TO_A_SERVER),
-            Self::NoTeam => return Some("run `convoke team init` as the store's owner"),
-            Self::NotOwner => {
-                return Some(
-                    "name the store with its owner: CONVOKE_STORE=postgres://OWNER@HOST/…",
-                );
-            }
-            Self::MayNotCreateRoles => {
-                return Some(
-                    "have an administrator of the server run `ALTER ROLE OWNER CREATEROLE`",
-                );
-            }
-            Self::NoMember { .. } => return Some("run `convoke team members` to list them"),
-            Self::RoleExists { .. } => return Some("choose another name"),
             Self::NoTask { .. } => return Some("run `convoke task tree` to list the tasks"),
             Self::Taken { .. } => return Some("run the command again"),
             Self::NoAgent { .. } => {
@@ -366,7 +346,6 @@ impl StoreError {
                 return Some("another process works on this run; wait until it has finished");
             }
             Self::NoRun { .. } => return Some("see `convoke runs`"),
-            Self::Circle { .. } | Self::TooDeep { .. } | Self::RunExists { .. } => return None,
             Self::NoProject { .. } => {
                 return Some("run `convoke project list` to see all projects");
             }
@@ -399,8 +378,30 @@ impl StoreError {
             }
             Self::Foreign { .. } => return Some("name another file with CONVOKE_STORE"),
             Self::Open { trouble, .. } | Self::Failed { trouble, .. } => *trouble,
+            _ => return self.team_hint(),
         };
         trouble.hint()
+    }
+
+    /// Returns the next step about a team; other errors have none.
+    const fn team_hint(&self) -> Option<&'static str> {
+        match self {
+            Self::OwnerUpdates { .. } => Some(
+                "ask the store's owner to run `convoke status` with this version, or use the \
+                 version that the team has",
+            ),
+            Self::TeamNeedsServer => Some(TO_A_SERVER),
+            Self::NoTeam => Some("run `convoke team init` as the store's owner"),
+            Self::NotOwner => {
+                Some("name the store with its owner: CONVOKE_STORE=postgres://OWNER@HOST/…")
+            }
+            Self::MayNotCreateRoles => {
+                Some("have an administrator of the server run `ALTER ROLE OWNER CREATEROLE`")
+            }
+            Self::NoMember { .. } => Some("run `convoke team members` to list them"),
+            Self::RoleExists { .. } => Some("choose another name"),
+            _ => None,
+        }
     }
 
     /// Tells whether a server did not answer, or not in time.

@@ -74,7 +74,7 @@ impl SearchWords {
 /// Finds things.
 pub trait SearchStore {
     /// Takes at most so many messages into the index that it does not have yet, and returns how many it
-    /// still lacks.
+    /// still lacks. A backend that searches the messages themselves lacks none.
     fn index_messages(&self, most: usize) -> Result<u64, StoreError>;
 
     /// Returns the last runs of a project with events that the index does not have, at most so many.

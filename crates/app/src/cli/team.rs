@@ -108,7 +108,10 @@ impl Args {
             Command::Invite(args) => {
                 print(&invite_member(&app.session, &args.request())?, invite_words, app, output)
             }
-            Command::Members => print(&list_members(&app.session)?, member_list, app, output),
+            Command::Members => {
+                let members = list_members(&app.session)?;
+                print(&members, |members| member_list(members), app, output)
+            }
             Command::Revoke(RevokeArgs { member, from_project }) => {
                 let report = revoke_member(&app.session, member, from_project.as_deref())?;
                 print(&report, revoke_words, app, output)
@@ -116,7 +119,8 @@ impl Args {
             Command::Log(LogArgs { of_project, member, last }) => {
                 let (project, member) = (of_project.clone(), member.clone());
                 let request = AuditRequest { project, member, last: *last };
-                print(&read_audit(&app.session, &request)?, audit_lines, app, output)
+                let entries = read_audit(&app.session, &request)?;
+                print(&entries, |entries| audit_lines(entries), app, output)
             }
         }
     }
@@ -169,7 +173,7 @@ fn invite_words(report: &TeamInviteReport) -> String {
     lines.join("\n") + "\n"
 }
 
-fn member_list(reports: &Vec<TeamMemberReport>) -> String {
+fn member_list(reports: &[TeamMemberReport]) -> String {
     if reports.is_empty() {
         return "No members.\n".to_owned();
     }
@@ -204,7 +208,7 @@ fn revoke_words(report: &TeamRevokeReport) -> String {
     }
 }
 
-fn audit_lines(reports: &Vec<AuditEntryReport>) -> String {
+fn audit_lines(reports: &[AuditEntryReport]) -> String {
     if reports.is_empty() {
         return "No entries.\n".to_owned();
     }

