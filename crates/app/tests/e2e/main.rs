@@ -54,6 +54,7 @@ mod documents_not_run;
 mod git_programs;
 mod harness;
 mod hook;
+mod hook_agent;
 mod hook_arrival;
 mod hook_claims;
 mod hook_lane;
