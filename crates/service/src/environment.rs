@@ -1,5 +1,6 @@
 //! The environment as a front end found it. Every variable that Convoke reads is here.
 
+pub(crate) mod agent_variable;
 mod state_folder;
 mod telemetry;
 
@@ -19,6 +20,8 @@ use convoke_engine::lane::supervisor::LANE_MARK;
 use convoke_engine::program::{ProgramSearch, absolute, search};
 use convoke_engine::transcript::own::ClientHomes;
 
+use self::agent_variable::AGENT_VARIABLE;
+
 /// The environment of the process: variables, folder and program. A front end captures it once.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -33,9 +36,6 @@ pub const LOG_FILTER: &str = "CONVOKE_LOG";
 
 /// The variable with the file of the log.
 const LOG_FILE: &str = "CONVOKE_LOG_FILE";
-
-/// The variable with the agent that a process works for.
-const AGENT: &str = "CONVOKE_AGENT";
 
 /// The variable with the token of the MCP server over HTTP.
 pub const MCP_TOKEN: &str = "CONVOKE_MCP_TOKEN";
@@ -99,7 +99,7 @@ impl Environment {
     #[must_use]
     pub fn acting_for(&self, agent: &AgentName, folder: PathBuf) -> Self {
         let mut variables = HashMap::clone(&self.variables);
-        variables.insert(AGENT.into(), agent.as_str().into());
+        variables.insert(AGENT_VARIABLE.into(), agent.as_str().into());
         Self { variables: Arc::new(variables), folder: Some(folder), program: self.program.clone() }
     }
 
@@ -175,9 +175,9 @@ impl Environment {
         Some(base.join("convoke").join("config.toml"))
     }
 
-    /// Returns the agent that this process works for, if the environment names one.
+    /// Returns the value that names the agent that this process works for, if it is set.
     pub fn agent(&self) -> Option<OsString> {
-        self.variable(AGENT)
+        self.variable(AGENT_VARIABLE)
     }
 
     /// Returns the session that this process was started in, as its client says. Where one client

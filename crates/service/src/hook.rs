@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use convoke_domain::client::Client;
 use convoke_domain::hook::Moment;
+use convoke_domain::scope::Address;
 use convoke_domain::wake::frame::without_tags;
 use convoke_engine::client::{HookWiring, adapter};
 use convoke_engine::hook::failure::{HookFailure, HookFailureFile};
@@ -32,8 +33,7 @@ use crate::environment::Environment;
 use crate::failure::{Failure, with_causes};
 use crate::session::Session;
 use crate::settings::PROJECT_FILE;
-use crate::settings::wake::settings_for_hook;
-use crate::wake::{budget_here, hook_address, library, profile_of, sources};
+use crate::wake::{budget_here, hook_settings, library, profile_of, session_address, sources};
 use crate::workspace::{hook_location, project_folder, refused};
 
 /// No agent should wait longer than this.
@@ -113,9 +113,20 @@ pub fn answer_hook(
 
 /// Keeps why a hook delivered nothing, for `hooks status`. A hook must not fail because of this.
 fn keep_failure(session: &Session, request: &HookRequest, failure: &Failure) {
+    keep_reason(session, request, with_causes(failure.error.as_ref()), None);
+}
+
+/// Keeps that a hook took another agent than `CONVOKE_AGENT` names: the user's terminal need not have
+/// the client's variable.
+fn keep_other_agent(session: &Session, request: &HookRequest, agent: &Address) {
+    if let Some(error) = session.environment.unusable_agent() {
+        keep_reason(session, request, error.to_string(), Some(agent.agent.to_string()));
+    }
+}
+
+fn keep_reason(session: &Session, request: &HookRequest, why: String, instead: Option<String>) {
     let Some(file) = failure_file(session, request.client) else { return };
-    let why = with_causes(failure.error.as_ref());
-    let kept = HookFailure { at: session.now(), event: request.event.clone(), why };
+    let kept = HookFailure { at: session.now(), event: request.event.clone(), why, instead };
     if let Err(error) = file.keep(&kept) {
         tracing::debug!(%error, "cannot keep why the hook failed");
     }
@@ -185,13 +196,12 @@ fn answer_from(
     deliver: &mut Deliver<'_>,
 ) -> Result<Option<HookOutcome>, Failure> {
     let session_id = event.input.session_id.as_deref().unwrap_or_default();
-    let read = settings_for_hook(session);
-    let (settings, left_out) = &read;
     // The process ends with its answer. To close the store first would take a twentieth of its time.
     let source = ManuallyDrop::new(source);
     let workspace = &source.workspace;
+    let (settings, left_out) = &hook_settings(session, workspace)?;
     let of = ClientSession { client: request.client, id: session_id };
-    let agent = hook_address(session, workspace, &read, Some(of))?;
+    let agent = session_address(session, workspace, settings, Some(of))?;
     if let Some(agent) = &agent
         && !source.holds(agent)?
     {
@@ -203,6 +213,9 @@ fn answer_from(
     }
     let Some(agent) = agent else { return Ok(Some(HookOutcome::Silent)) };
     span.record("agent", display(&agent.agent));
+    if request.part.get() == 1 {
+        keep_other_agent(session, request, &agent);
+    }
     let folders: Vec<_> =
         source.note.iter().cloned().chain(hook_lines(session, workspace)?).collect();
     let words = folders.iter().cloned().chain(unusable_settings(left_out));

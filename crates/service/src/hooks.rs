@@ -26,10 +26,10 @@ pub(crate) use self::install::{
     bind_sessions, named_program, remember_folders, remove_folders, take_hooks_back,
 };
 
-pub(crate) use self::status::agent_of_sessions;
 pub use self::status::{
     DeliveryObstacle, FailedHook, HooksReport, hooks_status, is_there, obstacle,
 };
+pub(crate) use self::status::{agent_of_sessions, last_failed};
 use crate::failure::{ErrorClass, Failure};
 use crate::session::Session;
 use crate::settings_file::MAX_BYTES;

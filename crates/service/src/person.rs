@@ -26,7 +26,7 @@ impl AgentProcess {
             return Some(Self::Lane);
         }
         if let Some(agent) = environment.agent() {
-            return Some(Self::Agent { agent: agent.to_string_lossy().into_owned() });
+            return Some(Self::Agent { agent: agent.to_string_lossy().trim().to_owned() });
         }
         Some(Self::Session { client: environment.around()?.name() })
     }
@@ -51,8 +51,6 @@ enum PersonError {
     Decision(AgentProcess),
     #[error("cannot serve the user's dashboard: {0}")]
     Dashboard(AgentProcess),
-    #[error("cannot act as @human, which is the user: CONVOKE_AGENT names an agent")]
-    Variable,
 }
 
 /// Refuses the person as the actor of an agent's process.
@@ -95,12 +93,8 @@ pub(crate) fn refuse_dashboard(session: &Session) -> Result<(), Failure> {
 
 /// Returns the agent that `CONVOKE_AGENT` names, if it is set.
 pub(crate) fn agent_of_variable(session: &Session) -> Result<Option<AgentName>, Failure> {
-    let Some(name) = session.environment.agent() else { return Ok(None) };
-    let name = AgentName::parse(&name.to_string_lossy())
-        .map_err(|error| Failure::new(ErrorClass::Usage, error).hint("check CONVOKE_AGENT"))?;
-    if name.is_human() {
-        return Err(Failure::new(ErrorClass::Usage, PersonError::Variable)
-            .hint("unset CONVOKE_AGENT, or set it to an agent's name"));
-    }
-    Ok(Some(name))
+    session.environment.named_agent().transpose().map_err(|error| {
+        Failure::new(ErrorClass::Usage, error)
+            .hint("set CONVOKE_AGENT to an agent's name, or unset it")
+    })
 }

@@ -24,8 +24,8 @@ use crate::replica::{StoreCopyReport, copy_report};
 use crate::run::{RunSummaryReport, is_rehearsal, list_runs};
 use crate::session::Session;
 use crate::settings::lane;
-use crate::settings::wake::settings_for_hook;
 use crate::task::{TaskDesk, TaskPlace, TaskProgress, task_progress};
+use crate::wake::hook_settings;
 use crate::workspace::{Workspace, reader, refused};
 
 pub use self::hooks::{ClientHooks, hooks_of_clients};
@@ -147,7 +147,7 @@ pub fn status(session: &Session) -> Result<StatusReport, Failure> {
     let tasks = TaskDesk::open_to_read(session, &TaskPlace::default(), task_progress)?;
     let elsewhere = elsewhere::facts(session, &workspace)?;
     let (agent, agent_from) =
-        agent_of_sessions(session, &workspace, &settings_for_hook(session))?.unzip();
+        agent_of_sessions(session, &workspace, &hook_settings(session, &workspace)?.0)?.unzip();
     let unread = unread(session, &workspace, agent.as_deref())?;
     let hooks = hooks_of_clients(session);
     let runs = list_runs(session)?;

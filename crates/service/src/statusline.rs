@@ -17,10 +17,9 @@ use serde::Serialize;
 use crate::environment::Environment;
 use crate::failure::{Failure, with_causes};
 use crate::session::Session;
-use crate::settings::wake::settings_for_hook;
 use crate::status::{SpentToday, UnreadMessages};
 use crate::task::{CurrentTask, TaskDesk, task_progress};
-use crate::wake::session_address;
+use crate::wake::{hook_settings, session_address};
 use crate::workspace::{Workspace, refused};
 
 /// No prompt should wait longer than this for another process.
@@ -143,7 +142,7 @@ fn address(
     workspace: &Workspace,
     input: Option<&HookInput>,
 ) -> Result<Option<Address>, Failure> {
-    let (settings, _) = settings_for_hook(session);
+    let (settings, _) = hook_settings(session, workspace)?;
     let sessions: Vec<(Client, String)> = match input.and_then(|input| input.session_id.clone()) {
         Some(id) => Client::WITH_HOOKS.map(|client| (client, id.clone())).into(),
         None => session.environment.client_sessions(),

@@ -13,7 +13,7 @@ use convoke_engine::wake::{AssembledWakeUp, WakeCall, WakeSources, assemble};
 use serde::Serialize;
 
 use self::session_agent::present_agent;
-pub use self::session_agent::{hook_address, session_address};
+pub use self::session_agent::{hook_settings, session_address};
 use crate::elsewhere;
 use crate::failure::Failure;
 use crate::message::note_stranger;

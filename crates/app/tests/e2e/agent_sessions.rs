@@ -211,9 +211,10 @@ fn no_setting_makes_a_session_the_persons() {
     let refused = project.run(&["config", "set", "wake.agent", "human"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("not `human`"), "{refused}");
     let variable = project.variable("CONVOKE_AGENT", "human");
-    assert!(!hook(&variable, "s-1").stdout.contains("for you"));
+    let woken = hook(&variable, "s-1").stdout;
+    assert!(woken.contains("Never push") && !woken.contains("You are @human"), "{woken}");
     let status = variable.run(&["hooks", "status", "claude"]);
-    let why = "CONVOKE_AGENT is `human`, which means you and is no agent";
+    let why = "took @me instead: CONVOKE_AGENT is `human`, which means you and is no agent";
     assert!(status.to_string().contains(why), "{status}");
     assert_eq!(variable.run(&["say", "x @me"]).code, Some(2));
     let project = variable.variable("CONVOKE_AGENT", "");

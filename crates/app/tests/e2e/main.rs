@@ -56,6 +56,7 @@ mod fan_server;
 mod git_programs;
 mod harness;
 mod hook;
+mod hook_agent;
 mod hook_arrival;
 mod hook_claims;
 mod hook_lane;

@@ -19,7 +19,10 @@ const LENGTH: usize = 2048;
 /// The longest reason, in characters, so that it fits even if JSON escapes all of it.
 const MOST_WHY: usize = 160;
 
-/// A hook that delivered nothing because something failed.
+/// The longest name of an event or agent, in characters.
+const MOST_NAME: usize = 60;
+
+/// A hook that delivered nothing, or not to the agent that it was told, because something failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookFailure {
     /// When.
@@ -28,6 +31,8 @@ pub struct HookFailure {
     pub event: String,
     /// The error with its causes.
     pub why: String,
+    /// The agent that it took instead; `None` if it delivered nothing.
+    pub instead: Option<String>,
 }
 
 /// Where the failures of a client's hooks in a project are kept.
@@ -48,10 +53,12 @@ impl HookFailureFile {
 
     /// Keeps a failure instead of the last one.
     pub fn keep(&self, failure: &HookFailure) -> io::Result<()> {
-        let short = |text: &str| text.chars().take(MOST_WHY).collect::<String>();
-        let HookFailure { at, event, why } = failure;
-        let at = at.to_string();
-        self.write(&json!({ "at": at, "event": short(event), "why": short(why) }).to_string())
+        let short = |text: &str, most: usize| text.chars().take(most).collect::<String>();
+        let HookFailure { at, event, why, instead } = failure;
+        let (at, instead) = (at.to_string(), instead.as_deref().map(|name| short(name, MOST_NAME)));
+        let (event, why) = (short(event, MOST_NAME), short(why, MOST_WHY));
+        let kept = json!({ "at": at, "event": event, "why": why, "instead": instead });
+        self.write(&kept.to_string())
     }
 
     /// Returns the last failure.
@@ -63,6 +70,7 @@ impl HookFailureFile {
             at: word("at")?.parse().ok()?,
             event: word("event")?,
             why: word("why")?,
+            instead: word("instead"),
         })
     }
 
@@ -85,6 +93,7 @@ mod tests {
             at: Timestamp::UNIX_EPOCH,
             event: "SessionStart".to_owned(),
             why: why.to_owned(),
+            instead: None,
         }
     }
 
@@ -106,6 +115,12 @@ mod tests {
             let kept = file.last().unwrap();
             assert!(why.starts_with(&kept.why) && !kept.why.is_empty(), "{kept:?}");
         }
+        let long =
+            HookFailure { instead: Some("\u{0}".repeat(5000)), ..failure(&"\u{0}".repeat(5000)) };
+        let long = HookFailure { event: "\u{0}".repeat(5000), ..long };
+        file.keep(&long).unwrap();
+        assert_eq!(length(&file), LENGTH);
+        assert_eq!(file.last().unwrap().instead, Some("\u{0}".repeat(MOST_NAME)));
         file.make_room().unwrap();
         assert!(file.last().is_some(), "room that is there already stays as it is");
     }

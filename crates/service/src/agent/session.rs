@@ -75,8 +75,9 @@ pub fn bind_session(
     }
     let address = Address { scope: scope.clone(), agent: name.clone() };
     store.bind(bound, &address).map_err(refused)?;
-    if let Some(other) = session.environment.agent().filter(|other| other != name.as_str()) {
-        let other = other.to_string_lossy();
+    if let Some(Ok(other)) = session.environment.named_agent()
+        && other != *name
+    {
         let words = format!("CONVOKE_AGENT is set, so its hooks still wake @{other}");
         session.reporter().warn(words);
     }

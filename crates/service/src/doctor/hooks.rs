@@ -9,9 +9,12 @@ use convoke_engine::file;
 use convoke_engine::hooks::{HooksLevel, programs, settings_file};
 
 use super::DoctorCheck;
-use crate::hooks::{HooksTarget, codex_trust_steps, is_same, is_there, obstacle, plugin};
+use crate::environment::agent_variable::AGENT_VARIABLE;
+use crate::hooks::{
+    HooksTarget, codex_trust_steps, is_same, is_there, last_failed, obstacle, plugin,
+};
 use crate::session::Session;
-use crate::settings::wake::settings_for_hook;
+use crate::wake::hook_settings;
 use crate::workspace::Workspace;
 
 /// No settings file a person writes is larger.
@@ -47,24 +50,42 @@ pub(super) fn hooks(session: &Session) -> Vec<DoctorCheck> {
             "none are installed; run `convoke hooks install CLIENT`, such as `claude`",
         ));
     }
-    checks.extend(installed.first().and_then(|client| wake_ups(*client, session)));
+    checks.extend(wake_ups(&installed, session));
     checks
 }
 
 /// Tells whether a session that begins now receives a wake-up.
-fn wake_ups(client: Client, session: &Session) -> Option<DoctorCheck> {
-    let name = "wake-ups";
+fn wake_ups(installed: &[Client], session: &Session) -> Option<DoctorCheck> {
+    let (name, client) = ("wake-ups", *installed.first()?);
     // Another check reports a store that does not open.
     let (workspace, _) = Workspace::open_for_hook(session, PATIENCE).ok()?;
-    let read = settings_for_hook(session);
-    Some(match (obstacle(client, session, &workspace, &read).ok()?, read.1.as_slice()) {
+    let (settings, left_out) = hook_settings(session, &workspace).ok()?;
+    let failed = || installed.iter().find_map(|client| last_failed(session, &workspace, *client));
+    Some(match (obstacle(client, session, &workspace, &settings).ok()?, left_out.as_slice()) {
         (Some(obstacle), _) => {
             DoctorCheck::warn(name, format!("not delivered: {}", obstacle.why), obstacle.fix)
         }
-        (None, []) => DoctorCheck::ok(name, "a session that begins now receives one"),
+        (None, []) => match failed() {
+            None => DoctorCheck::ok(name, "a session that begins now receives one"),
+            Some(failed) => {
+                let fix = match failed.instead {
+                    Some(_) => "correct the variable where you start the client, or unset it there",
+                    None => {
+                        "the next hook that works ends this warning; until then, mend the cause"
+                    }
+                };
+                DoctorCheck::warn(name, failed.words(), fix)
+            }
+        },
         (None, left_out) => {
             let found = format!("delivered without settings of {}", left_out.join(" and "));
-            DoctorCheck::warn(name, found, "mend what `configuration` names")
+            let is_variable = |name: &String| name == AGENT_VARIABLE;
+            let variable = session.environment.unusable_agent();
+            let variable = variable.map(|error| format!("{error}: set another one, or unset it"));
+            let others = !left_out.iter().all(is_variable);
+            let others = others.then(|| "mend what `configuration` names".to_owned());
+            let fixes: Vec<_> = variable.into_iter().chain(others).collect();
+            DoctorCheck::warn(name, found, fixes.join("; "))
         }
     })
 }

@@ -157,10 +157,13 @@ impl<'a> Binding<'a> {
             store.add_agent(&scope, &agent, target.client.name()).map_err(refused)?;
         }
         session.reporter().say(format!("note: {words}"));
-        if let Some(other) = session.environment.agent() {
-            let other = other.to_string_lossy();
-            let words = format!("sessions that this shell starts belong to @{other}");
-            session.reporter().say(format!("note: CONVOKE_AGENT is set, so {words}"));
+        match session.environment.named_agent() {
+            None => {}
+            Some(Ok(other)) => {
+                let words = format!("sessions that this shell starts belong to @{other}");
+                session.reporter().say(format!("note: CONVOKE_AGENT is set, so {words}"));
+            }
+            Some(Err(error)) => session.reporter().warn(format!("{error}; hooks ignore it")),
         }
         Ok(())
     }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use convoke_domain::client::Client;
-use convoke_domain::scope::AgentName;
 use convoke_domain::wake::SectionOrder;
 use convoke_engine::client::codex::trust::HookTrust;
 use convoke_engine::hook::failure::HookFailure;
@@ -18,14 +17,15 @@ use serde::Serialize;
 use super::arrival::{WakeArrival, wake_arrival};
 use super::{FolderTrust, HooksTarget, codex_trust_steps, malformed, plugin};
 use crate::elsewhere::hook_lines;
+use crate::environment::agent_variable::AGENT_VARIABLE;
 use crate::failure::Failure;
 use crate::hook::failure_file;
 use crate::pin::{PinList, PinReport, pin_reports};
 use crate::replica::{StoreCopyReport, copy_report};
 use crate::session::Session;
-use crate::settings::wake::{Settings, settings_for_hook};
+use crate::settings::wake::Settings;
 use crate::settings_file::read;
-use crate::wake::{assemble_wake, hook_address, profile_of};
+use crate::wake::{assemble_wake, hook_settings, profile_of, session_address};
 use crate::workspace::{Workspace, refused};
 
 /// A person waits longer than a client.
@@ -60,8 +60,8 @@ pub struct HooksReport {
     pub arrived_at: Option<String>,
     /// Whether the last delivered wake-up arrived; `None` if none was delivered.
     pub arrival: Option<WakeArrival>,
-    /// The last hook that delivered nothing because something failed: within a day, or since a hook
-    /// was last called with success.
+    /// The last hook that delivered nothing, or took another agent than it was told, because something
+    /// failed: within a day, or since a hook was last called with success.
     pub failed: Option<FailedHook>,
     /// The copy of the server's store from which hooks answer while the server does not; `None` without
     /// one.
@@ -74,7 +74,7 @@ pub struct HooksReport {
     pub pins: Vec<PinReport>,
 }
 
-/// A hook that delivered nothing because something failed.
+/// A hook that delivered nothing, or took another agent than it was told, because something failed.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailedHook {
@@ -84,6 +84,20 @@ pub struct FailedHook {
     pub event: String,
     /// The error with its causes.
     pub why: String,
+    /// The agent that the hook took instead of the one that it was told; `None` if it delivered nothing.
+    pub instead: Option<String>,
+}
+
+impl FailedHook {
+    /// Returns what happened, in words that follow "failed:".
+    pub fn words(&self) -> String {
+        let Self { at, event, why, instead } = self;
+        let effect = instead.as_ref().map_or_else(
+            || "delivered nothing".to_owned(),
+            |agent| format!("took @{agent} instead"),
+        );
+        format!("at {at}, the hook of {event} {effect}: {why}")
+    }
 }
 
 /// Returns the state of a client's hooks.
@@ -119,7 +133,7 @@ impl HooksTarget {
         if let Some(note) = note {
             session.reporter().say(format!("note: {note}"));
         }
-        let read = settings_for_hook(session);
+        let (settings, left_out) = hook_settings(session, &workspace)?;
         let project = &workspace.scope.project;
         let activity = workspace.store.activity(self.client, project).map_err(refused)?;
         let arrival = wake_arrival(session, &workspace, self.client, &activity)?;
@@ -134,12 +148,12 @@ impl HooksTarget {
         let not_delivered = if installed {
             match self.obstacle_to_calling(gone, trust, session) {
                 Some(found) => Some(found),
-                None => obstacle(self.client, session, &workspace, &read)?,
+                None => obstacle(self.client, session, &workspace, &settings)?,
             }
         } else {
             Some(DeliveryObstacle::new("no hooks are installed", format!("run `{}`", self.again())))
         };
-        let (agent, agent_from) = agent_of_sessions(session, &workspace, &read)?.unzip();
+        let (agent, agent_from) = agent_of_sessions(session, &workspace, &settings)?.unzip();
         Ok(HooksReport {
             installed,
             entries,
@@ -153,7 +167,7 @@ impl HooksTarget {
             arrival,
             failed: failed(session, self.client, fired_at),
             copy: copy_report(session, Some(&workspace.scope)),
-            left_out: read.1,
+            left_out,
             not_delivered,
             pins: pin_reports(session, &workspace, PinList::Here)?,
             path: path.display().to_string(),
@@ -190,25 +204,46 @@ impl HooksTarget {
 
 /// Returns the last failure, unless it is older than a day and hooks were called since.
 fn failed(session: &Session, client: Client, fired_at: Option<Timestamp>) -> Option<FailedHook> {
-    let HookFailure { at, event, why } = failure_file(session, client)?.last()?;
-    let is_recent = session.now().duration_since(at) < RECENT;
-    let is_last = fired_at.is_none_or(|fired_at| fired_at <= at);
-    (is_recent || is_last).then(|| FailedHook { at: at.to_string(), event, why })
+    let failure = failure_file(session, client)?.last()?;
+    let is_recent = session.now().duration_since(failure.at) < RECENT;
+    (is_recent || is_last(&failure, fired_at)).then(|| failure.into())
+}
+
+/// Returns the last failure, unless a hook was called with success since.
+pub(crate) fn last_failed(
+    session: &Session,
+    workspace: &Workspace,
+    client: Client,
+) -> Option<FailedHook> {
+    let failure = failure_file(session, client)?.last()?;
+    let activity = workspace.store.activity(client, &workspace.scope.project).ok()?;
+    is_last(&failure, activity.fired_at).then(|| failure.into())
+}
+
+/// A hook that fails may have been called with success: it is recorded before it answers.
+fn is_last(failure: &HookFailure, fired_at: Option<Timestamp>) -> bool {
+    fired_at.is_none_or(|fired_at| fired_at <= failure.at)
+}
+
+impl From<HookFailure> for FailedHook {
+    fn from(failure: HookFailure) -> Self {
+        let HookFailure { at, event, why, instead } = failure;
+        Self { at: at.to_string(), event, why, instead }
+    }
 }
 
 /// Returns the agent of a session that begins now, and what names it.
 pub(crate) fn agent_of_sessions(
     session: &Session,
     workspace: &Workspace,
-    read: &(Settings, Vec<String>),
+    settings: &Settings,
 ) -> Result<Option<(String, &'static str)>, Failure> {
-    let Some(address) = hook_address(session, workspace, read, None)? else {
+    let Some(address) = session_address(session, workspace, settings, None)? else {
         return Ok(None);
     };
-    let place = match (session.environment.agent(), &read.0.agent) {
-        (Some(_), _) => "CONVOKE_AGENT",
-        (None, Some((_, place))) => place.words(),
-        (None, None) => "a mistake may hide the one that is set",
+    let place = match (session.environment.named_agent(), &settings.agent) {
+        (Some(Ok(_)), _) | (_, None) => AGENT_VARIABLE,
+        (_, Some((_, place))) => place.words(),
     };
     Ok(Some((address.agent.to_string(), place)))
 }
@@ -218,20 +253,9 @@ pub fn obstacle(
     client: Client,
     session: &Session,
     workspace: &Workspace,
-    read: &(Settings, Vec<String>),
+    settings: &Settings,
 ) -> Result<Option<DeliveryObstacle>, Failure> {
-    let settings = &read.0;
-    let Some(address) = hook_address(session, workspace, read, None)? else {
-        if let Some(name) = session.environment.agent() {
-            let name = AgentName::parse(&name.to_string_lossy());
-            let is_human = name.is_ok_and(|name| name.is_human());
-            let why = if is_human {
-                "CONVOKE_AGENT is `human`, which means you and is no agent"
-            } else {
-                "the value of CONVOKE_AGENT is no agent's name"
-            };
-            return Ok(Some(DeliveryObstacle::new(why, "set another one, or unset it")));
-        }
+    let Some(address) = session_address(session, workspace, settings, None)? else {
         let fix = format!("run `convoke hooks install {} --as NAME`", client.name());
         return Ok(Some(DeliveryObstacle::new("no agent is set for this project", fix)));
     };

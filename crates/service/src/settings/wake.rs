@@ -15,6 +15,7 @@ use super::files::settle_once;
 use super::trust::Author;
 use super::usable::{UsableLayers, read_usable_layers, read_usable_local};
 use super::{Key, LOCAL_FILE, PROJECT_FILE, number, read_authored, text, truth, whole};
+use crate::environment::agent_variable::AGENT_VARIABLE;
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -35,10 +36,12 @@ pub enum AgentPlace {
     ProjectFile,
     /// The user's file for all projects.
     UserFile,
+    /// No place: a mistake may hide the name, and this is the agent that is most likely meant.
+    Guess,
 }
 
 impl AgentPlace {
-    /// In the order in which places are read.
+    /// Those that Convoke reads, in this order.
     const ALL: [Self; 4] = [Self::Variable, Self::LocalFile, Self::ProjectFile, Self::UserFile];
 
     /// Returns the words for it.
@@ -48,6 +51,7 @@ impl AgentPlace {
             Self::LocalFile => LOCAL_FILE,
             Self::ProjectFile => PROJECT_FILE,
             Self::UserFile => "your config.toml",
+            Self::Guess => "a mistake may hide the one that is set",
         }
     }
 }
@@ -57,6 +61,8 @@ impl AgentPlace {
 pub struct Settings {
     /// The agent that leads the others.
     pub orchestrator: AgentName,
+    /// Whether a setting names that agent; otherwise the agent of the project's sessions leads.
+    pub is_orchestrator_named: bool,
     /// The agent of sessions that no other is bound to, and the place that names it.
     pub agent: Option<(AgentName, AgentPlace)>,
     /// The most tokens a wake-up may cost.
@@ -239,7 +245,10 @@ pub fn settings(session: &Session) -> Result<Settings, Failure> {
 /// Collects the same as far as it can be used, and returns the names of files and variables with a
 /// mistake: a hook delivers in any case.
 pub fn settings_for_hook(session: &Session) -> (Settings, Vec<String>) {
-    let UsableLayers { layers, author, left_out } = read_usable_layers(session, SECTION, &KEYS);
+    let UsableLayers { layers, author, mut left_out } = read_usable_layers(session, SECTION, &KEYS);
+    if session.environment.unusable_agent().is_some() {
+        left_out.insert(0, AGENT_VARIABLE.to_owned());
+    }
     (settled(with_binding(session, layers), author), left_out)
 }
 
@@ -280,6 +289,7 @@ fn settled(layers: [Layer; 4], author: Author) -> Settings {
     let all = layers.into_iter().reduce(Layer::over).unwrap_or_default();
     Settings {
         own_budget,
+        is_orchestrator_named: all.orchestrator.is_some(),
         // The agent that a user binds a project to does not wait for another's orders.
         orchestrator: all.orchestrator.or(all.agent).unwrap_or_else(|| AgentName::known("june")),
         agent,
@@ -292,6 +302,19 @@ fn settled(layers: [Layer; 4], author: Author) -> Settings {
         skill_rule: all.skill_rule.unwrap_or_default(),
         patterns: all.patterns.unwrap_or_default(),
         namespace_strict: all.namespace_strict.unwrap_or(false),
+    }
+}
+
+impl Settings {
+    /// Binds the project's sessions to an agent where a mistake may hide the one that is set. It leads,
+    /// as that one would.
+    #[must_use]
+    pub fn bound_by_guess(mut self, agent: AgentName) -> Self {
+        if !self.is_orchestrator_named {
+            self.orchestrator = agent.clone();
+        }
+        self.agent = Some((agent, AgentPlace::Guess));
+        self
     }
 }
 

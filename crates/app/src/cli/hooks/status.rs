@@ -3,7 +3,7 @@
 
 use convoke_domain::message::shown_time;
 use convoke_service::failure::Failure;
-use convoke_service::hooks::{DeliveryObstacle, FailedHook, HooksReport, WakeArrival};
+use convoke_service::hooks::{DeliveryObstacle, HooksReport, WakeArrival};
 use convoke_service::settings::wake::settings_for_hook;
 use convoke_service::status::ClientHooks;
 use jiff::Timestamp;
@@ -78,9 +78,7 @@ fn lines(report: &HooksReport, clock: Offset, now: Timestamp) -> String {
     };
     lines.push(format!("fired: {}", when(&report.fired_at)));
     lines.push(format!("delivered: {}{arrived}", when(&report.delivered_at)));
-    if let Some(FailedHook { at, event, why }) = &report.failed {
-        lines.push(format!("failed: at {at}, the hook of {event} delivered nothing: {why}"));
-    }
+    lines.extend(report.failed.as_ref().map(|failed| format!("failed: {}", failed.words())));
     lines.extend(report.copy.as_ref().map(|copy| format!("copy: {}", copy.line(now))));
     if !report.left_out.is_empty() {
         let list: Vec<_> = report.left_out.iter().map(|name| format!("`{name}`")).collect();
