@@ -10,6 +10,7 @@ mod dispatch;
 pub mod lane;
 mod manifest;
 mod serve;
+mod store;
 mod wake;
 
 use std::io::Read;
@@ -32,7 +33,7 @@ struct Row {
 /// A group of measurements that run together; returns their rows.
 type Group = fn() -> Result<Vec<Row>, Error>;
 
-const GROUPS: [(&str, Group); 10] = [
+const GROUPS: [(&str, Group); 11] = [
     ("brief", brief::measure),
     ("wake", wake::measure),
     ("dispatch", dispatch::measure),
@@ -43,6 +44,8 @@ const GROUPS: [(&str, Group); 10] = [
     ("lane-long", lane::long),
     ("lane-fan", lane::fan),
     ("lane-many", lane::many),
+    // The last, because it builds the program with another backend.
+    ("store", store::measure),
 ];
 
 /// Measures the groups that are named, all without a name, prints the table, and fails if a limit is

@@ -65,7 +65,7 @@ impl DependencyRules {
             None if members.contains(&&package["id"]) => {}
             None => return Some(format!("{shown} is a folder outside of the workspace")),
         }
-        let Some(licence) = package["license"].as_str() else {
+        let Some(licence) = named_licence(package) else {
             return Some(format!("{shown} names no licence"));
         };
         let further = self.exceptions.get(name);
@@ -74,6 +74,15 @@ impl DependencyRules {
         };
         (!is_allowed(licence, &allows)).then(|| format!("{shown} has the licence {licence}"))
     }
+}
+
+/// Returns the licence that a package names, or that its file of the licence is.
+fn named_licence(package: &Value) -> Option<&str> {
+    package["license"].as_str().or_else(|| {
+        let manifest = Path::new(package["manifest_path"].as_str()?);
+        let text = fs::read_to_string(manifest.parent()?.join(package["license_file"].as_str()?));
+        licence::recognized(&text.ok()?)
+    })
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {

@@ -147,7 +147,7 @@ impl Chore {
             Self::Clients { .. } | Self::Record => vec![&FOR_CLIENTS],
             Self::Browser { .. } => vec![&FOR_BROWSER],
             Self::Pictures => vec![&FOR_PICTURES],
-            Self::Bench { .. } => vec![&FOR_BENCHES],
+            Self::Bench { .. } => vec![&FOR_BENCHES, &FOR_FLEET],
             Self::Dist { check, .. } => {
                 let linux = cfg!(target_os = "linux").then_some(&FOR_LINUX_PACKAGES[..]);
                 let check = linux.and(check.then_some(&FOR_PACKAGE_CHECKS[..]));

@@ -160,7 +160,7 @@ enum Command {
     Plumbing(plumbing::Args),
     Store(store::Args),
     Sync(sync::SyncArgs),
-    Team(team::Args),
+    Team(team::TeamArgs),
 }
 
 const AFTER_HELP: &str = "\

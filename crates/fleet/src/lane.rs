@@ -52,7 +52,7 @@ pub(crate) struct LaneArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     stall: Option<Duration>,
 
-    /// Kill the client if it has not ended this many seconds after it was asked to stop
+    /// Kill the client if it has not ended this many seconds after Convoke asks it to stop
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     grace: Option<Duration>,
 

@@ -26,7 +26,7 @@ use crate::activity::FleetLanes;
 use crate::lines::OwnLine;
 use crate::temporal::{LaneTicket, TemporalError};
 
-/// How often the store is asked for lines.
+/// The time between two looks for new lines in the store.
 const STEP: Duration = Duration::from_millis(200);
 
 /// The submitter says that it is there every so many steps.
@@ -76,7 +76,7 @@ impl LaneWatch<'_> {
     pub(crate) fn run(&self, output: &mut Output) -> Result<Exit, Failure> {
         let Some(lane) = self.submit(output)? else { return Ok(Exit::Interrupted) };
         let followed = self.follow(&lane, output);
-        // Whatever ended the watch, no agent works on for a submitter that is gone.
+        // However the watch ended, no agent works on for a submitter that is gone.
         if !matches!(followed, Ok(Exit::Done | Exit::LaneFailed)) {
             self.cancel(&lane);
         }

@@ -32,7 +32,7 @@ pub(super) struct Size {
     wake_ups: u32,
 }
 
-const SMALL: Size =
+pub(super) const SMALL: Size =
     Size { tasks: 100, per_plan: 100, messages: 1_000, every: 10, unread: 50, wake_ups: 0 };
 pub(super) const FULL: Size =
     Size { tasks: 100_000, messages: 1_000_000, wake_ups: 100_000, ..SMALL };
@@ -73,7 +73,7 @@ pub(super) fn measure() -> Result<Vec<Row>, Error> {
 }
 
 /// Compares medians, and shows the slowest hundredth of Convoke's.
-fn row(what: &'static str, ours: &[Duration], theirs: &[Duration], limit: f64) -> Row {
+pub(super) fn row(what: &'static str, ours: &[Duration], theirs: &[Duration], limit: f64) -> Row {
     let at = |times: &[Duration], percent: usize| {
         times.get(times.len() * percent / 100).copied().unwrap_or_default()
     };
@@ -88,14 +88,14 @@ fn row(what: &'static str, ours: &[Duration], theirs: &[Duration], limit: f64) -
 }
 
 /// A user with a project and a store.
-struct Home {
-    folder: PathBuf,
+pub(super) struct Home {
+    pub(super) folder: PathBuf,
     /// How often a hook was called; no two events are the same.
     turns: Cell<u32>,
 }
 
 impl Home {
-    fn create(folder: &Path, size: Size) -> Result<Self, Error> {
+    pub(super) fn create(folder: &Path, size: Size) -> Result<Self, Error> {
         let home = Self { folder: folder.to_owned(), turns: Cell::new(0) };
         fs::create_dir_all(home.project().join(".git"))?;
         fs::write(home.project().join(".git/HEAD"), "ref: refs/heads/main\n")?;
@@ -122,7 +122,7 @@ impl Home {
         Ok(())
     }
 
-    fn project(&self) -> PathBuf {
+    pub(super) fn project(&self) -> PathBuf {
         self.folder.join("project")
     }
 
@@ -130,12 +130,12 @@ impl Home {
         self.folder.join("input.json")
     }
 
-    fn store(&self) -> PathBuf {
+    pub(super) fn store(&self) -> PathBuf {
         self.folder.join("store.db")
     }
 
     /// Prepares a hook after a compaction, as a client would call it.
-    fn hook(&self, mut convoke: Command) -> Result<Command, Error> {
+    pub(super) fn hook(&self, mut convoke: Command) -> Result<Command, Error> {
         self.turns.set(self.turns.get() + 1);
         let (cwd, turn) = (self.project().display().to_string(), self.turns.get());
         let input = format!(

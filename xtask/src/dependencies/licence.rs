@@ -53,6 +53,20 @@ fn take(rest: &mut &[&str], word: &str) -> bool {
     }
 }
 
+/// Returns the licence that a text is, as far as it is one of those that packages bring as a file.
+pub(super) fn recognized(text: &str) -> Option<&'static str> {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let grant = "Permission is hereby granted, free of charge, to any person obtaining a copy of this \
+                 software and associated documentation files (the \"Software\"), to deal in the \
+                 Software without restriction";
+    let end = "THE SOFTWARE IS PROVIDED \"AS IS\", WITHOUT WARRANTY OF ANY KIND";
+    let starts = ["The MIT License", "MIT License", "Copyright"];
+    let is_mit = starts.iter().any(|start| words.starts_with(start))
+        && words.contains(grant)
+        && words.contains(end);
+    is_mit.then_some("MIT")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

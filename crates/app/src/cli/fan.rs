@@ -182,7 +182,7 @@ impl FanArgs {
                 rules: self.pins.rules(),
                 watch: if self.no_tree_check { TreeWatching::Nothing } else { TreeWatching::Tree },
                 retry: if self.retry { Retry::UnfitToo } else { Retry::Unanswered },
-                results: result_time(self.stream, output),
+                results: if self.stream { ResultTime::AsTheyCome } else { result_time(output) },
             },
         })
     }
@@ -211,8 +211,8 @@ const fn limits(wall: Duration) -> Limits {
 
 /// A person reads results as they come. Programs get them when the working tree has been checked: a file
 /// that they write into the project meanwhile would count as a change by an agent.
-const fn result_time(streams: bool, output: &Output) -> ResultTime {
-    if streams || output.is_shown() { ResultTime::AsTheyCome } else { ResultTime::AtTheEnd }
+const fn result_time(output: &Output) -> ResultTime {
+    if output.is_shown() { ResultTime::AsTheyCome } else { ResultTime::AtTheEnd }
 }
 
 /// Goes on with a fan-out that was stopped.
@@ -229,7 +229,7 @@ pub(super) fn resume(
         rules,
         watch: TreeWatching::Tree,
         retry: Retry::Unanswered,
-        results: result_time(false, output),
+        results: result_time(output),
     };
     let mut screen = FanScreen::new(app, work.results, output);
     let ended = resume_fan(&app.session, run, &work, &mut screen);

@@ -24,7 +24,7 @@ use crate::output::Output;
 /// to, also with plain SQL. Every message, deed, run and lane carries the member who wrote it. A store
 /// that is a file has no team: `convoke store move --to` copies it to a server.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct TeamArgs {
     #[command(subcommand)]
     command: Command,
 }
@@ -100,7 +100,7 @@ struct LogArgs {
     last: u32,
 }
 
-impl Args {
+impl TeamArgs {
     /// Runs the subcommand.
     pub fn run(&self, app: &App, output: &mut Output) -> Result<Exit, Failure> {
         match &self.command {

@@ -77,7 +77,7 @@ mod tests {
     };
 
     #[test]
-    fn the_companion_is_told_the_offer_and_the_limits() {
+    fn a_command_names_the_offer_and_the_limits() {
         let offer = FleetOffer::parse("codex@app").unwrap();
         let fleet = FleetCommand::new(&offer, LIMITS);
         let request = ClientRequest {

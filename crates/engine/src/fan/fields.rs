@@ -13,7 +13,7 @@ pub enum ItemFields {
     Line(String),
     /// A line that is a JSON value.
     Json {
-        /// The line.
+        /// All of it, as the file has it.
         line: String,
         /// Its fields; none if it is no object.
         fields: Map<String, Value>,

@@ -20,7 +20,7 @@ const PROTOCOLS: &str = "file:git:http:https:ssh";
 /// Why there is no working tree.
 #[derive(Debug, thiserror::Error)]
 pub enum AttemptCheckoutError {
-    /// The name is none of a commit.
+    /// The name does not name a commit.
     #[error("cannot check out `{name}`: it is not the whole name of a commit")]
     NotACommit {
         /// The name.

@@ -44,7 +44,7 @@ pub enum AttemptEnd {
     Reported(String),
     /// Another attempt has begun, or the lane has ended; the store took nothing.
     Superseded,
-    /// The worker was asked to stop; the store took no report.
+    /// The worker stops; the store took no report.
     Stopped,
 }
 

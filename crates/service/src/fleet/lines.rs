@@ -77,7 +77,7 @@ impl<'a> AttemptLines<'a> {
         let mut steps = 0;
         loop {
             let is_over = self.wait();
-            let lines = self.flush(is_over);
+            let lines = self.flush(if is_over { LONGEST } else { Duration::ZERO });
             steps = if steps == STEPS_OF_A_BEAT { 0 } else { steps + 1 };
             let beats = steps == 0 && !is_over;
             // A store that is away is no reason to stop a lane: the engine's heartbeat goes on.
@@ -104,8 +104,9 @@ impl<'a> AttemptLines<'a> {
         waited.map_or(true, |(waiting, _)| waiting.is_over)
     }
 
-    /// Writes what there is. Lines that cannot be written now are written with the next ones.
-    fn flush(&self, is_last: bool) -> Option<Result<FenceAnswer, StoreError>> {
+    /// Writes what there is, and tries for so long. Lines that cannot be written then are written with the
+    /// next ones.
+    fn flush(&self, longest: Duration) -> Option<Result<FenceAnswer, StoreError>> {
         let (lines, written) = {
             let waiting = self.waiting();
             (waiting.lines.clone(), waiting.written)
@@ -114,7 +115,6 @@ impl<'a> AttemptLines<'a> {
             return None;
         }
         let append = || self.store.append_fleet_events(self.fence, written + 1, &lines);
-        let longest = if is_last { LONGEST } else { Duration::ZERO };
         let answer = patiently(longest, self.cancel, append);
         if let Ok(FenceAnswer::Current) = answer {
             let mut waiting = self.waiting();

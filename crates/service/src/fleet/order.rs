@@ -47,7 +47,7 @@ impl FleetOrder {
         FleetOffer::parse(&self.offer)
     }
 
-    /// Returns the key of its permits: the agent, on whatever repository it works.
+    /// Returns the key of its permits: the agent, in any repository.
     pub fn permit_key(&self) -> String {
         self.offer().map_or_else(|| self.offer.clone(), |offer| AgentRef::to_string(&offer.agent))
     }

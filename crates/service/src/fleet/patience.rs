@@ -13,7 +13,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from
 /// How long a store may be away.
 pub(super) const LONGEST: Duration = Duration::from_mins(10);
 
-/// Asks a store until it answers, for a time. What is asked must be the same when it is asked twice,
+/// Asks a store until it answers, for a time. A repeated request must come to the same,
 /// because a server can go away after it did it. A caller that is stopped asks once more, for the last
 /// time.
 pub(super) fn patiently<T>(

@@ -105,7 +105,7 @@ pub struct PermitReport {
 pub struct DrainReport {
     /// The name of the workers.
     pub name: String,
-    /// How many workers of that name were asked.
+    /// How many workers of that name get the request.
     pub workers: usize,
 }
 

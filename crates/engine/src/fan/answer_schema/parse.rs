@@ -35,7 +35,7 @@ pub enum AnswerSchemaError {
     Keyword {
         /// The part of the schema.
         place: String,
-        /// The keyword.
+        /// Its name, as the schema writes it.
         keyword: String,
     },
     /// A value that its keyword cannot have.
@@ -43,7 +43,7 @@ pub enum AnswerSchemaError {
     Value {
         /// The part of the schema.
         place: String,
-        /// The keyword.
+        /// Its name, as the schema writes it.
         keyword: String,
         /// The defect.
         why: String,

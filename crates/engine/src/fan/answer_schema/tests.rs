@@ -1,3 +1,5 @@
+//! Schemas that are checked, those that are refused, and answers of every kind.
+
 use proptest::prelude::*;
 use serde_json::json;
 
