@@ -36,7 +36,7 @@ enum Chore {
         /// Also open the dashboard and draw a table of diagrams in a real browser
         #[arg(long)]
         browser: bool,
-        /// Also test stores on a real Postgres server, which the tests start themselves
+        /// Also test stores on a real Postgres server and lanes on workers; the tests start the servers
         #[arg(long)]
         fleet: bool,
     },

@@ -191,10 +191,10 @@ impl Output {
     /// Writes lines for people, coloured if the terminal supports it, above the drawn area.
     pub fn page(&mut self, lines: &[StyledLine]) -> Result<(), Failure> {
         let area = AREA.lock().unwrap_or_else(PoisonError::into_inner);
-        write_raw(&area.wipe(self.columns()));
+        write_bytes(area.wipe(self.columns()).as_bytes());
         let text: String = lines.iter().map(|line| dressed(line) + "\n").collect();
         let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
-        write_raw(&area.draw());
+        write_bytes(area.draw().as_bytes());
         Ok(written.map_err(OutputError)?)
     }
 
@@ -370,7 +370,7 @@ pub fn draw_below(lines: &[StyledLine]) {
         .map(|line| (line.text(), if is_coloured { line.ansi() } else { line.text() }))
         .collect();
     let lines = drawn.iter().map(|(text, drawn)| (text.as_str(), drawn.as_str()));
-    write_raw(&area.replace(lines, columns));
+    write_bytes(area.replace(lines, columns).as_bytes());
 }
 
 /// Writes a message to stderr, above the drawn area.
@@ -388,10 +388,6 @@ fn converse_after(order: &str, write: impl FnOnce(&mut AutoStream<Vec<u8>>) -> i
     let whole =
         [order.as_bytes(), area.wipe(width().unwrap_or(COLUMNS)).as_bytes(), &said].concat();
     write_bytes(&[&whole[..], area.draw().as_bytes()].concat());
-}
-
-fn write_raw(orders: &str) {
-    write_bytes(orders.as_bytes());
 }
 
 /// A failure to write to stderr is ignored, because there is no other place to report it.
